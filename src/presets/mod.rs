@@ -1,4 +1,4 @@
-//! Systems as data: one TOML file a preset in `assets/presets`, one row a preset in [`PRESETS`].
+//! Systems as data: one TOML file per preset in `assets/presets`, one row per preset in [`PRESETS`].
 
 pub mod models;
 pub mod native;
@@ -16,13 +16,13 @@ use crate::systems::REGISTRY;
 /// One bundled preset.
 #[derive(Debug)]
 pub struct Preset {
-    /// Name on the command line; also the file's name.
+    /// Name on the command line and of the file.
     pub name: &'static str,
     /// Its TOML.
     pub toml: &'static str,
 }
 
-/// A row: the name is the file's.
+/// Makes a row; the name is the file's.
 macro_rules! preset {
     ($name:literal) => {
         Preset {
@@ -32,7 +32,7 @@ macro_rules! preset {
     };
 }
 
-/// Every bundled preset, in the order to offer them.
+/// Every bundled preset, in the order in which they are offered.
 pub static PRESETS: &[Preset] = &[
     preset!("truncate"),
     preset!("prune"),
@@ -76,7 +76,7 @@ pub static PRESETS: &[Preset] = &[
 ];
 
 impl Preset {
-    /// The policy it describes.
+    /// Returns the policy that the preset describes.
     ///
     /// # Errors
     /// None for a bundled preset: a test reads them all.
@@ -85,20 +85,20 @@ impl Preset {
     }
 }
 
-/// A policy that may name everything that our own presets may.
+/// Parses a policy that may use everything that our own presets may use.
 ///
 /// # Errors
-/// [`PolicyError`], naming the place.
+/// [`PolicyError`], naming the location.
 pub fn parse(toml: &str) -> Result<Policy, PolicyError> {
     Policy::parse(toml, &REGISTRY)
 }
 
-/// The policy of this name.
+/// Returns the policy of this name.
 pub fn by_name(name: &str) -> Option<Policy> {
     PRESETS.iter().find(|p| p.name == name)?.policy().ok()
 }
 
-/// Names of all presets as a list for a sentence.
+/// Returns the names of all presets as a list for a sentence.
 pub fn names() -> String {
     PRESETS
         .iter()

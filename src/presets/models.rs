@@ -6,10 +6,10 @@ use crate::units::Tokens;
 use serde::Deserialize;
 use std::sync::LazyLock;
 
-/// Assumed where nobody knows.
+/// Assumed for an unknown model.
 pub const ASSUMED_WINDOW: Tokens = Tokens(200_000);
 
-/// Sizes that windows come in, for models of unknown vendors whose recorded usage shows that the window is larger.
+/// Common window sizes, for models of unknown vendors whose recorded usage shows a larger window.
 const USUAL_WINDOWS: [u64; 10] = [
     8_192, 32_768, 128_000, 200_000, 272_000, 400_000, 500_000, 1_000_000, 2_000_000, 10_000_000,
 ];
@@ -18,31 +18,31 @@ const USUAL_WINDOWS: [u64; 10] = [
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
-    /// What a model's name starts with; the longest match wins.
+    /// Prefix of a model's name; the longest match wins.
     #[serde(rename = "match")]
     pub prefix: String,
     /// Context window in tokens.
     pub window: u64,
-    /// Largest answer in tokens, where known.
+    /// Largest answer in tokens, if known.
     pub max_output: Option<u64>,
-    /// Limit of the prompt alone, where the vendor names one below the window.
+    /// Limit of the prompt alone, if the vendor gives one below the window.
     pub max_input: Option<u64>,
-    /// Counter of the model's own vocabulary; `none` where it is not public.
+    /// Tokenizer of the model's own vocabulary; `none` if it is not public.
     pub vocabulary: String,
-    /// Who serves it.
+    /// Provider of the model.
     pub provider: String,
-    /// Where the figures come from.
+    /// Source of the figures.
     pub source: String,
-    /// When they were read.
+    /// Date when the figures were read.
     pub read: toml::value::Datetime,
-    /// Whether a source was seen to say so and none to disagree.
+    /// Whether a source confirms the figures and none disagrees.
     pub verified: bool,
-    /// What a reader of the number should know.
+    /// Remark for readers of the figure.
     pub note: Option<String>,
 }
 
 impl Model {
-    /// What a prompt may fill: the window, or the limit of the prompt where that is smaller.
+    /// Returns the limit of a prompt: the window, or the limit of the prompt if that is smaller.
     pub fn input_window(&self) -> Tokens {
         Tokens(
             self.max_input
@@ -62,7 +62,7 @@ static TABLE: LazyLock<Vec<Model>> = LazyLock::new(|| {
     table.model
 });
 
-/// The row of a model, by the longest prefix of its name without vendor and routing parts
+/// Returns the row of a model by the longest prefix of its name, without vendor and routing parts
 /// (`us.anthropic.claude-…`, `openrouter/openai/gpt-…`).
 pub fn lookup(name: &str) -> Option<&'static Model> {
     let bare = bare_name(name);
@@ -75,7 +75,7 @@ pub fn lookup(name: &str) -> Option<&'static Model> {
 pub(super) fn bare_name(name: &str) -> String {
     let lower = name.to_ascii_lowercase();
     let last = lower.rsplit('/').next().unwrap_or_default();
-    // Bedrock writes region and vendor before the name, with dots.
+    // Bedrock puts region and vendor before the name, separated by dots.
     let vendors = [
         "anthropic.",
         "amazon.",
@@ -91,8 +91,8 @@ pub(super) fn bare_name(name: &str) -> String {
     after.unwrap_or(last).to_owned()
 }
 
-/// The context window of every step: by hand, else recorded, else by the model, else assumed. Recorded usage above
-/// a window that was not set by hand raises it, with a warning.
+/// Returns the context window of every call: as given, else recorded, else by the model, else assumed. Recorded usage
+/// above a window that was not given raises it, with a warning.
 pub fn window_plan(session: &Session, by_hand: Option<Tokens>) -> WindowPlan {
     let n_steps = session.steps.len();
     if let Some(window) = by_hand {
@@ -122,7 +122,7 @@ pub fn window_plan(session: &Session, by_hand: Option<Tokens>) -> WindowPlan {
     WindowPlan::new(per_step, source, warnings)
 }
 
-/// A model's window by the table, raised to the vendor's next size where the file shows that a larger context was used.
+/// Returns a model's window from the table, raised to the vendor's next size if the session shows a larger context.
 fn model_window(session: &Session, model: usize, warnings: &mut Vec<String>) -> Option<Tokens> {
     let name = &session.models[model];
     let row = lookup(name);
@@ -133,7 +133,7 @@ fn model_window(session: &Session, model: usize, warnings: &mut Vec<String>) -> 
     };
     let is_its = |step: &&Step| step.model == Some(model) && step.window.is_none();
     let reported = session.steps.iter().filter(is_its).filter_map(|s| s.usage);
-    // A compaction took place in the window of the call before it.
+    // A compaction happened in the window of the call before it.
     let compacted = session.compactions.iter().filter(|c| {
         let nearest = session.steps.get(c.step.saturating_sub(1));
         nearest.as_ref().is_some_and(is_its)
@@ -148,13 +148,13 @@ fn model_window(session: &Session, model: usize, warnings: &mut Vec<String>) -> 
     }
     let raised = size_above(peak, row);
     warnings.push(format!(
-        "{name} is listed with a window of {} tokens, but the file records a context of {}; {} is assumed",
+        "{name} is listed with a window of {} tokens, but the session records a context of {}; assuming {}",
         window.0, peak.0, raised.0
     ));
     Some(raised)
 }
 
-/// Windows below what was really sent at their step are raised: the call went through.
+/// Raises windows below the context that was sent at their call, since the call succeeded.
 fn raise(session: &Session, per_step: &mut [Tokens], warnings: &mut Vec<String>) {
     let mut raised = 0;
     for (window, step) in per_step.iter_mut().zip(&session.steps) {
@@ -173,7 +173,7 @@ fn raise(session: &Session, per_step: &mut [Tokens], warnings: &mut Vec<String>)
     }
 }
 
-/// The smallest window that holds so many tokens: of those that the model's vendor offers, else of the usual ones.
+/// Returns the smallest window for this many tokens: of those of the model's vendor, else of the common ones.
 fn size_above(tokens: Tokens, row: Option<&Model>) -> Tokens {
     let of_vendor = TABLE
         .iter()
@@ -191,8 +191,8 @@ mod tests {
     use crate::session::{SessionBuilder, Source, StepDraft, Usage};
     use crate::units::Tokens;
 
-    /// The window of the last call of a model whose calls report these contexts, and how many warnings there are; a
-    /// compaction that reports `compacted` tokens stands behind the first call.
+    /// Returns the window of the last call of a model whose calls report these contexts, and the number of warnings. A
+    /// compaction that reports `compacted` tokens follows the first call.
     fn last_window(model: &str, inputs: &[u64], compacted: Option<u64>) -> (u64, usize) {
         let mut builder = SessionBuilder::new(Source {
             name: "talk".to_owned(),
@@ -233,7 +233,7 @@ mod tests {
             assert_eq!(found, (1_000_000, 1), "{model}");
         }
         assert_eq!(last_window("gpt-4o", &[150_000], None), (200_000, 1));
-        // No vendor is known, or none of its windows is large enough.
+        // The vendor is unknown, or none of its windows is large enough.
         assert_eq!(last_window("my-own-model", &[250_000], None), (272_000, 1));
         assert_eq!(
             last_window("claude-opus-4-6", &[1_500_000], None),

@@ -1,29 +1,29 @@
-//! A policy tuned by a person, as a preset of their own: the preset it came from with other defaults and another name.
+//! A user's tuned policy as a preset: the original preset with other defaults and another name.
 
 use super::PRESETS;
 use crate::engine::{KnobValues, Policy};
 use toml::{Table, Value};
 
-/// Names that mean something else wherever a policy is named.
+/// Names with another meaning wherever a policy is named.
 const TAKEN: [&str; 2] = ["recorded", "none"];
-/// Nobody types a name longer than this.
+/// The maximum length of a name.
 const LONGEST: usize = 60;
 
-/// A policy as a preset of one's own.
+/// A policy as a user's preset.
 #[derive(Clone, Debug)]
 pub struct Own {
     /// Its name on the command line, made from the label.
     pub name: String,
-    /// What is kept of it.
+    /// Its stored text.
     pub toml: String,
-    /// What that says.
+    /// The parsed policy.
     pub policy: Policy,
 }
 
 /// Makes a preset of a policy's TOML, with these values as defaults.
 ///
 /// # Errors
-/// One line that says what is wrong with the label.
+/// One line that describes the problem with the label.
 pub fn own(toml: &str, values: &KnobValues, label: &str) -> Result<Own, String> {
     let label = label.trim();
     let name = own_name(label)?;
@@ -36,13 +36,13 @@ pub fn own(toml: &str, values: &KnobValues, label: &str) -> Result<Own, String> 
     Ok(Own { name, toml, policy })
 }
 
-/// `My prune, 20k` -> `my-prune-20k`.
+/// Converts `My prune, 20k` to `my-prune-20k`.
 ///
 /// # Errors
-/// One line that says why it is no name of one's own.
+/// One line with the reason why the name is not allowed.
 pub fn own_name(label: &str) -> Result<String, String> {
     if label.contains(['/', '\\']) {
-        return Err("a name is no path: give it one without / and \\".to_owned());
+        return Err("a name must not contain / or \\".to_owned());
     }
     let mut name = String::new();
     for c in label.trim().chars() {
@@ -54,18 +54,18 @@ pub fn own_name(label: &str) -> Result<String, String> {
     }
     let name = name.trim_end_matches('-');
     if name.is_empty() {
-        return Err("give it a name with letters or digits (a to z, 0 to 9)".to_owned());
+        return Err("a name must contain letters or digits (a to z, 0 to 9)".to_owned());
     }
     if label.chars().count() > LONGEST {
-        return Err(format!("give it a name of at most {LONGEST} characters"));
+        return Err(format!("a name must have at most {LONGEST} characters"));
     }
     if TAKEN.contains(&name) || PRESETS.iter().any(|preset| preset.name == name) {
-        return Err(format!("{name} is a preset already; give it another name"));
+        return Err(format!("{name} is already a preset; choose another name"));
     }
     Ok(name.to_owned())
 }
 
-/// Gives a preset's knobs other defaults.
+/// Changes the defaults of a preset's knobs.
 pub(super) fn change_values(preset: &mut Table, values: &KnobValues) {
     let knobs = preset.get_mut("knobs").and_then(Value::as_table_mut);
     for (name, knob) in knobs.into_iter().flatten() {

@@ -1,7 +1,7 @@
-//! What models cost and how providers cache prompts: tables that we wrote, with source and date on each row
-//! (`assets/prices.toml`), and a user's own before them.
+//! Prices of models and caching rules of providers: tables that we wrote, with source and date on each row
+//! (`assets/prices.toml`), after the user's own rows.
 //!
-//! A model that no row names has no price: a cost that nobody knows is blank, never zero.
+//! A model without a row has no price: an unknown cost is blank, never zero.
 
 use super::models::bare_name;
 use crate::units::{Millis, Rate, Tokens};
@@ -12,82 +12,82 @@ use std::sync::LazyLock;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// The model's name, perhaps without its date.
+    /// The model's name, possibly without its date.
     #[serde(rename = "match")]
     pub name: String,
-    /// Name of the caching rule that holds for it.
+    /// Name of its caching rule.
     pub caching: String,
-    /// Tokens of the prompt that no cache served or took.
+    /// Prompt tokens that were neither read from nor written to a cache.
     pub input: Rate,
-    /// Tokens of the answer, reasoning included.
+    /// Tokens of the answer, including reasoning.
     pub output: Rate,
-    /// Tokens of the prompt that the cache served.
+    /// Prompt tokens read from the cache.
     pub cache_read: Rate,
-    /// Tokens written to the cache; none if that costs no more than input.
+    /// Tokens written to the cache; `None` if they cost the same as input.
     pub cache_write: Option<Rate>,
-    /// The same where they are to be kept for the longer time.
+    /// Tokens written to the cache for the longer lifetime.
     pub cache_write_hour: Option<Rate>,
-    /// The shortest prefix that is cached, where it differs from the rule's.
+    /// The shortest prefix that is cached, if it differs from the rule's.
     pub minimum: Option<u64>,
-    /// What long prompts cost.
+    /// Price factors of long prompts.
     pub long: Option<Long>,
-    /// From when it holds.
+    /// Start of validity.
     pub since: Option<toml::value::Datetime>,
     /// The page that it comes from.
     pub source: String,
-    /// When that was read.
+    /// Date when the page was read.
     pub read: toml::value::Datetime,
-    /// Whether the vendor's own page was seen to say so.
+    /// Whether the vendor's own page confirms it.
     pub verified: bool,
-    /// What a reader should know.
+    /// Remark for readers.
     pub note: Option<String>,
 }
 
-/// What a call costs whose prompt is longer than usual: all of it so many times more.
+/// Price factors of a call with a prompt longer than usual.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Long {
-    /// Prompts of more tokens than this.
+    /// Applies to prompts of more tokens than this.
     pub above: u64,
-    /// Factor on all of the prompt.
+    /// Factor on the whole prompt.
     pub input: f64,
     /// Factor on the answer.
     pub output: f64,
 }
 
-/// How a provider caches prompts.
+/// The prompt caching of a provider.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Caching {
     /// Its name in the rows of prices.
     pub name: String,
-    /// Whether a client has to ask for it.
+    /// Whether a client must request it.
     pub how: How,
     /// The shortest prefix that is cached.
     pub minimum: u64,
-    /// Cached prefixes are multiples of so many tokens.
+    /// Cached prefixes are multiples of this many tokens.
     pub step: u64,
-    /// How long an unused prefix stays; none where nobody says.
+    /// Lifetime of an unused prefix in seconds; `None` if not documented.
     pub seconds: Option<u64>,
-    /// The same for the longer time that can be asked for.
+    /// The longer lifetime that can be requested, in seconds.
     pub seconds_long: Option<u64>,
-    /// Each use starts the time anew.
+    /// Whether each use restarts the lifetime.
     pub refreshes: bool,
     /// The page that it comes from.
     pub source: String,
-    /// When that was read.
+    /// Date when the page was read.
     pub read: toml::value::Datetime,
-    /// Whether the vendor's own page was seen to say so.
+    /// Whether the vendor's own page confirms it.
     pub verified: bool,
-    /// What a reader should know.
+    /// Remark for readers.
     pub note: Option<String>,
 }
 
-/// Whether a client has to ask for caching.
+/// Whether a client must request caching.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum How {
-    /// Up to marks that it sets.
+    /// Up to marks that the client sets.
     Explicit,
     /// Always.
     Automatic,
@@ -103,7 +103,7 @@ pub struct Prices {
     caching: Vec<Caching>,
 }
 
-/// What is wrong with a table of prices, as one sentence.
+/// An error in a table of prices, as one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct PricesError(String);
@@ -114,15 +114,15 @@ static BUNDLED: LazyLock<Prices> = LazyLock::new(|| {
 });
 
 impl Prices {
-    /// The table that comes with the program.
+    /// Returns the table that comes with the program.
     pub fn bundled() -> &'static Self {
         &BUNDLED
     }
 
-    /// A user's own rows before the bundled ones; they may name the bundled caching rules.
+    /// Puts a user's own rows before the bundled ones; they may name the bundled caching rules.
     ///
     /// # Errors
-    /// A sentence that names the row that is wrong.
+    /// A sentence that names the faulty row.
     pub fn with_own(toml: &str) -> Result<Self, PricesError> {
         let own: Self = toml::from_str(toml).map_err(|error| PricesError(error.to_string()))?;
         let mut all = Self::bundled().clone();
@@ -153,7 +153,7 @@ impl Prices {
             }
             if name.is_empty() || self.rule(&row.caching).is_none() {
                 return Err(PricesError(format!(
-                    "{name}: no caching rule is named {:?}; there are {}",
+                    "{name}: unknown caching rule {:?}; known: {}",
                     row.caching,
                     self.rule_names()
                 )));
@@ -173,7 +173,7 @@ impl Prices {
         names.join(", ")
     }
 
-    /// These prices with one row more, which comes first.
+    /// Returns these prices with one more row, which comes first.
     #[must_use]
     pub fn with_row(&self, row: Price) -> Self {
         let mut all = self.clone();
@@ -181,22 +181,22 @@ impl Prices {
         all
     }
 
-    /// All rows.
+    /// Returns all rows.
     pub fn rows(&self) -> &[Price] {
         &self.price
     }
 
-    /// All caching rules.
+    /// Returns all caching rules.
     pub fn rules(&self) -> &[Caching] {
         &self.caching
     }
 
-    /// The caching rule of this name.
+    /// Returns the caching rule of this name.
     pub fn rule(&self, name: &str) -> Option<&Caching> {
         self.caching.iter().find(|rule| rule.name == name)
     }
 
-    /// What a model cost at a time (now if none is given).
+    /// Returns the price of a model at a time (default: now).
     pub fn lookup(&self, model: &str, at: Option<Millis>) -> Option<&Price> {
         let model = plain(&bare_name(model));
         let rows = || {
@@ -213,7 +213,7 @@ impl Prices {
 }
 
 impl Price {
-    /// From when it holds; the beginning of time where it does not say.
+    /// Returns the start of validity; the beginning of time if there is none.
     fn begins(&self) -> Millis {
         let date = self.since.and_then(|since| since.date);
         date.map_or(Millis(i64::MIN), |date| {
@@ -221,24 +221,24 @@ impl Price {
         })
     }
 
-    /// The shortest prefix that is cached.
+    /// Returns the shortest prefix that is cached.
     pub fn minimum(&self, rule: &Caching) -> Tokens {
         Tokens(self.minimum.unwrap_or(rule.minimum))
     }
 
-    /// Factors on prompt and answer of a call with a prompt of this length.
+    /// Returns the factors on prompt and answer of a call with a prompt of this length.
     pub fn factors(&self, prompt: Tokens) -> (f64, f64) {
         let long = self.long.filter(|long| prompt.0 > long.above);
         long.map_or((1.0, 1.0), |long| (long.input, long.output))
     }
 }
 
-/// Names are compared in one spelling: some write a version with dots, some with dashes.
+/// Normalizes a name: some write a version with dots, some with dashes.
 fn plain(name: &str) -> String {
     name.to_ascii_lowercase().replace('.', "-")
 }
 
-/// Whether a model has this name, with nothing but a date, a version or the like behind it.
+/// Returns whether a model has this name, followed only by a date, a version or similar.
 fn is_named(model: &str, name: &str) -> bool {
     let Some(rest) = model.strip_prefix(name) else {
         return false;
@@ -250,12 +250,12 @@ fn is_named(model: &str, name: &str) -> bool {
     let word = tail.split(['-', '@', ':']).next().unwrap_or_default();
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let is_version = word.strip_prefix('v').is_some_and(is_number);
-    // A date has at least four digits (a year); a single digit would be another model's version.
+    // A date has at least four digits (a year); a single digit is another model's version.
     let is_date = word.len() >= 4 && is_number(word);
     is_date || is_version || matches!(word, "latest" | "preview")
 }
 
-/// The beginning of a day in milliseconds since 1970 (the proleptic Gregorian calendar, by eras of 400 years).
+/// Returns the beginning of a day in milliseconds since 1970 (the proleptic Gregorian calendar, by eras of 400 years).
 fn midnight(year: u16, month: u8, day: u8) -> Millis {
     let (year, month, day) = (i64::from(year), i64::from(month), i64::from(day));
     // Years begin in March, so that the leap day is their last.

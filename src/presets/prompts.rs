@@ -1,11 +1,11 @@
-//! Prompts that ask for summaries, a file each in `assets/prompts`. Real systems bring their own with their actions.
+//! Summary prompts, one file each in `assets/prompts`. Real systems bring their own with their actions.
 
 /// A bundled prompt.
 #[derive(Debug)]
 pub struct Prompt {
-    /// Name in presets: the file's, without its ending.
+    /// Name in presets: the file name without its extension.
     pub name: &'static str,
-    /// What it says.
+    /// Its text.
     pub text: &'static str,
 }
 
@@ -15,7 +15,7 @@ pub static PROMPTS: &[Prompt] = &[Prompt {
     text: include_str!("../../assets/prompts/summarize.md"),
 }];
 
-/// The text of a prompt; none if there is no such prompt.
+/// Returns the text of a prompt; `None` if it does not exist.
 pub fn prompt(name: &str) -> Option<&'static str> {
     let found = PROMPTS.iter().find(|prompt| prompt.name == name);
     found.map(|prompt| prompt.text)

@@ -1,19 +1,19 @@
-//! Errors of providers that a person can place at a call, in the words that agents see (`assets/provider_errors.toml`).
+//! Provider errors that a user can insert at a call, with the text that agents receive (`assets/provider_errors.toml`).
 
 use serde::Deserialize;
 use std::sync::LazyLock;
 
-/// One of them.
+/// A known provider error.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownError {
     /// Name on the command line.
     pub name: String,
-    /// Name for people.
+    /// Label for display.
     pub label: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// Who says so.
+    /// The provider that sends it.
     pub source: String,
 }
 
@@ -28,18 +28,18 @@ static TABLE: LazyLock<Vec<KnownError>> = LazyLock::new(|| {
     table.error
 });
 
-/// All of them.
+/// Returns all known provider errors.
 pub fn provider_errors() -> &'static [KnownError] {
     &TABLE
 }
 
-/// The text of the error with this name.
+/// Returns the text of the error with this name.
 pub fn provider_error(name: &str) -> Option<&'static str> {
     let known = TABLE.iter().find(|known| known.name == name);
     known.map(|known| &*known.text)
 }
 
-/// The known error that says this.
+/// Returns the known error with this text.
 pub fn known_error(text: &str) -> Option<&'static KnownError> {
     TABLE.iter().find(|known| known.text == text)
 }

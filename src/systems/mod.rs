@@ -1,8 +1,8 @@
-//! What real systems do, to the letter: a folder a system, a file a mechanism, and their tables.
+//! Exact reproductions of real systems: one folder per system, one file per mechanism, and their tables.
 //!
-//! Each function reproduces one of the system's own functions, over messages as that system keeps them. It is proven
-//! by case files that hold what the original returned (`tests/vectors.rs`), and it is the same function that a replay
-//! and an execution run. Presets say when they act ([`crate::presets`]).
+//! Each function reproduces one of the system's own functions, over messages in that system's form. Test vectors with
+//! the original's return values verify it (`tests/vectors.rs`). Replay and execution run the same function. Presets
+//! define when it acts ([`crate::presets`]).
 
 pub mod baseagent;
 pub mod cowagent;

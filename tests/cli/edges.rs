@@ -145,7 +145,7 @@ fn what_is_mistyped_or_impossible_is_refused_with_what_to_do() {
         ),
         (
             &["presets", "save", "truncate", "--as", "../evil"],
-            "a name is no path",
+            "a name must not contain /",
         ),
         (
             &["replay", "c.json", "--policy", "truncat"],

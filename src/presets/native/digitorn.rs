@@ -1,4 +1,4 @@
-//! A whole application of Digitorn's: its settings as knobs, and its own hooks as the policy's.
+//! A whole Digitorn application: its settings as knobs and its own hooks as the policy's.
 
 use super::Imported;
 use crate::presets::{self, own};
@@ -8,7 +8,7 @@ use serde_json::Value;
 /// The action that runs hooks.
 const HOOKS: &str = "digitorn.hooks";
 
-/// What a document says, if it is one of Digitorn's: what has hooks of its own comes as a whole policy.
+/// Imports a document of Digitorn's. Returns a whole policy if it has its own hooks.
 pub(super) fn imported(document: &Value) -> Option<Imported> {
     let is_one = document["agents"].is_array() || document["execution"].is_object();
     let mut policy = is_one.then(|| presets::by_name("digitorn")).flatten()?;
@@ -17,7 +17,7 @@ pub(super) fn imported(document: &Value) -> Option<Imported> {
     let flag = |on: bool| f64::from(u8::from(on));
     let number = |value: &Value| value.as_f64().unwrap_or_default();
     let wanted = [
-        // What the agent's own model has, whatever model a session was recorded with; if it names one.
+        // The window of the agent's own model, if it names one, regardless of the recorded model.
         (
             "max_tokens",
             if app.model.is_empty() {
@@ -39,12 +39,12 @@ pub(super) fn imported(document: &Value) -> Option<Imported> {
     for (knob, value) in wanted {
         match policy.set(&mut imported.knobs, knob, value) {
             Ok(()) => imported.set.push(knob.to_owned()),
-            Err(why) => imported.notes.push(format!("{why}; the default stays.")),
+            Err(why) => imported.notes.push(format!("{why}; using the default.")),
         }
     }
     if !["truncate", "summarize"].contains(&&*context.strategy) {
         imported.notes.push(format!(
-            "strategy {:?}: the shipped code then removes nothing; here it is read as truncate.",
+            "strategy {:?}: the shipped code removes nothing with it; imported as truncate.",
             context.strategy
         ));
     }
@@ -70,7 +70,7 @@ pub(super) fn imported(document: &Value) -> Option<Imported> {
     Some(imported)
 }
 
-/// The hooks as they are written, those of agents bound to them.
+/// Returns the hooks as written, with agents' hooks bound to them.
 fn own_hooks(document: &Value) -> Vec<Value> {
     let listed = |of: &Value| of["hooks"].as_array().cloned().unwrap_or_default();
     let mut hooks = listed(&document["execution"]);
@@ -83,7 +83,7 @@ fn own_hooks(document: &Value) -> Vec<Value> {
     hooks
 }
 
-/// A value as TOML has it, which has no `null`.
+/// Converts a value to TOML, which has no `null`.
 fn toml_of(value: &Value) -> Option<toml::Value> {
     Some(match value {
         Value::Null => return None,
@@ -102,7 +102,7 @@ fn toml_of(value: &Value) -> Option<toml::Value> {
     })
 }
 
-/// The preset with these values and hooks, as a policy file.
+/// Returns the preset with these values and hooks as a policy file.
 fn with_hooks(imported: &Imported, hooks: &[Value], agent: &str) -> Option<String> {
     let preset = presets::PRESETS.iter().find(|p| p.name == "digitorn")?;
     let mut table: toml::Table = toml::from_str(preset.toml).ok()?;
@@ -113,7 +113,7 @@ fn with_hooks(imported: &Imported, hooks: &[Value], agent: &str) -> Option<Strin
         if action.get("named").and_then(toml::Value::as_str) == Some(HOOKS) {
             action.insert("hooks".to_owned(), hooks.clone());
             action.insert("agent".to_owned(), agent.into());
-            // Hooks have conditions of their own.
+            // Hooks have their own conditions.
             stage
                 .as_table_mut()?
                 .insert("when".to_owned(), "true".into());

@@ -1,13 +1,13 @@
-//! How configurations are written down: environment variables, a Python dict, JSON, YAML, TOML.
+//! Notations of configurations: environment variables, a Python dict, JSON, YAML, TOML.
 
 use super::Setting;
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 
-/// A way to write settings.
+/// A notation for settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// `KEY=value`, a line each.
+    /// `KEY=value`, one per line.
     Environment,
     /// `"key": value,` in a dict.
     Python,
@@ -15,12 +15,12 @@ pub enum Form {
     Json,
     /// Nested mappings.
     Yaml,
-    /// `key = value`, a line each, keys with dots.
+    /// `key = value`, one per line, with dotted keys.
     Toml,
 }
 
 impl Form {
-    /// The settings in this form.
+    /// Writes the settings in this form.
     pub(super) fn write(self, settings: &[Setting<'_>]) -> String {
         match self {
             Self::Environment => lines(settings, |key, value| format!("{key}={}", bare(value))),
@@ -41,10 +41,10 @@ impl Form {
         }
     }
 
-    /// The settings that a text in this form holds, by path. Comments are passed over.
+    /// Parses the settings of a text in this form, by path. Skips comments.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// A description of the syntax error.
     pub(super) fn read(self, text: &str) -> Result<Value, String> {
         match self {
             Self::Environment => Ok(pairs(text, '=')),
@@ -56,7 +56,7 @@ impl Form {
     }
 }
 
-/// One line a setting; one that is ignored has the reason behind it.
+/// Writes one line per setting, followed by the reason if the setting is ignored.
 fn lines(settings: &[Setting<'_>], write: impl Fn(&str, &Value) -> String) -> String {
     let mut text = String::new();
     for setting in settings {
@@ -96,7 +96,7 @@ fn nested(settings: &[Setting<'_>]) -> Value {
     root
 }
 
-/// Nested mappings; the comment of a setting stands behind it. Keys of one mapping follow one another.
+/// Writes nested mappings, with the comment of a setting after it. Keys of one mapping are adjacent.
 fn yaml(settings: &[Setting<'_>]) -> String {
     let mut text = String::new();
     let mut open: Vec<&str> = Vec::new();
@@ -123,7 +123,7 @@ fn yaml(settings: &[Setting<'_>]) -> String {
     text
 }
 
-/// `key SIGN value` of each line that has one: quotes, a comma behind and a comment are left away.
+/// Parses `key SIGN value` of each line that has one, without quotes, trailing comma and comment.
 fn pairs(text: &str, sign: char) -> Value {
     let pair = |line: &str| {
         let line = line.split_once(" #").map_or(line, |(line, _)| line).trim();

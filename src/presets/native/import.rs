@@ -1,44 +1,44 @@
-//! A configuration of one's own, read back as a policy with its knobs.
+//! Import of a user's configuration as a policy with its knobs.
 
 use super::{Form, NATIVE, Native, digitorn, knob_value};
 use crate::engine::{KnobValues, Policy};
 use crate::presets::{self, own::change_values};
 use serde_json::Value;
 
-/// What a configuration says.
+/// An imported configuration.
 #[derive(Clone, Debug)]
 pub struct Imported {
     /// The system's preset.
     pub policy: Policy,
-    /// Its knobs as configured; the rest at their defaults.
+    /// Its knobs as configured; the others at their defaults.
     pub knobs: KnobValues,
     /// Names of the knobs that the configuration sets.
     pub set: Vec<String>,
-    /// Keys that are no knob here.
+    /// Keys that do not correspond to a knob.
     pub unread: Vec<String>,
-    /// The whole policy, where the configuration says more than knobs can (hooks of one's own).
+    /// The whole policy, if the configuration contains more than knobs can express (own hooks).
     pub toml: Option<String>,
-    /// What to know about it: settings that the shipped code ignores, values out of range.
+    /// Notes: settings that the shipped code ignores, values out of range.
     pub notes: Vec<String>,
 }
 
-/// Reads a configuration of any of the systems; which one is told by its keys.
+/// Reads a configuration of any of the systems. Detects the system from its keys.
 ///
 /// # Errors
-/// One line that says what is wrong, or that no system is configured like this.
+/// One line that describes the error, or that no system matches.
 pub fn import(text: &str) -> Result<Imported, String> {
     let read = NATIVE.iter().filter_map(|native| {
         let found = native.form.read(text).ok()?;
         let imported = imported(native, &found)?;
         Some((imported.set.len(), imported))
     });
-    // The one that knows most of its keys.
+    // Select the system that knows most of its keys.
     let best = read.reduce(|a, b| if b.0 > a.0 { b } else { a });
     best.map(|(_, imported)| imported).ok_or_else(|| {
         let why = |(form, name): (Form, &str)| {
             let why = form.read(text).err()?;
             let why = why.lines().next()?.trim_start_matches("error: ").to_owned();
-            Some(format!("it cannot be read as {name}: {why}"))
+            Some(format!("cannot parse as {name}: {why}"))
         };
         if let Some(why) = likely_form(text).and_then(why) {
             return why;
@@ -48,13 +48,13 @@ pub fn import(text: &str) -> Result<Imported, String> {
             .map(|n| format!("{} ({})", n.system, n.file))
             .collect();
         format!(
-            "no setting that we know stands in it; it may be of {}",
+            "no known setting found; supported systems: {}",
             known.join(", ")
         )
     })
 }
 
-/// The form that a text looks like, with its name: JSON begins with a brace, YAML has a line that ends with a colon.
+/// Returns the likely form of a text, with its name: JSON begins with a brace, YAML has a line that ends with a colon.
 fn likely_form(text: &str) -> Option<(Form, &'static str)> {
     if text.trim_start().starts_with('{') {
         return Some((Form::Json, "JSON"));
@@ -64,7 +64,7 @@ fn likely_form(text: &str) -> Option<(Form, &'static str)> {
 }
 
 impl Imported {
-    /// A preset as it is.
+    /// Returns an unchanged preset.
     pub(super) fn new(policy: Policy) -> Self {
         Self {
             knobs: policy.defaults(),
@@ -76,7 +76,7 @@ impl Imported {
         }
     }
 
-    /// The policy as a file of its own, with these values as its defaults.
+    /// Returns the policy as a separate file, with these values as its defaults.
     ///
     /// # Errors
     /// None for a bundled preset.
@@ -85,14 +85,14 @@ impl Imported {
             return Ok(toml.clone());
         }
         let preset = presets::PRESETS.iter().find(|p| p.name == self.policy.name);
-        let preset = preset.ok_or_else(|| format!("no preset is named {}", self.policy.name))?;
+        let preset = preset.ok_or_else(|| format!("unknown preset {}", self.policy.name))?;
         let mut table: toml::Table = toml::from_str(preset.toml).map_err(|e| e.to_string())?;
         change_values(&mut table, &self.knobs);
         toml::to_string(&table).map_err(|e| e.to_string())
     }
 }
 
-/// What a text that was read says about a system; none if it says nothing.
+/// Imports a parsed text for one system; `None` if it contains none of its keys.
 fn imported(native: &Native, found: &Value) -> Option<Imported> {
     if native.system == "digitorn" {
         return digitorn::imported(found);
@@ -111,14 +111,14 @@ fn imported(native: &Native, found: &Value) -> Option<Imported> {
         };
         read.push(path.join("."));
         let set = knob_value(&knob, value)
-            .ok_or_else(|| format!("{key}: {value} is no value for it"))
+            .ok_or_else(|| format!("{key}: invalid value {value}"))
             .and_then(|value| {
                 let set = imported.policy.set(&mut imported.knobs, &knob.name, value);
                 set.map_err(|e| format!("{key}: {e}"))
             });
         match set {
             Ok(()) => imported.set.push(knob.name.clone()),
-            Err(why) => imported.notes.push(format!("{why}; the default stays.")),
+            Err(why) => imported.notes.push(format!("{why}; using the default.")),
         }
         if let Some(why) = &knob.ignored {
             imported
@@ -135,7 +135,7 @@ fn imported(native: &Native, found: &Value) -> Option<Imported> {
     (!read.is_empty()).then_some(imported)
 }
 
-/// Paths of everything that is no mapping.
+/// Collects the paths of everything that is not a mapping.
 fn leaves(value: &Value, at: &str, paths: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {

@@ -1,7 +1,7 @@
-//! A system's own configuration: tuned knobs written in its form, ready to paste, and such a configuration read back.
+//! Systems' own configurations: export of tuned knobs, ready to paste, and import.
 //!
-//! One row a system. Knobs carry the key that they have in that configuration; a form is how keys and values are
-//! written down. What the shipped code ignores is written with a word that says so.
+//! One row per system. Knobs have the key used in that configuration; a form defines the notation of keys and values.
+//! Settings that the shipped code ignores are written with a comment that says so.
 
 mod digitorn;
 mod form;
@@ -12,16 +12,16 @@ pub use form::Form;
 pub use import::{Imported, import};
 use serde_json::{Number, Value};
 
-/// How one system is configured.
+/// The configuration of one system.
 #[derive(Debug)]
 pub struct Native {
-    /// Its presets: this name, and this name with `-variant` behind it.
+    /// Its presets: this name, and this name followed by `-variant`.
     pub system: &'static str,
-    /// How its configuration is written.
+    /// Notation of its configuration.
     pub form: Form,
-    /// Where its keys stand, from the outside in.
+    /// Parents of its keys, from the outside in.
     pub root: &'static [&'static str],
-    /// What people call the file.
+    /// Name of the file, for messages.
     pub file: &'static str,
 }
 
@@ -130,9 +130,9 @@ pub static NATIVE: &[Native] = &[
 pub struct Exported {
     /// Its text.
     pub text: String,
-    /// What people call the file.
+    /// Name of the file, for messages.
     pub file: &'static str,
-    /// What the text cannot say: settings without a key there, and those that the shipped code ignores.
+    /// Settings that the text cannot express: those without a key, and those that the shipped code ignores.
     pub notes: Vec<String>,
 }
 
@@ -141,12 +141,12 @@ pub struct Exported {
 struct Setting<'a> {
     path: Vec<&'a str>,
     value: Value,
-    /// Why the shipped code ignores it, where it does.
+    /// Reason why the shipped code ignores it, if it does.
     ignored: Option<&'a str>,
 }
 
 impl Native {
-    /// The row of a preset.
+    /// Returns the row of a preset.
     pub fn of(preset: &str) -> Option<&'static Self> {
         let is_of = |n: &&Self| {
             let variant = preset.strip_prefix(n.system);
@@ -155,9 +155,9 @@ impl Native {
         NATIVE.iter().find(is_of)
     }
 
-    /// Where a knob's key stands; none if it is no place in this configuration but words about one.
+    /// Returns the path of a knob's key; `None` if the key is a description instead of a path.
     fn path<'a>(&self, key: &'a str) -> Option<Vec<&'a str>> {
-        // A key may have a word behind it: `KEY, or ...`.
+        // A key may be followed by a remark: `KEY, or ...`.
         let key = key.split_once(',').map_or(key, |(key, _)| key);
         let steps: Vec<&str> = key.split('.').collect();
         let is_name = |s: &&str| s.chars().all(|c| c.is_alphanumeric() || c == '_');
@@ -183,12 +183,12 @@ impl Native {
 /// Writes a policy's settings in its system's own form.
 ///
 /// # Errors
-/// One line, if the policy is no real system's.
+/// One line, if the policy is not of a real system.
 pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
     let native = Native::of(&policy.name).ok_or_else(|| {
         let known: Vec<_> = NATIVE.iter().map(|n| n.system).collect();
         format!(
-            "{} has no configuration of its own; there is one for {}",
+            "{} has no configuration format of its own; supported: {}",
             policy.name,
             known.join(", ")
         )
@@ -204,13 +204,13 @@ pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
                 let place = knob.key.as_ref();
                 let place = place.map_or_else(String::new, |key| format!(" ({key})"));
                 notes.push(format!(
-                    "{name} is no setting of {file}{place}: not written."
+                    "{name} is not a setting of {file}{place}: not written."
                 ));
             }
             continue;
         };
         let value = native_value(knob, value);
-        // Words for people are no values there.
+        // Descriptions are not values there.
         if value.as_str().is_some_and(|name| name.contains(' ')) {
             continue;
         }
@@ -225,7 +225,7 @@ pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
     }
     if policy.name != native.system {
         notes.push(format!(
-            "Only settings are written: what else tells {} from {} (hooks of its own, another version) is not.",
+            "Only settings are written, not the other differences between {} and {} (own hooks, another version).",
             policy.name, native.system
         ));
     }
@@ -236,7 +236,7 @@ pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
     })
 }
 
-/// A knob's value as the system writes it: a name for a choice, true or false for a switch, a number else.
+/// Converts a knob's value to the system's: a name for a choice, true or false for a switch, otherwise a number.
 fn native_value(knob: &Knob, value: f64) -> Value {
     let choice = knob.choices.get(value.max(0.0) as usize);
     // 0.29 * 100 is not 29.
@@ -250,7 +250,7 @@ fn native_value(knob: &Knob, value: f64) -> Value {
     }
 }
 
-/// What a system's own value is for a knob; none if it does not fit.
+/// Converts a system's own value to a knob's; `None` if it does not fit.
 fn knob_value(knob: &Knob, value: &Value) -> Option<f64> {
     let text = match value {
         Value::Bool(true) => "on".to_owned(),

@@ -1,4 +1,4 @@
-//! Summarizing everything: a system prompt and one message of the user are left.
+//! Summarizes everything: a system prompt and one user message remain.
 
 use super::text_tokens;
 use crate::chat::{Ask, ChatMessage, Dialogue, Heard, Wants};
@@ -27,19 +27,19 @@ Here is the summary from the previous context:
 
 ";
 
-/// What the request and its result are worded with, and how long the answer may be.
+/// The text of the request and its result, and the limit of the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Texts {
     /// The last message of the request.
     pub prompt: String,
-    /// What stands before the summary.
+    /// The text before the summary.
     pub prefix: String,
-    /// Most tokens of the answer.
+    /// The most tokens of the answer.
     pub max_tokens: u64,
 }
 
 impl Default for Texts {
-    /// As shipped.
+    /// Returns the shipped values.
     fn default() -> Self {
         Self {
             prompt: PROMPT.to_owned(),
@@ -49,22 +49,22 @@ impl Default for Texts {
     }
 }
 
-/// What came of it.
+/// The result of a compaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compacted {
-    /// The messages afterwards; none if the list that was given stays.
+    /// The messages afterwards; `None` if the given list is unchanged.
     pub messages: Option<Vec<ChatMessage>>,
-    /// What it logs.
+    /// Its log lines.
     pub log: Vec<String>,
 }
 
 /// `run_compaction`.
 ///
-/// Any failure leaves the messages as they are; an answer of blanks is an answer. Whether the result is smaller is not
-/// looked at.
+/// Any failure leaves the messages unchanged. A blank answer counts as an answer. Does not check whether the result is
+/// smaller.
 ///
 /// # Errors
-/// [`Wants`] until the summary is there.
+/// [`Wants`] until the summary is available.
 pub fn compact(
     messages: &[ChatMessage],
     system: Option<&ChatMessage>,
@@ -81,7 +81,7 @@ pub fn compact(
     let mut log = vec!["[compaction] Starting AI compaction...".to_owned()];
     let summary = match heard {
         Heard::Text(text) if !text.is_empty() => text,
-        // The request names no tools; an answer that calls one all the same has no text.
+        // The request names no tools; an answer with calls has no text.
         Heard::Text(_) | Heard::Called => {
             log.push("[compaction] Compaction failed: empty response".to_owned());
             return Ok(Compacted {

@@ -1,9 +1,9 @@
-//! What the original raises where its input is not what it takes.
+//! Exceptions of the original for unexpected input.
 
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// An exception of the original's own language: it ends a run there, so it must end one here.
+/// A Python exception: it ends a run of the original, so it must end one here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}: {text}")]
 pub struct PythonError {
@@ -14,7 +14,7 @@ pub struct PythonError {
 }
 
 impl PythonError {
-    /// Of a class, with a text.
+    /// Makes an exception of a class with a text.
     pub fn new(kind: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
         Self {
             kind: kind.into(),
@@ -22,26 +22,26 @@ impl PythonError {
         }
     }
 
-    /// `for … in value` of what cannot be gone through.
+    /// Makes the exception of `for … in value` for a value that is not iterable.
     pub(super) fn not_iterable(value: &Value) -> Self {
         let text = format!("'{}' object is not iterable", type_name(value));
         Self::new("TypeError", text)
     }
 
-    /// `len(value)` of what has no length.
+    /// Makes the exception of `len(value)` for a value without a length.
     pub(super) fn no_length(value: &Value) -> Self {
         let text = format!("object of type '{}' has no len()", type_name(value));
         Self::new("TypeError", text)
     }
 
-    /// `value.get(…)` of what is no dict.
+    /// Makes the exception of `value.get(…)` for a value that is not a dict.
     pub(super) fn no_get(value: &Value) -> Self {
         let text = format!("'{}' object has no attribute 'get'", type_name(value));
         Self::new("AttributeError", text)
     }
 }
 
-/// The class of a value that `json.loads` read.
+/// Returns the class of a value that `json.loads` read.
 fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "NoneType",

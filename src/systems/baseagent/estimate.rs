@@ -1,6 +1,6 @@
-//! How it counts: four code points a token, rounded down text by text, a thousand an image, four a message.
+//! Its token estimate: four code points a token, rounded down for each text, 1,000 an image, 4 a message.
 //!
-//! Content and calls count; ids, names, reasoning and the definitions of tools do not.
+//! Content and calls count; ids, names, reasoning and tool definitions do not.
 
 use super::PythonError;
 use crate::chat::{
@@ -14,10 +14,10 @@ use serde_json::{Map, Value};
 const CODE_POINTS_A_TOKEN: u64 = 4;
 /// An image, whatever its size.
 const IMAGE: Tokens = Tokens(1000);
-/// What a message adds beside what it holds.
+/// Tokens of a message in addition to its content.
 const MESSAGE: Tokens = Tokens(4);
 
-/// Weighs a content that is a text.
+/// Counts a text content.
 const CONTENT: Rule = Rule {
     name: "baseagent: content",
     by: 0,
@@ -31,7 +31,7 @@ pub fn text_tokens(text: &str) -> Tokens {
 /// `estimate_total_tokens`.
 ///
 /// # Errors
-/// What the original raises: see [`message_tokens`].
+/// The original's exception: see [`message_tokens`].
 pub fn total_tokens(messages: &[ChatMessage]) -> Result<Tokens, PythonError> {
     messages.iter().map(message_tokens).sum()
 }
@@ -39,12 +39,12 @@ pub fn total_tokens(messages: &[ChatMessage]) -> Result<Tokens, PythonError> {
 /// `estimate_message_tokens`.
 ///
 /// # Errors
-/// What the original raises where calls are `null` or a text is a number.
+/// The original's exception if calls are `null` or a text is a number.
 pub fn message_tokens(message: &ChatMessage) -> Result<Tokens, PythonError> {
     Ok(content_tokens(&message.content)? + calls_tokens(&message.calls)? + MESSAGE)
 }
 
-/// The same for a message that the original would never hold: what it cannot count weighs nothing.
+/// Returns [`message_tokens`] of any message; 0 for a message that the original cannot count.
 pub(super) fn countable_tokens(message: &ChatMessage) -> Tokens {
     content_tokens(&message.content).unwrap_or_default()
         + calls_tokens(&message.calls).unwrap_or_default()
@@ -59,7 +59,7 @@ fn content_tokens(content: &Content) -> Result<Tokens, PythonError> {
     }
 }
 
-/// The `text` of a part of any type; bare texts in the list are passed over.
+/// Counts the `text` of a part of any type; skips plain texts in the list.
 fn block_tokens(block: &BlockBody) -> Result<Tokens, PythonError> {
     match block {
         BlockBody::Text(text) => Ok(text_tokens(text)),
@@ -85,7 +85,7 @@ fn calls_tokens(calls: &Calls) -> Result<Tokens, PythonError> {
         Calls::Missing => Ok(Tokens::ZERO),
         Calls::Null => Err(PythonError::not_iterable(&Value::Null)),
         Calls::List(calls) => calls.iter().map(call_tokens).sum(),
-        // Going through a text gives texts, through a dict its keys: none of them is a call.
+        // Iterating over a text gives texts, over a dict its keys: none of them is a call.
         Calls::Other(Value::String(text)) if text.is_empty() => Ok(Tokens::ZERO),
         Calls::Other(Value::Object(fields)) if fields.is_empty() => Ok(Tokens::ZERO),
         Calls::Other(Value::String(_) | Value::Object(_)) => {
@@ -96,7 +96,7 @@ fn calls_tokens(calls: &Calls) -> Result<Tokens, PythonError> {
     }
 }
 
-/// An item of a list of which not all are objects.
+/// Counts an item of a list that contains other values than objects.
 fn item_tokens(item: &Value) -> Result<Tokens, PythonError> {
     if item.is_object() {
         call_tokens(&call_from_json(item))
@@ -127,8 +127,8 @@ fn arguments_tokens(call: &Call, function: &Function) -> Result<Tokens, PythonEr
     }
 }
 
-/// Arguments as its own history would hold them: a session has them as JSON, the loop stores `str(dict)`. What is no
-/// JSON is wrapped as `raw`, what is no object is dropped.
+/// Converts arguments to the form in its own history: a session has them as JSON, the loop stores `str(dict)`. Wraps
+/// invalid JSON as `raw` and drops values that are not objects.
 fn as_stored(arguments: &str) -> String {
     let stored = match serde_json::from_str(arguments) {
         Ok(object @ Value::Object(_)) => object,
@@ -156,7 +156,7 @@ fn length_tokens(value: &Value) -> Result<Tokens, PythonError> {
     Ok(Tokens(length as u64 / CODE_POINTS_A_TOKEN))
 }
 
-/// `estimate_tokens(content)` of a whole content, as clearing takes it: a list counts its parts.
+/// `estimate_tokens(content)` of a whole content, as used for clearing: a list counts its parts.
 pub(super) fn whole_content_tokens(message: &ChatMessage) -> Result<Tokens, PythonError> {
     match &message.content {
         Content::Text(text) => Ok(Tokens(

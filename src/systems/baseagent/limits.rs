@@ -1,16 +1,16 @@
-//! Its limits: constants of `compaction.py`, whatever the configuration beside them says.
+//! Its limits: constants of `compaction.py`, regardless of the configuration.
 
 use super::PythonError;
 use crate::units::Tokens;
 
-/// What its decisions compare with. Limits may be set below nothing, as numbers there may be.
+/// Thresholds of its decisions. Limits may be negative, as numbers may be there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
     /// `MODEL_CONTEXT_LIMIT`, in tokens.
     pub context: i64,
     /// `OUTPUT_TOKEN_MAX`, in tokens.
     pub output: i64,
-    /// `AUTO_COMPACT_THRESHOLD`: the share of usable above which it acts.
+    /// `AUTO_COMPACT_THRESHOLD`: the share of the usable window above which it acts.
     pub threshold: f64,
     /// `PRUNE_PROTECT`, in tokens.
     pub protect: i64,
@@ -36,7 +36,7 @@ impl Limits {
         self.context.saturating_sub(self.output)
     }
 
-    /// The tokens above which it acts, as a double: 900.0 of 1000 at 0.9.
+    /// Returns the tokens above which it acts, as a double: 900.0 of 1000 at 0.9.
     pub fn trigger(&self) -> f64 {
         self.usable() as f64 * self.threshold
     }
@@ -46,7 +46,7 @@ impl Limits {
         total.as_f64() > self.trigger()
     }
 
-    /// Share of usable in percent, as it logs it.
+    /// Returns the share of the usable window in percent, as logged.
     pub(super) fn percent(&self, total: Tokens) -> Result<f64, PythonError> {
         match self.usable() {
             0 => Err(PythonError::new("ZeroDivisionError", "division by zero")),

@@ -1,23 +1,23 @@
-//! What happens before every call of the model: look, clear, look again, summarize.
+//! Context management before every call: measure, clear, measure again, summarize.
 
 use super::prune::{StopAtMarker, prune_old_tool_outputs};
 use super::{Limits, PythonError, Texts, compact, total_tokens};
 use crate::chat::{ChatMessage, Dialogue, Wants};
 use crate::units::Tokens;
 
-/// What came of it.
+/// The result of the management.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Managed {
-    /// The messages to send; none if they are the very list that was given. Or what the original raises.
+    /// The messages to send; `None` if they are the given list. Or the original's exception.
     pub messages: Result<Option<Vec<ChatMessage>>, PythonError>,
-    /// What it logs, up to where it raises.
+    /// Its log lines, up to the exception.
     pub log: Vec<String>,
 }
 
-/// `manage_context`. The summary is asked for with the cleared messages; if it fails, those are what is sent.
+/// `manage_context`. The summary request contains the cleared messages. If it fails, those are sent.
 ///
 /// # Errors
-/// [`Wants`] until the summary is there.
+/// [`Wants`] until the summary is available.
 pub fn manage_context(
     messages: &[ChatMessage],
     system: &ChatMessage,
@@ -63,7 +63,7 @@ pub fn manage_context(
 
 /// Whether clearing was enough.
 enum Step {
-    /// These are sent.
+    /// The messages to send.
     Enough(Option<Vec<ChatMessage>>),
     /// A summary is needed.
     Insufficient(Cleared),
@@ -102,10 +102,10 @@ fn clear(
     }))
 }
 
-/// What it says when it begins.
+/// Log line at the start.
 pub(super) const OVERFLOW: &str = "[compaction] Context overflow detected, managing...";
 
-/// What it says before every call.
+/// Returns the log line before every call.
 pub(super) fn status(total: Tokens, limits: &Limits) -> Result<String, PythonError> {
     let percent = limits.percent(total)?;
     Ok(format!(
@@ -115,7 +115,7 @@ pub(super) fn status(total: Tokens, limits: &Limits) -> Result<String, PythonErr
     ))
 }
 
-/// What it says when clearing was enough.
+/// Returns the log line if clearing was enough.
 pub(super) fn sufficient(before: Tokens, after: Tokens) -> String {
     format!(
         "[compaction] Pruning sufficient: {} -> {} tokens",
@@ -123,7 +123,7 @@ pub(super) fn sufficient(before: Tokens, after: Tokens) -> String {
     )
 }
 
-/// What it says when clearing was not enough.
+/// Returns the log line if clearing was not enough.
 pub(super) fn insufficient(after: Tokens) -> String {
     format!(
         "[compaction] Pruning insufficient ({} tokens), running AI compaction...",
@@ -131,7 +131,7 @@ pub(super) fn insufficient(after: Tokens) -> String {
     )
 }
 
-/// What it says at the end, whether or not there is a summary.
+/// Returns the log line at the end, with or without a summary.
 pub(super) fn compaction_result(before: Tokens, after: Tokens) -> String {
     format!(
         "[compaction] Compaction result: {} -> {} tokens",

@@ -1,13 +1,13 @@
-//! Cutting the middle out of a long text: by bytes as shipped, by code points as the document lists it.
+//! Removes the middle of a long text: by bytes as shipped, by code points as in the document's listing.
 
 use super::PythonError;
 
 /// `APPROX_BYTES_PER_TOKEN`.
 const BYTES_A_TOKEN: i64 = 4;
 
-/// `middle_out_truncate`: half of the bytes from the start, half from the end, characters broken at the edges dropped.
-/// None if the text stays as it is, which it does up to three bytes beyond the limit. The marker is not counted, so
-/// what comes out may be longer than what went in, and long enough to be cut again.
+/// `middle_out_truncate`: keeps half of the bytes from the start and half from the end, and drops characters broken at
+/// the edges. Returns `None` if the text is unchanged, which includes up to three bytes beyond the limit. The marker is
+/// not counted, so the result may be longer than the input, and long enough to be cut again.
 pub fn middle_out(text: &str, max_tokens: i64) -> Option<String> {
     let bytes = whole(text.len());
     if text.is_empty() || bytes.div_euclid(BYTES_A_TOKEN) <= max_tokens {
@@ -15,7 +15,7 @@ pub fn middle_out(text: &str, max_tokens: i64) -> Option<String> {
     }
     let kept = max_tokens.saturating_mul(BYTES_A_TOKEN);
     let head = kept.div_euclid(2);
-    // With nothing to keep the tail is the whole text: the slice `[-0:]` begins at the start.
+    // If nothing is kept, the tail is the whole text: the slice `[-0:]` begins at the start.
     let tail = kept - head;
     let head = &text[..text.floor_char_boundary(slice_index(head, bytes))];
     let tail = &text[text.ceil_char_boundary(slice_index(-tail, bytes))..];
@@ -25,7 +25,7 @@ pub fn middle_out(text: &str, max_tokens: i64) -> Option<String> {
     ))
 }
 
-/// The document's listing: code points, and fifty of each half given up for the marker.
+/// Implements the document's listing: code points, with fifty of each half used for the marker.
 pub fn document_middle_out(text: &str, max_tokens: i64) -> Option<String> {
     let chars: Vec<char> = text.chars().collect();
     let max_chars = max_tokens.saturating_mul(4);
@@ -39,7 +39,7 @@ pub fn document_middle_out(text: &str, max_tokens: i64) -> Option<String> {
     Some(format!("{head}\n\n[...truncated...]\n\n{tail}"))
 }
 
-/// Where a bound of a Python slice falls: a negative one counts from the end, `-0` is the start.
+/// Resolves a bound of a Python slice: a negative one counts from the end, `-0` is the start.
 fn slice_index(bound: i64, length: i64) -> usize {
     let from_start = if bound < 0 { length + bound } else { bound };
     from_start.clamp(0, length) as usize
@@ -49,7 +49,7 @@ fn whole(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// The text that UTF-16 units stand for, as `str.encode` makes it: half of a surrogate pair alone is no text.
+/// Decodes UTF-16 units to text as `str.encode` does: half of a surrogate pair is an error.
 ///
 /// # Errors
 /// `UnicodeEncodeError`, naming the first run of them.
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn characters_broken_at_the_edges_are_dropped() {
-        // 4 bytes of each end hold one character of three bytes and a piece of another.
+        // 4 bytes of each end contain one character of three bytes and a part of another.
         assert_eq!(
             middle_out("日月火水木", 2).unwrap(),
             "日\n\n...2 tokens truncated...\n\n木"

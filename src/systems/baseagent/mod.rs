@@ -1,4 +1,4 @@
-//! `BaseAgent`, as shipped: how it counts, cuts outputs, clears old results, summarizes, and the loop around it.
+//! `BaseAgent`, as shipped: token estimate, output truncation, clearing of old results, summaries, and the agent loop.
 //!
 //! Read at PlatformNetwork/baseagent 18565d9: `src/core/compaction.py`, `src/core/loop.py`, `src/utils/truncate.py`.
 

@@ -1,4 +1,4 @@
-//! Clearing old tool results, newest first, beyond the protected turns and the protected tokens.
+//! Clears old tool results, newest first, beyond the protected turns and the protected tokens.
 
 use super::estimate::whole_content_tokens;
 use super::{Limits, PythonError};
@@ -6,40 +6,40 @@ use crate::chat::ChatMessage;
 use crate::units::Tokens;
 use std::ops::Range;
 
-/// What stands in the place of a cleared result.
+/// Text that replaces a cleared result.
 pub const MARKER: &str = "[Old tool result content cleared]";
 
-/// What a result that was cleared before does to the scan.
+/// Whether the scan stops at a result cleared earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopAtMarker {
-    /// The scan ends there: older results stay as they are. The shipped code.
+    /// The scan ends there and older results are unchanged. The shipped code.
     Yes,
     /// It counts like any other result. The document's listing.
     No,
 }
 
-/// What came of a scan.
+/// The result of a scan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pruned {
-    /// The messages afterwards; none if they are the very list that was given.
+    /// The messages afterwards; `None` if they are the given list.
     pub messages: Option<Vec<ChatMessage>>,
-    /// Places of the cleared messages, oldest first.
+    /// Indices of the cleared messages, oldest first.
     pub cleared: Vec<usize>,
-    /// Tokens of the results that were looked at.
+    /// Tokens of the scanned results.
     pub total: Tokens,
-    /// Tokens of those beyond protection; the marker's own weight is not taken off.
+    /// Tokens of the results beyond protection; the marker's own tokens are not subtracted.
     pub prunable: Tokens,
-    /// What it logs.
+    /// Its log lines.
     pub log: Vec<String>,
 }
 
 /// `prune_old_tool_outputs`.
 ///
-/// Turns are counted at each message of the user, whoever wrote it, so results are looked at only beyond the
-/// `protected_turns`th newest of them. The result that crosses the protected tokens is itself cleared.
+/// Each user message counts as a turn, regardless of its origin, so the scan covers only results before the
+/// `protected_turns`th newest of them. It clears the result that crosses the protected tokens.
 ///
 /// # Errors
-/// What the original raises where a content is a number.
+/// The original's exception if a content is a number.
 pub fn prune_old_tool_outputs(
     messages: &[ChatMessage],
     limits: &Limits,
@@ -63,36 +63,36 @@ pub fn prune_old_tool_outputs(
     })
 }
 
-/// What a scan goes by: the results of a conversation and the messages of its user, gone on with as it grows.
+/// Index of a conversation's results and user messages, extended as it grows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Results {
-    /// Messages that were looked at.
+    /// Number of indexed messages.
     n: usize,
-    /// Places of the user's messages.
+    /// Indices of the user messages.
     users: Vec<usize>,
-    /// Places of the results.
+    /// Indices of the results.
     places: Vec<usize>,
-    /// What the results before each weigh together, and what all do.
+    /// Sums of tokens before each result, then the sum of all.
     sums: Vec<u64>,
-    /// Results (their numbers) that hold nothing but the marker.
+    /// Numbers of the results that contain only the marker.
     markers: Vec<usize>,
-    /// Results (their numbers) that cannot be counted.
+    /// Numbers of the results that cannot be counted.
     raising: Vec<usize>,
 }
 
-/// What a scan found.
+/// The results that a scan found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
     /// Numbers of the results beyond protection.
     pub(super) old: Range<usize>,
-    /// Tokens of the results that were looked at.
+    /// Tokens of the scanned results.
     pub(super) total: Tokens,
-    /// Tokens of those beyond protection.
+    /// Tokens of the results beyond protection.
     pub(super) prunable: Tokens,
 }
 
 impl Results {
-    /// Takes in the messages that are new.
+    /// Indexes the new messages.
     pub(super) fn go_on(&mut self, messages: &[ChatMessage]) {
         for (place, message) in messages.iter().enumerate().skip(self.n) {
             if message.is("user") {
@@ -114,7 +114,7 @@ impl Results {
         self.n = messages.len();
     }
 
-    /// The place of a result.
+    /// Returns the message index of a result.
     pub(super) fn place(&self, nth: usize) -> usize {
         self.places[nth]
     }
@@ -123,7 +123,7 @@ impl Results {
         nth.checked_sub(1).map_or(0, |last| self.sums[last])
     }
 
-    /// From the newest that is old enough back to a marker, if that stops the scan.
+    /// Returns the scanned range: from the newest old enough result back to a marker, if that stops the scan.
     fn looked_at(&self, protected_turns: i64, stop_at_marker: StopAtMarker) -> Range<usize> {
         let end = match usize::try_from(protected_turns) {
             Ok(n @ 1..) => match self.users.len().checked_sub(n) {
@@ -141,7 +141,7 @@ impl Results {
         marker.map_or(0, |marker| marker + 1)..end
     }
 
-    /// Scans the messages that were taken in.
+    /// Scans the indexed messages.
     pub(super) fn scan(
         &self,
         messages: &[ChatMessage],
@@ -171,7 +171,7 @@ impl Results {
 }
 
 impl Found {
-    /// Whether it is enough to clear, with what is logged of it.
+    /// Returns whether clearing is worth it, with the log lines.
     pub(super) fn judge(&self, limits: &Limits) -> (bool, Vec<String>) {
         let Self {
             old,
@@ -213,7 +213,7 @@ fn cleared(messages: &[ChatMessage], places: &[usize]) -> Vec<ChatMessage> {
     messages
 }
 
-/// How many results hold nothing but the marker.
+/// Returns the number of results that contain only the marker.
 pub fn n_cleared(messages: &[ChatMessage]) -> usize {
     let is_cleared = |m: &&ChatMessage| m.is("tool") && m.text() == Some(MARKER);
     messages.iter().filter(is_cleared).count()

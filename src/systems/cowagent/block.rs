@@ -1,10 +1,10 @@
-//! Reads blocks as the original reads its dictionaries: by `type`, whatever else a block holds.
+//! Access to blocks as in the original's dictionaries: by `type`, ignoring other fields.
 
 use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields, Text, message_to_json};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// A block's `type`; none if it is no dictionary at all.
+/// Returns a block's `type`; `None` if it is not a dictionary.
 pub(super) fn kind(block: &Block) -> Option<&str> {
     match &block.body {
         BlockBody::Text(_) => Some("text"),
@@ -22,17 +22,17 @@ pub(super) fn kind(block: &Block) -> Option<&str> {
     }
 }
 
-/// Whether a block is of a kind.
+/// Returns whether a block is of a kind.
 pub(super) fn is(block: &Block, wanted: &str) -> bool {
     kind(block) == Some(wanted)
 }
 
-/// Whether one of a message's blocks is of a kind.
+/// Returns whether one of a message's blocks is of a kind.
 pub(super) fn has(message: &ChatMessage, wanted: &str) -> bool {
     message.blocks().iter().any(|block| is(block, wanted))
 }
 
-/// `text` of a text block; empty for any other.
+/// Returns the `text` of a text block; empty for any other.
 pub(super) fn text_of(block: &Block) -> &str {
     match &block.body {
         BlockBody::Text(text) => text,
@@ -41,7 +41,7 @@ pub(super) fn text_of(block: &Block) -> &str {
     }
 }
 
-/// Puts another text into a text block.
+/// Replaces the text of a text block.
 pub(super) fn set_text(block: &mut Block, text: String) {
     match &mut block.body {
         BlockBody::Other(value) => value["text"] = Value::String(text),
@@ -49,7 +49,7 @@ pub(super) fn set_text(block: &mut Block, text: String) {
     }
 }
 
-/// Id of a call; none if it is empty or this is no call.
+/// Returns the id of a call; `None` if it is empty or this is not a call.
 pub(super) fn call_id(block: &Block) -> Option<&str> {
     let id = match &block.body {
         BlockBody::ToolUse { id, .. } => Some(&**id),
@@ -59,7 +59,7 @@ pub(super) fn call_id(block: &Block) -> Option<&str> {
     id.filter(|id| !id.is_empty())
 }
 
-/// Id of the call that a result answers; none if it is empty or this is no result.
+/// Returns the id of the call that a result answers; `None` if it is empty or this is not a result.
 pub(super) fn answered_id(block: &Block) -> Option<&str> {
     let id = match &block.body {
         BlockBody::ToolResult { id, .. } => Some(&**id),
@@ -69,7 +69,7 @@ pub(super) fn answered_id(block: &Block) -> Option<&str> {
     id.filter(|id| !id.is_empty())
 }
 
-/// What a tool returned, where that is one text.
+/// Returns a tool's result if it is a single text.
 pub(super) fn result_text(block: &Block) -> Option<&str> {
     match &block.body {
         BlockBody::ToolResult { content, .. } => content.as_text(),
@@ -78,7 +78,7 @@ pub(super) fn result_text(block: &Block) -> Option<&str> {
     }
 }
 
-/// Puts another text into a result.
+/// Replaces the text of a result.
 pub(super) fn set_result_text(block: &mut Block, text: String) {
     match &mut block.body {
         BlockBody::ToolResult { content, .. } => {
@@ -92,7 +92,7 @@ pub(super) fn set_result_text(block: &mut Block, text: String) {
     }
 }
 
-/// `input` of a call; none if the block has none.
+/// Returns the `input` of a call; `None` if the block has none.
 pub(super) fn input(block: &Block) -> Option<&Value> {
     match &block.body {
         BlockBody::ToolUse { input, .. } => Some(input),
@@ -101,7 +101,7 @@ pub(super) fn input(block: &Block) -> Option<&Value> {
     }
 }
 
-/// The same, to be changed.
+/// Returns the `input` of a call for modification.
 pub(super) fn input_mut(block: &mut Block) -> Option<&mut Value> {
     match &mut block.body {
         BlockBody::ToolUse { input, .. } => Some(input),
@@ -110,7 +110,7 @@ pub(super) fn input_mut(block: &mut Block) -> Option<&mut Value> {
     }
 }
 
-/// A message's text blocks that say something, joined by newlines and stripped; the part is the first one's.
+/// Returns a message's text blocks that are not blank, joined by newlines and stripped; the part is the first one's.
 pub(super) fn said(message: &ChatMessage) -> Text {
     match &message.content {
         Content::Text(text) => Text {
@@ -132,7 +132,7 @@ pub(super) fn said(message: &ChatMessage) -> Text {
     }
 }
 
-/// A message with one block of text.
+/// Makes a message with one block of text.
 pub(super) fn text_message(role: &str, text: Text) -> ChatMessage {
     let block = Block {
         part: text.part,
@@ -144,7 +144,7 @@ pub(super) fn text_message(role: &str, text: Text) -> ChatMessage {
     })
 }
 
-/// A message's content as JSON; an absent field reads as the empty text.
+/// Returns a message's content as JSON; an absent field is an empty text.
 pub(super) fn content_json(content: &Content) -> Value {
     let message = ChatMessage::from(Fields {
         content: content.clone(),
@@ -155,13 +155,13 @@ pub(super) fn content_json(content: &Content) -> Value {
         .map_or_else(|| json!(""), Value::take)
 }
 
-/// The text with something else behind its first characters, if it is longer; the notice is told the length.
+/// Cuts a longer text and appends a notice, which is made from the length.
 pub(super) fn cut(text: &str, most: usize, notice: impl Fn(usize) -> String) -> Option<String> {
     let length = text.chars().count();
     (length > most).then(|| head(text, most).to_owned() + &notice(length))
 }
 
-/// The first characters.
+/// Returns the first characters.
 pub(super) fn head(text: &str, most: usize) -> &str {
     let end = text
         .char_indices()
@@ -170,14 +170,14 @@ pub(super) fn head(text: &str, most: usize) -> &str {
     text.get(..end).unwrap_or(text)
 }
 
-/// The last characters.
+/// Returns the last characters.
 pub(super) fn tail(text: &str, most: usize) -> &str {
     let length = text.chars().count();
     let start = head(text, length.saturating_sub(most)).len();
     text.get(start..).unwrap_or_default()
 }
 
-/// `str.strip`, which takes the four separators of ASCII for space.
+/// `str.strip`, which treats the four separators of ASCII as space.
 pub(super) fn strip(text: &str) -> &str {
     text.trim_matches(is_space)
 }
@@ -187,7 +187,7 @@ pub(super) fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
 
-/// An empty text, of no session.
+/// Returns an empty text without a part of the session.
 pub(super) fn nothing() -> Text {
     Text {
         text: Arc::from(""),

@@ -1,10 +1,10 @@
-//! A turn as plain text: what was asked first and answered last.
+//! A turn as plain text: the first question and the last answer.
 
 use super::block::{has, nothing, said, text_message};
 use crate::chat::ChatMessage;
 
-/// The first text of the user and the last of the assistant, if they say anything. Calls, results, images and thinking
-/// are gone, and so is every text between.
+/// Keeps the first text of the user and the last of the assistant, if they are not empty. Removes calls, results,
+/// images, thinking and every text between.
 pub fn compress_turn(turn: &[ChatMessage]) -> Vec<ChatMessage> {
     let mut asked = nothing();
     let mut answered = nothing();

@@ -1,4 +1,4 @@
-//! From the agent's own blocks to OpenAI's messages, as most of its providers are sent.
+//! Converts the agent's own blocks to OpenAI's messages, the format of most of its providers.
 
 use super::block::{answered_id, call_id, content_json, has, input, is, text_of};
 use crate::chat::{
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Results first, then the text of the same message; thinking goes, and so do results that no earlier call asked for.
+/// Puts results first, then the text of the same message. Drops thinking and results without an earlier call.
 pub fn to_openai(messages: &[ChatMessage]) -> Vec<ChatMessage> {
     let mut known: BTreeSet<Arc<str>> = BTreeSet::new();
     let mut converted = messages.iter().flat_map(convert).collect::<Vec<_>>();
@@ -45,7 +45,7 @@ fn with_content(role: &str, content: Content) -> ChatMessage {
     })
 }
 
-/// Texts joined by a space; none if there is no text block.
+/// Joins texts by a space; `None` if there is no text block.
 fn joined_texts(blocks: &[Block]) -> Option<Text> {
     let texts: Vec<&Block> = blocks.iter().filter(|block| is(block, "text")).collect();
     let part = texts.first()?.part;
@@ -93,7 +93,7 @@ fn assistant(blocks: &[Block]) -> ChatMessage {
     })
 }
 
-/// Arguments are written in ASCII.
+/// Converts a call, with arguments in ASCII.
 fn call(block: &Block) -> Call {
     let name = match &block.body {
         BlockBody::ToolUse { name, .. } => Arc::clone(name),

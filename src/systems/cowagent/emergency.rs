@@ -1,21 +1,22 @@
-//! What is cut when a provider refuses the context: results, arguments and questions everywhere, then old turns.
+//! Reduction after a provider rejected the context: cuts results, arguments and questions everywhere, then drops old
+//! turns.
 
 use super::block::{cut, input_mut, is, result_text, set_result_text, set_text, text_of};
 use super::turn::turns;
 use crate::chat::{Block, ChatMessage, Content, Layout, python_dumps};
 use serde_json::Value;
 
-/// Characters of an argument that stay.
+/// Characters kept of an argument.
 const ARGUMENT_CHARS: usize = 1000;
 
-/// How far it goes.
+/// Limits of the reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recovery {
     /// `AGGRESSIVE_LIMIT`: characters of a result, and of a call's arguments as JSON.
     pub result_chars: usize,
     /// `USER_MSG_LIMIT`: characters of a user's text.
     pub user_chars: usize,
-    /// Turns that stay.
+    /// Number of turns kept.
     pub turns: usize,
 }
 
@@ -28,8 +29,8 @@ impl Recovery {
     };
 }
 
-/// Cuts in place; whether it is worth trying again. Notices make what was cut longer than the limit, so that a second
-/// pass counts it as cut once more although nothing shrinks.
+/// Cuts in place. Returns whether another try is worthwhile. Notices make the cut texts longer than the limit, so a
+/// second pass counts them as cut again although nothing shrinks.
 pub fn trim_for_overflow(
     messages: &mut Vec<ChatMessage>,
     recovery: Recovery,
@@ -60,7 +61,7 @@ pub fn trim_for_overflow(
     n_removed > 0 || n_cut > 0
 }
 
-/// Cuts what is long in one message and returns how much was.
+/// Cuts long contents of one message and returns their number.
 fn shorten(message: &mut ChatMessage, recovery: Recovery) -> usize {
     let is_user = message.is("user");
     let of_user = |text: &str| {
@@ -91,7 +92,8 @@ fn shorten(message: &mut ChatMessage, recovery: Recovery) -> usize {
     }
 }
 
-/// Whether a result or a call's arguments were too long. Long arguments count as cut even if none of them could be.
+/// Cuts an overlong result or a call's arguments. Returns whether they were too long. Long arguments count as cut even
+/// if none of them could be.
 fn shorten_tool(block: &mut Block, most: usize) -> bool {
     let notice = |n: usize| format!("\n\n[Truncated for context recovery: {n} -> {most} chars]");
     if let Some(shorter) = result_text(block).and_then(|text| cut(text, most, notice)) {

@@ -1,6 +1,6 @@
-//! What `CowAgent` takes a provider's error for, by words in its text.
+//! Classification of provider errors by phrases in their text.
 
-/// Of a context that is too long. Files that are "too large" are taken for it too.
+/// Phrases of an overflow. Files that are "too large" match too.
 const OVERFLOW: [&str; 9] = [
     "context length exceeded",
     "maximum context length",
@@ -13,10 +13,10 @@ const OVERFLOW: [&str; 9] = [
     "request exceeds the maximum size",
 ];
 
-/// One more in errors that come with the stream.
+/// A further phrase for errors in the stream.
 const OVERFLOW_IN_STREAM: &str = "tokens exceed";
 
-/// Of calls and results that do not match; so broad that "model not found" is one.
+/// Phrases of mismatched calls and results; so broad that "model not found" matches.
 const FORMAT: [&str; 14] = [
     "tool_use",
     "tool_result",
@@ -34,10 +34,10 @@ const FORMAT: [&str; 14] = [
     "2013",
 ];
 
-/// Without one of these an error is not about the format.
+/// Required phrases: without one of these an error is not a format error.
 const BAD_REQUEST: [&str; 3] = ["400", "invalid_request", "invalidparameter"];
 
-/// Worth another try.
+/// Phrases of errors that are retried.
 const RETRYABLE: [&str; 15] = [
     "timeout",
     "timed out",
@@ -56,24 +56,24 @@ const RETRYABLE: [&str; 15] = [
     "512",
 ];
 
-/// Whether an error tells that the context is too long.
+/// Returns whether an error describes an overflow.
 pub fn is_overflow(error: &str, is_in_stream: bool) -> bool {
     let error = error.to_lowercase();
     has_any(&error, &OVERFLOW) || (is_in_stream && error.contains(OVERFLOW_IN_STREAM))
 }
 
-/// Whether an error tells that messages do not fit together.
+/// Returns whether an error describes mismatched messages.
 pub fn is_format_error(error: &str) -> bool {
     let error = error.to_lowercase();
     has_any(&error, &FORMAT) && has_any(&error, &BAD_REQUEST)
 }
 
-/// Whether it is worth another try.
+/// Returns whether the call is retried.
 pub(super) fn is_retryable(error: &str) -> bool {
     has_any(&error.to_lowercase(), &RETRYABLE)
 }
 
-/// Seconds to wait before the next try, after so many.
+/// Returns the seconds before the next try, after `n_tries`.
 pub(super) fn wait_seconds(error: &str, n_tries: u64) -> u64 {
     let is_rate_limit = has_any(&error.to_lowercase(), &["429", "rate limit"]);
     if is_rate_limit {
@@ -83,20 +83,20 @@ pub(super) fn wait_seconds(error: &str, n_tries: u64) -> u64 {
     }
 }
 
-/// What is made of an error that comes with the stream, as nearly all do.
+/// The handling of an error in the stream, as nearly all are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// The context is too long.
+    /// Overflow.
     Overflow,
-    /// Messages do not fit together: the conversation is emptied.
+    /// Mismatched messages: the conversation is emptied.
     Format,
-    /// It is worth another try.
+    /// The call is retried.
     Passing,
     /// The run ends.
     Final,
 }
 
-/// Tells what is made of an error.
+/// Classifies an error.
 pub(super) fn meaning(error: &str, is_in_stream: bool) -> Meaning {
     if is_overflow(error, is_in_stream) {
         Meaning::Overflow

@@ -1,32 +1,32 @@
-//! Tokens as `CowAgent` estimates them: by code points, with a fixed price for the structure of each block.
+//! `CowAgent`'s token estimate: by code points, with a fixed number for the structure of each block.
 //!
-//! Definitions of tools, roles, lists inside results and almost all of thinking are not counted.
+//! Tool definitions, roles, lists inside results and almost all of thinking are not counted.
 
 use super::block::{input, kind, result_text, text_of};
 use crate::chat::{Block, ChatMessage, Content, Layout, Shape, python_dumps};
 use crate::engine::NamedMeter;
 use serde_json::Value;
 
-/// An `image` block; one in OpenAI's shape (`image_url`) counts as [`OTHER`].
+/// An `image` block; one in OpenAI's format (`image_url`) counts as [`OTHER`].
 const IMAGE: u64 = 1200;
-/// A call beside its arguments.
+/// A call, in addition to its arguments.
 const CALL: u64 = 50;
-/// A result beside its text.
+/// A result, in addition to its text.
 const RESULT: u64 = 30;
 /// Thinking, a document, anything else.
 const OTHER: u64 = 10;
 
-/// The rule of counting.
+/// The estimate as a meter.
 pub static METER: NamedMeter = NamedMeter {
     name: "cowagent",
-    help: "A quarter token a character, one and a half beyond ASCII; an image 1,200; lists in results and tools nothing.",
+    help: "0.25 tokens per ASCII character, 1.5 per other character, 1,200 per image. Lists in results and tool definitions count 0.",
     shape: Shape::Anthropic,
     units: message_tokens,
     tokens: |units| units,
     tools: |_| 0,
 };
 
-/// Tokens of a text: 1.5 a code point beyond ASCII, 0.25 any other, rounded down, and one more.
+/// Returns the tokens of a text: 1.5 per non-ASCII code point, 0.25 per other, rounded down, plus one.
 pub(super) fn text_tokens(text: &str) -> u64 {
     if text.is_empty() {
         return 0;
@@ -35,7 +35,7 @@ pub(super) fn text_tokens(text: &str) -> u64 {
     quarters / 4 + 1
 }
 
-/// Tokens of a message, never less than one.
+/// Returns the tokens of a message, at least one.
 pub fn message_tokens(message: &ChatMessage) -> u64 {
     let tokens = match &message.content {
         Content::Text(text) => text_tokens(&text.text),
@@ -45,12 +45,12 @@ pub fn message_tokens(message: &ChatMessage) -> u64 {
     tokens.max(1)
 }
 
-/// Tokens of messages.
+/// Returns the tokens of messages.
 pub fn messages_tokens(messages: &[ChatMessage]) -> u64 {
     messages.iter().map(|m| METER.weigh(m)).sum()
 }
 
-/// Tokens of the instructions, which count one even if there are none.
+/// Returns the tokens of the instructions: one if there are none.
 pub fn system_tokens(system: &str) -> u64 {
     text_tokens(system).max(1)
 }
@@ -66,7 +66,7 @@ fn block_tokens(block: &Block) -> u64 {
     }
 }
 
-/// Arguments that are no object count nothing, missing ones as `{}`.
+/// Returns the tokens of arguments: 0 if they are not an object, those of `{}` if missing.
 fn input_tokens(input: Option<&Value>) -> u64 {
     match input {
         None => text_tokens("{}"),

@@ -6,14 +6,14 @@ use crate::chat::ChatMessage;
 
 /// Characters of a question or an answer.
 const LINE_CHARS: usize = 120;
-/// Lines in all.
+/// Most lines.
 const MOST_LINES: usize = 10;
-/// Questions of so few characters are passed over.
+/// Questions of at most this many characters are skipped.
 const GREETING_CHARS: usize = 3;
 /// A line of an answer has at least this many characters.
 const SHORTEST_LINE: usize = 5;
 
-/// One line a question, with its answer if there is one.
+/// Returns one line per question, with its answer if there is one.
 pub(super) fn rule_based(messages: &[ChatMessage]) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut question = String::new();
@@ -42,7 +42,7 @@ pub(super) fn rule_based(messages: &[ChatMessage]) -> String {
     lines.join("\n")
 }
 
-/// The first line that is more than decoration, without bullets and emoji in front.
+/// Returns the first line that is not decoration, without leading bullets and emoji.
 fn first_meaningful_line(text: &str) -> &str {
     let lines = text.split('\n').map(strip);
     let plain = |line: &str| -> bool { !line.is_empty() && !is_decoration(line) };
@@ -66,7 +66,7 @@ fn is_decoration(line: &str) -> bool {
     is_heading || is_rule || is_bullet || is_symbols
 }
 
-/// Without Markdown, then without emoji in front.
+/// Removes Markdown, then leading emoji.
 fn undecorated(line: &str) -> &str {
     let is_markdown = |c: char| "*#>-".contains(c) || is_space(c);
     let is_emoji = |c: char| {

@@ -1,4 +1,4 @@
-//! What leaves the context goes to the daily memory file: which messages are handed over, and what is written.
+//! The daily memory file: selection of messages leaving the context, and the entries written.
 
 use super::block::{strip, text_of};
 use super::inject::Target;
@@ -10,41 +10,41 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Begins what a scheduled task says in the user's name.
+/// Prefix of a scheduled task's message in the role of the user.
 const SCHEDULED: &str = "[SCHEDULED]";
 
-/// Why messages are handed over.
+/// Reason for writing messages to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// They are dropped: too many turns or tokens.
     Trim,
-    /// The provider refused the context.
+    /// The provider rejected the context.
     Overflow,
     /// The end of a day.
     DailySummary,
 }
 
-/// One hand-over.
+/// One write to memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flush {
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// Messages that were handed over.
+    /// Number of messages passed.
     pub n_passed: usize,
-    /// Those whose texts were not handed over before: they are summarized.
+    /// Messages whose texts were not passed before: they are summarized.
     pub fresh: Vec<ChatMessage>,
-    /// Where the summary goes in the context.
+    /// Position of the summary in the context.
     pub target: Option<Target>,
 }
 
-/// Texts handed over before in this process. The original keeps their MD5; only equality matters.
+/// Texts already passed in this process. The original stores their MD5; only equality matters.
 ///
 /// Copies share the hashes: sorted lists, each more than twice as long as the next.
 #[derive(Clone, Debug, Default)]
 pub struct Flushed(Vec<Arc<[u64]>>);
 
 impl Flush {
-    /// Whether there is anything to summarize.
+    /// Returns whether there is anything to summarize.
     pub fn is_dispatched(&self) -> bool {
         !self.fresh.is_empty()
     }
@@ -67,7 +67,7 @@ impl Flushed {
         self.0.push(new.into());
     }
 
-    /// The messages that say something new; they are remembered.
+    /// Returns the messages with new texts, and records those texts.
     fn fresh(&mut self, messages: &[ChatMessage]) -> Vec<ChatMessage> {
         let mut new = BTreeSet::new();
         let is_fresh = |message: &&ChatMessage| {
@@ -84,7 +84,7 @@ impl Flushed {
     }
 }
 
-/// Hands messages over.
+/// Passes messages to memory.
 pub fn flush(
     messages: &[ChatMessage],
     reason: Reason,
@@ -109,7 +109,7 @@ pub fn flush(
 }
 
 impl Reason {
-    /// As logged.
+    /// Returns the name used in the log.
     pub fn name(self) -> &'static str {
         match self {
             Self::Trim => "trim",
@@ -127,7 +127,7 @@ impl Reason {
     }
 }
 
-/// Day and hour (UTC) of a moment, `YYYY-MM-DD` and `HH:MM`: so many seconds after the session began.
+/// Returns day and hour (UTC), `YYYY-MM-DD` and `HH:MM`, of a time in seconds after the session began.
 pub(super) fn day_and_hour(since: Millis, seconds: f64) -> Option<(String, String)> {
     let since = u64::try_from(since.0).ok()?;
     let elapsed = Duration::try_from_secs_f64(seconds.max(0.0)).ok()?;
@@ -136,17 +136,17 @@ pub(super) fn day_and_hour(since: Millis, seconds: f64) -> Option<(String, Strin
     Some((day.to_owned(), time.get(..5)?.to_owned()))
 }
 
-/// How a day's file (`memory/YYYY-MM-DD.md`) begins.
+/// Returns the header of a day's file (`memory/YYYY-MM-DD.md`).
 pub fn daily_header(date: &str) -> String {
     format!("# Daily Memory: {date}\n\n")
 }
 
-/// What one hand-over adds to the day's file.
+/// Returns the entry in the day's file for one write.
 pub fn daily_entry(reason: Reason, clock: &str, summary: &str) -> String {
     format!("\n## {} ({clock})\n\n{summary}\n", reason.heading())
 }
 
-/// A message's text blocks and bare strings joined by newlines, the empty ones too, not stripped.
+/// Returns a message's text blocks and plain strings joined by newlines, including empty ones, not stripped.
 pub(super) fn spoken(message: &ChatMessage) -> String {
     match &message.content {
         Content::Text(text) => text.text.to_string(),
@@ -164,7 +164,7 @@ pub(super) fn spoken(message: &ChatMessage) -> String {
     }
 }
 
-/// Leaves out what scheduled tasks asked, and the answer where it follows at once.
+/// Leaves out messages of scheduled tasks, and an answer that directly follows.
 fn without_scheduled(messages: &[ChatMessage]) -> Vec<&ChatMessage> {
     let mut kept = Vec::with_capacity(messages.len());
     let mut skips_answer = false;

@@ -1,22 +1,22 @@
-//! Long results of earlier turns keep only their head (stage 0 of every trim).
+//! Cuts long results of earlier turns to their head (stage 0 of every trim).
 
 use super::block::{cut, has, is, result_text, set_result_text, tail};
 use crate::chat::{Block, ChatMessage, Content};
 
-/// What stays of a long result.
+/// The part of a long result that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
     /// Its head, as shipped.
     Head,
-    /// Half of the limit at each end, as the document has it.
+    /// Half of the limit at each end, as documented.
     Both,
 }
 
-/// `MAX_HISTORY_RESULT_CHARS`; the original's own comments still speak of 10,000.
+/// `MAX_HISTORY_RESULT_CHARS`; the original's own comments still mention 10,000.
 pub const HISTORY_RESULT_CHARS: usize = 20_000;
 
-/// Cuts results before the current turn to this many characters and returns how many were cut. A result cut before is
-/// longer than the limit by its notice, so it is cut again and the notice then tells the wrong length.
+/// Cuts results before the current turn to this many characters and returns their number. A result cut earlier is
+/// longer than the limit by its notice, so it is cut again and the notice then states the wrong length.
 pub fn cut_history(
     messages: &mut [ChatMessage],
     most: usize,
@@ -52,13 +52,13 @@ pub fn cut_history(
     n_cut
 }
 
-/// Whether a block is a result of more than so many characters.
+/// Returns whether a block is a result of more than this many characters.
 pub(super) fn is_longer(block: &Block, most: usize) -> bool {
     let is_longer = |text: &str| text.len() > most && text.chars().nth(most).is_some();
     result_text(block).is_some_and(is_longer)
 }
 
-/// The text with a notice in the place of what went, if it is longer than the limit.
+/// Cuts a text longer than the limit and adds a notice.
 fn shortened(text: &str, most: usize, ends: Ends) -> Option<String> {
     let notice = |n: usize| format!("\n\n[Historical output truncated: {n} -> {most} chars]");
     match ends {
@@ -74,7 +74,7 @@ fn shortened(text: &str, most: usize, ends: Ends) -> Option<String> {
     }
 }
 
-/// Unlike a turn's start, a text beside results counts here.
+/// Unlike a turn's start, a text next to results counts here.
 fn starts_current_turn(message: &ChatMessage) -> bool {
     message.is("user") && (message.text().is_some() || has(message, "text"))
 }

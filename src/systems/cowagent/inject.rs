@@ -1,25 +1,25 @@
-//! The summary of dropped turns stands before the first text that the user says in what was kept.
+//! Insertion of the summary of dropped turns before the first user text that was kept.
 //!
-//! Since 2026-04-13, after the document. It arrives when the model is done with it, and counts only from then on.
+//! Since 2026-04-13, after the document. The summary takes effect only when the model has finished it.
 
 use super::block::{is, set_text, strip, text_of};
 use crate::chat::{ChatMessage, Content};
 use std::sync::Arc;
 
-/// The text that a summary will be put before.
+/// The text before which a summary will be inserted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
     /// Index of the message in the conversation as it was before the trim.
     pub message: usize,
     /// Index of the block in it.
     pub block: usize,
-    /// The text as it was then; what happens to it until the summary arrives is lost.
+    /// The text at that time; changes until the summary arrives are lost.
     pub original: Arc<str>,
-    /// Turns that the summary stands for.
+    /// Number of summarized turns.
     pub n_turns: usize,
 }
 
-/// The first text block of a user from a message on. A message that is one string has none.
+/// Returns the first text block of a user from a message on. A message that is a plain string has none.
 pub fn injection_target(messages: &[ChatMessage], from: usize, n_turns: usize) -> Option<Target> {
     let later = messages.iter().enumerate().skip(from);
     later.filter(|(_, m)| m.is("user")).find_map(|(at, m)| {
@@ -33,8 +33,8 @@ pub fn injection_target(messages: &[ChatMessage], from: usize, n_turns: usize) -
     })
 }
 
-/// Puts a summary before its target. `dropped` is the number of messages that were dropped in front meanwhile.
-/// Nothing happens if the target went with them.
+/// Inserts a summary before its target. `dropped` is the number of messages dropped before it in the meantime. Has no
+/// effect if the target was dropped too.
 pub fn inject(messages: &mut [ChatMessage], dropped: usize, target: &Target, summary: &str) {
     let message = target.message.checked_sub(dropped);
     let message = message.and_then(|at| messages.get_mut(at));

@@ -1,6 +1,6 @@
-//! What Python's `json.loads` says of text that is no JSON; the model reads it as the result of its call.
+//! Errors of Python's `json.loads` on invalid JSON; the model receives them as the result of its call.
 
-/// Why a text is no JSON, in Python's words; none if it is.
+/// Returns Python's error for a text; `None` if it is valid JSON.
 pub fn json_error(text: &str) -> Option<String> {
     let mut scanner = Scanner {
         text: text.chars().collect(),
@@ -14,10 +14,10 @@ pub fn json_error(text: &str) -> Option<String> {
     Some(format!("{what}: line {line} column {column} (char {at})"))
 }
 
-/// Deeper nesting is not read: Python gives up there too, with another error.
+/// Deepest nesting; beyond it Python fails too, with another error.
 const MOST_DEPTH: usize = 500;
 
-/// What is wrong, and at which character.
+/// The error, and the index of its character.
 struct Flaw(&'static str, usize);
 
 struct Scanner {
@@ -116,7 +116,7 @@ impl Scanner {
         found
     }
 
-    /// A leading zero ends the number; what follows is extra.
+    /// A leading zero ends the number; the rest is extra data.
     fn number(&mut self) -> Result<(), Flaw> {
         let start = self.at;
         if self.eat('-') && self.eat_word("Infinity") {
@@ -181,7 +181,7 @@ impl Scanner {
 mod tests {
     use super::*;
 
-    /// Told by Python 3.12.
+    /// Expected values from Python 3.12.
     #[test]
     fn flaws_are_told_as_python_tells_them() {
         for (text, told) in [

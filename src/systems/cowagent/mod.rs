@@ -1,7 +1,8 @@
-//! `CowAgent`: turns are dropped by halves, or flattened to text, and what is dropped is summarized in the background.
+//! `CowAgent`: drops half of the turns, or converts turns to plain text, and summarizes dropped turns in the
+//! background.
 //!
 //! As in zhayujie/chatgpt-on-wechat 55aaf60 (2.0.8, 2026-05-06). Messages are Anthropic's blocks with the instructions
-//! apart; lengths are Unicode code points. Lines of the log stand as the original writes them, the level in front.
+//! separate; lengths are Unicode code points. Log lines are as in the original, prefixed with the level.
 
 mod action;
 mod block;

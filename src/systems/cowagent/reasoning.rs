@@ -1,11 +1,11 @@
-//! Long reasoning is stored as its head and its tail.
+//! Stores long reasoning as its head and its tail.
 
 use super::block::{head, tail};
 
 /// `MAX_STORED_REASONING_CHARS`.
 pub const STORED_REASONING_CHARS: usize = 4096;
 
-/// The text, or its first and last half of the limit with a marker between.
+/// Returns the text, or its first and last half of the limit with a marker between.
 pub fn cut_reasoning(text: &str, most: usize) -> String {
     let length = text.chars().count();
     if length <= most {

@@ -1,17 +1,17 @@
-//! Guards against loops: what a run remembers of its calls, when it refuses one, and when it hints to stop.
+//! Guards against loops: the calls that a run records, when it refuses one, and when it hints to stop.
 
 use crate::chat::{Layout, python_dumps};
 use serde_json::Value;
 
-/// Calls that are remembered.
+/// Most calls that are recorded.
 const REMEMBERED: usize = 50;
-/// Calls that are searched for repeats.
+/// Number of recent calls searched for repeats.
 const RECENT: usize = 10;
-/// Repeats that are too many.
+/// Number of repeats that is too many.
 pub(super) const REPEATS: usize = 3;
-/// The step from which on repeats are noticed.
+/// The step from which repeats are checked.
 pub(super) const NOTICED_FROM: usize = 3;
-/// The hint appended to the conversation, where it stays and counts as a turn.
+/// The hint appended to the conversation, where it remains and counts as a turn.
 pub(super) const HINT: &str =
     "工具已成功执行并返回结果。请基于这些信息向用户做出回复，不要重复调用相同的工具。";
 
@@ -19,7 +19,7 @@ pub(super) const HINT: &str =
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct CallHistory(Vec<Made>);
 
-/// A call that was made.
+/// A recorded call.
 #[derive(Clone, Debug, PartialEq)]
 struct Made {
     id: String,
@@ -28,17 +28,17 @@ struct Made {
     succeeded: bool,
 }
 
-/// Why a call is refused.
+/// Refusal of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Refusal {
-    /// In the system's words.
+    /// The reason, in the system's wording.
     pub(super) reason: String,
-    /// The run ends.
+    /// Whether the run ends.
     pub(super) is_critical: bool,
 }
 
 impl CallHistory {
-    /// Remembers a call.
+    /// Records a call.
     pub(super) fn record(&mut self, id: &str, tool: &str, arguments: &Value, succeeded: bool) {
         self.0.push(Made {
             id: id.to_owned(),
@@ -50,14 +50,14 @@ impl CallHistory {
         self.0.drain(..too_many);
     }
 
-    /// Notes that the calls with an id failed.
+    /// Records that the calls with an id failed.
     pub(super) fn fail(&mut self, id: &str) {
         for made in self.0.iter_mut().filter(|made| made.id == id) {
             made.succeeded = false;
         }
     }
 
-    /// How often a call is among the last ones, and how often it succeeded there.
+    /// Returns how often a call is among the recent ones, and how often it succeeded there.
     pub(super) fn repeats(&self, tool: &str, arguments: &Value) -> (usize, usize) {
         let arguments = key(arguments);
         let recent = self.0.iter().rev().take(RECENT);
@@ -66,7 +66,7 @@ impl CallHistory {
         (same.len(), n_succeeded)
     }
 
-    /// Whether a call is refused for what came before it.
+    /// Returns the refusal of a call because of earlier calls.
     pub(super) fn refusal(&self, tool: &str, arguments: &Value) -> Option<Refusal> {
         let arguments = key(arguments);
         let newest = || self.0.iter().rev();
@@ -106,7 +106,7 @@ impl Made {
     }
 }
 
-/// Arguments as one text, whatever the order of their keys.
+/// Returns arguments as one text, independent of the order of their keys.
 fn key(arguments: &Value) -> String {
     python_dumps(&sorted(arguments), Layout::UNICODE)
 }

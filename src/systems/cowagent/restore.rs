@@ -1,21 +1,22 @@
-//! What comes back after a restart: the last few turns, a question and an answer each.
+//! Restoring after a restart: the last few turns, a question and an answer each.
 
 use super::block::{has, is, said, strip, text_message};
 use super::scheduler::scheduler_turns;
 use crate::chat::{ChatMessage, Content, Text};
 
-/// What was restored.
+/// The result of restoring.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Restored {
     /// The conversation in memory.
     pub messages: Vec<ChatMessage>,
-    /// Turns asked of the store.
+    /// Number of turns requested from the store.
     pub n_turns: usize,
-    /// Messages that the store returned.
+    /// Number of messages that the store returned.
     pub n_loaded: usize,
 }
 
-/// Turns that are restored: a sixth of the limit, at least three; for scheduled tasks a fifth, at least one.
+/// Returns the number of turns to restore: a sixth of the limit, at least three; for scheduled tasks a fifth, at least
+/// one.
 pub fn restore_turns(max_turns: usize, session_id: &str) -> usize {
     if session_id.starts_with("scheduler_") {
         scheduler_turns(max_turns)
@@ -24,7 +25,7 @@ pub fn restore_turns(max_turns: usize, session_id: &str) -> usize {
     }
 }
 
-/// Restores a session's stored messages, from where its context was cleared last.
+/// Restores a session's stored messages, from the last clearing of its context.
 pub fn restore(
     stored: &[ChatMessage],
     cleared_before: usize,
@@ -41,8 +42,8 @@ pub fn restore(
     }
 }
 
-/// `load_messages`: from the last so many visible messages of the user on, thinking left out. A hint that the agent
-/// wrote itself counts as visible.
+/// `load_messages`: returns the messages from the last `n_turns` visible user messages on, without thinking. A hint
+/// that the agent wrote itself counts as visible.
 pub fn load(stored: &[ChatMessage], n_turns: usize) -> Vec<ChatMessage> {
     let visible: Vec<usize> = (0..stored.len())
         .filter(|&idx| is_visible(&stored[idx]))
@@ -70,7 +71,7 @@ fn without_thinking(message: &ChatMessage) -> ChatMessage {
     message
 }
 
-/// Each turn's question and the last answer that says something.
+/// Returns each turn's question and its last answer that is not empty.
 fn questions_and_answers(messages: &[ChatMessage]) -> Vec<ChatMessage> {
     let mut turns: Vec<(Text, Option<Text>)> = Vec::new();
     for message in messages {

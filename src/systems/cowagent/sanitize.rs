@@ -5,11 +5,11 @@ use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields, Messages, Rule
 use serde_json::json;
 use std::collections::{BTreeSet, HashSet};
 
-/// What a made-up result says.
+/// Text of an inserted result.
 const SYNTHETIC: &str = "Error: Missing tool_result adjacent to tool_use (session repair). \
                          The conversation history was inconsistent; continue from here.";
 
-/// Passes that remove what does not match.
+/// Most passes that remove mismatches.
 const MOST_PASSES: usize = 5;
 
 /// Repairs in place and returns the number of removals and repairs.
@@ -44,18 +44,18 @@ const SOUND: Rule = Rule {
     by: 0,
 };
 
-/// What is known of messages that need no repair so far.
+/// State of the messages that need no repair so far.
 #[derive(Clone, Default)]
 struct Sound {
-    /// Messages looked at.
+    /// Number of messages read.
     seen: usize,
-    /// A message other than instructions was among them.
+    /// Whether a message other than instructions was read.
     has_begun: bool,
     is_broken: bool,
     /// Calls that the next message must answer.
     waiting: Vec<String>,
     calls: HashSet<String>,
-    /// Results that answer none of the calls.
+    /// Results without a call.
     unasked: HashSet<String>,
 }
 
@@ -84,7 +84,7 @@ impl Sound {
     }
 }
 
-/// Returns whether [`sanitize`] finds nothing to repair behind the instructions. Looks only at messages added since the
+/// Returns whether [`sanitize`] finds nothing to repair after the instructions. Looks only at messages added since the
 /// last call.
 pub(super) fn is_sound(messages: &Messages) -> bool {
     let sound = messages.find_out(SOUND, |sound: &mut Sound, messages| {
@@ -96,7 +96,7 @@ pub(super) fn is_sound(messages: &Messages) -> bool {
     !sound.is_broken && sound.waiting.is_empty() && sound.unasked.is_empty()
 }
 
-/// After each message with calls the next must be the user's and hold all their results.
+/// Ensures that a message with calls is followed by a user message with all their results.
 fn repair_adjacency(messages: &mut Vec<ChatMessage>, log: &mut Vec<String>) -> usize {
     let mut n_repairs = 0;
     let mut at = 0;
@@ -130,7 +130,8 @@ fn repair_adjacency(messages: &mut Vec<ChatMessage>, log: &mut Vec<String>) -> u
     n_repairs
 }
 
-/// Puts missing results before what a user's message says and returns how many; none if it is no list of blocks.
+/// Inserts missing results at the start of a user message and returns their number; `None` if it is not a list of
+/// blocks.
 fn complete(next: &mut ChatMessage, wanted: &[String], log: &mut Vec<String>) -> Option<usize> {
     if next.content == Content::Missing {
         next.content = Content::Blocks(Vec::new());
@@ -153,7 +154,7 @@ fn complete(next: &mut ChatMessage, wanted: &[String], log: &mut Vec<String>) ->
     Some(n_missing)
 }
 
-/// Ids of the calls that an assistant's message makes.
+/// Returns the ids of the calls of an assistant message.
 fn calls(message: &ChatMessage) -> Vec<String> {
     let ids = message.blocks().iter().filter_map(call_id);
     let is_asking = message.is("assistant");
@@ -188,7 +189,7 @@ fn quoted(role: &str) -> String {
     inner.unwrap_or(&list).to_owned()
 }
 
-/// Whether a message of the user has results and no text.
+/// Returns whether a user message has results and no text.
 fn is_orphan(message: &ChatMessage) -> bool {
     message.is("user") && has(message, "tool_result") && !has(message, "text")
 }
@@ -203,7 +204,7 @@ fn remove_leading_results(messages: &mut Vec<ChatMessage>, log: &mut Vec<String>
     n_orphans
 }
 
-/// One pass over everything: messages with a call that nothing answers go, and results that answer nothing.
+/// Runs one pass over everything: removes messages with an unanswered call, and results without a call.
 fn remove_unmatched(messages: &mut Vec<ChatMessage>, log: &mut Vec<String>) -> usize {
     let ids = |read: fn(&Block) -> Option<&str>| -> BTreeSet<String> {
         let blocks = messages.iter().flat_map(ChatMessage::blocks);

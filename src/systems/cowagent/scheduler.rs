@@ -1,14 +1,14 @@
-//! Sessions of scheduled tasks are cut to a few turns before each run.
+//! Cuts sessions of scheduled tasks to a few turns before each run.
 
 use super::block::{has, is, strip, text_of};
 use crate::chat::{ChatMessage, Content};
 
-/// Turns that a scheduled task keeps: a fifth of the limit, at least one.
+/// Returns the turns that a scheduled task keeps: a fifth of the limit, at least one.
 pub fn scheduler_turns(max_turns: usize) -> usize {
     (max_turns / 5).max(1)
 }
 
-/// Drops what stands before the last so many messages in which a user really said something.
+/// Drops the messages before the last `keep` messages that contain text of a user.
 pub fn trim_to_turns(messages: &mut Vec<ChatMessage>, keep: usize) {
     let spoken: Vec<usize> = (0..messages.len())
         .filter(|&idx| is_real_user(&messages[idx]))

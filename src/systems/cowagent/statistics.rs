@@ -1,4 +1,4 @@
-//! What `/context` tells of a conversation.
+//! Statistics of the command `/context`.
 
 use super::block::content_json;
 use crate::chat::{ChatMessage, python_str};
@@ -6,20 +6,20 @@ use crate::chat::{ChatMessage, python_str};
 /// The counts that the command shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statistics {
-    /// Messages in all.
+    /// Number of all messages.
     pub messages: usize,
-    /// Messages of the user; results of tools are among them.
+    /// Number of user messages, including tool results.
     pub user: usize,
-    /// Messages of the assistant.
+    /// Number of assistant messages.
     pub assistant: usize,
-    /// Messages with the role `tool`: none ever, in `CowAgent`'s own messages.
+    /// Number of messages with the role `tool`: always 0 in `CowAgent`'s own messages.
     pub tool: usize,
-    /// Characters of the contents as Python prints them, brackets, quotes and keys included.
+    /// Characters of the contents as Python prints them, including brackets, quotes and keys.
     pub chars: usize,
 }
 
 impl Statistics {
-    /// Counts.
+    /// Counts the messages.
     pub fn of(messages: &[ChatMessage]) -> Self {
         let role = |role: &str| messages.iter().filter(|m| m.is(role)).count();
         let printed = |m: &ChatMessage| python_str(&content_json(&m.content)).chars().count();
@@ -33,7 +33,7 @@ impl Statistics {
     }
 }
 
-/// The command's whole answer.
+/// Returns the command's whole answer.
 pub fn context_command(messages: &[ChatMessage], session_id: &str) -> String {
     if messages.is_empty() {
         return "当前对话上下文为空".to_owned();

@@ -1,4 +1,4 @@
-//! The request that turns discarded messages into a few lines for the daily memory file.
+//! The request that turns dropped messages into a few lines for the daily memory file.
 
 use super::block::{head, strip};
 use super::fallback::rule_based;
@@ -18,16 +18,16 @@ const SYSTEM_PROMPT: &str = r#"你是一个对话记录助手。请将对话内�
 
 当对话没有任何记录价值（仅含问候或无意义内容），直接回复"无"。"#;
 
-/// How the conversation is introduced.
+/// Introduction of the conversation.
 const USER_PROMPT: &str = "请归纳以下对话的日常记录：\n\n";
 
-/// What the model answers if nothing is worth keeping.
+/// The model's answer if nothing is worth keeping.
 const NOTHING: &str = "无";
 
 /// Temperature of the request.
 pub const SUMMARY_TEMPERATURE: u64 = 0;
 
-/// How summaries are made.
+/// Limits of a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summarizer {
     /// Characters of each message's text that the model reads.
@@ -43,10 +43,11 @@ impl Summarizer {
         max_tokens: 500,
     };
 
-    /// The summary as it is written down; none if there is nothing to write. A failed request is made good by rules.
+    /// Returns the summary as written to the file; `None` if there is nothing to write. Falls back to rules if the
+    /// request fails.
     ///
     /// # Errors
-    /// [`Wants`] until the answer is there.
+    /// [`Wants`] until the answer is available.
     pub fn summarize(
         self,
         messages: &[ChatMessage],
@@ -72,7 +73,7 @@ impl Summarizer {
         Ok(Some(clean(&raw)).filter(|summary| !summary.is_empty()))
     }
 
-    /// What the model reads: a line a message, its beginning only, and nothing of tools.
+    /// Returns the input for the model: the beginning of each message on one line, without tools.
     fn conversation(self, messages: &[ChatMessage]) -> String {
         let lines: Vec<String> = messages
             .iter()
@@ -91,14 +92,14 @@ impl Summarizer {
     }
 }
 
-/// The answer without the markers of an older prompt and without code fences.
+/// Returns the answer without the markers of an older prompt and without code fences.
 fn clean(raw: &str) -> String {
     let mut text = strip(raw);
     if text == NOTHING {
         return String::new();
     }
     if let Some((before, daily)) = text.split_once("[DAILY]") {
-        // A memory section that stands in front of the marker leaves nothing of the daily one.
+        // A memory section before the marker removes all of the daily one.
         text = match daily.split_once("[MEMORY]") {
             _ if before.contains("[MEMORY]") => "",
             Some((daily, _)) => strip(daily),

@@ -1,4 +1,4 @@
-//! What a tool returned, as the text of its result in the current run.
+//! A tool's result as text in the current run.
 
 use super::block::cut;
 use crate::chat::{Layout, python_dumps, python_str};
@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 /// `MAX_CURRENT_TURN_RESULT_CHARS`.
 pub const CURRENT_RESULT_CHARS: usize = 50_000;
 
-/// The text of a result: an error told as one, objects and lists as JSON (a list with status and time around it).
+/// Returns the text of a result: an error with its prefix, objects and lists as JSON (a list wrapped with status and
+/// time).
 pub fn result_content(status: &str, result: &Value, seconds: f64) -> String {
     match result {
         _ if status == "error" => format!("Error: {}", python_str(result)),
@@ -20,7 +21,7 @@ pub fn result_content(status: &str, result: &Value, seconds: f64) -> String {
     }
 }
 
-/// The head of a text that is longer than this many characters, and a notice; none if it is not.
+/// Returns the head of a text longer than this many characters, with a notice; `None` if it is not longer.
 pub fn cut_result(text: &str, most: usize) -> Option<String> {
     cut(text, most, |n| {
         format!("\n\n[Output truncated: {n} chars total, showing first {most} chars]")

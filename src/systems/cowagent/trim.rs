@@ -1,6 +1,7 @@
-//! The trim before each run: the oldest half of too many turns goes, then text alone or another half for the budget.
+//! The trim before each run: drops the oldest half of too many turns, then for the budget converts to plain text or
+//! drops another half.
 //!
-//! It runs once for each message of the user, not between the steps of a run, and does not check again what it did.
+//! It runs once for each user message, not between the steps of a run, and does not check its result.
 
 use super::compress::compress_turn;
 use super::estimate::messages_tokens;
@@ -13,43 +14,43 @@ use std::ops::Range;
 /// `COMPRESS_THRESHOLD`: fewer turns than this are flattened, never dropped.
 pub const FEW_TURNS: usize = 5;
 
-/// What the trim goes by.
+/// Limits of the trim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Turns that may stay.
+    /// The most turns.
     pub max_turns: usize,
-    /// Tokens that may stay, the instructions included.
+    /// The most tokens, including the instructions.
     pub max_tokens: u64,
     /// Fewer turns than this are flattened.
     pub few_turns: usize,
-    /// There is a memory that dropped messages are handed to.
+    /// Whether there is a memory for dropped messages.
     pub has_memory: bool,
 }
 
-/// What a trim left.
+/// The result of a trim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trimmed {
     /// The conversation.
     pub messages: Vec<ChatMessage>,
-    /// Messages dropped in front; none if the turns were flattened, so that nothing is where it was.
+    /// Number of messages dropped at the start; `None` if the turns were flattened, which changes all positions.
     pub dropped: Option<usize>,
-    /// What was handed to the memory.
+    /// Writes to memory.
     pub flushes: Vec<Flush>,
 }
 
-/// Drops the oldest half of the turns if there are more than the limit: the index of the first message kept, and how
-/// many turns went.
+/// Drops the oldest half of the turns if there are more than the limit. Returns the index of the first message kept,
+/// and the number of dropped turns.
 pub(super) fn turns_over_limit(turns: &[Range<usize>], max_turns: usize) -> Option<(usize, usize)> {
     (turns.len() > max_turns).then(|| older_half(turns))
 }
 
-/// Where the newer half begins, and how many turns stand before it.
+/// Returns the start of the newer half, and the number of turns before it.
 pub(super) fn older_half(turns: &[Range<usize>]) -> (usize, usize) {
     let n_removed = turns.len() / 2;
     (turns.get(n_removed).map_or(0, |turn| turn.start), n_removed)
 }
 
-/// All turns as plain text.
+/// Returns all turns as plain text.
 pub(super) fn flattened(messages: &[ChatMessage], turns: &[Range<usize>]) -> Vec<ChatMessage> {
     let texts = turns
         .iter()
@@ -64,7 +65,7 @@ pub(super) fn is_due(messages: &[ChatMessage], system: u64, limits: &Limits) -> 
         || !turns.is_empty() && messages_tokens(messages) + system > limits.max_tokens
 }
 
-/// The stages after the cut of old results. `system` is what the instructions count.
+/// Runs the stages after the cut of old results. `system` is the tokens of the instructions.
 pub fn trim_messages(
     messages: &[ChatMessage],
     system: u64,
@@ -105,7 +106,7 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Index of the first message that stays.
+    /// Returns the index of the first message kept.
     fn limit_turns(&mut self, turns: &mut Vec<Range<usize>>) -> usize {
         let Some((start, n_removed)) = turns_over_limit(turns, self.limits.max_turns) else {
             return 0;
@@ -151,7 +152,7 @@ impl Pass<'_> {
         self.kept_from(start)
     }
 
-    /// Hands dropped messages to the memory, if there is one.
+    /// Passes dropped messages to the memory, if there is one.
     fn hand_over(&mut self, dropped: Range<usize>, n_turns: usize) {
         if self.limits.has_memory && !dropped.is_empty() {
             let target = injection_target(self.messages, dropped.end, n_turns);
@@ -170,7 +171,7 @@ impl Pass<'_> {
     }
 }
 
-/// What the log says of too many turns.
+/// Returns the log line for too many turns.
 pub(super) fn turn_limit_line(n_turns: usize, n_removed: usize, max_turns: usize) -> String {
     format!(
         "info: 💾 上下文轮次超限: {n_turns} > {max_turns}，裁剪至 {} 轮（移除 {n_removed} 轮）",
@@ -178,7 +179,8 @@ pub(super) fn turn_limit_line(n_turns: usize, n_removed: usize, max_turns: usize
     )
 }
 
-/// What it says of few turns over budget: tokens used, allowed and left; how few are few, and turns; messages.
+/// Returns the log line for few turns over budget: tokens used, allowed and left; the threshold and the number of
+/// turns; messages.
 pub(super) fn flatten_line(
     [used, most, left]: [u64; 3],
     [few, n_turns]: [usize; 2],
@@ -190,14 +192,14 @@ pub(super) fn flatten_line(
     )
 }
 
-/// What it says of many turns over budget, before and after they went.
+/// Returns the log line for many turns over budget, before and after dropping.
 pub(super) fn halve_line([used, most]: [u64; 2], n_kept: usize, n_removed: usize) -> String {
     format!(
         "info: 🔄 上下文tokens超限: ~{used} > {most}，裁剪至 {n_kept} 轮（移除 {n_removed} 轮）"
     )
 }
 
-/// The second line of the same.
+/// Returns the second log line for many turns over budget.
 pub(super) fn removed_line(
     n_removed: usize,
     [before, after]: [usize; 2],

@@ -1,11 +1,11 @@
-//! Where turns begin: at what a person said, as far as `CowAgent` can tell.
+//! Start of turns: at a user's own text, as far as `CowAgent` can detect it.
 
 use super::block::has;
 use crate::chat::{ChatMessage, Content};
 use std::ops::Range;
 
-/// A user's message starts a turn if it is a string, or has a text and no result. Hints of the agent's own do so too;
-/// a message of images only does not.
+/// Returns whether a user message starts a turn: a string, or a text and no result. Hints of the agent's own do so too;
+/// a message with only images does not.
 pub(super) fn starts_turn(message: &ChatMessage) -> bool {
     message.is("user")
         && match &message.content {
@@ -15,7 +15,7 @@ pub(super) fn starts_turn(message: &ChatMessage) -> bool {
         }
 }
 
-/// The turns, as ranges of messages. What stands before the first is a turn of its own.
+/// Returns the turns as ranges of messages. Messages before the first turn are a separate turn.
 pub fn turns(messages: &[ChatMessage]) -> Vec<Range<usize>> {
     let mut turns: Vec<Range<usize>> = Vec::new();
     for (idx, message) in messages.iter().enumerate() {

@@ -1,15 +1,15 @@
-//! The table by which `CowAgent` tells a model's window, used only where no budget is configured.
+//! `CowAgent`'s table of model windows, used only if no budget is configured.
 
 use crate::engine::NamedWindow;
 
-/// The table: by parts of the name, as of 2024, so that every GPT-4 that is not turbo has 8,000.
+/// The table: by parts of the name, as of 2024, so every GPT-4 that is not turbo has 8,000.
 pub static WINDOW: NamedWindow = NamedWindow {
     name: "cowagent",
     window: model_window,
     output: |_| 0,
 };
 
-/// Tokens of a model's window, by parts of its name.
+/// Returns a model's window in tokens, by parts of its name.
 pub fn model_window(model: &str) -> u64 {
     let model = model.to_lowercase();
     let names = |part: &str| model.contains(part);
@@ -38,7 +38,7 @@ pub fn model_window(model: &str) -> u64 {
     }
 }
 
-/// Tokens that the context may hold: what is configured, else the window without its tenth.
+/// Returns the token budget of the context: as configured, else nine tenths of the window.
 pub fn budget(configured: u64, model: &str) -> u64 {
     if configured > 0 {
         return configured;

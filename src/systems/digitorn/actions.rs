@@ -28,27 +28,27 @@ pub static ACTIONS: &[NamedAction] = &[
     go_rewrite::EMERGENCY,
 ];
 
-/// What its hooks go by.
+/// The estimate used by its hooks.
 pub static METER: NamedMeter = NamedMeter {
     name: "digitorn",
-    help: "Characters of texts and arguments / 4, rounded up in all, and 150 for each tool call. Pictures, ids, names and tool definitions weigh nothing.",
+    help: "Characters of texts and arguments / 4, rounded up once, plus 150 for each tool call. Pictures, ids, names and tool definitions count 0.",
     shape: Shape::OpenAi,
     units: |message| hook_units(message).unwrap_or(0) as u64,
     tokens: |units| tokens_of(units as usize) as u64,
     tools: |_| 0,
 };
 
-/// What its document says that hooks go by.
+/// The estimate used by hooks according to its document.
 pub static DOCUMENT_METER: NamedMeter = NamedMeter {
     name: "digitorn.document",
-    help: "About four characters a token of all messages, as the document says.",
+    help: "About four characters per token of all messages, as documented.",
     shape: Shape::OpenAi,
     units: |message| log_units(message).unwrap_or(0) as u64,
     tokens: |units| units / 4,
     tools: |_| 0,
 };
 
-/// What it takes a model's window to be where none is configured.
+/// The window that it assumes for a model if none is configured.
 pub static WINDOW: NamedWindow = NamedWindow {
     name: "digitorn",
     window: window_of,
@@ -67,18 +67,19 @@ impl Reading {
         match settings.get("reading").map(toml::Value::as_str) {
             None | Some(Some("code")) => Ok(Self::Code),
             Some(Some("document")) => Ok(Self::Document),
-            Some(_) => Err("`reading` is code or document".to_owned()),
+            Some(_) => Err("`reading` must be code or document".to_owned()),
         }
     }
 }
 
-/// Refuses keys that an action does not read.
+/// Rejects keys that an action does not read.
 fn only(settings: &toml::Table, known: &[&str]) -> Result<(), String> {
     let unknown = settings.keys().find(|key| !known.contains(&key.as_str()));
-    unknown.map_or(Ok(()), |key| Err(format!("it has no key `{key}`")))
+    unknown.map_or(Ok(()), |key| Err(format!("unknown key `{key}`")))
 }
 
-/// How tools are told: as forced by a number (0 by size, then direct, compact direct, discovery), else by their size.
+/// Returns how tools are described: as forced by a number (0 by size, then direct, compact direct, discovery), else by
+/// their size.
 fn mode_of(scene: &Scene<'_>, max_tokens: i64) -> ToolInjection {
     match scene.count("tool_injection") {
         1 => ToolInjection::Direct,
@@ -91,7 +92,7 @@ fn mode_of(scene: &Scene<'_>, max_tokens: i64) -> ToolInjection {
     }
 }
 
-/// The document knows two modes only.
+/// Maps to the two modes of the document.
 fn documented(mode: ToolInjection) -> ToolInjection {
     match mode {
         ToolInjection::CompactDirect => ToolInjection::Discovery,

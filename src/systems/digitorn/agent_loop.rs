@@ -1,4 +1,4 @@
-//! The order of things while one user's message is answered: events, calls of the model, results of tools.
+//! The sequence for one user message: events, model calls, tool results.
 //!
 //! Source: `agent_turn` of `runtime/agent_loop.py`, mbathe/digitorn-bridge @8d8eb4a6.
 
@@ -10,22 +10,22 @@ use super::tool_result::{cut_result, max_result_chars};
 use super::turn_state::TurnState;
 use crate::chat::{Calls, ChatMessage, Content, Dialogue, Wants};
 
-/// Turns before the last from which the model is told to come to an end.
+/// Turns before the last at which the model is asked to finish.
 const WARNS_BEFORE: i64 = 2;
 
 const WARNING: &str = "You are approaching the turn limit. Stop calling tools and respond to the user now. Summarize \
     what you found from the tool results above.";
 
-/// A user's message and how it was answered.
+/// A user message and the turns until its answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Exchange {
-    /// What the user said.
+    /// The user's text.
     pub user: String,
     /// Turns in which the model called tools.
     pub steps: Vec<Step>,
-    /// What the model said at last.
+    /// The final answer.
     pub answer: String,
-    /// Seconds that pass before each turn.
+    /// Seconds before each turn.
     pub seconds: f64,
 }
 
@@ -34,14 +34,14 @@ pub struct Exchange {
 pub struct Step {
     /// The calls.
     pub calls: Vec<crate::chat::Call>,
-    /// What each returned.
+    /// The result of each call.
     pub results: Vec<String>,
 }
 
-/// A turn as its start left it.
+/// Measurements at the start of a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// The turn, from 0 for every user's message.
+    /// The turn, from 0 for every user message.
     pub turn: i64,
     /// The clock.
     pub clock: f64,
@@ -49,7 +49,7 @@ pub struct Trace {
     pub pressure_before: f64,
     /// The estimate before the hooks.
     pub tokens_before: i64,
-    /// The estimate after them.
+    /// The estimate after the hooks.
     pub tokens_after: i64,
     /// The hooks that fired.
     pub fired: Vec<String>,
@@ -59,22 +59,22 @@ pub struct Trace {
     pub last_compact_turn: i64,
 }
 
-/// Why the loop stopped: it needs a summary first, or an estimate raised.
+/// Reason for a stop: a summary is needed first, or an estimate raised.
 pub type LoopStop = super::fault::Stop;
 
-/// An agent over its life.
+/// An agent over its lifetime.
 #[derive(Clone, Debug)]
 pub struct AgentLoop<'a> {
     /// Its hooks.
     pub runner: HookRunner<'a>,
-    /// Its state, which outlives the user's messages but for turn and calls.
+    /// Its state, which persists between user messages except for turn and calls.
     pub state: TurnState,
     /// The clock.
     pub clock: f64,
 }
 
 impl AgentLoop<'_> {
-    /// Answers one user's message.
+    /// Answers one user message.
     ///
     /// # Errors
     /// [`LoopStop`] if a summary is needed first or an estimate raises.
@@ -94,7 +94,7 @@ impl AgentLoop<'_> {
             self.state.start_event(turn, self.state.tool_calls);
             traces.push(self.start(around, dialogue)?);
             let Some(step) = exchange.steps.get(turn as usize) else {
-                // A turn without calls of tools ends without the event `turn_end`.
+                // A turn without tool calls ends without the event `turn_end`.
                 let answer = ChatMessage::new("assistant", exchange.answer.as_str());
                 self.state.messages.push(answer);
                 break;
@@ -104,7 +104,7 @@ impl AgentLoop<'_> {
         Ok(traces)
     }
 
-    /// What comes before the model is called.
+    /// Runs the events before the model call.
     fn start(
         &mut self,
         around: Surroundings<'_>,
@@ -133,7 +133,7 @@ impl AgentLoop<'_> {
         })
     }
 
-    /// The calls, their results as far as they may enter, and the end of the turn.
+    /// Runs the calls, adds their truncated results, and ends the turn.
     fn call_tools(
         &mut self,
         step: &Step,
@@ -164,7 +164,7 @@ fn measure(state: &mut TurnState) -> Result<(f64, i64), Fault> {
     Ok((state.token_pressure()?, state.estimated_tokens()?))
 }
 
-/// What the model is told shortly before its turns run out, if it called tools at all.
+/// Returns the message to the model shortly before its turns run out, if it called tools at all.
 pub fn turn_limit_warning(turn: i64, max_turns: i64, tool_calls: i64) -> Option<ChatMessage> {
     let is_near = turn == max_turns - WARNS_BEFORE && tool_calls > 0;
     is_near.then(|| ChatMessage::notice("system", WARNING))

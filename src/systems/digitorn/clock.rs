@@ -1,6 +1,6 @@
 //! Python's monotonic clock, as a value.
 
-/// A monotonic clock as a value: its readings in order, the last one from then on.
+/// A simulated monotonic clock: returns its readings in order, then repeats the last one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Clock {
     readings: Vec<f64>,
@@ -8,17 +8,17 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that shows these seconds, one after another.
+    /// Makes a clock that returns these seconds in order.
     pub fn new(readings: Vec<f64>) -> Self {
         Self { readings, next: 0 }
     }
 
-    /// A clock that stands still.
+    /// Makes a clock that does not advance.
     pub fn at(seconds: f64) -> Self {
         Self::new(vec![seconds])
     }
 
-    /// The next reading.
+    /// Returns the next reading.
     pub(super) fn read(&mut self) -> f64 {
         let reading = self.readings.get(self.next).or(self.readings.last());
         self.next += 1;

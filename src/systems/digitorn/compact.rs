@@ -1,4 +1,4 @@
-//! `compact_context`: old messages give way to a note or to a summary.
+//! `compact_context`: replaces old messages with a note or a summary.
 //!
 //! Source: `_exec_compact_context` of `runtime/hooks.py`, mbathe/digitorn-bridge @8d8eb4a6.
 
@@ -11,33 +11,33 @@ use super::turn_state::TurnState;
 use crate::chat::{ChatMessage, Dialogue, Heard, python_str};
 use serde_json::{Map, Value, json};
 
-/// Turns between two compactions, unless a hook says otherwise.
+/// Turns between two compactions (default of a hook).
 const COOLDOWN_TURNS: i64 = 3;
 
-/// Messages that stay, unless a hook says otherwise.
+/// Messages to keep (default of a hook).
 const KEEP_RECENT: i64 = 10;
 
-/// Most tokens of a summary, unless a hook says otherwise.
+/// Most tokens of a summary (default of a hook).
 const SUMMARY_MAX_TOKENS: u64 = 1_024;
 
 /// Characters that a kept message may always have.
 const LEAST_CAP: i64 = 4_000;
 
-/// Characters of a capped message that its marker is given.
+/// Characters of a capped message reserved for its marker.
 const MARKER_ROOM: usize = 300;
 
-/// What a compaction draws on.
+/// Inputs of a compaction.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Surroundings<'a> {
-    /// Whether a model can be asked for a summary.
+    /// Whether a model is available for a summary.
     pub has_provider: bool,
-    /// What the reminder is made of.
+    /// Inputs of the reminder.
     pub known: Known<'a>,
-    /// How notes are worded.
+    /// The wording of notes.
     pub wording: Wording,
 }
 
-/// How many of the newest messages a hook wants to keep, if it is time to compact at all.
+/// Returns the number of newest messages that a hook keeps; `None` if it is not time to compact.
 ///
 /// # Errors
 /// As the original raises, on parameters of another type.
@@ -77,7 +77,7 @@ fn no_count(value: &Value) -> Fault {
     })
 }
 
-/// Compacts, once the checks of [`messages_to_keep`] are passed. One pass: the pressure may still be high afterwards.
+/// Compacts after the checks of [`messages_to_keep`]. One pass: the pressure may still be high afterwards.
 ///
 /// # Errors
 /// [`Stop`] if a summary is needed first, or as the original raises.
@@ -105,7 +105,7 @@ pub fn compact(
     let note = match strategy.as_str() {
         Some("truncate") => Some(around.wording.dropped(old.len(), &reminder)),
         Some("summarize") => Some(summarize(old, params, &reminder, around, dialogue, log)?),
-        // Any other strategy removes nothing, and all else happens as if it had.
+        // Any other strategy removes nothing, but has all other effects.
         _ => None,
     };
     if let Some(note) = note {
@@ -124,7 +124,8 @@ pub fn compact(
     Ok(())
 }
 
-/// A summary, or the note of a truncation where there is no model or it fails. An empty answer is a summary.
+/// Returns a summary, or the note of a truncation if there is no model or the request fails. An empty answer is a
+/// summary.
 fn summarize(
     old: &[ChatMessage],
     params: &Map<String, Value>,
@@ -152,7 +153,7 @@ fn summarize(
     })
 }
 
-/// Shortens what is too long for a tenth of the window. The first message is spared, whatever it is.
+/// Shortens messages longer than a tenth of the window. Never changes the first message.
 fn cap_messages(state: &mut TurnState) {
     let cap = (state.max_tokens.div_euclid(10).saturating_mul(4)).max(LEAST_CAP) as usize;
     let mut is_changed = false;

@@ -1,13 +1,13 @@
-//! When a hook acts.
+//! Conditions of hooks.
 
 use super::fault::{Fault, class_of, number};
 use super::turn_state::TurnState;
 use serde_json::{Map, Value};
 
-/// Deepest nesting of conditions that is followed.
+/// Deepest nesting of conditions that is evaluated.
 const DEEPEST: usize = 64;
 
-/// Whether a condition holds; nothing if there is none of this name. What composite conditions log goes to `log`.
+/// Returns whether a condition is true; `None` if its name is unknown. Composite conditions log to `log`.
 ///
 /// # Errors
 /// As the original raises, on parameters of another type.
@@ -54,7 +54,7 @@ fn inner(params: &Map<String, Value>) -> Option<&[Value]> {
     }
 }
 
-/// A condition within another: unknown ones and those that raise do not hold.
+/// Evaluates a nested condition: unknown ones and those that raise are false.
 fn is_nested_true(
     value: &Value,
     state: &mut TurnState,
@@ -104,7 +104,7 @@ fn cannot_compare(operator: &str, class: &str, value: &Value) -> Fault {
     ))
 }
 
-/// With `every`: each such turn but the first. Without: every turn from the threshold on.
+/// With `every`: each such turn except the first. Without: every turn from the threshold on.
 fn turn_count(state: &TurnState, params: &Map<String, Value>) -> Result<bool, Fault> {
     let every = params.get("every").map_or(Ok(0.0), |every| {
         let class = class_of(every);

@@ -1,7 +1,7 @@
-//! An application's own configuration (`execution`, `agents`, `hooks`), as the shipped code takes it.
+//! An application's own configuration (`execution`, `agents`, `hooks`), as the shipped code reads it.
 //!
-//! It is read from values that a YAML reader made. Placeholders such as `{{env.X}}` stay as they are: nothing of the
-//! environment is looked at. What has no effect is told, with the reason.
+//! The input is a value from a YAML reader. Placeholders such as `{{env.X}}` are not resolved, since the environment is
+//! not read. Settings without effect are reported with the reason.
 
 mod ignored;
 
@@ -14,39 +14,39 @@ use serde_json::{Map, Value, json};
 
 pub use ignored::Ignored;
 
-/// What an application is set to.
+/// The settings of an application.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Application {
     /// The entry agent: its settings are the ones in effect.
     pub agent_id: String,
     /// Its model.
     pub model: String,
-    /// How it manages its context.
+    /// Its context settings.
     pub context: ContextSettings,
-    /// Which level that came from.
+    /// The level that they came from.
     pub level: Level,
-    /// The window in effect: what is configured, else what the backend knows of the model.
+    /// The window in effect: as configured, else as the backend knows for the model.
     pub max_tokens: u64,
-    /// The model that writes summaries, where that is another one.
+    /// The model that writes summaries, if it is another one.
     pub summary_brain: Option<SummaryBrain>,
-    /// All hooks in the order they act, the injected one among them.
+    /// All hooks in execution order, including the injected one.
     pub hooks: Vec<Hook>,
-    /// Turns that a user's message may take.
+    /// The most turns for one user message.
     pub max_turns: i64,
-    /// How tools are told, where that is forced.
+    /// The forced tool description mode, if any.
     pub tool_injection: Option<ToolInjection>,
-    /// What has no effect.
+    /// Settings without effect.
     pub ignored: Vec<Ignored>,
 }
 
-/// Where an agent's settings came from. The levels are not merged.
+/// The level of an agent's settings. Levels are not merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// `agents[].brain.context`, which replaces the other as a whole.
+    /// `agents[].brain.context`, which replaces the other level as a whole.
     Brain,
     /// `execution.context`.
     Execution,
-    /// Neither is there.
+    /// Neither level is set.
     Default,
 }
 
@@ -55,26 +55,26 @@ pub enum Level {
 pub struct ContextSettings {
     /// The window; 0 asks the backend.
     pub max_tokens: u64,
-    /// Kept free for the output.
+    /// Tokens reserved for the output.
     pub output_reserved: i64,
     /// `truncate` or `summarize`; any other removes nothing.
     pub strategy: String,
-    /// Messages that stay.
+    /// Messages to keep.
     pub keep_recent: i64,
-    /// Pressure from which the injected hook compacts, as it was written.
+    /// Pressure from which the injected hook compacts, as written.
     pub compression_trigger: Value,
     /// Most tokens of a summary.
     pub summary_max_tokens: u64,
-    /// Whether a hook is injected where none compacts.
+    /// Whether a hook is injected if no other compacts.
     pub auto_compact: bool,
 }
 
-/// What reaches the backend of a summary brain.
+/// Settings passed to the backend of a summary brain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SummaryBrain {
     /// `_summary_<provider>`.
     pub provider_id: String,
-    /// What it is set up with: backend, model, provider, timeout, and all of `config`.
+    /// Its settings: backend, model, provider, timeout, and all of `config`.
     pub settings: Map<String, Value>,
 }
 
@@ -122,7 +122,7 @@ impl Application {
 }
 
 impl Level {
-    /// Where it stands, for people.
+    /// Returns its path, for messages.
     pub fn path(self) -> &'static str {
         match self {
             Self::Brain => "agents[].brain.context",
@@ -179,7 +179,7 @@ impl Default for ContextSettings {
     }
 }
 
-/// The application's hooks, then its agents', each bound to its agent, then the injected one.
+/// Returns the application's hooks, then its agents', each bound to its agent, then the injected one.
 fn hooks(document: &Value, agents: &[&Value], context: &ContextSettings) -> Vec<Hook> {
     let listed = |value: &Value| -> Vec<Hook> {
         let list = value["hooks"].as_array().into_iter().flatten();
@@ -204,7 +204,7 @@ fn hooks(document: &Value, agents: &[&Value], context: &ContextSettings) -> Vec<
     in_order(hooks, auto)
 }
 
-/// A bare `on` is a truth value in older YAML; its key is then `true`.
+/// Repairs a bare `on`, which is a boolean in older YAML; its key is then `true`.
 fn with_plain_on(hook: &Value) -> Value {
     let mut hook = hook.clone();
     if let Some(fields) = hook.as_object_mut()
@@ -215,14 +215,14 @@ fn with_plain_on(hook: &Value) -> Value {
     hook
 }
 
-/// What the backend of a brain knows of its model.
+/// Returns the window that the backend of a brain knows for its model.
 fn known(brain: &Value) -> u64 {
     let backend = brain.get("backend").or(brain.get("provider"));
     let backend = backend.and_then(Value::as_str).unwrap_or_default();
     backend_window(backend, &text(&brain["model"]))
 }
 
-/// The entry agent's, else the application's.
+/// Returns the entry agent's summary brain, else the application's.
 fn summary_brain(brain: &Value, execution: &Value) -> Option<SummaryBrain> {
     let blocks = [&brain["context"], &execution["context"]];
     let mut found = blocks.into_iter().map(|block| &block["summary_brain"]);

@@ -1,4 +1,4 @@
-//! What Digitorn's document says where the shipped code does otherwise, written in the shipped code's own terms.
+//! Differences of Digitorn's document from the shipped code, expressed in the shipped code's terms.
 
 use super::emergency::{Emergency, truncate_oversized};
 use super::estimate::log_tokens;
@@ -10,8 +10,8 @@ use super::tool_injection::ToolInjection;
 use crate::chat::ChatMessage;
 use serde_json::{Map, Value, json};
 
-/// A hook as the document means it: `turn_count` fires at one turn, given by `count`; `inject_message` takes `message`
-/// and `role`.
+/// Converts a hook to the document's meaning: `turn_count` fires at one turn, given by `count`; `inject_message` takes
+/// `message` and `role`.
 pub fn as_documented(hook: &Value) -> Value {
     let mut hook = hook.clone();
     if let Some(condition) = hook.get_mut("condition").and_then(Value::as_object_mut) {
@@ -47,7 +47,8 @@ fn at_one_turn(condition: &mut Map<String, Value>) {
     ]);
 }
 
-/// Half of the window, half of the kept messages, and no pair apart: fewer messages stay until they fit.
+/// Reduces to half of the window and half of the kept messages without separating calls from results: removes messages
+/// until they fit.
 ///
 /// # Errors
 /// As estimates and the reminder raise.

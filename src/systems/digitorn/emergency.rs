@@ -1,4 +1,4 @@
-//! What happens when the provider refuses a request as too long: a truncation without a model, then one more try.
+//! Emergency after the provider rejected a request as too long: a truncation without a model, then one retry.
 //!
 //! Source: `runtime/compaction.py` of mbathe/digitorn-bridge.
 
@@ -9,7 +9,7 @@ use super::safe_split::{safe_keep, split_system};
 use super::tool_injection::ToolInjection;
 use crate::chat::ChatMessage;
 
-/// What an error says, in any case of letters, if it is taken for an overflow.
+/// Phrases of an error that identify an overflow, case-insensitive.
 const OVERFLOWS: &[&str] = &[
     "maximum context length",
     "context_length_exceeded",
@@ -19,31 +19,31 @@ const OVERFLOWS: &[&str] = &[
     "token limit",
 ];
 
-/// Messages that an emergency keeps at least.
+/// Messages that an emergency always keeps.
 const LEAST_KEPT: i64 = 4;
 
 /// Characters that a message may have in any window.
 const LEAST_CHARS: i64 = 4_000;
 
-/// Characters of a shortened message that its marker is given.
+/// Characters of a shortened message reserved for its marker.
 const MARKER_ROOM: usize = 500;
 
-/// Whether an error of a provider is taken for an overflow.
+/// Returns whether a provider's error is treated as an overflow.
 pub fn is_context_overflow(error: &str) -> bool {
     let error = error.to_lowercase();
     OVERFLOWS.iter().any(|words| error.contains(words))
 }
 
-/// What came of an emergency.
+/// The result of an emergency.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Emergency {
     /// The conversation afterwards.
     pub messages: Vec<ChatMessage>,
-    /// What was logged.
+    /// Its log lines.
     pub log: Vec<String>,
 }
 
-/// Makes room. Neither the turn of the last compaction nor any hook is touched.
+/// Reduces the conversation. Changes neither the turn of the last compaction nor any hook.
 ///
 /// # Errors
 /// As the reminder raises.
@@ -77,7 +77,7 @@ pub fn emergency_compact(
     Ok(done(rebuilt, [log]))
 }
 
-/// The whole conversation is one chain: long messages are shortened, then the older half goes, pairs or no pairs.
+/// Handles a conversation that is one chain: shortens long messages, then drops the older half without regard to pairs.
 fn forced(
     messages: Vec<ChatMessage>,
     max_tokens: i64,
@@ -109,7 +109,7 @@ fn done(messages: Vec<ChatMessage>, log: impl IntoIterator<Item = String>) -> Em
     Emergency { messages, log }
 }
 
-/// Shortens every message whose text has more characters than the window has tokens, the system prompt too.
+/// Shortens every message whose text has more characters than the window has tokens, including the system prompt.
 pub fn truncate_oversized(mut messages: Vec<ChatMessage>, max_tokens: i64) -> Vec<ChatMessage> {
     let most = (max_tokens.div_euclid(4).saturating_mul(4)).max(LEAST_CHARS) as usize;
     for message in &mut messages {

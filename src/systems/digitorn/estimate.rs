@@ -1,7 +1,7 @@
-//! The two estimates of tokens: the one hooks and pressure go by, and the one that emergencies log.
+//! The two token estimates: one for hooks and pressure, one for the log of emergencies.
 //!
 //! Source: `runtime/hooks.py` (`TurnState`) and `runtime/compaction.py` of mbathe/digitorn-bridge. Both count
-//! characters of texts and arguments. Ids, roles, pictures and tool definitions weigh nothing in either.
+//! characters of texts and arguments. Ids, roles, pictures and tool definitions count 0 in both.
 
 use super::fault::{Fault, class_of, is_true, len, signed};
 use crate::chat::{
@@ -10,22 +10,22 @@ use crate::chat::{
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Added for each tool call, in tokens.
+/// Tokens added for each tool call.
 const PER_CALL: usize = 150;
 
-/// Characters a token.
+/// Characters per token.
 pub const CHARS_PER_TOKEN: usize = 4;
 
-/// What hooks and pressure go by: characters / 4 rounded up, and 150 for each tool call.
+/// Returns the estimate for hooks and pressure: characters / 4 rounded up, and 150 for each tool call.
 ///
 /// # Errors
-/// As the original raises, on a text block whose text is no text.
+/// As the original raises, on a text block whose text is not a string.
 pub fn hook_tokens(messages: &[ChatMessage]) -> Result<i64, Fault> {
     let units = messages.iter().map(|m| known(m, HOOKS, hook_units));
     Ok(signed(tokens_of(units.sum::<Result<usize, Fault>>()?)))
 }
 
-/// The same of a conversation that mostly grows: what is known of its beginning is not worked out again.
+/// Returns [`hook_tokens`] of a conversation that mostly grows, reusing the result for its beginning.
 ///
 /// # Errors
 /// As [`hook_tokens`].
@@ -33,7 +33,7 @@ pub(super) fn all_hook_tokens(messages: &Messages) -> Result<i64, Fault> {
     Ok(signed(tokens_of(all(messages, HOOKS, hook_units)?)))
 }
 
-/// The estimates, as messages remember them.
+/// The cached rules of the estimates.
 const HOOKS: Rule = Rule {
     name: "digitorn: hooks",
     by: 0,
@@ -43,7 +43,7 @@ const LOG: Rule = Rule {
     by: 0,
 };
 
-/// An estimate of a message that is worked out once; not where it raises.
+/// Returns a cached estimate of a message; not cached if it raises.
 fn known(
     message: &ChatMessage,
     rule: Rule,
@@ -58,13 +58,13 @@ fn known(
     }
 }
 
-/// An estimate of all messages, gone on with from where it was left; it ends where a message raises.
+/// Returns an estimate of all messages, continuing from the cached state; stops at a message that raises.
 fn all(
     messages: &Messages,
     rule: Rule,
     units: fn(&ChatMessage) -> Result<usize, Fault>,
 ) -> Result<usize, Fault> {
-    /// How many messages were counted, and their sum.
+    /// Number of messages counted, and their sum.
     #[derive(Clone, Default)]
     struct Counted(usize, usize);
     let counted = messages.find_out(rule, |Counted(n, sum), messages| {
@@ -82,7 +82,7 @@ fn all(
     }
 }
 
-/// What a message adds to that, in quarters of a token.
+/// Returns a message's part of the hook estimate, in quarters of a token.
 pub(super) fn hook_units(message: &ChatMessage) -> Result<usize, Fault> {
     let mut units = content_chars(&message.content)?;
     if has_calls(message) {
@@ -93,22 +93,22 @@ pub(super) fn hook_units(message: &ChatMessage) -> Result<usize, Fault> {
     Ok(units)
 }
 
-/// Tokens of quarters of tokens.
+/// Converts quarters of tokens to tokens.
 pub(super) fn tokens_of(units: usize) -> usize {
     units.div_ceil(CHARS_PER_TOKEN)
 }
 
-/// What emergencies log: characters, names of tools included, / 4 rounded down.
+/// Returns the estimate for the log of emergencies: characters, including tool names, / 4 rounded down.
 ///
 /// # Errors
-/// As the original raises: on `tool_calls: null`, and on a text block whose text is no text.
+/// As the original raises: on `tool_calls: null`, and on a text block whose text is not a string.
 pub fn log_tokens(messages: &[ChatMessage]) -> Result<i64, Fault> {
     let chars = messages.iter().map(|m| known(m, LOG, log_units));
     let chars: usize = chars.sum::<Result<_, _>>()?;
     Ok(signed(chars / CHARS_PER_TOKEN))
 }
 
-/// The same of a conversation that mostly grows.
+/// Returns [`log_tokens`] of a conversation that mostly grows.
 ///
 /// # Errors
 /// As [`log_tokens`].
@@ -116,7 +116,7 @@ pub(super) fn all_log_tokens(messages: &Messages) -> Result<i64, Fault> {
     Ok(signed(all(messages, LOG, log_units)? / CHARS_PER_TOKEN))
 }
 
-/// What a message adds to that, in characters.
+/// Returns a message's part of the log estimate, in characters.
 pub(super) fn log_units(message: &ChatMessage) -> Result<usize, Fault> {
     let mut chars = content_chars(&message.content)?;
     for call in calls(message)? {
@@ -134,7 +134,7 @@ fn content_chars(content: &Content) -> Result<usize, Fault> {
     }
 }
 
-/// `len(part.get("text", ""))` of what is a dict.
+/// `len(part.get("text", ""))` of a dict.
 fn block_chars(block: &Block) -> Result<usize, Fault> {
     let text = |value: &Value| value.get("text").map_or(Ok(0), len);
     match &block.body {
@@ -145,7 +145,7 @@ fn block_chars(block: &Block) -> Result<usize, Fault> {
     }
 }
 
-/// Whether `if message.get("tool_calls")` holds.
+/// Returns whether `if message.get("tool_calls")` is true.
 pub(super) fn has_calls(message: &ChatMessage) -> bool {
     match &message.calls {
         Calls::Missing | Calls::Null => false,
@@ -176,7 +176,7 @@ pub(super) fn calls(message: &ChatMessage) -> Result<&[Call], Fault> {
     }
 }
 
-/// The name of the tool that a call names.
+/// Returns the tool name of a call.
 pub(super) fn name(call: &Call) -> Option<&str> {
     match &call.function {
         Some(function) => Some(&function.name),

@@ -1,10 +1,10 @@
-//! Python exceptions, because what the shipped code does when one is raised is part of its rules.
+//! Python exceptions, because the shipped code's handling of them is part of its rules.
 
 use crate::chat::Wants;
 use serde_json::Value;
 use std::fmt;
 
-/// An exception: its class and what `str` says of it.
+/// An exception: its class and its `str` text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The class.
@@ -13,33 +13,33 @@ pub struct Fault {
     pub message: String,
 }
 
-/// Why a rule stopped: it needs a summary first, or it raised.
+/// Reason why a rule stopped: it needs a summary first, or it raised.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stop {
     /// A summary is needed first.
     Wants(Wants),
-    /// It raised.
+    /// An exception was raised.
     Fault(Fault),
 }
 
 impl Fault {
-    /// An exception of a class.
+    /// Makes an exception of a class.
     pub fn new(kind: &'static str, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { kind, message }
     }
 
-    /// A `TypeError`.
+    /// Makes a `TypeError`.
     pub fn of_type(message: impl Into<String>) -> Self {
         Self::new("TypeError", message)
     }
 
-    /// A `ValueError`.
+    /// Makes a `ValueError`.
     pub fn of_value(message: impl Into<String>) -> Self {
         Self::new("ValueError", message)
     }
 
-    /// What indexing beyond a list raises.
+    /// Makes the exception of indexing beyond a list.
     pub fn out_of_range() -> Self {
         Self::new("IndexError", "list index out of range")
     }
@@ -63,7 +63,7 @@ impl From<Wants> for Stop {
     }
 }
 
-/// The class that Python reads a JSON value into.
+/// Returns the Python class of a JSON value.
 pub(super) fn class_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "NoneType",
@@ -105,7 +105,7 @@ pub(super) fn is_true(value: &Value) -> bool {
     }
 }
 
-/// A value that takes part in arithmetic; nothing for what Python does not count as a number.
+/// Returns a value for arithmetic; `None` if it is not a number in Python.
 pub(super) fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
@@ -114,7 +114,7 @@ pub(super) fn number(value: &Value) -> Option<f64> {
     }
 }
 
-/// A whole number; nothing for anything else.
+/// Returns an integer; `None` for anything else.
 pub(super) fn whole(value: &Value) -> Option<i64> {
     match value {
         Value::Bool(flag) => Some(i64::from(*flag)),
@@ -123,7 +123,7 @@ pub(super) fn whole(value: &Value) -> Option<i64> {
     }
 }
 
-/// Whether Python's `str` methods take it for white space.
+/// Returns whether Python's `str` methods treat it as white space.
 pub(super) fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
@@ -140,7 +140,7 @@ pub(super) fn tail(text: &str, n: usize) -> &str {
     start.map_or(text, |(at, _)| text.get(at..).unwrap_or(text))
 }
 
-/// A length in Python's signed arithmetic.
+/// Converts a length to Python's signed arithmetic.
 pub(super) fn signed(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Python's `str.format` with whole numbers by name, as the `log` action uses it.
+//! Python's `str.format` with named integers, as used by the `log` action.
 
 mod number;
 mod spec;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// Deepest nesting of fields within format specifications.
 const DEEPEST: usize = 2;
 
-/// The template with its fields filled.
+/// Fills the fields of a template.
 ///
 /// # Errors
 /// As the original raises: unknown names, positions, broken braces, formats that do not fit.
@@ -53,7 +53,7 @@ struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// Reads a field behind its opening brace, and returns what follows it.
+    /// Parses a field after its opening brace, and returns the rest of the text.
     fn parse(text: &'a str) -> Result<(Self, &'a str), Fault> {
         if text.is_empty() {
             return Err(Fault::of_value("Single '{' encountered in format string"));
@@ -84,7 +84,7 @@ impl<'a> Field<'a> {
         Ok((field, after))
     }
 
-    /// Reads what stands behind name and conversion, and returns what follows the closing brace.
+    /// Parses the part after name and conversion, and returns the text after the closing brace.
     fn parse_spec(&mut self, rest: &'a str) -> Result<&'a str, Fault> {
         if let Some(after) = rest.strip_prefix('}') {
             return Ok(after);

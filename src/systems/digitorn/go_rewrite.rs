@@ -11,13 +11,13 @@ pub mod split;
 use crate::chat::{BlockBody, ChatMessage, Content};
 use std::borrow::Cow;
 
-/// Messages that stay where nothing is configured.
+/// Messages to keep by default.
 pub const KEEP_RECENT: i64 = 3;
 
-/// Messages that an emergency keeps at least.
+/// Messages that an emergency always keeps.
 const LEAST_KEPT: i64 = 4;
 
-/// What an error says, in any case of letters, if it is taken for an overflow.
+/// Phrases of an error that identify an overflow, case-insensitive.
 const OVERFLOWS: &[&str] = &[
     "maximum context length",
     "context_length_exceeded",
@@ -29,13 +29,13 @@ const OVERFLOWS: &[&str] = &[
     "prompt is too long",
 ];
 
-/// Whether an error of a provider is taken for an overflow.
+/// Returns whether a provider's error is treated as an overflow.
 pub fn is_context_overflow(error: &str) -> bool {
     let error = error.to_lowercase();
     OVERFLOWS.iter().any(|words| error.contains(words))
 }
 
-/// Messages that an emergency keeps.
+/// Returns the number of messages that an emergency keeps.
 pub fn emergency_keep_recent(keep_recent: i64) -> i64 {
     let keep = if keep_recent <= 0 {
         KEEP_RECENT
@@ -45,13 +45,13 @@ pub fn emergency_keep_recent(keep_recent: i64) -> i64 {
     (keep / 2).max(LEAST_KEPT)
 }
 
-/// Bytes of texts and roles, 4 more a message, / 4 rounded down in all.
+/// Returns the bytes of texts and roles plus 4 per message, / 4, rounded down once.
 pub fn estimate_tokens(messages: &[ChatMessage]) -> u64 {
     let bytes = |m: &ChatMessage| message_text(m).len() + m.role.len() + 4;
     messages.iter().map(bytes).sum::<usize>() as u64 / 4
 }
 
-/// What a message says: its texts that are not empty, joined by spaces. Calls and pictures say nothing.
+/// Returns a message's texts that are not empty, joined by spaces. Ignores calls and pictures.
 pub(super) fn message_text(message: &ChatMessage) -> Cow<'_, str> {
     match &message.content {
         Content::Text(text) => Cow::Borrowed(&text.text),

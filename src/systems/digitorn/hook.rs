@@ -1,19 +1,19 @@
-//! A hook: on an event, if a condition holds, do an action. Definitions are data, and so is what they remember.
+//! A hook: on an event, if a condition is true, run an action. Definitions and states are data.
 
 use super::fault::number;
 use serde_json::{Map, Value, json};
 
-/// Events that have a second name.
+/// Events with a second name.
 const ALIASES: &[(&str, &str)] = &[
     ("pre_tool_use", "tool_start"),
     ("post_tool_use", "tool_end"),
     ("user_prompt", "turn_start"),
 ];
 
-/// Rank of a hook that names none.
+/// Priority of a hook that sets none.
 const PRIORITY: f64 = 100.0;
 
-/// Seconds that the injected hook rests.
+/// Cooldown of the injected hook in seconds.
 const AUTO_COOLDOWN: f64 = 30.0;
 
 /// A hook's definition.
@@ -23,17 +23,17 @@ pub struct Hook {
     pub id: String,
     /// The event.
     pub on: String,
-    /// When it acts.
+    /// Its condition.
     pub condition: Rule,
-    /// What it does.
+    /// Its action.
     pub action: Rule,
-    /// Seconds between two firings.
+    /// Seconds between two runs.
     pub cooldown: f64,
-    /// Firings in all; 0 means without limit.
+    /// Total number of runs; 0 means no limit.
     pub max_fires: u64,
-    /// Lower acts earlier; equal ones in the order they are written.
+    /// Lower values act earlier; equal ones in the order written.
     pub priority: f64,
-    /// Whether it acts at all.
+    /// Whether it is enabled.
     pub enabled: bool,
     /// The only agent it acts for.
     pub agent_id: Option<String>,
@@ -42,23 +42,23 @@ pub struct Hook {
 /// A condition or an action: its type and its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// Which one.
+    /// Its type.
     pub kind: String,
     /// Its parameters.
     pub params: Map<String, Value>,
 }
 
-/// What is remembered of a hook.
+/// The stored state of a hook.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HookState {
-    /// The clock when it fired last; 0, the machine's start, before that.
+    /// The clock at the last run; 0, the machine's start, before that.
     pub last_fired: f64,
-    /// How often it fired.
+    /// Number of runs.
     pub fire_count: u64,
 }
 
 impl Hook {
-    /// Reads a definition; what is not given has its default.
+    /// Reads a definition; missing keys have their defaults.
     pub fn from_json(value: &Value) -> Self {
         let text = |key: &str| value[key].as_str().map(str::to_owned);
         let amount = |key: &str, default| number(&value[key]).unwrap_or(default);
@@ -75,7 +75,7 @@ impl Hook {
         }
     }
 
-    /// The hook that is injected where none compacts.
+    /// Makes the hook that is injected if no other compacts.
     pub fn auto_compact(
         trigger: &Value,
         strategy: &str,
@@ -96,7 +96,7 @@ impl Hook {
         }))
     }
 
-    /// Whether it is bound to an event, by either name.
+    /// Returns whether it is bound to an event, by either name.
     pub(super) fn is_on(&self, event: &str) -> bool {
         let alias = ALIASES.iter().find(|(alias, _)| *alias == self.on);
         self.on == event || alias.is_some_and(|(_, canonical)| *canonical == event)
@@ -119,10 +119,10 @@ impl Rule {
     }
 }
 
-/// All hooks in the order they act: the application's, its agents', and the injected one if there is one.
+/// Returns all hooks in execution order: the application's, its agents', and the injected one if there is one.
 pub fn in_order(mut hooks: Vec<Hook>, auto: Option<Hook>) -> Vec<Hook> {
     let compacts = |hook: &Hook| hook.action.kind == "compact_context";
-    // Any hook that compacts is enough, another agent's and a disabled one too.
+    // Any hook that compacts is enough, including another agent's and a disabled one.
     if !hooks.iter().any(compacts) {
         hooks.extend(auto);
     }

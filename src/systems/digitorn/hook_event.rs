@@ -1,22 +1,22 @@
-//! What hooks tell while they run.
+//! Events that hooks emit while they run.
 
 use serde_json::{Map, Value, json};
 
-/// What is told of a hook.
+/// An event of a hook.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HookEvent {
     /// The hook.
     pub hook_id: String,
-    /// What it does.
+    /// Type of its action.
     pub action_type: String,
     /// `start`, `end`, `error` or `update`.
     pub phase: &'static str,
-    /// More.
+    /// Further fields.
     pub details: Map<String, Value>,
 }
 
 impl HookEvent {
-    /// The event as it is sent.
+    /// Returns the event as it is sent.
     pub fn to_json(&self) -> Value {
         json!({
             "hook_id": self.hook_id,

@@ -1,11 +1,11 @@
-//! `inject_message`: a note of the application's own in the conversation.
+//! `inject_message`: inserts a note of the application into the conversation.
 
 use super::fault::is_true;
 use super::turn_state::TurnState;
 use crate::chat::{ChatMessage, Content, python_str};
 use serde_json::{Map, Value, json};
 
-/// Injects; without content nothing happens but a line in the log.
+/// Injects the note; without content only adds a line to the log.
 pub fn inject_message(state: &mut TurnState, params: &Map<String, Value>, log: &mut Vec<String>) {
     let content = params.get("content").unwrap_or(&Value::Null);
     if !is_true(content) {
@@ -34,7 +34,7 @@ pub fn inject_message(state: &mut TurnState, params: &Map<String, Value>, log: &
     }
 }
 
-/// Below the first system message, or as one at the start.
+/// Appends to the first system message, or inserts one at the start.
 fn to_system(state: &mut TurnState, content: &Value) {
     let note = format!("\n\n{}", python_str(content));
     let first = state.messages.iter().position(|m| takes_text(m, "system"));

@@ -1,14 +1,14 @@
-//! `log`: a line in the application's log, with figures of the turn.
+//! `log`: writes a line to the application's log, with figures of the turn.
 
 use super::fault::{Fault, class_of, signed};
 use super::format::format_text;
 use super::turn_state::TurnState;
 use serde_json::{Map, Value};
 
-/// The line of a hook that gives none.
+/// The default line of a hook.
 const DEFAULT: &str = "Hook fired: turn={turn} tokens={tokens}";
 
-/// Logs.
+/// Writes the log line.
 ///
 /// # Errors
 /// As `str.format` raises.
@@ -22,7 +22,7 @@ pub fn log_message(
     Ok(())
 }
 
-/// The message with its placeholders filled; `default` where there is none.
+/// Fills the placeholders of the message (default: `default`).
 ///
 /// # Errors
 /// As `str.format` raises.

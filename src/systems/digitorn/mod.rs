@@ -1,7 +1,7 @@
-//! Digitorn: hooks that watch a pressure of its own estimate and compact with a note or a summary.
+//! Digitorn: hooks that watch the pressure of its own estimate and compact with a note or a summary.
 //!
-//! What is reproduced is the Python runtime, mbathe/digitorn-bridge @8d8eb4a6 (the version that its document
-//! describes), read 2026-11-22.
+//! Reproduces the Python runtime, mbathe/digitorn-bridge @8d8eb4a6 (the version that its document describes), read
+//! 2026-11-22.
 
 mod actions;
 pub mod agent_loop;

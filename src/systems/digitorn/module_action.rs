@@ -1,13 +1,13 @@
-//! `module_action`: the application calls one of its own tools, with placeholders for the tool that an event is about.
+//! `module_action`: the application calls one of its own tools, with placeholders for the tool of an event.
 //!
-//! A replay calls nothing: it tells what would be called.
+//! A replay calls nothing: it reports the call.
 
 use super::fault::is_true;
 use super::turn_state::{ToolContext, TurnState};
 use crate::chat::{Layout, python_dumps, python_str};
 use serde_json::{Map, Value};
 
-/// Calls, if there is a tool to call and something that calls it.
+/// Makes the call, if there is a tool and a caller.
 pub fn module_action(
     state: &TurnState,
     params: &Map<String, Value>,
@@ -41,7 +41,7 @@ pub fn module_action(
     ));
 }
 
-/// The same with every placeholder resolved; without a tool they all stay.
+/// Returns the value with every placeholder resolved; without a tool none is resolved.
 pub fn render(value: &Value, tool: Option<&ToolContext>) -> Value {
     match (value, tool) {
         (Value::Array(items), _) => items.iter().map(|item| render(item, tool)).collect(),
@@ -79,7 +79,7 @@ fn render_text(text: &str, tool: &ToolContext) -> String {
     out
 }
 
-/// What a placeholder stands for; nothing if it is none of ours. A path that leads nowhere is empty.
+/// Resolves a placeholder; `None` if it is unknown. A path without a value is empty.
 fn resolve(reference: &str, tool: &ToolContext) -> Option<String> {
     let at = |root: &Value, path: &str| walk(root, path).map_or_else(String::new, python_str);
     match reference {

@@ -1,4 +1,4 @@
-//! What stands in the place of compacted messages.
+//! Notes that replace compacted messages.
 
 use crate::chat::ChatMessage;
 
@@ -13,7 +13,7 @@ pub enum Wording {
 }
 
 impl Wording {
-    /// The note that stands for dropped messages.
+    /// Returns the note that replaces dropped messages.
     pub(super) fn dropped(self, n: usize, reminder: &str) -> ChatMessage {
         let note = match self {
             Self::Shipped => format!(
@@ -25,7 +25,7 @@ impl Wording {
         ChatMessage::notice("system", with_reminder(note, reminder))
     }
 
-    /// The note that holds a summary.
+    /// Returns the note that contains a summary.
     pub(super) fn summarized(self, n: usize, summary: &str, reminder: &str) -> ChatMessage {
         let note = match self {
             Self::Shipped => {
@@ -37,7 +37,7 @@ impl Wording {
     }
 }
 
-/// The reminder stands below, behind an empty line.
+/// Appends the reminder after an empty line.
 fn with_reminder(note: String, reminder: &str) -> String {
     if reminder.is_empty() {
         note
@@ -46,7 +46,7 @@ fn with_reminder(note: String, reminder: &str) -> String {
     }
 }
 
-/// System prompt, note, what is kept.
+/// Joins system prompt, note and kept messages.
 pub(super) fn rebuild(
     system: Option<&ChatMessage>,
     note: ChatMessage,

@@ -1,4 +1,4 @@
-//! What the provider receives: a copy without calls that nobody answered, orphaned results and old thoughts.
+//! The provider's copy of the conversation: without unanswered calls, orphaned results and old thoughts.
 //!
 //! Source: `to_chat_messages` of `runtime/messages.py`, mbathe/digitorn-bridge @0828486f. The store keeps everything.
 
@@ -13,7 +13,7 @@ use std::collections::HashSet;
 const OPENS: &str = "<think>";
 const CLOSES: &str = "</think>";
 
-/// The messages of a request.
+/// Returns the messages of a request.
 pub fn provider_view(messages: &[ChatMessage]) -> Vec<ChatMessage> {
     let mut view = View::default();
     let open = view.go_on(messages, |_| None);
@@ -26,7 +26,7 @@ pub fn provider_view(messages: &[ChatMessage]) -> Vec<ChatMessage> {
     paired.map(flattened).collect()
 }
 
-/// What the same conversation loses without orphans and thoughts. Lists and `null` stay as they are.
+/// Returns the edits that remove orphans and thoughts from a conversation. Lists and `null` are unchanged.
 pub fn repairs(messages: &Messages) -> Vec<MessageEdit> {
     let clean = |message: &ChatMessage| {
         let said = message.text().filter(|_| message.is("assistant"))?;
@@ -39,26 +39,26 @@ pub fn repairs(messages: &Messages) -> Vec<MessageEdit> {
     [&*view.edits, &*open].concat()
 }
 
-/// What is known of a view, as conversations remember it.
+/// The cached rule of a view.
 const VIEW: Rule = Rule {
     name: "digitorn: view",
     by: 0,
 };
 
-/// A view of a conversation up to where nothing that comes later changes it.
+/// A view of the part of a conversation that later messages cannot change.
 #[derive(Clone, Debug, Default)]
 struct View {
-    /// Messages up to there.
+    /// Number of messages in that part.
     n: usize,
-    /// What is different in it.
+    /// Edits in it.
     edits: Vec<MessageEdit>,
-    /// The last assistant in it: results belong to its calls.
+    /// The last assistant message in it: results belong to its calls.
     caller: Option<ChatMessage>,
 }
 
 impl View {
-    /// Goes on to the end, without calls that have no result and results that have no call; `also` may change what is
-    /// left. Gives what is different where a call still waits for its result.
+    /// Extends the view to the end, without calls that have no result and results that have no call; `also` may change
+    /// the rest. Returns the edits after the first call that is still waiting for its result.
     fn go_on(
         &mut self,
         messages: &[ChatMessage],
@@ -99,12 +99,13 @@ impl View {
     }
 }
 
-/// Whether nobody looks behind a message for results of calls before it.
+/// Returns whether the search for results of earlier calls ends at a message.
 fn ends_answers(message: &ChatMessage) -> bool {
     message.is("user") || message.is("system")
 }
 
-/// Which calls of a message are answered, if what stands near behind it tells: most are answered at once.
+/// Returns which calls of a message are answered, if the messages just after it decide: most calls are answered at
+/// once.
 fn near_answers(message: &ChatMessage, behind: &[ChatMessage]) -> Option<Vec<bool>> {
     const NEAR: usize = 16;
     let near = &behind[..behind.len().min(NEAR)];
@@ -120,8 +121,8 @@ fn near_answers(message: &ChatMessage, behind: &[ChatMessage]) -> Option<Vec<boo
     (is_whole || answered.iter().all(|is_answered| *is_answered)).then_some(answered)
 }
 
-/// By message: which of its calls are answered later. Looking for results ends at a user or a system message, not at
-/// another assistant.
+/// Returns for each message which of its calls are answered later. The search for results ends at a user or a system
+/// message, not at another assistant message.
 fn answered(messages: &[ChatMessage]) -> Vec<Vec<bool>> {
     let mut ids: HashSet<&str> = HashSet::new();
     let mut answered: Vec<Vec<bool>> = messages
@@ -166,7 +167,7 @@ fn with_answered_calls(message: &ChatMessage, answered: &[bool]) -> Option<ChatM
     }))
 }
 
-/// Whether the nearest assistant before made this call.
+/// Returns whether the nearest assistant message before made this call.
 fn is_answer(message: &ChatMessage, assistant: Option<&ChatMessage>) -> bool {
     let id = message.call_id.as_deref().filter(|id| !id.is_empty());
     let calls = assistant.map_or(&[][..], ChatMessage::calls);
@@ -182,7 +183,7 @@ fn says_something(content: &Content) -> bool {
     }
 }
 
-/// Thoughts removed, lists of texts joined, no `null`.
+/// Removes thoughts and `null`, and joins lists of texts.
 fn flattened(message: ChatMessage) -> ChatMessage {
     let content = match &message.content {
         Content::Text(text) if message.is("assistant") => {
@@ -219,7 +220,7 @@ fn is_picture(block: &Block) -> bool {
     }
 }
 
-/// The text of a text block; nothing for other kinds, and for a text that is `null`.
+/// Returns the text of a text block; `None` for other kinds and for a `null` text.
 fn text_of(block: &Block) -> Option<String> {
     match &block.body {
         BlockBody::Text(text) => Some((**text).to_owned()),
@@ -235,7 +236,7 @@ fn text_of(block: &Block) -> Option<String> {
     }
 }
 
-/// The text without `<think>` blocks and the space around it; nothing if there are none.
+/// Returns the text without `<think>` blocks and the space around it; `None` if there are none.
 fn without_thoughts(text: &str) -> Option<String> {
     let find = |text: &str, tag: &str| {
         let starts = text.match_indices('<').map(|(at, _)| at);
@@ -264,7 +265,8 @@ mod tests {
     use crate::chat::message_from_json;
     use serde_json::json;
 
-    /// Calls answered late, not at all, after a user's message, by nobody's id; thoughts; a long wait for a result.
+    /// Makes a conversation with calls answered late, not at all, after a user message, or with an unknown id;
+    /// thoughts; a long wait for a result.
     fn conversation() -> Vec<ChatMessage> {
         let call = |ids: &[&str]| {
             let calls: Vec<Value> = ids.iter().map(|id| json!({"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}})).collect();

@@ -1,25 +1,26 @@
-//! JSON text as `json.loads` reads it and `json.dumps(ensure_ascii=False)` writes it again, without a tree in between.
+//! JSON text as `json.loads` reads it and `json.dumps(ensure_ascii=False)` writes it again, without an intermediate
+//! tree.
 //!
-//! Python reads more than JSON: `NaN`, `Infinity`, lone surrogates, whole numbers of any size. A tool's result is cut
-//! by the length of what is written again, so each item is kept as that text. A lone surrogate becomes U+FFFD here,
-//! since our texts cannot hold one; it counts one character either way.
+//! Python reads more than JSON: `NaN`, `Infinity`, lone surrogates, integers of any size. A tool's result is cut by the
+//! length of the rewritten text, so each item is kept as that text. A lone surrogate becomes U+FFFD here, since Rust
+//! strings cannot contain one; it counts one character either way.
 
 use crate::chat::{Layout, python_dumps, python_number};
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Deepest nesting that is read: about where Python's own reader gives up.
+/// Deepest nesting that is read: approximately the limit of Python's own reader.
 const DEEPEST: usize = 990;
 
-/// Digits of a whole number from which Python refuses to read it.
+/// Number of digits from which Python rejects an integer.
 const MOST_DIGITS: usize = 4_300;
 
-/// What the text holds at its top.
+/// The top-level value of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Top {
-    /// A list: its items as written again.
+    /// A list: its items as rewritten.
     List(Vec<String>),
-    /// An object: its fields as written again, and the items of those that are lists.
+    /// An object: its fields as rewritten, and the items of those that are lists.
     Object(Vec<Field>),
     /// Anything else.
     Scalar,
@@ -28,15 +29,15 @@ pub(super) enum Top {
 /// A field of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Field {
-    /// Its key, as it is.
+    /// Its key, unescaped.
     pub(super) key: String,
-    /// Its value as written again.
+    /// Its value as rewritten.
     pub(super) value: String,
     /// The items of the value, if that is a list.
     pub(super) items: Option<Vec<String>>,
 }
 
-/// Reads a text; nothing if Python would not read it.
+/// Reads a text; `None` if Python would reject it.
 pub(super) fn read(text: &str) -> Option<Top> {
     let mut reader = Reader { rest: text };
     reader.skip_space();
@@ -61,7 +62,7 @@ fn quoted(text: &str) -> String {
     python_dumps(&Value::String(text.to_owned()), Layout::UNICODE)
 }
 
-/// A list or an object that is not closed yet.
+/// A list or an object that is not yet closed.
 enum Open {
     List(Vec<String>),
     Object {
@@ -86,7 +87,7 @@ impl Open {
                     value,
                     items: closed,
                 };
-                // A key that comes again keeps its first place and its last value.
+                // A repeated key keeps its first place and its last value.
                 let place = places.get(&key).copied();
                 if let Some(earlier) = place.and_then(|place| fields.get_mut(place)) {
                     *earlier = field;
@@ -99,11 +100,11 @@ impl Open {
     }
 }
 
-/// What closed at the end of a value.
+/// State after the end of a value.
 enum Closed {
-    /// Everything.
+    /// The whole text is read.
     All(Top),
-    /// What there was to close; another value follows.
+    /// All containers that end here are closed; another value follows.
     Some,
 }
 
@@ -112,11 +113,11 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// One value, however deep, without recursion.
+    /// Reads one value of any depth, without recursion.
     fn value(&mut self) -> Option<Top> {
         let mut open: Vec<Open> = Vec::new();
         while open.len() <= DEEPEST {
-            // Here a value begins.
+            // Start of a value.
             if self.take('[') {
                 self.skip_space();
                 open.push(Open::List(Vec::new()));
@@ -143,7 +144,7 @@ impl Reader<'_> {
                 container.add(scalar, None);
                 self.skip_space();
             }
-            // Here a value has ended: containers close until one goes on.
+            // End of a value: close containers until one continues.
             if let Closed::All(top) = self.close(&mut open)? {
                 return Some(top);
             }
@@ -151,7 +152,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Closes what ends here.
+    /// Closes the containers that end here.
     fn close(&mut self, open: &mut Vec<Open>) -> Option<Closed> {
         loop {
             let container = open.last_mut()?;
@@ -218,7 +219,7 @@ impl Reader<'_> {
         self.number()
     }
 
-    /// The longest number that the text begins with.
+    /// Reads the longest number that the text begins with.
     fn number(&mut self) -> Option<String> {
         let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
         let sign = usize::from(self.rest.starts_with('-'));
@@ -251,7 +252,7 @@ impl Reader<'_> {
         Some(python_number(&number))
     }
 
-    /// A text behind its opening quote.
+    /// Reads a text after its opening quote.
     fn string(&mut self) -> Option<String> {
         let mut out = String::new();
         loop {
@@ -282,7 +283,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A character behind `\u`: two escapes together where they are a pair.
+    /// Reads a character after `\u`: a pair of escapes together.
     fn escaped(&mut self) -> Option<char> {
         let unit = self.hex()?;
         if !(0xd800..0xdc00).contains(&unit) {

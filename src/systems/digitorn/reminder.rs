@@ -1,4 +1,4 @@
-//! What the model is told of its tools after a compaction, since the messages that showed them are gone.
+//! The reminder of tools after a compaction, since the messages that described them are gone.
 
 use super::estimate::{calls, name};
 use super::fault::Fault;
@@ -7,10 +7,10 @@ use super::tool_injection::ToolInjection;
 use crate::chat::{ChatMessage, Layout, python_dumps};
 use serde_json::Value;
 
-/// Names of a category that are listed.
+/// Most names listed of a category.
 const LISTED_NAMES: usize = 5;
 
-/// Tools whose examples are shown.
+/// Most tools whose examples are shown.
 const SHOWN_EXAMPLES: usize = 5;
 
 const TITLE: &str = "[Context reminder — your tools and capabilities are still available]";
@@ -30,18 +30,18 @@ const IMPORTANT: &str = "IMPORTANT: The context was compacted to save space. You
     the task -- check your tasks and keep going. Do NOT restart or re-read files you already analyzed. Delegate heavy \
     reads to sub-agents to protect your remaining context.";
 
-/// What a reminder draws on.
+/// Inputs of a reminder.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known<'a> {
-    /// The tools; none where there is no context builder.
+    /// The tools; `None` if there is no context builder.
     pub tools: Option<&'a ToolIndex>,
-    /// Lines about resources that were set up before.
+    /// Lines about resources set up earlier.
     pub setup_summary: &'a [String],
-    /// What the memory module says of its state; empty if there is none.
+    /// The memory module's state; empty if there is none.
     pub memory: &'a str,
 }
 
-/// The reminder; empty where no tools are known.
+/// Returns the reminder; empty if no tools are known.
 ///
 /// # Errors
 /// As the original raises, on `tool_calls: null` in a kept message.
@@ -116,7 +116,7 @@ fn categories(index: &ToolIndex, lines: &mut Vec<String>) {
     lines.extend(["", SEARCH, EXECUTE].map(str::to_owned));
 }
 
-/// Examples of the tools that the kept messages call most; the first called wins a tie.
+/// Returns examples of the tools that the kept messages call most; the first called wins a tie.
 fn examples(index: &ToolIndex, kept: &[ChatMessage]) -> Result<Vec<String>, Fault> {
     let mut usage: Vec<(&str, usize)> = Vec::new();
     for message in kept {

@@ -1,4 +1,4 @@
-//! Runs the hooks of an event: which act, in which order, and what is told of it.
+//! Runs the hooks of an event: selects them, orders them and emits their events.
 //!
 //! Source: `HookRunner` of `runtime/hooks.py`, mbathe/digitorn-bridge @8d8eb4a6.
 
@@ -15,25 +15,25 @@ use super::turn_state::TurnState;
 use crate::chat::{Dialogue, Wants};
 use serde_json::{Map, Value, json};
 
-/// The hooks of an application with what is remembered of each.
+/// The hooks of an application with their states.
 #[derive(Clone, Debug)]
 pub struct HookRunner<'a> {
     hooks: &'a [Hook],
-    /// What is remembered of each, in the same order.
+    /// The state of each hook, in the same order.
     pub states: Vec<HookState>,
     /// The clock.
     pub clock: Clock,
-    /// Whether actions reach the runner themselves, and so raise `pre_compact`.
+    /// Whether actions can access the runner, and so raise `pre_compact`.
     pub raises_pre_compact: bool,
-    /// What was told.
+    /// Emitted events.
     pub events: Vec<HookEvent>,
-    /// What was logged.
+    /// Log lines.
     pub log: Vec<String>,
     is_compacting: bool,
 }
 
 impl<'a> HookRunner<'a> {
-    /// Over hooks in the order they act ([`super::hook::in_order`]).
+    /// Makes a runner of hooks in execution order ([`super::hook::in_order`]).
     pub fn new(hooks: &'a [Hook], mut states: Vec<HookState>, clock: Clock) -> Self {
         states.resize(hooks.len(), HookState::default());
         Self {
@@ -47,7 +47,7 @@ impl<'a> HookRunner<'a> {
         }
     }
 
-    /// The hooks, in the order they act.
+    /// Returns the hooks in execution order.
     pub fn hooks(&self) -> &'a [Hook] {
         self.hooks
     }
@@ -84,7 +84,7 @@ impl<'a> HookRunner<'a> {
         Ok(fired)
     }
 
-    /// Whether a hook acts now: event, agent, whether it may fire, condition, and an action that there is.
+    /// Returns whether a hook acts now: checks event, agent, limits, condition, and that its action exists.
     fn is_due(&mut self, idx: usize, hook: &Hook, event: &str, state: &mut TurnState) -> bool {
         let is_bound_elsewhere = hook
             .agent_id
@@ -121,7 +121,8 @@ impl<'a> HookRunner<'a> {
         is_known
     }
 
-    /// Enabled, not worn out, and rested. A clock below the cooldown holds a hook back that never fired.
+    /// Returns whether a hook is enabled, below its run limit and past its cooldown. A clock below the cooldown also
+    /// blocks a hook that never fired.
     fn can_fire(&mut self, idx: usize, hook: &Hook) -> bool {
         let state = self.states.get(idx).copied().unwrap_or_default();
         let is_worn_out = hook.max_fires > 0 && state.fire_count >= hook.max_fires;
@@ -131,8 +132,8 @@ impl<'a> HookRunner<'a> {
         hook.cooldown <= 0.0 || self.clock.read() - state.last_fired >= hook.cooldown
     }
 
-    /// Acts. The estimate is worked out anew before the action, not after it: the next hook's condition may see an old
-    /// one. It counts as fired whatever the action did, unless that raised.
+    /// Runs the action. The estimate is computed again before the action, not after it: the next hook's condition may
+    /// use an old one. The hook counts as fired whatever the action did, unless that raised.
     fn fire(
         &mut self,
         idx: usize,
@@ -175,7 +176,7 @@ impl<'a> HookRunner<'a> {
                 let Some(keep) = messages_to_keep(state, params)? else {
                     return Ok(());
                 };
-                // The original recurses without end where such a hook compacts in turn: here it is raised once.
+                // The original recurses endlessly if such a hook compacts in turn. Here the event is raised once.
                 if self.raises_pre_compact && !self.is_compacting {
                     self.is_compacting = true;
                     let ran = self.run("pre_compact", state, around, dialogue);
@@ -207,7 +208,7 @@ impl<'a> HookRunner<'a> {
         });
     }
 
-    /// After all hooks of an event; not where the estimate raises.
+    /// Emits the status after all hooks of an event; not if the estimate raises.
     fn tell_status(&mut self, state: &mut TurnState) {
         let (Ok(pressure), Ok(tokens)) = (state.token_pressure(), state.estimated_tokens()) else {
             return;
@@ -229,7 +230,7 @@ impl<'a> HookRunner<'a> {
     }
 }
 
-/// What is told of a hook that has fired.
+/// Returns the details of the event of a hook that has fired.
 fn end_details(
     hook: &Hook,
     fire_count: u64,
@@ -240,7 +241,7 @@ fn end_details(
     let mut details = vec![("fire_count", json!(fire_count))];
     match &*hook.action.kind {
         "compact_context" => {
-            // The label's default is not the action's.
+            // The label's default differs from the action's.
             let strategy = params.get("strategy").cloned();
             let tokens_after = state.estimated_tokens()?;
             details.extend([
@@ -257,7 +258,7 @@ fn end_details(
     Ok(details.into_iter().map(owned).collect())
 }
 
-/// Actions that there are.
+/// Existing actions.
 const ACTIONS: &[&str] = &["compact_context", "inject_message", "log", "module_action"];
 
 /// `round(value, 4)`.

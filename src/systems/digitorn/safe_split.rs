@@ -1,11 +1,11 @@
-//! Where a compaction may cut: never inside a chain of tool calls that the first kept message belongs to.
+//! Position of the cut: never inside a chain of tool calls that contains the first kept message.
 
 use super::estimate::has_calls;
 use super::fault::{Fault, signed};
 use crate::chat::{ChatMessage, Messages, Rule};
 
-/// How many of the newest messages stay when at least `keep_recent` should: the cut walks back over results and over
-/// assistants that called tools. Only the first kept message is looked at.
+/// Returns the number of newest messages to keep, at least `keep_recent`: the cut moves back over results and over
+/// assistant messages with calls. Looks only at the first kept message.
 ///
 /// # Errors
 /// `IndexError`, as the original raises it for a `keep_recent` of 0 or less.
@@ -24,7 +24,7 @@ const OUTSIDE: Rule = Rule {
     by: 0,
 };
 
-/// Like [`safe_keep`] of what stands behind the system prompt. Looks only at messages added since the last call.
+/// Returns [`safe_keep`] of the messages after the system prompt. Looks only at messages added since the last call.
 ///
 /// # Errors
 /// As [`safe_keep`].
@@ -32,7 +32,7 @@ pub(super) fn safe_keep_behind_system(
     messages: &Messages,
     keep_recent: i64,
 ) -> Result<usize, Fault> {
-    /// Messages looked at, and those among them outside of chains.
+    /// Number of messages read, and those among them outside of chains.
     #[derive(Clone, Default)]
     struct Outside(usize, Vec<usize>);
     let outside = messages.find_out(OUTSIDE, |Outside(seen, outside), messages| {
@@ -49,7 +49,8 @@ pub(super) fn safe_keep_behind_system(
     })
 }
 
-/// Returns how many messages stay. `last_outside` finds the last message outside of chains, from the second to one.
+/// Returns the number of messages to keep. `last_outside` finds the last message outside of chains, from the second to
+/// the given one.
 fn keep(
     n: usize,
     keep_recent: i64,
@@ -65,12 +66,12 @@ fn keep(
     Ok(n - split.unwrap_or(0))
 }
 
-/// Whether a message belongs to a chain of calls.
+/// Returns whether a message belongs to a chain of calls.
 fn is_inside(message: &ChatMessage) -> bool {
     message.is("tool") || (message.is("assistant") && has_calls(message))
 }
 
-/// The system prompt, if the first message is one, and the rest.
+/// Splits off the system prompt, if the first message is one.
 pub(super) fn split_system(messages: &[ChatMessage]) -> (Option<&ChatMessage>, &[ChatMessage]) {
     match messages {
         [system, rest @ ..] if system.is("system") => (Some(system), rest),

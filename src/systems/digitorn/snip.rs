@@ -1,21 +1,21 @@
-//! The gentle shortening of long messages that the shipped code has and never calls.
+//! The mild shortening of long messages, which the shipped code contains but never calls.
 
 use super::fault::{Fault, head, signed, tail};
 use crate::chat::ChatMessage;
 
-/// Characters from which a message is snipped, unless the caller says otherwise.
+/// Characters from which a message is snipped by default.
 pub const THRESHOLD: i64 = 16_000;
 
-/// The newest messages that are spared.
+/// Number of newest messages that are not changed.
 const SPARED: usize = 4;
 
-/// What is kept of a tool's result: characters of its head and its tail.
+/// Characters kept of a tool result: head and tail.
 const OF_RESULTS: (usize, usize) = (6_000, 2_000);
 
-/// What is kept of all else.
+/// Characters kept of other messages: head and tail.
 const OF_OTHERS: (usize, usize) = (4_000, 1_000);
 
-/// Keeps head and tail of messages beyond a threshold. Returns how many were snipped.
+/// Keeps head and tail of messages beyond a threshold. Returns the number of snipped messages.
 ///
 /// # Errors
 /// `IndexError` on an empty conversation, as the original raises it.

@@ -9,7 +9,7 @@ use super::turn_state::{ToolContext, TurnState};
 use crate::chat::{ChatMessage, Dialogue};
 use serde_json::{Value, json};
 
-/// The phases that hooks tell of when an event is raised on ten plain messages.
+/// Returns the phases that hooks emit for an event on ten plain messages.
 fn phases(hooks: &Value, event: &str, agent: &str) -> Vec<String> {
     let list: Vec<Hook> = hooks
         .as_array()

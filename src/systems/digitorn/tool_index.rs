@@ -1,15 +1,15 @@
-//! The tools that an application has, as the reminder lists them.
+//! The tools of an application, as listed in the reminder.
 
 use serde_json::Value;
 
 /// The index of tools.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolIndex {
-    /// Modules, in their order.
+    /// Modules, in order.
     pub categories: Vec<Category>,
-    /// Tools, in their order.
+    /// Tools, in order.
     pub tools: Vec<IndexedTool>,
-    /// Sub-agents with what they are for.
+    /// Sub-agents with their purpose.
     pub specialists: Vec<(String, String)>,
     /// Commands of skills.
     pub skills: Vec<String>,
@@ -29,9 +29,9 @@ pub struct Category {
 pub struct IndexedTool {
     /// `module.action`.
     pub fqn: String,
-    /// What it does.
+    /// Its description.
     pub description: String,
-    /// How it is called, by example.
+    /// Example calls.
     pub examples: Vec<Value>,
 }
 
@@ -51,7 +51,7 @@ impl ToolIndex {
         }
     }
 
-    /// The index of a session's tool definitions, in either provider's form. What stands before `__` is the module.
+    /// Makes the index of a session's tool definitions, in either provider's form. The part before `__` is the module.
     pub fn of_definitions(definitions: &[Value]) -> Self {
         let mut index = Self::default();
         for definition in definitions {
@@ -85,7 +85,7 @@ impl ToolIndex {
         }
     }
 
-    /// The tool of this qualified name.
+    /// Returns the tool of this qualified name.
     pub(super) fn tool(&self, fqn: &str) -> Option<&IndexedTool> {
         self.tools.iter().find(|tool| tool.fqn == fqn)
     }
@@ -110,7 +110,7 @@ impl IndexedTool {
         }
     }
 
-    /// Its description up to the first full stop.
+    /// Returns its description up to the first full stop.
     pub(super) fn short_description(&self) -> &str {
         let sentence = self.description.split('.').next();
         sentence
@@ -123,7 +123,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// `module__action`, the name that models see, as `module.action`.
+/// Converts `module__action`, the name that models receive, to `module.action`.
 pub(super) fn qualified(name: &str) -> String {
     match name.rsplit_once("__") {
         Some((module, action)) if !module.is_empty() => format!("{module}.{action}"),

@@ -1,4 +1,4 @@
-//! How the tools are told to the model, which decides what the reminder after a compaction lists.
+//! Description of tools to the model, which decides what the reminder after a compaction lists.
 
 use crate::chat::{Layout, python_dumps};
 use serde_json::Value;
@@ -6,20 +6,20 @@ use serde_json::Value;
 /// Tokens assumed for a tool whose definition is unknown.
 const FALLBACK_TOKENS: u64 = 200;
 
-/// Tokens of a tool told by name and one line.
+/// Tokens of a tool described by name and one line.
 const COMPACT_TOKENS: u64 = 30;
 
 /// Share of the window that tools may take.
 const MAX_SHARE: f64 = 0.20;
 
-/// How tools are told.
+/// The form in which tools are described.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolInjection {
     /// Every definition.
     Direct,
     /// Names and one line each.
     CompactDirect,
-    /// By tools that look for tools.
+    /// Tools that search for tools.
     Discovery,
 }
 
@@ -33,13 +33,13 @@ impl ToolInjection {
         }
     }
 
-    /// The one of this name; nothing for other names, which force nothing.
+    /// Returns the mode of this name; `None` for other names, which force nothing.
     pub fn named(name: &str) -> Option<Self> {
         let all = [Self::Direct, Self::CompactDirect, Self::Discovery];
         all.into_iter().find(|mode| mode.name() == name)
     }
 
-    /// What is chosen for so many tools and a window. Without definitions each tool counts a fixed sum.
+    /// Selects the mode for a number of tools and a window. Without definitions each tool counts a fixed number.
     pub fn choose(total_tools: u64, window: u64, definitions: &[Value]) -> Self {
         let tokens = if definitions.is_empty() {
             total_tools * FALLBACK_TOKENS

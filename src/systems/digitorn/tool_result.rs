@@ -1,4 +1,4 @@
-//! How a tool's result is cut before it enters the conversation.
+//! Truncation of a tool result before it enters the conversation.
 //!
 //! Source: `runtime/messages.py` of mbathe/digitorn-bridge @0828486f.
 
@@ -10,22 +10,22 @@ use serde_json::{Map, Value};
 /// Characters that a result may have in any window.
 const LEAST_CHARS: i64 = 4_000;
 
-/// Characters of the limit that the guidance is given.
+/// Characters of the limit reserved for the guidance.
 const GUIDANCE_ROOM: i64 = 500;
 
-/// Characters of a plain text that stay at least.
+/// Characters of a plain text that are always kept.
 const LEAST_CUT: i64 = 1_000;
 
-/// Lists of no more items are cut like any text.
+/// Lists of at most this many items are cut like any text.
 const SHORT_LIST: usize = 10;
 
-/// Characters of a result that enter whole: half of the usable window.
+/// Returns the characters of a result that is not cut: half of the usable window.
 pub fn max_result_chars(max_tokens: i64, output_reserved: i64) -> i64 {
     let tokens = max_tokens.saturating_sub(output_reserved).div_euclid(2);
     tokens.saturating_mul(4).max(LEAST_CHARS)
 }
 
-/// A result as text: a text as it is, a successful one's data, a failed one's error with its data, all else as JSON.
+/// Converts a result to text: a text as it is, the data of a success, the error and data of a failure, otherwise JSON.
 pub fn serialize_result(result: &Value) -> String {
     let written = |value: &Value| python_dumps(value, Layout::UNICODE);
     let data = result.get("data").unwrap_or(&Value::Null);
@@ -48,8 +48,8 @@ pub fn serialize_result(result: &Value) -> String {
     }
 }
 
-/// The result cut, if it has more characters than it may. A list loses items at its end, an object those of its
-/// `entries`; one item stays, however long, and so what is left may still be above the limit.
+/// Cuts a result with more characters than allowed. A list loses items at its end, an object those of its `entries`.
+/// One item is kept whatever its length, so the rest may still exceed the limit.
 pub fn cut_result(text: &str, most: i64, tool: &str, cuts_short_lists: bool) -> Option<String> {
     let chars = text.chars().count();
     if signed(chars) <= most {
@@ -98,7 +98,7 @@ fn cut_entries(
     Some(object(&fields) + &guidance(tool, shown, items.len()))
 }
 
-/// How many items, one at least, take no more characters together, commas included.
+/// Returns how many items, at least one, fit the limit together, including commas.
 fn items_within(items: &[String], room: i64) -> usize {
     let mut used = -2;
     let within = items.iter().take_while(|item| {

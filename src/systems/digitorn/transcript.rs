@@ -1,14 +1,14 @@
-//! The request for a summary: the old messages as lines of text.
+//! The summary request: the old messages as lines of text.
 
 use super::estimate::{calls, has_calls, name};
 use super::fault::{Fault, class_of, head, is_true, len};
 use crate::chat::{Ask, BlockBody, ChatMessage, Content, python_str};
 use serde_json::Value;
 
-/// Characters of a tool's result that are quoted.
+/// Characters quoted of a tool result.
 const MOST_OF_A_RESULT: usize = 500;
 
-/// What is asked for, unless a hook says otherwise.
+/// The default prompt.
 const PROMPT: &str = "Summarize the following conversation concisely. Preserve:
 - The user's ORIGINAL REQUEST (what they asked for)
 - Key facts, decisions, and conclusions discovered so far
@@ -23,10 +23,10 @@ End the summary with a clear 'NEXT STEPS:' section listing what the agent should
 
 Respond with only the summary, no preamble.";
 
-/// The request: a prompt and the conversation as one text, without tools and without a limit on its size.
+/// Returns the request: a prompt and the conversation as one text, without tools and without a size limit.
 ///
 /// # Errors
-/// As the original raises: on a tool's message without content, and on texts that are none.
+/// As the original raises: on a tool message without content, and on texts that are not strings.
 pub fn summary_request(
     old: &[ChatMessage],
     prompt: Option<&str>,
@@ -46,7 +46,7 @@ pub fn summary_request(
     })
 }
 
-/// One message; nothing of one that says and calls nothing.
+/// Returns the line of one message; `None` for a message without text and calls.
 fn line(message: &ChatMessage) -> Result<Option<String>, Fault> {
     let content = said(&message.content)?;
     let role = if message.role.is_empty() {
@@ -72,7 +72,7 @@ fn line(message: &ChatMessage) -> Result<Option<String>, Fault> {
     Ok(is_true(&content).then(|| format!("[{role}]: {text}")))
 }
 
-/// The content as a value; the texts of a list joined by spaces.
+/// Returns the content as a value; the texts of a list joined by spaces.
 fn said(content: &Content) -> Result<Value, Fault> {
     Ok(match content {
         Content::Missing => Value::String(String::new()),

@@ -1,4 +1,4 @@
-//! What hooks see of a turn, and what actions may change of it.
+//! The state of a turn that hooks read and actions change.
 
 use super::estimate::{all_hook_tokens, all_log_tokens};
 use super::fault::Fault;
@@ -10,7 +10,7 @@ use serde_json::Value;
 /// `last_compact_turn` of an agent that never compacted.
 pub const NEVER_COMPACTED: i64 = -10;
 
-/// Turns of a user message that an agent may take.
+/// The most turns of an agent for a user message.
 pub const MAX_TURNS: i64 = 50;
 
 /// The state of a turn when an event is raised.
@@ -18,49 +18,49 @@ pub const MAX_TURNS: i64 = 50;
 pub struct TurnState {
     /// The conversation, which actions change.
     pub messages: Messages,
-    /// The turn, from 0 again for every user message.
+    /// The turn, restarting at 0 for every user message.
     pub turn: i64,
-    /// Turns it may take.
+    /// The most turns.
     pub max_turns: i64,
-    /// Calls of tools since the user's message.
+    /// Tool calls since the user message.
     pub tool_calls: i64,
     /// The agent.
     pub agent_id: String,
-    /// How tools are told.
+    /// The form in which tools are described.
     pub tool_injection: ToolInjection,
     /// The context window.
     pub max_tokens: i64,
-    /// Kept free for the output.
+    /// Tokens reserved for the output.
     pub output_reserved: i64,
-    /// The turn of the last compaction; outlives the user's message.
+    /// The turn of the last compaction; kept across user messages.
     pub last_compact_turn: i64,
     /// `compression_trigger`, for the status.
     pub trigger: f64,
-    /// The tool that an event of a tool is about.
+    /// The tool of a tool event.
     pub tool: Option<ToolContext>,
-    /// The document's plain estimate in the place of the shipped one.
+    /// Uses the document's plain estimate instead of the shipped one.
     pub is_plain_estimate: bool,
     /// Whether an action changed the conversation.
     pub is_changed: bool,
-    /// The estimate as it was worked out last: conditions may see an old one.
+    /// The last computed estimate: conditions may use an old one.
     estimate: Option<i64>,
 }
 
-/// The tool that an event is about.
+/// The tool of an event.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolContext {
     /// Its name.
     pub name: String,
-    /// What it was called with.
+    /// Its arguments.
     pub params: Value,
-    /// What it returned.
+    /// Its result.
     pub result: Value,
-    /// How it failed.
+    /// Its error.
     pub error: Option<String>,
 }
 
 impl TurnState {
-    /// The first turn of an agent that never compacted.
+    /// Makes the first turn of an agent that never compacted.
     pub fn new(messages: impl Into<Messages>, max_tokens: i64, output_reserved: i64) -> Self {
         Self {
             messages: messages.into(),
@@ -80,14 +80,14 @@ impl TurnState {
         }
     }
 
-    /// The state that the next event sees: made anew, so that nothing is known of its estimate.
+    /// Starts the state for the next event, without a cached estimate.
     pub fn start_event(&mut self, turn: i64, tool_calls: i64) {
         self.turn = turn;
         self.tool_calls = tool_calls;
         self.estimate = None;
     }
 
-    /// The estimate, as it was first asked for since it was last forgotten.
+    /// Returns the cached estimate, computing it if necessary.
     ///
     /// # Errors
     /// As the estimate raises.
@@ -104,17 +104,17 @@ impl TurnState {
         Ok(tokens)
     }
 
-    /// The next estimate is worked out anew.
+    /// Discards the cached estimate.
     pub(super) fn forget_estimate(&mut self) {
         self.estimate = None;
     }
 
-    /// The window without the output's room.
+    /// Returns the window minus the output reserve.
     pub fn effective_max_tokens(&self) -> i64 {
         window::usable(self.max_tokens, self.output_reserved)
     }
 
-    /// The estimate as a share of that.
+    /// Returns the estimate as a share of [`Self::effective_max_tokens`].
     ///
     /// # Errors
     /// As the estimate raises.
@@ -122,7 +122,7 @@ impl TurnState {
         Ok(self.estimated_tokens()? as f64 / self.effective_max_tokens() as f64)
     }
 
-    /// Puts another conversation in the place of this one.
+    /// Replaces the conversation.
     pub(super) fn replace(&mut self, messages: impl Into<Messages>) {
         self.messages = messages.into();
         self.is_changed = true;

@@ -1,12 +1,12 @@
-//! How large the context window is believed to be, and how much of it is usable.
+//! The assumed size of the context window, and its usable part.
 
-/// Window of a model that nobody knows (`ContextWindowConfig.max_tokens`).
+/// Window of an unknown model (`ContextWindowConfig.max_tokens`).
 pub const UNKNOWN_WINDOW: u64 = 128_000;
 
 /// Every model of the Anthropic backend (`providers/anthropic.py`).
 pub const ANTHROPIC_WINDOW: u64 = 200_000;
 
-/// The table of the OpenAI-compatible backend (`providers/openai_compat.py`), in its order, which decides.
+/// The table of the OpenAI-compatible backend (`providers/openai_compat.py`); the order matters.
 const WINDOWS: &[(&str, u64)] = &[
     ("deepseek-chat", 131_072),
     ("deepseek-coder", 131_072),
@@ -30,14 +30,15 @@ const WINDOWS: &[(&str, u64)] = &[
     ("gemma2-9b-it", 8_192),
 ];
 
-/// What the OpenAI-compatible backend knows of a model: an exact name, else the first name that it begins with, else 0.
+/// Returns the window that the OpenAI-compatible backend knows for a model: by exact name, else by the first name that
+/// is a prefix, else 0.
 pub fn known_window(model: &str) -> u64 {
     let exact = WINDOWS.iter().find(|(name, _)| *name == model);
     let prefix = || WINDOWS.iter().find(|(name, _)| model.starts_with(name));
     exact.or_else(prefix).map_or(0, |(_, window)| *window)
 }
 
-/// What a backend knows of a model.
+/// Returns the window that a backend knows for a model.
 pub fn backend_window(backend: &str, model: &str) -> u64 {
     if backend == "anthropic" {
         ANTHROPIC_WINDOW
@@ -46,7 +47,7 @@ pub fn backend_window(backend: &str, model: &str) -> u64 {
     }
 }
 
-/// `max_tokens` in effect: what is configured, else what the backend knows, else the default.
+/// Returns the `max_tokens` in effect: as configured, else as the backend knows, else the default.
 pub fn effective_window(configured: u64, known: u64) -> u64 {
     match (configured, known) {
         (0, 0) => UNKNOWN_WINDOW,
@@ -55,7 +56,7 @@ pub fn effective_window(configured: u64, known: u64) -> u64 {
     }
 }
 
-/// The window that goes with a model where nothing is configured: Claude on its own backend, all else OpenAI-compatible.
+/// Returns the window of a model if none is configured: Claude on its own backend, all others OpenAI-compatible.
 pub fn window_of(model: &str) -> u64 {
     let is_claude = model.starts_with("claude");
     let backend = if is_claude {
@@ -66,7 +67,7 @@ pub fn window_of(model: &str) -> u64 {
     effective_window(0, backend_window(backend, model))
 }
 
-/// What is left beside the output, at least 1.
+/// Returns the window minus the output reserve, at least 1.
 pub fn usable(max_tokens: i64, output_reserved: i64) -> i64 {
     max_tokens.saturating_sub(output_reserved).max(1)
 }

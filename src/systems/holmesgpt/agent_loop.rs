@@ -1,4 +1,4 @@
-//! The loop of the agent (`ToolCallingLLM.call_stream`): compact if needed, call the model, run its tools, again.
+//! The agent's loop (`ToolCallingLLM.call_stream`): compact if needed, call the model, run its tools, repeat.
 
 use super::compact::Summarizer;
 use super::count::forget_counts;
@@ -12,35 +12,35 @@ use crate::chat::{Arguments, Ask, Call, ChatMessage, Heard, converse};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Everything that the loop asks of others.
+/// The model and the tools of the loop.
 pub trait World {
-    /// The model's answer to a conversation, with these definitions of tools.
+    /// Returns the model's answer to a conversation with these tool definitions.
     fn complete(&mut self, messages: &[ChatMessage], tools: &[Value]) -> Completion;
-    /// A summary.
+    /// Returns a summary.
     fn summarize(&mut self, ask: &Ask) -> Heard;
-    /// What a tool returns.
+    /// Returns a tool's result.
     fn run_tool(&mut self, tool: &str, call_id: &str, params: &Value) -> ToolResult;
 }
 
 /// An answer of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Completion {
-    /// What it said and called.
+    /// Text and tool calls.
     pub message: ChatMessage,
-    /// What it cost.
+    /// Its cost.
     pub usage: RequestStats,
 }
 
 /// A run's settings.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentLoop<'a> {
-    /// The model, its tools, what it is asked for a summary.
+    /// The model, its tools and the summary instruction.
     pub summarizer: Summarizer<'a>,
-    /// When compaction is tried.
+    /// The threshold of compaction.
     pub threshold: Threshold,
-    /// Where oversized results go.
+    /// Destination of oversized results.
     pub storage: Storage<'a>,
-    /// Most calls of the model; the last one is made without tools.
+    /// Most model calls; the last one is made without tools.
     pub max_steps: usize,
     /// `TOOL_CALL_SAFEGUARDS_ENABLED`.
     pub refuses_repeats: bool,
@@ -48,23 +48,23 @@ pub struct AgentLoop<'a> {
     pub forgets_at_compaction: bool,
 }
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Streamed {
     /// The conversation at its end.
     pub messages: Vec<ChatMessage>,
-    /// What the client was told, in order.
+    /// Events sent to the client, in order.
     pub events: Vec<Event>,
-    /// Calls of the model.
+    /// Number of model calls.
     pub n_calls: usize,
-    /// What everything cost.
+    /// Total cost.
     pub stats: RequestStats,
-    /// What ended it, if no answer did.
+    /// The error that ended the run, if any.
     pub error: Option<RunError>,
 }
 
 impl AgentLoop<'_> {
-    /// Runs a conversation to the model's answer.
+    /// Runs a conversation until the model's answer.
     pub fn call_stream(&self, messages: Vec<ChatMessage>, world: &mut dyn World) -> Streamed {
         let mut run = Streamed {
             messages,
@@ -102,7 +102,7 @@ impl AgentLoop<'_> {
         run
     }
 
-    /// The check before a call of the model.
+    /// Runs the check before a model call.
     fn limit(
         &self,
         run: &mut Streamed,
@@ -141,8 +141,8 @@ impl AgentLoop<'_> {
         Ok(())
     }
 
-    /// Runs the calls of one answer. Upstream runs them side by side and appends their results as they come; here they
-    /// come in the order of the calls, and none of them knows of the others.
+    /// Runs the calls of one answer. Upstream runs them in parallel and appends their results as they arrive. Here they
+    /// are appended in the order of the calls, and no call sees the result of another.
     fn run_tools(
         &self,
         run: &mut Streamed,
@@ -166,7 +166,7 @@ impl AgentLoop<'_> {
         }
     }
 
-    /// Tells the client what the conversation weighs. Counting it keeps the counts in the messages.
+    /// Reports the conversation's tokens to the client. Counting stores the counts in the messages.
     fn tell_tokens(&self, run: &mut Streamed, tools: &[Value]) {
         self.summarizer.llm.count(&mut run.messages, tools);
         run.events.push(Event::bare("token_count"));
@@ -185,7 +185,7 @@ impl AgentLoop<'_> {
     }
 }
 
-/// Arguments that are no JSON count as none.
+/// Arguments that are not valid JSON count as none.
 fn tool_and_params(call: &Call) -> (Arc<str>, Value) {
     let Some(function) = &call.function else {
         return ("".into(), Value::Object(Map::new()));

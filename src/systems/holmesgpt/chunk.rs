@@ -1,7 +1,7 @@
-//! Summarizes a conversation in as many requests as it takes (`_summarize_in_chunks`).
+//! Summarizes a conversation in as many requests as necessary (`_summarize_in_chunks`).
 //!
-//! Each request carries the summary so far and as many of the next messages as fit. One that a provider rejects as too
-//! long is made again with half the budget, which holds for all later ones too.
+//! Each request contains the summary so far and as many of the next messages as fit. After a rejection as too long, a
+//! request is retried with half the budget, which then applies to all later ones.
 
 use super::compact::{NO_MESSAGE, Summarizer, summary_message};
 use super::split::split_message;
@@ -10,14 +10,14 @@ use super::text::strip;
 use crate::chat::{Ask, ChatMessage, Dialogue, Heard, Wants};
 use std::sync::Arc;
 
-/// How often one request is tried.
+/// Most tries of one request.
 const MOST_ATTEMPTS: usize = 3;
 
-/// What came of it.
+/// Result of the requests.
 pub(super) enum Chunked {
-    /// A summary, after so many requests that were answered.
+    /// A summary, and the number of answered requests.
     Summary(Arc<str>, u64),
-    /// None, and why.
+    /// No summary, and the reason.
     Failed(String),
 }
 
@@ -30,7 +30,7 @@ struct Progress {
     summary: Arc<str>,
 }
 
-/// Summarizes messages within a budget; what it costs is added to `usage`, whether or not it succeeds.
+/// Summarizes messages within a budget. Adds the cost to `usage`, whether or not it succeeds.
 pub(super) fn summarize_in_chunks(
     summarizer: &Summarizer<'_>,
     messages: &mut [ChatMessage],
@@ -39,7 +39,7 @@ pub(super) fn summarize_in_chunks(
     dialogue: &mut Dialogue<'_>,
 ) -> Result<Chunked, Wants> {
     let llm = summarizer.llm;
-    // A quarter, so that there is room for the summary that they follow.
+    // A quarter, to leave space for the summary before them.
     let mut parts: Vec<ChatMessage> = messages
         .iter_mut()
         .flat_map(|message| split_message(llm, message, budget / 4))
@@ -74,7 +74,7 @@ pub(super) fn summarize_in_chunks(
 }
 
 impl Progress {
-    /// One request, tried again while it is rejected as too long and holds more than one part.
+    /// Makes one request; retries it while it is rejected as too long and contains more than one part.
     fn request(
         &mut self,
         summarizer: &Summarizer<'_>,
@@ -112,7 +112,7 @@ impl Progress {
         }
     }
 
-    /// How many of the next parts fit: one at least, whatever it weighs.
+    /// Returns the number of next parts that fit: at least one, whatever its size.
     fn fitting(&self, prefix_weight: i64) -> usize {
         let mut used = prefix_weight + self.weights[self.next];
         let more = self.weights[self.next + 1..].iter().take_while(|weight| {
@@ -123,7 +123,7 @@ impl Progress {
     }
 }
 
-/// Whether a provider's error says that a request was too long: gateways tell it in many words.
+/// Returns whether a provider's error describes an overflow: gateways use many phrases.
 pub(super) fn is_context_length_error(error: &str) -> bool {
     let error = error.to_lowercase();
     let follows = |start: &str, one_char: bool, ends: &[&str]| {

@@ -1,8 +1,8 @@
 //! Compaction of release 0.45: the conversation becomes instructions, a summary, and the last question
 //! (`compact_conversation_history`).
 //!
-//! One request with tools is tried first, if the conversation fits it. If it does not, or no summary comes of it, tool
-//! messages are flattened to text and summarized in as many requests as needed, without tools.
+//! Tries one request with tools first, if the conversation fits it. If it does not fit or returns no summary, flattens
+//! tool messages to text and summarizes them in as many requests as necessary, without tools.
 
 use super::chunk::{Chunked, is_context_length_error, summarize_in_chunks};
 use super::count::{Llm, forget_counts};
@@ -18,21 +18,21 @@ use std::sync::Arc;
 const PREAMBLE: &str = "The conversation history was compacted to preserve available space in the context window. The summary below replaces the earlier portion of the conversation:";
 const SUFFIX: &str = "Continue the conversation from where it left off, using the summary above as established context.";
 
-/// What a failed answer says where a provider answered without any message.
+/// The text of a failed answer if a provider returned no message.
 pub const NO_MESSAGE: &str = "no message in summarization response";
 
-/// What a summary is made with.
+/// Inputs of a summary.
 #[derive(Clone, Copy)]
 pub struct Summarizer<'a> {
     /// The model, which counts and summarizes.
     pub llm: &'a Llm,
-    /// Definitions of the agent's tools; none if empty.
+    /// The agent's tool definitions; may be empty.
     pub tools: &'a [Value],
-    /// What the model is asked.
+    /// The summary instruction.
     pub instruction: &'a str,
-    /// Most tokens of a summary, where one is assumed: upstream allows as many as are kept for the answer.
+    /// The most tokens of a summary, if assumed: upstream allows as many as it reserves for the answer.
     pub max_tokens: Option<u64>,
-    /// What a request and its answer cost.
+    /// Returns the cost of a request and its answer.
     pub price: &'a dyn Fn(&Ask, &Heard) -> RequestStats,
 }
 
@@ -45,12 +45,12 @@ impl fmt::Debug for Summarizer<'_> {
 }
 
 impl Summarizer<'_> {
-    /// The message that asks for the summary.
+    /// Returns the message with the summary instruction.
     pub(super) fn instruction_message(&self) -> ChatMessage {
         ChatMessage::notice("user", self.instruction)
     }
 
-    /// Asks, and adds what the answer cost; one that failed costs nothing.
+    /// Makes the request, and adds the cost of the answer; a failed one costs nothing.
     pub(super) fn ask(
         &self,
         mut ask: Ask,
@@ -66,29 +66,29 @@ impl Summarizer<'_> {
     }
 }
 
-/// What came of a compaction.
+/// Result of a compaction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Compaction {
-    /// The conversation afterwards: as it was, if no summary was made.
+    /// The conversation afterwards; unchanged if no summary was made.
     pub messages: Vec<ChatMessage>,
-    /// What it cost.
+    /// Its cost.
     pub usage: RequestStats,
     /// The summary.
     pub summary: Option<Arc<str>>,
-    /// Why the first kind of request was left out or gave no summary.
+    /// Reason why the first kind of request was skipped or returned no summary.
     pub fallback_reason: Option<String>,
-    /// Requests that the summary took.
+    /// Number of requests for the summary.
     pub n_requests: u64,
-    /// Calls whose results were so large that running them again would fill the window again; told only where the
-    /// conversation did not fit one request.
+    /// Calls whose results were so large that repeating them would fill the window again; only set if the conversation
+    /// did not fit one request.
     pub overflowing_call_ids: Vec<Arc<str>>,
-    /// An error of the model's that older releases hand on: the run ends with it.
+    /// A model error that older releases pass on: it ends the run.
     pub raised: Option<String>,
-    /// What the program logs.
+    /// Log lines.
     pub log: Vec<String>,
 }
 
-/// The sizes that decide how a summary is asked for.
+/// The sizes that decide the form of the summary request.
 struct Sizes {
     total: i64,
     budget: i64,
@@ -161,7 +161,7 @@ pub fn compact_conversation_history(
     Ok(done)
 }
 
-/// The messages to summarize, without images if they would not fit with them, and the sizes of the request.
+/// Returns the messages to summarize, without images if they would overflow with them, and the sizes of the request.
 fn prepared(
     summarizer: &Summarizer<'_>,
     original: &mut [ChatMessage],
@@ -194,14 +194,14 @@ fn prepared(
     (messages, sizes)
 }
 
-/// What the first kind of request gave.
+/// Result of the first kind of request.
 enum Primary {
     Summary(Arc<str>),
     Nothing(&'static str),
     Failed(String),
 }
 
-/// The whole conversation and the tools, as the agent itself would send them.
+/// Requests a summary of the whole conversation with the tools, as the agent itself would send them.
 fn primary(
     summarizer: &Summarizer<'_>,
     messages: &[ChatMessage],
@@ -226,7 +226,7 @@ fn primary(
     })
 }
 
-/// Tokens of images, each message's counted as a message of its own.
+/// Returns the tokens of images, counted per message.
 pub(super) fn image_tokens(llm: &Llm, messages: &[ChatMessage]) -> i64 {
     let of = |message: &ChatMessage| {
         let images: Vec<_> = message
@@ -246,7 +246,7 @@ pub(super) fn image_tokens(llm: &Llm, messages: &[ChatMessage]) -> i64 {
     messages.iter().map(of).sum()
 }
 
-/// The message of the user that carries a summary.
+/// Returns the user message with a summary.
 pub(super) fn summary_message(summary: &str, is_final: bool) -> ChatMessage {
     let mut text = format!("{PREAMBLE}\n\n{summary}");
     if is_final {
@@ -255,7 +255,7 @@ pub(super) fn summary_message(summary: &str, is_final: bool) -> ChatMessage {
     ChatMessage::summary("user", text)
 }
 
-/// Everything behind the leading instructions.
+/// Returns all messages after the leading instructions.
 pub(super) fn without_instructions(messages: &[ChatMessage]) -> &[ChatMessage] {
     match messages.split_first() {
         Some((first, rest)) if first.is("system") => rest,
@@ -263,7 +263,7 @@ pub(super) fn without_instructions(messages: &[ChatMessage]) -> &[ChatMessage] {
     }
 }
 
-/// Instructions, if they lead; the summary; the last question, if there is one.
+/// Returns the leading instructions, if any; the summary; the last question, if any.
 fn compacted(original: &[ChatMessage], summary: ChatMessage) -> Vec<ChatMessage> {
     let system = original.first().filter(|m| m.is("system")).cloned();
     let question = last_question(original).cloned();
@@ -274,12 +274,12 @@ fn compacted(original: &[ChatMessage], summary: ChatMessage) -> Vec<ChatMessage>
         .collect()
 }
 
-/// The last message of the user.
+/// Returns the last user message.
 pub(super) fn last_question(messages: &[ChatMessage]) -> Option<&ChatMessage> {
     messages.iter().rev().find(|m| m.is("user"))
 }
 
-/// Calls whose result weighs at least half the cap of one result.
+/// Returns the calls whose result has at least half the tokens of the cap.
 fn large_call_ids(llm: &Llm, messages: &mut [ChatMessage]) -> Vec<Arc<str>> {
     let least = llm.limits.tool_cap.div_euclid(2);
     let large = messages.iter_mut().filter_map(|message| {

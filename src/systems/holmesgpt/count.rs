@@ -1,8 +1,8 @@
-//! How `HolmesGPT` counts messages (`DefaultLLM.count_tokens` over litellm's `token_counter`).
+//! `HolmesGPT`'s token count of messages (`DefaultLLM.count_tokens` over litellm's `token_counter`).
 //!
 //! The total is one count over all messages. The counts by role are sums of single messages, each with the priming of
-//! an answer, and are kept in the messages (`token_count`), where later counts find them. For models of Anthropic the
-//! weight of images is added only when a message is counted for the first time.
+//! an answer. They are stored in the messages (`token_count`), where later counts reuse them. For Anthropic models the
+//! tokens of images are added only when a message is counted for the first time.
 
 use super::image;
 use super::limits::Limits;
@@ -12,55 +12,55 @@ use crate::chat::{Arguments, Block, BlockBody, Call, ChatMessage, Content, Rule,
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Around each message.
+/// Tokens for each message.
 const PER_MESSAGE: u64 = 3;
-/// For a name.
+/// Tokens for a name.
 const PER_NAME: u64 = 1;
-/// For the answer that is about to come, once a request.
+/// Tokens for the coming answer, once a request.
 const PRIMING: u64 = 3;
-/// For definitions of tools, once a request.
+/// Tokens for tool definitions, once a request.
 const PER_DEFINITIONS: u64 = 9;
-/// Taken off where definitions meet an instruction.
+/// Subtracted if there are both definitions and an instruction.
 const DEFINITIONS_WITH_SYSTEM: u64 = 4;
-/// Where a message keeps its own count.
+/// The field of a message's own count.
 const CACHE: &str = "token_count";
 
-/// A model as `HolmesGPT` sees it.
+/// A model as configured in `HolmesGPT`.
 #[derive(Clone, Debug)]
 pub struct Llm {
     /// Its name.
     pub model: Arc<str>,
-    /// What counts its text.
+    /// Its tokenizer.
     pub tokenizer: Tokenizer,
     /// Its window, reserve and cap.
     pub limits: Limits,
-    /// Images are weighed by Anthropic's rule, apart from the rest.
+    /// Whether images are counted by Anthropic's rule, separately from the rest.
     pub(super) weighs_images_apart: bool,
     /// Every count is kept in its message, as `HolmesGPT` does; otherwise only those that change a later count.
     pub(super) keeps_all_counts: bool,
 }
 
-/// Tokens of a conversation, by what they are for.
+/// Tokens of a conversation, by category.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// All, counted once.
+    /// All tokens, counted once.
     pub total: i64,
-    /// Messages of tools.
+    /// Tool messages.
     pub tools: i64,
     /// Instructions.
     pub system: i64,
-    /// Messages of the user.
+    /// User messages.
     pub user: i64,
-    /// Definitions of tools.
+    /// Tool definitions.
     pub tools_to_call: i64,
-    /// Messages of the model.
+    /// Assistant messages.
     pub assistant: i64,
     /// Messages of other roles.
     pub other: i64,
 }
 
 impl Usage {
-    /// The fields as they are stored.
+    /// Returns the fields as stored.
     pub fn to_json(self) -> Value {
         json!({
             "total_tokens": self.total,
@@ -75,7 +75,7 @@ impl Usage {
 }
 
 impl Llm {
-    /// A model as release 0.38 and later count.
+    /// Makes a model with the count of release 0.38 and later.
     pub fn new(model: &str, tokenizer: Tokenizer, limits: Limits) -> Self {
         Self {
             model: model.into(),
@@ -86,7 +86,7 @@ impl Llm {
         }
     }
 
-    /// A model as the legacy state counts, which knows no rule of Anthropic's.
+    /// Makes a model with the count of the legacy version, which has no rule for Anthropic.
     pub fn legacy(model: &str, tokenizer: Tokenizer, limits: Limits) -> Self {
         Self {
             weighs_images_apart: false,
@@ -94,7 +94,7 @@ impl Llm {
         }
     }
 
-    /// Counts a conversation with definitions of tools (none if empty).
+    /// Counts a conversation with tool definitions (may be empty).
     pub fn count(&self, messages: &mut [ChatMessage], tools: &[Value]) -> Usage {
         let mut usage = Usage::default();
         let (mut text, mut images) = (0, 0);
@@ -126,12 +126,12 @@ impl Llm {
         usage
     }
 
-    /// Tokens of a request with this message alone.
+    /// Returns the tokens of a request with only this message.
     pub fn count_message(&self, message: &mut ChatMessage) -> i64 {
         self.count(std::slice::from_mut(message), &[]).total
     }
 
-    /// What definitions of tools add to a request.
+    /// Returns the tokens that tool definitions add to a request.
     pub(super) fn definitions(&self, messages: &[ChatMessage], tools: &[Value]) -> u64 {
         if tools.is_empty() {
             return 0;
@@ -145,12 +145,12 @@ impl Llm {
         }
     }
 
-    /// A message without priming, and without images where they are weighed apart.
+    /// Returns a message's tokens without priming, and without images if they are counted separately.
     pub(super) fn message_text(&self, message: &ChatMessage) -> u64 {
         message.weigh(self.rule(), |message| self.count_text(message))
     }
 
-    /// What a message's text depends on beside the message.
+    /// Returns the rule of a message's text count: its inputs besides the message.
     fn rule(&self) -> Rule {
         let name = if self.weighs_images_apart {
             "holmesgpt: without images"
@@ -184,7 +184,7 @@ impl Llm {
             + texts.sum::<u64>()
     }
 
-    /// Images of a message where they are weighed apart.
+    /// Returns the tokens of a message's images if they are counted separately.
     pub(super) fn message_images(&self, message: &ChatMessage) -> u64 {
         if !self.weighs_images_apart {
             return 0;
@@ -221,7 +221,7 @@ impl Llm {
         }
     }
 
-    /// A block whose fields are not the usual ones.
+    /// Counts a block with unusual fields.
     fn other(&self, value: &Value) -> u64 {
         match value["type"].as_str() {
             None => self.tokenizer.count(value.as_str().unwrap_or_default()),
@@ -237,7 +237,7 @@ impl Llm {
         }
     }
 
-    /// A field of such a block: a text, a list of blocks, or an object as Python prints it.
+    /// Counts a field of such a block: a text, a list of blocks, or an object as Python prints it.
     fn value(&self, value: &Value) -> u64 {
         match value {
             Value::String(text) => self.tokenizer.count(text),
@@ -248,13 +248,13 @@ impl Llm {
     }
 }
 
-/// What a call weighs: its arguments; neither its name nor its id.
+/// Returns the counted text of a call: its arguments, but neither its name nor its id.
 fn arguments(call: &Call) -> String {
     match call.function.as_ref().map(|f| &f.arguments) {
         Some(Arguments::Text(text)) => text.to_string(),
         Some(Arguments::Json(value)) => python_str(value),
         Some(Arguments::Missing) => "[]".to_owned(),
-        // A function without a name is kept among the other fields.
+        // A function without a name is stored among the other fields.
         None => match call.rest.get("function").map(|f| f.get("arguments")) {
             Some(Some(value)) => python_str(value),
             Some(None) => "[]".to_owned(),
@@ -267,7 +267,7 @@ fn cached(message: &ChatMessage) -> Option<i64> {
     message.rest.get(CACHE)?.as_i64()
 }
 
-/// The same message without the count kept in it: what it weighs has changed.
+/// Returns a message without its stored count, after a change of its content.
 pub(super) fn uncounted(message: &ChatMessage) -> ChatMessage {
     let mut message = message.clone();
     if message.rest.contains_key(CACHE) {
@@ -276,7 +276,7 @@ pub(super) fn uncounted(message: &ChatMessage) -> ChatMessage {
     message
 }
 
-/// Takes the counts out again, as is done before anything is sent.
+/// Removes the stored counts, as before every request.
 pub fn forget_counts(messages: &mut [ChatMessage]) {
     for message in messages {
         if message.rest.contains_key(CACHE) {

@@ -1,20 +1,20 @@
-//! What a client is told while a run goes on, and what ends one.
+//! Events sent to a client during a run, and errors that end one.
 
 use serde_json::Value;
 
-/// What a client is told.
+/// An event for the client.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// What happened.
+    /// Its name.
     pub name: &'static str,
-    /// In words, where it has some.
+    /// Its text, if any.
     pub content: Option<String>,
-    /// In figures, where it has some.
+    /// Its values, if any.
     pub metadata: Option<Value>,
 }
 
 impl Event {
-    /// An event without words.
+    /// Makes an event without text.
     pub fn bare(name: &'static str) -> Self {
         Self {
             name,
@@ -23,7 +23,7 @@ impl Event {
         }
     }
 
-    /// Words shown as the model's own.
+    /// Makes a text shown as the model's own.
     pub fn message(content: impl Into<String>) -> Self {
         Self {
             content: Some(content.into()),
@@ -35,14 +35,14 @@ impl Event {
 /// An error that ends a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunError {
-    /// What kind: the name of an exception.
+    /// Name of the exception.
     pub kind: &'static str,
-    /// In the system's words.
+    /// The system's error text.
     pub text: String,
 }
 
 impl RunError {
-    /// One without a kind of its own.
+    /// Makes an error without a kind of its own.
     pub(super) fn plain(text: impl Into<String>) -> Self {
         Self {
             kind: "Exception",

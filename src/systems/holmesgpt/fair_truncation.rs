@@ -1,7 +1,7 @@
-//! Cuts results of tools until the rest of a conversation fits, small ones last (`truncate_messages_to_fit_context`).
+//! Cuts tool results until the conversation fits, small ones last (`truncate_messages_to_fit_context`).
 //!
-//! What is allotted is counted in tokens and cut in characters, so that results end about four times too short. The
-//! legacy state did this where compaction was off or had not sufficed.
+//! Allotments are counted in tokens but cut in characters, so results become about four times too short. The legacy
+//! version did this if compaction was off or did not suffice.
 
 use super::count::{Llm, uncounted};
 use super::event::RunError;
@@ -10,24 +10,24 @@ use crate::chat::{ChatMessage, Content, Fields, message_to_json, python_str};
 use serde_json::{Value, json};
 
 const NOTICE: &str = "\n\n[TRUNCATED]";
-/// `MAX_OUTPUT_TOKEN_RESERVATION`: no more is kept for the answer here.
+/// `MAX_OUTPUT_TOKEN_RESERVATION`: the most tokens reserved for the answer here.
 const MOST_RESERVED: i64 = 16_384;
 
-/// One result that was cut.
+/// A truncated result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Truncation {
     /// Its call.
     pub tool_call_id: String,
     /// Its tool.
     pub tool_name: String,
-    /// Characters that stayed.
+    /// Number of characters kept.
     pub end_index: usize,
-    /// What it weighed.
+    /// Its original tokens.
     pub original_tokens: i64,
 }
 
 impl Truncation {
-    /// The fields as they are stored.
+    /// Returns the fields as stored.
     pub fn to_json(&self) -> Value {
         json!({
             "tool_call_id": self.tool_call_id,
@@ -39,23 +39,23 @@ impl Truncation {
     }
 }
 
-/// What the cut worked with, for those who want to follow it.
+/// The values of a truncation, for inspection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fair {
-    /// What was cut, the smallest result first.
+    /// Truncated results, the smallest first.
     pub truncations: Vec<Truncation>,
-    /// Everything but results of tools.
+    /// Tokens of everything except tool results.
     pub without_tools: i64,
-    /// Kept for the answer.
+    /// Tokens reserved for the answer.
     pub reserved: i64,
-    /// What the results could share.
+    /// Tokens available for the results.
     pub available: i64,
 }
 
 /// Cuts results in place.
 ///
 /// # Errors
-/// [`RunError`] if even without any result the conversation does not fit, or a result has no name.
+/// [`RunError`] if the conversation overflows even without any result, or a result has no name.
 pub fn truncate_fairly(llm: &Llm, messages: &mut [ChatMessage]) -> Result<Fair, RunError> {
     let (window, reserved) = (llm.limits.window, llm.limits.max_output.min(MOST_RESERVED));
     let mut others: Vec<_> = messages.iter().filter(|m| !m.is("tool")).cloned().collect();
@@ -96,7 +96,7 @@ pub fn truncate_fairly(llm: &Llm, messages: &mut [ChatMessage]) -> Result<Fair, 
     Ok(fair)
 }
 
-/// Cuts one result to so many characters, the notice included.
+/// Cuts one result to `allotted` characters, including the notice.
 fn cut(message: &mut ChatMessage, allotted: usize, needed: i64) -> Result<Truncation, RunError> {
     let missing = |key: &str| RunError {
         kind: "KeyError",

@@ -1,4 +1,4 @@
-//! Makes a conversation fit for a summary without tools: calls and results become text, images a note.
+//! Converts a conversation for a summary without tools: calls and results become text, images a note.
 
 use super::count::uncounted;
 use super::image::is_image;
@@ -8,7 +8,7 @@ use crate::chat::{
 };
 use serde_json::Value;
 
-/// Calls become lines of the assistant's text, results messages of the user
+/// Converts calls to lines of the assistant's text, and results to user messages
 /// (`_flatten_tool_messages_for_compaction`).
 pub fn flatten_tool_messages(messages: &[ChatMessage]) -> Vec<ChatMessage> {
     messages.iter().map(flatten).collect()
@@ -23,7 +23,7 @@ fn flatten(message: &ChatMessage) -> ChatMessage {
         };
         return ChatMessage::from(Fields {
             role: "user".into(),
-            content: with_text(&message.content, &label, Place::Before),
+            content: with_text(&message.content, &label, Side::Before),
             call_id: None,
             name: None,
             ..uncounted(message).into_fields()
@@ -33,7 +33,7 @@ fn flatten(message: &ChatMessage) -> ChatMessage {
         && let Some(lines) = call_lines(&message.calls)
     {
         return ChatMessage::from(Fields {
-            content: with_text(&message.content, &lines.join("\n"), Place::After),
+            content: with_text(&message.content, &lines.join("\n"), Side::After),
             calls: Calls::Missing,
             ..uncounted(message).into_fields()
         });
@@ -41,7 +41,7 @@ fn flatten(message: &ChatMessage) -> ChatMessage {
     message.clone()
 }
 
-/// One line a call; none unless `tool_calls` is a list that holds something. Items that are no objects are left out.
+/// Returns one line per call; `None` unless `tool_calls` is a list that is not empty. Skips items that are not objects.
 fn call_lines(calls: &Calls) -> Option<Vec<String>> {
     match calls {
         Calls::List(calls) if !calls.is_empty() => Some(calls.iter().map(call_line).collect()),
@@ -62,7 +62,7 @@ fn call_line(call: &Call) -> String {
         };
         (function.name.to_string(), arguments)
     } else {
-        // A function without a name is kept among the other fields.
+        // A function without a name is stored among the other fields.
         let field = |key: &str| call.rest.get("function").and_then(|f| f.get(key));
         let text = |key: &str| field(key).map_or_else(String::new, python_str);
         (text("name"), text("arguments"))
@@ -71,19 +71,19 @@ fn call_line(call: &Call) -> String {
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum Side {
     Before,
     After,
 }
 
-/// A content with one more text before or behind it: a block of a list, else a line.
-fn with_text(content: &Content, text: &str, place: Place) -> Content {
+/// Returns a content with one more text before or after it: as a block of a list, else as a line.
+fn with_text(content: &Content, text: &str, side: Side) -> Content {
     let (said, part) = match content {
         Content::Blocks(blocks) => {
             let mut blocks = blocks.clone();
-            let at = match place {
-                Place::Before => 0,
-                Place::After => blocks.len(),
+            let at = match side {
+                Side::Before => 0,
+                Side::After => blocks.len(),
             };
             blocks.insert(at, Block::text(text));
             return Content::Blocks(blocks);
@@ -92,10 +92,10 @@ fn with_text(content: &Content, text: &str, place: Place) -> Content {
         Content::Other(value) => (python_str(value), None),
         Content::Missing | Content::Null => (String::new(), None),
     };
-    let text = match place {
+    let text = match side {
         _ if said.is_empty() => text.to_owned(),
-        Place::Before => format!("{text}\n{said}"),
-        Place::After => format!("{said}\n{text}"),
+        Side::Before => format!("{text}\n{said}"),
+        Side::After => format!("{said}\n{text}"),
     };
     Content::Text(Text {
         text: text.into(),
@@ -103,7 +103,7 @@ fn with_text(content: &Content, text: &str, place: Place) -> Content {
     })
 }
 
-/// Images become one note a message (`_strip_images_for_compaction`).
+/// Replaces images with one note per message (`_strip_images_for_compaction`).
 pub fn strip_images(messages: &[ChatMessage]) -> Vec<ChatMessage> {
     messages.iter().map(without_images).collect()
 }

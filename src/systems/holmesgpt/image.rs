@@ -1,4 +1,4 @@
-//! What an image weighs: by OpenAI's rule, or by Anthropic's for models of theirs.
+//! Tokens of an image: by OpenAI's rule, or by Anthropic's for Anthropic models.
 
 use crate::chat::{Block, BlockBody, Image};
 use base64::Engine as _;
@@ -6,23 +6,23 @@ use base64::engine::general_purpose::STANDARD;
 use imagesize::{ImageType, blob_size, image_type};
 use serde_json::Value;
 
-/// An image without detail, and the base of one with it.
+/// Tokens of an image without detail, and the base of one with detail.
 const BASE: u64 = 85;
-/// Of an image whose format nobody knows.
+/// Size of an image in an unknown format.
 const UNKNOWN_FORMAT: (u32, u32) = (300, 300);
-/// Of an image that cannot be read, for Anthropic's rule.
+/// Size of an unreadable image, for Anthropic's rule.
 const UNREADABLE: (u32, u32) = (768, 768);
-/// Where there is no address at all, for Anthropic's rule.
+/// Tokens of an image without an address, for Anthropic's rule.
 const WITHOUT_ADDRESS: u64 = 1600;
-/// Anthropic shrinks an image to this side.
+/// Longest side after Anthropic's resizing.
 const LONGEST_SIDE: u32 = 1568;
 
-/// Whether a block is an image as OpenAI's shape writes it.
+/// Returns whether a block is an image in OpenAI's format.
 pub(super) fn is_image(block: &Block) -> bool {
     matches!(&block.body, BlockBody::Image(image) if image.json["type"] == "image_url")
 }
 
-/// Names of models that are taken for Anthropic's.
+/// Returns whether a model's name is treated as Anthropic's.
 pub(super) fn is_anthropic(model: &str) -> bool {
     let lower = model.to_lowercase();
     ["anthropic", "claude", "opus", "sonnet", "haiku"]
@@ -30,7 +30,7 @@ pub(super) fn is_anthropic(model: &str) -> bool {
         .any(|name| lower.contains(name))
 }
 
-/// Anthropic's rule: the area after shrinking, by 750.
+/// Returns the tokens by Anthropic's rule: the area after resizing, divided by 750.
 pub(super) fn anthropic_tokens(image: &Image) -> u64 {
     let size = match (image.pixels, address(image)) {
         (Some(pixels), _) => pixels,
@@ -49,8 +49,8 @@ pub(super) fn anthropic_tokens(image: &Image) -> u64 {
     (width * height / 750).max(1)
 }
 
-/// OpenAI's rule: a base, and tiles where high detail is asked for. An image at a remote address, which the shipped
-/// code would fetch, is taken for one of unknown format.
+/// Returns the tokens by OpenAI's rule: a base, plus tiles for high detail. An image at a remote address, which the
+/// shipped code would fetch, counts as one in an unknown format.
 pub(super) fn openai_tokens(image: &Image) -> u64 {
     if image.json["image_url"]["detail"] != "high" {
         return BASE;
@@ -61,7 +61,7 @@ pub(super) fn openai_tokens(image: &Image) -> u64 {
     BASE + 2 * BASE * width.div_ceil(512) * height.div_ceil(512)
 }
 
-/// Shrunk to a short side of 768, a long one of at most 2000.
+/// Resizes to a short side of 768 and a long side of at most 2000.
 fn shrunk(width: u64, height: u64) -> (u64, u64) {
     let (longer, shorter) = (width.max(height), width.min(height));
     if longer <= 768 || shorter == 0 {
@@ -81,10 +81,10 @@ fn shrunk(width: u64, height: u64) -> (u64, u64) {
     }
 }
 
-/// Why an image cannot be counted by OpenAI's rule.
+/// Returns the reason why an image cannot be counted by OpenAI's rule.
 pub(super) fn refusal(image: &Image) -> Option<String> {
     let Some(value) = image.json.get("image_url") else {
-        // An image of a session comes without its payload, and counts.
+        // An image of a session has no payload, and can be counted.
         return None;
     };
     match value {
@@ -114,20 +114,20 @@ fn address(image: &Image) -> &str {
     value["url"].as_str().or(value.as_str()).unwrap_or_default()
 }
 
-/// The bytes of a `data:` address.
+/// Returns the bytes of a `data:` address.
 fn data(address: &str) -> Option<Vec<u8>> {
     let (_, encoded) = address.strip_prefix("data:")?.split_once(',')?;
     decode(encoded)
 }
 
-/// `base64.b64decode`: what is no base64 is passed over, a missing filling is not.
+/// `base64.b64decode`: skips invalid characters, but requires the padding.
 pub(super) fn decode(encoded: &str) -> Option<Vec<u8>> {
     let is_known = |b: &u8| b.is_ascii_alphanumeric() || [b'+', b'/', b'='].contains(b);
     let clean: Vec<u8> = encoded.bytes().filter(is_known).collect();
     STANDARD.decode(clean).ok()
 }
 
-/// Width and height by the header; the usual size where the format is none of four.
+/// Returns width and height from the header; the default size if the format is none of four.
 fn dimensions(bytes: &[u8]) -> Option<(u32, u32)> {
     let known = [
         ImageType::Png,

@@ -1,15 +1,15 @@
-//! What a model is asked when it shall summarize: our own words, of exactly the size of the builtin ones.
+//! Summary instructions: our own text, with exactly the size of the builtin ones.
 //!
-//! The size matters, as it is subtracted from the budget of a request: 2179 characters, 418 tokens in `o200k_base`,
-//! 421 in `cl100k_base` in release 0.45; 2008, 386, 389 in 0.38; 4875 characters in the legacy state.
+//! The size matters, since it is subtracted from the budget of a request: 2179 characters, 418 tokens in `o200k_base`,
+//! 421 in `cl100k_base` in release 0.45; 2008, 386, 389 in 0.38; 4875 characters in the legacy version.
 
-/// Of release 0.45: no tool, a draft in `<analysis>`, then a `<summary>` of eight sections.
+/// Instruction of release 0.45: no tool, a draft in `<analysis>`, then a `<summary>` of eight sections.
 pub const V045_INSTRUCTION: &str = include_str!("prompt/v045.txt");
 
-/// Of release 0.38.
+/// Instruction of release 0.38.
 pub const V038_INSTRUCTION: &str = include_str!("prompt/v038.txt");
 
-/// Of the legacy state.
+/// Instruction of the legacy version.
 pub const LEGACY_INSTRUCTION: &str = include_str!("prompt/legacy.txt");
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The state of November 2025: an oversized result is refused, a compaction loses the last question, and what does not
-//! fit then is truncated fairly.
+//! The version of November 2025: rejects an oversized result, loses the last question in a compaction, and truncates
+//! fairly if the conversation still overflows.
 
 use super::compact::{Compaction, Summarizer, without_instructions};
 use super::count::{Llm, Usage};
@@ -12,7 +12,7 @@ use super::v038::{NOTICE, ask_once};
 use crate::chat::{ChatMessage, Dialogue, Wants};
 use serde_json::{Value, json};
 
-/// Takes a result away that is over the cap, if it succeeded (`prevent_overly_big_tool_response`). Returns whether.
+/// Removes the data of a successful result over the cap (`prevent_overly_big_tool_response`). Returns whether it did.
 pub fn refuse_oversized_result(llm: &Llm, result: &mut ToolResult) -> bool {
     if result.status != Status::Success {
         return false;
@@ -33,30 +33,30 @@ pub fn refuse_oversized_result(llm: &Llm, result: &mut ToolResult) -> bool {
     true
 }
 
-/// What came of the check.
+/// Result of the check.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LegacyLimited {
     /// The conversation to send.
     pub messages: Vec<ChatMessage>,
-    /// What it weighed before.
+    /// Tokens before.
     pub initial: Usage,
-    /// What it weighs.
+    /// Tokens afterwards.
     pub tokens: Usage,
-    /// What the compaction left, accepted or not.
+    /// The compaction's result with its tokens, accepted or not.
     pub compaction: Option<(i64, Compaction)>,
     /// Whether it was compacted.
     pub is_compacted: bool,
-    /// What was cut, if it had to be.
+    /// The truncation, if necessary.
     pub fair: Option<Fair>,
-    /// What the client is told, in order.
+    /// Events sent to the client, in order.
     pub events: Vec<Event>,
-    /// The run ends with it.
+    /// The error that ends the run.
     pub error: Option<RunError>,
-    /// What the program logs.
+    /// Log lines.
     pub log: Vec<String>,
 }
 
-/// The check before each call of the model (`limit_input_context_window`).
+/// Runs the check before each model call (`limit_input_context_window`).
 ///
 /// # Errors
 /// [`Wants`] if an answer is needed first.
@@ -78,7 +78,7 @@ pub fn limit_input_context_window(
     Ok(limited)
 }
 
-/// Its first half: compacts a conversation that is over the threshold.
+/// Runs its first half: compacts a conversation over the threshold.
 ///
 /// # Errors
 /// [`Wants`] if an answer is needed first.
@@ -110,10 +110,10 @@ pub fn compact_legacy(
     Ok(limited)
 }
 
-/// Its second half: truncates results where the conversation does not fit the window. Returns what it did, if anything.
+/// Runs its second half: truncates results if the conversation overflows. Returns the truncation, if any.
 ///
 /// # Errors
-/// [`RunError`] if even without any result it does not fit.
+/// [`RunError`] if the conversation overflows even without any result.
 pub fn truncate_to_window(
     llm: &Llm,
     messages: &mut [ChatMessage],
@@ -127,7 +127,7 @@ pub fn truncate_to_window(
 }
 
 impl LegacyLimited {
-    /// Takes a compaction over if it weighs less.
+    /// Accepts a compaction if it has fewer tokens.
     fn accept(&mut self, compaction: Compaction, tokens: i64) {
         let initial = self.initial.total;
         if tokens < initial {
@@ -153,7 +153,7 @@ impl LegacyLimited {
     }
 }
 
-/// Instructions, the summary as the model's own message, a notice: the last question is gone.
+/// Returns instructions, the summary as an assistant message, and a notice: the last question is lost.
 fn compact(
     summarizer: &Summarizer<'_>,
     original: &[ChatMessage],

@@ -1,4 +1,4 @@
-//! The check before each call of the model: compact if the window is nearly full, give up if it still does not fit
+//! The check before each model call: compacts if the window is nearly full, gives up if it still overflows
 //! (`compact_if_necessary`).
 
 use super::compact::{Compaction, Summarizer, compact_conversation_history};
@@ -9,7 +9,7 @@ use crate::chat::{ChatMessage, Dialogue, Wants};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// When compaction is tried.
+/// The threshold of compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threshold {
     /// `ENABLE_CONVERSATION_HISTORY_COMPACTION`.
@@ -19,43 +19,43 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// Whether so many tokens are over it.
+    /// Returns whether a total is over it.
     pub fn is_over(self, llm: &Llm, total: i64) -> bool {
         let needed = total + llm.limits.max_output;
         self.is_enabled && needed as f64 > llm.limits.threshold(self.pct)
     }
 }
 
-/// What came of the check.
+/// Result of the check.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limited {
     /// The conversation to send.
     pub messages: Vec<ChatMessage>,
-    /// What it weighed before.
+    /// Tokens before.
     pub initial: Usage,
-    /// What it weighs.
+    /// Tokens afterwards.
     pub tokens: Usage,
-    /// What the conversation weighs as the compaction left it, accepted or not.
+    /// Tokens of the compacted conversation, accepted or not.
     pub compacted: Option<i64>,
     /// Whether it was compacted.
     pub is_compacted: bool,
-    /// What the client is told, in order.
+    /// Events sent to the client, in order.
     pub events: Vec<Event>,
-    /// What the compaction cost.
+    /// Cost of the compaction.
     pub usage: RequestStats,
     /// The summary, if one was accepted.
     pub summary: Option<Arc<str>>,
-    /// Requests that an accepted summary took.
+    /// Number of requests for an accepted summary.
     pub n_requests: u64,
     /// Calls whose results would fill the window again.
     pub overflowing_call_ids: Vec<Arc<str>>,
-    /// The run ends with it.
+    /// The error that ends the run.
     pub error: Option<RunError>,
-    /// What the program logs.
+    /// Log lines.
     pub log: Vec<String>,
 }
 
-/// The event before a compaction, if one is about to be tried (`check_compaction_needed`).
+/// Returns the event before a compaction, if one will be tried (`check_compaction_needed`).
 pub fn compaction_start_event(
     llm: &Llm,
     threshold: Threshold,
@@ -81,18 +81,18 @@ pub fn compaction_start_event(
     })
 }
 
-/// How a version compacts, and what it tells of it beyond what all tell.
+/// Compaction of a version, and its additional event details.
 pub(super) struct Version<'v> {
     /// Makes the summary.
     pub(super) compact: &'v mut CompactFn<'v>,
-    /// What its event tells besides.
+    /// Returns additional details of its event.
     pub(super) details: fn(&Compaction) -> Map<String, Value>,
 }
 
-/// A version's compaction.
+/// Compaction function of a version.
 pub(super) type CompactFn<'v> = dyn FnMut(&mut [ChatMessage]) -> Result<Compaction, Wants> + 'v;
 
-/// Compacts a conversation that is over the threshold; the result counts only if it weighs less.
+/// Compacts a conversation over the threshold; accepts the result only if it has fewer tokens.
 ///
 /// # Errors
 /// [`Wants`] if an answer is needed first.
@@ -109,7 +109,7 @@ pub fn compact_if_necessary(
     limit(summarizer, threshold, messages, version)
 }
 
-/// The check itself, the same in all versions since 0.24.
+/// Runs the check, identical in all versions since 0.24.
 pub(super) fn limit(
     summarizer: &Summarizer<'_>,
     threshold: Threshold,
@@ -206,13 +206,13 @@ impl Limited {
     }
 }
 
-/// What was saved, in percent with one digit.
+/// Returns the saved share in percent with one decimal.
 fn ratio_pct(initial: i64, tokens: i64) -> f64 {
     let ratio = (1.0 - tokens as f64 / initial as f64) * 100.0;
     format!("{ratio:.1}").parse().unwrap_or(ratio)
 }
 
-/// What release 0.45 tells besides.
+/// Returns the additional details of release 0.45.
 fn details(compaction: &Compaction) -> Map<String, Value> {
     let reason = &compaction.fallback_reason;
     let mut details = Map::from_iter([
@@ -238,7 +238,7 @@ fn details(compaction: &Compaction) -> Map<String, Value> {
     details
 }
 
-/// The error that ends a run whose conversation cannot be sent.
+/// Returns the error that ends a run whose conversation cannot be sent.
 fn insufficient(llm: &Llm, threshold: Threshold, total: i64) -> Option<String> {
     let (window, reserve) = (llm.limits.window, llm.limits.max_output);
     let sum = total + reserve;

@@ -1,18 +1,18 @@
-//! What follows from a model and the settings: its window, the room kept for the answer, the cap of one tool result.
+//! Limits from a model and the settings: its window, the output reserve, the cap of one tool result.
 
 use super::model_cost;
 
-/// Assumed for a model that nobody knows (`FALLBACK_CONTEXT_WINDOW_SIZE`).
+/// Window of an unknown model (`FALLBACK_CONTEXT_WINDOW_SIZE`).
 const FALLBACK_WINDOW: i64 = 200_000;
 
-/// Settings that limits are made of; those that are 0 are not set.
+/// Settings that override limits; 0 means not set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overrides {
     /// `custom_args.max_context_size` of the model, or else `OVERRIDE_MAX_CONTENT_SIZE`.
     pub max_context_size: i64,
     /// `OVERRIDE_MAX_OUTPUT_TOKEN`.
     pub max_output_token: i64,
-    /// `TOOL_MAX_ALLOCATED_CONTEXT_WINDOW_PCT`: a share of the window; at 0 or above 100 only the next one holds.
+    /// `TOOL_MAX_ALLOCATED_CONTEXT_WINDOW_PCT`: a share of the window; at 0 or above 100 only `tool_tokens` applies.
     pub tool_pct: f64,
     /// `TOOL_MAX_ALLOCATED_CONTEXT_WINDOW_TOKENS`.
     pub tool_tokens: i64,
@@ -29,10 +29,10 @@ impl Default for Overrides {
     }
 }
 
-/// How the room for the answer is computed where no setting names it.
+/// The formula of the output reserve if no setting gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reserve {
-    /// From 0.36 on: the larger of 64,000 and 12% of the window.
+    /// Since 0.36: the larger of 64,000 and 12% of the window.
     Larger,
     /// Up to 0.30: the smaller of 64,000 and a fifth of the window.
     Smaller,
@@ -41,16 +41,16 @@ pub enum Reserve {
 /// The limits of one model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Tokens that prompt and answer share.
+    /// Tokens for prompt and answer together.
     pub window: i64,
-    /// Tokens kept for the answer.
+    /// Tokens reserved for the answer.
     pub max_output: i64,
     /// Most tokens of one tool result.
     pub tool_cap: i64,
 }
 
 impl Limits {
-    /// The limits of a model by the cost map and the settings.
+    /// Returns the limits of a model by the cost map and the settings.
     pub fn of(model: &str, overrides: &Overrides, reserve: Reserve) -> Self {
         let window = window(model, overrides);
         Self {
@@ -60,23 +60,23 @@ impl Limits {
         }
     }
 
-    /// Compaction is tried when messages and definitions of tools weigh more than this.
+    /// Returns the tokens of messages and tool definitions above which compaction is tried.
     pub fn trigger(&self, threshold_pct: i64) -> f64 {
         self.threshold(threshold_pct) - self.max_output as f64
     }
 
-    /// A conversation that weighs more than this cannot be sent.
+    /// Returns the tokens above which a conversation cannot be sent.
     pub fn hard_input_limit(&self) -> i64 {
         self.window - self.max_output
     }
 
-    /// The share of the window that prompt and answer together may reach before compaction is tried.
+    /// Returns the tokens of prompt and answer together above which compaction is tried.
     pub fn threshold(&self, threshold_pct: i64) -> f64 {
         self.window.saturating_mul(threshold_pct) as f64 / 100.0
     }
 }
 
-/// The window: a setting, else the first row of the cost map that names one, else the fallback.
+/// Returns the window: a setting, else the first row of the cost map that has one, else the fallback.
 pub(super) fn window(model: &str, overrides: &Overrides) -> i64 {
     if overrides.max_context_size != 0 {
         return overrides.max_context_size;
@@ -85,7 +85,8 @@ pub(super) fn window(model: &str, overrides: &Overrides) -> i64 {
     known.map_or(FALLBACK_WINDOW, u64::cast_signed)
 }
 
-/// The reserve: a setting as it is, else computed and capped by the first row of the cost map that names a limit.
+/// Returns the reserve: a setting unchanged, else computed and capped by the first row of the cost map that has a
+/// limit.
 fn max_output(model: &str, window: i64, overrides: &Overrides, reserve: Reserve) -> i64 {
     if overrides.max_output_token != 0 {
         return overrides.max_output_token;
@@ -100,13 +101,13 @@ fn max_output(model: &str, window: i64, overrides: &Overrides, reserve: Reserve)
     }
 }
 
-/// The longest answer that the cost map has for a model; 0 if it has none.
+/// Returns a model's longest answer by the cost map; 0 if not listed.
 pub(super) fn known_output(model: &str) -> i64 {
     let known = model_cost::lookup(model).find_map(|row| row.max_output);
     known.map_or(0, u64::cast_signed)
 }
 
-/// The cap of one tool result.
+/// Returns the cap of one tool result.
 fn tool_cap(window: i64, overrides: &Overrides) -> i64 {
     let pct = overrides.tool_pct;
     if 0.0 < pct && pct <= 100.0 {
@@ -116,7 +117,7 @@ fn tool_cap(window: i64, overrides: &Overrides) -> i64 {
     overrides.tool_tokens
 }
 
-/// Python's `//` of floats: the remainder is taken off first, so that a quotient is never rounded up to a whole number.
+/// Python's `//` of floats: subtracts the remainder first, so a quotient is never rounded up to an integer.
 fn floor_division(dividend: f64, divisor: f64) -> f64 {
     let quotient = (dividend - dividend % divisor) / divisor;
     let floor = quotient.floor();

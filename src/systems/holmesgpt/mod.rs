@@ -1,7 +1,7 @@
-//! `HolmesGPT`, as shipped: an oversized tool result is spilled to a file; a conversation near its window is summarized.
+//! `HolmesGPT`, as shipped: spills an oversized tool result to a file, and summarizes a conversation near its window.
 //!
-//! Release 0.45 is the default. 0.38 (one request, the summary as an assistant's message) and the state of November
-//! 2025, called legacy (no spill; tool results are truncated fairly), are variants.
+//! Release 0.45 is the default. The variants are 0.38 (one request, the summary as an assistant message) and the
+//! version of November 2025, called legacy (no spill; tool results are truncated fairly).
 
 mod action;
 mod agent_loop;

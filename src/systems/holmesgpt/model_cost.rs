@@ -1,16 +1,16 @@
-//! The cost map of litellm 1.89.0, from which `HolmesGPT` takes a model's window and longest answer.
+//! The cost map of litellm 1.89.0, the source of `HolmesGPT`'s windows and longest answers.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What the map says of one model.
+/// A model's row of the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ModelCost {
     /// `max_input_tokens`.
     pub(super) max_input: Option<u64>,
     /// `max_output_tokens`.
     pub(super) max_output: Option<u64>,
-    /// `litellm_provider`, where the choice of a tokenizer depends on it.
+    /// `litellm_provider`, if it affects the choice of a tokenizer.
     pub(super) provider: &'static str,
 }
 
@@ -36,13 +36,13 @@ fn row(line: &'static str) -> Option<(&'static str, ModelCost)> {
     ))
 }
 
-/// The row of exactly this name.
+/// Returns the row of exactly this name.
 pub(super) fn exact(name: &str) -> Option<&'static ModelCost> {
     TABLE.get(name)
 }
 
-/// The rows of a model, in the order in which its names are tried: as written, in lower case, without
-/// `/responses/`, without what stands before the first `/`, the last segment alone.
+/// Returns the rows of a model in the order in which its names are tried: as written, in lower case, without
+/// `/responses/`, without the part before the first `/`, only the last segment.
 pub(super) fn lookup(model: &str) -> impl Iterator<Item = &'static ModelCost> {
     let plain = model.replace("/responses/", "/");
     let mut names = vec![model.to_owned(), plain.clone()];

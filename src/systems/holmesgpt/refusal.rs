@@ -1,4 +1,4 @@
-//! Conversations that cannot be counted at all: the run ends with the counter's error.
+//! Conversations that cannot be counted: the run ends with the counter's error.
 
 use super::count::Llm;
 use super::image;
@@ -6,7 +6,7 @@ use crate::chat::{Block, BlockBody, Call, Calls, ChatMessage, message_to_json, p
 use serde_json::{Value, json};
 
 impl Llm {
-    /// Why a conversation cannot be counted, if it cannot.
+    /// Returns the reason why a conversation cannot be counted, if any.
     pub fn refusal(&self, messages: &[ChatMessage]) -> Option<String> {
         messages.iter().find_map(|message| {
             let block = |block: &Block| self.block_refusal(block);

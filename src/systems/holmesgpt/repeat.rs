@@ -1,6 +1,6 @@
-//! Refuses a call that was already run with the same arguments (`prevent_overly_repeated_tool_call`).
+//! Rejects a call that already ran with the same arguments (`prevent_overly_repeated_tool_call`).
 //!
-//! After a compaction earlier calls may run again, except those whose results had filled the window.
+//! After a compaction earlier calls may run again, except those whose results filled the window.
 
 use super::tool_data::{Status, ToolData};
 use super::tool_result::ToolResult;
@@ -11,36 +11,38 @@ use std::sync::Arc;
 /// The calls of a run that may not be repeated.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RepeatGuard {
-    calls: Vec<Known>,
+    calls: Vec<RecordedCall>,
     guarded: BTreeSet<Arc<str>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Known {
+struct RecordedCall {
     id: Arc<str>,
     tool: Arc<str>,
     params: Value,
 }
 
 impl RepeatGuard {
-    /// Whether a call was run before.
+    /// Returns whether a call ran before.
     pub fn knows(&self, tool: &str, params: &Value) -> bool {
-        let is_same = |known: &Known| {
-            &*known.tool == tool && !known.params.is_null() && is_equal(&known.params, params)
+        let is_same = |recorded: &RecordedCall| {
+            &*recorded.tool == tool
+                && !recorded.params.is_null()
+                && is_equal(&recorded.params, params)
         };
         self.calls.iter().any(is_same)
     }
 
-    /// Keeps a call in mind, refused ones too.
+    /// Records a call, including rejected ones.
     pub fn remember(&mut self, result: &ToolResult) {
-        self.calls.push(Known {
+        self.calls.push(RecordedCall {
             id: Arc::clone(&result.call_id),
             tool: Arc::clone(&result.tool_name),
             params: result.params.clone(),
         });
     }
 
-    /// Forgets all calls but those of overflowing results, of this compaction and earlier ones.
+    /// Removes all calls except those of overflowing results, of this compaction and earlier ones.
     pub fn forget(&mut self, overflowing: &[Arc<str>]) {
         self.guarded.extend(overflowing.iter().cloned());
         let guarded = &self.guarded;
@@ -48,7 +50,7 @@ impl RepeatGuard {
     }
 }
 
-/// What the model sees in the place of a result.
+/// Returns the message that replaces a result.
 pub fn refusal_of_repeat(tool: &str, call_id: &str, params: &Value) -> ToolResult {
     ToolResult {
         tool_name: tool.into(),
@@ -66,7 +68,7 @@ pub fn refusal_of_repeat(tool: &str, call_id: &str, params: &Value) -> ToolResul
     }
 }
 
-/// Equality as Python has it: 1, 1.0 and true are one, the order of keys is none.
+/// Returns equality as in Python: 1, 1.0 and true are equal, the order of keys is ignored.
 fn is_equal(a: &Value, b: &Value) -> bool {
     let number = |value: &Value| match value {
         Value::Bool(flag) => Some(f64::from(u8::from(*flag))),

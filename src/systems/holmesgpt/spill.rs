@@ -1,7 +1,7 @@
 //! Moves a result over the cap to a file and leaves a pointer with a preview (`spill_oversized_tool_result`).
 //!
-//! Nothing is written here: what would be is handed back. The pointer is not counted again, so that it may weigh more
-//! than the result did: two characters a token are allowed, and CJK weighs more.
+//! Writes nothing here but returns the files. The pointer is not counted again, so it may have more tokens than the
+//! result: its preview allows two characters a token, and CJK has more tokens.
 
 use super::count::Llm;
 use super::spilled_file::{SpilledContent, SpilledFile, images, text_file};
@@ -11,38 +11,38 @@ use super::tool_result::ToolResult;
 
 /// Most characters of a failed call's preview.
 const ERROR_PREVIEW: usize = 500;
-/// Where results go.
+/// Destination of results.
 #[derive(Clone, Copy, Debug)]
 pub struct Storage<'a> {
-    /// Folder of this conversation; none without the `bash` tools that could read it.
+    /// Folder of this conversation; `None` without the `bash` tools that could read it.
     pub folder: Option<&'a str>,
     /// `HOLMES_TOOL_RESULT_STORAGE_ENABLED`.
     pub is_enabled: bool,
-    /// Up to 0.38 only results of calls that succeeded are looked at.
+    /// Up to 0.38 only results of successful calls are checked.
     pub spares_failures: bool,
 }
 
 impl Storage<'_> {
-    /// What the setting says: JSON of its lower-cased text, true if it is not set.
+    /// Parses the setting: JSON of its lower-cased text, true if not set.
     pub fn is_on(setting: Option<&str>) -> bool {
         setting.is_none_or(|text| !matches!(&*text.trim().to_lowercase(), "false" | "0" | "null"))
     }
 }
 
-/// What came of it.
+/// Result of the check.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spilling {
-    /// What the message weighed.
+    /// Tokens of the message.
     pub tokens: i64,
-    /// What it may weigh.
+    /// Its cap in tokens.
     pub cap: i64,
-    /// Whether the result is another now.
+    /// Whether the result was changed.
     pub is_changed: bool,
     /// Files to write.
     pub files: Vec<SpilledFile>,
 }
 
-/// Spills a result that weighs more than the cap as a message of its own.
+/// Spills a result whose message has more tokens than the cap.
 pub fn spill_oversized_result(
     llm: &Llm,
     result: &mut ToolResult,
@@ -61,7 +61,7 @@ pub fn spill_oversized_result(
     spilling.is_changed = true;
     let (tokens, cap) = (spilling.tokens, spilling.cap);
     if &*result.tool_name == "read_image_file" {
-        // A pointer would only make the model read the same picture again.
+        // A pointer would only make the model read the same image again.
         drop_data(
             result,
             format!(
@@ -99,7 +99,7 @@ fn drop_data(result: &mut ToolResult, error: String) {
     result.error = Some(error);
 }
 
-/// Puts the pointer in the place of the data. A call that failed stays failed, with no error of its own.
+/// Replaces the data with the pointer. A failed call remains failed, without an error of its own.
 fn point(
     result: &mut ToolResult,
     size: &str,

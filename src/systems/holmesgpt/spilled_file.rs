@@ -1,12 +1,12 @@
-//! The files that a spill writes: their names and what they hold.
+//! The files that a spill writes: names and contents.
 
 use super::image::decode;
 use super::tool_data::{Status, ToolImage};
 use super::tool_result::ToolResult;
 
-/// Longest name of a file, in bytes: a longer one cannot be written, and the data is dropped.
+/// Longest file name in bytes: a longer one cannot be written, and the data is dropped.
 const LONGEST_NAME: usize = 255;
-/// Kinds of pictures that are kept.
+/// Stored image types.
 const EXTENSIONS: [(&str, &str); 4] = [
     ("image/png", ".png"),
     ("image/jpeg", ".jpg"),
@@ -17,28 +17,28 @@ const EXTENSIONS: [(&str, &str); 4] = [
 /// A file that a spill writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpilledFile {
-    /// Where.
+    /// Path of the file.
     pub path: String,
-    /// What.
+    /// Content of the file.
     pub content: SpilledContent,
 }
 
-/// What a spill writes.
+/// Content of a spilled file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SpilledContent {
     /// The text of a result.
     Text(String),
-    /// A picture; empty where the session does not hold its payload.
+    /// An image; empty if the session does not contain its payload.
     Image {
         /// Its bytes.
         bytes: Vec<u8>,
-        /// The part of the session that it is.
+        /// Its part of the session.
         part: Option<u32>,
     },
 }
 
 impl SpilledFile {
-    /// Bytes of the file.
+    /// Returns the size of the file in bytes.
     pub fn n_bytes(&self) -> usize {
         match &self.content {
             SpilledContent::Text(text) => text.len(),
@@ -47,7 +47,7 @@ impl SpilledFile {
     }
 }
 
-/// The file that holds the text; none if its name is too long.
+/// Returns the file with the text; `None` if its name is too long.
 pub(super) fn text_file(folder: &str, result: &ToolResult) -> Option<SpilledFile> {
     let (mut text, is_json) = result.data.text(true);
     let error = result.error.as_deref().filter(|error| !error.is_empty());
@@ -62,7 +62,7 @@ pub(super) fn text_file(folder: &str, result: &ToolResult) -> Option<SpilledFile
     })
 }
 
-/// The files that hold the pictures; other kinds and broken ones are lost without a word.
+/// Returns the files with the images; silently skips other types and broken ones.
 pub(super) fn images(folder: &str, result: &ToolResult) -> Vec<SpilledFile> {
     let file = |(idx, image): (usize, &ToolImage)| {
         let (_, extension) = EXTENSIONS.iter().find(|(mime, _)| *mime == &*image.mime)?;
@@ -86,7 +86,7 @@ fn path(folder: &str, result: &ToolResult, ending: &str) -> Option<String> {
     (name.len() <= LONGEST_NAME).then(|| format!("{}/{name}", folder.trim_end_matches('/')))
 }
 
-/// Letters and digits of any script, `_` and `-` stay.
+/// Keeps letters and digits of any script, `_` and `-`.
 fn safe(name: &str) -> String {
     let is_safe = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     name.chars()

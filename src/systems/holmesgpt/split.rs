@@ -1,13 +1,13 @@
-//! Splits a message that is too big for one request into labelled parts.
+//! Splits a message too large for one request into labelled parts.
 
 use super::count::{Llm, uncounted};
 use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields, Text};
 
-/// The label that is assumed while the parts are not counted yet.
+/// The label assumed while the number of parts is unknown.
 const WIDEST: (usize, usize) = (999, 999);
 
-/// Splits a message that weighs more than `max_tokens` (`_split_message`): equal slices first, then halves. What is no
-/// text stays with the first part. A message that splitting cannot help stays whole.
+/// Splits a message of more than `max_tokens` (`_split_message`): into equal slices first, then into halves. Contents
+/// other than text remain in the first part. Keeps a message whole if splitting does not help.
 pub fn split_message(llm: &Llm, message: &mut ChatMessage, max_tokens: i64) -> Vec<ChatMessage> {
     if llm.count_message(message) <= max_tokens {
         return vec![message.clone()];
@@ -26,7 +26,7 @@ pub fn split_message(llm: &Llm, message: &mut ChatMessage, max_tokens: i64) -> V
         return vec![message.clone()];
     }
     let chars: Vec<char> = text.chars().collect();
-    // `max_tokens` is above 0 here, else not even the label would fit.
+    // `max_tokens` is above 0 here, otherwise not even the label would fit.
     let n_slices = (llm.count_message(message) + max_tokens - 1) / max_tokens;
     let size = chars.len().div_ceil(n_slices.max(1) as usize);
     let mut texts = Vec::new();
@@ -69,7 +69,7 @@ fn halve(chars: &[char], fits: &impl Fn(&str) -> bool, parts: &mut Vec<String>) 
     halve(right, fits, parts);
 }
 
-/// The text of a content, and its blocks that are none.
+/// Returns the text of a content, and its other blocks.
 fn text_and_others(content: &Content) -> (String, Vec<Block>) {
     match content {
         Content::Text(text) => (text.text.to_string(), Vec::new()),
@@ -82,7 +82,7 @@ fn text_and_others(content: &Content) -> (String, Vec<Block>) {
     }
 }
 
-/// The text of a block of text, whatever other fields it has.
+/// Returns the text of a text block, whatever its other fields.
 fn text_of(block: &Block) -> Option<&str> {
     match &block.body {
         BlockBody::Text(text) => Some(text),

@@ -1,34 +1,34 @@
-//! What requests to a model cost, summed up (`RequestStats`).
+//! Total cost of model requests (`RequestStats`).
 
 use serde_json::{Value, json};
 
-/// Cost and tokens of requests. `None` where a provider reports no such figure.
+/// Cost and tokens of requests. `None` if a provider reports no such value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RequestStats {
     /// US dollars.
     pub total_cost: f64,
-    /// Prompt and answer.
+    /// Prompt and answer tokens.
     pub total_tokens: u64,
-    /// Prompt.
+    /// Prompt tokens.
     pub prompt_tokens: u64,
-    /// Answer.
+    /// Answer tokens.
     pub completion_tokens: u64,
-    /// Read from the provider's cache.
+    /// Tokens read from the provider's cache.
     pub cached_tokens: Option<u64>,
-    /// Written to the provider's cache.
+    /// Tokens written to the provider's cache.
     pub cache_creation_tokens: Option<u64>,
-    /// Thinking.
+    /// Thinking tokens.
     pub reasoning_tokens: u64,
     /// Longest answer of one request.
     pub max_completion_tokens_per_call: u64,
     /// Longest prompt of one request.
     pub max_prompt_tokens_per_call: u64,
-    /// Compactions tried that cost something.
+    /// Number of tried compactions that cost something.
     pub num_compactions: u64,
 }
 
 impl RequestStats {
-    /// What one request cost.
+    /// Makes the cost of one request.
     pub fn of_request(prompt_tokens: u64, completion_tokens: u64) -> Self {
         Self {
             total_tokens: prompt_tokens + completion_tokens,
@@ -40,7 +40,7 @@ impl RequestStats {
         }
     }
 
-    /// Adds another sum; one without tokens and cost changes nothing, not even the count of compactions.
+    /// Adds other stats; those without tokens and cost change nothing, not even the number of compactions.
     pub fn add(&mut self, other: &Self) {
         if other.total_tokens == 0 && other.total_cost == 0.0 {
             return;
@@ -65,7 +65,7 @@ impl RequestStats {
         self.num_compactions += other.num_compactions;
     }
 
-    /// Adds what a compaction cost, as the agent's loop does: it counts as one if it used any tokens, whether or not
+    /// Adds the cost of a compaction, as the agent's loop does: it counts as one if it used any tokens, whether or not
     /// its result was accepted.
     pub fn add_compaction(&mut self, usage: &Self) {
         if usage.total_tokens == 0 {
@@ -77,7 +77,7 @@ impl RequestStats {
         });
     }
 
-    /// The fields as they are stored.
+    /// Returns the fields as stored.
     pub fn to_json(&self) -> Value {
         json!({
             "total_cost": self.total_cost,
@@ -93,7 +93,7 @@ impl RequestStats {
         })
     }
 
-    /// Reads the fields back; what is missing is 0.
+    /// Parses the stored fields; missing ones are 0.
     pub fn from_json(value: &Value) -> Self {
         let number = |key: &str| value.get(key).and_then(Value::as_u64);
         let count = |key: &str| number(key).unwrap_or(0);

@@ -1,6 +1,6 @@
-//! Texts as Python cuts and trims them: by characters, with its own idea of blanks.
+//! Python's cutting and trimming of texts: by characters, with its own set of blanks.
 
-/// What `str.isspace` takes for a blank: four separators more than Rust does.
+/// Returns whether `str.isspace` is true: for four separators more than in Rust.
 fn is_blank(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }

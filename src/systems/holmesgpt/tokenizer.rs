@@ -1,10 +1,10 @@
-//! Which tokenizer `HolmesGPT` counts a model's text with: the choice of litellm and tiktoken by the model's name.
+//! Selection of the tokenizer for a model's text: as litellm and tiktoken do by the model's name.
 
 use super::model_cost;
 use crate::tokens;
 use thiserror::Error;
 
-/// A way to count the tokens of a text.
+/// A token counter of a text.
 #[derive(Clone, Copy, Debug)]
 pub struct Tokenizer {
     /// Its name.
@@ -12,12 +12,12 @@ pub struct Tokenizer {
     count: fn(&str) -> u32,
 }
 
-/// A vocabulary that we do not ship.
+/// The error of a vocabulary that is not included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("counts with {0}, which we do not ship")]
+#[error("counts with {0}, which is not included")]
 pub struct NotShipped(pub &'static str);
 
-/// Names that tiktoken knows by their beginning, in its order (<https://github.com/openai/tiktoken>, `model.py`).
+/// Prefixes of names known to tiktoken, in its order (<https://github.com/openai/tiktoken>, `model.py`).
 const PREFIXES: [(&str, &str); 15] = [
     ("o1-", "o200k_base"),
     ("o3-", "o200k_base"),
@@ -30,24 +30,24 @@ const PREFIXES: [(&str, &str); 15] = [
     ("gpt-4-", "cl100k_base"),
     ("gpt-3.5-turbo-", "cl100k_base"),
     ("gpt-35-turbo-", "cl100k_base"),
-    // Its own name for o200k with other special tokens, which are ordinary text here.
+    // tiktoken's name for o200k with other special tokens, which are ordinary text here.
     ("gpt-oss-", "o200k_base"),
     ("ft:gpt-4o", "o200k_base"),
     ("ft:gpt-4", "cl100k_base"),
     ("ft:gpt-3.5-turbo", "cl100k_base"),
 ];
 
-/// Names that tiktoken knows as a whole.
+/// Complete names known to tiktoken.
 const NAMES: [&str; 5] = ["o1", "o3", "o4-mini", "gpt-4.1", "gpt-4o"];
 
 impl Tokenizer {
-    /// A quarter of the characters, rounded up: in the place of a vocabulary.
+    /// A quarter of the characters, rounded up; replaces a vocabulary.
     pub const CHARS_4: Self = Self {
         name: "chars/4",
         count: chars_4,
     };
 
-    /// One of our own counters by its name.
+    /// Returns one of our own counters by its name.
     pub fn named(name: &str) -> Option<Self> {
         tokens::by_name(name).map(|counter| Self {
             name: counter.name,
@@ -55,10 +55,10 @@ impl Tokenizer {
         })
     }
 
-    /// The tokenizer of a model.
+    /// Returns the tokenizer of a model.
     ///
     /// # Errors
-    /// [`NotShipped`] where it is one of a maker who publishes it apart.
+    /// [`NotShipped`] if its vocabulary is published separately by its maker.
     pub fn of_model(model: &str) -> Result<Self, NotShipped> {
         let provider = model_cost::exact(model).map_or("", |row| row.provider);
         let lower = model.to_lowercase();
@@ -74,7 +74,7 @@ impl Tokenizer {
         if lower.contains("llama-3") {
             return Err(NotShipped("the tokenizer of Llama 3"));
         }
-        // A name that litellm does not list for OpenAI counts as gpt-3.5-turbo does; fine-tuned ones are not listed.
+        // A name that litellm does not list for OpenAI counts like gpt-3.5-turbo; fine-tuned ones are not listed.
         let is_listed = provider == "openai" && !model.starts_with("ft:");
         let name = if is_listed {
             vocabulary(model)
@@ -84,12 +84,12 @@ impl Tokenizer {
         Self::named(name).ok_or(NotShipped("a vocabulary of OpenAI"))
     }
 
-    /// Tells tokenizers apart that count differently.
+    /// Returns an id that differs between tokenizers with different counts.
     pub fn id(&self) -> usize {
         self.count as usize
     }
 
-    /// The tokens of a text.
+    /// Returns the tokens of a text.
     pub fn count(&self, text: &str) -> u64 {
         u64::from((self.count)(text))
     }

@@ -1,10 +1,10 @@
-//! What a tool returned: how it went, data, pictures.
+//! A tool's output: status, data, images.
 
 use crate::chat::{Block, BlockBody, Image, Layout, python_dumps};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// How a call went.
+/// Status of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
     /// `success`.
@@ -18,7 +18,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// By its name.
+    /// Returns the status of this name.
     pub fn named(name: &str) -> Self {
         match name {
             "success" => Self::Success,
@@ -28,7 +28,7 @@ impl Status {
         }
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(&self) -> &str {
         match self {
             Self::Success => "success",
@@ -39,10 +39,10 @@ impl Status {
     }
 }
 
-/// What a tool returned.
+/// Data of a tool's output.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ToolData {
-    /// Nothing.
+    /// No data.
     None,
     /// A text.
     Text(Arc<str>),
@@ -51,7 +51,7 @@ pub enum ToolData {
 }
 
 impl ToolData {
-    /// By the value it is stored as.
+    /// Parses the stored value.
     pub fn from_json(value: &Value) -> Self {
         match value {
             Value::Null => Self::None,
@@ -60,7 +60,7 @@ impl ToolData {
         }
     }
 
-    /// The value it is stored as.
+    /// Returns the stored value.
     pub fn to_json(&self) -> Value {
         match self {
             Self::None => Value::Null,
@@ -69,7 +69,7 @@ impl ToolData {
         }
     }
 
-    /// Its text, and whether that is JSON; pretty for people, compact for models.
+    /// Returns its text, and whether that is JSON; indented for users, compact for models.
     pub(super) fn text(&self, is_pretty: bool) -> (String, bool) {
         match self {
             Self::None => (String::new(), false),
@@ -89,19 +89,19 @@ impl ToolData {
     }
 }
 
-/// A picture that a tool returned.
+/// An image in a tool's output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolImage {
-    /// Its kind, such as `image/png`.
+    /// Its type, such as `image/png`.
     pub mime: Arc<str>,
-    /// Base64; empty where a session does not hold the payload.
+    /// Base64; empty if a session does not contain the payload.
     pub payload: Arc<str>,
-    /// As it stands in the message.
+    /// Its block in the message.
     pub block: Block,
 }
 
 impl ToolImage {
-    /// A picture by its payload.
+    /// Makes an image with a payload.
     pub fn new(mime: &str, payload: &str) -> Self {
         let url = format!("data:{mime};base64,{payload}");
         let json = json!({"type": "image_url", "image_url": {"url": url}});
@@ -118,7 +118,7 @@ impl ToolImage {
         }
     }
 
-    /// The picture of a message's block.
+    /// Returns the image of a message's block.
     pub(super) fn of_block(block: &Block) -> Option<Self> {
         let BlockBody::Image(image) = &block.body else {
             return None;

@@ -1,9 +1,9 @@
-//! Definitions of tools as they are counted: written like declarations in TypeScript.
+//! Tool definitions in their counted form: like declarations in TypeScript.
 
 use crate::chat::python_str;
 use serde_json::{Map, Value};
 
-/// The text whose tokens the definitions weigh.
+/// Returns the text whose tokens the definitions count.
 pub fn format_function_definitions(tools: &[Value]) -> String {
     let mut lines = vec!["namespace functions {".to_owned(), String::new()];
     for tool in tools.iter().filter_map(Value::as_object) {
@@ -13,7 +13,7 @@ pub fn format_function_definitions(tools: &[Value]) -> String {
     lines.join("\n")
 }
 
-/// A definition in the shape of OpenAI, or of Anthropic; one without a name is passed over.
+/// Writes a definition in OpenAI's or Anthropic's format; skips one without a name.
 fn function(tool: &Map<String, Value>, lines: &mut Vec<String>) {
     let function = tool.get("function").and_then(Value::as_object);
     let described = function.unwrap_or(tool);
@@ -85,7 +85,7 @@ fn kind(property: &Value, indent: usize) -> String {
     }
 }
 
-/// What Python takes for true, as text.
+/// Returns a value that is true in Python, as text.
 fn filled(value: Option<&Value>) -> Option<String> {
     match value? {
         Value::Null | Value::Bool(false) => None,

@@ -1,4 +1,4 @@
-//! A tool's result before it becomes a message, and the message that it becomes.
+//! A tool's result before conversion to a message, and the conversion.
 
 use super::image::is_image;
 use super::text::strip;
@@ -14,30 +14,30 @@ pub struct ToolResult {
     pub tool_name: Arc<str>,
     /// The call.
     pub call_id: Arc<str>,
-    /// How it went.
+    /// Its status.
     pub status: Status,
-    /// What went wrong.
+    /// Its error.
     pub error: Option<String>,
-    /// What it returned.
+    /// Its data.
     pub data: ToolData,
-    /// The part of the session that holds the text.
+    /// The part of the session that contains the text.
     pub part: Option<u32>,
-    /// Pictures.
+    /// Its images.
     pub images: Vec<ToolImage>,
-    /// What it was called with; `Null` if nobody says.
+    /// Its arguments; `Null` if unknown.
     pub params: Value,
-    /// The page that shows it.
+    /// Its web page.
     pub url: Option<Arc<str>>,
 }
 
-/// What stands before the data of a result.
+/// Prefix of the data of a result.
 const METADATA: &str = "tool_call_metadata=";
 const PARAMS: &str = "Params used for the tool call: ";
 const PARAMS_END: &str = ". The tool call output follows on the next line.\n";
 
 impl ToolResult {
-    /// A result that a message of a conversation holds. Text that the agent itself put before the data is taken off;
-    /// a result of another agent is all data.
+    /// Returns the result in a message of a conversation. Removes the text that the agent itself put before the data; a
+    /// result of another agent is all data.
     pub fn of_message(message: &ChatMessage) -> Self {
         let texts: Vec<&str> = match &message.content {
             Content::Text(text) => vec![&text.text],
@@ -64,7 +64,7 @@ impl ToolResult {
         }
     }
 
-    /// The message that the model sees (`to_llm_message`).
+    /// Returns the message for the model (`to_llm_message`).
     pub fn to_message(&self) -> ChatMessage {
         let mut text = self.metadata();
         if self.status == Status::Error {
@@ -74,7 +74,7 @@ impl ToolResult {
         self.message(self.params_text() + &text)
     }
 
-    /// The message in the legacy state: no metadata, JSON for people, an error trimmed.
+    /// Returns the message of the legacy version: no metadata, indented JSON, a trimmed error.
     pub fn to_legacy_message(&self) -> ChatMessage {
         let text = match (&self.status, &self.data) {
             (Status::Error, ToolData::None) => strip(&self.failure()).to_owned(),
@@ -150,12 +150,12 @@ impl ToolResult {
     }
 }
 
-/// Whether a text may begin with what the agent itself puts before the data.
+/// Returns whether a text may begin with the prefix that the agent itself puts before the data.
 pub(super) fn has_prefix(text: &str) -> bool {
     text.starts_with(PARAMS) || text.starts_with(METADATA)
 }
 
-/// Parameters and data of a text that the agent itself wrote.
+/// Returns parameters and data of a text that the agent itself wrote.
 fn without_prefix(text: &str) -> (Value, &str) {
     let mut rest = text;
     let mut params = Value::Null;
@@ -171,7 +171,7 @@ fn without_prefix(text: &str) -> (Value, &str) {
     }
 }
 
-/// The JSON value that a text begins with, and what follows it.
+/// Returns the JSON value at the start of a text, and the rest.
 fn leading_json(text: &str) -> Option<(Value, &str)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let value = values.next()?.ok()?;

@@ -1,5 +1,5 @@
-//! Compaction of release 0.38: one request without tools, whatever its size; the summary stands behind the last
-//! question as the model's own message, with a notice of the system.
+//! Compaction of release 0.38: one request without tools, whatever its size; the summary follows the last question as
+//! an assistant message, with a system notice.
 
 use super::compact::{Compaction, Summarizer, image_tokens, last_question, without_instructions};
 use super::flatten::strip_images;
@@ -8,10 +8,10 @@ use crate::chat::{Ask, ChatMessage, Content, Dialogue, Fields, Heard, Wants};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// What the summary is followed by, in this release and before.
+/// The notice after the summary, in this release and before.
 pub(super) const NOTICE: &str = "The conversation history has been compacted to preserve available space in the context window. Continue.";
 
-/// Compacts a conversation that is over the threshold, as this release does.
+/// Compacts a conversation over the threshold, as this release does.
 ///
 /// # Errors
 /// [`Wants`] if an answer is needed first.
@@ -28,7 +28,7 @@ pub fn compact_if_necessary_v038(
     limit(summarizer, threshold, messages, version)
 }
 
-/// What this release tells of a compaction besides.
+/// Returns the additional event details of this release.
 fn details(compaction: &Compaction) -> Map<String, Value> {
     let usage = &compaction.usage;
     let cost = json!({
@@ -40,7 +40,7 @@ fn details(compaction: &Compaction) -> Map<String, Value> {
     Map::from_iter([("compaction_cost".to_owned(), cost)])
 }
 
-/// Summarizes a conversation in one request; an error of the model's ends the run.
+/// Summarizes a conversation in one request; a model error ends the run.
 ///
 /// # Errors
 /// [`Wants`] if an answer is needed first.
@@ -80,7 +80,7 @@ pub fn compact_once(
     Ok(done)
 }
 
-/// The model's answer as a message; none if it failed, with the reason in `done`.
+/// Returns the model's answer as a message; `None` if it failed, with the reason in `done`.
 pub(super) fn ask_once(
     summarizer: &Summarizer<'_>,
     mut messages: Vec<ChatMessage>,

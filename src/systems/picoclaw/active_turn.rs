@@ -1,4 +1,4 @@
-//! After the provider refused a request, as built: what belongs to the running turn is not given up for room.
+//! Handling of a rejected request, as built: never removes messages of the current turn.
 
 use super::budget::{Trimmed, trim_to_fit};
 use super::force_compression::{Compressed, force_compression};
@@ -7,10 +7,10 @@ use super::prompt::Prompt;
 use super::{Settings, Stored};
 use crate::chat::ChatMessage;
 
-/// What the user is told at the first refusal.
+/// Message to the user at the first rejection.
 pub const COMPRESSING: &str = "Context window exceeded. Compressing history and retrying...";
 
-/// What PicoClaw logs at each.
+/// Log line at each rejection.
 pub const DETECTED: &str = "Context window error detected, attempting compression";
 
 /// The error that ends the turn.
@@ -20,15 +20,15 @@ pub const REFUSED: &str =
 /// A request built again after a refusal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Retry {
-    /// What became of the store; none if it was too short to compress.
+    /// The compressed store; `None` if it was too short to compress.
     pub compressed: Option<Compressed>,
     /// What is left out of the request. If it does not fit, the turn ends with [`REFUSED`].
     pub trimmed: Trimmed,
-    /// Messages of the running turn that were found in the history.
+    /// Number of messages of the current turn found in the history.
     pub protected: usize,
 }
 
-/// How many messages at the end of the history are the newest of those that the running turn stored.
+/// Returns how many messages at the end of the history are the newest of those that the current turn stored.
 pub fn active_messages(history: &[ChatMessage], turn: &[ChatMessage]) -> usize {
     let newest = |messages: &[ChatMessage], n: usize| messages.len() - n;
     let matches = |n: &usize| {
@@ -39,7 +39,7 @@ pub fn active_messages(history: &[ChatMessage], turn: &[ChatMessage]) -> usize {
     (1..=most).rev().find(matches).unwrap_or(0)
 }
 
-/// Compresses the store by force and trims what is not of the running turn.
+/// Compresses the store by force and trims messages before the current turn.
 pub fn rebuild_after_refusal(
     prompt: &Prompt,
     stored: &Stored,

@@ -1,15 +1,15 @@
-//! Where a history may be cut: at turns, as built, or between groups of calls and results, as proposed.
+//! Positions of cuts: at turns, as built, or between groups of calls and results, as proposed.
 
 use super::message::calls_tools;
 use crate::chat::ChatMessage;
 
-/// Indices where a turn starts: messages of the user.
+/// Returns the indices of user messages, at which turns start.
 pub fn turn_starts(history: &[ChatMessage]) -> Vec<usize> {
     let users = history.iter().enumerate().filter(|(_, m)| m.is("user"));
     users.map(|(idx, _)| idx).collect()
 }
 
-/// Whether a cut before this message leaves every turn whole. Both ends are safe, and all that lies beyond them.
+/// Returns whether a cut before this message keeps every turn whole. Both ends and all positions beyond them are safe.
 pub fn is_safe_boundary(history: &[ChatMessage], at: isize) -> bool {
     let inside = usize::try_from(at).ok().filter(|at| *at > 0);
     inside
@@ -17,8 +17,8 @@ pub fn is_safe_boundary(history: &[ChatMessage], at: isize) -> bool {
         .is_none_or(|m| m.is("user"))
 }
 
-/// The safe place nearest to a target: the last turn that starts there or earlier, else the first that starts later;
-/// the very start where there is but one turn, and the target itself where there is none.
+/// Returns the safe position nearest to a target: the last turn that starts there or earlier, else the first that
+/// starts later; 0 if there is only one turn, and the target itself if there is none.
 pub fn find_safe_boundary(history: &[ChatMessage], target: isize) -> usize {
     let Ok(target) = usize::try_from(target) else {
         return 0;
@@ -38,14 +38,14 @@ pub fn find_safe_boundary(history: &[ChatMessage], target: isize) -> usize {
     back.or_else(forward).copied().unwrap_or(0)
 }
 
-/// The cut moved before the group of an answer that calls tools and their results, if it falls inside one.
+/// Returns the cut, moved before the group of an assistant message with calls and its results if it is inside one.
 pub fn before_group(history: &[ChatMessage], cut: usize) -> usize {
     let inside = |cut: usize| history.get(cut).is_some_and(|m| m.is("tool"));
     if !inside(cut) {
         return cut;
     }
     let start = history[..cut].iter().rposition(|m| !m.is("tool"));
-    // Results without their call are no group: nothing is torn there.
+    // Results without their call are not a group and may be separated.
     start
         .filter(|start| calls_tools(&history[*start]))
         .unwrap_or(cut)

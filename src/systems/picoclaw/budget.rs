@@ -1,4 +1,4 @@
-//! Whether a request fits, and how its history is trimmed until it does.
+//! Whether a request fits, and trimming of its history until it does.
 
 use super::boundary::turn_starts;
 use super::estimate::known_tokens;
@@ -7,14 +7,14 @@ use super::sanitize::sent;
 use super::{Settings, Stored};
 use crate::chat::ChatMessage;
 
-/// What a request weighs against the window, as PicoClaw believes.
+/// Estimated tokens of a request against the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Tokens of all messages, the system prompt included.
+    /// Tokens of all messages, including the system prompt.
     pub message_tokens: i64,
-    /// Tokens of the tools' definitions.
+    /// Tokens of the tool definitions.
     pub tool_tokens: i64,
-    /// Room for the answer.
+    /// Tokens reserved for the answer.
     pub max_tokens: i64,
     /// The window.
     pub context_window: i64,
@@ -23,9 +23,9 @@ pub struct Budget {
 /// How a history is trimmed for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trimmed {
-    /// What the request weighed at first.
+    /// Estimate of the original request.
     pub budget: Budget,
-    /// Messages that the history lost at its start.
+    /// Number of messages removed from the start of the history.
     pub dropped: usize,
     /// Whether it fits.
     pub fits: bool,
@@ -48,13 +48,13 @@ impl Budget {
         }
     }
 
-    /// Whether messages, tools and the room for the answer exceed the window.
+    /// Returns whether messages, tools and the output reserve exceed the window.
     pub fn is_over(&self) -> bool {
         let needed = self.message_tokens.saturating_add(self.tool_tokens);
         needed.saturating_add(self.max_tokens) > self.context_window
     }
 
-    /// What PicoClaw shows as the context's usage, in percent of the window without the room for the answer.
+    /// Returns the context usage that PicoClaw displays, in percent of the window minus the output reserve.
     pub fn shown_percent(&self) -> i64 {
         let effective = self.context_window.saturating_sub(self.max_tokens);
         let effective = if effective < 0 {
@@ -92,8 +92,8 @@ pub fn history_budget(system: Option<&ChatMessage>, tool_tokens: u64, settings: 
     left.saturating_sub(settings.max_tokens)
 }
 
-/// Drops the oldest turns from a request until it fits. The store is not touched, and `active` (what belongs to the
-/// running turn) is never dropped.
+/// Drops the oldest turns from a request until it fits. Does not change the store and never drops `active` (the
+/// messages of the current turn).
 pub fn trim_to_fit(
     prompt: &Prompt,
     stored: &Stored,
@@ -149,13 +149,13 @@ fn cuts(history: &[ChatMessage]) -> Vec<usize> {
     cuts
 }
 
-/// Tokens of what is sent of a history, for any cut at a turn. From a message of the user on, what is sent does not
-/// depend on what stood before, so that one pass answers for all cuts.
+/// Tokens sent of a history, for any cut at a turn. The messages sent after a user message do not depend on those
+/// before it, so one pass covers all cuts.
 struct Weights {
-    /// Tokens of what is sent from each message on; one entry more than messages.
+    /// Tokens sent from each message on; one entry more than messages.
     from: Vec<u64>,
     ends: usize,
-    /// Tokens of what is sent of the running turn alone.
+    /// Tokens sent of the current turn alone.
     active: u64,
 }
 

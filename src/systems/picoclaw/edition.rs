@@ -1,18 +1,18 @@
-//! Which PicoClaw is meant: before the issue, as the issue proposes, or as it was then built.
+//! Editions of PicoClaw: before the issue, as the issue proposes, or as it was then built.
 
 /// A state of PicoClaw's context management.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edition {
     /// The code that the issue describes (sipeed/picoclaw 021aa7d6).
     Before,
-    /// The same code with the issue's proposals A to E applied as they are written.
+    /// Code of `Before` with the issue's proposals A to E applied as written.
     Proposed,
-    /// What was built (sipeed/picoclaw cf67dd38, context manager `legacy`).
+    /// The code as built (sipeed/picoclaw cf67dd38, context manager `legacy`).
     After,
 }
 
 impl Edition {
-    /// The edition of this name in a preset.
+    /// Returns the edition of this name in a preset.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "before" => Some(Self::Before),

@@ -1,8 +1,8 @@
-//! How PicoClaw guesses tokens: two for every five characters.
+//! PicoClaw's token estimate: two tokens for every five characters.
 //!
-//! Before: characters of the contents and nothing else, rounded once. As built: message by message, with calls,
-//! reasoning and media. Texts count by code points, calls and ids by bytes, so that a CJK character is 0.4 token in
-//! what was said and 1.2 in arguments.
+//! Before: only characters of the contents, rounded once. As built: message by message, with calls, reasoning and
+//! media. Texts count by code points, calls and ids by bytes, so a CJK character is 0.4 tokens in a text and 1.2 in
+//! arguments.
 
 use super::go_json::marshal;
 use super::message::{call_id, id_of, media_of, system_parts, text_of, type_of};
@@ -18,10 +18,10 @@ const PART_OVERHEAD: u64 = 20;
 /// Tokens of a picture or file, whatever its size.
 const MEDIA_TOKENS: u64 = 256;
 
-/// Characters added for each definition of a tool.
+/// Characters added for each tool definition.
 const TOOL_OVERHEAD: u64 = 20;
 
-/// The two ways to count, as messages remember them.
+/// The cached rules of the two estimates.
 const BEFORE: Rule = Rule {
     name: "picoclaw: before",
     by: 0,
@@ -31,17 +31,17 @@ const AFTER: Rule = Rule {
     by: 0,
 };
 
-/// Tokens of this many characters.
+/// Converts characters to tokens.
 pub fn tokens_of_chars(chars: u64) -> u64 {
     chars.saturating_mul(2) / 5
 }
 
-/// Characters that count before: those of what a message says.
+/// Returns the characters that count before: those of the message's text.
 pub fn content_chars(message: &ChatMessage) -> u64 {
     runes(&text_of(message))
 }
 
-/// Tokens of messages as counted before.
+/// Returns the tokens of messages as counted before.
 pub fn tokens_before(messages: &[ChatMessage]) -> u64 {
     tokens_of_chars(
         messages
@@ -51,7 +51,7 @@ pub fn tokens_before(messages: &[ChatMessage]) -> u64 {
     )
 }
 
-/// Tokens of one message as built.
+/// Returns the tokens of one message as built.
 pub fn message_tokens(message: &ChatMessage) -> u64 {
     // The parts of a system prompt are another form of its text: the larger counts.
     let parts: u64 = system_parts(message)
@@ -67,22 +67,22 @@ pub fn message_tokens(message: &ChatMessage) -> u64 {
     tokens_of_chars(chars) + MEDIA_TOKENS * media_of(message) as u64
 }
 
-/// The same, worked out once.
+/// Returns [`message_tokens`], cached.
 pub fn known_tokens(message: &ChatMessage) -> u64 {
     message.weigh(AFTER, message_tokens)
 }
 
-/// Tokens of messages as built: each is rounded down by itself.
+/// Returns the tokens of messages as built: each is rounded down separately.
 pub fn tokens_after(messages: &[ChatMessage]) -> u64 {
     messages.iter().map(known_tokens).sum()
 }
 
-/// Tokens of the tools' definitions, rounded once.
+/// Returns the tokens of the tool definitions, rounded once.
 pub fn tool_tokens(definitions: &[Value]) -> u64 {
     tokens_of_chars(definitions.iter().map(definition_chars).sum())
 }
 
-/// A definition in the shape of OpenAI, or with the same fields at its top.
+/// Returns the characters of a definition in OpenAI's format, or with the same fields at its top level.
 fn definition_chars(definition: &Value) -> u64 {
     let function = definition.get("function").unwrap_or(definition);
     let text = |key: &str| function.get(key).and_then(Value::as_str).map_or(0, bytes);
@@ -96,12 +96,12 @@ fn definition_chars(definition: &Value) -> u64 {
         + TOOL_OVERHEAD
 }
 
-/// A call with a function counts by that; one without by the name at its top.
+/// Returns the bytes of a call: of its function, or of the name at its top level.
 fn call_bytes(call: &Call) -> u64 {
     let field = |value: Option<&Value>| value.and_then(Value::as_str).map_or(0, bytes);
     let function = match (&call.function, call.rest.get("function")) {
         (Some(function), _) => bytes(&function.name) + arguments_bytes(&function.arguments),
-        // One without a name stays verbatim.
+        // One without a name is kept verbatim.
         (None, Some(Value::Object(function))) => field(function.get("arguments")),
         (None, _) => field(call.rest.get("name")),
     };

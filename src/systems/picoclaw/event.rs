@@ -1,13 +1,13 @@
-//! What PicoClaw tells its listeners when it makes a context smaller.
+//! Events that PicoClaw sends to its listeners when it reduces a context.
 
 use serde_json::{Value, json};
 
-/// Why a history was compressed by force.
+/// Reason for a forced compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The request would have been too large.
     ProactiveBudget,
-    /// The provider refused it.
+    /// The provider rejected it.
     LlmRetry,
 }
 
@@ -16,28 +16,28 @@ pub enum Reason {
 pub enum Event {
     /// `agent.context.compress`.
     Compressed {
-        /// Why.
+        /// The reason.
         reason: Reason,
-        /// Messages that are gone.
+        /// Number of removed messages.
         dropped: usize,
-        /// Messages that are left.
+        /// Number of remaining messages.
         remaining: usize,
     },
     /// `agent.session.summarize`.
     Summarized {
-        /// Messages that the summary was made of.
+        /// Number of summarized messages.
         messages: usize,
-        /// Messages that stay.
+        /// Number of kept messages.
         kept: usize,
         /// Bytes of the summary.
         summary_len: usize,
-        /// Messages were too large to be summarized.
+        /// Whether messages were too large to be summarized.
         omitted: bool,
     },
 }
 
 impl Reason {
-    /// Its name in events.
+    /// Returns its name in events.
     pub fn name(self) -> &'static str {
         match self {
             Self::ProactiveBudget => "proactive_budget",
@@ -47,7 +47,7 @@ impl Reason {
 }
 
 impl Event {
-    /// The event as listeners get it.
+    /// Returns the event as listeners receive it.
     pub fn to_json(self) -> Value {
         match self {
             Self::Compressed {

@@ -5,26 +5,26 @@ use super::event::{Event, Reason};
 use super::message::with_more_text;
 use super::{Edition, Stored};
 
-/// Before, a history of this many messages or fewer is left alone.
+/// Before, a history of this many messages or fewer is unchanged.
 const LEAST_BEFORE: usize = 4;
 
-/// The same as built.
+/// As built, a history of this many messages or fewer is unchanged.
 const LEAST_AFTER: usize = 2;
 
-/// What PicoClaw logs when it has compressed.
+/// Log line after a compression.
 pub const EXECUTED: &str = "Forced compression executed";
 
-/// What came of it.
+/// The result of a compression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compressed {
     /// The session afterwards.
     pub stored: Stored,
-    /// Messages that are gone.
+    /// Number of removed messages.
     pub dropped: usize,
 }
 
 impl Compressed {
-    /// The event that tells of it.
+    /// Returns the event that reports it.
     pub fn event(&self, reason: Reason) -> Event {
         Event::Compressed {
             reason,
@@ -34,7 +34,7 @@ impl Compressed {
     }
 }
 
-/// Compresses a session; none if it is too short, which nobody is told of.
+/// Compresses a session; `None` if it is too short, which is not reported.
 pub fn force_compression(stored: &Stored, edition: Edition) -> Option<Compressed> {
     match edition {
         Edition::Before | Edition::Proposed => drop_half_of_messages(stored, edition),
@@ -42,8 +42,8 @@ pub fn force_compression(stored: &Stored, edition: Edition) -> Option<Compressed
     }
 }
 
-/// Keeps the first message, which is taken for the system prompt and gets a note, the second half of what follows, and
-/// the last. As proposed, the cut moves before the group of calls and results it falls into.
+/// Keeps the first message, which is treated as the system prompt and gets a note, the second half of the following
+/// messages, and the last message. As proposed, the cut moves before the group of calls and results that contains it.
 fn drop_half_of_messages(stored: &Stored, edition: Edition) -> Option<Compressed> {
     let history = &stored.history;
     if history.len() <= LEAST_BEFORE {
@@ -66,8 +66,8 @@ fn drop_half_of_messages(stored: &Stored, edition: Edition) -> Option<Compressed
     })
 }
 
-/// Drops the older half of the turns; of a single turn, all but the last thing that the user said. The note goes to
-/// the summary, where notes pile up.
+/// Drops the older half of the turns; of a single turn, everything except the last user message. Adds the note to the
+/// summary, where notes accumulate.
 fn drop_half_of_turns(stored: &Stored) -> Option<Compressed> {
     let history = &stored.history;
     if history.len() <= LEAST_AFTER {
@@ -124,7 +124,7 @@ mod tests {
             (done.dropped, roles.take(2).collect::<Vec<_>>())
         };
         let owned = |roles: [&str; 2]| roles.map(str::to_owned).to_vec();
-        // Nine messages: the cut falls before the fifth, which is a call; with one call fewer, before a result.
+        // Nine messages: the cut is before the fifth, which is a call; with one call fewer, before a result.
         assert_eq!(roles(Edition::Before), (3, owned(["user", "tool"])));
         assert_eq!(roles(Edition::Proposed), (2, owned(["user", "assistant"])));
     }

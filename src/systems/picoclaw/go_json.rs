@@ -1,6 +1,6 @@
-//! JSON as Go's `json.Marshal` writes it, since PicoClaw counts the bytes of that very text.
+//! JSON as Go's `json.Marshal` writes it, since PicoClaw counts the bytes of that text.
 //!
-//! What it wrote came from `json.Unmarshal` into maps: keys are sorted, every number is a float, and `<`, `>`, `&` and
+//! Go's values come from `json.Unmarshal` into maps: keys are sorted, every number is a float, and `<`, `>`, `&` and
 //! the two line separators are escaped.
 
 use serde_json::{Map, Number, Value};
@@ -68,7 +68,7 @@ fn write_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// A float in the fewest digits that read back, with an exponent below 1e-6 and from 1e21 on.
+/// Returns a float in the fewest digits that parse back, with an exponent below 1e-6 and from 1e21 on.
 fn number_text(number: &Number) -> String {
     let Some(value) = number.as_f64().filter(|value| value.is_finite()) else {
         return number.to_string();

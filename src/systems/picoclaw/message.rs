@@ -1,13 +1,13 @@
-//! Messages as PicoClaw reads them: one text, a list of media, calls of functions.
+//! Messages as PicoClaw reads them: one text, a list of media, function calls.
 //!
-//! It stores a text and a list of media a message. What came as blocks is read so: texts joined with a newline, and
-//! everything that is no text is media.
+//! Its store has a text and a list of media per message. A message of blocks is converted: texts joined with a newline,
+//! and all other blocks as media.
 
 use crate::chat::{Arguments, Block, BlockBody, Call, ChatMessage, Content, Fields, Text};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// What a message says, as the one text that PicoClaw keeps of it.
+/// Returns a message's text as PicoClaw stores it.
 pub fn text_of(message: &ChatMessage) -> Cow<'_, str> {
     match &message.content {
         Content::Text(text) => Cow::Borrowed(&text.text),
@@ -19,7 +19,7 @@ pub fn text_of(message: &ChatMessage) -> Cow<'_, str> {
     }
 }
 
-/// How many media items it carries.
+/// Returns the number of media items.
 pub fn media_of(message: &ChatMessage) -> usize {
     let is_media = |block: &&Block| match &block.body {
         BlockBody::Image(_) => true,
@@ -32,13 +32,13 @@ pub fn media_of(message: &ChatMessage) -> usize {
     media_list(message).len() + message.blocks().iter().filter(is_media).count()
 }
 
-/// The list `media` of its own store.
+/// Returns the list `media` of its own store.
 fn media_list(message: &ChatMessage) -> &[Value] {
     let media = message.rest.get("media").and_then(Value::as_array);
     media.map_or(&[], Vec::as_slice)
 }
 
-/// Texts of `system_parts`, a second form of a system message's content.
+/// Returns the texts of `system_parts`, a second form of a system message's content.
 pub fn system_parts(message: &ChatMessage) -> impl Iterator<Item = &str> {
     let parts = message.rest.get("system_parts").and_then(Value::as_array);
     let text = |part| Value::get(part, "text").and_then(Value::as_str);
@@ -48,27 +48,27 @@ pub fn system_parts(message: &ChatMessage) -> impl Iterator<Item = &str> {
         .map(move |p| text(p).unwrap_or(""))
 }
 
-/// Whether it is the answer that calls tools.
+/// Returns whether it is an assistant message with tool calls.
 pub fn calls_tools(message: &ChatMessage) -> bool {
     message.is("assistant") && !message.calls().is_empty()
 }
 
-/// The id of the call that a tool's message answers; empty if it names none.
+/// Returns the id of the call that a tool message answers; empty if it names none.
 pub fn call_id(message: &ChatMessage) -> &str {
     message.call_id.as_deref().unwrap_or("")
 }
 
-/// The id of a call; empty if it has none.
+/// Returns the id of a call; empty if it has none.
 pub fn id_of(call: &Call) -> &str {
     call.id.as_deref().unwrap_or("")
 }
 
-/// `type` of a call.
+/// Returns the `type` of a call.
 pub fn type_of(call: &Call) -> &str {
     call.rest.get("type").and_then(Value::as_str).unwrap_or("")
 }
 
-/// The same message with more text at its end; everything in it keeps the part it came from.
+/// Returns a message with text appended; its contents keep the part that they came from.
 pub fn with_more_text(message: &ChatMessage, more: &str) -> ChatMessage {
     let longer = |text: &str| format!("{text}{more}").into();
     let content = match message.content.clone() {
@@ -94,7 +94,7 @@ pub fn with_more_text(message: &ChatMessage, more: &str) -> ChatMessage {
     })
 }
 
-/// Whether two messages are the same to PicoClaw, which compares what it stores and not how a call was read.
+/// Returns whether two messages are equal in the store, regardless of how a call was parsed.
 pub fn are_equivalent(a: &ChatMessage, b: &ChatMessage) -> bool {
     let reasoning = |m: &ChatMessage| {
         m.reasoning

@@ -1,7 +1,7 @@
-//! PicoClaw, as shipped: before its issue on context management, as that proposes, and as it was then built.
+//! PicoClaw: as shipped before its issue on context management, as the issue proposes, and as it was then built.
 //!
-//! Stored sessions hold no system prompt; a summary stands beside the history. Facts were read from sipeed/picoclaw at
-//! 021aa7d6 (before) and cf67dd38 (after). Its optional manager `seahorse` is not here.
+//! Stored sessions contain no system prompt; a summary is stored separately from the history. Read from sipeed/picoclaw
+//! at 021aa7d6 (before) and cf67dd38 (after). Its optional manager `seahorse` is not modelled.
 
 pub mod active_turn;
 pub mod boundary;

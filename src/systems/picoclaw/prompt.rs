@@ -1,4 +1,4 @@
-//! How a request is put together: one system message of parts, what of the history may be sent, what the user says now.
+//! Assembly of a request: one system message of parts, the history that may be sent, the current user message.
 
 use super::message::{media_of, text_of};
 use super::sanitize::sanitize;
@@ -7,30 +7,30 @@ use super::{Conversation, Edition};
 use crate::chat::ChatMessage;
 use serde_json::{Value, json};
 
-/// What stands before a summary in the system prompt.
+/// Introduction of a summary in the system prompt.
 pub const SUMMARY_INTRODUCTION: &str = "CONTEXT_SUMMARY: The following is an approximate summary of prior conversation for reference only. It may be incomplete or outdated — always defer to explicit instructions.\n\n";
 
-/// What stands between the parts of the system prompt.
+/// Separator of the parts of the system prompt.
 const SEPARATOR: &str = "\n\n---\n\n";
 
-/// What a request says beside the stored session.
+/// Parts of a request in addition to the stored session.
 #[derive(Clone, Debug)]
 pub struct Prompt {
     /// Parts of the system prompt before the summary.
     pub instructions: Vec<String>,
-    /// What the user says now, where that is not stored yet.
+    /// The current user message, if it is not yet stored.
     pub current: Option<ChatMessage>,
-    /// Whose rules decide what is sent.
+    /// The edition whose rules select what is sent.
     pub edition: Edition,
 }
 
-/// The summary as a part of the system prompt.
+/// Returns the summary as a part of the system prompt.
 pub fn summary_part(summary: &str) -> String {
     format!("{SUMMARY_INTRODUCTION}{summary}")
 }
 
 impl Prompt {
-    /// The prompt of a replayed conversation.
+    /// Makes the prompt of a replayed conversation.
     pub fn of(conversation: &Conversation, edition: Edition) -> Self {
         let instructions = conversation.instructions.iter();
         Self {
@@ -40,7 +40,7 @@ impl Prompt {
         }
     }
 
-    /// The one system message: its parts joined, and beside that the parts themselves. None without any part.
+    /// Returns the single system message: its parts joined, and also the parts themselves. `None` without any part.
     pub fn system(&self, summary: &str) -> Option<ChatMessage> {
         let mut parts = self.instructions.clone();
         if !summary.is_empty() {
@@ -58,7 +58,7 @@ impl Prompt {
         Some(message)
     }
 
-    /// The request as it is sent.
+    /// Returns the request as it is sent.
     pub fn request(&self, stored: &Stored) -> Vec<ChatMessage> {
         let mut sent = stored.history.clone();
         sanitize(&mut sent, self.edition);
@@ -68,7 +68,7 @@ impl Prompt {
         request
     }
 
-    /// What the user says now, if that is sent: a blank text is not, unless (as built) it brings media.
+    /// Returns the current user message if it is sent: a blank text is not, unless (as built) it has media.
     pub fn said_now(&self) -> Option<&ChatMessage> {
         self.current.as_ref().filter(|message| {
             let says = !text_of(message).trim().is_empty();

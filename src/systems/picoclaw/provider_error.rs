@@ -1,8 +1,8 @@
-//! What `PicoClaw` takes a provider's error for, by words in its text.
+//! Classification of provider errors by phrases in their text.
 
 use super::Edition;
 
-/// Of a context that is too long. A bad parameter is taken for one too.
+/// Phrases of an overflow. Errors about a bad parameter match too.
 const TOO_LONG: [&str; 9] = [
     "context_length_exceeded",
     "context window",
@@ -15,13 +15,13 @@ const TOO_LONG: [&str; 9] = [
     "request too large",
 ];
 
-/// One more as built.
+/// A further phrase as built.
 const TOO_LONG_AS_BUILT: &str = "context_window";
 
-/// Of an error that may pass: a deadline is no context, whatever it is called.
+/// Phrases of a temporary error: a deadline is not an overflow, even if its text mentions a context.
 const TIMEOUT: [&str; 3] = ["deadline exceeded", "timeout", "timed out"];
 
-/// More of these, looked for first as built.
+/// Further phrases of temporary errors, searched first as built.
 const PASSING: [&str; 6] = [
     "rate limit",
     "429",
@@ -31,18 +31,18 @@ const PASSING: [&str; 6] = [
     "eof",
 ];
 
-/// What is made of an error.
+/// The handling of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// The context is too long: history is compressed.
+    /// Overflow: the history is compressed.
     TooLong,
-    /// The call is made again after a while.
+    /// The call is retried after a pause.
     Passing,
     /// The turn ends.
     Final,
 }
 
-/// Tells what is made of an error.
+/// Classifies an error.
 pub fn meaning(error: &str, edition: Edition) -> Meaning {
     let error = error.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| error.contains(word));

@@ -1,18 +1,19 @@
-//! The read path: what of the stored history is sent, so that a provider never sees a call without its results.
+//! The read path: selects the messages of the stored history to send, so that a provider never receives a call without
+//! its results.
 //!
-//! The store itself stays as it is, orphans included.
+//! The store itself is unchanged, including orphans.
 
 use super::Edition;
 use super::message::{call_id, calls_tools, id_of};
 use crate::chat::ChatMessage;
 use std::collections::HashSet;
 
-/// Indices of the messages that are sent, in order.
+/// Returns the indices of the messages to send, in order.
 pub fn sent(history: &[ChatMessage], edition: Edition) -> Vec<usize> {
     complete_groups(history, &in_order(history), edition)
 }
 
-/// Leaves in a copy of the history what is sent.
+/// Removes the messages that are not sent from a copy of the history.
 pub fn sanitize(history: &mut Vec<ChatMessage>, edition: Edition) {
     let mut sent = sent(history, edition).into_iter().peekable();
     let mut idx = 0..;
@@ -22,8 +23,8 @@ pub fn sanitize(history: &mut Vec<ChatMessage>, edition: Edition) {
     });
 }
 
-/// Leaves out what stands where a provider does not expect it: system messages; results that follow no call; calls
-/// that follow neither the user nor a result.
+/// Leaves out messages at positions that a provider does not expect: system messages; results that follow no call;
+/// calls that follow neither a user message nor a result.
 fn in_order(history: &[ChatMessage]) -> Vec<usize> {
     let mut kept: Vec<usize> = Vec::with_capacity(history.len());
     let mut is_answering = false;
@@ -47,14 +48,14 @@ fn in_order(history: &[ChatMessage]) -> Vec<usize> {
     kept
 }
 
-/// Leaves out calls of which a result is missing, with the results that are there.
+/// Leaves out calls with a missing result, and their other results.
 fn complete_groups(history: &[ChatMessage], kept: &[usize], edition: Edition) -> Vec<usize> {
     let mut sent = Vec::with_capacity(kept.len());
     let mut rest = kept;
     while let Some((&idx, behind)) = rest.split_first() {
         rest = behind;
         if !calls_tools(&history[idx]) {
-            // As built, a result that no call claimed is left out here.
+            // As built, a result that belongs to no call is left out here.
             if edition != Edition::After || !history[idx].is("tool") {
                 sent.push(idx);
             }
@@ -74,8 +75,8 @@ fn complete_groups(history: &[ChatMessage], kept: &[usize], edition: Edition) ->
     sent
 }
 
-/// The results of a call that are sent with it; none if one is missing. Before, everything that follows is sent as it
-/// is; as built, only the first result of each call.
+/// Returns the results that are sent with a call; `None` if one is missing. Before, all following results are sent; as
+/// built, only the first result of each call.
 fn answers(
     history: &[ChatMessage],
     calling: usize,

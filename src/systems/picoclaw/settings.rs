@@ -1,42 +1,42 @@
-//! The settings of `agents.defaults` that context management reads, with what PicoClaw puts in the place of zero.
+//! The settings of `agents.defaults` that context management reads, with PicoClaw's replacements for zero.
 
 use super::Edition;
 
-/// `max_tokens` where the configuration has zero.
+/// `max_tokens` if the configuration has zero.
 const MAX_TOKENS: i64 = 8192;
 
-/// `summarize_message_threshold` where the configuration has zero.
+/// `summarize_message_threshold` if the configuration has zero.
 const MESSAGE_THRESHOLD: i64 = 20;
 
-/// `summarize_token_percent` where the configuration has zero.
+/// `summarize_token_percent` if the configuration has zero.
 const TOKEN_PERCENT: i64 = 75;
 
 /// The default context window that the issue proposes.
 const PROPOSED_WINDOW: i64 = 131_072;
 
-/// How many times the output tokens fit the context window by default, as built.
+/// Ratio of the default context window to the output tokens, as built.
 const WINDOW_FACTOR: i64 = 4;
 
-/// Messages that a summary leaves as they are; a constant of the code.
+/// Number of messages that a summary keeps; a constant of the code.
 pub const KEPT_MESSAGES: usize = 4;
 
-/// Settings as an agent holds them. Whole numbers may be negative, since nothing checks them.
+/// An agent's settings. Integers may be negative, since no check rejects them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Tokens that the model takes, as the agent believes.
+    /// The context window that the agent assumes, in tokens.
     pub context_window: i64,
-    /// Most tokens of an answer; the room reserved for it.
+    /// Most tokens of an answer, reserved in the window.
     pub max_tokens: i64,
-    /// More messages than this are summarized.
+    /// A history with more messages than this is summarized.
     pub message_threshold: i64,
-    /// More tokens than this share of the window, in percent, are summarized.
+    /// A history with more tokens than this share of the window, in percent, is summarized.
     pub token_percent: i64,
-    /// Newest messages that a summary spares.
+    /// Number of newest messages that a summary keeps.
     pub kept_messages: usize,
 }
 
 impl Settings {
-    /// Settings of an agent configured with these; zero stands for the default.
+    /// Returns the settings of an agent with this configuration; zero selects the default.
     pub fn new(edition: Edition, context_window: i64, max_tokens: i64) -> Self {
         let max_tokens = non_zero(max_tokens, MAX_TOKENS);
         let default_window = match edition {
@@ -53,7 +53,7 @@ impl Settings {
         }
     }
 
-    /// The same with thresholds for summaries; zero stands for the default.
+    /// Sets the thresholds for summaries; zero selects the default.
     #[must_use]
     pub fn with_thresholds(self, message_threshold: i64, token_percent: i64) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl Settings {
         }
     }
 
-    /// Tokens of history above which it is summarized: the window's share in whole percent.
+    /// Returns the tokens of history above which it is summarized: the share of the window in whole percent.
     pub fn token_threshold(&self) -> i64 {
         self.context_window.saturating_mul(self.token_percent) / 100
     }

@@ -1,7 +1,7 @@
-//! What PicoClaw stores of a conversation, and where that stands among the messages of a replay.
+//! PicoClaw's store of a conversation, and its position among the messages of a replay.
 //!
-//! Its store holds messages of the user, the assistant and tools, and beside them one summary; the system prompt is
-//! built anew for every request. A replay keeps instructions first, then the summary as a message of its own.
+//! The store contains messages of the user, the assistant and tools, and one separate summary; the system prompt is
+//! rebuilt for every request. A replay has instructions first, then the summary as a separate message.
 
 use super::prompt::{SUMMARY_INTRODUCTION, summary_part};
 use crate::chat::ChatMessage;
@@ -16,17 +16,17 @@ pub struct Stored {
     pub summary: String,
 }
 
-/// A stored session with the instructions that stand before it.
+/// A stored session with the instructions before it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conversation {
     /// The parts of the system prompt that are not PicoClaw's own.
     pub instructions: Vec<ChatMessage>,
-    /// What is stored.
+    /// The stored session.
     pub stored: Stored,
 }
 
 impl Stored {
-    /// A session with these messages and this summary.
+    /// Makes a session with these messages and this summary.
     pub fn new(history: Vec<ChatMessage>, summary: impl Into<String>) -> Self {
         Self {
             history,
@@ -34,7 +34,7 @@ impl Stored {
         }
     }
 
-    /// Keeps the newest messages only.
+    /// Keeps only the newest messages.
     pub fn truncate_history(&mut self, keep: usize) {
         let dropped = self.history.len().saturating_sub(keep);
         self.history.drain(..dropped);
@@ -42,7 +42,7 @@ impl Stored {
 }
 
 impl Conversation {
-    /// Takes a replay's messages apart.
+    /// Splits a replay's messages.
     pub fn of(messages: Vec<ChatMessage>) -> Self {
         let history = history(&messages).len();
         let mut instructions = messages;
@@ -61,7 +61,7 @@ impl Conversation {
         }
     }
 
-    /// The same messages again, as a replay holds them.
+    /// Returns the messages in the order of a replay.
     pub fn into_messages(self) -> Vec<ChatMessage> {
         let Self {
             instructions,
@@ -77,13 +77,13 @@ impl Conversation {
     }
 }
 
-/// Returns the stored history among a replay's messages: all behind the instructions.
+/// Returns the stored history among a replay's messages: all after the instructions.
 pub fn history(messages: &[ChatMessage]) -> &[ChatMessage] {
     let n_system = messages.iter().take_while(|m| m.is("system")).count();
     &messages[n_system..]
 }
 
-/// The summary in a message of ours.
+/// Returns the summary in a message of ours.
 fn summary_in(message: &ChatMessage) -> Option<&str> {
     let is_ours = message.written == Some(WrittenKind::Summary);
     let text = message.text().filter(|_| is_ours)?;

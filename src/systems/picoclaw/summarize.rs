@@ -1,6 +1,6 @@
-//! Summarizing the older part of a session, after a turn.
+//! Summaries of the older part of a session, after a turn.
 //!
-//! The model sees what the user and the assistant said: never a tool's result, never a call's arguments.
+//! The model receives texts of the user and the assistant, but never tool results or arguments of calls.
 
 use super::boundary::{before_group, find_safe_boundary};
 use super::estimate::{tokens_after, tokens_before};
@@ -10,39 +10,40 @@ use super::summary_text::{merge_summaries, summarize_batch};
 use super::{Edition, Settings, Stored};
 use crate::chat::{ChatMessage, Dialogue, Wants};
 
-/// What PicoClaw logs when it starts to summarize.
+/// Log line at the start of a summary.
 pub const STARTED: &str = "Memory threshold reached. Optimizing conversation history...";
 
-/// Up to this many messages are summarized at once, with the summary there was; more in two halves, without it.
+/// The most messages that are summarized at once, with the previous summary; more are split into two halves, without
+/// it.
 const MOST_AT_ONCE: usize = 10;
 
-/// Added where messages were too large to be summarized.
+/// Appended if messages were too large to be summarized.
 const OMITTED: &str =
     "\n[Note: Some oversized messages were omitted from this summary for efficiency.]";
 
-/// What decides whether a session is summarized.
+/// Values that decide whether a session is summarized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trigger {
     /// Messages of the history.
     pub messages: usize,
-    /// More than this many fire.
+    /// Fires above this many messages.
     pub message_threshold: i64,
     /// Tokens of the history.
     pub tokens: i64,
-    /// More than this many fire.
+    /// Fires above this many tokens.
     pub token_threshold: i64,
 }
 
-/// What came of it.
+/// The result of a summary.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summarized {
     /// The session afterwards.
     pub stored: Stored,
-    /// What listeners are told; before, nobody is.
+    /// Event for listeners; before, none is sent.
     pub event: Event,
 }
 
-/// What of a history is summarized.
+/// The part of a history to summarize.
 struct Plan<'a> {
     messages: Vec<&'a ChatMessage>,
     omitted: bool,
@@ -69,17 +70,17 @@ impl Trigger {
         }
     }
 
-    /// Whether it is to be summarized.
+    /// Returns whether the session is summarized.
     pub fn fires(&self) -> bool {
         self.messages.cast_signed() as i64 > self.message_threshold
             || self.tokens > self.token_threshold
     }
 }
 
-/// Summarizes a session; none if nothing can be, or the summary came out empty.
+/// Summarizes a session; `None` if there is nothing to summarize, or the summary is empty.
 ///
 /// # Errors
-/// [`Wants`] until every answer is there.
+/// [`Wants`] until every answer is available.
 pub fn summarize_session(
     stored: &Stored,
     edition: Edition,
@@ -91,7 +92,7 @@ pub fn summarize_session(
     };
     let max_tokens = settings.max_tokens;
     let mut summary = if plan.messages.len() > MOST_AT_ONCE {
-        // The summary there was is not shown to the model: from here on it is gone.
+        // The model does not receive the previous summary, which is lost here.
         let (first, second) = plan.messages.split_at(middle(&plan.messages));
         let first = summarize_batch(first, "", max_tokens, dialogue)?;
         let second = summarize_batch(second, "", max_tokens, dialogue)?;
@@ -116,8 +117,8 @@ pub fn summarize_session(
     Ok(Some(Summarized { stored, event }))
 }
 
-/// Everything before the cut that was said, unless a message is larger than half the window; it is weighed by half its
-/// bytes, which counts CJK text nearly four times as high as the estimate does.
+/// Collects all texts before the cut, except messages larger than half the window. Measures them by half their bytes,
+/// which counts CJK text nearly four times as high as the estimate does.
 fn plan<'a>(history: &'a [ChatMessage], edition: Edition, settings: &Settings) -> Option<Plan<'a>> {
     let target = history
         .len()
@@ -141,7 +142,7 @@ fn plan<'a>(history: &'a [ChatMessage], edition: Edition, settings: &Settings) -
     })
 }
 
-/// The middle, at the nearest message of the user: at it or before, else behind.
+/// Returns the middle, at the nearest user message: there or before, else after it.
 fn middle(messages: &[&ChatMessage]) -> usize {
     let middle = messages.len() / 2;
     let is_user = |idx: &usize| messages[*idx].is("user");

@@ -1,24 +1,24 @@
-//! What a model is asked for in a summary, how often, and what stands in its place if it never answers.
+//! Summary requests: their text, their retries, and the fallback without an answer.
 
 use super::message::text_of;
 use crate::chat::{Ask, ChatMessage, Dialogue, Heard, Wants};
 
-/// Temperature of every request for a summary.
+/// Temperature of every summary request.
 pub const TEMPERATURE: f64 = 0.3;
 
-/// Tries a request. Between them PicoClaw sleeps for 100 and 200 ms.
+/// Number of tries per request. Between them PicoClaw sleeps for 100 and 200 ms.
 const TRIES: usize = 3;
 
-/// Characters of a message that the fallback keeps at least.
+/// Characters of a message that the fallback always keeps.
 const FALLBACK_CHARS: usize = 200;
 
-/// Share of a message, in percent, that the fallback keeps of longer ones.
+/// Share of a longer message, in percent, that the fallback keeps.
 const FALLBACK_PERCENT: usize = 10;
 
-/// Asks for a summary of messages; if nothing comes, the start of each stands for it.
+/// Requests a summary of messages; without an answer, uses the start of each.
 ///
 /// # Errors
-/// [`Wants`] until the answer is there.
+/// [`Wants`] until the answer is available.
 pub fn summarize_batch(
     batch: &[&ChatMessage],
     existing: &str,
@@ -39,10 +39,10 @@ pub fn summarize_batch(
     Ok(answer.map_or_else(|| fallback(batch), |text| text.trim().to_owned()))
 }
 
-/// Asks for one summary out of two; if nothing comes, both stand beside each other.
+/// Requests one summary of two; without an answer, joins both.
 ///
 /// # Errors
-/// [`Wants`] until the answer is there.
+/// [`Wants`] until the answer is available.
 pub fn merge_summaries(
     first: &str,
     second: &str,
@@ -56,7 +56,7 @@ pub fn merge_summaries(
     Ok(answer.unwrap_or_else(|| format!("{first} {second}")))
 }
 
-/// The first answer that says anything, if only spaces.
+/// Returns the first answer that is not empty, even if it is blank.
 fn ask_with_retries(
     prompt: &str,
     max_tokens: i64,

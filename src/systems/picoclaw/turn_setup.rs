@@ -1,4 +1,4 @@
-//! Before the first call of a turn, as built: a request that would not fit is compressed and trimmed, once.
+//! Before the first call of a turn, as built: compresses and trims an oversized request, once.
 
 use super::budget::{Budget, Trimmed, trim_to_fit};
 use super::event::{Event, Reason};
@@ -6,25 +6,25 @@ use super::force_compression::{Compressed, force_compression};
 use super::prompt::Prompt;
 use super::{Settings, Stored};
 
-/// What PicoClaw logs when the request is too large.
+/// Log line for an oversized request.
 pub const EXCEEDED: &str = "Proactive compression: context budget exceeded before LLM call";
 
-/// What it logs when history had to be left out of the request.
+/// Log line if history was left out of the request.
 pub const TRIMMED: &str = "Trimmed rebuilt history after proactive compaction";
 
-/// What it logs when even that is too large; the call is made anyway.
+/// Log line if the request is still too large; the call is made anyway.
 pub const STILL_EXCEEDED: &str = "Context still exceeds budget after proactive compaction rebuild";
 
 /// A turn ready for its first call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
-    /// What the request weighed at first.
+    /// Estimate of the original request.
     pub budget: Budget,
     /// The session afterwards.
     pub stored: Stored,
     /// What is left out of the request.
     pub trimmed: Trimmed,
-    /// What listeners are told.
+    /// Events for listeners.
     pub events: Vec<Event>,
 }
 
@@ -42,7 +42,7 @@ pub fn compact_if_over(
     (budget, compressed.flatten())
 }
 
-/// Both steps: the store is compressed, the request trimmed.
+/// Runs both steps: compresses the store and trims the request.
 pub fn set_up_turn(
     prompt: &Prompt,
     stored: &Stored,

@@ -1,4 +1,4 @@
-//! Putting a summary in the place of everything before a call.
+//! Replaces everything before a call with a summary.
 
 use super::{choice, limits_of, terms, total, total_of};
 use crate::chat::{Dialogue, Shape, Wants};
@@ -7,13 +7,13 @@ use crate::systems::baseagent::manage::{compaction_result, insufficient};
 use crate::systems::baseagent::{Texts, compact};
 use std::sync::Arc;
 
-/// `result` says for which results the stage is (`any`, `shorter`, `not_shorter`), since the loop stores a list only
-/// if it is shorter than what it has: a preset has a stage that stores and one that does not. `prompt` and `prefix`
-/// are the request's last message and the summary's first words; as shipped if left out.
+/// `result` selects the results that the stage handles (`any`, `shorter`, `not_shorter`), since the loop stores a list
+/// only if it is shorter than the stored one: a preset has a stage that stores and one that does not. `prompt` and
+/// `prefix` are the request's last message and the start of the summary (default: as shipped).
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "baseagent.compact",
     verb: "summarize",
-    help: "Has the model summarize everything; the system prompt and the summary are left.",
+    help: "The model summarizes everything; only the system prompt and the summary remain.",
     shape: Shape::OpenAi,
     numbers: &["usable", "threshold", "max_tokens"],
     make: |settings| {
@@ -36,7 +36,7 @@ pub(super) const ACTION: NamedAction = NamedAction {
     },
 };
 
-/// Which results a stage is for.
+/// The results that a stage handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fit {
     Any,
@@ -56,7 +56,7 @@ impl Rewrite for Compact {
         let limits = limits_of(&scene);
         let messages = &scene.messages;
         let system = messages.first().filter(|first| first.is("system"));
-        // A system prompt that the session lacks would stand on both sides of the comparison.
+        // A system prompt that is not recorded would count on both sides of the comparison.
         let n_left = 1 + usize::from(system.is_some());
         let is_shorter = n_left < messages.len();
         if (self.fit == Fit::Shorter && !is_shorter) || (self.fit == Fit::NotShorter && is_shorter)

@@ -1,4 +1,4 @@
-//! What an error of the provider does: it ends the run, or is waited for.
+//! Effects of a provider error: it ends the run or delays it.
 
 use super::terms;
 use crate::chat::{Dialogue, Shape, Wants};
@@ -7,11 +7,11 @@ use crate::systems::baseagent::PythonError;
 use crate::systems::baseagent::agent_loop::{Failure, code_of_status};
 use std::sync::Arc;
 
-/// There is no emergency stage. A prompt that does not fit ends the run; an error that may pass is waited for.
+/// There is no emergency stage. An overflow ends the run; a temporary error causes a wait.
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "baseagent.fail",
     verb: "log",
-    help: "Ends the run: there is no emergency stage for a prompt that does not fit. Errors that may pass are tried again.",
+    help: "Ends the run: there is no emergency stage for an overflow. Retries temporary errors.",
     shape: Shape::OpenAi,
     numbers: &[],
     make: |_| Ok(Arc::new(Fail)),
@@ -30,7 +30,7 @@ impl Rewrite for Fail {
         };
         let log = first.into_iter().chain([last]);
         Ok(Rewritten {
-            // What is tried again is no failure yet.
+            // A retried call has not failed yet.
             fired: halt.is_some(),
             terms: terms(&[("window", scene.window as f64)]),
             log: log.map(|line| format!("[loop] {line}")).collect(),
@@ -40,7 +40,7 @@ impl Rewrite for Fail {
     }
 }
 
-/// What the client makes of the provider's error; without one the prompt did not fit.
+/// Returns the client's failure for the provider's error; without an error, an overflow.
 fn failure(scene: &Scene<'_>) -> Failure {
     let window = scene.window;
     let (status, message) = if scene.error.is_empty() {
@@ -54,12 +54,12 @@ fn failure(scene: &Scene<'_>) -> Failure {
             code: code_of_status(status).to_owned(),
             message,
         },
-        // Without an answer there is no status: the client raises.
+        // Without an answer there is no status: the client raises an exception.
         None => Failure::Other(PythonError::new("RuntimeError", message)),
     }
 }
 
-/// The first number in an error's text that is a status of a failed request.
+/// Returns the first number in an error's text that is a status of a failed request.
 fn status_of(error: &str) -> Option<u16> {
     error
         .split(|c: char| !c.is_ascii_digit())

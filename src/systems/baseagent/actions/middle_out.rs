@@ -1,4 +1,4 @@
-//! Cutting a tool's output when it comes in.
+//! Truncates a tool's output on arrival.
 
 use super::{choice, terms, total};
 use crate::chat::{BlockBody, Content, Dialogue, Shape, Wants};
@@ -6,11 +6,11 @@ use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
 use crate::systems::baseagent::{document_middle_out, middle_out};
 use std::sync::Arc;
 
-/// `counts` says what the limit is in: `bytes` as shipped, `code_points` as the document has it.
+/// `counts` is the unit of the limit: `bytes` as shipped, `code_points` as documented.
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "baseagent.middle_out",
     verb: "cut",
-    help: "Cuts the middle out of a tool's output, half of the limit kept at each end.",
+    help: "Removes the middle of a tool's output, keeping half of the limit at each end.",
     shape: Shape::OpenAi,
     numbers: &["max_tokens"],
     make: |settings| {
@@ -23,7 +23,7 @@ pub(super) const ACTION: NamedAction = NamedAction {
     },
 };
 
-/// A rule that shortens a text, or leaves it.
+/// A rule that shortens a text or returns `None` to keep it.
 type Rule = fn(&str, i64) -> Option<String>;
 
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl MiddleOut {
 }
 
 impl Rewrite for MiddleOut {
-    /// An output is one text to the original; where a session has several in one result, each is an output.
+    /// An output is one text in the original; if a session has several in one result, each is an output.
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let max_tokens = scene.number("max_tokens") as i64;
         let mut messages = scene.messages.into_vec();

@@ -1,7 +1,7 @@
-//! Its mechanisms as actions of a policy, and its way to count as a meter.
+//! Its mechanisms as actions of a policy, and its token estimate as a meter.
 //!
-//! `manage_context` is several stages here, since what it clears is only sent while what it summarizes is stored. They
-//! are given the conversation of the session; its first instruction stands for the system prompt.
+//! `manage_context` is split into several stages here, since cleared messages are only sent while summaries are stored.
+//! The stages receive the session's conversation; its first instruction is used as the system prompt.
 
 mod compact;
 mod fail;
@@ -23,20 +23,20 @@ pub static ACTIONS: &[NamedAction] = &[
     fail::ACTION,
 ];
 
-/// Its way to count.
+/// Its token estimate.
 pub static METER: NamedMeter = NamedMeter {
     name: "baseagent",
-    help: "Code points / 4, rounded down text by text; 1,000 an image, 4 a message. Ids, names, reasoning and tool definitions do not count.",
+    help: "Code points / 4, rounded down for each text; 1,000 per image, 4 per message. Ids, names, reasoning and tool definitions do not count.",
     shape: Shape::OpenAi,
     units: |message| countable_tokens(message).0,
     tokens: |units| units,
     tools: |_| 0,
 };
 
-/// One of the words that a key may have; the first is what it means to leave the key out.
+/// Returns the choice that a key names; the first is the default.
 fn choice<T: Copy>(settings: &toml::Table, key: &str, choices: &[(&str, T)]) -> Result<T, String> {
     let words = || choices.iter().map(|(word, _)| *word).collect::<Vec<_>>();
-    let wrong = || format!("`{key}` is one of {}", words().join(", "));
+    let wrong = || format!("`{key}` must be one of {}", words().join(", "));
     let found = match settings.get(key) {
         None => choices.first(),
         Some(value) => choices
@@ -46,7 +46,7 @@ fn choice<T: Copy>(settings: &toml::Table, key: &str, choices: &[(&str, T)]) -> 
     found.map(|(_, choice)| *choice).ok_or_else(wrong)
 }
 
-/// An exception outside of a call of the model ends the run.
+/// Returns the result of an exception outside a model call, which ends the run.
 fn raised(error: PythonError) -> Rewritten {
     let halt = Failure::Other(error).fatal();
     Rewritten {
@@ -72,7 +72,7 @@ fn total(messages: &[ChatMessage]) -> Tokens {
     messages.iter().map(|m| Tokens(METER.weigh(m))).sum()
 }
 
-/// The same of a conversation that mostly grows.
+/// Returns the total of a conversation that mostly grows.
 fn total_of(messages: &Messages) -> Tokens {
     Tokens(METER.weigh_all(messages))
 }

@@ -1,4 +1,4 @@
-//! Clearing old tool results before a call.
+//! Clears old tool results before a call.
 
 use super::{METER, choice, limits_of, raised, terms, total_of};
 use crate::chat::{ChatMessage, Dialogue, Messages, Rule, Shape, Wants};
@@ -10,8 +10,8 @@ use crate::units::Tokens;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// `marker` says what a result that was cleared before does to the scan: it `stops` it as shipped, or `counts` like
-/// any other, as the document has it.
+/// `marker` sets the effect of a result cleared earlier on the scan: it `stops` the scan as shipped, or `counts` like
+/// any other as documented.
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "baseagent.prune",
     verb: "clear",
@@ -77,7 +77,7 @@ impl Prune {
     }
 }
 
-/// What is known of results and of what they become, as conversations remember it.
+/// The cached rule for results and their cleared form.
 const RESULTS: Rule = Rule {
     name: "baseagent: results",
     by: 0,
@@ -87,16 +87,16 @@ const CLEARED: Rule = Rule {
     by: 0,
 };
 
-/// The oldest results as they are once they are cleared, by their numbers.
+/// The oldest results in their cleared form, by number.
 #[derive(Clone, Debug, Default)]
 struct Cleared {
     messages: Vec<ChatMessage>,
-    /// What each and all before it weigh: as they were, and cleared.
+    /// Running sums of tokens up to each result: original and cleared.
     sums: Vec<(u64, u64)>,
 }
 
 impl Cleared {
-    /// Goes on to the result with this number.
+    /// Extends the sums up to the result with this number.
     fn go_on(&mut self, messages: &[ChatMessage], results: &Results, end: usize) {
         for nth in self.messages.len()..end {
             let message = &messages[results.place(nth)];
@@ -115,7 +115,7 @@ impl Cleared {
         }
     }
 
-    /// What is left of a weight once these are cleared.
+    /// Returns the tokens that remain of a total after clearing these results.
     fn after(&self, before: u64, cleared: Range<usize>) -> u64 {
         let (first, last) = (self.sum_before(cleared.start), self.sum_before(cleared.end));
         before - (last.0 - first.0) + (last.1 - first.1)

@@ -1,11 +1,11 @@
-//! What the actions make of a session's conversation.
+//! Tests of the actions on a session's conversation.
 
 use super::*;
 use crate::chat::{Content, Dialogue, Fields, Heard, Text, Wants};
 use crate::engine::{Hook, Memory, Storage};
 use crate::systems::baseagent::MARKER;
 
-/// A message whose content is a part of a session.
+/// Makes a message whose content is a part of a session.
 fn said(role: &str, text: &str, part: u32) -> ChatMessage {
     ChatMessage::from(Fields {
         content: Content::Text(Text {

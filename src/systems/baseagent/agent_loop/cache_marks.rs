@@ -1,16 +1,16 @@
-//! Marking messages for the provider's prompt cache.
+//! Marks messages for the provider's prompt cache.
 
 use crate::chat::{Block, BlockBody, ChatMessage, Content, Image};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Messages with instructions that are marked, from the first.
+/// Number of messages with instructions to mark, from the first.
 const FIRST_SYSTEM: usize = 2;
-/// Other messages that are marked, from the last.
+/// Number of other messages to mark, from the last.
 const LAST_OTHERS: usize = 2;
 
-/// `_apply_caching` with caching on: the messages as the client gets them, and what is logged. The client takes the
-/// marks off again, but a text that became a list of one part stays a list.
+/// `_apply_caching` with caching on: returns the messages as the client receives them, and the log lines. The client
+/// removes the marks again, but a text converted to a list of one part remains a list.
 pub fn mark_for_cache(mut messages: Vec<ChatMessage>) -> (Vec<ChatMessage>, Option<String>) {
     let (system, others): (Vec<usize>, Vec<usize>) =
         (0..messages.len()).partition(|&idx| messages[idx].is("system"));
@@ -31,7 +31,7 @@ pub fn mark_for_cache(mut messages: Vec<ChatMessage>) -> (Vec<ChatMessage>, Opti
     (messages, Some(line))
 }
 
-/// The last text of a content gets the mark; a content that has one already keeps it alone.
+/// Marks the last text of a content; a content with an existing mark keeps only that one.
 fn mark(content: &mut Content) {
     match content {
         Content::Text(text) => {

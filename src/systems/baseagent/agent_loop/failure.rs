@@ -1,29 +1,29 @@
-//! Which failures of a call are tried again, and how they are worded.
+//! Failures of a call: retries and log texts.
 
 use crate::systems::baseagent::PythonError;
 
 /// Tries of one call.
 const MAX_ATTEMPTS: u64 = 5;
-/// Seconds of wait before the second try; each further wait is longer by as much.
+/// Seconds before the second try; each further wait is longer by this much.
 const WAIT: u64 = 10;
 
-/// Why a call of the model gave no answer.
+/// Reason why a model call returned no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The limit of cost is reached.
+    /// The cost limit is reached.
     CostLimit(String),
-    /// The provider refuses. A prompt that does not fit is one of these, and ends the run like the others.
+    /// The provider rejects the call. An overflow is one of these and ends the run like the others.
     Llm {
-        /// What the client makes of the answer's status.
+        /// The client's code for the status of the answer.
         code: String,
-        /// What the provider says.
+        /// The provider's message.
         message: String,
     },
     /// Anything else.
     Other(PythonError),
 }
 
-/// The client's code for an answer with a status other than 200.
+/// Returns the client's code for an answer with a status other than 200.
 pub fn code_of_status(status: u16) -> &'static str {
     match status {
         401 => "authentication_error",
@@ -34,7 +34,7 @@ pub fn code_of_status(status: u16) -> &'static str {
 }
 
 impl Failure {
-    /// What is logged when a try fails; a limit of cost says nothing yet.
+    /// Returns the log line of a failed try; `None` for a cost limit.
     pub fn of_attempt(&self, attempt: u64) -> Option<String> {
         match self {
             Self::CostLimit(_) => None,
@@ -47,12 +47,12 @@ impl Failure {
         }
     }
 
-    /// Seconds until the next try; none if there is no next one.
+    /// Returns the seconds until the next try; `None` if there is no next one.
     pub fn wait_after(&self, attempt: u64) -> Option<u64> {
         (attempt < MAX_ATTEMPTS && self.is_passing()).then_some(WAIT * attempt)
     }
 
-    /// Whether its words say that it may pass.
+    /// Returns whether its text describes a temporary error.
     fn is_passing(&self) -> bool {
         let says = |text: &str, words: &[&str]| {
             let text = text.to_lowercase();
@@ -75,7 +75,7 @@ impl Failure {
         }
     }
 
-    /// What is logged when the run ends by it.
+    /// Returns the log line when it ends the run.
     pub fn fatal(&self) -> String {
         match self {
             Self::CostLimit(text) => format!("Cost limit exceeded: {text}"),

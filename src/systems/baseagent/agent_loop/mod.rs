@@ -1,6 +1,6 @@
-//! The loop around the management of context, so that a scripted run shows what is stored and what is only sent.
+//! The loop around the context management. A scripted run shows which messages are stored and which are only sent.
 //!
-//! Who answers and who runs tools is a [`World`]; the loop itself decides, words and records.
+//! A [`World`] answers calls and runs tools; the loop itself decides, formats and records.
 
 mod cache_marks;
 mod failure;
@@ -15,25 +15,25 @@ use super::Limits;
 use crate::chat::{Ask, Block, ChatMessage, Heard};
 use serde_json::{Map, Value};
 
-/// What it is asked to do, and what it finds.
+/// The task and the initial state.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// The person's words.
+    /// The user's instruction.
     pub instruction: String,
     /// The first message.
     pub system_prompt: String,
-    /// What `pwd && ls -la` printed.
+    /// Output of `pwd && ls -la`.
     pub initial_state: String,
 }
 
-/// What its configuration sets.
+/// Configuration of the agent.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Of the management of context.
+    /// Limits of the context management.
     pub limits: Limits,
-    /// Tokens of a tool's output; the only limit that is read from the configuration.
+    /// Token limit of a tool's output; the only limit that is read from the configuration.
     pub max_output_tokens: i64,
-    /// Rounds after which it stops.
+    /// Calls after which it stops.
     pub max_iterations: i64,
     /// Whether messages are marked for the provider's cache.
     pub is_caching: bool,
@@ -44,9 +44,9 @@ pub trait World {
     /// Answers a request of the agent.
     ///
     /// # Errors
-    /// What the client raises.
+    /// The client's exception.
     fn chat(&mut self, messages: &[ChatMessage]) -> Result<Reply, Failure>;
-    /// Answers the request for a summary.
+    /// Answers a summary request.
     fn summarize(&mut self, ask: &Ask) -> Heard;
     /// Runs a tool.
     fn execute(&mut self, tool: &str, arguments: &Map<String, Value>) -> ToolOutput;
@@ -55,11 +55,11 @@ pub trait World {
 /// An answer of the model.
 #[derive(Clone, Debug, Default)]
 pub struct Reply {
-    /// What it says.
+    /// Text of the answer.
     pub text: String,
-    /// What it calls.
+    /// Tool calls.
     pub calls: Vec<ToolCall>,
-    /// What the provider charges for.
+    /// Token counts that the provider charges.
     pub usage: Usage,
 }
 
@@ -68,53 +68,53 @@ pub struct Reply {
 pub struct ToolCall {
     /// Its id.
     pub id: String,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// Its arguments, as the client read them.
+    /// Its arguments, as parsed by the client.
     pub arguments: Value,
 }
 
-/// What a tool gives back.
+/// Output of a tool.
 #[derive(Clone, Debug, Default)]
 pub struct ToolOutput {
     /// Its text.
     pub text: String,
-    /// A picture to show to the model.
+    /// An image for the model.
     pub image: Option<Block>,
 }
 
 /// Tokens as the provider counts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Read.
+    /// Input tokens.
     pub input: u64,
-    /// Read from its cache.
+    /// Input tokens read from the cache.
     pub cached: u64,
-    /// Written.
+    /// Output tokens.
     pub output: u64,
 }
 
 /// A request as it was sent.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Whether it asks for a summary.
+    /// Whether it is a summary request.
     pub is_compaction: bool,
-    /// What it holds.
+    /// Its messages.
     pub messages: Vec<ChatMessage>,
 }
 
-/// What happened.
+/// The recorded run.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
-    /// Every request, tries that failed included.
+    /// Every request, including failed tries.
     pub requests: Vec<Request>,
     /// Names of the events that it prints.
     pub events: Vec<&'static str>,
-    /// What it logs; a wait stands there as `sleep SECONDS`.
+    /// Log lines; a wait is logged as `sleep SECONDS`.
     pub log: Vec<String>,
-    /// Of the agent's own requests; those for summaries are left out.
+    /// Usage of the agent's own requests, without summary requests.
     pub usage: Usage,
-    /// It has told that it is done, be it in failure.
+    /// Whether it reported completion, even after a failure.
     pub is_done: bool,
 }
 

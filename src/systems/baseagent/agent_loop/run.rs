@@ -1,4 +1,4 @@
-//! The loop itself: manage, mark, ask, run the tools, ask for verification, end.
+//! The loop: manage the context, mark for the cache, call the model, run the tools, request verification, end.
 
 use super::verification::verification_prompt;
 use super::{
@@ -92,7 +92,8 @@ impl Run<'_> {
                 self.messages.len(),
                 context.len()
             ));
-            // Only here is the history replaced: what was cleared, or is no shorter, is sent once and forgotten.
+            // The history is replaced only here: cleared messages that are not a shorter list are sent once and
+            // discarded.
             self.messages.clone_from(&context);
         }
         let context = if self.settings.is_caching {
@@ -181,7 +182,7 @@ impl Run<'_> {
             let output = self.world.execute(&call.tool, arguments);
             let text = self.shortened(&output.text);
             self.emit("ItemCompletedEvent");
-            // The picture comes before the result, between the call and what answers it.
+            // The image is inserted before the result, between the call and its result.
             if let Some(image) = output.image {
                 let title = Block::text(format!("Image from {}:", call.tool));
                 self.messages.push(ChatMessage::from(Fields {
@@ -219,7 +220,7 @@ impl Run<'_> {
     }
 }
 
-/// A call as the history holds it: a dict of arguments becomes `str(dict)`, which is no JSON.
+/// Converts a call to its form in the history: a dict of arguments becomes `str(dict)`, which is not JSON.
 fn stored_call(call: &ToolCall) -> Call {
     let arguments = match &call.arguments {
         Value::String(text) => Arguments::Text(text.as_str().into()),

@@ -1,4 +1,4 @@
-//! Rules of the loop that no visible case file holds.
+//! Rules of the loop that no visible test vector covers.
 
 use super::*;
 use crate::chat::{BlockBody, message_to_json};
@@ -6,7 +6,7 @@ use crate::systems::baseagent::PythonError;
 use serde_json::json;
 use std::collections::VecDeque;
 
-/// Answers in order, then says `ok` for ever.
+/// Returns answers in order, then `ok` forever.
 struct Script {
     replies: VecDeque<Result<Reply, Failure>>,
     output: ToolOutput,

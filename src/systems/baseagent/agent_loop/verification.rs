@@ -1,6 +1,6 @@
-//! What it says when the model stops calling tools for the first time.
+//! The prompt at the first answer without tool calls.
 
-/// The self-verification prompt, around the instruction. Two blanks end the heading of its second section.
+/// Returns the self-verification prompt around the instruction. Two blanks end the heading of its second section.
 pub(super) fn verification_prompt(instruction: &str) -> String {
     format!("{BEFORE}{instruction}{AFTER}")
 }

@@ -5,7 +5,7 @@ use super::{apart, term};
 use crate::chat::{Dialogue, Wants};
 use crate::engine::{Rewrite, Rewritten, Scene};
 
-/// Tells messages, roles and characters, in the command's own words.
+/// Reports messages, roles and characters in the command's own wording.
 #[derive(Debug)]
 pub(super) struct Context;
 

@@ -1,4 +1,4 @@
-//! Actions that shorten one part and keep the message.
+//! Actions that shorten a part and keep the message.
 
 use super::super::block::{result_text, set_result_text};
 use super::super::history::{Ends, cut_history, is_longer};
@@ -8,7 +8,7 @@ use super::{apart, idle, joined, term};
 use crate::chat::{Block, BlockBody, ChatMessage, Content, Dialogue, Wants};
 use crate::engine::{Rewrite, Rewritten, Scene};
 
-/// Cuts results as they enter.
+/// Cuts results on arrival.
 #[derive(Debug)]
 pub(super) struct CutResult;
 
@@ -94,13 +94,13 @@ fn cut_thinking(message: &mut ChatMessage, most: usize) -> usize {
 pub(super) struct CutHistory(Ends);
 
 impl CutHistory {
-    /// Keeps heads, unless the preset says `ends = "both"`.
+    /// Keeps heads, unless the preset sets `ends = "both"`.
     pub(super) fn new(table: &toml::Table) -> Result<Self, String> {
         let is_known = |(key, value): (&String, &toml::Value)| {
             key == "ends" && matches!(value.as_str(), Some("head" | "both"))
         };
         if !table.iter().all(is_known) {
-            return Err("knows `ends` alone, which is \"head\" or \"both\"".to_owned());
+            return Err("the only option is `ends`, which must be \"head\" or \"both\"".to_owned());
         }
         let both = table.get("ends").and_then(toml::Value::as_str) == Some("both");
         Ok(Self(if both { Ends::Both } else { Ends::Head }))

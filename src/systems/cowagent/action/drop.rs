@@ -64,7 +64,7 @@ impl Rewrite for LimitTurns {
     }
 }
 
-/// What the two stages of the token budget look at.
+/// Inputs of the two stages of the token budget.
 struct Weighed<'a> {
     system: &'a [ChatMessage],
     said: &'a [ChatMessage],
@@ -116,7 +116,7 @@ impl<'a> Weighed<'a> {
     }
 }
 
-/// Few turns over budget: text alone.
+/// Few turns over budget: converts them to plain text.
 #[derive(Debug)]
 pub(super) struct FlattenTurns;
 
@@ -137,7 +137,7 @@ impl Rewrite for FlattenTurns {
     }
 }
 
-/// Many turns over budget: the oldest half goes.
+/// Many turns over budget: drops the oldest half.
 #[derive(Debug)]
 pub(super) struct HalveTurns;
 

@@ -1,4 +1,4 @@
-//! Actions around the model's calls: repairs, the report after the last step, the hint at repeats.
+//! Actions around model calls: repairs, the report after the last step, the hint at repeats.
 
 use super::super::block::{answered_id, call_id, input};
 use super::super::repeat::{CallHistory, HINT, NOTICED_FROM, REPEATS};
@@ -40,7 +40,7 @@ impl Rewrite for Validate {
     }
 }
 
-/// Asks for a report in the place of the call after the last step.
+/// Requests a report instead of the call after the last step.
 #[derive(Debug)]
 pub(super) struct AskForReport;
 
@@ -64,7 +64,7 @@ impl Rewrite for AskForReport {
     }
 }
 
-/// Hints that a call was made often enough.
+/// Adds a hint about a call that was repeated too often.
 #[derive(Debug)]
 pub(super) struct HintAtRepeats;
 
@@ -102,10 +102,10 @@ const REPEATED: Rule = Rule {
     by: 0,
 };
 
-/// The current run, up to the messages looked at.
+/// The current run, up to the messages read.
 #[derive(Clone, Default)]
 struct CurrentRun {
-    /// Messages looked at.
+    /// Number of messages read.
     seen: usize,
     n_steps: usize,
     history: CallHistory,
@@ -139,8 +139,8 @@ impl CurrentRun {
     }
 }
 
-/// Steps of the current run, the first tool of the newest, and how often that call succeeded of late. Looks only at
-/// messages added since the last call.
+/// Returns the steps of the current run, the first tool of the newest step, and how often that call recently succeeded.
+/// Looks only at messages added since the last call.
 fn repeats(messages: &Messages) -> (usize, String, usize) {
     let run = messages.find_out(REPEATED, |run: &mut CurrentRun, messages| {
         for (at, message) in messages.iter().enumerate().skip(run.seen) {
@@ -160,7 +160,7 @@ fn repeats(messages: &Messages) -> (usize, String, usize) {
     (run.n_steps, tool.to_owned(), n_succeeded)
 }
 
-/// Calls of a message that have an id, a tool and arguments.
+/// Returns the calls of a message that have an id, a tool and arguments.
 fn named_calls(message: &ChatMessage) -> impl Iterator<Item = (&Block, &str, &Value)> {
     let calls = message.blocks().iter().filter(|b| call_id(b).is_some());
     calls.filter_map(|block| Some((block, tool_of(block)?, input(block)?)))
@@ -174,7 +174,7 @@ fn tool_of(block: &Block) -> Option<&str> {
     }
 }
 
-/// Id of a call whose result is an error.
+/// Returns the id of a call whose result is an error.
 fn failed_id(block: &Block) -> Option<&str> {
     let is_error = match &block.body {
         BlockBody::ToolResult { is_error, .. } => *is_error == Some(true),

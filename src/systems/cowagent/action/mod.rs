@@ -1,4 +1,4 @@
-//! `CowAgent`'s mechanisms as actions that a preset places: each is one stage with its own event.
+//! `CowAgent`'s mechanisms as actions of presets: each is one stage with its own event.
 
 mod context;
 mod cut;
@@ -33,7 +33,7 @@ pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "cowagent.cut_history",
         verb: "cut",
-        help: "Keeps the head of tool results of earlier turns; a result cut before is cut again.",
+        help: "Keeps the head of tool results of earlier turns; a result cut earlier is cut again.",
         shape: Shape::Anthropic,
         numbers: &["result_chars"],
         make: |table| Ok(Arc::new(cut::CutHistory::new(table)?)),
@@ -49,7 +49,7 @@ pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "cowagent.remember",
         verb: "summarize",
-        help: "Summarizes what the trim is about to drop for the daily memory file, and puts the summary before the first text kept.",
+        help: "Summarizes the messages that the trim will drop for the daily memory file, and inserts the summary before the first text kept.",
         shape: Shape::Anthropic,
         numbers: &[
             "max_turns",
@@ -72,7 +72,7 @@ pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "cowagent.flatten_turns",
         verb: "drop",
-        help: "Over budget with few turns: keeps of each turn, the current one too, the first question and the last answer.",
+        help: "Over budget with few turns: keeps the first question and the last answer of each turn, including the current one.",
         shape: Shape::Anthropic,
         numbers: &["max_tokens", "few_turns"],
         make: |table| plain(table, drop::FlattenTurns),
@@ -88,7 +88,7 @@ pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "cowagent.validate",
         verb: "repair",
-        help: "Makes up missing results and removes what does not match.",
+        help: "Inserts missing results and removes mismatches.",
         shape: Shape::Anthropic,
         numbers: &[],
         make: |table| plain(table, guard::Validate),
@@ -96,7 +96,7 @@ pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "cowagent.ask_for_report",
         verb: "inject",
-        help: "After the last step of a run asks for a report in the place of more calls.",
+        help: "After the last step of a run, requests a report instead of more calls.",
         shape: Shape::Anthropic,
         numbers: &["max_steps"],
         make: |table| plain(table, guard::AskForReport),
@@ -104,7 +104,7 @@ pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "cowagent.hint_at_repeats",
         verb: "inject",
-        help: "Tells the model to answer after the same call succeeded three times; the hint stays and counts as a turn.",
+        help: "Asks the model to answer after the same call succeeded three times; the hint remains and counts as a turn.",
         shape: Shape::Anthropic,
         numbers: &[],
         make: |table| plain(table, guard::HintAtRepeats),
@@ -112,7 +112,7 @@ pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "cowagent.remember_all",
         verb: "summarize",
-        help: "Summarizes the whole conversation for the daily memory file before an overflow is dealt with.",
+        help: "Summarizes the whole conversation for the daily memory file before handling an overflow.",
         shape: Shape::Anthropic,
         numbers: &["summary_chars", "summary_max_tokens"],
         make: |table| plain(table, remember::RememberAll),
@@ -120,7 +120,7 @@ pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "cowagent.recover",
         verb: "drop",
-        help: "After an overflow cuts everything long and keeps the last turns; if that cuts nothing or was done for this call already, empties the conversation.",
+        help: "After an overflow, cuts all long contents and keeps the last turns; if that has no effect or was already done for this call, empties the conversation.",
         shape: Shape::Anthropic,
         numbers: &["result_chars", "user_chars", "keep_turns"],
         make: |table| plain(table, recover::Recover),
@@ -128,7 +128,7 @@ pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "cowagent.restore",
         verb: "drop",
-        help: "After a restart brings back the last turns, a question and an answer each.",
+        help: "Restores the last turns after a restart, a question and an answer each.",
         shape: Shape::Anthropic,
         numbers: &["max_turns", "is_scheduled"],
         make: |table| plain(table, recover::Restore),
@@ -136,7 +136,7 @@ pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "cowagent.context",
         verb: "log",
-        help: "Tells what /context tells: messages, roles and characters.",
+        help: "Logs the statistics of /context: messages, roles and characters.",
         shape: Shape::Anthropic,
         numbers: &[],
         make: |table| plain(table, context::Context),
@@ -151,26 +151,26 @@ pub static ACTIONS: &[NamedAction] = &[
     },
 ];
 
-/// An action that a preset tells nothing but numbers.
+/// Makes an action that takes only numbers from a preset.
 fn plain(table: &toml::Table, action: impl Rewrite + 'static) -> Result<Arc<dyn Rewrite>, String> {
     match table.keys().next() {
-        Some(key) => Err(format!("knows no `{key}`")),
+        Some(key) => Err(format!("unknown key `{key}`")),
         None => Ok(Arc::new(action)),
     }
 }
 
-/// The instructions in front, and what was said.
+/// Splits off the leading instructions.
 fn apart(messages: &[ChatMessage]) -> (&[ChatMessage], &[ChatMessage]) {
     let is_instruction = |m: &&ChatMessage| m.is("system");
     messages.split_at(messages.iter().take_while(is_instruction).count())
 }
 
-/// What the instructions count: one if there are none.
+/// Returns the tokens of the instructions: one if there are none.
 fn instructions_tokens(system: &[ChatMessage]) -> u64 {
     messages_tokens(system).max(1)
 }
 
-/// The whole conversation again.
+/// Joins instructions and conversation.
 fn joined(system: &[ChatMessage], said: &[ChatMessage]) -> Vec<ChatMessage> {
     [system, said].concat()
 }
@@ -179,7 +179,7 @@ fn term(name: &str, value: usize) -> (String, f64) {
     (name.to_owned(), value as f64)
 }
 
-/// It looked and did nothing.
+/// Returns the result of a check that changed nothing.
 fn idle(terms: Vec<(String, f64)>) -> Rewritten {
     Rewritten {
         terms,

@@ -1,4 +1,4 @@
-//! Actions that bring a conversation back: after an overflow, after a restart, or empty.
+//! Actions that restore or empty a conversation: after an overflow or a restart.
 
 use super::super::emergency::{Recovery, trim_for_overflow};
 use super::super::error::{Meaning, meaning, wait_seconds};
@@ -10,7 +10,7 @@ use crate::chat::{Dialogue, Wants};
 use crate::engine::{Memory, Rewrite, Rewritten, Scene};
 use serde_json::json;
 
-/// Cuts, drops, and at last empties.
+/// Cuts, then drops, and finally empties.
 #[derive(Debug)]
 pub(super) struct Recover;
 
@@ -24,7 +24,7 @@ impl Rewrite for Recover {
             user_chars: scene.count("user_chars"),
             turns: scene.count("keep_turns"),
         };
-        // The call that was tried again after a trim is not tried a third time.
+        // A call that was retried after a trim is not tried a third time.
         let was_tried = scene.memory["tried_step"] == json!(scene.step);
         let (system, said) = apart(&scene.messages);
         let mut said = said.to_vec();
@@ -60,8 +60,8 @@ impl Rewrite for Recover {
     }
 }
 
-/// What is done about an error of the provider that is not taken for an overflow. One about messages that do not fit
-/// together, or what is taken for one, empties the conversation.
+/// Handles a provider error that is not treated as an overflow. A format error, or one treated as such, empties the
+/// conversation.
 fn other_error(scene: &Scene<'_>) -> Option<Rewritten> {
     let error = scene.error;
     if error.is_empty() {
@@ -99,7 +99,7 @@ fn other_error(scene: &Scene<'_>) -> Option<Rewritten> {
     Some(done)
 }
 
-/// Brings back the last turns.
+/// Restores the last turns.
 #[derive(Debug)]
 pub(super) struct Restore;
 

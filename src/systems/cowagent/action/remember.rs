@@ -1,4 +1,4 @@
-//! Actions that hand messages to the daily memory file.
+//! Actions that write messages to the daily memory file.
 
 use super::super::error::{Meaning, meaning};
 use super::super::flush::{Flush, Flushed, Reason, daily_entry, daily_header, day_and_hour, flush};
@@ -10,7 +10,8 @@ use crate::chat::{ChatMessage, Dialogue, Wants};
 use crate::engine::{FileContent, Memory, NewFile, Rewrite, Rewritten, Scene};
 use serde_json::json;
 
-/// Summarizes what the trim will drop, and puts the summary before the first text kept. The trim itself follows.
+/// Summarizes the messages that the trim will drop, and inserts the summary before the first text kept. The trim itself
+/// follows.
 #[derive(Debug)]
 pub(super) struct Remember;
 
@@ -44,7 +45,7 @@ impl Rewrite for Remember {
     }
 }
 
-/// Summarizes everything; nothing is put into the context.
+/// Summarizes everything; the context is unchanged.
 #[derive(Debug)]
 pub(super) struct RememberAll;
 
@@ -62,22 +63,22 @@ impl Rewrite for RememberAll {
     }
 }
 
-/// Key of the texts that were handed over.
+/// Key of the texts already summarized.
 const FLUSHED: &str = "flushed";
 
-/// Stands for the hour of an entry in a session without times.
+/// Replaces the hour of an entry in a session without times.
 const UNKNOWN_HOUR: &str = "time unknown";
 
-/// A day's memory file. The shipped code takes the day and the hour of the machine's zone, which no file records: here
-/// both are in UTC. Without recorded times the day is left out.
+/// Returns the name of a day's memory file. The shipped code uses the day and the hour of the machine's time zone,
+/// which is not recorded: both are in UTC here. Without recorded times the day is left out.
 fn daily_file(day: Option<&str>) -> String {
     format!("memory/{}.md", day.unwrap_or("daily"))
 }
 
-/// The process's memory: texts that were handed over, and the daily file.
+/// The process's memory: texts already summarized, and the daily file.
 struct DailyMemory {
     flushed: Flushed,
-    /// The file of the day has been begun.
+    /// Whether the file of the day exists.
     has_file: bool,
     day: Option<String>,
     hour: String,
@@ -105,7 +106,7 @@ impl DailyMemory {
         }
     }
 
-    /// Summarizes what was handed over and writes it down.
+    /// Summarizes the messages and writes the summary.
     fn write(
         &mut self,
         flush: &Flush,
@@ -162,7 +163,7 @@ impl DailyMemory {
     }
 }
 
-/// What is added to the daily file, if anything.
+/// Returns the additions to the daily file, if any.
 fn new_entries(name: String, entries: &str) -> Vec<NewFile> {
     if entries.is_empty() {
         return Vec::new();

@@ -96,7 +96,7 @@ fn a_summary_stands_before_what_the_trim_will_keep_and_in_the_daily_file() {
     let file = "\n## Trimmed Context (time unknown)\n\n- two things\n";
     assert_eq!(written(&remembered), file);
     assert_eq!(remembered.files[0].name, "memory/daily.md");
-    // The same texts are not handed over twice.
+    // The same texts are not summarized twice.
     let again = act(
         "cowagent.remember",
         scene(&conversation, numbers, remembered.memory),

@@ -1,6 +1,6 @@
-//! One run of the agent: a user's message, the trim, then model calls and tools until it answers.
+//! One run of the agent: a user message, the trim, then model calls and tools until it answers.
 //!
-//! What model and tools say comes from outside ([`World`]), so that the same loop runs over a script.
+//! A [`World`] supplies the answers of model and tools, so the same loop runs with a script.
 
 mod model;
 mod steps;
@@ -26,7 +26,7 @@ pub trait World {
     fn run_tool(&mut self, tool: &str, arguments: &Value) -> ToolOutcome;
 }
 
-/// What a call of the model brings.
+/// Result of a model call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
     /// An answer.
@@ -44,7 +44,7 @@ pub enum Reply {
     Refused {
         /// Its text.
         message: String,
-        /// The status of HTTP.
+        /// The HTTP status.
         status: Value,
         /// Its code.
         code: String,
@@ -62,37 +62,37 @@ pub struct RequestedCall {
     pub id: String,
     /// The tool.
     pub tool: String,
-    /// Its arguments, which ought to be JSON.
+    /// Its arguments, which should be JSON.
     pub arguments: String,
 }
 
-/// What came of a tool.
+/// Result of a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ToolOutcome {
-    /// It returned: whether it succeeded, and what it says.
+    /// A returned result.
     Returned {
         /// `success` or `error`.
         status: String,
-        /// What it says.
+        /// The result.
         result: Value,
     },
-    /// It failed with an exception.
+    /// An exception.
     Raised(String),
 }
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
     /// The answer, or the error that the user sees.
     pub response: Result<String, String>,
     /// The conversation in memory afterwards.
     pub messages: Vec<ChatMessage>,
-    /// What is appended to the store; none after an error. A run that dropped messages stores too little: what is new
-    /// is told by the number of messages before.
+    /// Messages appended to the store; `None` after an error. A run that dropped messages stores too few: it finds the
+    /// new ones by the earlier number of messages.
     pub stored: Option<Vec<ChatMessage>>,
-    /// What was handed to the memory.
+    /// Writes to memory.
     pub flushes: Vec<Flush>,
-    /// What the log says of the context, its warnings and its errors.
+    /// Log lines about the context, warnings and errors.
     pub log: Vec<String>,
 }
 
@@ -111,7 +111,7 @@ pub struct Run<'a, W> {
 }
 
 impl<'a, W: World> Run<'a, W> {
-    /// A run that continues a conversation.
+    /// Makes a run that continues a conversation.
     pub fn new(
         world: &'a mut W,
         messages: Vec<ChatMessage>,
@@ -142,7 +142,7 @@ impl<'a, W: World> Run<'a, W> {
             Ends::Head,
             &mut self.log,
         );
-        // Results are cut in the agent's own messages too; everything else stays in the run until it succeeds.
+        // Results are cut in the agent's own messages too; all other changes are local to the run until it succeeds.
         let before = self.messages[..n_before].to_vec();
         self.trim();
         let response = self.steps();
@@ -176,7 +176,7 @@ impl<'a, W: World> Run<'a, W> {
         sanitize(&mut self.messages, &mut self.log);
     }
 
-    /// Hands everything to the memory before an overflow is dealt with.
+    /// Passes everything to memory before handling an overflow.
     fn flush_all(&mut self) {
         if self.limits.has_memory {
             let messages = &self.messages;
@@ -200,7 +200,7 @@ impl<'a, W: World> Run<'a, W> {
     }
 }
 
-/// What a user says, or the agent in the user's name.
+/// Makes a user message, by the user or by the agent in the role of the user.
 fn user_text(text: &str) -> ChatMessage {
     with_blocks("user", vec![Block::text(text)])
 }

@@ -1,4 +1,4 @@
-//! A call of the model with what follows from its errors: another try, an emergency trim, or an empty conversation.
+//! A model call and its error handling: a retry, an emergency trim, or an empty conversation.
 
 use super::super::emergency::{Recovery, trim_for_overflow};
 use super::super::error::{is_format_error, is_overflow, is_retryable, wait_seconds};
@@ -9,47 +9,47 @@ use super::{Reply, RequestedCall, Run, World, block, with_blocks};
 use crate::chat::{BlockBody, python_str};
 use serde_json::{Map, Value, json};
 
-/// Tries after the first.
+/// Most retries.
 pub(in super::super) const MAX_RETRIES: u64 = 3;
-/// Marks errors of the stream that tell of an overflow.
+/// Prefix of stream errors that describe an overflow.
 const OVERFLOW_MARK: &str = "[CONTEXT_OVERFLOW]";
-/// Characters of faulty arguments that are told.
+/// Characters shown of faulty arguments.
 const PREVIEW_CHARS: usize = 200;
 
 /// The error after the conversation was emptied for an overflow.
 pub(in super::super) const OVERFLOW_ERROR: &str =
     "抱歉，对话历史过长导致上下文溢出。我已清空历史记录，请重新描述你的需求。";
-/// The same for messages that do not fit together.
+/// The error after the conversation was emptied for mismatched messages.
 pub(in super::super) const FORMAT_ERROR: &str =
     "抱歉，之前的对话出现了问题。我已清空历史记录，请重新发送你的消息。";
 
-/// An answer that was taken into the conversation.
+/// An answer that was added to the conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Answer {
     pub(super) text: String,
     pub(super) calls: Vec<ParsedCall>,
 }
 
-/// A call with its arguments read.
+/// A call with parsed arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ParsedCall {
     pub(super) id: String,
     pub(super) tool: String,
     pub(super) arguments: Value,
-    /// Why the arguments could not be read.
+    /// Reason why the arguments could not be parsed.
     pub(super) flaw: Option<String>,
 }
 
-/// How often a call was tried and why.
+/// Number and kind of the tries of a call.
 #[derive(Clone, Copy, Default)]
 struct Tries {
     n_retries: u64,
-    /// This try follows an emergency trim. Any other try in between forgets it.
+    /// This try follows an emergency trim. Any other try in between resets it.
     after_overflow: bool,
 }
 
 impl<W: World> Run<'_, W> {
-    /// Asks the model and takes its answer into the conversation; an empty one is asked for once more, if wanted.
+    /// Calls the model and adds its answer to the conversation; retries an empty answer once, if requested.
     pub(super) fn ask(&mut self, mut retries_empty: bool) -> Result<Answer, String> {
         let mut tries = Tries::default();
         loop {
@@ -85,7 +85,7 @@ impl<W: World> Run<'_, W> {
         }
     }
 
-    /// Logs an error of the stream and says it in one line.
+    /// Logs an error of the stream and returns it as one line.
     fn refused(&mut self, message: &str, status: &Value, code: &str, kind: &str) -> String {
         let error = json!({"message": message, "code": code, "type": kind});
         let chunk = python_str(&json!({"error": error, "status_code": status}));

@@ -3,12 +3,12 @@
 use super::super::block::strip;
 use super::{Run, World, user_text};
 
-/// The answer if the model says nothing.
+/// The answer if the model returns no text.
 const NO_ANSWER: &str = "抱歉，我暂时无法生成回复。请尝试换一种方式描述你的需求，或稍后再试。";
-/// Asked for once if the model says nothing after a tool; taken out of the conversation afterwards.
+/// Prompt sent once if the model returns no text after a tool; removed from the conversation afterwards.
 const ASK_FOR_ANSWER: &str = "请向用户说明刚才工具执行的结果或回答用户的问题。";
 
-/// Asks for a report after the last step; taken out of the conversation afterwards.
+/// Returns the prompt for a report after the last step; removed from the conversation afterwards.
 pub(in super::super) fn ask_for_report(n_steps: usize) -> String {
     format!(
         "你已经执行了{n_steps}个决策步骤，达到了单次运行的最大步数限制。请总结一下你目前的执行过程和结果，\
@@ -17,7 +17,7 @@ pub(in super::super) fn ask_for_report(n_steps: usize) -> String {
 }
 
 impl<W: World> Run<'_, W> {
-    /// The answer.
+    /// Runs the steps and returns the answer.
     pub(super) fn steps(&mut self) -> Result<String, String> {
         let mut response = String::new();
         let mut step = 0;
@@ -52,7 +52,7 @@ impl<W: World> Run<'_, W> {
         Ok(strip(&response).to_owned())
     }
 
-    /// Asks with a prompt that does not stay in the conversation.
+    /// Calls the model with a prompt that is removed afterwards.
     fn ask_in_passing(&mut self, prompt: &str) -> Result<super::model::Answer, String> {
         let at = self.messages.len();
         self.messages.push(user_text(prompt));
@@ -63,7 +63,7 @@ impl<W: World> Run<'_, W> {
         answer
     }
 
-    /// The last answer of a run that used up its steps, even where it just had answered in its last.
+    /// Returns the last answer of a run that used up its steps, even if its last step was an answer.
     fn report(&mut self, n_steps: usize) -> String {
         self.warn(&format!("⚠️  已达到最大决策步数限制: {}", self.max_steps));
         let report = self.ask_in_passing(&ask_for_report(n_steps));

@@ -1,4 +1,4 @@
-//! The tools of one step: all their results go into one message of the user.
+//! The tools of one step: all their results are added as one user message.
 
 use super::super::repeat::{HINT, NOTICED_FROM, REPEATS};
 use super::super::tool_result::{CURRENT_RESULT_CHARS, cut_result, result_content};
@@ -7,11 +7,11 @@ use super::{Run, ToolOutcome, World, block, user_text, with_blocks};
 use crate::chat::{Block, BlockBody, Content, python_str};
 use serde_json::{Value, json};
 
-/// Stands behind the reason of a refusal.
+/// Follows the reason of a refusal.
 const TRY_OTHERWISE: &str = "\n\n当前方法行不通，请尝试完全不同的方法或向用户询问更多信息。";
 
 impl<W: World> Run<'_, W> {
-    /// Runs calls and takes their results into the conversation; the last word if the run is given up.
+    /// Runs calls and adds their results to the conversation. Returns the final text if the run is aborted.
     pub(super) fn run_calls(&mut self, step: usize, calls: &[ParsedCall]) -> Option<String> {
         let mut blocks = Vec::new();
         let mut last_word = None;
@@ -51,7 +51,7 @@ impl<W: World> Run<'_, W> {
         last_word
     }
 
-    /// Status and result of a call, which may be refused for what came before.
+    /// Returns status and result of a call, which may be refused because of earlier calls.
     fn run_call(&mut self, call: &ParsedCall) -> (String, Value) {
         let (status, text) = if let Some(flaw) = &call.flaw {
             self.error(&format!(
@@ -104,7 +104,7 @@ impl<W: World> Run<'_, W> {
         result(call, text, status == "error")
     }
 
-    /// After a third equal success the model is told to answer; the hint stays in the conversation.
+    /// After a third identical success, asks the model to answer; the hint remains in the conversation.
     fn hint_at_repeats(&mut self, step: usize, calls: &[ParsedCall]) {
         let Some(first) = calls.first().filter(|_| step >= NOTICED_FROM) else {
             return;

@@ -1,4 +1,4 @@
-//! The provider refused a request as too long.
+//! Handles a request that the provider rejected as too long.
 
 use super::super::document;
 use super::super::emergency::{emergency_compact, is_context_overflow};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "digitorn.emergency",
     verb: "drop",
-    help: "After a refused request drops old messages without a summary and shortens long ones, once; gives up where it does not recognize the refusal.",
+    help: "After a rejected request, drops old messages without a summary and shortens long ones, once; gives up if it does not recognize the rejection.",
     shape: Shape::OpenAi,
     numbers: &[
         "max_tokens",
@@ -41,7 +41,7 @@ impl Rewrite for Emergency {
         };
         let is_overflow = self.reading == Reading::Document && scene.error.is_empty();
         let is_recognized = is_overflow || is_context_overflow(&refusal);
-        // Another attempt means that the one retry was refused too.
+        // A further attempt means that the only retry was rejected too.
         if !is_recognized || scene.number("attempt") > 1.0 {
             return Ok(halted(refusal));
         }
@@ -90,8 +90,8 @@ fn halted(why: String) -> Rewritten {
     }
 }
 
-/// What the provider says: by the number, or by the model where that is 0. Providers of the OpenAI kind (1) use words that are
-/// recognized, Anthropic (2) does not.
+/// Returns the provider's error text: by the number, or by the model if that is 0. Providers of the OpenAI kind (1) use
+/// phrases that are recognized, Anthropic (2) does not.
 fn refusal(scene: &Scene<'_>) -> String {
     let is_anthropic = match scene.count("provider") {
         1 => false,

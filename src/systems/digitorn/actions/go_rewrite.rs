@@ -1,4 +1,4 @@
-//! The rewrite in Go: compactions by a window's share, a last fitting before the request, and the emergency.
+//! The rewrite in Go: compaction by a share of the window, a final fitting before the request, and the emergency.
 
 use super::super::emergency::is_context_overflow;
 use super::super::fault::signed;
@@ -12,16 +12,16 @@ use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Compactions that a request may set off.
+/// The most compactions that one request may trigger.
 const MOST_TRIES: usize = 8;
 
-/// Messages that a request may be fitted down to.
+/// The fewest messages that fitting keeps.
 const LEAST_KEPT: i64 = 2;
 
-/// Bytes a token where a request is fitted.
+/// Bytes per token for fitting a request.
 const BYTES_PER_TOKEN: u64 = 3;
 
-/// Bytes of names and braces around a message, and around a call.
+/// Bytes of names and braces around a message or a call.
 const AROUND: usize = 30;
 
 /// Tokens that a request may always have.
@@ -30,7 +30,7 @@ const LEAST_TOKENS: f64 = 256.0;
 pub(super) const COMPACT: NamedAction = NamedAction {
     name: "digitorn.go_compact",
     verb: "summarize",
-    help: "Drops the oldest messages for a framed recap or summary; what follows the user's last message stays.",
+    help: "Replaces the oldest messages with a framed recap or summary; keeps everything from the user's last message on.",
     shape: Shape::OpenAi,
     numbers: &["keep_recent", "strategy", "summary_max_tokens"],
     make: |settings| Compact::of(settings).map(|c| Arc::new(c) as Arc<dyn Rewrite>),
@@ -39,7 +39,7 @@ pub(super) const COMPACT: NamedAction = NamedAction {
 pub(super) const FIT: NamedAction = NamedAction {
     name: "digitorn.go_fit",
     verb: "drop",
-    help: "Compacts up to eight times, keeping half as many messages each time, until a cautious estimate fits.",
+    help: "Compacts up to eight times, keeping half as many messages each time, until a conservative estimate fits.",
     shape: Shape::OpenAi,
     numbers: &[
         "keep_recent",
@@ -57,7 +57,7 @@ pub(super) const FIT: NamedAction = NamedAction {
 pub(super) const MICRO: NamedAction = NamedAction {
     name: "digitorn.go_micro",
     verb: "clear",
-    help: "Shows a line in the place of old, bulky results of tools.",
+    help: "Replaces old, large tool results with one line.",
     shape: Shape::OpenAi,
     numbers: &["keep_results", "min_bytes"],
     make: |settings| {
@@ -69,7 +69,7 @@ pub(super) const MICRO: NamedAction = NamedAction {
 pub(super) const EMERGENCY: NamedAction = NamedAction {
     name: "digitorn.go_emergency",
     verb: "drop",
-    help: "After a refused request keeps half as many messages, four at least, once.",
+    help: "After a rejected request, keeps half as many messages, but at least four, once.",
     shape: Shape::OpenAi,
     numbers: &["keep_recent", "attempt"],
     make: |settings| {
@@ -87,11 +87,11 @@ impl Compact {
     fn of(settings: &toml::Table) -> Result<Self, String> {
         only(settings, &["prompt"])?;
         let prompt = settings.get("prompt").and_then(toml::Value::as_str);
-        let prompt = prompt.ok_or("it wants a `prompt`")?.to_owned();
+        let prompt = prompt.ok_or("missing `prompt`")?.to_owned();
         Ok(Self { prompt })
     }
 
-    /// Compacts once. The recap of an earlier compaction is no message: it is the summary that there was.
+    /// Compacts once. The recap of an earlier compaction is not a message but the previous summary.
     fn compact(
         &self,
         scene: &Scene<'_>,
@@ -181,24 +181,24 @@ impl Rewrite for Fit {
     }
 }
 
-/// The bytes of a message, as conversations remember them.
+/// The cached rule for the bytes of a message.
 const WRITTEN: Rule = Rule {
     name: "digitorn: written",
     by: 0,
 };
 
-/// Bytes of tools' definitions.
+/// Returns the bytes of tool definitions.
 fn definitions(tools: &[Value]) -> u64 {
     tools.iter().map(|t| t.to_string().len() as u64).sum()
 }
 
-/// Tokens that a request may be estimated to have.
+/// Returns the limit of a request's estimated tokens.
 fn limit_of(scene: &Scene<'_>) -> f64 {
     let limit = scene.number("limit") / scene.number("estimate_ratio").max(1.0);
     limit.floor().max(LEAST_TOKENS)
 }
 
-/// Bytes of a message about as it is sent: its texts escaped, and what stands around them.
+/// Returns the approximate bytes of a sent message: its escaped texts and the JSON around them.
 fn written(message: &ChatMessage) -> u64 {
     let escaped = |text: &str| {
         let escapes = text

@@ -1,4 +1,4 @@
-//! What the provider is shown: nothing orphaned, no old thoughts. The store stays as it is.
+//! The messages sent to the provider: without orphans and old thoughts. The store is unchanged.
 
 use super::super::provider_view::repairs;
 use super::only;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "digitorn.provider_view",
     verb: "repair",
-    help: "Leaves out of a request calls that nobody answered, results without a call, and <think> blocks.",
+    help: "Leaves unanswered calls, results without a call and <think> blocks out of a request.",
     shape: Shape::OpenAi,
     numbers: &[],
     make: |settings| {

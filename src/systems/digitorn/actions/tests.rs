@@ -4,7 +4,7 @@ use crate::engine::{Hook, Memory, Rewrite, Rewritten, Scene, Storage};
 use serde_json::json;
 use std::sync::Arc;
 
-/// Numbers as the preset has them, for a window of 3,000.
+/// Numbers of the preset, for a window of 3,000.
 const NUMBERS: &[(&str, f64)] = &[
     ("max_tokens", 3_000.0),
     ("output_reserved", 500.0),

@@ -1,4 +1,4 @@
-//! A tool's result is cut before it joins the conversation.
+//! Truncates a tool's result before it enters the conversation.
 
 use super::super::tool_result::{cut_result, max_result_chars};
 use super::{Reading, only, terms};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "digitorn.cut_result",
     verb: "cut",
-    help: "Cuts a tool's result to half of the usable window, a list at an item, and tells the model so.",
+    help: "Cuts a tool result to half of the usable window, a list at an item, and adds a notice for the model.",
     shape: Shape::OpenAi,
     numbers: &["max_tokens", "output_reserved"],
     make: |settings| {

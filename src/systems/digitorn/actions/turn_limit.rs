@@ -1,4 +1,4 @@
-//! The model is told to come to an end shortly before its turns run out.
+//! Asks the model to finish shortly before its turns run out.
 
 use super::super::agent_loop::turn_limit_warning;
 use super::hooks::calls_of_turn;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "digitorn.turn_limit",
     verb: "inject",
-    help: "Two calls before a turn's limit, tells the model to stop calling tools.",
+    help: "Two calls before a turn's limit, asks the model to stop calling tools.",
     shape: Shape::OpenAi,
     numbers: &["max_turns"],
     make: |settings| {

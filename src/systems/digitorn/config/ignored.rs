@@ -6,9 +6,9 @@ use serde_json::Value;
 /// A key without effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ignored {
-    /// Where it stands.
+    /// Its path.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
@@ -76,7 +76,7 @@ const ACTIONS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Collects what has no effect.
+/// Collector of keys without effect.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
     pub(super) ignored: Vec<Ignored>,
@@ -90,7 +90,7 @@ impl Reader {
         });
     }
 
-    /// Keys beside the known ones.
+    /// Collects keys other than the known ones.
     fn beside(&mut self, value: &Value, path: &str, known: &[&str], why: &str) {
         for key in value
             .as_object()
@@ -180,7 +180,7 @@ impl Reader {
         }
     }
 
-    /// A condition or an action with its parameters.
+    /// Checks a condition or an action and its parameters.
     fn rule(&mut self, rule: &Value, path: &str, known: &[(&str, &[&str])], what: &str) {
         let Some(kind) = rule["type"].as_str() else {
             return;
@@ -195,7 +195,7 @@ impl Reader {
     }
 }
 
-/// Why other parameters have no effect.
+/// Returns the reason why other parameters have no effect.
 fn reason(kind: &str, rule: &Value) -> &'static str {
     match kind {
         "turn_count" if rule.get("threshold").is_none() => {

@@ -1,7 +1,7 @@
 use super::{Application, Level};
 use serde_json::{Value, json};
 
-/// The document's complete example, as a YAML reader gives it.
+/// Returns the document's complete example, as parsed by a YAML reader.
 fn complete_example() -> Value {
     json!({
         "app": {"app_id": "context-test", "name": "Context Management Test"},

@@ -1,4 +1,4 @@
-//! Whole numbers and texts by a format specification.
+//! Formatting of integers and texts by a format specification.
 
 use super::super::fault::Fault;
 use super::spec::Spec;
@@ -63,7 +63,7 @@ fn character(value: i64, spec: &Spec) -> Result<String, Fault> {
     Ok(spec.pad("", &c.to_string()))
 }
 
-/// Thousands, or fours of other bases, apart. Zeros that fill up the width are grouped too.
+/// Separates groups of three digits, or four for other bases. Padding zeros are grouped too.
 fn group(digits: &str, kind: char, spec: &Spec, before: usize) -> String {
     let Some(mark) = spec.grouping else {
         return digits.to_owned();
@@ -109,7 +109,7 @@ fn as_float(magnitude: u64, kind: char, spec: &Spec) -> String {
     }
 }
 
-/// `1.5e+03`: Python writes two digits of the exponent at least, and its sign.
+/// Writes `1.5e+03`: Python writes at least two digits of the exponent, and its sign.
 fn exponent(value: f64, precision: usize) -> String {
     let text = format!("{value:.precision$e}");
     let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));

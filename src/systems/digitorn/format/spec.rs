@@ -2,7 +2,7 @@
 
 use super::super::fault::Fault;
 
-/// A specification as it was read.
+/// A parsed specification.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spec {
     pub(super) fill: char,
@@ -16,11 +16,11 @@ pub(super) struct Spec {
     pub(super) kind: Option<char>,
 }
 
-/// Widths and precisions beyond this are refused: a log line needs none, and memory is finite.
+/// Larger widths and precisions are rejected, to bound memory.
 const WIDEST: usize = 1_000_000;
 
 impl Spec {
-    /// Reads a specification for a value of a class, aligned as that class is by default.
+    /// Parses a specification for a value of a class, with that class's default alignment.
     pub(super) fn parse(text: &str, align: char, class: &str) -> Result<Self, Fault> {
         let chars: Vec<char> = text.chars().collect();
         let is_align = |c: Option<&char>| matches!(c, Some('<' | '>' | '=' | '^'));
@@ -91,7 +91,7 @@ impl Spec {
         Ok(self)
     }
 
-    /// The text at its place in the width. `sign` stands before the padding where that fills up zeros.
+    /// Pads a text to the width. `sign` precedes the padding if that consists of zeros.
     pub(super) fn pad(&self, sign: &str, body: &str) -> String {
         let length = sign.chars().count() + body.chars().count();
         let missing = self.width.saturating_sub(length);

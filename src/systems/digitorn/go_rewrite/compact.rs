@@ -6,38 +6,38 @@ use super::recap::{framed, reminder, unframed};
 use super::split::{safe_split, safe_split_budget};
 use crate::chat::{Ask, ChatMessage, Dialogue, Heard, Wants};
 
-/// What came of a compaction.
+/// The result of a compaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compaction {
-    /// The recap and what is kept; all messages if nothing was dropped.
+    /// The recap and the kept messages; all messages if none was dropped.
     pub messages: Vec<ChatMessage>,
-    /// How many of the oldest messages were dropped.
+    /// Number of the oldest messages that were dropped.
     pub dropped: usize,
-    /// The recap in its frame; empty if nothing was dropped.
+    /// The recap in its frame; empty if no message was dropped.
     pub summary: String,
-    /// The strategy that was used in the end: `truncate` or `summarize`.
+    /// The strategy finally used: `truncate` or `summarize`.
     pub strategy: &'static str,
 }
 
-/// What a summary is asked for with.
+/// Inputs of a summary request.
 #[derive(Clone, Copy, Debug)]
 pub struct Summary<'a> {
-    /// Whether there is a model to ask.
+    /// Whether a model is available.
     pub has_model: bool,
-    /// What it is told.
+    /// Its prompt.
     pub prompt: &'a str,
     /// Most tokens of its answer.
     pub max_tokens: u64,
-    /// The summary there was, framed or not.
+    /// The previous summary, framed or not.
     pub prior: &'a str,
 }
 
-/// Drops the oldest messages for a recap of what is known without a model.
+/// Replaces the oldest messages with a recap of facts known without a model.
 pub fn truncate(messages: &[ChatMessage], keep_recent: i64, goal: &str) -> Compaction {
     truncated(messages, safe_split(messages, keep_recent), goal)
 }
 
-/// The same with a budget of tokens on what stays.
+/// Like [`truncate`], with a token budget for the kept messages.
 pub fn truncate_budget(
     messages: &[ChatMessage],
     keep_recent: i64,
@@ -62,8 +62,8 @@ fn truncated(messages: &[ChatMessage], cut: usize, goal: &str) -> Compaction {
     }
 }
 
-/// Drops the oldest messages for a summary; for a recap where there is no model, it fails or says nothing. A summary
-/// that is much shorter than the one before, or loses a fact of it, gives way to that one.
+/// Replaces the oldest messages with a summary, or with a recap if there is no model, the request fails or the answer
+/// is empty. Keeps the previous summary if the new one is much shorter or loses a fact of it.
 ///
 /// # Errors
 /// [`Wants`] if the summary is needed first.

@@ -1,4 +1,4 @@
-//! Facts that a summary must not lose: numbers, identifiers, names of files.
+//! Facts that a summary must keep: numbers, identifiers, file names.
 
 use super::message_text;
 use crate::chat::ChatMessage;
@@ -16,7 +16,7 @@ const HEADERS: &[&str] = &[
     "pitfalls",
 ];
 
-/// The summary, with every fact of the dropped messages that it leaves out. What the system said is no source.
+/// Appends every fact of the dropped messages that the summary omits. System messages are not a source.
 pub(super) fn with_missing_facts(summary: &str, dropped: &[ChatMessage]) -> String {
     let said = dropped.iter().filter(|m| !m.is("system")).map(message_text);
     let facts: BTreeSet<String> = said.flat_map(|text| facts_in(&text)).collect();
@@ -31,7 +31,8 @@ pub(super) fn with_missing_facts(summary: &str, dropped: &[ChatMessage]) -> Stri
     )
 }
 
-/// Whether a new summary lost a fact of the one before. Its block of key facts counts, or all of it if there is none.
+/// Returns whether a new summary lost a fact of the previous one. Compares its block of key facts, or all of it if
+/// there is none.
 pub(super) fn loses_a_fact(prior: &str, next: &str) -> bool {
     let key_facts = key_facts(prior).filter(|facts| !facts.trim().is_empty());
     let next = next.to_lowercase();
@@ -40,7 +41,7 @@ pub(super) fn loses_a_fact(prior: &str, next: &str) -> bool {
 }
 
 fn key_facts(text: &str) -> Option<&str> {
-    // Lengths stay the same in lower case, since only ASCII is looked for.
+    // Lower case keeps the lengths, since only ASCII is searched.
     let low = text.to_ascii_lowercase();
     let start = low.find("key facts")?;
     let behind = start + "key facts".len();
@@ -49,7 +50,7 @@ fn key_facts(text: &str) -> Option<&str> {
     text.get(start..ends.min().map_or(text.len(), |end| behind + end))
 }
 
-/// Facts in a text, in lower case; of a path only its last part.
+/// Returns the facts in a text, in lower case; only the last part of a path.
 fn facts_in(text: &str) -> BTreeSet<String> {
     let is_inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | '-');
     let runs = text.split(|c| !is_inner(c));
@@ -62,8 +63,8 @@ fn facts_in(text: &str) -> BTreeSet<String> {
     facts.map(str::to_ascii_lowercase).collect()
 }
 
-/// Whether a word is data rather than a plain word: two digits, a digit and a letter, capitals within or
-/// only capitals, a name with a joint.
+/// Returns whether a word is data rather than a plain word: two digits, a digit and a letter, inner capitals or only
+/// capitals, or a compound name.
 fn is_fact(word: &str) -> bool {
     let count = |is: fn(&u8) -> bool| word.bytes().filter(is).count();
     let digits = count(u8::is_ascii_digit);

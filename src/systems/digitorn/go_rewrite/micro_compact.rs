@@ -1,14 +1,14 @@
-//! Old, bulky results of tools give way to a line; nothing is dropped.
+//! Replaces old, large tool results with one line; drops nothing.
 
 use crate::chat::{BlockBody, ChatMessage, Content};
 
-/// Results of which the newest stay whole.
+/// Number of newest results to keep whole.
 pub const KEEP_RESULTS: i64 = 3;
 
-/// Bytes from which a result is bulky.
+/// Size in bytes from which a result is large.
 pub const MIN_BYTES: i64 = 4_096;
 
-/// The messages as they are shown, and which of them were elided.
+/// Returns the messages as sent, and the elided ones.
 pub fn micro_compact(
     mut messages: Vec<ChatMessage>,
     keep_results: i64,
@@ -33,7 +33,7 @@ pub fn micro_compact(
     (messages, old)
 }
 
-/// Bytes of its texts.
+/// Returns the bytes of its texts.
 fn bytes(message: &ChatMessage) -> usize {
     match &message.content {
         Content::Text(text) => text.text.len(),

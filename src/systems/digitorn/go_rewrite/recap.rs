@@ -1,4 +1,4 @@
-//! What stands in the place of dropped messages, in a frame that tells the model how to take it.
+//! Replacement of dropped messages, in a frame that tells the model how to read it.
 
 use super::message_text;
 use crate::chat::ChatMessage;
@@ -16,18 +16,18 @@ const OUTRO: &str = "The recent messages that follow this recap are verbatim and
 const OPENS: &str = "<recap>";
 const CLOSES: &str = "</recap>";
 
-/// Messages of the dropped ones that are quoted.
+/// Number of dropped messages that are quoted.
 const QUOTED: usize = 3;
 
-/// Bytes of each that are quoted.
+/// Bytes quoted of each.
 const QUOTED_BYTES: usize = 160;
 
-/// A recap in its frame.
+/// Puts a recap in its frame.
 pub fn framed(recap: &str) -> String {
     format!("{INTRO}\n\n{OPENS}\n{}\n{CLOSES}\n\n{OUTRO}", recap.trim())
 }
 
-/// The recap without its frame; all of a text that has none.
+/// Returns the recap without its frame; the whole text if it has none.
 pub fn unframed(text: &str) -> &str {
     let start = text.find(OPENS).map(|at| at + OPENS.len());
     let inner = start.zip(text.rfind(CLOSES));
@@ -35,7 +35,7 @@ pub fn unframed(text: &str) -> &str {
     inner.unwrap_or(text).trim()
 }
 
-/// What can be told of dropped messages without a model, in its frame.
+/// Returns a recap of dropped messages made without a model, in its frame.
 pub fn reminder(dropped: &[ChatMessage], goal: &str) -> String {
     let mut recap = format!(
         "{} earlier message(s) were elided to stay within the token budget. No LLM summary was produced for this \
@@ -57,7 +57,7 @@ pub fn reminder(dropped: &[ChatMessage], goal: &str) -> String {
     framed(&recap)
 }
 
-/// The last words of user and assistant among the dropped.
+/// Returns the last texts of user and assistant among the dropped messages.
 fn quotes(dropped: &[ChatMessage]) -> Vec<String> {
     let spoken = dropped.iter().rev();
     let spoken = spoken.filter(|m| m.is("user") || m.is("assistant"));

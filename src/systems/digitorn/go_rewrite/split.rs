@@ -1,21 +1,22 @@
-//! Where a compaction cuts: no kept result may have lost its call.
+//! Position of the cut: no kept result may lose its call.
 
 use super::message_text;
 use crate::chat::ChatMessage;
 use std::collections::HashMap;
 
-/// Bytes a token, where the cut is what is decided.
+/// Bytes per token for deciding the cut.
 const BYTES_PER_TOKEN: usize = 3;
 
-/// How many of the oldest messages go. The cut moves back until each kept result has its call among the kept.
+/// Returns the number of oldest messages to drop. The cut moves back until each kept result has its call among the
+/// kept.
 pub fn safe_split(messages: &[ChatMessage], keep_recent: i64) -> usize {
     let keep = keep_recent.max(1) as usize;
     let wanted = messages.len().saturating_sub(keep);
     without_orphans(messages, wanted)
 }
 
-/// The same with a budget of tokens on what stays; the newest message stays whatever it weighs, and pairs beat the
-/// budget. At least as much goes as by the count.
+/// Like [`safe_split`], with a token budget for the kept messages. Always keeps the newest message; pairs take
+/// precedence over the budget. Drops at least as many messages as the count requires.
 pub fn safe_split_budget(messages: &[ChatMessage], keep_recent: i64, budget: i64) -> usize {
     let by_count = safe_split(messages, keep_recent);
     let Ok(budget) = usize::try_from(budget) else {
@@ -33,14 +34,14 @@ pub fn safe_split_budget(messages: &[ChatMessage], keep_recent: i64, budget: i64
     without_orphans(messages, by_budget.max(by_count))
 }
 
-/// The cut at `wanted` or before it that leaves no result without its call.
+/// Returns the cut at `wanted` or before it that leaves no result without its call.
 fn without_orphans(messages: &[ChatMessage], wanted: usize) -> usize {
     let mut last_call: HashMap<&str, usize> = HashMap::new();
     for (idx, message) in messages.iter().enumerate() {
         let ids = message.calls().iter().filter_map(|call| call.id.as_deref());
         last_call.extend(ids.map(|id| (id, idx)));
     }
-    // The earliest message that what stays needs, as the cut moves back; none for a result that nobody asked for.
+    // The earliest message that the kept ones need, as the cut moves back; `None` for a result without a call.
     let mut needed = Some(messages.len());
     for (idx, message) in messages.iter().enumerate().rev() {
         let id = message.call_id.as_deref().filter(|id| !id.is_empty());
@@ -52,6 +53,6 @@ fn without_orphans(messages: &[ChatMessage], wanted: usize) -> usize {
             return idx;
         }
     }
-    // Nothing is dropped, or the conversation is empty.
+    // Drop nothing, or the conversation is empty.
     0
 }

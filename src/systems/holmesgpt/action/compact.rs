@@ -1,4 +1,4 @@
-//! The stage that compacts a conversation before a call of the model, or ends the run.
+//! The stage that compacts a conversation before a model call, or ends the run.
 
 use super::super::compact::Summarizer;
 use super::super::count::{Llm, forget_counts};
@@ -14,13 +14,13 @@ use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// What the meter may be short of: it takes instructions for granted.
+/// Tokens that the meter may miss: it assumes instructions.
 const METER_SLACK: f64 = 4.0;
 
 pub(super) const COMPACT: NamedAction = NamedAction {
     name: "holmesgpt.compact",
     verb: "summarize",
-    help: "Replaces a conversation near its window by instructions, a summary and the last question; ends the run if it still does not fit.",
+    help: "Replaces a conversation near its window with instructions, a summary and the last question; ends the run if it still overflows.",
     shape: Shape::OpenAi,
     numbers: &[
         "used",
@@ -50,7 +50,7 @@ struct Compact {
     prompt: Arc<str>,
 }
 
-/// What the versions have in common.
+/// The common part of the versions' results.
 struct Outcome {
     messages: Vec<ChatMessage>,
     initial: i64,
@@ -121,7 +121,7 @@ impl Compact {
             });
         }
         let (llm, tools) = (summarizer.llm, summarizer.tools);
-        // Counted here first, as upstream does: images count for models of Anthropic in this one only.
+        // Counted here first, as upstream does: only this version counts images for Anthropic models.
         let is_countable = llm.refusal(&messages).is_none();
         let start = is_countable
             .then(|| compaction_start_event(llm, threshold, &mut messages, tools))
@@ -149,7 +149,7 @@ fn outcome(limited: Limited, start: Option<String>) -> Outcome {
     }
 }
 
-/// Whether the meter already says that nothing will happen, so that nothing needs to be counted again.
+/// Returns whether the meter already rules out any action, so that no exact count is needed.
 fn is_far_below(scene: &Scene<'_>, llm: &Llm, threshold: Threshold) -> bool {
     let used = scene.number("used");
     let needed = used + METER_SLACK + llm.limits.max_output as f64;

@@ -1,4 +1,4 @@
-//! The stage of the legacy state that truncates results where a conversation does not fit.
+//! The stage of the legacy version that truncates results if a conversation overflows.
 
 use super::super::count::forget_counts;
 use super::super::legacy::truncate_to_window;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub(super) const TRUNCATE: NamedAction = NamedAction {
     name: "holmesgpt.truncate_fairly",
     verb: "cut",
-    help: "Cuts the largest results of tools until the conversation fits its window, the room shared fairly; takes tokens for characters.",
+    help: "Cuts the largest tool results to equal shares until the conversation fits its window; mistakes tokens for characters.",
     shape: Shape::OpenAi,
     numbers: &[
         "window_override",

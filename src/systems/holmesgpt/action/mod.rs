@@ -1,4 +1,4 @@
-//! `HolmesGPT`'s mechanisms as stages of a policy, and how it counts.
+//! `HolmesGPT`'s mechanisms as stages of a policy, and its token counts as meters.
 
 mod compact;
 mod fair;
@@ -13,20 +13,20 @@ use crate::engine::{NamedAction, NamedMeter, NamedWindow};
 use serde_json::Value;
 use std::sync::LazyLock;
 
-/// What presets may name.
+/// The actions that presets may name.
 pub static ACTIONS: &[NamedAction] = &[spill::SPILL, compact::COMPACT, fair::TRUNCATE];
 
-/// How it counts for a model that litellm does not list for OpenAI, such as any behind the name of a provider.
+/// Its count for a model that litellm does not list for OpenAI, such as any named with its provider.
 pub static METER: NamedMeter = NamedMeter {
     name: "holmesgpt",
-    help: "litellm's count of messages with cl100k_base: 3 a message, names, ids and contents; of calls only the arguments.",
+    help: "litellm's count of messages with cl100k_base: 3 per message, names, ids and contents; only the arguments of calls.",
     shape: Shape::OpenAi,
     units: |message| CL100K.message_text(message),
     tokens: with_priming,
     tools: |tools| definitions(&CL100K, tools),
 };
 
-/// How it counts for GPT-4o, GPT-4.1, GPT-5 and the o models, named without a provider.
+/// Its count for GPT-4o, GPT-4.1, GPT-5 and the o models, named without a provider.
 pub static METER_O200K: NamedMeter = NamedMeter {
     name: "holmesgpt_o200k",
     help: "litellm's count of messages with o200k_base: 3 a message, names, ids and contents; of calls only the arguments.",
@@ -36,7 +36,7 @@ pub static METER_O200K: NamedMeter = NamedMeter {
     tools: |tools| definitions(&O200K, tools),
 };
 
-/// The window that it takes a model's to be, without settings.
+/// The window that it assumes for a model, without settings.
 pub static WINDOW: NamedWindow = NamedWindow {
     name: "holmesgpt",
     window: |model| limits::window(model, &Overrides::default()).unsigned_abs(),
@@ -52,12 +52,12 @@ fn counting(vocabulary: &str) -> Llm {
     Llm::new("", tokenizer, limits)
 }
 
-/// The priming of the answer, once a request.
+/// Adds the priming of the answer, once a request.
 fn with_priming(units: u64) -> u64 {
     units + 3
 }
 
-/// Definitions of tools in a conversation that has instructions, as nearly all have.
+/// Returns the tokens of tool definitions in a conversation that has instructions, as nearly all have.
 fn definitions(llm: &Llm, tools: &[Value]) -> u64 {
     let with_system = [ChatMessage::new("system", "")];
     llm.definitions(&with_system, tools)

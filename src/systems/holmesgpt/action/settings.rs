@@ -1,11 +1,11 @@
-//! What a preset says about a stage of this system, read and checked once.
+//! A preset's settings for a stage of this system, parsed and checked once.
 
 use super::super::count::Llm;
 use super::super::limits::{Limits, Overrides, Reserve};
 use super::super::tokenizer::Tokenizer;
 use crate::engine::Scene;
 
-/// A state of the code.
+/// A version of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Version {
     V045,
@@ -13,7 +13,7 @@ pub(super) enum Version {
     Legacy,
 }
 
-/// What all stages have in common.
+/// The settings common to all stages.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     pub(super) version: Version,
@@ -21,18 +21,18 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Reads `version` and `tokenizer`; other keys than these and `known` are mistakes.
+    /// Reads `version` and `tokenizer`; keys other than these and `known` are errors.
     pub(super) fn read(table: &toml::Table, known: &[&str]) -> Result<Self, String> {
         let common = ["version", "tokenizer"];
         let mut keys = table.keys().map(String::as_str);
         if let Some(key) = keys.find(|key| !common.contains(key) && !known.contains(key)) {
-            return Err(format!("`{key}` is none of its settings"));
+            return Err(format!("unknown setting `{key}`"));
         }
         let version = match text(table, "version")? {
             None | Some("0.45") => Version::V045,
             Some("0.38") => Version::V038,
             Some("legacy") => Version::Legacy,
-            Some(other) => return Err(format!("no version is named `{other}`")),
+            Some(other) => return Err(format!("unknown version `{other}`")),
         };
         let name = text(table, "tokenizer")?.unwrap_or("cl100k_base");
         let tokenizer = Tokenizer::named(name);
@@ -40,7 +40,7 @@ impl Settings {
         Ok(Self { version, tokenizer })
     }
 
-    /// The model of a scene with the limits that its numbers make.
+    /// Returns the model of a scene, with limits from its numbers.
     pub(super) fn llm(&self, scene: &Scene<'_>) -> Llm {
         let overrides = Overrides {
             max_context_size: scene.number("window_override") as i64,
@@ -62,7 +62,7 @@ impl Settings {
     }
 }
 
-/// A text of the preset.
+/// Returns a text of the preset.
 pub(super) fn text<'t>(table: &'t toml::Table, key: &str) -> Result<Option<&'t str>, String> {
     match table.get(key) {
         None => Ok(None),

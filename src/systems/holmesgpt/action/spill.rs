@@ -1,4 +1,4 @@
-//! The stage that spills a result before the conversation takes it in.
+//! The stage that spills a result before it enters the conversation.
 
 use super::super::count::Llm;
 use super::super::legacy::refuse_oversized_result;
@@ -12,13 +12,13 @@ use crate::engine::{
 };
 use std::sync::Arc;
 
-/// A folder as long as a real one, whose middle is a random id.
+/// Same length as a real folder path, which contains a random id.
 const FOLDER: &str = "/tmp/.holmes/00000000-0000-4000-8000-000000000000/tool_results";
 
 pub(super) const SPILL: NamedAction = NamedAction {
     name: "holmesgpt.spill",
     verb: "spill",
-    help: "Moves a tool's result over its cap to a file and leaves a pointer with a preview; without storage it is dropped, with an error in its place.",
+    help: "Moves a tool result over its cap to a file and leaves a pointer with a preview; without storage, replaces it with an error.",
     shape: Shape::OpenAi,
     numbers: &[
         "window_override",
@@ -69,7 +69,7 @@ impl Rewrite for Spill {
 }
 
 impl Spill {
-    /// The message in the place of one that is over the cap.
+    /// Returns the message that replaces one over the cap.
     fn spilled(
         &self,
         llm: &Llm,
@@ -110,7 +110,7 @@ impl Spill {
             done.terms.push((format!("{name} ({id})"), value as f64));
         }
         for file in &spilling.files {
-            // A session does not hold the payload of its pictures.
+            // A session does not contain the payload of its images.
             let size = match file.n_bytes() {
                 0 => "size not recorded".to_owned(),
                 n_bytes => format!("{n_bytes} bytes"),
@@ -126,7 +126,7 @@ impl Spill {
     }
 }
 
-/// A spilled file as the engine hands it on.
+/// Converts a spilled file for the engine.
 fn new_file(file: SpilledFile) -> NewFile {
     let name = file.path.rsplit('/').next().unwrap_or_default();
     NewFile {
@@ -142,8 +142,8 @@ fn new_file(file: SpilledFile) -> NewFile {
     }
 }
 
-/// Whether a result has fewer bytes than its cap has tokens, so that it need not be counted: no token is less than a
-/// byte. Beside its text stand its name and id, twice and perhaps escaped, and a few words.
+/// Returns whether a result has fewer bytes than its cap has tokens, so it need not be counted: each token has at least
+/// one byte. The message also contains its name and id, twice and possibly escaped, and a few words.
 fn is_surely_small(message: &ChatMessage, llm: &Llm) -> bool {
     const WORDS: usize = 200;
     const ESCAPED: usize = 6;

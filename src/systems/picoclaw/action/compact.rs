@@ -1,4 +1,4 @@
-//! Before a turn: the store is compressed by force if the request would not fit.
+//! Before a turn: compresses the store by force if the request would overflow.
 
 use super::turn::split_current;
 use super::{Made, budget_terms, compression_terms, settings, term, without_options};

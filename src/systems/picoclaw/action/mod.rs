@@ -1,4 +1,4 @@
-//! PicoClaw's mechanisms as presets name them.
+//! PicoClaw's mechanisms as actions of presets.
 
 mod compact;
 mod refuse;
@@ -17,12 +17,12 @@ use crate::chat::{ChatMessage, Shape};
 use crate::engine::{NamedAction, NamedMeter, Rewrite, Scene};
 use std::sync::Arc;
 
-/// Everything that a preset may have PicoClaw do.
+/// Every PicoClaw action that a preset may name.
 pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "picoclaw.summarize_session",
         verb: "summarize",
-        help: "Puts a summary of what the user and the assistant said in the place of all but the newest messages; tool results are never shown to the model that writes it.",
+        help: "Replaces all but the newest messages with a summary of the texts of user and assistant; the summarizer never receives tool results.",
         shape: Shape::OpenAi,
         numbers: &[
             "context_window",
@@ -36,7 +36,7 @@ pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "picoclaw.force_compression",
         verb: "drop",
-        help: "Drops the older half of the messages after a refusal, without asking a model, and notes that in the first message.",
+        help: "After a rejected request, drops the older half of the messages without a summary, and adds a note to the first message.",
         shape: Shape::OpenAi,
         numbers: &[],
         make: refuse::make_force_compression,
@@ -44,7 +44,7 @@ pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "picoclaw.compact_before_turn",
         verb: "drop",
-        help: "Drops the older half of the turns if the turn's first request would not fit, and notes that in the summary.",
+        help: "Drops the older half of the turns if the turn's first request would overflow, and adds a note to the summary.",
         shape: Shape::OpenAi,
         numbers: &["context_window", "max_tokens"],
         make: compact::make,
@@ -52,7 +52,7 @@ pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "picoclaw.rebuild_after_refusal",
         verb: "drop",
-        help: "Drops the older half of the turns after a refusal; gives up if what the running turn added does not fit.",
+        help: "After a rejected request, drops the older half of the turns; gives up if the current turn alone overflows.",
         shape: Shape::OpenAi,
         numbers: &["context_window", "max_tokens"],
         make: refuse::make_rebuild,
@@ -60,7 +60,7 @@ pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "picoclaw.trim_to_fit",
         verb: "drop",
-        help: "Leaves the oldest turns out of a turn's requests until the first of them fits; the store keeps them.",
+        help: "Leaves the oldest turns out of a turn's requests until the first request fits; the store keeps them.",
         shape: Shape::OpenAi,
         numbers: &["context_window", "max_tokens"],
         make: trim::make,
@@ -68,18 +68,18 @@ pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "picoclaw.sanitize",
         verb: "repair",
-        help: "Leaves out of a request what a provider would refuse: calls without all their results, results without their call, system messages in between; the store keeps them.",
+        help: "Leaves messages that a provider would reject out of a request: calls without all their results, results without their call, system messages in between. The store keeps them.",
         shape: Shape::OpenAi,
         numbers: &[],
         make: sanitize::make,
     },
 ];
 
-/// How PicoClaw counts a history for its own triggers, before and as built.
+/// PicoClaw's estimates of a history for its own triggers, before and as built.
 pub static METERS: &[NamedMeter] = &[
     NamedMeter {
         name: "picoclaw.before",
-        help: "Two tokens for every five characters of what messages say; no calls, no tools, no system prompt.",
+        help: "Two tokens for every five characters of message texts; no calls, no tools, no system prompt.",
         shape: Shape::OpenAi,
         units: |message| of_history(message, content_chars),
         tokens: tokens_of_chars,
@@ -95,7 +95,7 @@ pub static METERS: &[NamedMeter] = &[
     },
 ];
 
-/// The system prompt and the summary in it are no part of the history.
+/// Counts a message of the history; the system prompt and its summary count 0.
 fn of_history(message: &ChatMessage, count: fn(&ChatMessage) -> u64) -> u64 {
     if message.is("system") {
         0
@@ -106,36 +106,36 @@ fn of_history(message: &ChatMessage, count: fn(&ChatMessage) -> u64) -> u64 {
 
 type Made = Result<Arc<dyn Rewrite>, String>;
 
-/// The edition that a preset asks for; it must name one and nothing else.
+/// Returns the edition that a preset selects. Rejects other options.
 fn edition(options: &toml::Table) -> Result<Edition, String> {
     if let Some(key) = options.keys().find(|key| *key != "edition") {
-        return Err(format!("there is no option `{key}`"));
+        return Err(format!("unknown option `{key}`"));
     }
     let name = options.get("edition").and_then(toml::Value::as_str);
     name.and_then(Edition::named)
         .ok_or_else(|| "`edition` must be \"before\", \"proposed\" or \"after\"".to_owned())
 }
 
-/// Refuses options where an action has none.
+/// Rejects options of an action that has none.
 fn without_options(options: &toml::Table) -> Result<(), String> {
     match options.keys().next() {
-        Some(key) => Err(format!("there is no option `{key}`")),
+        Some(key) => Err(format!("unknown option `{key}`")),
         None => Ok(()),
     }
 }
 
-/// The settings that a stage's numbers stand for.
+/// Returns the settings given by a stage's numbers.
 fn settings(scene: &Scene<'_>, edition: Edition) -> Settings {
     let number = |name| scene.number(name) as i64;
     Settings::new(edition, number("context_window"), number("max_tokens"))
 }
 
-/// A term of an event.
+/// Makes a term of an event.
 fn term(name: &str, value: f64) -> (String, f64) {
     (name.to_owned(), value)
 }
 
-/// What a budget was reckoned from.
+/// Returns the terms of a budget.
 fn budget_terms(budget: &Budget) -> [(String, f64); 4] {
     [
         term("message_tokens", budget.message_tokens as f64),
@@ -145,7 +145,7 @@ fn budget_terms(budget: &Budget) -> [(String, f64); 4] {
     ]
 }
 
-/// What a compression did.
+/// Returns the terms of a compression.
 fn compression_terms(compressed: &Compressed) -> [(String, f64); 2] {
     [
         term("dropped", compressed.dropped as f64),

@@ -1,4 +1,4 @@
-//! After the provider refused a request.
+//! Handles a rejected request.
 
 use super::{Made, budget_terms, compression_terms, edition, settings, term, without_options};
 use crate::chat::{Dialogue, Wants};
@@ -13,7 +13,7 @@ use crate::systems::picoclaw::provider_error::{Meaning, meaning};
 use crate::systems::picoclaw::{Conversation, Edition};
 use std::sync::Arc;
 
-/// What it logs of an error that may pass.
+/// PicoClaw's log line for a temporary error.
 const RETRYING: &str = "LLM call error, retrying";
 
 #[derive(Debug)]
@@ -66,7 +66,7 @@ impl Rewrite for RebuildAfterRefusal {
     }
 }
 
-/// What is done about an error of the provider that is not taken for a context too long: nothing happens to that.
+/// Handles a provider error that is not treated as an overflow: the conversation is unchanged.
 fn other_error(error: &str, edition: Edition) -> Option<Rewritten> {
     if error.is_empty() {
         return None;
@@ -85,7 +85,7 @@ fn other_error(error: &str, edition: Edition) -> Option<Rewritten> {
     Some(done)
 }
 
-/// What is shown of a compression; one that the history is too short for is tried in vain, and nobody is told.
+/// Reports a compression; one of a history that is too short has no effect and no report.
 fn tell(mut conversation: Conversation, compressed: Option<Compressed>) -> Rewritten {
     let mut done = Rewritten {
         fired: true,

@@ -1,4 +1,4 @@
-//! What is sent of the stored history.
+//! Selects the messages of the stored history that are sent.
 
 use super::turn::{Built, leave_out};
 use super::{Made, edition, term};

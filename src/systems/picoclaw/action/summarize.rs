@@ -1,4 +1,4 @@
-//! Summaries: after a turn, and, as proposed, before a call that would not fit.
+//! Summaries: after a turn, and, as proposed, before a call that would overflow.
 
 use super::{Made, edition, settings, term};
 use crate::chat::{Dialogue, Wants};
@@ -60,7 +60,7 @@ impl Rewrite for SummarizeSession {
 }
 
 impl SummarizeSession {
-    /// As proposed, the budget takes the place of the window's share, and before a call it alone decides.
+    /// As proposed, the budget replaces the share of the window, and before a call it alone decides.
     fn trigger(
         &self,
         scene: &Scene<'_>,
@@ -88,7 +88,7 @@ impl SummarizeSession {
     }
 }
 
-/// A threshold that cannot be reached is left out.
+/// Returns the terms of a trigger, without thresholds that cannot be reached.
 fn trigger_terms(trigger: &Trigger) -> Vec<(String, f64)> {
     let mut terms = vec![
         term("history_tokens", trigger.tokens as f64),

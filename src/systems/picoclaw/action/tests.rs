@@ -1,4 +1,4 @@
-//! The mechanisms as a replay runs them.
+//! Tests of the mechanisms as run by a replay.
 
 use super::ACTIONS;
 use crate::chat::{ChatMessage, Content, Dialogue, Heard, Text, message_from_json};
@@ -7,7 +7,7 @@ use crate::systems::picoclaw::active_turn::REFUSED;
 use crate::systems::picoclaw::prompt::summary_part;
 use serde_json::json;
 
-/// A message a letter: instructions, user, assistant, call, tool; each is the part of its index.
+/// Makes one message per letter: instructions, user, assistant, call, tool; each is the part of its index.
 fn said(roles: &str) -> Vec<ChatMessage> {
     let message = |(idx, role): (usize, char)| {
         let mut message = match role {
@@ -124,7 +124,7 @@ fn what_the_turn_adds_goes_along_as_it_is() {
     };
     let first = sanitize(Memory::default(), "ituau");
     assert_eq!(texts(&first), ["i0", "u2", "a3", "u4"]);
-    // A call that follows an answer would not be sent from a store.
+    // A call that follows an answer would not be sent from the store.
     let second = sanitize(first.memory, "ituauact");
     assert_eq!(texts(&second), ["i0", "u2", "a3", "u4", "a5", "c6", "t7"]);
     let fresh = sanitize(Memory::default(), "ituauact");
@@ -205,7 +205,7 @@ fn as_proposed_a_call_is_held_to_what_is_left_for_the_history() {
         play.run("picoclaw.summarize_session", &said("iuauct"))
     };
     let done = summarize(numbers);
-    // The system prompt weighs 13: 12 characters and 22 of its part, two tokens for five.
+    // The system prompt has 13 tokens: 12 characters and 22 of its part, two tokens for five.
     assert_eq!(value(&done, "token_threshold"), 40.0 - 13.0 - 5.0);
     assert_eq!(texts(&done)[2..], ["a2", "u3", "c4", "t5"]);
     let wide = [&[("context_window", 60.0)], &numbers[1..]].concat();

@@ -1,4 +1,4 @@
-//! The oldest turns are left out of a turn's requests until the first of them fits.
+//! Leaves out the oldest turns of a turn's requests until the first request fits.
 
 use super::turn::{Built, leave_out};
 use super::{Made, budget_terms, settings, term, without_options};
@@ -47,7 +47,7 @@ impl Rewrite for TrimToFit {
     }
 }
 
-/// Trims what stands before the running turn.
+/// Trims the messages before the current turn.
 fn trim(scene: &Scene<'_>, conversation: &Conversation, turn_start: usize) -> Trimmed {
     let settings = settings(scene, Edition::After);
     let prompt = Prompt::of(conversation, Edition::After);

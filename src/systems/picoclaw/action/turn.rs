@@ -1,7 +1,7 @@
-//! Which messages a turn's requests were built from.
+//! The messages from which a turn's requests were built.
 //!
-//! PicoClaw builds a request once a turn, and again after a refusal; in between it appends what the turn adds as it
-//! is. A replay asks for every request, so what was decided is kept until the turn ends or the store is rewritten.
+//! PicoClaw builds a request once a turn, and again after a rejection; in between it appends the turn's new messages
+//! unchanged. A replay asks for every request, so the decision is stored until the turn ends or the store is rewritten.
 
 use crate::chat::{ChatMessage, Messages, Rule};
 use crate::engine::MessageEdit;
@@ -12,23 +12,23 @@ const BUILT_FROM: Rule = Rule {
     by: 0,
 };
 
-/// What a request was built from.
+/// The state from which a request was built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Built {
     /// The turn.
     turn: u32,
     /// The part that the turn started with.
     turn_part: u32,
-    /// The newest part that was there.
+    /// The newest part at that time.
     up_to: u32,
-    /// Messages that were there.
+    /// Number of messages at that time.
     pub(super) messages: usize,
-    /// The oldest part that was sent; 0 if nothing was left out.
+    /// The oldest part that was sent; 0 if none was left out.
     from_part: u32,
 }
 
 impl Built {
-    /// Builds from all of a history.
+    /// Builds from a whole history.
     pub(super) fn new(history: &[ChatMessage], turn: u32, before: Option<&Self>) -> Self {
         let up_to = history
             .iter()
@@ -81,7 +81,7 @@ impl Built {
         count.history == self.messages
     }
 
-    /// Counts the messages at the start of a history that were there.
+    /// Counts the messages at the start of a history that existed at that time.
     fn count(&self, history: &[ChatMessage]) -> usize {
         history.iter().take_while(|m| self.was_there(m)).count()
     }
@@ -90,20 +90,20 @@ impl Built {
         message.parts().all(|part| part <= self.up_to)
     }
 
-    /// Where what belongs to the running turn starts.
+    /// Returns the index at which the current turn starts.
     pub(super) fn turn_start(&self, history: &[ChatMessage]) -> usize {
         let of_turn = |m: &ChatMessage| m.parts().min().is_some_and(|part| part >= self.turn_part);
         history.iter().position(of_turn).unwrap_or(history.len())
     }
 
-    /// Sends nothing of what stands before this message of the history.
+    /// Leaves out the messages before this message of the history.
     pub(super) fn leave_out(&mut self, history: &[ChatMessage], before: usize) {
         if before > 0 {
             self.from_part = history.get(before).map_or(self.up_to + 1, first_part);
         }
     }
 
-    /// Messages at the start of a history that are left out.
+    /// Returns the number of messages left out at the start of a history.
     pub(super) fn left_out(&self, history: &[ChatMessage]) -> usize {
         let is_sent = |m: &ChatMessage| m.parts().any(|part| part >= self.from_part);
         match self.from_part {
@@ -113,7 +113,7 @@ impl Built {
     }
 }
 
-/// The oldest part in a message.
+/// Returns the oldest part in a message.
 fn first_part(message: &ChatMessage) -> u32 {
     message.parts().min().unwrap_or(0)
 }
