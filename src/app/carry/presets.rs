@@ -1,4 +1,4 @@
-//! Keeps a lane's policy as a preset of the person's own.
+//! Saves a lane's policy as a preset.
 
 use crate::app::App;
 use crate::app::preset_saving::{PresetSaving, PresetWish};

@@ -1,4 +1,4 @@
-//! A sweep is started, stopped, and one of its settings taken over.
+//! Commands that start and stop a sweep and apply one of its settings.
 
 use crate::app::App;
 use crate::app::knobs::KnobKey;
@@ -8,7 +8,7 @@ use crate::engine::{KnobValues, Policy};
 use std::sync::Arc;
 
 impl App {
-    /// Starts to try settings; what is under way ends.
+    /// Starts a sweep and stops the one in progress.
     pub(super) fn start_sweep(&mut self, ctx: &egui::Context) {
         self.view.tab = Tab::Tune;
         let ready = self.derived.runs().zip(self.derived.names());
@@ -28,14 +28,14 @@ impl App {
         self.tuning = Some(Tuning::start(ctx, self.work, runs, names, view, policies));
     }
 
-    /// Asks a sweep to stop; what it found stays.
+    /// Stops a sweep and keeps its results.
     pub(super) fn cancel_sweep(&self) {
         if let Some(tuning) = &self.tuning {
             tuning.cancel();
         }
     }
 
-    /// Gives a lane the settings of a point as its own.
+    /// Applies the settings of a point to a lane.
     pub(super) fn adopt(&mut self, point: usize) {
         let Some(tuning) = &self.tuning else {
             return;
@@ -63,7 +63,7 @@ impl App {
     }
 }
 
-/// A setting of every knob; none for those at their defaults.
+/// Returns a setting for every knob; `None` for those at their defaults.
 fn settings<'a>(
     policy: &'a Policy,
     knobs: &'a KnobValues,
