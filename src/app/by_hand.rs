@@ -57,14 +57,12 @@ impl Mark {
     pub fn help(self) -> &'static str {
         match self {
             Self::Pinned => {
-                "No strategy takes it, nor the calls and results that it needs. Real systems know no pins."
+                "No strategy removes it or its related calls and results. Ignored by presets of real systems."
             }
             Self::Cleared => {
-                "Its text, result and pictures go where the run ends; calls and pairs stay."
+                "Clears its text, result and images at the end of the run; calls and pairs remain."
             }
-            Self::Dropped => {
-                "It goes where the run ends, with the calls and results that belong to it."
-            }
+            Self::Dropped => "Drops it at the end of the run, with its calls and results.",
         }
     }
 

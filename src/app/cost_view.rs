@@ -47,10 +47,10 @@ impl CostPage {
     /// Returns the hover text.
     pub fn help(self) -> &'static str {
         match self {
-            Self::Lanes => "What was recorded and what every lane would have cost",
-            Self::Cache => "What the cache should have served against what it did",
+            Self::Lanes => "Cost of the recorded session and of every lane",
+            Self::Cache => "Modeled and recorded cache reads by call",
             Self::Compactions => "After how many calls each compaction pays, and whether it did",
-            Self::Calls => "What each call of the focused lane added and cost",
+            Self::Calls => "Growth and cost of each call of the focused lane",
         }
     }
 }

@@ -43,12 +43,10 @@ impl Shows {
     /// Returns the hover text.
     pub fn help(self) -> &'static str {
         match self {
-            Self::All => "Everything that the policies and the recorded program did",
-            Self::Changes => "What changed the context",
-            Self::NoOps => {
-                "What ran and changed nothing; what follows from having run follows all the same"
-            }
-            Self::Log => "What the systems themselves log or show, in their own words",
+            Self::All => "All events of the policies and the recorded program",
+            Self::Changes => "Events that changed the context",
+            Self::NoOps => "Events that changed nothing but may affect later ones",
+            Self::Log => "Log and screen output of the systems, verbatim",
         }
     }
 

@@ -15,7 +15,7 @@ pub struct Example {
 pub static EXAMPLES: &[Example] = &[
     Example {
         name: "giant-tool-result.json",
-        story: "One giant tool result blows the window",
+        story: "One large tool result overflows the window",
         bytes: include_bytes!("../../sample_sessions/giant-tool-result.json"),
     },
     Example {

@@ -133,7 +133,7 @@ static SHORTCUTS: &[Shortcut] = &[
     },
     Shortcut {
         keys: "Shift+↑   Shift+↓",
-        what: "The same, while no control has the focus",
+        what: "Same as above when no control has focus",
         when: When::Free,
         bindings: &[
             (Modifiers::SHIFT, Key::ArrowUp, |place| extend(place, -1)),
@@ -151,7 +151,7 @@ static SHORTCUTS: &[Shortcut] = &[
     },
     Shortcut {
         keys: "↑   ↓",
-        what: "The same, while no control has the focus",
+        what: "Same as above when no control has focus",
         when: When::Free,
         bindings: &[
             (NONE, Key::ArrowUp, |place| neighbor(place, -1)),
@@ -194,7 +194,7 @@ static SHORTCUTS: &[Shortcut] = &[
     },
     Shortcut {
         keys: "R",
-        what: "Restart mark at this call, or none",
+        what: "Add or remove a restart mark at this call",
         when: When::InDocument,
         bindings: &[(NONE, Key::R, |place| {
             Some(Command::ToggleRestart(place.selection.step))
@@ -202,7 +202,7 @@ static SHORTCUTS: &[Shortcut] = &[
     },
     Shortcut {
         keys: "P   C   X",
-        what: "Pin, clear, drop messages by hand, or undo that",
+        what: "Pin, clear or drop messages, or undo that",
         when: When::InDocument,
         bindings: &[
             (NONE, Key::P, |place| mark(place, Mark::Pinned)),
@@ -212,7 +212,7 @@ static SHORTCUTS: &[Shortcut] = &[
     },
     Shortcut {
         keys: "0",
-        what: "Focus what was recorded",
+        what: "Focus the recorded lane",
         when: When::InDocument,
         bindings: &[(NONE, Key::Num0, |_| Some(Command::FocusLane(None)))],
     },

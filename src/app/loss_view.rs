@@ -41,13 +41,9 @@ impl LossPage {
     /// Returns the hover text.
     pub fn help(self) -> &'static str {
         match self {
-            Self::AtRisk => "What the recorded agent used of what a lane had removed",
-            Self::Instructions => {
-                "What the person said is always, never or not to be done, and where it no longer stands"
-            }
-            Self::Summaries => {
-                "What recorded compactions left, and what each lane would have left there"
-            }
+            Self::AtRisk => "Later uses of content that a lane removed",
+            Self::Instructions => "Your instructions, and the calls at which they are missing",
+            Self::Summaries => "Survival after each recorded compaction, and in every lane",
         }
     }
 }

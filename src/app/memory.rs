@@ -123,7 +123,7 @@ impl Memory {
             Err(error) => error,
         };
         let place = State::path().map_or_else(String::new, |p| format!(" in {}", p.display()));
-        Some(format!("Nothing could be remembered{place}: {error}"))
+        Some(format!("Cannot save state{place}: {error}"))
     }
 }
 

@@ -322,7 +322,8 @@ fn as_recorded(reserve: Tokens) -> Policy {
         ignored: None,
         choices: Vec::new(),
     };
-    let help = "What really happened: the file's own compactions and the tokens that the provider reported.".to_owned();
+    let help = "The recorded session: compactions in the file and tokens reported by the provider."
+        .to_owned();
     Policy {
         name: "recorded".to_owned(),
         label: "Recorded".to_owned(),

@@ -64,7 +64,7 @@ impl App {
         config.by_hand = Arc::default();
         self.history = History::new(self.config.clone());
         self.toasts.info(if had_any {
-            "The file was replaced: marks at its calls and messages were taken away."
+            "The file was replaced: marks at its calls and messages were removed."
         } else {
             "The file was replaced."
         });

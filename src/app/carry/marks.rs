@@ -38,7 +38,7 @@ impl App {
             Ok(by_hand) => Arc::new(one_each(by_hand, n_messages)),
             Err(why) => {
                 self.refused = Some(why.clone());
-                self.complain(Some(format!("Nothing is marked by hand: {why}.")));
+                self.complain(Some(format!("No messages are marked: {why}.")));
                 Arc::default()
             }
         }
@@ -62,6 +62,6 @@ impl App {
         let now = Mark::of(&self.config.by_hand, *first);
         let now = now.map_or("no longer marked", Mark::word);
         self.toasts
-            .info(format!("{which} {now}. Ctrl+Z takes it back."));
+            .info(format!("{which} {now}. Ctrl+Z undoes it."));
     }
 }

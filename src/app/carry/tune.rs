@@ -15,12 +15,12 @@ impl App {
         let of_document = |document: u64| self.document.as_ref().is_some_and(|d| d.id == document);
         let Some((runs, names)) = ready.filter(|(runs, _)| of_document(runs.document)) else {
             self.toasts
-                .info("The session is still being looked through. Try again in a moment.");
+                .info("The session is still being analyzed. Try again in a moment.");
             return;
         };
         if self.view.tune.subjects(runs).0.is_empty() {
             self.toasts
-                .info("There is nothing to try: choose a lane whose policy does something.");
+                .info("No settings to try: select a lane with an active policy.");
             return;
         }
         self.view.tune.hovered = None;
@@ -42,7 +42,7 @@ impl App {
         };
         let Some(lane) = tuning.lane_of(point, &self.config) else {
             self.toasts
-                .info("This lane has another policy by now. Sweep again to try its settings.");
+                .info("This lane now has another policy. Sweep again to try its settings.");
             return;
         };
         let found = &tuning.points[point];
@@ -58,7 +58,7 @@ impl App {
         self.config.lanes[lane].own = Some(own);
         self.selection.lane = Some(lane);
         self.toasts.info(format!(
-            "{name} now has these settings of its own. Undo takes them back."
+            "{name} now has these settings. Undo restores the previous ones."
         ));
     }
 }

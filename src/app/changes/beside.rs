@@ -42,9 +42,9 @@ impl Seen<'_> {
                 "Summarized {by}, with {}.",
                 wording::count(others, "other message")
             ),
-            (_, WrittenKind::Notice, 0) => format!("Dropped {by}. A notice stands in its place."),
+            (_, WrittenKind::Notice, 0) => format!("Dropped {by}. A notice replaces it."),
             (_, WrittenKind::Notice, others) => format!(
-                "Dropped {by}, with {}. A notice stands in their place.",
+                "Dropped {by}, with {}. A notice replaces them.",
                 wording::count(others, "other message")
             ),
         };

@@ -76,7 +76,7 @@ impl Seen<'_> {
                 "Dropped with its call or result, which was dropped by hand: they go together."
                     .to_owned()
             }
-            Some(by) => format!("Dropped {}. Nothing stands in its place.", did(by)),
+            Some(by) => format!("Dropped {}. Nothing replaces it.", did(by)),
             None => "The source's own compaction took it.".to_owned(),
         };
         Changes {
@@ -191,9 +191,9 @@ fn piece(section: &Section, marker: Option<&Marker>) -> Piece {
     });
     let diff = Diff::new(&section.text, now.as_deref().unwrap_or_default());
     let remark = if is_predicted {
-        Some("The text in its place is written when the lane is exported.")
+        Some("The replacement is written on export.")
     } else if marker.is_none() {
-        Some("Gone with what it belonged to.")
+        Some("Removed with its call or result.")
     } else {
         diff.is_empty()
             .then_some("Only the end of its last line differs.")

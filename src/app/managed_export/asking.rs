@@ -158,7 +158,10 @@ impl ModelDraft {
         let window = match self.window.trim().replace(['_', ',', ' '], "") {
             text if text.is_empty() => None,
             text => Some(text.parse().map_err(|_error| {
-                format!("the window {:?} is no number of tokens", self.window.trim())
+                format!(
+                    "the window {:?} is not a number of tokens",
+                    self.window.trim()
+                )
             })?),
         };
         let prompt = self.prompt.trim();
@@ -187,7 +190,7 @@ impl ModelDraft {
                 .map_err(|why| format!("the log: {why}")),
             (true, None) if asker.keeps_state => Ok(new_log(asker.session)),
             (true, None) => Err(
-                "started with --no-state, the program keeps nothing of its own: name the log's file, or keep no log"
+                "started with --no-state, the program saves no files: enter a log file, or turn the log off"
                     .to_owned(),
             ),
         }
@@ -203,7 +206,7 @@ impl ModelDraft {
             Ok(key) => Ok(Some(key)),
             Err(KeyError::Missing(_)) if endpoint.is_local() => Ok(None),
             Err(KeyError::Missing(variable)) => Err(format!(
-                "there is no key: type one, or start the program with it in {variable}"
+                "no API key: enter one, or set {variable} before starting the program"
             )),
             Err(error) => Err(error.to_string()),
         }

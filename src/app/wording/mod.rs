@@ -116,7 +116,7 @@ pub fn hook(hook: Hook) -> &'static str {
         Hook::OverflowError => "when a call does not fit",
         Hook::AfterCall => "after a call",
         Hook::TurnEnd => "when a turn ends",
-        Hook::Manual => "when a person asks",
+        Hook::Manual => "on request",
     }
 }
 
@@ -141,7 +141,7 @@ pub const UNSEEN: &str = "not in the file";
 /// The same where some of it is there.
 pub const PARTLY_UNSEEN: &str = "system + not in the file";
 /// What that is.
-pub const UNSEEN_HELP: &str = "What the file does not hold, such as instructions and tool definitions: known only as the rest of what calls report. After a compaction it is worked out anew, and is often more: programs then send files again that their log does not tell of.";
+pub const UNSEEN_HELP: &str = "Content that is not recorded, such as the system prompt and tool definitions. Its size is the difference between reported and recorded tokens. It often grows after a compaction, when programs send files again without logging them.";
 
 /// What became of a message, in a word.
 pub fn fate(fate: Fate) -> &'static str {

@@ -22,7 +22,7 @@ pub(super) fn show(ui: &Ui, id: Id, scene: &Scene<'_>, hot: &[usize]) -> Option<
     let at = pos2(strip.right() + 8.0, strip.center().y);
     let weak = scene.palette.weak;
     ui.painter()
-        .text(at, Align2::LEFT_CENTER, "carried on", font, weak);
+        .text(at, Align2::LEFT_CENTER, "resent", font, weak);
     // Larger than the painted strip, so that it is easy to hit.
     let response = ui.interact(
         strip.expand2(egui::vec2(0.0, 2.0)),
@@ -30,7 +30,7 @@ pub(super) fn show(ui: &Ui, id: Id, scene: &Scene<'_>, hot: &[usize]) -> Option<
         Sense::CLICK,
     );
     response.widget_info(|| {
-        egui::WidgetInfo::labeled(egui::Role::Canvas, true, "what stayed, by call")
+        egui::WidgetInfo::labeled(egui::Role::Canvas, true, "cumulative tokens by call")
     });
     let step = response.hover_pos().map(|at| hottest_near(scene, heat, at));
     let is_clicked = response.clicked();

@@ -183,11 +183,12 @@ fn menu(
             out.clicked_step = Some(step);
         }
         let name = if is_marked {
-            format!("Take the restart mark before call {call} away")
+            format!("Remove the restart mark before call {call}")
         } else {
             format!("Mark a restart before call {call}")
         };
-        let help = "The agent's program is taken to have been started again before this call (R at the selected call)";
+        let help =
+            "Assumes a restart of the agent's program before this call (R at the selected call)";
         if ui.button(name).on_hover_text(help).clicked() {
             out.restart = Some(step);
         }
