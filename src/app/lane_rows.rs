@@ -136,7 +136,7 @@ pub struct LaneContext {
 /// Status of a message in a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// What happened to the message.
+    /// Status of the message.
     pub fate: Fate,
     /// Current tokens in this lane.
     pub tokens: Tokens,

@@ -41,7 +41,7 @@ pub enum Column {
     Agent,
     /// The agent's working folder.
     Project,
-    /// What it is about.
+    /// Title or first prompt.
     Title,
     /// Number of messages.
     Messages,

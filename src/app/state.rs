@@ -243,7 +243,7 @@ pub enum Tab {
     Tune,
     /// The focused policy and its sources.
     About,
-    /// How the file was parsed.
+    /// Import: parsing of the file.
     Import,
 }
 

@@ -193,7 +193,7 @@ fn piece(section: &Section, marker: Option<&Marker>) -> Piece {
     let remark = if is_predicted {
         Some("The replacement is written on export.")
     } else if marker.is_none() {
-        Some("Removed with its call or result.")
+        Some("Removed together with a related part.")
     } else {
         diff.is_empty()
             .then_some("Only the end of its last line differs.")
