@@ -1,4 +1,4 @@
-//! Work on a named thread whose result a frame can ask for. A crash there is a result too, never a crash of the window.
+//! Work on a named thread whose result a frame can poll. A panic in the work is a result, and never ends the window.
 
 use poll_promise::Promise;
 use std::num::NonZero;
@@ -6,10 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 use thread_priority::{ThreadPriority, ThreadPriorityValue};
 
-/// The priority of work beside the frames, of 99, where 50 is usual; on Linux that is a niceness of 9.
+/// The priority of background work: 25 of 99, where 50 is the default. On Linux this is a niceness of 9.
 const BESIDE: u8 = 25;
 
-/// Work under way.
+/// Work in progress.
 pub struct Background<T: Send + 'static>(Promise<Option<T>>);
 
 impl<T: Send + 'static> std::fmt::Debug for Background<T> {
@@ -18,8 +18,7 @@ impl<T: Send + 'static> std::fmt::Debug for Background<T> {
     }
 }
 
-/// Starts `work` on a thread of this name, which leaves frames the first place at a core; the window is drawn again when it
-/// is done.
+/// Starts `work` on a thread with this name at a lower priority than the frames. Redraws the window when it is done.
 pub(super) fn start<T: Send + 'static>(
     name: &str,
     ctx: &egui::Context,
@@ -32,8 +31,7 @@ pub(super) fn start<T: Send + 'static>(
     })
 }
 
-/// The same for what a person waits for: it takes its full share of the cores, on threads of its own. So do programs that it
-/// starts.
+/// Starts work that you wait for. It runs at normal priority on its own threads, and so do the programs it starts.
 pub(super) fn start_awaited<T: Send + 'static>(
     name: &str,
     ctx: &egui::Context,
@@ -60,7 +58,7 @@ fn spawn<T: Send + 'static>(
     }))
 }
 
-/// The threads that work is shared out to give way as well, whoever asks for them first, and leave a core free.
+/// Lowers the priority of the shared thread pool and leaves one core free.
 fn share_threads() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -68,32 +66,31 @@ fn share_threads() {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(cores.saturating_sub(1).max(1))
             .start_handler(|_| give_way());
-        // They may be there already: then they compete with frames, as before.
+        // The pool may exist already. Its threads then compete with frames.
         let _ = pool.build_global();
     });
 }
 
-/// Leaves frames the first place at a core: this thread runs where they do not. A system that does not let it is no
-/// worse off than without.
+/// Lowers the priority of this thread. Has no effect on a system that does not allow it.
 pub(super) fn give_way() {
     if let Ok(low) = ThreadPriorityValue::try_from(BESIDE) {
         let _ = thread_priority::set_current_thread_priority(ThreadPriority::Crossplatform(low));
     }
 }
 
-/// Does `work` right away, for those who cannot wait for another frame.
+/// Runs `work` at once, for callers that cannot wait for another frame.
 pub(super) fn done<T: Send + 'static>(work: impl FnOnce() -> T) -> Background<T> {
     Background(Promise::from_ready(Some(work())))
 }
 
-/// Frees what may be large beside the frames: a hundred thousand entries take milliseconds.
+/// Drops a large value on another thread: dropping 100,000 entries takes milliseconds.
 pub(super) fn let_go<T: Send + 'static>(spent: T) {
     share_threads();
     rayon::spawn(move || drop(spent));
 }
 
 impl<T: Send + 'static> Background<T> {
-    /// The result, or the work itself while it goes on. None if it crashed.
+    /// Returns the result, or the work itself while it is running. The result is `None` if the work panicked.
     pub(super) fn take(self) -> Result<Option<T>, Self> {
         self.0.try_take().map_err(Self)
     }
@@ -113,7 +110,7 @@ mod tests {
         })
     }
 
-    /// How readily this thread makes way for others; 0 is usual.
+    /// Returns the niceness of this thread; 0 is the default.
     #[cfg(target_os = "linux")]
     fn niceness() -> Option<i32> {
         let stat = std::fs::read_to_string("/proc/thread-self/stat").ok()?;

@@ -1,4 +1,4 @@
-//! How calls are billed, as a person sets it: at the prices of the recorded models, of another one, or of their own.
+//! The billing settings: prices of the recorded models, of another model, or custom prices.
 
 use crate::analysis::cost::{Billing, Lifetime};
 use crate::exec::KeptPrice;
@@ -7,54 +7,54 @@ use crate::units::Rate;
 use std::borrow::Cow;
 use toml::value::Datetime;
 
-/// How calls are billed.
+/// The billing settings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BillingChoice {
-    /// Whose prices.
+    /// The source of the prices.
     pub price: PriceChoice,
     /// The provider bills calls that it rejects as too long.
     pub bills_rejected: bool,
-    /// How long its cache keeps a prefix; none to go by what the file shows.
+    /// Lifetime of a cached prefix; `None` to derive it from the file.
     pub lifetime: Option<Lifetime>,
 }
 
-/// Whose prices all calls have.
+/// The source of the prices of all calls.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum PriceChoice {
-    /// Each call's own model's.
+    /// The prices of each call's own model.
     #[default]
     Recorded,
-    /// Those of the model of this name.
+    /// The prices of the model with this name.
     Model(String),
-    /// What a person typed.
+    /// Custom prices.
     Own(OwnPrice),
 }
 
-/// Prices that a person typed, USD for a million tokens.
+/// Custom prices in USD per million tokens.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnPrice {
-    /// Prompt that no cache served.
+    /// Uncached input.
     pub input: Rate,
-    /// Prompt that the cache served.
+    /// Input read from the cache.
     pub cache_read: Rate,
-    /// Prompt that joins the cache.
+    /// Input written to the cache.
     pub cache_write: Rate,
-    /// The same for the longer time, where it costs something else.
+    /// Input written to the cache for the longer lifetime, if its price differs.
     pub cache_write_hour: Option<Rate>,
-    /// Answers.
+    /// Output.
     pub output: Rate,
     /// Name of the caching rule.
     pub caching: String,
 }
 
-/// The most that a price can be, USD for a million tokens.
+/// The highest price accepted, in USD per million tokens.
 pub const MOST: f64 = 10_000.0;
 
-/// What the row of a person's own prices is called.
+/// The label of the row of custom prices.
 const OWN: &str = "own";
 
 impl OwnPrice {
-    /// As another model's, to begin with; nothing at all where that is not known.
+    /// Returns custom prices that start from another model's prices, or from zero if those are unknown.
     pub fn like(price: Option<&Price>) -> Self {
         let zero = Rate::default();
         let rule = Prices::bundled().rules().first();
@@ -78,7 +78,7 @@ impl OwnPrice {
         )
     }
 
-    /// As it is remembered between runs.
+    /// Returns the form that is saved between runs.
     pub fn kept(&self) -> KeptPrice {
         KeptPrice {
             input: self.input,
@@ -90,7 +90,7 @@ impl OwnPrice {
         }
     }
 
-    /// As it was remembered; none where that makes no sense, since anybody may have written the file.
+    /// Restores saved prices; `None` if they are invalid, since anyone can edit the file.
     pub fn remembered(kept: &KeptPrice) -> Option<Self> {
         let rates = [kept.input, kept.cache_read, kept.cache_write, kept.output];
         let mut rates = rates.iter().chain(&kept.cache_write_hour);
@@ -112,7 +112,7 @@ impl OwnPrice {
             time: None,
             offset: None,
         };
-        // Where a cache knows no longer time the price of it is not shown, and does not count.
+        // The price of the longer lifetime is neither shown nor used if the cache has only one lifetime.
         let rule = Prices::bundled().rule(&self.caching);
         let has_longer = rule.is_some_and(|rule| seconds(rule, Lifetime::Long).is_some());
         Price {
@@ -121,7 +121,7 @@ impl OwnPrice {
             input: self.input,
             output: self.output,
             cache_read: self.cache_read,
-            // Where writing costs no more than input, nothing is told apart.
+            // If a cache write costs as much as input, the two are not distinguished.
             cache_write: (self.cache_write != self.input).then_some(self.cache_write),
             cache_write_hour: self.cache_write_hour.filter(|_| has_longer),
             minimum: None,
@@ -136,7 +136,7 @@ impl OwnPrice {
 }
 
 impl BillingChoice {
-    /// The table to go by.
+    /// Returns the price table in use.
     pub fn prices(&self) -> Cow<'static, Prices> {
         match &self.price {
             PriceChoice::Own(own) => Cow::Owned(Prices::bundled().with_row(own.row())),
@@ -144,7 +144,7 @@ impl BillingChoice {
         }
     }
 
-    /// The same for the analysis, at the prices of that table.
+    /// Returns these settings for the analysis, at the prices of that table.
     pub fn at<'a>(&'a self, prices: &'a Prices) -> Billing<'a> {
         Billing {
             prices,
@@ -159,7 +159,7 @@ impl BillingChoice {
     }
 }
 
-/// A price as people type it: `3.5`, `3,5`, `$3.50`, `1,234.50`. None for what is no price.
+/// Parses a typed price: `3.5`, `3,5`, `$3.50`, `1,234.50`. Returns `None` if it is not a price.
 pub fn typed_price(text: &str) -> Option<f64> {
     let text: String = text
         .chars()
@@ -170,7 +170,7 @@ pub fn typed_price(text: &str) -> Option<f64> {
     plain.parse::<f64>().ok().filter(|price| price.is_finite())
 }
 
-/// Seconds that a rule keeps a prefix, if it says.
+/// Returns the seconds a rule keeps a prefix, if known.
 pub fn seconds(rule: &Caching, lifetime: Lifetime) -> Option<u64> {
     match lifetime {
         Lifetime::Usual => rule.seconds,

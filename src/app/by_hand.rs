@@ -1,32 +1,32 @@
-//! What a person marks by hand, as the window sees it: at most one mark a message, set and taken away for many at once.
+//! Manual edits in the window: at most one mark per message, set and removed for many messages at once.
 
 use crate::app::wording;
 use crate::engine::ByHand;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a person wants to become of a message.
+/// The manual edit of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// No strategy takes it.
+    /// No strategy removes the message.
     Pinned,
-    /// Its content goes where a run ends.
+    /// The content is cleared at the end of a run.
     Cleared,
-    /// It goes where a run ends.
+    /// The message is dropped at the end of a run.
     Dropped,
 }
 
 impl Mark {
-    /// All of them, in the order to offer them.
+    /// All marks, in display order.
     pub const ALL: [Self; 3] = [Self::Pinned, Self::Cleared, Self::Dropped];
 
-    /// The mark of a message.
+    /// Returns the mark of a message.
     pub fn of(by_hand: &ByHand, message: usize) -> Option<Self> {
         let has_it = |mark: &Self| mark.list(by_hand).binary_search(&message).is_ok();
         Self::ALL.into_iter().find(has_it)
     }
 
-    /// What a message with it is.
+    /// Returns the word for a message with this mark.
     pub fn word(self) -> &'static str {
         match self {
             Self::Pinned => "pinned",
@@ -35,7 +35,7 @@ impl Mark {
         }
     }
 
-    /// What setting it is called, and taking it away.
+    /// Returns the labels for setting and removing the mark.
     pub fn verbs(self) -> (&'static str, &'static str) {
         match self {
             Self::Pinned => ("Pin", "Unpin"),
@@ -44,7 +44,7 @@ impl Mark {
         }
     }
 
-    /// The key that does both.
+    /// Returns the key that sets and removes the mark.
     pub fn key(self) -> &'static str {
         match self {
             Self::Pinned => "P",
@@ -53,22 +53,20 @@ impl Mark {
         }
     }
 
-    /// What comes of it.
+    /// Returns the hover text that describes the effect.
     pub fn help(self) -> &'static str {
         match self {
             Self::Pinned => {
-                "No strategy takes it, nor the calls and results that it needs. Real systems know no pins."
+                "No strategy removes it or its related calls and results. Ignored by presets of real systems."
             }
             Self::Cleared => {
-                "Its text, result and pictures go where the run ends; calls and pairs stay."
+                "Clears its text, result and images at the end of the run; calls and pairs remain."
             }
-            Self::Dropped => {
-                "It goes where the run ends, with the calls and results that belong to it."
-            }
+            Self::Dropped => "Drops it at the end of the run, with its calls and results.",
         }
     }
 
-    /// The option of the command line that says the same.
+    /// Returns the command-line option for the mark.
     pub fn option(self) -> &'static str {
         match self {
             Self::Pinned => "--pin",
@@ -77,7 +75,7 @@ impl Mark {
         }
     }
 
-    /// The messages that have it, ascending.
+    /// Returns the messages with this mark, ascending.
     pub fn list(self, by_hand: &ByHand) -> &[usize] {
         match self {
             Self::Pinned => &by_hand.pinned,
@@ -95,7 +93,7 @@ impl Mark {
     }
 }
 
-/// Marks messages in the place of any marks they have; none takes those away.
+/// Replaces the marks of messages; `None` removes them.
 pub fn set(by_hand: &mut ByHand, messages: &[usize], mark: Option<Mark>) {
     let mut messages = messages.to_vec();
     messages.sort_unstable();
@@ -110,13 +108,13 @@ pub fn set(by_hand: &mut ByHand, messages: &[usize], mark: Option<Mark>) {
     }
 }
 
-/// Marks messages; where all of them have the mark already, takes it away.
+/// Marks messages. Removes the mark if all of them have it.
 pub fn toggle(by_hand: &mut ByHand, messages: &[usize], mark: Mark) {
     let have_it = messages.iter().all(|m| Mark::of(by_hand, *m) == Some(mark));
     set(by_hand, messages, (!have_it).then_some(mark));
 }
 
-/// The same with one mark a message, of the first so many: dropping says more than clearing.
+/// Keeps one mark per message, for the first `n_messages` messages. Dropping takes precedence over clearing.
 #[must_use]
 pub fn one_each(mut by_hand: ByHand, n_messages: usize) -> ByHand {
     let dropped = std::mem::take(&mut by_hand.dropped);
@@ -127,7 +125,7 @@ pub fn one_each(mut by_hand: ByHand, n_messages: usize) -> ByHand {
     by_hand
 }
 
-/// How many have which mark: `3 pinned, 1 dropped`; empty where nothing is marked.
+/// Returns the count of each mark: `3 pinned, 1 dropped`; empty if nothing is marked.
 pub fn said(by_hand: &ByHand) -> String {
     let counts = Mark::ALL.map(|mark| (mark.list(by_hand).len(), mark.word()));
     let counts = counts.into_iter().filter(|(n, _)| *n > 0);
@@ -135,14 +133,14 @@ pub fn said(by_hand: &ByHand) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Whether a run's warning is about marks: that one could not be made, or that a pinned message was taken.
+/// Returns whether a warning is about marks: a mark had no effect, or a pinned message was removed.
 pub fn is_about_marks(warning: &str) -> bool {
     [" manually: ", " pinned without effect: ", " pinned, and "]
         .iter()
         .any(|words| warning.contains(words))
 }
 
-/// Messages as the command line takes them, from 1: `3,8-12`.
+/// Formats messages in the syntax of the command line, from 1: `3,8-12`.
 pub fn stretches(messages: &[usize]) -> String {
     let runs = messages.chunk_by(|a, b| a + 1 == *b);
     let run = |run: &[usize]| match run {
@@ -153,11 +151,11 @@ pub fn stretches(messages: &[usize]) -> String {
     runs.map(run).collect::<Vec<_>>().join(",")
 }
 
-/// Marks that were asked for before it was known how many messages there are: the marks for so many, or why not.
+/// Marks requested before the number of messages is known.
 #[derive(Clone)]
 pub struct Wish(pub Arc<Fulfil>);
 
-/// Gives the marks for a session of so many messages, or one line that says what is wrong with them.
+/// Returns the marks for a session of this many messages, or a one-line error.
 pub type Fulfil = dyn Fn(usize) -> Result<ByHand, String> + Send + Sync;
 
 impl fmt::Debug for Wish {

@@ -1,4 +1,4 @@
-//! What every message cost by staying: how long it was carried, when it was last needed and by whom.
+//! The cumulative tokens of every message: how often it was resent, and when it was last used and by which message.
 
 use crate::analysis::LastUses;
 use crate::analysis::retained::{Carried, Retained, retained};
@@ -7,40 +7,40 @@ use crate::engine::{Case, Outcome};
 use crate::session::Kind;
 use crate::units::{Share, Tokens};
 
-/// How long messages were carried, and when they were last needed.
+/// Resent counts and last uses of all messages.
 #[derive(Debug)]
 pub struct CarriedTable {
     retained: Retained,
-    /// For each message, the last one of the model that names something it holds.
+    /// For each message, the last model message that refers to something in it.
     used_by: Vec<Option<u32>>,
-    /// The most that any message cost by staying.
+    /// The most cumulative tokens of any message.
     pub heaviest: Tokens,
-    /// One a step: what came in there and stayed.
+    /// One entry per call: the cumulative tokens of the messages added there.
     pub heat: Vec<Heat>,
 }
 
-/// What the messages that came in at a step cost by staying.
+/// The cumulative tokens of the messages added at a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Heat {
-    /// Tokens times calls, of all of them.
+    /// Sum of the cumulative tokens (tokens × calls).
     pub retained: Tokens,
-    /// The same as a share of the largest step's.
+    /// Share of the largest value of any call.
     pub share: Share,
-    /// What most of it is.
+    /// The kind with the most tokens.
     pub kind: Kind,
 }
 
-/// When a message was last needed.
+/// The last use of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LastNeed {
-    /// Index of the step that wrote the message which names something in it.
+    /// Index of the call that wrote the message which refers to it.
     pub step: usize,
     /// Index of that message.
     pub message: usize,
 }
 
 impl CarriedTable {
-    /// Looks through the session once; `recorded` is what really happened.
+    /// Scans the session once; `recorded` is the recorded run.
     pub fn new(case: &Case, recorded: &Outcome, facts: &[Facts]) -> Self {
         let retained = retained(case, recorded);
         let uses = LastUses::new(&case.session);
@@ -56,29 +56,29 @@ impl CarriedTable {
         }
     }
 
-    /// How long a message was carried.
+    /// Returns how often a message was resent.
     pub fn of(&self, message: usize) -> Option<&Carried> {
         self.retained.messages.get(message)
     }
 
-    /// Tokens times calls of a message.
+    /// Returns the cumulative tokens of a message (tokens × calls).
     pub fn retained(&self, message: usize) -> Tokens {
         self.of(message).map_or(Tokens::ZERO, Carried::retained)
     }
 
-    /// All tokens that calls sent.
+    /// Returns the total tokens sent by all calls.
     pub fn sent(&self) -> Tokens {
         self.retained.sent
     }
 
-    /// When a message was last needed, as far as names tell.
+    /// Returns the last use of a message, as far as names reveal it.
     pub fn last_need(&self, case: &Case, message: usize) -> Option<LastNeed> {
         let by = self.used_by.get(message).copied()?? as usize;
         let step = case.session.messages[by].step?;
         Some(LastNeed { step, message: by })
     }
 
-    /// Calls that still carried a message after it was needed for the last time.
+    /// Returns the number of calls that resent a message after its last use.
     pub fn calls_in_vain(&self, case: &Case, message: usize) -> usize {
         let Some(carried) = self.of(message) else {
             return 0;

@@ -1,4 +1,4 @@
-//! Does what was asked for: the one place where commands change the window, start work and touch the system.
+//! Dispatches UI commands: the only code that changes window state, starts work and calls the system.
 
 mod config;
 mod convert;
@@ -36,7 +36,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 impl App {
-    /// Does one thing that was asked for.
+    /// Executes one command.
     pub(super) fn carry_out(&mut self, ctx: &egui::Context, command: Command) {
         match command {
             Command::OpenDialog => self.ask_for_file(ctx, Wanted::Session),
@@ -68,7 +68,7 @@ impl App {
             Command::Undo => self.travel(true),
             Command::Redo => self.travel(false),
             Command::ShowTab(tab) => {
-                // What was selected meanwhile is not known to the table.
+                // The table does not know about selections made while it was hidden.
                 self.once.reveals_message |= tab == Tab::Messages && self.view.tab != tab;
                 self.view.tab = tab;
                 self.once.reveals_event = true;
@@ -78,7 +78,7 @@ impl App {
             Command::SetArea(area) => self.view.area = area,
             Command::SetSort(sort) => {
                 self.view.sort = sort;
-                // The rows between would be others.
+                // The rows in between would differ.
                 self.selection.anchor = None;
                 self.once.reorders_messages = true;
             }
@@ -124,18 +124,18 @@ impl App {
             command => {
                 edit_config(&mut self.config, command.clone());
                 self.export_command(ctx, command);
-                // A lane may be gone.
+                // The lane may have been removed.
                 self.selection.lane = self
                     .selection
                     .lane
                     .map(|l| l.min(self.config.lanes.len() - 1));
             }
         }
-        // What was asked for may want another frame, also when nothing moves.
+        // A command may need another frame even if no input arrives.
         ctx.request_repaint();
     }
 
-    /// Takes what has arrived since the last frame: dropped files, dialogs' answers, finished work.
+    /// Receives results since the last frame: dropped files, dialog answers, finished work.
     pub(super) fn receive(&mut self, ctx: &egui::Context) {
         if let Some(path) = dropped(ctx) {
             self.open_path(ctx, path);
@@ -156,7 +156,7 @@ impl App {
                 }
                 Ok(Err(problem)) => self.problem = Some(problem),
                 Err(loading) => {
-                    // The bar moves while bytes are counted.
+                    // The progress bar advances while bytes are counted.
                     ctx.request_repaint_after(std::time::Duration::from_millis(50));
                     self.loading = Some(*loading);
                 }
@@ -168,7 +168,7 @@ impl App {
         }
     }
 
-    /// Starts to open a session; what was being opened is given up.
+    /// Starts to open a session and cancels the one being opened.
     pub(super) fn open(&mut self, ctx: &egui::Context, origin: Origin, conversation: usize) {
         self.cancel_load();
         if let Some(sessions) = &mut self.sessions {
@@ -184,7 +184,7 @@ impl App {
         self.loading = Some(Loading::start(ctx, self.work, origin, options));
     }
 
-    /// Opens what was pasted. A dialog that lies over everything is not for that.
+    /// Opens pasted text, unless a modal dialog is open.
     fn receive_paste(&mut self, ctx: &egui::Context) {
         let is_covered = self.is_covered() && self.list().is_none();
         let is_in_vain = self.paste_keys.are_in_vain(ctx);
@@ -219,7 +219,7 @@ impl App {
             ..Selection::default()
         };
         if self.document.is_some() {
-            // Set by hand for another session's model and calls.
+            // This was set for the model and the calls of another session.
             self.config.window = None;
             self.config.billing.price = PriceChoice::default();
             self.config.restarts.clear();
@@ -254,7 +254,7 @@ impl App {
         self.problem = None;
     }
 
-    /// The lane whose knob is meant: the one that is looked at if it has that knob, else the first that does.
+    /// Returns the lane a knob belongs to: the focused lane if it has the knob, else the first lane that does.
     fn lane_of(&self, key: &KnobKey) -> usize {
         let has_it = |lane: &usize| {
             let policy = self.policies.get(&self.config.lanes[*lane].policy);
@@ -268,7 +268,8 @@ impl App {
         focused.or_else(|| (0..n).find(has_it)).unwrap_or(0)
     }
 
-    /// Adds what is not compared yet, `none` first; where all are, the least used that acts, with knobs of its own.
+    /// Adds a policy that is not compared yet, `none` first. If all are compared, adds the least used active one with
+    /// its own settings.
     fn add_lane(&mut self) {
         let lanes = &self.config.lanes;
         if lanes.len() >= MAX_LANES {
@@ -291,7 +292,7 @@ impl App {
         self.config.lanes.push(added);
     }
 
-    /// Compares with a policy and focuses its lane.
+    /// Adds a policy to the comparison and focuses its lane.
     fn compare_with(&mut self, policy: &str) {
         let lanes = &mut self.config.lanes;
         let focused = self.selection.lane.unwrap_or(0).min(lanes.len() - 1);
@@ -311,7 +312,7 @@ impl App {
         }
     }
 
-    /// Places a restart mark before a call, or takes it away; says so where nothing comes of it.
+    /// Adds or removes a restart mark before a call. Reports when the mark has no effect.
     fn toggle_restart(&mut self, step: usize) {
         let Some(document) = &self.document else {
             return;
@@ -339,7 +340,7 @@ impl App {
         self.complain(complaint);
     }
 
-    /// Remembers prices that were typed; never while something is dragged.
+    /// Saves typed prices, but not during a drag.
     pub(super) fn keep_price(&mut self) {
         let own = match &self.config.billing.price {
             PriceChoice::Own(own) => Some(own),
@@ -367,7 +368,7 @@ impl App {
         }
     }
 
-    /// A lane's settings in its system's own form.
+    /// Copies a lane's settings in the configuration format of its system.
     fn copy_config(&mut self, ctx: &egui::Context, lane: usize) {
         let Some(runs) = self.derived.runs().map(Arc::clone) else {
             return;
@@ -391,7 +392,7 @@ impl App {
     }
 }
 
-/// The first lines, and how many more there are.
+/// Returns the first lines and the number of remaining ones.
 fn few(lines: &[String]) -> String {
     const SHOWN: usize = 3;
     let mut text = lines[..lines.len().min(SHOWN)].join("\n");

@@ -1,4 +1,4 @@
-//! What a lane has in the place of a message, beside the original: the difference, or the summary that stands for it.
+//! Changes of a message in a lane, next to the original: the difference, or the summary that replaces it.
 
 mod beside;
 pub mod diff;
@@ -14,82 +14,82 @@ use crate::units::Tokens;
 use diff::Diff;
 use seen::Seen;
 
-/// Bytes of a text, and messages of a session, that a frame has time for.
+/// Limits of what fits in a frame: bytes of a text, and messages of a session.
 const LARGE: usize = 32 * 1024;
 const MANY: usize = 1_000;
-/// What is looked at in a lane.
+/// The selected item in a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A message of the session, by index.
     Message(usize),
-    /// What the lane wrote at a place.
+    /// A message that the lane wrote at a place.
     Written(Place),
 }
 
-/// What a lane has in the place of something.
+/// The changes of an item in a lane.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
-    /// What became of it, as a sentence.
+    /// A sentence that describes the change.
     pub said: String,
-    /// What it weighed and weighs, where that differs.
+    /// Tokens before and after, if they differ.
     pub weights: Option<(Tokens, Tokens)>,
-    /// Index of the event that did it in the lane's whole run.
+    /// Index of the event that made the change, in the complete run of the lane.
     pub event: Option<usize>,
-    /// The parts that changed.
+    /// The changed parts.
     pub pieces: Vec<Piece>,
-    /// What the lane wrote, which stands for it.
+    /// The message that replaces it.
     pub beside: Option<Beside>,
 }
 
-/// A part that changed.
+/// A changed part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piece {
-    /// What it is.
+    /// Title of the part.
     pub title: String,
-    /// What it counts as.
+    /// Kind of the part.
     pub kind: Option<Kind>,
-    /// What it weighed and weighs.
+    /// Tokens before and after.
     pub weights: (Tokens, Tokens),
-    /// What differs; empty where it has no text.
+    /// The difference; empty if the part has no text.
     pub diff: Diff,
-    /// What the texts do not tell.
+    /// Additional information that the texts do not contain.
     pub remark: Option<&'static str>,
 }
 
-/// A text that a lane wrote, beside what it stands for.
+/// A text that a lane wrote, and the messages it replaces.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Beside {
     /// Summary or notice.
     pub kind: WrittenKind,
-    /// Where it stands.
+    /// Its position in the context.
     pub place: Place,
-    /// What it weighs.
+    /// Its tokens.
     pub tokens: Tokens,
-    /// Its text, safe to show, or its beginning; none where it cannot be known before it is written.
+    /// Its text, safe to show, or the start of it; `None` if it is unknown until it is written.
     pub text: Option<String>,
-    /// The text is what the offline digest would write; at an export it is written for real.
+    /// The text is a prediction of the offline digest. An export writes the real text.
     pub is_foreseen: bool,
-    /// Messages that it stands for, and what they weighed.
+    /// Number of replaced messages, and their tokens.
     pub covered: (usize, Tokens),
-    /// What it stands for.
+    /// The replaced messages.
     pub originals: Vec<Original>,
-    /// How many more.
+    /// Number of replaced messages that are not listed.
     pub more: usize,
 }
 
-/// A message that something stands for.
+/// A replaced message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Original {
     /// Its index.
     pub message: usize,
-    /// Its text, safe to show, or the beginning of it.
+    /// Its text, safe to show, or the start of it.
     pub text: String,
-    /// How many lines more there are.
+    /// Number of lines that are not shown.
     pub more: usize,
 }
 
 impl Changes {
-    /// What a lane has in the place of something at the step of the rows.
+    /// Returns the changes of an item in a lane at the call of the rows.
     pub fn new(
         document: &Document,
         runs: &Runs,
@@ -120,7 +120,7 @@ impl Changes {
         }
     }
 
-    /// Whether this may take longer than a frame has.
+    /// Returns whether the work may take longer than a frame.
     pub fn is_slow(document: &Document, target: Target) -> bool {
         let session = document.session();
         let bytes = |message: usize| -> usize {
@@ -132,7 +132,7 @@ impl Changes {
             Target::Message(message) => bytes(message) > LARGE,
             Target::Written(_) => false,
         };
-        // A lane is played once more for a summary that is to be foreseen.
+        // A predicted summary replays the lane once more.
         is_large || session.messages.len() > MANY
     }
 }

@@ -1,4 +1,4 @@
-//! Everything that can be asked of the window. Panels read and ask; `app::carry` does it, after the frame.
+//! All UI commands. Panels read state and send commands; `app::carry` executes them after the frame.
 
 use crate::app::billing::BillingChoice;
 use crate::app::by_hand::Mark;
@@ -34,95 +34,95 @@ pub struct Spot {
     pub message: Option<usize>,
 }
 
-/// A wish.
+/// A UI command.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Show the system's dialog for opening a file.
     OpenDialog,
-    /// Something about the list of sessions.
+    /// A command of the session list.
     Sessions(SessionsWish),
-    /// Load this file, or list what a folder holds.
+    /// Load this file, or list the sessions of a folder.
     OpenPath(PathBuf),
-    /// Opens one of the conversations of this file, from 0.
+    /// Open the conversation with this index (from 0) of a file.
     OpenOneOf(PathBuf, usize),
     /// Load a bundled example, by its file name.
     OpenExample(&'static str),
-    /// Open what the clipboard holds.
+    /// Open the contents of the clipboard.
     Paste,
     /// Load another conversation of the open file.
     OpenConversation(usize),
     /// Stop loading.
     CancelLoad,
-    /// Go back to the empty window.
+    /// Close the session and show the empty window.
     CloseDocument,
-    /// Put away what went wrong.
+    /// Dismiss the error message.
     DismissProblem,
-    /// Show or close the dialog for the path of a file.
+    /// Show or close the path dialog.
     AskPath(bool),
-    /// Change what stands in the field for a path.
+    /// Change the text of the path field.
     EditPath(String),
 
-    /// Look at this step, everywhere.
+    /// Select this call in all panels.
     SelectStep(usize),
-    /// Look at this message, everywhere.
+    /// Select this message in all panels.
     SelectMessage(usize),
-    /// Look at what this lane wrote at this place.
+    /// Select the message that this lane wrote at this place.
     SelectWritten(usize, lane_rows::Place),
-    /// Look at no message: the detail closes.
+    /// Clear the message selection and close the detail.
     Deselect,
-    /// Select the messages of the table from the one that is selected to this one.
+    /// Select the table rows from the selected message to this one.
     ExtendSelection(usize),
-    /// Look at a lane, a step and a message, as far as they are given, without changing tabs.
+    /// Select the lane, call and message that are given, without changing tabs.
     LookAt(Spot),
-    /// Look at what a lane's policy, or the recorded program, did.
+    /// Select an event of a lane's policy or of the recorded program.
     SelectEvent(EventId),
-    /// Look at the message of this number (from 1), or the nearest there is.
+    /// Select the message with this number (from 1), or the nearest one.
     GoToMessage(usize),
-    /// Show the knobs of this lane; none for what was recorded.
+    /// Show the settings of this lane; `None` for the recorded lane.
     FocusLane(Option<usize>),
 
-    /// Set a knob where the lane that is looked at gets it from: in every lane that shares it, or in that lane only.
+    /// Set a knob in the settings of the focused lane: in every lane that shares them, or in that lane only.
     SetKnob(KnobKey, f64),
-    /// Set a knob where this lane gets it from; none puts it back to the preset's default.
+    /// Set a knob in the settings of this lane; `None` resets it to the preset's default.
     SetLaneKnob(usize, KnobKey, Option<f64>),
-    /// Give a lane knobs of its own, or let it share the others' again.
+    /// Give a lane its own settings, or share the common ones again.
     SetOwnKnobs(usize, bool),
-    /// Put every knob back.
+    /// Reset every knob.
     ResetKnobs,
-    /// Set what a lane plays: the setting `strategy`, by the name of a policy.
+    /// Set the policy of a lane by name (the setting `strategy`).
     SetStrategy(usize, String),
-    /// Add a lane of the first policy that no lane has.
+    /// Add a lane with the first policy that no lane has.
     AddLane,
-    /// Compare with this policy: in a lane of its own where there is room for one, else in the focused lane.
+    /// Compare with this policy: in a new lane if there is room, else in the focused lane.
     CompareWith(String),
-    /// Take a lane away.
+    /// Remove a lane.
     RemoveLane(usize),
-    /// Set the context window by hand; none for what is known of it.
+    /// Set the context window; `None` for the detected one.
     SetWindow(Option<Tokens>),
-    /// Count with this counter.
+    /// Count with this tokenizer.
     SetCounter(&'static str),
-    /// Place a restart mark before this call, or take it away.
+    /// Add or remove a restart mark before this call.
     ToggleRestart(usize),
-    /// Have the provider answer this call with an error first; none takes that away.
+    /// Set a provider error that precedes this call; `None` removes it.
     SetError(usize, Option<Arc<str>>),
-    /// Mark these messages by hand; none takes their marks away.
+    /// Set the mark of these messages; `None` removes their marks.
     SetMark(Vec<usize>, Option<Mark>),
-    /// Mark these messages by hand; where all of them have the mark, take it away.
+    /// Mark these messages; removes the mark if all of them have it.
     ToggleMark(Vec<usize>, Mark),
-    /// Take every mark away that was made by hand.
+    /// Remove all marks.
     ResetMarks,
-    /// Take back the last change.
+    /// Undo the last change.
     Undo,
-    /// Do again what was taken back.
+    /// Redo the last undone change.
     Redo,
 
     /// Show a tab of the drawer.
     ShowTab(Tab),
     /// Count turns or calls on the timeline.
     SetAxis(Axis),
-    /// Choose what the timeline's area shows.
+    /// Choose the area series of the timeline.
     SetArea(Area),
-    /// Order the message table.
+    /// Sort the message table.
     SetSort(Sort),
     /// Filter the message table.
     SetFilter(Filter),
@@ -130,99 +130,99 @@ pub enum Command {
     SetEventFilter(EventFilter),
     /// Choose which insights are listed.
     SetInsightFilter(InsightFilter),
-    /// Open an insight, and look at where it happened.
+    /// Open an insight and select the spot it refers to.
     OpenInsight(InsightKey),
-    /// Choose what the tab Cost shows.
+    /// Set the view of the tab Cost.
     SetCostView(CostView),
-    /// Choose what the tab Loss shows.
+    /// Set the view of the tab Loss.
     SetLossView(LossView),
-    /// Choose what the tab Tune tries.
+    /// Set the view of the tab Tune.
     SetTuneView(Box<TuneView>),
-    /// Try settings, as the tab Tune says.
+    /// Start a sweep with the settings of the tab Tune.
     StartSweep,
-    /// Stop trying.
+    /// Stop the sweep.
     CancelSweep,
-    /// Give a lane the settings of a point of the sweep, by its index.
+    /// Apply the settings of a sweep point, by index, to its lane.
     AdoptPoint(usize),
-    /// Set how calls are billed.
+    /// Set the billing settings.
     SetBilling(BillingChoice),
-    /// Put the cursor in the filter.
+    /// Focus the filter field.
     FocusFilter,
-    /// Change what stands in the field that jumps to a message.
+    /// Change the text of the field that jumps to a message.
     EditJump(String),
-    /// Open or fold the rows of the lanes from this message to that one, both included.
+    /// Open or close the fold from the first message to the last one, inclusive.
     Unfold(u32, u32),
-    /// Show the selected message in another way.
+    /// Set how the selected message is shown.
     SetDetail(Detail),
-    /// Show or hide the sheet of shortcuts.
+    /// Show or hide the list of shortcuts.
     ShowKeys(bool),
     /// Use this theme.
     SetTheme(egui::ThemePreference),
 
-    /// Prepare an export of this lane; the focused one if none.
+    /// Prepare an export of this lane; `None` for the focused one.
     StartExport(Option<usize>),
-    /// Compact the last context whether the trigger is met or not: prepare it, or where it was prepared already do it.
+    /// Compact the last context even if the trigger is not met. Prepares the export, or runs a prepared one.
     CompactAnyway,
-    /// Prepare a file of what the model saw at the selected call.
+    /// Prepare a file with the context of the selected call.
     StartSaw,
-    /// Change what is to be exported.
+    /// Change the export form.
     EditExport(Box<Draft>),
-    /// Show the system's dialog for a file or folder that the export's form names.
+    /// Show the system's dialog for a path of the export form.
     BrowseExport(Place),
-    /// Write it; with a model, ask first whether it may be asked.
+    /// Run the export. Asks for consent before data is sent to a model.
     RunExport,
-    /// Have its summaries written, to be looked at first.
+    /// Generate the summaries for review.
     LookAtSummaries,
-    /// Send what a model is to summarize: the person agrees.
+    /// Consent to send the data to be summarized to the model.
     SendExport,
-    /// Back to the form; what is under way ends.
+    /// Return to the form and stop the work in progress.
     CancelExport,
-    /// Write a summary over, by the number of its request.
+    /// Edit a summary, by the number of its request.
     EditSummary(usize, String),
-    /// Write what was looked at.
+    /// Write the export with the reviewed summaries.
     WriteReviewed,
-    /// Put the export into the store of the program that recorded the session: the person agrees.
+    /// Consent to add the export to the store of the program that recorded the session.
     PutIntoStore,
-    /// The model's key as it is typed.
+    /// Change the API key.
     TypeKey(Private),
-    /// Put the export dialog away.
+    /// Close the export dialog.
     CloseExport,
 
-    /// Prepare a report or the curve as a file, beginning with this form.
+    /// Prepare a file of the report or the chart, initially in this form.
     StartHandout(Form),
-    /// Change what is to be handed out.
+    /// Change the form of the report or chart.
     EditHandout(HandoutDraft),
-    /// Show the system's dialog for its place.
+    /// Show the system's dialog for its output path.
     BrowseHandout,
-    /// Write it.
+    /// Write the report or chart.
     WriteHandout,
-    /// Put its dialog away.
+    /// Close its dialog.
     CloseHandout,
-    /// Something about writing the session in another format.
+    /// A command of the conversion dialog.
     Convert(ConversionWish),
-    /// Something about the logs of live runs.
+    /// A command of the list of run logs.
     Logs(LogsWish),
 
-    /// Put a text on the clipboard and say what it is.
+    /// Copy a text to the clipboard and show its description.
     CopyText(&'static str, String),
-    /// Put the command line that gives the same numbers on the clipboard.
+    /// Copy the command line that reproduces the numbers.
     CopyAsCommand,
-    /// Put a lane's settings on the clipboard, in its system's own form.
+    /// Copy a lane's settings in the configuration format of its system.
     CopyConfig(usize),
-    /// Something about a lane's policy as a preset of one's own.
+    /// A command that saves a lane's policy as a preset.
     Preset(PresetWish),
 }
 
-/// A file or folder that the export's form names.
+/// A path in the export form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Where the export goes.
+    /// Output path of the export.
     Output,
-    /// The folder for files that the policy writes.
+    /// Folder for files that the policy writes.
     Files,
-    /// Where requests and answers are logged.
+    /// Log of requests and answers.
     Log,
-    /// The log that answers in a model's place.
+    /// Log to replay instead of calling a model.
     Replay,
     /// Certificates to trust.
     CaFile,

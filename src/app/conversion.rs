@@ -1,4 +1,4 @@
-//! A session that is to be written in another format: what is asked for, what that cannot hold, and what came of it.
+//! Conversion of a session to another format: the draft, what the format cannot represent, and the result.
 
 use crate::app::background::{self, Background};
 use crate::app::document::{Document, Origin};
@@ -9,59 +9,59 @@ use crate::progress::Progress;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A wish about it.
+/// A command of the conversion dialog.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConversionWish {
     /// Show the dialog.
     Start,
-    /// Change what is to be written.
+    /// Change the draft.
     Edit(ConversionDraft),
-    /// Show the system's dialog for its place.
+    /// Show the system's dialog for the output path.
     Browse,
-    /// Write it.
+    /// Write the file.
     Write,
-    /// Put the dialog away; what is under way ends.
+    /// Close the dialog and stop the work in progress.
     Close,
 }
 
-/// A conversion as a person asks for it.
+/// The settings of a conversion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConversionDraft {
     /// Name of the format.
     pub format: &'static str,
-    /// Where to.
+    /// Output path.
     pub output: String,
-    /// The person chose the place: it no longer follows the format.
+    /// You chose the output path: it no longer follows the format.
     pub is_output_chosen: bool,
 }
 
-/// What the format will hold of the session.
+/// The parts of the session that the format can represent.
 #[derive(Debug)]
 pub enum Foreseen {
-    /// It is written in memory, read again and compared.
+    /// The comparison is running: the session is written to memory, read again and compared.
     Comparing(Background<Result<Vec<Aspect>, String>>),
-    /// What the session holds and what of it would be there.
+    /// The parts of the session, and how much of each is preserved.
     Known(Vec<Aspect>),
-    /// It cannot be written so, and why.
+    /// The format cannot hold the session, for this reason.
     Refused(String),
 }
 
 /// A conversion in the window.
 #[derive(Debug)]
 pub struct Conversion {
-    /// What is asked for.
+    /// The settings.
     pub draft: ConversionDraft,
-    /// What the format will hold.
+    /// The comparison.
     pub foreseen: Foreseen,
-    /// What was written.
+    /// The written file.
     pub done: Option<Converted>,
-    /// Why it could not be written the last time.
+    /// The error of the last attempt.
     pub failed: Option<String>,
     comparing: Arc<Progress>,
     writing: Option<Background<Result<Converted, String>>>,
 }
 
-/// The formats that this session can be written in, its own last: that is a copy.
+/// Returns the formats this session can be written in. Its own format is last, since that is a copy.
 pub fn possible(document: &Document) -> Vec<&'static Format> {
     let own = document.session().source.format;
     let others = exec::targets().filter(|format| format.name != own);
@@ -69,7 +69,8 @@ pub fn possible(document: &Document) -> Vec<&'static Format> {
 }
 
 impl Conversion {
-    /// Begins with the first format that is not the session's own, beside the source; looks at once what it would hold.
+    /// Starts with the first format other than the session's own and an output path next to the source. Starts the
+    /// comparison.
     pub fn start(ctx: &egui::Context, at: Where, document: &Arc<Document>) -> Option<Self> {
         let format = possible(document).into_iter().next()?;
         let (comparing, foreseen) = compare(ctx, at, document, format);
@@ -87,7 +88,7 @@ impl Conversion {
         })
     }
 
-    /// Takes over an edited draft; the place follows the format until it was chosen.
+    /// Applies an edited draft. The output path follows the format until you choose one.
     pub fn edit(
         &mut self,
         ctx: &egui::Context,
@@ -107,25 +108,25 @@ impl Conversion {
             (self.comparing, self.foreseen) = compare(ctx, at, document, format);
         }
         if draft != self.draft {
-            // Why something else could not be written says nothing of this.
+            // The earlier error belongs to another draft.
             self.failed = None;
         }
         self.draft = draft;
     }
 
-    /// It is being written.
+    /// Returns whether the file is being written.
     pub fn is_busy(&self) -> bool {
         self.writing.is_some()
     }
 
-    /// Writes it.
+    /// Starts to write the file.
     pub fn write(&mut self, ctx: &egui::Context, at: Where, document: &Arc<Document>) {
         let Some(format) = formats::by_name(self.draft.format).filter(|_| !self.is_busy()) else {
             return;
         };
         let document = Arc::clone(document);
         let typed = PathBuf::from(self.draft.output.trim());
-        // Where the window was started from is nothing that a person sees.
+        // The window does not show the working directory, so the path is made absolute.
         let output = std::path::absolute(&typed).unwrap_or(typed);
         let work = move || {
             if let Origin::Path(source) = &document.origin {
@@ -140,7 +141,7 @@ impl Conversion {
         });
     }
 
-    /// Takes what was found and written since the last frame.
+    /// Receives the comparison and the written file since the last frame.
     pub fn poll(&mut self) {
         let nothing = Foreseen::Known(Vec::new());
         self.foreseen = match std::mem::replace(&mut self.foreseen, nothing) {

@@ -1,16 +1,16 @@
-//! What the tab Cost shows and in what order, without a window.
+//! State of the tab Cost: page, filter and order. Independent of the UI.
 
 use crate::analysis::cost::{Audit, AuditedCall, Cause, Cost};
 use crate::app::costs::{Costs, LaneCost};
 use crate::app::runs::LaneRun;
 use crate::units::Tokens;
 
-/// What the tab Cost shows.
+/// State of the tab Cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CostView {
-    /// Which of its pages.
+    /// Selected page.
     pub page: CostPage,
-    /// The only cause whose misses are listed; all if none.
+    /// Cause of the listed cache misses; `None` for all.
     pub cause: Option<Cause>,
     /// Order of the calls.
     pub sort: CallSort,
@@ -19,14 +19,14 @@ pub struct CostView {
 /// Pages of the tab.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CostPage {
-    /// What was recorded beside every lane.
+    /// The recorded lane and all others.
     #[default]
     Lanes,
-    /// The cache as modelled against the file's own counts.
+    /// The cache model against the recorded cache counts.
     Cache,
-    /// Whether compactions paid.
+    /// Savings and cost of compactions.
     Compactions,
-    /// The focused lane call by call: what it grew by, and what it cost.
+    /// The focused lane call by call: growth and cost.
     Calls,
 }
 
@@ -34,7 +34,7 @@ impl CostPage {
     /// All pages, in order.
     pub const ALL: [Self; 4] = [Self::Lanes, Self::Cache, Self::Compactions, Self::Calls];
 
-    /// What it is called.
+    /// Returns the label.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lanes => "lanes",
@@ -44,30 +44,30 @@ impl CostPage {
         }
     }
 
-    /// What it shows, as a phrase.
+    /// Returns the hover text.
     pub fn help(self) -> &'static str {
         match self {
-            Self::Lanes => "What was recorded and what every lane would have cost",
-            Self::Cache => "What the cache should have served against what it did",
+            Self::Lanes => "Cost of the recorded session and of every lane",
+            Self::Cache => "Modeled and recorded cache reads by call",
             Self::Compactions => "After how many calls each compaction pays, and whether it did",
-            Self::Calls => "What each call of the focused lane added and cost",
+            Self::Calls => "Growth and cost of each call of the focused lane",
         }
     }
 }
 
-/// What calls are ordered by.
+/// The sort key of the calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CallKey {
-    /// Number.
+    /// Number of the call.
     #[default]
     Call,
     /// Size of the context.
     Context,
-    /// What it grew by.
+    /// Growth since the previous call.
     Grown,
-    /// What came in there and stayed.
+    /// Cumulative tokens of the messages added there.
     Carried,
-    /// Prompt that no cache served.
+    /// Uncached input.
     Fresh,
     /// Price.
     Cost,
@@ -76,14 +76,14 @@ pub enum CallKey {
 /// An order of calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallSort {
-    /// By what.
+    /// Sort key.
     pub key: CallKey,
     /// Largest first.
     pub is_descending: bool,
 }
 
 impl CallSort {
-    /// What a click on a head makes of this order: the other way round, or that column with its largest first.
+    /// Returns the order after a click on a column header: reversed, or descending by a new column.
     #[must_use]
     pub fn clicked(self, key: CallKey) -> Self {
         Self {
@@ -97,14 +97,14 @@ impl CallSort {
     }
 }
 
-/// Tokens by which the call of a sample's index was larger than the one before; negative where it was smaller.
+/// Returns the growth in tokens from the previous call to this sample; negative if the context shrank.
 pub fn grown(run: &LaneRun, at: usize) -> f64 {
     let samples = &run.outcome.samples;
     let tokens = |at: usize| samples.get(at).map_or(0.0, |sample| sample.tokens.as_f64());
     tokens(at) - at.checked_sub(1).map_or(0.0, tokens)
 }
 
-/// Indices of a lane's samples in an order. `heat` is what came in at each step and stayed.
+/// Returns the sample indices of a lane in this order. `heat` has the cumulative tokens by call.
 pub fn call_order(
     run: &LaneRun,
     cost: Option<&LaneCost>,
@@ -113,7 +113,7 @@ pub fn call_order(
 ) -> Vec<u32> {
     let samples = &run.outcome.samples;
     let call = |at: usize| cost?.call(samples[at].step);
-    // What is not known comes before nothing.
+    // Unknown values sort before zero.
     let key = |at: usize| -> f64 {
         match sort.key {
             CallKey::Call => at as f64,
@@ -125,7 +125,7 @@ pub fn call_order(
         }
     };
     let mut order: Vec<(f64, u32)> = (0..samples.len()).map(|at| (key(at), at as u32)).collect();
-    // Stable: equals stay in the order of the session, whichever way round.
+    // The sort is stable: equal entries keep the session order in both directions.
     order.sort_by(|(a, _), (b, _)| {
         if sort.is_descending {
             b.total_cmp(a)
@@ -136,7 +136,7 @@ pub fn call_order(
     order.into_iter().map(|(_, at)| at).collect()
 }
 
-/// The calls that sent again what the cache should have served, of one cause or of all.
+/// Returns the calls with a cache miss, for one cause or all.
 pub fn misses(audit: &Audit, cause: Option<Cause>) -> Vec<&AuditedCall> {
     let is_listed = |call: &&AuditedCall| match cause {
         Some(wanted) => call.cause == Some(wanted),
@@ -145,7 +145,7 @@ pub fn misses(audit: &Audit, cause: Option<Cause>) -> Vec<&AuditedCall> {
     audit.calls.iter().filter(is_listed).collect()
 }
 
-/// All compactions: the lane (none for what was recorded) and the index among its own, in the order of calls.
+/// Returns all compactions in call order, as lane (`None` for the recorded one) and index in that lane.
 pub fn compactions(costs: &Costs) -> Vec<(Option<usize>, usize)> {
     let lanes = (0..costs.lanes.len()).map(Some);
     let all = std::iter::once(None).chain(lanes);
@@ -160,7 +160,7 @@ pub fn compactions(costs: &Costs) -> Vec<(Option<usize>, usize)> {
     rows.into_iter().map(|(_, lane, idx)| (lane, idx)).collect()
 }
 
-/// All lanes that are compared in the table, what was recorded first, with what each costs.
+/// Returns the lanes of the table with their costs, the recorded one first.
 pub fn lanes(costs: &Costs) -> Vec<(Option<usize>, &Cost)> {
     let recorded = std::iter::once((None, &costs.recorded.cost));
     let lanes = costs.lanes.iter().enumerate();

@@ -1,4 +1,4 @@
-//! What the session and every lane cost at the chosen prices, whether compactions paid, and what each lane's run shows.
+//! Costs of the session and every lane at the chosen prices, savings of compactions, and insights of each lane.
 
 use crate::analysis::cost::{
     Audit, Bills, BreakEven, CallCost, Cost, Lifetime, audit, break_even, price_lane,
@@ -11,33 +11,33 @@ use crate::engine::Case;
 use crate::presets::prices::{Price, Prices};
 use std::sync::Arc;
 
-/// What all lanes of some runs cost.
+/// The costs of all lanes.
 #[derive(Debug)]
 pub struct Costs {
-    /// How calls are billed.
+    /// The billing settings.
     pub billing: BillingChoice,
-    /// How long the cache is taken to keep a prefix.
+    /// Assumed lifetime of a cached prefix.
     pub lifetime: Lifetime,
-    /// What really happened.
+    /// Cost of the recorded lane.
     pub recorded: LaneCost,
-    /// The same by the model of the cache that lanes go by: what they are compared with.
+    /// Cost of the recorded lane by the cache model, as the reference for the other lanes.
     pub modelled: Cost,
-    /// One a lane.
+    /// One entry per lane.
     pub lanes: Vec<Arc<LaneCost>>,
-    /// What the cache did, where the file says.
+    /// Recorded cache behavior, if the file has it.
     pub audit: Option<Audit>,
     /// The models of the session, each with its prices if they are known.
     pub models: Vec<ModelPrice>,
 }
 
-/// What one lane costs.
+/// The costs of one lane.
 #[derive(Debug)]
 pub struct LaneCost {
-    /// Its price, call by call.
+    /// Its cost by call.
     pub cost: Cost,
-    /// What became of its compactions.
+    /// Break-even of its compactions.
     pub break_even: Vec<BreakEven>,
-    /// What there is to know about its run, worst first.
+    /// Insights of its run, worst first.
     pub insights: Vec<Insight>,
     run: Arc<LaneRun>,
 }
@@ -47,17 +47,17 @@ pub struct LaneCost {
 pub struct ModelPrice {
     /// Its name as recorded.
     pub model: String,
-    /// What it costs, if that is known.
+    /// Its prices, if known.
     pub price: Option<Price>,
 }
 
 impl Costs {
-    /// Prices everything; lanes that are as before keep what was worked out.
+    /// Prices all lanes; unchanged lanes keep their results.
     pub fn new(runs: &Runs, billing: BillingChoice, before: Option<&Self>) -> Self {
         let case = &runs.case;
         let prices = billing.prices();
         let bills = Bills::new(case, billing.at(&prices));
-        // A run that is still the same one is a run over the same case.
+        // An identical run implies an identical case.
         let before = before.filter(|b| b.billing == billing);
         let kept = |run: &Arc<LaneRun>| {
             let lanes = before?.lanes.iter();
@@ -84,7 +84,7 @@ impl Costs {
         }
     }
 
-    /// What a lane costs, or what was recorded; none while that is worked out.
+    /// Returns the costs of a lane, or of the recorded one; `None` until they are ready.
     pub fn of(&self, lane: Option<usize>) -> Option<&LaneCost> {
         match lane {
             Some(lane) => self.lanes.get(lane).map(Arc::as_ref),
@@ -92,7 +92,7 @@ impl Costs {
         }
     }
 
-    /// The model whose prices are not known, if there is one.
+    /// Returns a model with unknown prices, if there is one.
     pub fn unknown(&self) -> Option<&str> {
         let unknown = self.models.iter().find(|model| model.price.is_none());
         unknown.map(|model| &*model.model)
@@ -119,19 +119,19 @@ impl LaneCost {
         }
     }
 
-    /// What the call of a step comes to; none where it was not billed.
+    /// Returns the cost of a call; `None` if it was not billed.
     pub fn call(&self, step: usize) -> Option<&CallCost> {
         let at = self.cost.calls.binary_search_by_key(&step, |c| c.step);
         self.cost.calls.get(at.ok()?)
     }
 
-    /// It speaks of this run.
+    /// Returns whether the costs belong to this run.
     pub fn is_of(&self, run: &Arc<LaneRun>) -> bool {
         Arc::ptr_eq(&self.run, run)
     }
 }
 
-/// Every model that answered, at the price of the day of its first call; one without a name where none is recorded.
+/// Returns every model with its price on the day of its first call. Has one unnamed model if none is recorded.
 fn models(case: &Case, billing: &BillingChoice, prices: &Prices) -> Vec<ModelPrice> {
     let session = &case.session;
     let billing = billing.at(prices);
@@ -149,7 +149,7 @@ fn models(case: &Case, billing: &BillingChoice, prices: &Prices) -> Vec<ModelPri
         }
     }
     let named = session.models.iter().zip(first);
-    // A model that answered no call costs nothing.
+    // A model without calls costs nothing.
     let named = named.filter_map(|(name, first)| Some(known(name, first?)));
     let mut all: Vec<ModelPrice> = named.collect();
     if all.is_empty() {

@@ -1,4 +1,4 @@
-//! An opened session with what every panel asks about its messages, worked out once when it is loaded.
+//! An opened session, and facts about its messages that are computed when it is loaded.
 
 use crate::app::message_text::subject;
 use crate::app::pasting::Pasted;
@@ -11,10 +11,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Characters of a message's preview.
+/// Characters of a message preview.
 const PREVIEW: usize = 160;
 
-/// Where a document came from.
+/// The source of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A file.
@@ -26,7 +26,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// The file beside which something new is placed; none for what was pasted, since nobody knows where that belongs.
+    /// Returns the file whose folder receives new files; `None` for pasted text, which has no folder.
     pub fn beside(&self) -> Option<&Path> {
         match self {
             Self::Path(path) => Some(path),
@@ -35,7 +35,7 @@ impl Origin {
         }
     }
 
-    /// The folder of the file, if it is one on this machine.
+    /// Returns the folder of the file, if it is a local file.
     pub fn folder(&self) -> Option<&Path> {
         match self {
             Self::Path(path) => path
@@ -46,53 +46,53 @@ impl Origin {
     }
 }
 
-/// An opened session. Never changes.
+/// An opened session. Immutable.
 #[derive(Debug)]
 pub struct Document {
-    /// Tells documents apart, also two of the same file.
+    /// Unique ID, also among documents of one file.
     pub id: u64,
-    /// The same for all readings of a file that only grows: what is shown of it stays where it is.
+    /// ID shared by all versions of a growing file, so that the view is preserved.
     pub place: u64,
-    /// Where it came from.
+    /// Source of the document.
     pub origin: Origin,
-    /// Session, weights, windows, warnings.
+    /// Session, weights, windows and warnings.
     pub loaded: Loaded,
-    /// Which conversation of a file that holds several, from 0.
+    /// Index of the conversation in a file with several, from 0.
     pub conversation: usize,
-    /// One a message.
+    /// One entry per message.
     pub facts: Vec<Facts>,
-    /// What the timeline marks.
+    /// Recorded marks of the timeline.
     pub marks: Marks,
-    /// Calls and results that do not match.
+    /// Calls and results without a match.
     pub issues: Vec<Issue>,
 }
 
-/// What the timeline marks, whatever the config.
+/// Timeline marks that do not depend on the config.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// Tokens that the provider reported, by step.
+    /// Tokens reported by the provider, by call.
     pub usage: Vec<(usize, Tokens)>,
-    /// The step each turn begins with.
+    /// The first call of each turn.
     pub turn_starts: Vec<usize>,
 }
 
-/// What is asked about one message again and again.
+/// Cached facts about a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// What most of it is, by weight.
+    /// The kind with the most tokens.
     pub kind: Kind,
-    /// The tool it calls or answers for.
+    /// The tool of its call or result.
     pub tool: Option<Box<str>>,
     /// Its start on one line.
     pub preview: Box<str>,
-    /// Index of the step that wrote it, or that saw it first; none for what no call saw.
+    /// Index of the call that wrote it or included it first; `None` if no call included it.
     pub step: Option<usize>,
-    /// Messages that hold its calls' results or its results' calls.
+    /// Messages with the results of its calls, or the calls of its results.
     pub partners: Vec<usize>,
 }
 
 impl Document {
-    /// Works out what the panels need.
+    /// Computes the facts that panels need.
     pub fn new(origin: Origin, loaded: Loaded, conversation: usize) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let session = &loaded.case.session;
@@ -127,7 +127,7 @@ impl Document {
         }
     }
 
-    /// As what has become of an earlier reading, if its file has only grown since.
+    /// Marks this as a newer version of `before` if the file has only grown since.
     #[must_use]
     pub fn following(self, before: &Self) -> Self {
         let source = &self.session().source.bytes;
@@ -136,17 +136,17 @@ impl Document {
         Self { place, ..self }
     }
 
-    /// What was said.
+    /// Returns the session.
     pub fn session(&self) -> &Session {
         &self.loaded.case.session
     }
 
-    /// Index of the last step; 0 where there is none.
+    /// Returns the index of the last call; 0 if there is none.
     pub fn last_step(&self) -> usize {
         self.session().steps.len().saturating_sub(1)
     }
 
-    /// Where it lies, for people.
+    /// Returns a display name of the source.
     pub fn place(&self) -> String {
         match &self.origin {
             Origin::Path(path) => path.display().to_string(),
@@ -155,8 +155,8 @@ impl Document {
         }
     }
 
-    /// The step to look at a message: `step` if its context goes that far, else the first whose does. The last one
-    /// shows everything.
+    /// Returns the call at which to show a message: `step` if its context includes the message, else the first call
+    /// that does. The last call shows everything.
     pub fn step_that_shows(&self, message: usize, step: usize) -> usize {
         let last = self.last_step();
         let steps = &self.session().steps;
@@ -166,13 +166,13 @@ impl Document {
         first_step_with(self.session(), message).unwrap_or(last)
     }
 
-    /// The line of the file that a byte stands in, from 1.
+    /// Returns the line of a byte in the file, from 1.
     pub fn line_of(&self, byte: usize) -> usize {
         let bytes = &self.session().source.bytes;
         bytes.line_ends(&(0..byte.min(bytes.len()))) + 1
     }
 
-    /// The heaviest of the messages that are new at a step, with its weight.
+    /// Returns the heaviest message added at a call, with its tokens.
     pub fn biggest_growth(&self, ledger: &TokenLedger, step: usize) -> Option<(usize, Tokens)> {
         let session = self.session();
         let new = (step < session.steps.len()).then(|| session.new_messages(step))?;
@@ -182,7 +182,7 @@ impl Document {
             .max_by_key(|(_, tokens)| *tokens)
     }
 
-    /// How the file's format is called.
+    /// Returns the display name of the format.
     pub fn format_label(&self) -> &'static str {
         let name = self.session().source.format;
         crate::formats::by_name(name).map_or(name, |f| f.label)
@@ -218,7 +218,7 @@ fn heaviest_kind(loaded: &Loaded, message: &Message) -> Kind {
     )
 }
 
-/// The heaviest part; of equals the first, which is what it opens with.
+/// Returns the kind of the heaviest part; the first one wins a tie.
 fn heaviest(ledger: &TokenLedger, message: &Message) -> Option<usize> {
     let parts = message.parts.clone();
     parts.reduce(|a, b| {
@@ -244,12 +244,12 @@ fn preview(loaded: &Loaded, message: &Message) -> String {
         Some(Body::ToolCall { arguments, .. }) => subject(arguments, PREVIEW),
         Some(Body::Media { mime, pixels, .. }) => media(mime, *pixels),
         Some(body) if body.text().trim().is_empty() => "(no text)".to_owned(),
-        // A preview needs no more than a few times its length, however long the text is.
+        // A preview reads only a small multiple of its length from a long text.
         Some(body) => safe_text::one_line(safe_text::head(body.text(), 8 * PREVIEW), PREVIEW),
     }
 }
 
-/// `image/png · 1280 × 720`.
+/// Formats a media part: `image/png · 1280 × 720`.
 pub fn media(mime: &str, pixels: Option<(u32, u32)>) -> String {
     let mime = if mime.is_empty() { "media" } else { mime };
     match pixels {
@@ -263,8 +263,8 @@ fn first_step_with(session: &Session, message: usize) -> Option<usize> {
     (step < session.steps.len()).then_some(step)
 }
 
-/// For each message, the messages that hold the other half of its calls and results. Ids may repeat:
-/// a result answers the latest call of its id that has none.
+/// Returns, for each message, the messages with the matching calls and results. IDs may repeat: a result matches the
+/// latest unanswered call with its ID.
 fn partners(session: &Session) -> Vec<Vec<usize>> {
     let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut partners = vec![Vec::new(); session.messages.len()];

@@ -1,4 +1,4 @@
-//! Esc: cancels a drag, or closes the topmost of what is open; one thing each time.
+//! Esc key: cancels a drag, or closes the topmost open item. One item per press.
 
 use super::App;
 use super::command::Command;
@@ -9,7 +9,7 @@ use super::state::Tab;
 use egui::{Context, Key, Modifiers, Popup};
 
 impl App {
-    /// What Esc asks for in this frame, which nothing else then sees.
+    /// Returns the command of Esc in this frame and consumes the key.
     pub(super) fn escape(&self, ctx: &Context, is_drag_cancelled: bool) -> Option<Command> {
         if !ctx.input(|i| i.key_pressed(Key::Escape)) {
             return None;
@@ -23,7 +23,7 @@ impl App {
         closed
     }
 
-    /// Closes the topmost of what is open. Menus, dialogs and fields see to themselves.
+    /// Returns the command that closes the topmost item. Menus, dialogs and fields handle Esc themselves.
     fn topmost(&self, ctx: &Context) -> Option<Command> {
         let has_dialog = ctx.memory(|memory| memory.top_modal_layer().is_some());
         if Popup::is_any_open(ctx) || has_dialog {

@@ -1,36 +1,36 @@
-//! Which of all lanes' events are listed, without a window.
+//! The list of events of all lanes. Independent of the UI.
 
 use crate::app::runs::{EventId, Runs};
 use crate::engine::{Did, Event};
 
-/// What the list of events leaves out.
+/// Filter of the event list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventFilter {
-    /// Which kind of event is listed.
+    /// Kind of events to list.
     pub shows: Shows,
-    /// Only those of the lane that is looked at, or of what was recorded.
+    /// List only events of the focused lane, or of the recorded one.
     pub is_one_lane: bool,
 }
 
-/// Kinds of events, as people look for them.
+/// Kinds of events to list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shows {
     /// Every event.
     #[default]
     All,
-    /// What changed the context.
+    /// Events that changed the context.
     Changes,
-    /// What ran and changed nothing.
+    /// Events that changed nothing.
     NoOps,
-    /// What the system itself logged or showed.
+    /// Log and screen output of the system.
     Log,
 }
 
 impl Shows {
-    /// All of them, in the order to offer them.
+    /// All kinds, in display order.
     pub const ALL: [Self; 4] = [Self::All, Self::Changes, Self::NoOps, Self::Log];
 
-    /// What it is called.
+    /// Returns the label.
     pub fn name(self) -> &'static str {
         match self {
             Self::All => "all",
@@ -40,19 +40,17 @@ impl Shows {
         }
     }
 
-    /// What it lists, as a phrase.
+    /// Returns the hover text.
     pub fn help(self) -> &'static str {
         match self {
-            Self::All => "Everything that the policies and the recorded program did",
-            Self::Changes => "What changed the context",
-            Self::NoOps => {
-                "What ran and changed nothing; what follows from having run follows all the same"
-            }
-            Self::Log => "What the systems themselves log or show, in their own words",
+            Self::All => "All events of the policies and the recorded program",
+            Self::Changes => "Events that changed the context",
+            Self::NoOps => "Events that changed nothing but may affect later ones",
+            Self::Log => "Log and screen output of the systems, verbatim",
         }
     }
 
-    /// Whether an event is listed.
+    /// Returns whether an event is listed.
     pub fn has(self, event: &Event) -> bool {
         match self {
             Self::All => true,
@@ -63,19 +61,19 @@ impl Shows {
     }
 }
 
-/// The events that are listed, in the order of their calls.
+/// The listed events, in call order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventList {
     /// The events.
     pub rows: Vec<EventId>,
-    /// The step of each.
+    /// The call of each event.
     steps: Vec<usize>,
-    /// How many each of [`Shows::ALL`] would list.
+    /// The number of events for each of [`Shows::ALL`].
     pub counts: [usize; Shows::ALL.len()],
 }
 
 impl EventList {
-    /// Lists the events of all lanes and of what was recorded, or only of the focused one (none for what was recorded).
+    /// Lists the events of all lanes and the recorded one, or only of the focused lane (`None` for the recorded one).
     pub fn new(runs: &Runs, filter: EventFilter, focused: Option<usize>) -> Self {
         let mut list = Self::default();
         for id in &runs.events {
@@ -96,7 +94,7 @@ impl EventList {
         list
     }
 
-    /// The row to look at for a call: its first event, else the first after it.
+    /// Returns the row for a call: its first event, else the next one.
     pub fn row_at(&self, step: usize) -> usize {
         self.steps.partition_point(|of| *of < step)
     }

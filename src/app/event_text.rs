@@ -1,14 +1,14 @@
-//! An event in words: why it came about, its arithmetic term by term, and what came of it.
+//! Text of an event: its cause, the arithmetic term by term, and its result.
 
 use crate::app::wording;
 use crate::engine::{Did, Event, Outcome};
 use crate::safe_text;
 use std::fmt::Write as _;
 
-/// Longest line of a log in a row of the list.
+/// Maximum length of a log line in the list.
 const LINE: usize = 240;
 
-/// The number of the call before which it acted; `end` where a recorded compaction came after the last.
+/// Returns the number of the call before which it happened; `end` for a recorded compaction after the last call.
 pub fn call(event: &Event, n_steps: usize) -> String {
     if event.step < n_steps {
         wording::number(event.step)
@@ -17,8 +17,8 @@ pub fn call(event: &Event, n_steps: usize) -> String {
     }
 }
 
-/// Why it acted, with the quantities in the place of their names: `used 130 212 ≥ trigger 126 000`. What only said
-/// something is told by what it said.
+/// Returns the cause with values in place of names: `used 130 212 ≥ trigger 126 000`. For a log event, returns its
+/// text.
 pub fn why(event: &Event, outcome: &Outcome) -> String {
     let halt = halt(event, outcome);
     if event.did == Did::Told
@@ -40,16 +40,16 @@ pub fn why(event: &Event, outcome: &Outcome) -> String {
     why
 }
 
-/// The error with which the system gives up there, if this is what did it.
+/// Returns the error with which the system stops here, if this event caused it.
 pub fn halt<'a>(event: &Event, outcome: &'a Outcome) -> Option<&'a str> {
     let halts = &outcome.halts;
     let at = halts.partition_point(|halt| halt.step < event.step);
     let halt = halts.get(at).filter(|halt| halt.step == event.step)?;
-    // A stage that did something went on.
+    // The system continued after a stage that made a change.
     (event.did == Did::Told).then_some(&*halt.why)
 }
 
-/// The trigger as it is written, each name followed by its value; of a recorded compaction what the file says.
+/// Returns the trigger with the value after each name; for a recorded compaction, the text from the file.
 pub fn filled_in(event: &Event) -> String {
     if event.stage == Event::RECORDED {
         return match &*event.cause.when {
@@ -60,7 +60,7 @@ pub fn filled_in(event: &Event) -> String {
     event.cause.filled_in(wording::quantity)
 }
 
-/// What came of it, in a few words.
+/// Returns a short description of the result.
 pub fn did(event: &Event) -> String {
     let messages = || wording::count(event.n_messages(), "message");
     match event.did {
@@ -79,7 +79,7 @@ fn deed(event: &Event) -> &'static str {
     event.action
 }
 
-/// Everything about it as text, for the clipboard; `call` is where it acted.
+/// Returns the full text for the clipboard; `call` is the call of the event.
 pub fn whole(event: &Event, outcome: &Outcome, lane: &str, call: &str) -> String {
     let mut out = format!(
         "call {call} · {lane} · {} ({})\n{}\n",

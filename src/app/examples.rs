@@ -1,21 +1,21 @@
-//! Sessions that come with the program, for those who have none at hand.
+//! Bundled example sessions.
 
 /// A bundled session.
 #[derive(Debug)]
 pub struct Example {
     /// Its file name in `sample_sessions`.
     pub name: &'static str,
-    /// What it shows, in a few words.
+    /// Short description of its content.
     pub story: &'static str,
     /// The file.
     pub bytes: &'static [u8],
 }
 
-/// All of them; the first is the one to try.
+/// All examples; the first one is the default.
 pub static EXAMPLES: &[Example] = &[
     Example {
         name: "giant-tool-result.json",
-        story: "One giant tool result blows the window",
+        story: "One large tool result overflows the window",
         bytes: include_bytes!("../../sample_sessions/giant-tool-result.json"),
     },
     Example {
@@ -45,7 +45,7 @@ pub static EXAMPLES: &[Example] = &[
     },
 ];
 
-/// The example of this name.
+/// Returns the example with this name.
 pub fn by_name(name: &str) -> Option<&'static Example> {
     EXAMPLES.iter().find(|e| e.name == name)
 }

@@ -1,18 +1,18 @@
-//! A window smaller than its panels need is drawn smaller, so that nothing in it lies over anything else.
+//! Scales the window down if it is smaller than its panels require, so that nothing overlaps.
 
 use egui::{Context, Vec2, vec2};
 
-/// Points that the panels need.
+/// Size that the panels require, in points.
 const LEAST: Vec2 = vec2(800.0, 560.0);
-/// Text is never drawn smaller than this share.
+/// Minimum scale.
 const SMALLEST: f32 = 0.5;
 
-/// How large the window is drawn.
+/// The scale of the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Fit {
-    /// As the person chose it.
+    /// The selected scale.
     chosen: f32,
-    /// As it is.
+    /// The effective scale.
     drawn: f32,
 }
 
@@ -26,7 +26,7 @@ impl Default for Fit {
 }
 
 impl Fit {
-    /// Draws the next frame as large as was chosen, or as the window has room for.
+    /// Sets the scale of the next frame: the selected one, or the largest that fits.
     pub(super) fn apply(&mut self, ctx: &Context) {
         let now = ctx.zoom_factor();
         if now != self.drawn {

@@ -1,4 +1,4 @@
-//! Where the keyboard is: a ring around the focused control, which is scrolled into view.
+//! Keyboard focus: draws a ring around the focused control and scrolls to it.
 
 use super::theme;
 use egui::accesskit::{Action, ActionRequest, TreeId};
@@ -8,14 +8,14 @@ use egui::{Context, Event, Id, Painter, StrokeKind};
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Focus {
     id: Option<Id>,
-    /// It was reached by the keyboard: who clicked knows where the focus is.
+    /// The keyboard moved the focus here; no ring is shown after a click.
     is_by_keys: bool,
-    /// It was reached in the last frame.
+    /// The focus arrived in the last frame.
     is_new: bool,
 }
 
 impl Focus {
-    /// Scrolls to a control that keys have just reached, in whatever scrolls it. To be called before it is shown.
+    /// Scrolls to a control that just received keyboard focus. Call this before the control is shown.
     pub(super) fn reveal(&mut self, ctx: &Context) {
         let id = self.id.filter(|_| self.is_new && self.is_by_keys);
         self.is_new = false;
@@ -25,7 +25,7 @@ impl Focus {
         if control.interact_rect.contains_rect(control.rect) {
             return;
         }
-        // As a screen reader asks for it: the control itself knows what scrolls it.
+        // Sends the request of a screen reader: the control knows its scroll area.
         let request = Event::AccessKitActionRequest(ActionRequest {
             action: Action::ScrollIntoView,
             target_tree: TreeId::ROOT,
@@ -35,7 +35,7 @@ impl Focus {
         ctx.input_mut(|input| input.events.push(request));
     }
 
-    /// Draws the ring over everything that was shown.
+    /// Draws the ring above all other content.
     pub(super) fn show(&mut self, ctx: &Context) {
         let id = ctx.memory(egui::Memory::focused);
         if id != self.id {

@@ -1,10 +1,10 @@
-//! The window's typeface: two weights of a sans whose figures are tabular, with the usual fallbacks behind it.
+//! The window's fonts: two weights of a sans-serif with tabular figures, and the usual fallbacks.
 
 use super::theme;
 use egui::{Color32, Context, FontData, FontDefinitions, FontFamily, FontId, TextStyle, Ui};
 use std::sync::Arc;
 
-/// Name of the family of the heavier weight.
+/// Name of the semibold family.
 pub const SEMIBOLD: &str = "semibold";
 
 const FACES: [(&str, &[u8]); 2] = [
@@ -18,16 +18,15 @@ const FACES: [(&str, &[u8]); 2] = [
     ),
 ];
 
-/// Adds both weights; what they lack comes from egui's own fonts and then from the system's.
+/// Adds both weights, with egui's fonts and the system's fonts as fallbacks.
 pub fn install(ctx: &Context) {
     ctx.set_fonts(definitions());
 }
 
-/// Draws what most texts are made of ahead of the first of them, a part in each frame of waiting: all of it at once takes as
-/// long as a frame may.
+/// Rasterizes common glyphs in advance, a part in each frame of waiting, since all of them take as long as a frame.
 pub(super) fn prepare(ui: &Ui) {
     let letters: String = (' '..='~').collect();
-    // Another place on the line is another drawing of a letter, of which there are four.
+    // Each of the four subpixel positions has its own glyph image.
     let turn = ui.ctx().cumulative_frame_nr() as usize % 4 * letters.len() / 4;
     let turned = format!("{}{}", &letters[turn..], &letters[..turn]);
     for style in [TextStyle::Body, TextStyle::Monospace] {
@@ -37,15 +36,15 @@ pub(super) fn prepare(ui: &Ui) {
     }
 }
 
-/// Letters of a text that are looked at for whether they can be drawn.
+/// Characters of a text that are checked for missing glyphs.
 const LOOKED_AT: usize = 2_000;
 
-/// What to do where no font on this machine has letters of a text; none where all of them can be drawn.
+/// Returns a hint if no installed font has glyphs for a text; `None` if all glyphs exist.
 pub fn missing(ctx: &Context, text: &str) -> Option<String> {
     if text.is_ascii() {
         return None;
     }
-    // Our own fonts have what is before.
+    // The bundled fonts cover everything below.
     let letters = text
         .chars()
         .filter(|c| *c >= '\u{250}' && c.is_alphabetic());

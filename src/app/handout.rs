@@ -1,4 +1,4 @@
-//! A report or the curve as a file for others: what is asked for, and the work. Both are what the command line writes.
+//! Export of the report or the chart to a file. Equivalent to the command line's output.
 
 use crate::analysis::findings;
 use crate::app::background::{self, Background};
@@ -16,33 +16,33 @@ use crate::units::Tokens;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The form of a handout.
+/// The form of a report or chart file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// A report as a page.
+    /// Report as an HTML page.
     Page,
-    /// A report as Markdown.
+    /// Report as Markdown.
     Markdown,
-    /// The curve as a picture of pixels.
+    /// Chart as a PNG image.
     Png,
-    /// The curve as a picture of lines.
+    /// Chart as an SVG image.
     Svg,
-    /// The curve as a table.
+    /// Chart data as a CSV table.
     Csv,
 }
 
 impl Form {
-    /// How a report can be written.
+    /// The forms of a report.
     pub const REPORTS: [Self; 2] = [Self::Page, Self::Markdown];
-    /// How the curve can be written.
+    /// The forms of a chart.
     pub const CURVES: [Self; 3] = [Self::Png, Self::Svg, Self::Csv];
 
-    /// It tells the whole run, in words.
+    /// Returns whether this is a report of the whole run.
     pub fn is_report(self) -> bool {
         Self::REPORTS.contains(&self)
     }
 
-    /// What such a file's name ends in.
+    /// Returns the file name extension.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Page => "html",
@@ -54,33 +54,33 @@ impl Form {
     }
 }
 
-/// A handout as a person asks for it.
+/// The settings of a report or chart file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HandoutDraft {
     /// Its form.
     pub form: Form,
-    /// A report without the texts of the session and the person.
+    /// Omit the texts of the session from a report.
     pub redacts: bool,
-    /// A picture in the colors of the dark theme.
+    /// Use dark colors in an image.
     pub is_dark: bool,
-    /// Where to.
+    /// Output path.
     pub output: String,
-    /// The person chose the place: it no longer follows the form.
+    /// You chose the output path: it no longer follows the form.
     pub is_output_chosen: bool,
 }
 
-/// A handout in the window.
+/// The dialog of a report or chart file.
 #[derive(Debug)]
 pub struct Handout {
-    /// What is asked for.
+    /// The settings.
     pub draft: HandoutDraft,
-    /// Why it could not be written the last time.
+    /// The error of the last attempt.
     pub failed: Option<String>,
     work: Option<Background<Result<PathBuf, String>>>,
 }
 
 impl Handout {
-    /// A handout of this form, beside the source.
+    /// Creates the settings for this form, with an output path next to the source.
     pub fn new(document: &Document, form: Form, is_dark: bool) -> Self {
         Self {
             draft: HandoutDraft {
@@ -95,12 +95,12 @@ impl Handout {
         }
     }
 
-    /// It is being written.
+    /// Returns whether the file is being written.
     pub fn is_busy(&self) -> bool {
         self.work.is_some()
     }
 
-    /// Takes over an edited draft; the place follows the form until it was chosen, and its ending always does.
+    /// Applies an edited draft. The path follows the form until you choose one; its extension always does.
     pub fn edit(&mut self, document: &Document, mut draft: HandoutDraft) {
         if draft.output != self.draft.output {
             draft.is_output_chosen = true;
@@ -117,7 +117,7 @@ impl Handout {
         self.draft = draft;
     }
 
-    /// Writes it.
+    /// Starts to write the file.
     pub fn write(
         &mut self,
         ctx: &egui::Context,
@@ -134,7 +134,7 @@ impl Handout {
         });
     }
 
-    /// The file, once it is written.
+    /// Returns the file, once it is written.
     pub fn poll(&mut self) -> Option<Result<PathBuf, String>> {
         match self.work.take()?.take() {
             Ok(done) => {
@@ -198,8 +198,8 @@ fn write(draft: &HandoutDraft, document: &Document, runs: &Runs) -> Result<PathB
     Ok(output)
 }
 
-/// What is told, and the reserve that it is measured against: what really happened, no management, then the lanes by
-/// the names that *Copy as command* gives them.
+/// Returns the lanes and the output reserve they are measured against: the recorded lane, no management, then the
+/// others, named as by *Copy as command*.
 fn lanes(runs: &Runs) -> (Tokens, Vec<Played>) {
     let named = runs.lanes.iter().zip(runs.config.lane_names());
     let named = named.filter(|(lane, _)| lane.policy.name != NONE);
@@ -234,12 +234,12 @@ fn played(runs: &Runs, lane: &LaneRun, name: &str) -> Played {
     }
 }
 
-/// No management, measured against the same reserve as the others.
+/// Returns the lane without management, measured against the same output reserve.
 fn none(runs: &Runs, reserve: Option<Tokens>) -> Played {
     let policy = presets::by_name(NONE).unwrap_or_else(crate::app::policies::none);
     let mut knobs = policy.defaults();
     if let (Some(reserve), Some(knob)) = (reserve, policy.knobs.first().map(|knob| &knob.name)) {
-        // A reserve that the policy's own range allows but this one's does not stays at the default.
+        // A reserve outside this policy's range stays at its default.
         let _ = policy.set(&mut knobs, knob, reserve.as_f64());
     }
     let outcome = simulate(&runs.case, &policy, &knobs, None);

@@ -1,6 +1,6 @@
 //! Undo and redo of a value. A drag is one undo: nothing is remembered while a pointer is down.
 
-/// Where a value has been and can go back to.
+/// The earlier and later states of a value.
 #[derive(Clone, Debug)]
 pub(super) struct History<T> {
     undo: Vec<T>,
@@ -8,11 +8,11 @@ pub(super) struct History<T> {
     settled: T,
 }
 
-/// States kept; older ones are forgotten.
+/// Maximum number of states; older ones are dropped.
 const MAX: usize = 200;
 
 impl<T: Clone + PartialEq> History<T> {
-    /// A history that starts here.
+    /// Creates a history with this initial value.
     pub(super) fn new(now: T) -> Self {
         Self {
             undo: Vec::new(),
@@ -21,7 +21,7 @@ impl<T: Clone + PartialEq> History<T> {
         }
     }
 
-    /// Takes note of the value; to be called once a frame when nothing is being dragged.
+    /// Records the value. Call this once a frame while nothing is being dragged.
     pub(super) fn settle(&mut self, now: &T) {
         if *now == self.settled {
             return;
@@ -34,7 +34,7 @@ impl<T: Clone + PartialEq> History<T> {
         self.redo.clear();
     }
 
-    /// The value before the last change.
+    /// Returns the value before the last change.
     pub(super) fn undo(&mut self, now: &T) -> Option<T> {
         self.settle(now);
         let before = self.undo.pop()?;
@@ -43,7 +43,7 @@ impl<T: Clone + PartialEq> History<T> {
         Some(before)
     }
 
-    /// The value before the last undo.
+    /// Returns the value before the last undo.
     pub(super) fn redo(&mut self, now: &T) -> Option<T> {
         self.settle(now);
         let after = self.redo.pop()?;
@@ -52,22 +52,22 @@ impl<T: Clone + PartialEq> History<T> {
         Some(after)
     }
 
-    /// The value has changed since it last settled: that can be undone too.
+    /// Returns whether the value differs from the last recorded one; that change can be undone too.
     pub(super) fn is_ahead(&self, now: &T) -> bool {
         *now != self.settled
     }
 
-    /// The value before it began to be dragged.
+    /// Returns the value before the current drag.
     pub(super) fn settled(&self) -> &T {
         &self.settled
     }
 
-    /// Something can be undone.
+    /// Returns whether there is a change to undo.
     pub(super) fn can_undo(&self) -> bool {
         !self.undo.is_empty()
     }
 
-    /// Something can be redone.
+    /// Returns whether there is a change to redo.
     pub(super) fn can_redo(&self) -> bool {
         !self.redo.is_empty()
     }
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn a_drag_through_many_values_is_one_undo() {
         let mut history = History::new(0);
-        // 1 to 8 are passed while the pointer is down and never settle.
+        // 1 to 8 occur while the pointer is down and are never recorded.
         history.settle(&9);
         assert_eq!(history.undo(&9), Some(0));
         assert_eq!(history.undo(&0), None);

@@ -1,4 +1,4 @@
-//! Which insights are listed, of the session and of all lanes in one list, without a window.
+//! The insights of the session and all lanes in one list. Independent of the UI.
 
 use crate::analysis::insight::{Insight, InsightKind, Level};
 use crate::app::costs::Costs;
@@ -7,36 +7,36 @@ use crate::app::session_insights::SessionInsights;
 use crate::safe_text;
 use std::cmp::Reverse;
 
-/// What the list leaves out.
+/// Filter of the insight list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InsightFilter {
-    /// Text that an insight must hold, in any case.
+    /// Case-insensitive text that a listed insight contains.
     pub text: String,
-    /// The only level that is listed; all if none.
+    /// Level to list; all if `None`.
     pub level: Option<Level>,
 }
 
-/// Tells insights apart: lane, kind, step and message.
+/// Key of an insight: lane, kind, call and message.
 pub type InsightKey = (Option<usize>, InsightKind, Option<usize>, Option<usize>);
 
 /// One line of the list.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
-    /// Index of the lane that it speaks of; none where it speaks of the session.
+    /// Index of its lane; `None` for an insight about the session.
     pub lane: Option<usize>,
-    /// What it says.
+    /// The insight.
     pub insight: &'a Insight,
 }
 
 impl Row<'_> {
-    /// Tells it from others.
+    /// Returns the unique key of the insight.
     pub fn key(&self) -> InsightKey {
         let insight = self.insight;
         (self.lane, insight.kind, insight.step, insight.message)
     }
 }
 
-/// All insights, worst first.
+/// Returns all insights, worst first.
 pub fn all<'a>(
     session: Option<&'a SessionInsights>,
     costs: Option<&'a Costs>,
@@ -69,12 +69,12 @@ pub fn all<'a>(
 }
 
 impl InsightFilter {
-    /// Leaves nothing out.
+    /// Returns whether the filter accepts everything.
     pub fn is_empty(&self) -> bool {
         self.text.trim().is_empty() && self.level.is_none()
     }
 
-    /// Whether an insight is listed. `label` names its lane.
+    /// Returns whether an insight is listed. `label` is the name of its lane.
     pub fn has(&self, insight: &Insight, label: &str) -> bool {
         if self.level.is_some_and(|level| level != insight.level) {
             return false;
@@ -88,13 +88,13 @@ impl InsightFilter {
     }
 }
 
-/// How many of each level, from bad to note.
+/// Returns the number of insights of each level, from bad to note.
 pub fn counts(rows: &[Row<'_>]) -> [(Level, usize); 3] {
     let count = |level| rows.iter().filter(|row| row.insight.level == level).count();
     [Level::Bad, Level::Warning, Level::Note].map(|level| (level, count(level)))
 }
 
-/// A text of an insight, safe to show, without the marks around names.
+/// Returns a text of an insight, safe to show, without the markup of names.
 pub fn shown(text: &str) -> String {
     safe_text::visible(text).replace('`', "")
 }

@@ -1,4 +1,4 @@
-//! Keyboard shortcuts, and the table from which the sheet of shortcuts is shown.
+//! Keyboard shortcuts, and their table for the help sheet.
 
 use super::by_hand::Mark;
 use super::command::Command;
@@ -6,34 +6,34 @@ use super::message_table::chosen;
 use super::state::Selection;
 use egui::{Context, Key, Modifiers, Popup};
 
-/// What keys act upon.
+/// The state that shortcuts read.
 pub(super) struct Place<'a> {
-    /// What is selected.
+    /// The selection.
     pub(super) selection: &'a Selection,
-    /// Messages in the table, in its order.
+    /// Messages in the table, in display order.
     pub(super) order: &'a [u32],
     /// Number of lanes.
     pub(super) lanes: usize,
 }
 
-/// Where a shortcut works.
+/// The condition under which a shortcut works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum When {
-    /// Everywhere, also while a text is typed.
+    /// Always, also while typing.
     Always,
-    /// While no text is typed and no menu is open.
+    /// Only while no text is being typed and no menu is open.
     NotTyping,
-    /// And no dialog is open.
+    /// Additionally, no dialog is open.
     NoDialog,
-    /// And a session is.
+    /// Additionally, a session is open.
     InDocument,
-    /// And no control has the focus, which may understand the key itself.
+    /// Additionally, no control has the focus that could handle the key itself.
     Free,
-    /// Another part of the window listens: the plot, or whatever has the focus.
+    /// Handled elsewhere: by the plot or the focused control.
     Elsewhere,
 }
 
-/// One line of the sheet, with the keys that do it.
+/// A line of the help sheet with its key bindings.
 struct Shortcut {
     keys: &'static str,
     what: &'static str,
@@ -41,13 +41,13 @@ struct Shortcut {
     bindings: &'static [Binding],
 }
 
-/// A key with its modifiers and what it asks for.
+/// A key with its modifiers and its command.
 type Binding = (Modifiers, Key, fn(&Place<'_>) -> Option<Command>);
 
 const NONE: Modifiers = Modifiers::NONE;
 const COMMAND: Modifiers = Modifiers::COMMAND;
 
-/// Every shortcut: the sheet shows this table and [`commands`] obeys it.
+/// All shortcuts: listed on the help sheet and handled by [`commands`].
 static SHORTCUTS: &[Shortcut] = &[
     Shortcut {
         keys: "Ctrl+O",
@@ -84,7 +84,7 @@ static SHORTCUTS: &[Shortcut] = &[
             (COMMAND, Key::Y, |_| Some(Command::Redo)),
         ],
     },
-    // Behind redo: a shortcut without Shift also answers to the one with it.
+    // After redo: a shortcut without Shift also matches the key with Shift.
     Shortcut {
         keys: "Ctrl+Z",
         what: "Undo",
@@ -121,7 +121,7 @@ static SHORTCUTS: &[Shortcut] = &[
         when: When::Elsewhere,
         bindings: &[],
     },
-    // Before the keys without Shift, which would answer to these, too.
+    // Before the keys without Shift, which would match these as well.
     Shortcut {
         keys: "Shift+k   Shift+j",
         what: "Select more messages of the table",
@@ -133,7 +133,7 @@ static SHORTCUTS: &[Shortcut] = &[
     },
     Shortcut {
         keys: "Shift+↑   Shift+↓",
-        what: "The same, while no control has the focus",
+        what: "Same as above when no control has focus",
         when: When::Free,
         bindings: &[
             (Modifiers::SHIFT, Key::ArrowUp, |place| extend(place, -1)),
@@ -151,7 +151,7 @@ static SHORTCUTS: &[Shortcut] = &[
     },
     Shortcut {
         keys: "↑   ↓",
-        what: "The same, while no control has the focus",
+        what: "Same as above when no control has focus",
         when: When::Free,
         bindings: &[
             (NONE, Key::ArrowUp, |place| neighbor(place, -1)),
@@ -194,7 +194,7 @@ static SHORTCUTS: &[Shortcut] = &[
     },
     Shortcut {
         keys: "R",
-        what: "Restart mark at this call, or none",
+        what: "Add or remove a restart mark at this call",
         when: When::InDocument,
         bindings: &[(NONE, Key::R, |place| {
             Some(Command::ToggleRestart(place.selection.step))
@@ -202,7 +202,7 @@ static SHORTCUTS: &[Shortcut] = &[
     },
     Shortcut {
         keys: "P   C   X",
-        what: "Pin, clear, drop messages by hand, or undo that",
+        what: "Pin, clear or drop messages, or undo that",
         when: When::InDocument,
         bindings: &[
             (NONE, Key::P, |place| mark(place, Mark::Pinned)),
@@ -212,7 +212,7 @@ static SHORTCUTS: &[Shortcut] = &[
     },
     Shortcut {
         keys: "0",
-        what: "Focus what was recorded",
+        what: "Focus the recorded lane",
         when: When::InDocument,
         bindings: &[(NONE, Key::Num0, |_| Some(Command::FocusLane(None)))],
     },
@@ -241,15 +241,15 @@ static SHORTCUTS: &[Shortcut] = &[
     },
 ];
 
-/// Keys and what they do, for the sheet.
+/// Returns the keys and descriptions of the help sheet.
 pub(super) fn sheet() -> impl Iterator<Item = (&'static str, &'static str)> {
     SHORTCUTS
         .iter()
         .map(|shortcut| (shortcut.keys, shortcut.what))
 }
 
-/// What the keys pressed in this frame ask for. Nothing while a text is being typed or a menu is open; what a focused
-/// control understands itself (arrows) stays its own.
+/// Returns the commands of the keys pressed in this frame. Returns none while you type or a menu is open. Keys that a
+/// focused control handles (arrows) are left to it.
 pub(super) fn commands(
     ctx: &Context,
     place: Option<Place<'_>>,
@@ -284,7 +284,7 @@ fn focus(place: &Place<'_>, lane: usize) -> Option<Command> {
     (lane < place.lanes).then_some(Command::FocusLane(Some(lane)))
 }
 
-/// The tab at this place of the drawer's row.
+/// Returns the command for the drawer tab with this index.
 fn tab(nth: usize) -> Option<Command> {
     super::panels::tab_at(nth).map(Command::ShowTab)
 }
@@ -294,12 +294,12 @@ fn mark(place: &Place<'_>, mark: Mark) -> Option<Command> {
     (!messages.is_empty()).then_some(Command::ToggleMark(messages, mark))
 }
 
-/// The message above or below the selected one in the table.
+/// Returns the message above or below the selected one in the table.
 fn neighbor(place: &Place<'_>, by: isize) -> Option<Command> {
     beside(place, by).map(Command::SelectMessage)
 }
 
-/// The same, and those before stay selected.
+/// Extends the selection to the message above or below.
 fn extend(place: &Place<'_>, by: isize) -> Option<Command> {
     beside(place, by).map(Command::ExtendSelection)
 }

@@ -1,14 +1,15 @@
-//! Knob values, shared by lanes or one lane's own: one slider drives every policy that has a knob of the same role and unit.
+//! Setting values, shared by lanes or of one lane: one slider sets every policy that has a knob of the same role and
+//! unit.
 
 use crate::engine::{Budget, Knob, KnobRole, KnobValues, Policy};
 use std::collections::BTreeMap;
 
-/// What a slider sets.
+/// The target of a slider.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KnobKey {
-    /// Every knob of this role that is measured in the same, in all lanes.
+    /// Every knob with this role and unit, in all lanes.
     Shared(KnobRole, String),
-    /// A knob that only this policy has.
+    /// A knob of one policy only.
     Own {
         /// Name of the policy.
         policy: String,
@@ -18,7 +19,7 @@ pub enum KnobKey {
 }
 
 impl KnobKey {
-    /// The key under which a policy's knob is set.
+    /// Returns the key that sets a policy's knob.
     pub fn of(policy: &Policy, knob: &Knob) -> Self {
         match knob.role {
             Some(role) => Self::Shared(role, measure(&knob.unit).to_owned()),
@@ -30,21 +31,21 @@ impl KnobKey {
     }
 }
 
-/// The key of every policy's output reserve.
+/// Returns the key of every policy's output reserve.
 pub fn output_reserve() -> KnobKey {
     KnobKey::Shared(KnobRole::OutputReserve, "tokens".to_owned())
 }
 
-/// Values set by hand; what is absent stands at its preset's default.
+/// Changed values; a missing value is the default of its preset.
 pub type KnobSettings = BTreeMap<KnobKey, f64>;
 
-/// The values a policy runs with: its defaults, with what is set by hand kept within its own ranges.
+/// Returns the values of a policy: its defaults and the changed values, clamped to its ranges.
 pub fn values(policy: &Policy, settings: &KnobSettings) -> KnobValues {
     let mut values = policy.defaults();
     for knob in &policy.knobs {
         if let Some(set) = settings.get(&KnobKey::of(policy, knob)) {
-            // Cannot fail: the knob is the policy's own and the value is within its range. Not put on the knob's own
-            // grid: what was typed on the command line is what the window shows.
+            // Cannot fail: the policy has the knob, and the value is within its range. The value is not rounded to the
+            // knob's step, so that a value from the command line is unchanged.
             let [low, high] = knob.range;
             let _ = policy.set(&mut values, &knob.name, set.clamp(low, high));
         }
@@ -52,7 +53,7 @@ pub fn values(policy: &Policy, settings: &KnobSettings) -> KnobValues {
     values
 }
 
-/// The nearest value that the knob can take.
+/// Returns the nearest value that the knob can have.
 pub fn snapped(knob: &Knob, value: f64) -> f64 {
     let [low, high] = knob.range;
     if !value.is_finite() {
@@ -63,13 +64,13 @@ pub fn snapped(knob: &Knob, value: f64) -> f64 {
         return value;
     }
     let steps = ((value - low) / knob.step).round();
-    // Rounded to where steps of 0.01 read as they are written.
+    // Rounded, so that steps of 0.01 give exact decimals.
     let on_grid = ((low + steps * knob.step) * 1e9).round() / 1e9;
     on_grid.clamp(low, high)
 }
 
-/// What a knob's unit counts: the one place where a unit, which is for people, decides anything. One share is driven
-/// with another, whatever each is a share of.
+/// Returns the quantity of a knob's unit. All shares count as one quantity. This is the only place that interprets
+/// units, which are otherwise display text.
 fn measure(unit: &str) -> &str {
     if unit.starts_with("share") {
         "share"
@@ -78,7 +79,8 @@ fn measure(unit: &str) -> &str {
     }
 }
 
-/// Tokens that a trigger of 1 stands for, where its unit says so: a share of the window, of usable, or of another knob.
+/// Returns the tokens for a trigger of 1, if its unit defines them: a share of the window, of the usable window, or of
+/// another knob.
 pub fn trigger_unit(
     policy: &Policy,
     values: &KnobValues,
@@ -97,7 +99,7 @@ pub fn trigger_unit(
                 k.name == other || key.rsplit('.').next() == Some(other)
             };
             let of = policy.knobs.iter().find(is_it)?;
-            // Systems take 0 for what they find out themselves.
+            // In some systems 0 means automatic.
             values.get(&of.name).filter(|tokens| *tokens > 0.0)
         }
     }

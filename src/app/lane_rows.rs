@@ -1,4 +1,5 @@
-//! The lanes' contexts side by side: one row a message, the same row in every lane, and rows for what a policy wrote.
+//! The contexts of the lanes side by side: one row per message, aligned across lanes, and rows for messages that a
+//! policy wrote.
 
 use crate::engine::{Case, Context, Event, Fate, Outcome, Written};
 use crate::session::{Session, WrittenKind};
@@ -7,65 +8,65 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// All rows at one step.
+/// All rows at one call.
 #[derive(Clone, Debug, Default)]
 pub struct LaneRows {
-    /// In the order the model would see them.
+    /// The rows, in context order.
     pub rows: Vec<Row>,
-    /// One a lane.
+    /// One entry per lane.
     pub lanes: Vec<LaneContext>,
-    /// The heaviest message, which the bars are scaled by.
+    /// Tokens of the heaviest message, which sets the scale of the bars.
     pub heaviest: Tokens,
-    /// The row to look at first: the last message that any lane removed. The last row if none did.
+    /// The row to scroll to first: the last message that any lane removed, or the last row.
     pub frontier: usize,
-    /// Index of the step.
+    /// Index of the call.
     pub step: usize,
-    /// Runs of rows that say the same in every lane, which are shown as one.
+    /// Folded runs of rows whose status is equal in every lane.
     pub folds: Vec<Fold>,
-    /// Where each lane stands at the step; none where the step is the last, as the lane's run says it.
+    /// State of each lane at the call; `None` at the last call, where the run has it.
     pub until: Vec<Option<Stand>>,
 }
 
-/// Where a lane stands at a step: of what came of it up to there, what is looked at. Its curve is the whole run's.
+/// State of a lane at a call: the part of the run that is shown. The curve always covers the whole run.
 #[derive(Clone, Debug)]
 pub struct Stand {
     /// The context.
     pub context: Context,
-    /// What the stages did up to there, in order.
+    /// The events up to the call, in order.
     pub events: Vec<Event>,
 }
 
 impl From<Outcome> for Stand {
     fn from(outcome: Outcome) -> Self {
         let (mut context, mut events) = (outcome.context, outcome.events);
-        // They grew ahead, and are kept.
+        // The vectors are kept, so excess capacity is freed.
         context.entries.shrink_to_fit();
         events.shrink_to_fit();
         Self { context, events }
     }
 }
 
-/// Rows that say the same: small messages with the same fate in each lane.
+/// Small messages in consecutive rows with equal status in each lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fold {
     /// Indices of the rows.
     pub rows: Range<usize>,
     /// First and last message.
     pub messages: (u32, u32),
-    /// What the messages weigh together, in each lane.
+    /// Total tokens of the messages in each lane.
     pub tokens: Vec<Tokens>,
 }
 
-/// A line of the lanes as it is shown.
+/// A displayed line of the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Line {
     /// A row, by index.
     Row(usize),
-    /// A fold, by index; whether its rows follow.
+    /// A fold, by index, and whether its rows follow.
     Fold(usize, bool),
 }
 
-/// The lines of the lanes: every row, but those of closed folds.
+/// The displayed lines of the lanes: all rows except those in closed folds.
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
     stretches: Vec<Stretch>,
@@ -73,7 +74,7 @@ pub struct Lines {
     pub len: usize,
 }
 
-/// Lines that follow each other: first line, first row, and the fold that opens it with whether its rows follow.
+/// Consecutive lines: first line, first row, and the fold at its start with whether its rows follow.
 type Stretch = (usize, usize, Option<(usize, bool)>);
 
 /// One row.
@@ -81,12 +82,12 @@ type Stretch = (usize, usize, Option<(usize, bool)>);
 pub enum Row {
     /// A message of the session, by index.
     Message(u32),
-    /// What a lane wrote in the place of messages, which may differ from lane to lane.
+    /// A message that a lane wrote in place of others. It may differ between lanes.
     Written(Place),
 }
 
 impl Row {
-    /// What rows are ordered by.
+    /// Returns the sort key of a row.
     fn order(self) -> (u32, u32) {
         match self {
             Self::Message(message) => (message, u32::MAX),
@@ -95,17 +96,17 @@ impl Row {
     }
 }
 
-/// Where a written entry stands: behind the messages it covers.
+/// Position of a written message: after the messages it replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
-    /// Index of the first message behind what it covers.
+    /// Index of the first message after the replaced ones.
     pub before: u32,
-    /// Tells entries at the same place apart.
+    /// Distinguishes several entries at one position.
     pub nth: u32,
 }
 
 impl Place {
-    /// What a context holds of ours, each with its place and its weight.
+    /// Returns the written messages of a context with position and tokens.
     pub fn all(context: &Context) -> Vec<(Self, &Written, Tokens)> {
         let mut seen: BTreeMap<u32, u32> = BTreeMap::new();
         let placed = context.written().map(|(written, tokens)| {
@@ -119,12 +120,12 @@ impl Place {
     }
 }
 
-/// One lane's context at the step.
+/// The context of one lane at the call.
 #[derive(Clone, Debug, Default)]
 pub struct LaneContext {
     /// By message index.
     pub messages: Vec<Seen>,
-    /// What the policy wrote.
+    /// Messages that the policy wrote.
     pub written: BTreeMap<Place, WrittenSeen>,
     /// True tokens of the whole context.
     pub total: Tokens,
@@ -132,12 +133,12 @@ pub struct LaneContext {
     pub n_entries: usize,
 }
 
-/// A message in a lane.
+/// Status of a message in a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// What became of it.
+    /// Status of the message.
     pub fate: Fate,
-    /// What it weighs in this lane now.
+    /// Current tokens in this lane.
     pub tokens: Tokens,
 }
 
@@ -146,18 +147,18 @@ pub struct Seen {
 pub struct WrittenSeen {
     /// Summary or notice.
     pub kind: WrittenKind,
-    /// What it weighs.
+    /// Tokens.
     pub tokens: Tokens,
-    /// Messages it stands for.
+    /// Number of replaced messages.
     pub n_covered: usize,
-    /// A stand-in of the right size.
+    /// The text is a placeholder of the expected size.
     pub is_predicted: bool,
     /// Its text.
     pub text: Arc<str>,
 }
 
 impl LaneRows {
-    /// Aligns the lanes' contexts at `step`.
+    /// Aligns the contexts of the lanes at `step`.
     pub fn new<'a>(case: &Case, step: usize, contexts: impl Iterator<Item = &'a Context>) -> Self {
         let session = &case.session;
         let mut end = 0;
@@ -182,7 +183,7 @@ impl LaneRows {
         }
     }
 
-    /// The lines to show while the folds that hold one of `unfolded` are open.
+    /// Returns the lines to show while the folds that contain a message of `unfolded` are open.
     pub fn lines(&self, unfolded: &BTreeSet<u32>) -> Lines {
         let mut lines = Lines::default();
         let mut row = 0;
@@ -202,7 +203,7 @@ impl LaneRows {
         lines
     }
 
-    /// The row of a message or of what was written at a place; where there is none, the row behind it.
+    /// Returns the row of a message or written entry; if there is none, the next row.
     pub fn row_at(&self, sought: Row) -> Option<usize> {
         let at = self
             .rows
@@ -210,7 +211,7 @@ impl LaneRows {
         Some(at.min(self.rows.len().checked_sub(1)?))
     }
 
-    /// Number of rows in folds above a row, which says whether other folds have moved it.
+    /// Returns the number of folded rows above a row, which changes if other folds moved it.
     pub fn folded_above(&self, row: usize) -> usize {
         let above = self.folds.iter().take_while(|fold| fold.rows.end <= row);
         above.map(|fold| fold.rows.len() - 1).sum()
@@ -218,7 +219,7 @@ impl LaneRows {
 }
 
 impl Lines {
-    /// The line at an index.
+    /// Returns the line at an index.
     pub fn at(&self, line: usize) -> Line {
         let at = self.stretches.partition_point(|(first, ..)| *first <= line);
         let (first, row, fold) = self.stretches[at.saturating_sub(1)];
@@ -229,7 +230,7 @@ impl Lines {
         }
     }
 
-    /// The line that shows a row, which is its fold's while that is closed.
+    /// Returns the line of a row; the line of its fold if that is closed.
     pub fn of_row(&self, row: usize) -> usize {
         let at = self
             .stretches
@@ -275,7 +276,7 @@ impl WrittenSeen {
     }
 }
 
-/// Messages of the history in order, each place where a lane wrote something once.
+/// Returns the messages in order, with each position of written entries once.
 fn rows(session: &Session, end: usize, lanes: &[LaneContext]) -> Vec<Row> {
     let mut places: Vec<Place> = lanes
         .iter()
@@ -297,9 +298,9 @@ fn rows(session: &Session, end: usize, lanes: &[LaneContext]) -> Vec<Row> {
     rows
 }
 
-/// Rows of a fold, at least.
+/// Minimum number of rows in a fold.
 const MIN_FOLD: usize = 4;
-/// What weighs less than this part of the heaviest message is small.
+/// A message is small below 1/8 of the heaviest message.
 const SMALL: u64 = 8;
 
 fn folds(rows: &[Row], lanes: &[LaneContext], small: Tokens) -> Vec<Fold> {
@@ -363,7 +364,7 @@ fn frontier(rows: &[Row], lanes: &[LaneContext]) -> usize {
 mod tests {
     use super::*;
 
-    /// Ten messages of one lane, of which the fifth is heavy.
+    /// Ten messages of one lane; the fifth is heavy.
     fn ten() -> LaneRows {
         let seen = |m: u32| Seen {
             fate: if m < 8 { Fate::Kept } else { Fate::Dropped },
@@ -399,7 +400,7 @@ mod tests {
     fn a_row_is_found_by_its_message_and_by_what_was_written_there() {
         let written = |before| Row::Written(Place { before, nth: 0 });
         let rows = LaneRows {
-            // Message 4 is no part of the history.
+            // Message 4 is not part of the history.
             rows: vec![
                 Row::Message(2),
                 Row::Message(3),

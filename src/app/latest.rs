@@ -1,20 +1,20 @@
-//! The latest result of some work, by what it was asked for: done in the frame while it is quick, else on a thread of its own.
+//! The latest result of some work, by key: computed in the frame if it is fast, else on its own thread.
 //!
-//! Whoever asks gets the result before (stale) until the new one is there; work is never done twice for the same key.
+//! Returns the previous (stale) result until the new one is ready. Work is never repeated for the same key.
 
 use crate::app::background::{self, Background};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Work that took longer than this goes to a thread the next time.
+/// Work that took longer than this runs on a thread the next time.
 const QUICK: Duration = Duration::from_millis(4);
 
-/// Where work is done.
+/// The place to run work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Where {
-    /// In the frame while it is quick, else on a thread.
+    /// In the frame if it is fast, else on a thread.
     AsNeeded,
-    /// Always in the frame: a picture has no next frame.
+    /// Always in the frame, since a picture has no next frame.
     InFrame,
 }
 
@@ -24,15 +24,15 @@ pub struct Latest<K, V: Send + Sync + 'static> {
     name: &'static str,
     have: Option<(K, Arc<V>)>,
     running: Option<(K, Background<(V, Duration)>)>,
-    /// How long the last one took; unknown work is expected to be slow unless it was said to be quick.
+    /// Duration of the last run. Unmeasured work counts as slow unless declared fast.
     cost: Duration,
-    /// What the last work crashed on: it is not tried again.
+    /// The key of work that panicked. It is not tried again.
     crashed: Option<K>,
     generation: u64,
 }
 
 impl<K: Clone + PartialEq, V: Send + Sync + 'static> Latest<K, V> {
-    /// Nothing yet. `name` names the thread.
+    /// Creates an empty result. `name` is the name of the thread.
     pub fn new(name: &'static str) -> Self {
         Self {
             name,
@@ -44,27 +44,27 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> Latest<K, V> {
         }
     }
 
-    /// What is there now, for whatever key it was made.
+    /// Returns the current result, for any key.
     pub fn get(&self) -> Option<&Arc<V>> {
         self.have.as_ref().map(|(_, value)| value)
     }
 
-    /// Counts the results so far, so that work on a result can be keyed by it.
+    /// Returns the number of results so far, as a key for dependent work.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// What is there is what was wanted last.
+    /// Returns whether the current result is for the latest key.
     pub fn is_for(&self, key: &K) -> bool {
         self.have.as_ref().is_some_and(|(k, _)| k == key)
     }
 
-    /// Expects the next work to take this long.
+    /// Sets the expected duration of the next run.
     pub fn expect(&mut self, cost: Duration) {
         self.cost = cost;
     }
 
-    /// Forgets everything, running work included.
+    /// Discards the result and any running work.
     pub fn clear(&mut self) {
         if let Some((_, value)) = self.have.take() {
             background::let_go(value);
@@ -73,7 +73,7 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> Latest<K, V> {
         self.generation += 1;
     }
 
-    /// Asks for the result for `key`; `make` gets the result before, to reuse what is still right.
+    /// Requests the result for `key`. `make` receives the previous result to reuse unchanged parts.
     pub fn want(
         &mut self,
         ctx: &egui::Context,
@@ -83,7 +83,7 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> Latest<K, V> {
     ) {
         self.collect();
         if self.is_for(key) || self.running.is_some() || self.crashed.as_ref() == Some(key) {
-            // Running work for another key ends first; asked again then.
+            // Work for another key is still running. This request is repeated afterwards.
             return;
         }
         let before = self.get().map(Arc::clone);
@@ -112,7 +112,7 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> Latest<K, V> {
 
     fn store(&mut self, key: K, (value, cost): (V, Duration)) {
         let before = self.have.replace((key, Arc::new(value)));
-        // What took long to make is large.
+        // A result that took long to compute is large.
         if let Some((_, before)) = before.filter(|_| self.cost.max(cost) >= QUICK) {
             background::let_go(before);
         }

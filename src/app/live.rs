@@ -1,5 +1,5 @@
-//! A file that is still being written: watched by a thread that sleeps, read again when it has changed, and shown only
-//! once everything about it is worked out, so that nothing flickers.
+//! Follows a file that is still being written: a thread watches it, changes are read, and a new version is shown once
+//! all of its results are ready, so that nothing flickers.
 
 use super::background::{self, Background};
 use super::derived::Derived;
@@ -15,10 +15,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often a file is looked at.
+/// Interval between checks of the file.
 const EVERY: Duration = Duration::from_millis(700);
 
-/// How long what takes longest (losses, insights) is waited for before the rest is shown without it.
+/// Maximum wait for the slowest results (losses, insights) before the rest is shown without them.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The open file while it may grow.
@@ -28,34 +28,34 @@ pub(super) struct Live {
     watch: Watch,
     loading: Option<Loading>,
     next: Option<Next>,
-    /// How often it was read again.
+    /// Number of times the file was read again.
     n_read: usize,
-    /// Why it could not be read again.
+    /// The error of the last attempt to read it.
     problem: Option<String>,
 }
 
-/// A file that has changed since it was opened.
+/// State of a file that changed after it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LiveState<'a> {
-    /// It was read again, and is watched on.
+    /// Read again and still watched.
     Followed,
-    /// It cannot be read as it is now, for this reason; what was read before is shown.
+    /// Unreadable for this reason; the previous version is shown.
     Unread(&'a str),
-    /// It is no longer there; what was read of it is shown.
+    /// Deleted; the previous version is shown.
     Gone,
 }
 
-/// The file as it is now, until it can be shown.
+/// The new version, until it can be shown.
 #[derive(Debug)]
 struct Next {
     document: Arc<Document>,
     derived: Derived,
     selection: Selection,
-    /// Since when lanes and rows are there.
+    /// Time at which lanes and rows were ready.
     replayed: Option<Instant>,
 }
 
-/// A thread that looks whether a file has changed; it ends when nobody wants to know.
+/// A thread that checks a file for changes. It ends when this value is dropped.
 #[derive(Debug)]
 struct Watch {
     has_changed: Arc<AtomicBool>,
@@ -65,7 +65,7 @@ struct Watch {
 }
 
 impl Live {
-    /// Watches a document's file; `shown` is the one that what is shown stands in, which may lie beside it.
+    /// Watches the file of a document. `shown` is the file that contains the session, which may be another file.
     pub(super) fn new(ctx: &egui::Context, path: &Path, shown: Option<&Path>) -> Self {
         Self {
             path: path.to_owned(),
@@ -77,7 +77,7 @@ impl Live {
         }
     }
 
-    /// What there is to say of it.
+    /// Returns the state to report, if any.
     pub(super) fn state(&self) -> Option<LiveState<'_>> {
         if self.watch.is_gone.load(Ordering::Relaxed) {
             return Some(LiveState::Gone);
@@ -86,7 +86,7 @@ impl Live {
         unread.or_else(|| (self.n_read > 0).then_some(LiveState::Followed))
     }
 
-    /// Reads the file again if it has changed and no earlier version is still being worked on.
+    /// Reads the file if it changed and no earlier version is still in work.
     pub(super) fn read_again(&mut self, ctx: &egui::Context, options: LoadOptions) {
         let is_busy = self.loading.is_some() || self.next.is_some();
         if !is_busy && self.watch.has_changed.swap(false, Ordering::Relaxed) {
@@ -99,7 +99,7 @@ impl Live {
         self.loading = Some(Loading::start(ctx, Where::AsNeeded, origin, options));
     }
 
-    /// Takes what was read; who looks at the end keeps looking at it.
+    /// Receives the new version. A selection at the end moves to the new end.
     pub(super) fn receive(
         &mut self,
         ctx: &egui::Context,
@@ -124,7 +124,7 @@ impl Live {
                     None => self.next = Some(Next::new(document, shown, at)),
                 }
             }
-            // Half written or away: what was read before stays, until the file changes again.
+            // Incomplete or missing: the previous version is kept until the file changes again.
             Ok(Err(problem)) => self.problem = Some(problem),
             Err(loading) => {
                 ctx.request_repaint_after(Duration::from_millis(50));
@@ -133,7 +133,7 @@ impl Live {
         }
     }
 
-    /// What is to be shown from now on, once it is worked out.
+    /// Returns the document and results to show from now on, once they are ready.
     pub(super) fn take_ready(
         &mut self,
         ctx: &egui::Context,
@@ -162,8 +162,7 @@ impl Live {
     }
 }
 
-/// The number that the shown conversation has now, where it is no longer the one that was read: others may have begun
-/// before it.
+/// Returns the new index of the shown conversation if it changed, since others may have started before it.
 fn moved(shown: &Document, read: &Document) -> Option<usize> {
     let known = shown.loaded.conversations.get(shown.conversation)?;
     let now = &read.loaded.conversations;
@@ -193,7 +192,7 @@ impl Next {
             step,
             message: at.message.filter(is_there),
             anchor: at.anchor.filter(is_there),
-            // Runs are new, and so are their events and what they wrote.
+            // New runs have new events and new written messages.
             event: None,
             written: None,
             ..*at
@@ -219,7 +218,7 @@ impl Watch {
                 let now = Stamp::of(&path);
                 if now != last {
                     last = now;
-                    // What is gone cannot be read; it may come back.
+                    // A missing file cannot be read, but it may reappear.
                     gone.store(now.is_none(), Ordering::Relaxed);
                     changed.store(now.is_some(), Ordering::Relaxed);
                     again.request_repaint();

@@ -1,4 +1,4 @@
-//! Opening a session off the frame: reading, parsing and counting on a thread, with progress and cancel.
+//! Loads a session on a thread: reads, parses and counts, with progress and cancellation.
 
 use crate::app::background::{self, Background};
 use crate::app::document::{Document, Origin};
@@ -11,27 +11,27 @@ use crate::units::Share;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A session being opened.
+/// A session that is being loaded.
 #[derive(Debug)]
 pub struct Loading {
-    /// Its file name, for people.
+    /// Display name of the file.
     pub name: String,
     since: Instant,
     progress: Arc<Progress>,
     work: Background<Result<Document, LoadError>>,
 }
 
-/// How far it is.
+/// Progress of loading.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stage {
-    /// What is being done.
+    /// Current phase.
     pub phase: Phase,
-    /// What is done of it; none while nobody knows how much there is.
+    /// Completed share of the phase; `None` if its size is unknown.
     pub share: Option<Share>,
 }
 
 impl Loading {
-    /// Starts to open `origin`.
+    /// Starts to load `origin`.
     pub fn start(ctx: &egui::Context, at: Where, origin: Origin, options: LoadOptions) -> Self {
         let name = name(&origin);
         let progress = Arc::new(Progress::default());
@@ -49,12 +49,12 @@ impl Loading {
         }
     }
 
-    /// For how many seconds it has been going on.
+    /// Returns the elapsed seconds.
     pub fn seconds(&self) -> u64 {
         self.since.elapsed().as_secs()
     }
 
-    /// How far it is.
+    /// Returns the progress.
     pub fn stage(&self) -> Stage {
         Stage {
             phase: self.progress.phase(),
@@ -67,7 +67,7 @@ impl Loading {
         self.progress.cancel();
     }
 
-    /// The document or what went wrong, in one line; the loading itself while it goes on.
+    /// Returns the document or a one-line error; returns itself while it is running.
     pub fn take(self) -> Result<Result<Document, String>, Box<Self>> {
         let Self {
             name,

@@ -1,27 +1,27 @@
-//! What the tab Loss shows, without a window: what was missed, a person's instructions, and what compactions left.
+//! State of the tab Loss: references at risk, instructions and summaries. Independent of the UI.
 
 use crate::analysis::loss::{BlindEdit, Fault, Kept, Survival};
 use crate::app::losses::LaneLoss;
 use crate::app::widgets::Tone;
 
-/// What the tab Loss shows.
+/// State of the tab Loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LossView {
-    /// Which of its pages.
+    /// Selected page.
     pub page: LossPage,
-    /// The recorded compaction that is looked at, by index.
+    /// Index of the selected recorded compaction.
     pub compaction: usize,
 }
 
 /// Pages of the tab.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LossPage {
-    /// What the agent used of what was gone.
+    /// Later uses of removed content.
     #[default]
     AtRisk,
-    /// Whether a person's instructions stand.
+    /// Whether your instructions are still in the context.
     Instructions,
-    /// What recorded compactions left, and what lanes would have.
+    /// Survival after recorded compactions, and in the lanes.
     Summaries,
 }
 
@@ -29,7 +29,7 @@ impl LossPage {
     /// All pages, in order.
     pub const ALL: [Self; 3] = [Self::AtRisk, Self::Instructions, Self::Summaries];
 
-    /// What it is called.
+    /// Returns the label.
     pub fn name(self) -> &'static str {
         match self {
             Self::AtRisk => "at risk",
@@ -38,31 +38,27 @@ impl LossPage {
         }
     }
 
-    /// What it shows, as a phrase.
+    /// Returns the hover text.
     pub fn help(self) -> &'static str {
         match self {
-            Self::AtRisk => "What the recorded agent used of what a lane had removed",
-            Self::Instructions => {
-                "What the person said is always, never or not to be done, and where it no longer stands"
-            }
-            Self::Summaries => {
-                "What recorded compactions left, and what each lane would have left there"
-            }
+            Self::AtRisk => "Later uses of content that a lane removed",
+            Self::Instructions => "Your instructions, and the calls at which they are missing",
+            Self::Summaries => "Survival after each recorded compaction, and in every lane",
         }
     }
 }
 
-/// Something that was missed.
+/// A later use of removed content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missed {
-    /// An edit that could not have been written.
+    /// An edit of text that was not in the context.
     Edit(BlindEdit),
-    /// A name of which no copy was left.
+    /// A name without a remaining copy.
     Name(Fault),
 }
 
 impl Missed {
-    /// Index of the step whose answer missed it.
+    /// Returns the index of the call whose answer contains the use.
     pub fn step(&self) -> usize {
         match self {
             Self::Edit(edit) => edit.step,
@@ -70,7 +66,7 @@ impl Missed {
         }
     }
 
-    /// Index of the message that missed it.
+    /// Returns the index of the message with the use.
     pub fn message(&self) -> usize {
         match self {
             Self::Edit(edit) => edit.message,
@@ -79,7 +75,7 @@ impl Missed {
     }
 }
 
-/// The nth thing that a lane missed: blind edits first, then names, each in the order of calls.
+/// Returns the nth entry of a lane: blind edits first, then names, each in call order.
 pub fn missed(loss: &LaneLoss, nth: usize) -> Option<Missed> {
     let edits = &loss.found.at_risk.blind_edits;
     if let Some(edit) = edits.get(nth) {
@@ -89,18 +85,19 @@ pub fn missed(loss: &LaneLoss, nth: usize) -> Option<Missed> {
     fault.map(|fault| Missed::Name(*fault))
 }
 
-/// How many things a lane missed.
+/// Returns the number of entries of a lane.
 pub fn n_missed(loss: &LaneLoss) -> usize {
     loss.found.at_risk.blind_edits.len() + loss.found.at_risk.faults.len()
 }
 
-/// The tone of a lane's references at risk: a warning where there are more than in what was recorded (the noise floor).
+/// Returns the tone of a lane's references at risk: a warning if there are more than in the recorded lane (the noise
+/// floor).
 pub fn risk_tone(lane: &LaneLoss, floor: &LaneLoss) -> Tone {
     let n = |loss: &LaneLoss| loss.found.at_risk.faults.len();
     above(n(lane), n(floor), Tone::Warn)
 }
 
-/// The tone of a lane's blind edits: bad where there are more than in what was recorded.
+/// Returns the tone of a lane's blind edits: bad if there are more than in the recorded lane.
 pub fn blind_tone(lane: &LaneLoss, floor: &LaneLoss) -> Tone {
     let n = |loss: &LaneLoss| loss.found.at_risk.blind_edits.len();
     above(n(lane), n(floor), Tone::Bad)
@@ -110,7 +107,7 @@ fn above(found: usize, floor: usize, tone: Tone) -> Tone {
     if found > floor { tone } else { Tone::Plain }
 }
 
-/// `55`, or `24–31` where predicted summaries may have held some of it.
+/// Formats the references at risk: `55`, or `24–31` if predicted summaries may contain some of them.
 pub fn at_risk_said(loss: &LaneLoss) -> String {
     let (fewest, most) = (loss.found.at_risk.fewest, loss.found.at_risk.faults.len());
     if fewest < most {
@@ -120,7 +117,7 @@ pub fn at_risk_said(loss: &LaneLoss) -> String {
     }
 }
 
-/// How many of some things are there verbatim, partly and not at all.
+/// Returns the counts of items that are present verbatim, partly and not at all.
 pub fn kept_counts(kept: impl Iterator<Item = Kept>) -> [usize; 3] {
     let mut counts = [0; 3];
     for kept in kept {
@@ -129,7 +126,7 @@ pub fn kept_counts(kept: impl Iterator<Item = Kept>) -> [usize; 3] {
     counts
 }
 
-/// The three kinds of things that a compaction leaves or loses, each with its counts.
+/// Returns the three kinds of items that a compaction keeps or loses, with their counts.
 pub fn survival_counts(survival: &Survival) -> [(&'static str, [usize; 3]); 3] {
     let names = survival.names.iter().map(|(_, kept)| *kept);
     let instructions = survival.instructions.iter().map(|(_, kept)| *kept);

@@ -1,4 +1,4 @@
-//! What every lane lacked of what the recorded agent went on to use, beside the noise floor of what was recorded.
+//! References at risk of every lane, with the noise floor of the recorded lane.
 
 use crate::analysis::cost::{Bills, price_lane};
 use crate::analysis::insight::{Insight, loss_insights};
@@ -15,20 +15,19 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How far back the agent reached, and the two ends between which a policy that loses nothing lies. They depend on no
-/// setting.
+/// Distances of the agent's references, and the two bounds of a lossless policy. Independent of all settings.
 #[derive(Debug)]
 pub struct Reach {
-    /// Distances of all uses.
+    /// Distances of all references.
     pub curves: ReuseCurves,
-    /// Nothing managed.
+    /// Lane without management.
     pub none: Outcome,
-    /// Each tool result cleared right after its last use.
+    /// Lane that clears each tool result after its last use.
     pub hindsight: Outcome,
 }
 
 impl Reach {
-    /// Works them out.
+    /// Computes the distances and bounds.
     pub fn new(names: &Names, case: &Case, output_reserve: Tokens) -> Self {
         let none = policies::none();
         Self {
@@ -39,35 +38,35 @@ impl Reach {
     }
 }
 
-/// What all lanes of some runs lacked.
+/// The losses of all lanes.
 #[derive(Debug)]
 pub struct Losses {
     /// The index of the session's names.
     pub names: Arc<Names>,
-    /// What the same measure finds on what was recorded: the noise floor.
+    /// The recorded lane by the same measure: the noise floor.
     pub recorded: LaneLoss,
-    /// One a lane.
+    /// One entry per lane.
     pub lanes: Vec<Arc<LaneLoss>>,
-    /// What there is to know about it, each with its lane.
+    /// Insights with their lane.
     pub insights: Vec<(Option<usize>, Insight)>,
-    /// What the lane of hindsight would have cost, if prices are known.
+    /// Cost of the hindsight lane, if prices are known.
     pub hindsight: Option<Usd>,
     reach: Arc<Reach>,
 }
 
-/// What one lane lacked.
+/// The losses of one lane.
 #[derive(Debug)]
 pub struct LaneLoss {
-    /// What the agent used of what was gone, and where the person's instructions did not stand. What recorded
-    /// compactions left is not in it: see [`Survivals`].
+    /// Uses of removed content, and instructions missing from the context. The survival after recorded compactions is
+    /// in [`Survivals`].
     pub found: Loss,
-    /// Of what could have been left unsent without loss, how much it left unsent.
+    /// Saved tokens as a share of the lossless maximum.
     pub saved: Option<Share>,
     run: Arc<LaneRun>,
 }
 
 impl Losses {
-    /// Looks at every lane; those that are as before keep what was worked out.
+    /// Computes the losses; unchanged lanes keep their results.
     pub fn new(
         runs: &Runs,
         names: &Arc<Names>,
@@ -76,7 +75,7 @@ impl Losses {
         before: Option<&Self>,
     ) -> Self {
         let case = &runs.case;
-        // A run that is still the same one is a run over the same case.
+        // An identical run implies an identical case.
         let before = before.filter(|b| Arc::ptr_eq(&b.reach, reach));
         let kept = |run: &Arc<LaneRun>| {
             let same = before?.lanes.iter().find(|lane| lane.is_of(run));
@@ -103,7 +102,7 @@ impl Losses {
         }
     }
 
-    /// What a lane lacked, or what was recorded.
+    /// Returns the losses of a lane, or of the recorded one.
     pub fn of(&self, lane: Option<usize>) -> Option<&LaneLoss> {
         match lane {
             Some(lane) => self.lanes.get(lane).map(Arc::as_ref),
@@ -111,7 +110,7 @@ impl Losses {
         }
     }
 
-    /// All of them, what was recorded first.
+    /// Returns all losses, the recorded lane first.
     pub fn all(&self) -> impl Iterator<Item = (Option<usize>, &LaneLoss)> {
         let lanes = self.lanes.iter().enumerate();
         let lanes = lanes.map(|(idx, lane)| (Some(idx), lane.as_ref()));
@@ -133,12 +132,12 @@ impl LaneLoss {
         }
     }
 
-    /// It speaks of this run.
+    /// Returns whether the losses belong to this run.
     pub fn is_of(&self, run: &Arc<LaneRun>) -> bool {
         Arc::ptr_eq(&self.run, run)
     }
 
-    /// How many of the instructions did not stand at some call.
+    /// Returns the number of instructions that were missing at some call.
     pub fn lost_instructions(&self) -> usize {
         self.found
             .standing
@@ -166,12 +165,12 @@ fn insights(
     recorded.chain(lanes).collect()
 }
 
-/// What the first calls after recorded compactions still had: by compaction, then by lane, what was recorded first.
+/// Survival at the first call after each recorded compaction: by compaction, then by lane, the recorded one first.
 #[derive(Debug)]
 pub struct Survivals(pub Vec<Vec<Option<Survival>>>);
 
 impl Survivals {
-    /// Looks at every compaction in every lane.
+    /// Computes the survival for every compaction and lane.
     pub fn new(runs: &Runs, names: &Names) -> Self {
         let outcomes: Vec<&Outcome> = std::iter::once(&runs.recorded)
             .chain(&runs.lanes)
@@ -188,7 +187,7 @@ impl Survivals {
     }
 }
 
-/// Steps as people read them: `47`, `47–128`, `from 200 on`.
+/// Formats calls for display: `47`, `47–128`, `from 200 on`.
 pub fn steps_said(steps: &Range<usize>, n_steps: usize) -> String {
     let (first, last) = (steps.start + 1, steps.end);
     if steps.end >= n_steps {

@@ -1,23 +1,23 @@
-//! What the program remembers between runs, or nothing at all with `--no-state`.
+//! State saved between runs; none with `--no-state`.
 
 use crate::app::billing::OwnPrice;
 use crate::exec::{self, State};
 use egui::ThemePreference;
 use std::path::{Path, PathBuf};
 
-/// What the program remembers.
+/// The saved state.
 #[derive(Debug)]
 pub(super) struct Memory {
     state: State,
-    /// Named on the command line but not opened yet: at hand, but nothing to remember.
+    /// Named on the command line and not opened yet. Listed, but not saved.
     offered: Vec<PathBuf>,
-    /// What is at hand: those offered, then those remembered.
+    /// The listed paths: those from the command line, then the saved ones.
     shown: Vec<PathBuf>,
     is_off: bool,
 }
 
 impl Memory {
-    /// Reads the state, unless `is_off`; `offered` are files that were named but are not opened yet.
+    /// Reads the state unless `is_off`. `offered` are the named files that are not opened yet.
     pub(super) fn new(is_off: bool, offered: &[PathBuf]) -> Self {
         let state = if is_off {
             State::default()
@@ -37,17 +37,17 @@ impl Memory {
         memory
     }
 
-    /// Whether anything is remembered at all.
+    /// Returns whether state is saved.
     pub(super) fn is_kept(&self) -> bool {
         !self.is_off
     }
 
-    /// Files and folders to open next: those named on the command line, then those opened lately, newest first.
+    /// Returns files and folders to open next: those from the command line, then recent ones, newest first.
     pub(super) fn recent(&self) -> &[PathBuf] {
         &self.shown
     }
 
-    /// The program may keep something of its own.
+    /// Returns whether the program may save its own files.
     pub(super) fn keeps_state(&self) -> bool {
         !self.is_off
     }
@@ -58,7 +58,7 @@ impl Memory {
         self.shown = self.offered.iter().chain(others).cloned().collect();
     }
 
-    /// The theme used last.
+    /// Returns the last theme.
     pub(super) fn theme(&self) -> ThemePreference {
         match self.state.theme.as_str() {
             "dark" => ThemePreference::Dark,
@@ -67,8 +67,8 @@ impl Memory {
         }
     }
 
-    /// Remembers a folder or a database whose sessions were listed, as [`Self::opened`] a file. A folder's path ends in
-    /// a separator, which tells it from a file.
+    /// Saves a folder or database whose sessions were listed, like [`Self::opened`]. The path of a folder ends in a
+    /// separator.
     pub(super) fn listed(&mut self, path: &Path) -> Option<String> {
         if exec::is_folder(path) {
             self.opened(&path.join(""))
@@ -77,14 +77,14 @@ impl Memory {
         }
     }
 
-    /// Remembers a file. Gives back why it could not be written down, as does [`Self::set_theme`].
+    /// Saves a file in the recent list. Returns an error if it cannot be saved, as does [`Self::set_theme`].
     pub(super) fn opened(&mut self, path: &Path) -> Option<String> {
         let error = self.update(|state| state.remember(path));
         self.update_shown();
         error
     }
 
-    /// Remembers the theme.
+    /// Saves the theme.
     pub(super) fn set_theme(&mut self, theme: ThemePreference) -> Option<String> {
         let name = match theme {
             ThemePreference::Dark => "dark",
@@ -94,13 +94,13 @@ impl Memory {
         self.update(|state| name.clone_into(&mut state.theme))
     }
 
-    /// The prices typed last. They are at hand, but no figures go by them until somebody says so: another session's models
+    /// Returns the last typed prices. They are not applied until you select them, since the models of another session
     /// may cost something else.
     pub(super) fn price(&self) -> Option<OwnPrice> {
         self.state.price.as_ref().and_then(OwnPrice::remembered)
     }
 
-    /// Remembers the prices that figures go by now, if they were typed; those typed before stay at hand.
+    /// Saves the current prices if they were typed; otherwise the earlier ones are kept.
     pub(super) fn set_price(&mut self, own: Option<&OwnPrice>) -> Option<String> {
         let now = own?.kept();
         if self.state.price.as_ref() == Some(&now) {
@@ -109,7 +109,7 @@ impl Memory {
         self.update(|state| state.price = Some(now.clone()))
     }
 
-    /// Changes what is remembered, here and in what all windows keep.
+    /// Changes the saved state in memory and on disk, where all windows share it.
     fn update(&mut self, change: impl Fn(&mut State)) -> Option<String> {
         change(&mut self.state);
         if self.is_off {
@@ -123,7 +123,7 @@ impl Memory {
             Err(error) => error,
         };
         let place = State::path().map_or_else(String::new, |p| format!(" in {}", p.display()));
-        Some(format!("Nothing could be remembered{place}: {error}"))
+        Some(format!("Cannot save state{place}: {error}"))
     }
 }
 

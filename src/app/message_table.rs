@@ -1,4 +1,4 @@
-//! What the message table shows and in what order, without a window.
+//! Content and order of the message table. Independent of the UI.
 
 use crate::app::by_hand::Mark;
 use crate::app::carried::CarriedTable;
@@ -10,63 +10,63 @@ use crate::tokens::TokenLedger;
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
-/// A column that can be sorted by.
+/// A sortable column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
     /// Number of the message.
     Number,
-    /// The call that wrote it or saw it first.
+    /// The call that wrote it or included it first.
     Call,
-    /// Who speaks.
+    /// Role of the author.
     Role,
-    /// What most of it is.
+    /// Kind with the most tokens.
     Kind,
     /// Its tool.
     Tool,
     /// True tokens.
     Tokens,
-    /// Calls that carried it.
+    /// Number of calls that resent it.
     Carried,
-    /// Tokens times calls.
+    /// Cumulative tokens (tokens × calls).
     Retained,
-    /// The call that needed it last.
+    /// The last call that used it.
     LastUsed,
 }
 
 /// An order of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sort {
-    /// By what.
+    /// Sort key.
     pub column: Column,
     /// Largest first.
     pub is_descending: bool,
 }
 
-/// What the table leaves out.
+/// Filter of the table.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Filter {
-    /// Text that a message must hold, in any case; in its content or its tool's name.
+    /// Case-insensitive text that a listed message contains, in its content or the name of its tool.
     pub text: String,
-    /// Kinds that are hidden, in the order of [`Kind::ALL`].
+    /// Hidden kinds, in the order of [`Kind::ALL`].
     pub hidden: [bool; Kind::ALL.len()],
-    /// Only messages that are marked by hand are shown.
+    /// Show only marked messages.
     pub is_marked: bool,
 }
 
 impl Sort {
-    /// In the order of the conversation.
+    /// Conversation order.
     pub const BY_NUMBER: Self = Self {
         column: Column::Number,
         is_descending: false,
     };
 
-    /// What cost most by staying first.
+    /// Descending by cumulative tokens.
     pub const BY_RETAINED: Self = Self {
         column: Column::Retained,
         is_descending: true,
     };
 
-    /// Whether it goes by how long messages were carried.
+    /// Returns whether the sort key depends on resent counts.
     pub fn needs_carried(self) -> bool {
         matches!(
             self.column,
@@ -74,8 +74,7 @@ impl Sort {
         )
     }
 
-    /// What a click on a column's header makes of this order: the other way round, or that column with its most
-    /// telling end first.
+    /// Returns the order after a click on a column header: reversed, or the default direction of a new column.
     #[must_use]
     pub fn clicked(self, column: Column) -> Self {
         let is_descending = if self.column == column {
@@ -91,14 +90,14 @@ impl Sort {
 }
 
 impl Filter {
-    /// Leaves nothing out.
+    /// Returns whether the filter accepts everything.
     pub fn is_empty(&self) -> bool {
         self.text.trim().is_empty() && !self.hidden.contains(&true) && !self.is_marked
     }
 }
 
-/// Indices of the messages to show, in order; the marks matter only where the filter asks for them. Without `carried`
-/// what is ordered by it stays in the conversation's order.
+/// Returns the indices of the listed messages, in order. The marks are used only if the filter needs them. Without
+/// `carried`, columns that depend on it keep the conversation order.
 pub fn order(
     document: &Document,
     ledger: &TokenLedger,
@@ -137,7 +136,7 @@ pub fn order(
             }
         }
     };
-    // Stable: equals stay in the order of the conversation, whichever way round.
+    // The sort is stable: equal entries keep the conversation order in both directions.
     shown.sort_by(|a, b| {
         if sort.is_descending {
             by(*b, *a)
@@ -148,7 +147,7 @@ pub fn order(
     shown
 }
 
-/// The messages that are selected: one, or those of the table between it and the anchor, both included.
+/// Returns the selected messages: one, or the table rows between it and the anchor, inclusive.
 pub fn chosen(selection: &Selection, order: &[u32]) -> Vec<usize> {
     match chosen_rows(selection, order) {
         Some(rows) => order[rows].iter().map(|m| *m as usize).collect(),
@@ -156,7 +155,7 @@ pub fn chosen(selection: &Selection, order: &[u32]) -> Vec<usize> {
     }
 }
 
-/// The rows of the selected stretch; none where one message is selected, or an end of it is not in the table.
+/// Returns the selected rows; `None` if one message is selected or an end is not in the table.
 pub fn chosen_rows(selection: &Selection, order: &[u32]) -> Option<RangeInclusive<usize>> {
     let row = |message: usize| order.iter().position(|m| *m as usize == message);
     let (anchor, message) = (row(selection.anchor?)?, row(selection.message?)?);
@@ -183,7 +182,7 @@ fn is_shown(document: &Document, message: usize, filter: &Filter, needle: &str) 
         .any(|p| holds(p.body.text(), needle))
 }
 
-/// Whether `text` holds the lower-case `needle` in any case.
+/// Returns whether `text` contains the lower-case `needle`, ignoring case.
 fn holds(text: &str, needle: &str) -> bool {
     if needle.is_ascii() {
         let (text, needle) = (text.as_bytes(), needle.as_bytes());
@@ -216,7 +215,7 @@ mod tests {
         assert_eq!(chosen(&selected(None, Some(2)), &order), [2]);
         assert_eq!(chosen(&selected(Some(1), Some(2)), &order), [2, 7, 1]);
         assert_eq!(chosen(&selected(Some(4), Some(7)), &order), [4, 2, 7]);
-        // An end of it that the filter hides.
+        // One end is hidden by the filter.
         assert_eq!(chosen(&selected(Some(9), Some(7)), &order), [7]);
         assert!(chosen(&selected(None, None), &order).is_empty());
     }

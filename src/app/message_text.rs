@@ -1,4 +1,4 @@
-//! A message in full, part by part or as it stands in the file, ready to be shown in pages.
+//! Full text of a message, by part or by record of the file, divided into pages.
 
 use crate::app::document::{self, Document};
 use crate::safe_text;
@@ -6,10 +6,10 @@ use crate::session::{Body, Kind, Message, Part, kind_of};
 use crate::tokens::TokenLedger;
 use crate::units::{Bytes, Tokens};
 
-/// Bytes of a section on one page: what a frame can lay out without a pause.
+/// Bytes of a section per page, which fit in a frame.
 const PAGE: usize = 48 * 1024;
 
-/// A message in full.
+/// The full text of a message.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MessageText {
     /// Its parts, or its records.
@@ -19,18 +19,18 @@ pub struct MessageText {
 /// One part, or one record of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Section {
-    /// What it is: `call read · id toolu_1`.
+    /// Title: `call read · id toolu_1`.
     pub title: String,
-    /// What it counts as; none for a record.
+    /// Kind; `None` for a record.
     pub kind: Option<Kind>,
-    /// True tokens; none for a record.
+    /// Exact tokens; `None` for a record.
     pub tokens: Option<Tokens>,
     /// Its text, safe to show.
     pub text: String,
 }
 
 impl MessageText {
-    /// The parts of a message.
+    /// Returns the parts of a message.
     pub fn parts(document: &Document, ledger: &TokenLedger, message: usize) -> Self {
         let session = document.session();
         let Some(m) = session.messages.get(message) else {
@@ -45,7 +45,7 @@ impl MessageText {
         }
     }
 
-    /// The records of the file that a message was read from, JSON set out over lines.
+    /// Returns the file records of a message, with JSON formatted over several lines.
     pub fn records(document: &Document, message: usize) -> Self {
         let session = document.session();
         let Some(m) = session.messages.get(message) else {
@@ -74,7 +74,7 @@ impl MessageText {
         }
     }
 
-    /// Pages of the longest section; at least one.
+    /// Returns the number of pages of the longest section; at least 1.
     pub fn pages(&self) -> usize {
         self.sections
             .iter()
@@ -84,7 +84,7 @@ impl MessageText {
             .max(1)
     }
 
-    /// Everything, for the clipboard.
+    /// Returns all sections as text for the clipboard.
     pub fn whole(&self) -> String {
         self.sections
             .iter()
@@ -95,7 +95,7 @@ impl MessageText {
 }
 
 impl Section {
-    /// The part of its text on a page; none where it is shorter than that. An empty section has an empty first page.
+    /// Returns the text of a page; `None` past the end. An empty section has one empty page.
     pub fn page(&self, page: usize) -> Option<&str> {
         let at = |n: usize| self.text.floor_char_boundary(n.saturating_mul(PAGE));
         let (start, end) = (at(page), at(page + 1));
@@ -152,7 +152,7 @@ fn title(kind: Kind, body: &Body) -> String {
     }
 }
 
-/// JSON set out over lines; as it is where it is no JSON.
+/// Formats JSON over several lines; returns other text unchanged.
 pub(super) fn pretty(json: &str) -> String {
     let value = serde_json::from_str::<serde_json::Value>(json).ok();
     value
@@ -160,7 +160,7 @@ pub(super) fn pretty(json: &str) -> String {
         .unwrap_or_else(|| json.to_owned())
 }
 
-/// Arguments that name what a call is about, the most telling first.
+/// Arguments that describe the target of a call, most specific first.
 const SUBJECTS: [&str; 16] = [
     "command",
     "cmd",
@@ -180,20 +180,20 @@ const SUBJECTS: [&str; 16] = [
     "content",
 ];
 
-/// What a call is about, on one line: its command, path or query; else its first text; else its arguments as they are.
+/// Returns the target of a call on one line: its command, path or query, else its first text, else its arguments.
 pub(super) fn subject(arguments: &str, max_chars: usize) -> String {
     let said = serde_json::from_str::<serde_json::Value>(arguments).ok();
     let object = said.as_ref().and_then(serde_json::Value::as_object);
     let named = object.and_then(|o| SUBJECTS.iter().find_map(|key| words(o.get(*key)?)));
     let first = || object.and_then(|o| o.values().find_map(words));
-    // No more than a few times the length that is shown, however long a text is.
+    // Reads only a small multiple of the displayed length from a long text.
     let line = |text: &str| safe_text::one_line(safe_text::head(text, 8 * max_chars), max_chars);
     named
         .or_else(first)
         .map_or_else(|| line(arguments), |text| line(&text))
 }
 
-/// A text, or a command given word by word.
+/// Returns a text, or the words of a command joined.
 fn words(value: &serde_json::Value) -> Option<std::borrow::Cow<'_, str>> {
     if let Some(text) = value.as_str() {
         return (!text.trim().is_empty()).then_some(text.into());

@@ -1,5 +1,5 @@
-//! The window: a function of document, config, view and selection. Panels read and ask; commands are carried out
-//! after the frame, in one place. It decides nothing about sessions: that is the engine's.
+//! The window, drawn from document, config, view and selection. Panels read state and send commands, which one place
+//! executes after the frame. All analysis of sessions is in the engine.
 
 mod background;
 pub mod billing;
@@ -89,13 +89,13 @@ pub struct App {
     work: Where,
     policies: Policies,
     own_presets: OwnPresets,
-    /// What is to be kept as a preset, while it is given a name.
+    /// The preset dialog, while it is open.
     saving: Option<PresetSaving>,
     document: Option<Arc<Document>>,
     loading: Option<Loading>,
     /// The open file, which may still be growing.
     live: Option<Live>,
-    /// Why the last file could not be opened.
+    /// The error of the last attempt to open a file.
     problem: Option<String>,
     config: Config,
     history: History<Config>,
@@ -103,32 +103,32 @@ pub struct App {
     view: View,
     derived: Derived,
     export: Option<Export>,
-    /// The list of sessions: over everything, or behind the session that was opened from it.
+    /// The session list: in front, or behind a session that was opened from it.
     sessions: Option<Sessions>,
     handout: Option<Handout>,
     conversion: Option<Conversion>,
     logs: Option<RunLogs>,
     tuning: Option<Tuning>,
     dialog: Option<carry::FileDialog>,
-    /// The clipboard was asked for.
+    /// A pending request for the clipboard.
     pasting: Option<pasting::Wish>,
     paste_keys: pasting::Keys,
     toasts: panels::toasts::Toasts,
     fit: fit::Fit,
     memory: Memory,
-    /// Marks by hand that were asked for before there was a session.
+    /// Marks requested before the first session was loaded.
     wish: Option<by_hand::Wish>,
-    /// Why they could not be made.
+    /// The error in the requested marks.
     refused: Option<String>,
-    /// What panels are told once, in the next frame.
+    /// One-time messages to panels for the next frame.
     once: panels::Once,
     focus: focus::Focus,
-    /// A text was being typed in the last frame.
+    /// A text field had the focus in the last frame.
     is_typing: bool,
 }
 
 impl App {
-    /// An empty window that starts to open the first of the options' paths.
+    /// Creates an empty window and starts to open the first path.
     pub fn new(ctx: &egui::Context, options: &Options) -> Self {
         theme::apply(ctx);
         let memory = Memory::new(options.no_state, options.paths.get(1..).unwrap_or_default());
@@ -208,12 +208,12 @@ impl App {
         app
     }
 
-    /// What is compared now, once it was replayed.
+    /// Returns the current runs, once replayed.
     pub fn runs(&self) -> Option<&Runs> {
         self.derived.runs().map(Arc::as_ref)
     }
 
-    /// Shows one frame and then does what was asked in it.
+    /// Draws one frame and then executes its commands.
     pub fn show(&mut self, ui: &mut egui::Ui) {
         let ctx = ui.ctx().clone();
         self.fit.apply(&ctx);
@@ -260,7 +260,7 @@ impl App {
         }
     }
 
-    /// A dialog lies over the panels.
+    /// Returns whether a dialog covers the panels.
     fn is_covered(&self) -> bool {
         let is_writing =
             self.export.is_some() || self.handout.is_some() || self.conversion.is_some();
@@ -269,7 +269,7 @@ impl App {
         is_writing || lists || asks || self.view.shows_keys
     }
 
-    /// The list of sessions, while it lies over everything.
+    /// Returns the session list while it is in front.
     fn list(&self) -> Option<&Sessions> {
         self.sessions.as_ref().filter(|list| list.is_shown)
     }
@@ -316,7 +316,7 @@ impl App {
         commands
     }
 
-    /// The open session with what lies over it, or the empty window.
+    /// Draws the open session with its dialogs, or the empty window.
     fn session_panels(
         &self,
         ui: &mut egui::Ui,
@@ -377,7 +377,7 @@ impl eframe::App for App {
     }
 }
 
-/// Paths that a drag let go of over the window.
+/// Returns the path of a file dropped on the window.
 fn dropped(ctx: &egui::Context) -> Option<PathBuf> {
     ctx.input(|i| {
         i.raw

@@ -1,4 +1,4 @@
-//! What the window is started with.
+//! Startup options of the window.
 
 use crate::app::by_hand::Wish;
 use crate::app::knobs::{self, KnobKey, KnobSettings};
@@ -10,49 +10,49 @@ use crate::units::Tokens;
 use egui::{ThemePreference, Vec2, vec2};
 use std::path::PathBuf;
 
-/// What the window is started with.
+/// Startup options of the window.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Files to open; the first is shown, the others are at hand.
+    /// Files to open; the first one is shown, the others are listed under Recent.
     pub paths: Vec<PathBuf>,
-    /// Which conversation of the first file, from 0.
+    /// Index of the conversation in the first file, from 0.
     pub conversation: usize,
     /// Size of the window or the picture, in points.
     pub size: Vec2,
     /// Pixels per point of a picture.
     pub pixels_per_point: f32,
-    /// Dark, light or as the system; none takes the one used last.
+    /// Dark, light or system theme; the last one if `None`.
     pub theme: Option<ThemePreference>,
-    /// Neither read nor write the program's own state.
+    /// Neither read nor write saved state.
     pub no_state: bool,
-    /// A context window set by hand.
+    /// Context window.
     pub window: Option<Tokens>,
-    /// Room for the answer by hand.
+    /// Output reserve.
     pub output_reserve: Option<Tokens>,
     /// The lanes to compare; the generic strategies if empty.
     pub lanes: Vec<LaneOption>,
-    /// Knobs that do not stand at their defaults (set by [`Self::compare`]).
+    /// Settings that differ from their defaults (set by [`Self::compare`]).
     pub knobs: KnobSettings,
-    /// Name of the counter, if not the default.
+    /// Name of the tokenizer; the default if `None`.
     pub counter: Option<&'static str>,
-    /// Calls before which the program is taken to have been started again (indices).
+    /// Indices of calls with a restart of the program before them.
     pub restarts: Vec<usize>,
-    /// Errors of the provider at calls.
+    /// Provider errors at calls.
     pub errors: Vec<ProviderError>,
-    /// Messages of the first session that are marked by hand.
+    /// Marked messages of the first session.
     pub by_hand: Option<Wish>,
-    /// Where presets of the person's own are kept.
+    /// Folder of saved presets.
     pub own_presets: OwnPresets,
-    /// Where loading and replaying happen.
+    /// The place to run loading and replay.
     pub work: Where,
 }
 
-/// A lane that was asked for.
+/// A requested lane.
 #[derive(Clone, Debug)]
 pub struct LaneOption {
-    /// How the command line calls its policy: the name of a preset, or a file.
+    /// Policy as given on the command line: the name of a preset, or a file.
     pub word: String,
-    /// What is played.
+    /// The policy.
     pub policy: Policy,
 }
 
@@ -60,7 +60,9 @@ impl Options {
     /// Compares these lanes with these settings.
     ///
     /// # Errors
-    /// One line where the window cannot show them: it has one slider for what several policies have in common.
+    ///
+    /// Returns a one-line message if the window cannot show them, since it has one slider for a setting that several
+    /// policies share.
     pub fn compare(mut self, lanes: Vec<(LaneOption, KnobValues)>) -> Result<Self, String> {
         if lanes.len() > MAX_LANES {
             return Err(format!(
@@ -85,7 +87,7 @@ impl Options {
     }
 }
 
-/// The settings under which every lane has its values.
+/// Returns shared settings that give every lane its values.
 fn common_settings(lanes: &[(LaneOption, KnobValues)]) -> Result<KnobSettings, String> {
     let mut settings = KnobSettings::new();
     for (lane, values) in lanes {
@@ -97,7 +99,7 @@ fn common_settings(lanes: &[(LaneOption, KnobValues)]) -> Result<KnobSettings, S
             .filter(|knob| values.get(&knob.name) != defaults.get(&knob.name));
         for knob in changed {
             let key = KnobKey::of(&lane.policy, knob);
-            // Each policy keeps a common value within its own range, so another's may be the one that suits all.
+            // Each policy clamps a shared value to its own range, so another lane's value may suit all.
             let suits = |value: f64| {
                 let one = KnobSettings::from([(key.clone(), value)]);
                 lanes.iter().all(|(other, wanted)| {
@@ -191,7 +193,7 @@ mod tests {
                 .map(|options| options.knobs)
         };
         assert!(two(0.5, 0.6).unwrap_err().contains("compression_trigger"));
-        // One of them at its default is no less a difference.
+        // A default value in one lane is a difference, too.
         assert!(two(0.5, 0.75).is_err());
         assert!(two(0.5, 0.5).is_ok());
     }

@@ -1,29 +1,29 @@
-//! What a lane's policy counted at its calls, arranged so that every frame can look it up.
+//! A policy's own token counts at its calls, indexed for use in every frame.
 
 use crate::engine::Sample;
 use crate::units::Tokens;
 
-/// The calls of a lane by what its policy counted.
+/// The calls of a lane by the policy's own count.
 #[derive(Clone, Debug, Default)]
 pub struct OwnCount {
-    /// Steps by what was counted there, ascending; of those with the same count the first.
+    /// Calls by count, ascending; the first one of those with equal counts.
     by_count: Vec<u32>,
-    /// For each window: the first step with the least count, and the last one with the greatest.
+    /// For each window: the first call with the lowest count and the last one with the highest.
     ends: Vec<(Tokens, usize, usize)>,
 }
 
-/// How a policy's own count leads to what it believes, at calls with one window: a straight line.
+/// The linear relation of own count and believed fill, at calls with one window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OwnScale {
     slope: f64,
     offset: f64,
 }
 
-/// A belief that is further from the line than this does not follow from the count alone.
+/// Maximum distance from the line for a belief that depends on the count alone.
 const STRAIGHT: f64 = 0.002;
 
 impl OwnCount {
-    /// Arranges a lane's samples, which all look-ups need again.
+    /// Indexes the samples of a lane. Lookups take the same samples.
     pub fn new(samples: &[Sample]) -> Self {
         let count = |step: &u32| samples[*step as usize].metered;
         let mut by_count: Vec<u32> = (0..samples.len() as u32).collect();
@@ -35,7 +35,7 @@ impl OwnCount {
         }
     }
 
-    /// The sample that was counted most like this; the earlier one where two are.
+    /// Returns the sample with the nearest count; the earlier one wins a tie.
     pub fn nearest<'s>(&self, samples: &'s [Sample], counted: Tokens) -> Option<&'s Sample> {
         let of = |step: &u32| &samples[*step as usize];
         let above = self
@@ -47,7 +47,8 @@ impl OwnCount {
             .min_by_key(|s| (s.metered.0.abs_diff(counted.0), s.step))
     }
 
-    /// The scale at a call; none where the policy says nothing, or where its count does not decide alone.
+    /// Returns the scale at a call; `None` if the policy reports no fill, or if the fill does not depend on the count
+    /// alone.
     pub fn scale(&self, samples: &[Sample], step: usize) -> Option<OwnScale> {
         let here = samples.get(step)?;
         here.believed?;
@@ -67,12 +68,12 @@ impl OwnCount {
 }
 
 impl OwnScale {
-    /// What it believes at a count.
+    /// Returns the believed fill for a count.
     pub fn believed(&self, counted: Tokens) -> f64 {
         self.slope * counted.as_f64() + self.offset
     }
 
-    /// The count at which it believes this.
+    /// Returns the count for a believed fill.
     pub fn counted(&self, believed: f64) -> Tokens {
         Tokens(((believed - self.offset) / self.slope).max(0.0).round() as u64)
     }

@@ -1,26 +1,26 @@
-//! A conversation from the clipboard: a text that is opened as a session of no file.
+//! A conversation from the clipboard, opened as a session without a file.
 
 use egui::{Context, Event, Key, ViewportCommand};
 use std::fmt;
 use std::sync::Arc;
 
-/// How it is called.
+/// Its display name.
 pub const NAME: &str = "Pasted";
 
-/// What is said where there is nothing to paste.
+/// Message for an empty clipboard.
 pub(super) const NOTHING: &str = "The clipboard holds no text.";
 
-/// A text that was pasted. Copies share it, and only they are equal: it may be large.
+/// A pasted text. Copies share the text, and only copies compare as equal, since it may be large.
 #[derive(Clone)]
 pub struct Pasted(Arc<String>);
 
 impl Pasted {
-    /// A text of somebody's clipboard.
+    /// Creates a pasted text.
     pub fn new(text: String) -> Self {
         Self(Arc::new(text))
     }
 
-    /// What it says.
+    /// Returns the text as bytes.
     pub fn bytes(&self) -> &[u8] {
         self.0.as_bytes()
     }
@@ -40,17 +40,17 @@ impl fmt::Debug for Pasted {
     }
 }
 
-/// A wish for what the clipboard holds, which takes a few frames to come.
+/// A pending request for the clipboard, which takes a few frames.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wish {
     frames_left: u8,
 }
 
-/// Frames until it is clear that nothing comes.
+/// Frames to wait for an answer.
 const FRAMES: u8 = 4;
 
 impl Wish {
-    /// Asks the system for it.
+    /// Requests the clipboard from the system.
     pub(super) fn new(ctx: &Context) -> Self {
         ctx.send_viewport_cmd(ViewportCommand::RequestPaste);
         ctx.request_repaint();
@@ -59,7 +59,7 @@ impl Wish {
         }
     }
 
-    /// The same a frame later; none once it is in vain.
+    /// Returns the request one frame later; `None` after the last frame of waiting.
     pub(super) fn later(self, ctx: &Context) -> Option<Self> {
         ctx.request_repaint();
         let frames_left = self.frames_left.checked_sub(1)?;
@@ -67,8 +67,8 @@ impl Wish {
     }
 }
 
-/// Whether the keys for pasting were pressed in vain. The system tells neither of them nor of a clipboard without text:
-/// only that the key went up which never went down.
+/// Detects paste keys without a paste event. The system reports neither these keys nor a clipboard without text. It
+/// only reports the release of a key that was never pressed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Keys {
     is_down: bool,
@@ -76,7 +76,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Looks at this frame's events, before anybody takes one.
+    /// Reads the events of this frame before other code consumes them.
     pub(super) fn are_in_vain(&mut self, ctx: &Context) -> bool {
         ctx.input(|input| {
             let vain = input.events.iter().filter(|event| self.note(event));
@@ -102,7 +102,7 @@ impl Keys {
     }
 }
 
-/// What was pasted in this frame, unless it goes into a text that is being typed.
+/// Returns the text pasted in this frame, unless a text field has the focus.
 pub(super) fn pasted(ctx: &Context) -> Option<Pasted> {
     if ctx.text_edit_focused() {
         return None;

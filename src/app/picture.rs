@@ -1,4 +1,4 @@
-//! Pictures of the window without a display, a GPU or a window system: for `--screenshot`, the README and tests.
+//! Renders the window without display, GPU or window system: for `--screenshot`, the README and tests.
 
 mod drawing;
 mod raster;
@@ -14,7 +14,7 @@ use image::RgbaImage;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-/// A context that runs frames on no screen and keeps what it needs to turn the last one into pixels.
+/// An offscreen context that keeps the data to render its last frame.
 pub struct Stage {
     ctx: Context,
     raster: Raster,
@@ -25,7 +25,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// A stage of this size in points, with our fonts and themes installed.
+    /// Creates a stage of this size in points, with fonts and themes installed.
     pub fn new(size: Vec2, pixels_per_point: f32, theme: Theme) -> Self {
         let ctx = Context::default();
         super::theme::apply(&ctx);
@@ -40,12 +40,12 @@ impl Stage {
         }
     }
 
-    /// The context, for what has to be made before the first frame.
+    /// Returns the context, for setup before the first frame.
     pub fn context(&self) -> &Context {
         &self.ctx
     }
 
-    /// Runs one frame. A tenth of a second passes, so that animations end.
+    /// Runs one frame. Advances time by 0.1 s, so that animations end.
     pub fn frame(&mut self, events: Vec<Event>, ui: &mut dyn FnMut(&mut Ui)) {
         let mut input = RawInput {
             screen_rect: Some(Rect::from_min_size(
@@ -66,7 +66,7 @@ impl Stage {
         self.last = Some(output);
     }
 
-    /// The last frame as a GPU would get it; empty before the first.
+    /// Returns the triangles of the last frame; empty before the first.
     pub fn meshes(&self) -> Vec<ClippedPrimitive> {
         let shapes = |output: &FullOutput| {
             self.ctx
@@ -75,7 +75,7 @@ impl Stage {
         self.last.as_ref().map(shapes).unwrap_or_default()
     }
 
-    /// The last frame as pixels; empty before the first.
+    /// Returns the last frame as an image; empty before the first.
     pub fn image(&self) -> RgbaImage {
         let Some(output) = &self.last else {
             return RgbaImage::new(0, 0);
@@ -88,7 +88,7 @@ impl Stage {
     }
 }
 
-/// Shows `ui` for some frames, so that its layout settles, and gives back the last one. `size` is in points.
+/// Runs `ui` for some frames, so that the layout settles, and returns the last one. `size` is in points.
 pub fn render_to_image(
     size: Vec2,
     pixels_per_point: f32,
@@ -103,10 +103,11 @@ pub fn render_to_image(
     stage.image()
 }
 
-/// Writes a picture as PNG, in the place of another PNG if there is one, never over one of the `opened` files.
+/// Writes an image as PNG. Replaces an existing PNG, but never one of the `opened` files.
 ///
 /// # Errors
-/// One line that says what to do; then nothing was written.
+///
+/// Returns a one-line message that says what to do; nothing was written.
 pub fn save_png(image: &RgbaImage, path: &Path, opened: &[PathBuf]) -> Result<(), String> {
     exec::write_picture(path, &png(image)?, opened)
 }

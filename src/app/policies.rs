@@ -1,5 +1,4 @@
-//! Every policy a lane can be switched to: a person's own presets, the bundled ones, `none`, and what was named when the
-//! program started.
+//! All policies of a lane: saved presets, bundled presets, `none`, and policies named at startup.
 
 use crate::app::options::LaneOption;
 use crate::engine::Policy;
@@ -8,24 +7,24 @@ use crate::presets::native::Native;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Name of the policy that does nothing.
+/// Name of the policy without any action.
 pub const NONE: &str = "none";
 
 /// All policies, parsed once.
 #[derive(Clone, Debug)]
 pub struct Policies {
     all: Vec<Arc<Policy>>,
-    /// The files of those that are not bundled, by name.
+    /// Files of the policies that are not bundled, by name.
     words: BTreeMap<String, String>,
-    /// Names of the presets of a person's own.
+    /// Names of the saved presets.
     saved: BTreeSet<String>,
 }
 
 impl Policies {
-    /// The bundled presets and `none`, before them presets of a person's own, first `own` policies from files; a policy
-    /// of the same name replaces a bundled one.
+    /// Collects bundled presets and `none`, saved presets, and policies from files (`own`). A policy replaces a bundled
+    /// one of the same name.
     pub fn new(own: &[LaneOption], saved: Vec<Policy>) -> Self {
-        // A preset that was named is no policy of one's own.
+        // A preset named at startup is not a policy from a file.
         let is_of_file = |lane: &&LaneOption| {
             let name = &lane.policy.name;
             lane.word != *name || presets::by_name(name).is_none()
@@ -58,7 +57,7 @@ impl Policies {
         policies
     }
 
-    /// Adds a preset of a person's own, in the place of the one of its name.
+    /// Adds a saved preset, replacing one of the same name.
     pub fn keep(&mut self, policy: Policy) {
         let name = policy.name.clone();
         self.all.retain(|p| p.name != name);
@@ -67,24 +66,24 @@ impl Policies {
         self.saved.insert(name);
     }
 
-    /// Whether a preset of a person's own has this name.
+    /// Returns whether a saved preset has this name.
     pub fn is_saved(&self, name: &str) -> bool {
         self.saved.contains(name)
     }
 
-    /// The policy of this name; `none` where there is no such policy.
+    /// Returns the policy with this name; `none` if there is no such policy.
     pub fn get(&self, name: &str) -> Arc<Policy> {
         self.find(name)
             .or_else(|| self.find(NONE))
             .unwrap_or_else(|| Arc::new(none()))
     }
 
-    /// How the command line calls the policy of this name: a preset by its name, any other by its file.
+    /// Returns the command-line name of a policy: the name of a preset, or a file.
     pub fn word<'a>(&'a self, name: &'a str) -> &'a str {
         self.words.get(name).map_or(name, String::as_str)
     }
 
-    /// All of them as people look for them: one's own, what is generic, and each system with its variants.
+    /// Returns all policies in display groups: saved, generic, and each system with its variants.
     pub fn groups(&self) -> Vec<Group<'_>> {
         let mut groups: Vec<Group<'_>> = Vec::new();
         for policy in &self.all {
@@ -111,7 +110,7 @@ impl Policies {
         Native::of(&policy.name).map_or(GENERIC, |native| native.system)
     }
 
-    /// All of them, in the order to offer them.
+    /// Returns all policies in display order.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Policy>> {
         self.all.iter()
     }
@@ -121,13 +120,13 @@ impl Policies {
     }
 }
 
-/// Policies that belong together.
+/// A group of related policies.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
     key: &'static str,
-    /// What they are, for people.
+    /// Display name.
     pub title: String,
-    /// In the order to offer them.
+    /// The policies, in display order.
     pub policies: Vec<&'a Arc<Policy>>,
 }
 
@@ -135,7 +134,7 @@ const OWN: &str = "From files";
 const SAVED: &str = "Your own";
 const GENERIC: &str = "Generic";
 
-/// The name of a group: of a system, what its presets' labels begin with.
+/// Returns the name of a group; for a system, the common start of its presets' labels.
 fn title(key: &str, first: &Policy) -> String {
     if [OWN, SAVED, GENERIC].contains(&key) {
         return key.to_owned();
@@ -146,7 +145,7 @@ fn title(key: &str, first: &Policy) -> String {
         .to_owned()
 }
 
-/// The policy that does nothing.
+/// Returns the policy without any action.
 pub fn none() -> Policy {
     Policy {
         meter: crate::engine::Meter::TRUE,

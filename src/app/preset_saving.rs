@@ -1,25 +1,25 @@
-//! A lane's policy on its way to be a preset of the person's own: where it is from and what it is to be called.
+//! A policy to be saved as a preset: its lane and its name.
 
-/// What is to be kept.
+/// A policy to be saved as a preset.
 #[derive(Clone, Debug)]
 pub struct PresetSaving {
-    /// Whose settings.
+    /// Index of the lane with its settings.
     pub lane: usize,
-    /// What it is called so far.
+    /// The name as typed.
     pub label: String,
-    /// Why it could not be kept under that name.
+    /// Why it cannot be saved under that name.
     pub problem: Option<String>,
 }
 
-/// What can be asked.
+/// A command of the preset dialog.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PresetWish {
-    /// Give a lane's policy a name.
+    /// Open the dialog for a lane.
     Start(usize),
-    /// The name as it is typed.
+    /// Change the name.
     Name(String),
-    /// Keep it.
+    /// Save the preset.
     Save,
-    /// Put the dialog away.
+    /// Close the dialog.
     Close,
 }

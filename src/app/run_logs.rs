@@ -1,4 +1,4 @@
-//! The logs of live runs that the program keeps, to be looked at, used again and removed.
+//! The saved logs of live runs: list, replay and removal.
 
 use crate::app::background::{self, Background};
 use crate::exec::{self, LogFile};
@@ -8,43 +8,43 @@ use std::path::{Path, PathBuf};
 /// The logs in the window.
 #[derive(Debug)]
 pub struct RunLogs {
-    /// Where they lie; none where the program keeps nothing of its own.
+    /// Their folder; `None` if the program saves no files.
     pub folder: Option<PathBuf>,
-    /// Those that are there, newest first.
+    /// All logs, newest first.
     pub all: Vec<LogFile>,
-    /// What is to be removed, once the person has said so again.
+    /// The logs to remove, pending confirmation.
     pub doomed: Option<Doomed>,
     opening: Option<Background<Result<(), String>>>,
 }
 
-/// What a person is about to remove.
+/// Logs to remove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doomed {
-    /// The log of this number in the list.
+    /// The log with this index in the list.
     One(usize),
     /// Every log in the list.
     All,
 }
 
-/// What can be asked of the logs.
+/// A command of the log list.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LogsWish {
     /// Show the list.
     Show,
-    /// Put it away.
+    /// Close the list.
     Close,
-    /// Ask whether this is to be removed; nothing is.
+    /// Ask for confirmation before the removal.
     Doom(Option<Doomed>),
-    /// Remove what was asked about.
+    /// Remove the logs after confirmation.
     Remove,
     /// Show the folder in the system's file manager.
     OpenFolder,
-    /// Prepare an export that a log answers.
+    /// Prepare an export that replays a log.
     Replay(PathBuf),
 }
 
 impl RunLogs {
-    /// The logs in a folder.
+    /// Lists the logs in a folder.
     pub fn new(folder: Option<PathBuf>) -> Self {
         let mut logs = Self {
             folder,
@@ -63,7 +63,7 @@ impl RunLogs {
         self.doomed = None;
     }
 
-    /// Has the system show the folder.
+    /// Opens the folder in the system's file manager.
     pub fn open_folder(&mut self, ctx: &egui::Context) {
         if let Some(folder) = self.folder.clone().filter(|_| self.opening.is_none()) {
             let work = move || exec::open_folder(&folder);
@@ -71,7 +71,7 @@ impl RunLogs {
         }
     }
 
-    /// Why the folder was not shown, once that is known.
+    /// Returns the error of opening the folder, once known.
     pub fn poll(&mut self) -> Option<String> {
         match self.opening.take()?.take() {
             Ok(shown) => shown.and_then(Result::err),
@@ -82,15 +82,16 @@ impl RunLogs {
         }
     }
 
-    /// All of them together.
+    /// Returns the total size.
     pub fn size(&self) -> Bytes {
         Bytes(self.all.iter().map(|log| log.bytes).sum())
     }
 
-    /// Removes what was asked about; how many logs that was.
+    /// Removes the confirmed logs. Returns their number.
     ///
     /// # Errors
-    /// One line that names the log that cannot be removed; those before it are.
+    ///
+    /// Returns a one-line message with the log that cannot be removed; earlier ones are removed.
     pub fn remove(&mut self) -> Result<usize, String> {
         let doomed: Vec<PathBuf> = match self.doomed {
             None => Vec::new(),
@@ -108,7 +109,7 @@ impl RunLogs {
     }
 }
 
-/// Name of the session that a log is of: its own name without the time before it.
+/// Returns the session name of a log: its file name without the time.
 pub fn session_of(path: &Path) -> String {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let is_time = |(at, c): (usize, char)| match at {

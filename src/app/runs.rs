@@ -1,4 +1,4 @@
-//! Everything that is replayed for one config: all lanes, what really happened, and the verdict over it.
+//! All replays for one config: every lane, the recorded lane, and the verdict.
 
 use crate::analysis::{Finding, PlayedLane, Trigger, Verdict, findings, verdict};
 use crate::app::document::Document;
@@ -17,30 +17,30 @@ use crate::units::{Share, Tokens};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// One lane's policy and what came of it.
+/// The policy and the result of one lane.
 #[derive(Debug)]
 pub struct LaneRun {
     /// The policy.
     pub policy: Arc<Policy>,
     /// Its settings.
     pub knobs: KnobValues,
-    /// What came of it.
+    /// Result of the run.
     pub outcome: Outcome,
-    /// Its compactions for the timeline, manual edits left out: step and a few words.
+    /// Compactions for the timeline, without manual edits: call and short text.
     pub marks: Vec<(usize, String)>,
-    /// Steps at which it ran and changed nothing, ascending.
+    /// Calls with an event that changed nothing, ascending.
     pub no_ops: Vec<usize>,
-    /// The first step of each run of steps at which the system itself would have given up.
+    /// The first call of each run of calls at which the system would have stopped.
     pub halts: Vec<usize>,
-    /// The largest context, the one at the end included.
+    /// The largest context, including the one at the end.
     pub peak: Option<Peak>,
-    /// What all calls sent.
+    /// Total tokens of all calls.
     pub sent: Tokens,
-    /// Its own count is another than the true one.
+    /// The policy's own count differs visibly from the actual one.
     pub counts_otherwise: bool,
-    /// Its calls by that count.
+    /// Its calls by own count.
     pub own_count: OwnCount,
-    /// What the run shows to be wrong with it, worst first.
+    /// Problems of the run, worst first.
     pub findings: Vec<Finding>,
 }
 
@@ -66,14 +66,14 @@ impl LaneRun {
         }
     }
 
-    /// How full it believes itself to be at a step, beside how full it is, where it says.
+    /// Returns believed and actual fill at a call, if the policy reports its belief.
     pub fn belief(&self, step: usize) -> Option<(Share, Share)> {
         let sample = self.outcome.samples.get(step)?;
         Some((sample.believed?, sample.pressure))
     }
 }
 
-/// The first step of each run of neighboring steps with a halt.
+/// Returns the first call of each run of consecutive halts.
 fn halt_runs(outcome: &Outcome) -> Vec<usize> {
     let mut last = None;
     let mut first = Vec::new();
@@ -86,7 +86,7 @@ fn halt_runs(outcome: &Outcome) -> Vec<usize> {
     first
 }
 
-/// Whether the policy's own count can be told from the true one in a plot.
+/// Returns whether the policy's own count differs visibly from the actual one.
 fn counts_otherwise(outcome: &Outcome) -> bool {
     outcome.samples.iter().any(|sample| {
         let (metered, tokens) = (sample.metered.0, sample.tokens.0);
@@ -94,12 +94,12 @@ fn counts_otherwise(outcome: &Outcome) -> bool {
     })
 }
 
-/// Whether a policy does anything when its program is started again.
+/// Returns whether a policy acts on a restart.
 pub fn resumes(policy: &Policy) -> bool {
     policy.stages.iter().any(|stage| stage.at == Hook::Resume)
 }
 
-/// Whether a policy reads the words of a provider's errors.
+/// Returns whether a policy reads the text of provider errors.
 pub fn reads_errors(policy: &Policy) -> bool {
     let reads =
         |stage: &Stage| stage.at == Hook::OverflowError && matches!(stage.action, Action::Named(_));
@@ -111,34 +111,34 @@ fn mark(event: &Event) -> (usize, String) {
     (event.step, format!("{} {before} → {after}", event.action))
 }
 
-/// An event: the index of its lane (none for what was recorded), and its own among the lane's.
+/// An event: the index of its lane (`None` for the recorded one), and its index in the lane.
 pub type EventId = (Option<usize>, usize);
 
-/// Everything that was run for one config.
+/// All runs for one config.
 #[derive(Debug)]
 pub struct Runs {
-    /// The document it was run for.
+    /// ID of the document.
     pub document: u64,
-    /// What it was run for.
+    /// The config.
     pub config: Config,
     /// Session, weights by the config's counter, the config's window.
     pub case: Case,
-    /// One a lane.
+    /// One entry per lane.
     pub lanes: Vec<Arc<LaneRun>>,
-    /// Names of the lanes for people, each once: `Truncate`, `Truncate 2`.
+    /// Unique display names of the lanes: `Truncate`, `Truncate 2`.
     pub labels: Vec<String>,
-    /// All events in the order of their calls, of what was recorded first.
+    /// All events in call order, those of the recorded lane first.
     pub events: Vec<EventId>,
-    /// What really happened.
+    /// The recorded lane.
     pub recorded: Arc<LaneRun>,
-    /// What happened, in one sentence.
+    /// The result in one sentence.
     pub verdict: Verdict,
-    /// Output reserve and trigger that it is said against.
+    /// Output reserve and trigger of the verdict.
     pub yardstick: (Tokens, Trigger),
 }
 
 impl Runs {
-    /// The lane with this index, or what was recorded.
+    /// Returns the lane with this index, or the recorded one.
     pub fn lane(&self, lane: Option<usize>) -> Option<&LaneRun> {
         match lane {
             Some(lane) => self.lanes.get(lane).map(Arc::as_ref),
@@ -146,24 +146,24 @@ impl Runs {
         }
     }
 
-    /// An event with the run it belongs to.
+    /// Returns an event and its run.
     pub fn event(&self, (lane, index): EventId) -> Option<(&LaneRun, &Event)> {
         let run = self.lane(lane)?;
         Some((run, run.outcome.events.get(index)?))
     }
 
-    /// The name of a lane, or of what was recorded.
+    /// Returns the name of a lane, or of the recorded one.
     pub fn label(&self, lane: Option<usize>) -> &str {
         let label = lane.and_then(|lane| self.labels.get(lane));
         label.map_or("Recorded", String::as_str)
     }
 
-    /// The lane whose knobs are shown, else what really happened.
+    /// Returns the focused lane, else the recorded one.
     pub fn focused(&self, selection: &Selection) -> &LaneRun {
         self.lane(selection.lane).unwrap_or(&self.recorded)
     }
 
-    /// The lane whose thresholds are drawn: the focused one if its policy does anything, else the first that has a
+    /// Returns the lane whose thresholds are drawn: the focused one if its policy is active, else the first with a
     /// trigger.
     pub fn ruler(&self, selection: &Selection) -> &LaneRun {
         let has_trigger =
@@ -179,7 +179,7 @@ impl Runs {
             .unwrap_or(focused)
     }
 
-    /// Window and reserve of a policy at a step.
+    /// Returns window and output reserve of a policy at a call.
     pub fn budget(&self, policy: &Policy, values: &KnobValues, step: usize) -> Budget {
         Budget {
             window: self.case.windows.at(step),
@@ -198,7 +198,7 @@ pub(super) fn run_all(
     let loaded = &document.loaded.case;
     let windows = match before.filter(|b| b.config.window == config.window) {
         Some(runs) => Arc::clone(&runs.case.windows),
-        // As loaded, a window named on the command line included.
+        // As loaded, including a window from the command line.
         None if config.window.is_none() => Arc::clone(&loaded.windows),
         None => Arc::new(models::window_plan(&loaded.session, config.window)),
     };
@@ -230,7 +230,7 @@ pub(super) fn run_all(
         policy.defaults(),
         recorded(&case, reserve, None),
     );
-    // The document marks what was recorded.
+    // The document already has the recorded marks.
     recorded.marks.clear();
     let played = lanes.iter().zip(&labels).map(|(run, label)| PlayedLane {
         name: label,
@@ -297,7 +297,7 @@ fn events(lanes: &[Arc<LaneRun>], recorded: &LaneRun) -> Vec<EventId> {
         .collect()
 }
 
-/// Output reserve that what really happened is held against: that of the first lane that has one.
+/// Returns the output reserve of the recorded lane: that of the first lane that has one.
 fn reserve(lanes: &[Arc<LaneRun>], case: &Case) -> Tokens {
     let reserving = lanes
         .iter()
@@ -307,7 +307,7 @@ fn reserve(lanes: &[Arc<LaneRun>], case: &Case) -> Tokens {
     })
 }
 
-/// What really happened, as a lane: it has no knobs but the reserve it is measured against.
+/// Returns a policy for the recorded lane; its only setting is the output reserve.
 fn as_recorded(reserve: Tokens) -> Policy {
     let reserve = Knob {
         name: "output_reserve".to_owned(),
@@ -322,7 +322,8 @@ fn as_recorded(reserve: Tokens) -> Policy {
         ignored: None,
         choices: Vec::new(),
     };
-    let help = "What really happened: the file's own compactions and the tokens that the provider reported.".to_owned();
+    let help = "The recorded session: compactions in the file and tokens reported by the provider."
+        .to_owned();
     Policy {
         name: "recorded".to_owned(),
         label: "Recorded".to_owned(),

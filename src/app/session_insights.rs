@@ -1,21 +1,21 @@
-//! What there is to know about the session itself, and what its card says beside the verdict.
+//! Insights of the session itself, and the further statements of its card.
 
 use crate::analysis::Clause;
 use crate::analysis::insight::{Facts, Insight, besides, insights};
 use crate::app::costs::Costs;
 use crate::app::runs::Runs;
 
-/// What there is to know about a session.
+/// Insights of a session.
 #[derive(Debug)]
 pub struct SessionInsights {
     /// Worst first.
     pub insights: Vec<Insight>,
-    /// What the card says beside the verdict.
+    /// Statements on the card next to the verdict.
     pub besides: Vec<Clause>,
 }
 
 impl SessionInsights {
-    /// Looks through the session's text.
+    /// Analyzes the session's text.
     pub fn new(runs: &Runs, costs: &Costs) -> Self {
         let audit = costs.audit.as_ref();
         let facts = Facts::new(

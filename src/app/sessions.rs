@@ -1,4 +1,4 @@
-//! The list of sessions on this machine while it is read and looked at: rows come in as files are read, newest first.
+//! The list of sessions on this machine. Rows arrive as files are read, newest first.
 
 use super::background::{self, Background};
 use super::latest::Where;
@@ -11,22 +11,22 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-/// What can be asked of the list.
+/// A command of the session list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionsWish {
-    /// Look for the sessions of all agents, or of a folder, and show them.
+    /// Show the sessions of all agents, or of a folder.
     Show(Option<PathBuf>),
-    /// Ask for the folder to be listed.
+    /// Choose a folder to list.
     Choose,
-    /// Put the list away; while a session is open it stays at hand.
+    /// Close the list; it remains available while a session is open.
     Close,
-    /// Show the list again that a session was opened from.
+    /// Return to the list.
     Back,
-    /// Read no further.
+    /// Stop reading.
     Stop,
-    /// Show what holds this text.
+    /// Show rows that contain this text.
     Filter(String),
-    /// Order by this column, or the other way round.
+    /// Sort by this column, or reverse the order.
     Sort(Column),
     /// Highlight this row, by its index in [`Sessions::rows`].
     Highlight(u32),
@@ -35,28 +35,28 @@ pub enum SessionsWish {
 /// A column of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
-    /// When it was last written.
+    /// Time of the last change.
     Modified,
     /// The agent, else the format.
     Agent,
-    /// The folder in which the agent worked.
+    /// The agent's working folder.
     Project,
-    /// What it is about.
+    /// Title or first prompt.
     Title,
-    /// How many messages.
+    /// Number of messages.
     Messages,
-    /// The largest prompt as a part of the window.
+    /// The largest prompt as a share of the window.
     Peak,
-    /// How many compactions of the agent's own.
+    /// Number of recorded compactions.
     Compactions,
     /// Bytes of the file.
     Size,
 }
 
-/// A file that is no session.
+/// A file that is not a session.
 #[derive(Clone, Debug)]
 pub struct Unread {
-    /// Where it lies.
+    /// Path.
     pub path: PathBuf,
     /// Why it cannot be opened.
     pub why: String,
@@ -65,25 +65,25 @@ pub struct Unread {
 /// The list.
 #[derive(Debug)]
 pub struct Sessions {
-    /// The folder that is listed; none where the agents' own are.
+    /// The listed folder; `None` for the agents' own folders.
     pub folder: Option<PathBuf>,
-    /// What was read so far, in the order in which it was.
+    /// The rows read so far, in reading order.
     pub rows: Vec<Listed>,
     /// Indices of the rows to show, in order.
     pub order: Vec<u32>,
     /// Files that hold no session that can be opened.
     pub unread: Vec<Unread>,
-    /// What is shown of it.
+    /// Filter text.
     pub filter: String,
-    /// By what it is ordered.
+    /// Sort key.
     pub column: Column,
     /// Largest first.
     pub is_descending: bool,
-    /// Index of the row that the keyboard chose.
+    /// Index of the row highlighted by keyboard.
     pub highlighted: Option<u32>,
-    /// Why it could not be read.
+    /// Error of the listing.
     pub problem: Option<String>,
-    /// It lies over everything; else it is at hand, behind the session that was opened from it.
+    /// The list is in front, else behind a session that was opened from it.
     pub is_shown: bool,
     progress: Arc<Progress>,
     news: Receiver<Listed>,
@@ -92,7 +92,7 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// Starts to read.
+    /// Starts reading.
     pub(super) fn start(
         ctx: &egui::Context,
         at: Where,
@@ -125,7 +125,7 @@ impl Sessions {
         }
     }
 
-    /// Takes in what was read since the last frame.
+    /// Receives rows since the last frame.
     pub(super) fn poll(&mut self) {
         let n_before = self.rows.len();
         for listed in self.news.try_iter() {
@@ -148,7 +148,7 @@ impl Sessions {
         }
     }
 
-    /// Does what was asked, but for showing another list.
+    /// Executes a command, except for showing another list.
     pub(super) fn obey(&mut self, wish: SessionsWish) {
         match wish {
             SessionsWish::Stop => self.progress.cancel(),
@@ -169,14 +169,14 @@ impl Sessions {
         self.sort();
     }
 
-    /// How many of the files were read; none once that is over.
+    /// Returns the share of files read; `None` when done.
     pub fn progress(&self) -> Option<Share> {
         self.work
             .as_ref()
             .map(|_| self.progress.share().unwrap_or_default())
     }
 
-    /// Whether what is read is remembered.
+    /// Returns whether the rows are cached.
     pub fn is_remembered(&self) -> bool {
         self.with_state
     }
@@ -201,7 +201,7 @@ impl Sessions {
 }
 
 impl Drop for Sessions {
-    /// Nobody looks any more.
+    /// The list was closed.
     fn drop(&mut self) {
         self.progress.cancel();
     }
@@ -229,7 +229,7 @@ impl Column {
     }
 }
 
-/// The agent in whose store a session lies, else its format.
+/// Returns the agent whose store contains a session, else its format.
 pub fn agent(listed: &Listed) -> &str {
     let format = listed.summary.as_ref().map(SessionSummary::format_label);
     listed.found.agent.or(format.ok()).unwrap_or_default()
@@ -269,11 +269,11 @@ fn read(
         Cache::default()
     };
     let listing = stores::list(&found, usize::MAX, &mut cache, progress, |listed| {
-        // Nobody may look any more.
+        // The list may be closed already.
         let _ = news.send(listed.clone());
         ctx.request_repaint_after(Duration::from_millis(50));
     });
-    // What was read stays known also where the rest was not; a list is no reason to fail.
+    // Rows are cached even after an error; a failure to save the cache is ignored.
     let _ = cache.save();
     listing.map_err(|cancelled| cancelled.to_string())
 }

@@ -1,4 +1,4 @@
-//! How the window comes to be: on a display, or as a picture without one.
+//! Starts the window on a display, or renders it to an image.
 
 use super::latest::Where;
 use super::{App, Options, picture};
@@ -7,13 +7,14 @@ use anyhow::Context as _;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The smallest window, in points. What its panels need more is made room for by drawing it smaller.
+/// The minimum size of the window, in points. Panels that need more are scaled down.
 const LEAST: [f32; 2] = [640.0, 448.0];
 
 /// Opens the window and returns when it is closed.
 ///
 /// # Errors
-/// Where there is no display, with what to do instead; where the window cannot be made.
+///
+/// Returns an error with advice if there is no display or the window cannot be created.
 pub fn run(options: Options) -> anyhow::Result<()> {
     if cfg!(target_os = "linux") && !has_display() {
         anyhow::bail!(
@@ -40,13 +41,14 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         .context("cannot open the window (try --screenshot OUT.png)")
 }
 
-/// Renders the same window to a PNG, without any display.
+/// Renders the window to a PNG without a display.
 ///
 /// # Errors
-/// Where the session cannot be opened or the picture cannot be written.
+///
+/// Returns an error if the session cannot be opened or the image cannot be written.
 pub fn screenshot(mut options: Options, out: &Path) -> anyhow::Result<()> {
     let opened = options.paths.clone();
-    // Known before anything is drawn.
+    // Checked before anything is drawn.
     exec::picture_place(out, &opened).map_err(anyhow::Error::msg)?;
     options.work = Where::InFrame;
     options.no_state = true;

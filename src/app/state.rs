@@ -1,4 +1,4 @@
-//! What the window is a function of, beside the document: Config (can be undone), View and Selection.
+//! The state of the window besides the document: Config (with undo), View and Selection.
 
 use crate::app::billing::BillingChoice;
 use crate::app::cost_view::CostView;
@@ -18,44 +18,44 @@ use crate::units::Tokens;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Lanes that fit beside each other.
+/// Maximum number of lanes.
 pub const MAX_LANES: usize = 6;
 
-/// What is compared and under which assumptions. Undo goes back to an earlier one.
+/// The compared lanes and the assumptions. Undo restores an earlier state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Up to [`MAX_LANES`] lanes, from left to right.
     pub lanes: Vec<LaneConfig>,
-    /// Knobs that do not stand at their defaults, in all lanes that have none of their own.
+    /// Changed settings of all lanes without their own.
     pub knobs: KnobSettings,
-    /// A context window set by hand.
+    /// Context window.
     pub window: Option<Tokens>,
-    /// Name of the counter.
+    /// Name of the tokenizer.
     pub counter: &'static str,
-    /// Calls before which the program is taken to have been started again (indices, ascending).
+    /// Indices of calls with a restart of the program before them, ascending.
     pub restarts: Vec<usize>,
-    /// Errors that the provider is taken to have answered calls with first, by step.
+    /// Assumed provider errors, by call.
     pub errors: Vec<ProviderError>,
-    /// Messages that are pinned, cleared or dropped by hand: each has one mark.
+    /// Pinned, cleared and dropped messages, with one mark each.
     pub by_hand: Arc<ByHand>,
-    /// How calls are billed.
+    /// Billing settings.
     pub billing: BillingChoice,
 }
 
 /// One lane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaneConfig {
-    /// What it plays, by the name of a policy: the setting `strategy`.
+    /// Name of its policy: the setting `strategy`.
     pub policy: String,
-    /// Knobs that only this lane has; none where it follows those that all lanes share.
+    /// Settings of this lane only; `None` if it uses the shared ones.
     pub own: Option<KnobSettings>,
 }
 
-/// The generic strategies that a new window compares.
+/// The generic strategies of a new window.
 pub const STRATEGIES: [&str; 3] = ["truncate", "prune", "summarize"];
 
 impl Config {
-    /// The generic strategies, or `policies` where some were named.
+    /// Creates lanes for `policies`, or for the generic strategies if empty.
     pub fn new(policies: &[String]) -> Self {
         let named: Vec<_> = policies.iter().map(|p| lane(p)).take(MAX_LANES).collect();
         let lanes = if named.is_empty() {
@@ -75,7 +75,7 @@ impl Config {
         }
     }
 
-    /// Places a restart mark before a call, or takes it away.
+    /// Adds or removes a restart mark before a call.
     pub fn toggle_restart(&mut self, step: usize) {
         match self.restarts.binary_search(&step) {
             Ok(at) => drop(self.restarts.remove(at)),
@@ -83,7 +83,7 @@ impl Config {
         }
     }
 
-    /// Places an error of the provider at a call, in the place of any that is there; nothing takes it away.
+    /// Sets the provider error at a call; `None` removes it.
     pub fn set_error(&mut self, step: usize, text: Option<Arc<str>>) {
         self.errors.retain(|error| error.step != step);
         self.errors
@@ -91,24 +91,24 @@ impl Config {
         self.errors.sort_by_key(|error| error.step);
     }
 
-    /// The error at a call.
+    /// Returns the error at a call.
     pub fn error_at(&self, step: usize) -> Option<&Arc<str>> {
         let at = self.errors.iter().find(|error| error.step == step);
         at.map(|error| &error.text)
     }
 
-    /// The settings that a lane runs with: its own, else the shared ones.
+    /// Returns the settings of a lane: its own, else the shared ones.
     pub fn lane_settings(&self, lane: usize) -> &KnobSettings {
         let own = self.lanes.get(lane).and_then(|l| l.own.as_ref());
         own.unwrap_or(&self.knobs)
     }
 
-    /// Names of the lanes, each once: `truncate`, `truncate 2`.
+    /// Returns unique names of the lanes: `truncate`, `truncate 2`.
     pub fn lane_names(&self) -> Vec<String> {
         numbered(self.lanes.iter().map(|lane| lane.policy.as_str()))
     }
 
-    /// Anything stands elsewhere than it began.
+    /// Returns whether anything differs from the initial state.
     pub fn is_changed(&self) -> bool {
         !self.knobs.is_empty()
             || self.window.is_some()
@@ -116,7 +116,7 @@ impl Config {
     }
 }
 
-/// A lane of this policy that shares its knobs.
+/// Creates a lane of this policy with shared settings.
 pub fn lane(policy: &str) -> LaneConfig {
     LaneConfig {
         policy: policy.to_owned(),
@@ -124,7 +124,7 @@ pub fn lane(policy: &str) -> LaneConfig {
     }
 }
 
-/// Names with a number behind those that stood before.
+/// Appends a number to repeated names.
 pub fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut seen: Vec<&str> = Vec::new();
     let mut all = Vec::new();
@@ -138,91 +138,91 @@ pub fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     all
 }
 
-/// What is looked at.
+/// The selected items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Index of the step.
     pub step: usize,
     /// Index of a message.
     pub message: Option<usize>,
-    /// Index of the message at the other end, where a stretch of the message table is selected.
+    /// Index of the message at the other end of a selected range.
     pub anchor: Option<usize>,
-    /// The place of a message that a lane wrote, in the place of a message.
+    /// Position of a written message, if one is selected instead of a message.
     pub written: Option<Place>,
-    /// Index of the lane whose knobs are shown; none for what was recorded.
+    /// Index of the focused lane; `None` for the recorded one.
     pub lane: Option<usize>,
-    /// An event; none where only a call was chosen.
+    /// An event; `None` if only a call is selected.
     pub event: Option<EventId>,
 }
 
-/// How it is looked at.
+/// The state of the panels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct View {
-    /// What the timeline counts.
+    /// Unit of the timeline's axis.
     pub axis: Axis,
-    /// What the timeline's area shows.
+    /// Series of the timeline's area.
     pub area: Area,
     /// Open tab of the drawer.
     pub tab: Tab,
     /// Order of the message table.
     pub sort: Sort,
-    /// What the message table leaves out.
+    /// Filter of the message table.
     pub filter: Filter,
-    /// Which events are listed.
+    /// Filter of the event list.
     pub events: EventFilter,
-    /// Which insights are listed.
+    /// Filter of the insight list.
     pub insights: InsightFilter,
-    /// The insight that stands open; the first if none.
+    /// The open insight; the first one if `None`.
     pub insight: Option<InsightKey>,
-    /// What the tab Cost shows.
+    /// State of the tab Cost.
     pub cost: CostView,
-    /// What the tab Loss shows.
+    /// State of the tab Loss.
     pub loss: LossView,
-    /// What the tab Tune tries.
+    /// State of the tab Tune.
     pub tune: TuneView,
-    /// What stands in the field that jumps to a message.
+    /// Text of the field that jumps to a message.
     pub jump: String,
-    /// What stands in the field for a path.
+    /// Text of the path field.
     pub path: String,
-    /// The sheet of shortcuts is open.
+    /// The list of shortcuts is open.
     pub shows_keys: bool,
-    /// The dialog for the path of a file lies over everything.
+    /// The path dialog is open.
     pub asks_path: bool,
-    /// How the detail shows the selected message.
+    /// State of the message detail.
     pub detail: Detail,
-    /// What was asked for in the last export of this session.
+    /// Settings of the last export of this session.
     pub export: Option<Draft>,
-    /// Messages whose folded rows stand open in the lanes.
+    /// Messages whose folds are open in the lanes.
     pub unfolded: BTreeSet<u32>,
 }
 
-/// How the detail shows a message.
+/// State of the message detail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Detail {
-    /// What of it.
+    /// Selected aspect.
     pub aspect: Aspect,
     /// Page of a long text, from 0.
     pub page: usize,
 }
 
-/// What is shown of a message.
+/// An aspect of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Aspect {
     /// Its parts.
     #[default]
     Parts,
-    /// As it stands in the file.
+    /// Its file records.
     Record,
-    /// What the focused lane has in its place.
+    /// Its changes in the focused lane.
     Changes,
 }
 
-/// What the timeline's area shows.
+/// The series of the timeline's area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Area {
-    /// What really happened.
+    /// The recorded lane.
     Recorded,
-    /// The lane whose knobs are shown.
+    /// The focused lane.
     FocusedLane,
 }
 
@@ -231,19 +231,19 @@ pub enum Area {
 pub enum Tab {
     /// The message table and the selected message.
     Messages,
-    /// What there is to know about the session and the lanes, worst first.
+    /// Insights of the session and the lanes, worst first.
     Insights,
-    /// What the policies did and why.
+    /// Events of the policies and their causes.
     Events,
-    /// What the lanes lacked of what the agent went on to use.
+    /// References at risk.
     Loss,
-    /// What the session and the lanes cost.
+    /// Costs of the session and the lanes.
     Cost,
-    /// Which settings would have been better.
+    /// Sweep over settings.
     Tune,
-    /// What is known about the focused policy, and where it comes from.
+    /// The focused policy and its sources.
     About,
-    /// How the file was understood.
+    /// Import: parsing of the file.
     Import,
 }
 

@@ -1,7 +1,7 @@
-//! Every color, size and text style of the window, dark and light; nothing else in the program names a color.
+//! All colors, sizes and text styles of the window, dark and light. No other code names a color.
 //!
-//! Kinds are muted, lanes bright, and red, amber and green are for judgement only. Text that carries meaning
-//! contrasts at least 4.5 to 1 with each surface it may stand on (the test below holds it to that).
+//! Kinds are muted, lanes are bright, and red, amber and green only express judgement. Meaningful text has a contrast
+//! of at least 4.5:1 with each possible surface (checked by a test below).
 
 mod style;
 
@@ -9,12 +9,12 @@ use super::fonts;
 use crate::session::Kind;
 use egui::{Color32, Context, Stroke, TextStyle, Theme, Ui, Vec2, vec2};
 
-/// How many lanes have a color of their own.
+/// Number of distinct lane colors.
 pub const LANES: usize = 6;
 
-/// Distances, all on a 4-point grid.
+/// Distances on a 4-point grid.
 pub mod space {
-    /// Between things that belong together.
+    /// Between related items.
     pub const XS: f32 = 4.0;
     /// Between neighbors.
     pub const S: f32 = 8.0;
@@ -34,11 +34,11 @@ pub mod space {
     pub const RADIUS_SMALL: u8 = 3;
 }
 
-/// Points of ordinary text.
+/// Point size of ordinary text.
 pub const TEXT: f32 = 13.0;
-/// Points of labels, axes and helps.
+/// Point size of labels, axes and help texts.
 pub const SMALL: f32 = 11.0;
-/// Points of the one title an empty window shows.
+/// Point size of the title of an empty window.
 pub const TITLE: f32 = 22.0;
 
 /// Values: ordinary size, semibold.
@@ -54,7 +54,7 @@ pub fn small_strong() -> TextStyle {
 /// The colors of one theme.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Palette {
-    /// Whether this is the dark one.
+    /// Whether this is the dark palette.
     pub is_dark: bool,
     /// Behind plots and between panels.
     pub background: Color32,
@@ -72,9 +72,9 @@ pub struct Palette {
     pub text: Color32,
     /// Labels, helps, axes.
     pub weak: Color32,
-    /// Decoration that nobody has to read.
+    /// Decoration without meaning.
     pub faint: Color32,
-    /// What can be acted upon: links, handles, the primary button.
+    /// Interactive items: links, handles, the primary button.
     pub accent: Color32,
     /// A row or text that is selected.
     pub selection: Color32,
@@ -92,26 +92,26 @@ pub struct Palette {
     lanes: [Color32; LANES],
 }
 
-/// How much of a kind's color its area in the plot keeps.
+/// Share of a kind's color in its area.
 const AREA_MIX: f32 = 0.62;
 
 impl Palette {
-    /// The color of a kind, for swatches, bars and dots.
+    /// Returns the color of a kind for swatches, bars and dots.
     pub fn kind(&self, kind: Kind) -> Color32 {
         self.kinds[kind.index()]
     }
 
-    /// The color of a kind as a large area: calmer, opaque.
+    /// Returns the color of a kind for a large area: calmer and opaque.
     pub fn kind_area(&self, kind: Kind) -> Color32 {
         self.background.lerp_to_gamma(self.kind(kind), AREA_MIX)
     }
 
-    /// The color of the lane at this position; positions beyond the last begin again.
+    /// Returns the color of the lane at this position; colors repeat after the last.
     pub fn lane(&self, lane: usize) -> Color32 {
         self.lanes[lane % LANES]
     }
 
-    /// The color of a lane, or of what was recorded.
+    /// Returns the color of a lane, or of the recorded one.
     pub fn lane_or_recorded(&self, lane: Option<usize>) -> Color32 {
         lane.map_or(self.recorded, |lane| self.lane(lane))
     }
@@ -121,12 +121,12 @@ impl Palette {
         Stroke::new(1.0, self.hairline)
     }
 
-    /// Behind a line that a text lost, and behind its words that differ.
+    /// Returns the backgrounds of a removed line and of its changed words.
     pub fn removed(&self) -> [Color32; 2] {
         self.grounds(self.bad)
     }
 
-    /// Behind a line that a text gained, and behind its words that differ.
+    /// Returns the backgrounds of an added line and of its changed words.
     pub fn added(&self) -> [Color32; 2] {
         self.grounds(self.ok)
     }
@@ -135,18 +135,18 @@ impl Palette {
         [0.12, 0.32].map(|share| self.panel.lerp_to_gamma(color, share))
     }
 
-    /// A color so thin that it only tints what is behind it.
+    /// Returns a faint version of a color to tint its background.
     pub fn tint(&self, color: Color32) -> Color32 {
         color.gamma_multiply(0.03)
     }
 }
 
-/// The palette of the theme that `ui` is shown in.
+/// Returns the palette of the theme of `ui`.
 pub fn palette(ui: &Ui) -> &'static Palette {
     of(ui.visuals().dark_mode)
 }
 
-/// The dark palette or the light one.
+/// Returns the dark or the light palette.
 pub fn of(is_dark: bool) -> &'static Palette {
     if is_dark { &DARK } else { &LIGHT }
 }
@@ -244,7 +244,7 @@ static LIGHT: Palette = Palette {
     ],
 };
 
-/// The outline that shows where the keyboard is.
+/// Returns the outline of the focused control.
 pub fn focus_ring(ctx: &Context) -> Stroke {
     Stroke::new(1.5, of(ctx.theme() == Theme::Dark).accent)
 }

@@ -1,4 +1,4 @@
-//! Where a lane's policy acts: in its own count, and in what is really sent by then.
+//! The trigger of a lane's policy: in its own count, and in actual tokens.
 
 use crate::app::knobs;
 use crate::app::own_count::OwnScale;
@@ -6,17 +6,17 @@ use crate::app::runs::LaneRun;
 use crate::engine::{Budget, Knob, KnobRole};
 use crate::units::Tokens;
 
-/// Where a policy acts, as seen from one call.
+/// The trigger of a policy at a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TriggerMark {
-    /// Tokens on its own count.
+    /// Tokens by its own count.
     pub counted: Tokens,
-    /// What is really sent when it counts that, going by the call that it counted most alike.
+    /// Actual tokens at that count, by the call with the nearest own count.
     pub really: Tokens,
 }
 
 impl LaneRun {
-    /// Where the policy acts, where that is known.
+    /// Returns the trigger, if known.
     pub fn trigger(&self, step: usize, budget: Budget) -> Option<TriggerMark> {
         let knob = self.policy.knob_for(KnobRole::CompressionTrigger)?;
         let value = self.knobs.get(&knob.name)?;
@@ -31,13 +31,13 @@ impl LaneRun {
         Some(TriggerMark { counted, really })
     }
 
-    /// The trigger's value that makes the policy act at a count: the way back of [`Self::trigger`].
+    /// Returns the trigger value for an own count; the inverse of [`Self::trigger`].
     pub fn trigger_value(&self, counted: Tokens, step: usize, budget: Budget) -> Option<f64> {
         let knob = self.policy.knob_for(KnobRole::CompressionTrigger)?;
         let value = match self.yardstick(knob, step, budget)? {
             Yardstick::Tokens(one) => counted.as_f64() / one.max(1.0),
             Yardstick::Belief(scale) => scale.believed(counted),
-            // The limit moves with the value; by how much shows as it is moved.
+            // The limit moves with the value; the distance shows during the drag.
             Yardstick::Limit(scale) => {
                 let now = scale.counted(1.0).as_f64().max(1.0);
                 self.knobs.get(&knob.name)? * counted.as_f64() / now
@@ -50,8 +50,8 @@ impl LaneRun {
         self.own_count.scale(&self.outcome.samples, step)
     }
 
-    /// What the trigger's value is held against. What the policy believes decides where it says so, since its limit
-    /// need not be ours.
+    /// Returns the quantity that the trigger's value refers to. A reported belief takes precedence, since the policy's
+    /// limit may differ from the actual one.
     fn yardstick(&self, knob: &Knob, step: usize, budget: Budget) -> Option<Yardstick> {
         let by_unit = || {
             let one = knobs::trigger_unit(&self.policy, &self.knobs, knob, budget);
@@ -65,19 +65,19 @@ impl LaneRun {
         }
         match knob.unit.as_str() {
             "share of usable" => self.own_scale(step).map(Yardstick::Belief),
-            // Its window need not be the true one.
+            // Its window may differ from the actual one.
             "share of window" => None,
             _ => by_unit(),
         }
     }
 }
 
-/// What a trigger's value is held against.
+/// The quantity that a trigger's value refers to.
 enum Yardstick {
-    /// So many tokens for a value of 1.
+    /// Tokens for a value of 1.
     Tokens(f64),
-    /// Its own belief, which reaches the value.
+    /// Its believed fill, which reaches the value.
     Belief(OwnScale),
-    /// Its own belief, which reaches 1 where the value has it act.
+    /// Its believed fill, which reaches 1 when the policy acts.
     Limit(OwnScale),
 }

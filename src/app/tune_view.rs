@@ -1,28 +1,28 @@
-//! What the tab Tune tries, without a window: which lanes, which of their knobs, how many settings, what is preferred.
+//! State of the tab Tune: lanes, settings, sweep size and preference. Independent of the UI.
 
 use crate::analysis::tune::{Axis, Subject};
 use crate::app::runs::Runs;
 use crate::engine::{Knob, Policy};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is tried, and what is looked at of it.
+/// State of the tab Tune.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TuneView {
-    /// Indices of lanes that are left out.
+    /// Indices of excluded lanes.
     pub skipped: BTreeSet<usize>,
-    /// Whether a knob varies, by the names of its policy and its own; else the usual ones do.
+    /// Whether a knob varies, by policy and knob name; a missing entry means the default.
     pub knobs: BTreeMap<(String, String), bool>,
-    /// Settings in all.
+    /// Number of settings.
     pub points: usize,
-    /// What is preferred: 0 is cost alone, 1 is the fewest references at risk alone.
+    /// Preference: 0 is lowest cost, 1 is fewest references at risk.
     pub weight: f64,
-    /// The setting under the pointer, by its index.
+    /// Index of the setting under the pointer.
     pub hovered: Option<usize>,
-    /// The lane of hindsight is drawn on the timeline.
+    /// Draw the hindsight lane on the timeline.
     pub shows_hindsight: bool,
 }
 
-/// How many settings may be tried.
+/// Available sweep sizes.
 pub const POINTS: [usize; 4] = [100, 300, 1_000, 3_000];
 
 impl Default for TuneView {
@@ -39,7 +39,7 @@ impl Default for TuneView {
 }
 
 impl TuneView {
-    /// Of each knob of a policy, in order, whether it varies.
+    /// Returns whether each knob of a policy varies.
     pub fn varying(&self, policy: &Policy) -> Vec<bool> {
         let usual = Axis::usual(policy);
         let varies = |knob: &Knob| {
@@ -50,10 +50,10 @@ impl TuneView {
         policy.knobs.iter().map(varies).collect()
     }
 
-    /// The lanes that are tried, by their indices, with their policies and what varies of them.
+    /// Returns the indices of the lanes in the sweep, with their policies and varying knobs.
     pub fn subjects(&self, runs: &Runs) -> (Vec<usize>, Vec<Subject>) {
         let lanes = (0..runs.lanes.len()).filter(|lane| !self.skipped.contains(lane));
-        // What manages nothing has nothing to vary.
+        // A lane without management has no settings.
         let lanes = lanes.filter(|lane| !runs.lanes[*lane].policy.stages.is_empty());
         let subject = |lane: usize| {
             let run = &runs.lanes[lane];

@@ -1,4 +1,4 @@
-//! A sweep over settings: under way on threads of its own, or done. What is found is shown as it comes.
+//! A sweep over settings, running on its own threads or done. Shows results as they arrive.
 
 use crate::analysis::cost::Bills;
 use crate::analysis::loss::{Names, most_at_risk};
@@ -19,58 +19,58 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The window is drawn again this often while points come in.
+/// Interval of redraws while results arrive.
 const REDRAW: Duration = Duration::from_millis(60);
 
 /// A sweep.
 pub struct Tuning {
-    /// Tells sweeps apart.
+    /// Unique ID.
     pub id: u64,
-    /// What is tried, one a lane.
+    /// Sweep input of each lane.
     pub subjects: Vec<Subject>,
-    /// The lane of each, by index.
+    /// Index of the lane of each input.
     pub lanes: Vec<usize>,
-    /// All settings, with what came of those that are done.
+    /// All settings, with the results so far.
     pub points: Vec<Point>,
-    /// How many are done.
+    /// Number of finished settings.
     pub n_done: usize,
-    /// What stands for the cost.
+    /// Unit of the cost.
     pub unit: Price,
     /// The settings to choose from ([`candidates`]), cheapest first.
     pub trade_off: Vec<usize>,
-    /// What no other beats in these or in depth.
+    /// Settings that no other one beats in cost, risk or fill.
     pub front: Vec<usize>,
-    /// What is recommended, or why nothing is; none while it goes on.
+    /// The recommendation, or the reason for none; `None` while running.
     pub recommended: Option<Result<Recommendation, String>>,
-    /// Another policy that works, where none of the settings does.
+    /// Another working policy, if no setting works.
     pub alternative: Option<Alternative>,
-    /// It was stopped before its end.
+    /// Stopped before the end.
     pub is_cancelled: bool,
-    /// How long it took.
+    /// Duration.
     pub took: Option<Duration>,
-    /// What it was tried under.
+    /// The config of the sweep.
     config: Config,
     weight: f64,
     begun: Instant,
     live: Arc<Mutex<Vec<(usize, Point)>>>,
     progress: Arc<Progress>,
-    /// References at risk on what was really sent.
+    /// References at risk in the recorded lane.
     noise: usize,
     work: Option<Background<Ended>>,
 }
 
-/// How a sweep ended.
+/// End of a sweep.
 #[derive(Clone, Debug)]
 struct Ended {
-    /// Nothing stopped it.
+    /// The sweep was completed.
     is_whole: bool,
-    /// References at risk on what was really sent.
+    /// References at risk in the recorded lane.
     noise: usize,
     alternative: Option<Alternative>,
 }
 
 impl Tuning {
-    /// Starts to try what the view asks for. One of the other `policies` is offered where none of it works.
+    /// Starts a sweep. Suggests one of the other `policies` if no setting works.
     pub fn start(
         ctx: &egui::Context,
         at: Where,
@@ -133,17 +133,17 @@ impl Tuning {
         }
     }
 
-    /// It goes on.
+    /// Returns whether the sweep is running.
     pub fn is_running(&self) -> bool {
         self.work.is_some()
     }
 
-    /// Asks it to stop soon.
+    /// Asks the sweep to stop soon.
     pub fn cancel(&self) {
         self.progress.cancel();
     }
 
-    /// Takes what has come in since the last frame. `weight` says what is preferred.
+    /// Receives results since the last frame. `weight` is the preference.
     pub fn poll(&mut self, weight: f64) {
         let new = {
             let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
@@ -181,7 +181,7 @@ impl Tuning {
         }
     }
 
-    /// What was found still holds: only settings of lanes have changed since.
+    /// Returns whether the results are valid: only lane settings have changed since.
     pub fn holds_for(&self, config: &Config) -> bool {
         let (was, is) = (&self.config, config);
         was.window == is.window
@@ -191,7 +191,7 @@ impl Tuning {
             && was.billing == is.billing
     }
 
-    /// The lane of a point, if it still has the policy that was tried.
+    /// Returns the lane of a point, if its policy is unchanged.
     pub fn lane_of(&self, point: usize, config: &Config) -> Option<usize> {
         let subject = self.points.get(point)?.subject;
         let lane = self.lanes[subject];
@@ -206,7 +206,7 @@ impl Drop for Tuning {
     }
 }
 
-/// Plays all of it, and the other policies where none of it works. On threads of their own: those that the frames use stay free.
+/// Runs the sweep, and the other policies if no setting works. Uses its own threads, so that frames keep theirs.
 fn run(
     (runs, names): (&Runs, &Names),
     (subjects, points, others): (&[Subject], Vec<Point>, &[Arc<Policy>]),

@@ -1,4 +1,4 @@
-//! "Copy as command": the command line that gives a config's numbers.
+//! "Copy as command": the command line that reproduces a config's numbers.
 
 use crate::app::by_hand::{Mark, stretches};
 use crate::app::document::{Document, Origin};
@@ -9,14 +9,14 @@ use crate::tokens;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// The command.
+/// Returns the command.
 pub(super) fn command(document: &Document, runs: &Runs, policies: &Policies) -> String {
     let mut line = format!("plimsoll replay {}", quoted(&path(document)));
     if document.loaded.conversations.len() > 1 {
         let _ = write!(line, " --conversation {}", document.conversation + 1);
     }
     let mut set: BTreeSet<String> = BTreeSet::new();
-    // Lanes of one policy have names of their own, for their settings may differ.
+    // Lanes of one policy have unique names, since their settings may differ.
     for (lane, name) in runs.lanes.iter().zip(runs.config.lane_names()) {
         let name = name.replace(' ', "-");
         let word = policies.word(&lane.policy.name);
@@ -66,7 +66,7 @@ pub(super) fn command(document: &Document, runs: &Runs, policies: &Policies) -> 
     line
 }
 
-/// Knobs that do not stand at their defaults.
+/// Returns the changed settings.
 fn changed(lane: &LaneRun) -> Vec<(&str, f64)> {
     let defaults = lane.policy.defaults();
     lane.knobs
@@ -77,18 +77,18 @@ fn changed(lane: &LaneRun) -> Vec<(&str, f64)> {
 
 fn path(document: &Document) -> String {
     match &document.origin {
-        // What begins with a dash would be read as an option, quoted or not.
+        // A leading dash would be parsed as an option, even if quoted.
         Origin::Path(path) if path.to_string_lossy().starts_with('-') => {
             format!("./{}", path.display())
         }
         Origin::Path(path) => path.display().to_string(),
         Origin::Example(name) => format!("sample_sessions/{name}"),
-        // Standard input, to which it can be given.
+        // Pasted text is read from standard input.
         Origin::Pasted(_) => "-".to_owned(),
     }
 }
 
-/// Quoted for a POSIX shell where that is needed.
+/// Quotes a word for a POSIX shell if needed.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) && !word.starts_with('-') {

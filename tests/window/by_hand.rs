@@ -382,7 +382,7 @@ fn a_lane_is_compared_at_the_call_that_is_looked_at() {
     window.run_steps(4);
     window.get_by_label("Truncate has it as it was.");
     press(&mut window, Key::X);
-    window.get_by_label_contains("Dropped by hand. Nothing stands in its place.");
+    window.get_by_label_contains("Dropped by hand. Nothing replaces it.");
     press(&mut window, Key::End);
     go_to(&mut window, 4);
     window.get_by_label_contains("Dropped by truncate at call ");

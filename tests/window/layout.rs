@@ -236,7 +236,7 @@ fn the_content_of_messages_takes_what_the_other_columns_leave() {
 #[test]
 fn the_tooltip_of_the_strip_below_the_plot_is_a_whole_sentence() {
     let mut window = window(SIZES[2]);
-    let strip = window.get_by_label("what stayed, by call").rect();
+    let strip = window.get_by_label("cumulative tokens by call").rect();
     window.event(egui::Event::PointerMoved(strip.center()));
     window.run_steps(30);
     let tip = window.get_by_label_contains("cumulative tokens");

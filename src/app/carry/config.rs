@@ -1,10 +1,10 @@
-//! What changes the config: lanes, knobs, window, counter and prices.
+//! Commands that change the configuration: lanes, settings, window, tokenizer and prices.
 
 use crate::app::command::Command;
 use crate::app::knobs::KnobKey;
 use crate::app::state::Config;
 
-/// What changes the config, and so can be undone.
+/// Executes a command that changes the configuration and can be undone.
 pub(super) fn edit_config(config: &mut Config, command: Command) {
     match command {
         Command::SetLaneKnob(at, key, value) => set_knob(config, at, key, value),
@@ -36,7 +36,7 @@ pub(super) fn edit_config(config: &mut Config, command: Command) {
     }
 }
 
-/// Sets a knob where this lane gets it from; none puts it back to the default.
+/// Sets a knob in the settings this lane uses; `None` resets it to the default.
 pub(super) fn set_knob(config: &mut Config, lane: usize, key: KnobKey, value: Option<f64>) {
     let own = config.lanes.get_mut(lane).and_then(|l| l.own.as_mut());
     let settings = own.unwrap_or(&mut config.knobs);

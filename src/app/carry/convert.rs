@@ -1,11 +1,11 @@
-//! What is asked of the dialog that writes a session in another format.
+//! Commands of the dialog that converts a session to another format.
 
 use super::dialog::Wanted;
 use crate::app::App;
 use crate::app::conversion::{Conversion, ConversionDraft, ConversionWish};
 
 impl App {
-    /// Does what was asked about a conversion.
+    /// Executes a command of the conversion dialog.
     pub(super) fn convert_wish(&mut self, ctx: &egui::Context, wish: ConversionWish) {
         let Some(document) = &self.document else {
             return;
@@ -26,7 +26,7 @@ impl App {
         }
     }
 
-    /// The place was chosen in the system's dialog.
+    /// Receives the path chosen in the system's dialog.
     pub(super) fn converted_at(&mut self, output: String) {
         if let Some(conversion) = &mut self.conversion {
             conversion.draft = ConversionDraft {

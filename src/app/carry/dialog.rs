@@ -1,4 +1,4 @@
-//! The system's own dialogs for files and folders: shown on a thread, their answers put where they were asked for.
+//! The system's file and folder dialogs: run on a thread, with answers delivered to the requesting form.
 
 use crate::app::App;
 use crate::app::background::{self, Background};
@@ -10,33 +10,33 @@ use crate::exec;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A dialog of the system that is open.
+/// An open system dialog.
 pub(in crate::app) struct FileDialog {
     wanted: Wanted,
     answer: Background<Option<PathBuf>>,
     since: Instant,
 }
 
-/// A dialog that is closed this soon was never shown.
+/// A dialog that closes within this time was never shown.
 const AT_ONCE: Duration = Duration::from_millis(400);
 
-/// What a file or folder is wanted for.
+/// The purpose of a file or folder dialog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::app) enum Wanted {
-    /// To be opened.
+    /// A session to open.
     Session,
-    /// A folder whose sessions are to be listed.
+    /// A folder whose sessions to list.
     Folder,
-    /// For the export's form.
+    /// A path in the export form.
     Export(Place),
-    /// The place of a report or the curve.
+    /// The output path of a report or chart.
     Handout,
-    /// The place of a session in another format.
+    /// The output path of a conversion.
     Conversion,
 }
 
 impl App {
-    /// Shows the system's dialog, if none is open.
+    /// Shows the system's dialog unless one is open.
     pub(super) fn ask_for_file(&mut self, ctx: &egui::Context, wanted: Wanted) {
         if self.dialog.is_some() {
             return;
@@ -51,7 +51,7 @@ impl App {
         });
     }
 
-    /// What stands in the field now that a dialog is to fill.
+    /// Returns the current text of the field that a dialog fills.
     fn named(&self, wanted: Wanted) -> &str {
         let draft = self.export.as_ref().map(|export| &export.draft);
         let converted = self.conversion.as_ref().map(|conversion| &conversion.draft);
@@ -81,7 +81,7 @@ impl App {
         };
         match answer.take() {
             Ok(Some(Some(path))) => self.take_path(ctx, wanted, path),
-            // Nobody answers as fast: there is no dialog on this system.
+            // An immediate answer means that this system has no dialog.
             Ok(_)
                 if matches!(wanted, Wanted::Session | Wanted::Folder)
                     && since.elapsed() < AT_ONCE =>
@@ -118,7 +118,7 @@ impl App {
                 let draft = handout_at(handout, text);
                 handout.edit(document, draft);
             }
-            // Its form was closed meanwhile.
+            // The form was closed in the meantime.
             _ => {}
         }
     }
@@ -184,7 +184,7 @@ fn save(dialog: rfd::FileDialog, title: &str, now: &Path) -> Option<PathBuf> {
     dialog.save_file()
 }
 
-/// Begins in the folder of what is named now.
+/// Starts the dialog in the folder of the current path.
 fn at(dialog: rfd::FileDialog, now: &Path) -> rfd::FileDialog {
     match now.parent().filter(|folder| exec::is_folder(folder)) {
         Some(folder) => dialog.set_directory(folder),

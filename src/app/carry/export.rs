@@ -1,4 +1,4 @@
-//! What is asked of dialogs that write files: exports, handouts, and the logs of live runs.
+//! Commands of dialogs that write files: exports, reports, charts and logs of live runs.
 
 use super::dialog::Wanted;
 use crate::app::App;
@@ -11,14 +11,14 @@ use crate::exec;
 use std::path::Path;
 
 impl App {
-    /// Puts away what writes files; a session that is opened has others.
+    /// Closes the dialogs that write files, because another session was opened.
     pub(super) fn put_dialogs_away(&mut self) {
         self.export = None;
         self.handout = None;
         self.conversion = None;
     }
 
-    /// Takes what has been written since the last frame.
+    /// Receives files written since the last frame.
     pub(super) fn receive_files(&mut self) {
         let written = self.export.as_mut().and_then(Export::poll);
         if let Some(resumed) = written.and_then(|written| written.resumed.as_ref()) {
@@ -43,7 +43,7 @@ impl App {
         }
     }
 
-    /// Does what concerns an export, if it is that.
+    /// Executes a command of an export.
     pub(super) fn export_command(&mut self, ctx: &egui::Context, command: Command) {
         match command {
             Command::StartExport(lane) => self.start_export(lane),
@@ -106,7 +106,7 @@ impl App {
         });
     }
 
-    /// What the focused lane's model saw, or what the real one did.
+    /// Starts an export of the context of the focused lane, or of the recorded one.
     fn start_saw(&mut self) {
         self.start_export(None);
         if let (Some(export), Some(document)) = (&mut self.export, &self.document) {
@@ -165,7 +165,7 @@ impl App {
         }
     }
 
-    /// Prepares an export that a log answers.
+    /// Prepares an export that takes its summaries from a log.
     fn replay_from(&mut self, path: &Path) {
         if self.export.is_none() {
             self.start_export(None);

@@ -11,7 +11,7 @@ use crate::tokens;
 use std::sync::Arc;
 
 impl App {
-    /// Watches the open file from now on.
+    /// Starts watching the open file.
     pub(super) fn watch(&mut self, ctx: &egui::Context, document: &Document) {
         let shown = document.loaded.path.as_deref();
         self.live = match &document.origin {
@@ -20,7 +20,7 @@ impl App {
         };
     }
 
-    /// Shows what has become of the open file; never while an export of it is being prepared.
+    /// Shows the new state of the open file, except while an export of it is being prepared.
     pub(in crate::app) fn follow(&mut self, ctx: &egui::Context) {
         let (Some(live), Some(document)) = (&mut self.live, &self.document) else {
             return;
@@ -54,7 +54,7 @@ impl App {
         }
     }
 
-    /// The file is another one: what was placed at its calls and messages means nothing any more.
+    /// Forgets marks at calls and messages, since the file is a different one.
     fn forget_places(&mut self) {
         let config = &mut self.config;
         let had_any =
@@ -64,7 +64,7 @@ impl App {
         config.by_hand = Arc::default();
         self.history = History::new(self.config.clone());
         self.toasts.info(if had_any {
-            "The file was replaced: marks at its calls and messages were taken away."
+            "The file was replaced: marks at its calls and messages were removed."
         } else {
             "The file was replaced."
         });

@@ -1,4 +1,4 @@
-//! What a person marks by hand, carried out on the config.
+//! Commands that mark messages.
 
 use crate::app::by_hand::{Mark, Wish, one_each, set, toggle};
 use crate::app::document::Document;
@@ -8,28 +8,27 @@ use crate::engine::ByHand;
 use std::sync::Arc;
 
 impl App {
-    /// Marks messages, or takes their marks away.
+    /// Marks messages, or removes their marks.
     pub(super) fn set_mark(&mut self, messages: &[usize], mark: Option<Mark>) {
         let messages = self.known(messages);
         set(Arc::make_mut(&mut self.config.by_hand), &messages, mark);
         self.tell_mark(&messages);
     }
 
-    /// Marks messages, or takes that mark away where all have it.
+    /// Marks messages, or removes the mark if all of them have it.
     pub(super) fn toggle_mark(&mut self, messages: &[usize], mark: Mark) {
         let messages = self.known(messages);
         toggle(Arc::make_mut(&mut self.config.by_hand), &messages, mark);
         self.tell_mark(&messages);
     }
 
-    /// Takes every mark away.
+    /// Removes every mark.
     pub(super) fn reset_marks(&mut self) {
         self.config.by_hand = Arc::default();
         self.view.filter.is_marked = false;
     }
 
-    /// The marks to begin a session with: those that were asked for before the first one was there, else none. They are
-    /// of that session's messages.
+    /// Returns the initial marks of a session. Marks given at startup apply to the first session only.
     pub(super) fn first_marks(&mut self, document: &Document) -> Arc<ByHand> {
         let Some(Wish(fulfil)) = self.wish.take() else {
             return Arc::default();
@@ -39,7 +38,7 @@ impl App {
             Ok(by_hand) => Arc::new(one_each(by_hand, n_messages)),
             Err(why) => {
                 self.refused = Some(why.clone());
-                self.complain(Some(format!("Nothing is marked by hand: {why}.")));
+                self.complain(Some(format!("No messages are marked: {why}.")));
                 Arc::default()
             }
         }
@@ -51,7 +50,7 @@ impl App {
         known.collect()
     }
 
-    /// Says what a key did where the table does not show it.
+    /// Reports the effect of a key that the table does not show.
     fn tell_mark(&mut self, messages: &[usize]) {
         let ([first, ..], false) = (messages, self.view.tab == Tab::Messages) else {
             return;
@@ -63,6 +62,6 @@ impl App {
         let now = Mark::of(&self.config.by_hand, *first);
         let now = now.map_or("no longer marked", Mark::word);
         self.toasts
-            .info(format!("{which} {now}. Ctrl+Z takes it back."));
+            .info(format!("{which} {now}. Ctrl+Z undoes it."));
     }
 }

@@ -1,4 +1,4 @@
-//! Keeps a lane's policy as a preset of the person's own.
+//! Saves a lane's policy as a preset.
 
 use crate::app::App;
 use crate::app::preset_saving::{PresetSaving, PresetWish};
@@ -9,7 +9,7 @@ impl App {
     pub(super) fn preset_wish(&mut self, wish: PresetWish) {
         match wish {
             PresetWish::Start(_) if !self.own_presets.is_kept() => {
-                let text = "Started with --no-state, the program keeps no presets.";
+                let text = "Cannot save presets with --no-state.";
                 self.complain(Some(text.to_owned()));
             }
             PresetWish::Start(lane) => self.start_saving(lane),
@@ -47,7 +47,7 @@ impl App {
         };
         match self.kept(&saving) {
             Ok(own) => {
-                let said = format!("{} is kept. The lane has it now.", own.policy.label);
+                let said = format!("{} is saved and set for the lane.", own.policy.label);
                 self.policies.keep(own.policy);
                 if let Some(lane) = self.config.lanes.get_mut(saving.lane) {
                     lane.policy = own.name;

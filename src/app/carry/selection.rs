@@ -1,4 +1,4 @@
-//! What is selected: a call, an event, a message, and what must unfold to show it.
+//! Selection of calls, events and messages, and unfolding of the rows that show them.
 
 use crate::app::command::Spot;
 use crate::app::lane_rows::Place;
@@ -7,7 +7,7 @@ use crate::app::state::{Selection, Tab};
 use crate::app::{App, wording};
 
 impl App {
-    /// Looks at a call: with it at the heaviest message that entered there.
+    /// Selects a call and the heaviest message added there.
     pub(super) fn select_step(&mut self, step: usize) {
         let Some(document) = &self.document else {
             return;
@@ -27,7 +27,7 @@ impl App {
         self.once.reveals_message = true;
     }
 
-    /// Looks at a place in all panels; the drawer stays at its tab.
+    /// Selects a spot in all panels; the drawer keeps its tab.
     pub(super) fn look_at(&mut self, place: Spot) {
         if let Some(step) = place.step {
             self.select_step(step);
@@ -42,7 +42,7 @@ impl App {
         }
     }
 
-    /// Looks at an event: at its call and its lane, too.
+    /// Selects an event with its call and its lane.
     pub(super) fn select_event(&mut self, id: EventId) {
         let runs = self.derived.runs();
         let found = runs.and_then(|runs| runs.event(id));
@@ -50,12 +50,12 @@ impl App {
             self.select_step(step);
             self.selection.lane = id.0;
             self.selection.event = Some(id);
-            // It is under the pointer already.
+            // The row is already under the pointer.
             self.once.reveals_event = false;
         }
     }
 
-    /// Looks at a message: at the first call that saw it, where the one that is looked at came before.
+    /// Selects a message. Moves to the first call that includes it if the selected call is earlier.
     pub(super) fn select_message(&mut self, message: usize) {
         let Some(document) = &self.document else {
             return;
@@ -68,7 +68,7 @@ impl App {
         }
     }
 
-    /// Looks at a message and selects those of the table between it and the one that was selected before.
+    /// Selects a message and all table rows between it and the previous selection.
     pub(super) fn extend_selection(&mut self, message: usize) {
         let Selection {
             anchor,
@@ -80,7 +80,7 @@ impl App {
         self.selection.anchor = anchor.filter(|anchor| *anchor != message);
     }
 
-    /// Looks at no message.
+    /// Clears the message selection.
     pub(super) fn deselect(&mut self) {
         self.selection.message = None;
         self.selection.anchor = None;
@@ -95,7 +95,7 @@ impl App {
         self.view.unfolded.insert(message as u32);
     }
 
-    /// Looks at what a lane wrote.
+    /// Selects a message that a lane wrote.
     pub(super) fn select_written(&mut self, lane: usize, place: Place) {
         self.selection.lane = Some(lane).filter(|l| *l < self.config.lanes.len());
         self.selection.message = None;

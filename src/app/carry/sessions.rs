@@ -1,4 +1,4 @@
-//! The list of sessions: opened, looked at, put away.
+//! Commands of the session list.
 
 use super::dialog::Wanted;
 use crate::app::App;
@@ -7,13 +7,13 @@ use crate::app::sessions::{Sessions, SessionsWish};
 use crate::exec;
 use std::path::{Path, PathBuf};
 
-/// What is at this path holds many sessions, and none of them was asked for by its number.
+/// Returns whether the path holds several sessions and none was chosen by its number.
 pub(in crate::app) fn is_list(path: &Path, conversation: usize) -> bool {
     exec::is_folder_of_sessions(path) || conversation == 0 && exec::is_database(path)
 }
 
 impl App {
-    /// Opens a file, or lists what a folder or a database holds.
+    /// Opens a file, or lists the sessions of a folder or database.
     pub(super) fn open_path(&mut self, ctx: &egui::Context, path: PathBuf) {
         if is_list(&path, 0) {
             self.sessions_wish(ctx, SessionsWish::Show(Some(path)));
@@ -22,7 +22,7 @@ impl App {
         }
     }
 
-    /// Does what was asked about the list.
+    /// Executes a command of the session list.
     pub(in crate::app) fn sessions_wish(&mut self, ctx: &egui::Context, wish: SessionsWish) {
         match wish {
             SessionsWish::Show(folder) => {

@@ -1,4 +1,4 @@
-//! A sweep is started, stopped, and one of its settings taken over.
+//! Commands that start and stop a sweep and apply one of its settings.
 
 use crate::app::App;
 use crate::app::knobs::KnobKey;
@@ -8,19 +8,19 @@ use crate::engine::{KnobValues, Policy};
 use std::sync::Arc;
 
 impl App {
-    /// Starts to try settings; what is under way ends.
+    /// Starts a sweep and stops the one in progress.
     pub(super) fn start_sweep(&mut self, ctx: &egui::Context) {
         self.view.tab = Tab::Tune;
         let ready = self.derived.runs().zip(self.derived.names());
         let of_document = |document: u64| self.document.as_ref().is_some_and(|d| d.id == document);
         let Some((runs, names)) = ready.filter(|(runs, _)| of_document(runs.document)) else {
             self.toasts
-                .info("The session is still being looked through. Try again in a moment.");
+                .info("The session is still being analyzed. Try again in a moment.");
             return;
         };
         if self.view.tune.subjects(runs).0.is_empty() {
             self.toasts
-                .info("There is nothing to try: choose a lane whose policy does something.");
+                .info("No settings to try: select a lane with an active policy.");
             return;
         }
         self.view.tune.hovered = None;
@@ -28,21 +28,21 @@ impl App {
         self.tuning = Some(Tuning::start(ctx, self.work, runs, names, view, policies));
     }
 
-    /// Asks a sweep to stop; what it found stays.
+    /// Stops a sweep and keeps its results.
     pub(super) fn cancel_sweep(&self) {
         if let Some(tuning) = &self.tuning {
             tuning.cancel();
         }
     }
 
-    /// Gives a lane the settings of a point as its own.
+    /// Applies the settings of a point to a lane.
     pub(super) fn adopt(&mut self, point: usize) {
         let Some(tuning) = &self.tuning else {
             return;
         };
         let Some(lane) = tuning.lane_of(point, &self.config) else {
             self.toasts
-                .info("This lane has another policy by now. Sweep again to try its settings.");
+                .info("This lane now has another policy. Sweep again to try its settings.");
             return;
         };
         let found = &tuning.points[point];
@@ -58,12 +58,12 @@ impl App {
         self.config.lanes[lane].own = Some(own);
         self.selection.lane = Some(lane);
         self.toasts.info(format!(
-            "{name} now has these settings of its own. Undo takes them back."
+            "{name} now has these settings. Undo restores the previous ones."
         ));
     }
 }
 
-/// A setting of every knob; none for those at their defaults.
+/// Returns a setting for every knob; `None` for those at their defaults.
 fn settings<'a>(
     policy: &'a Policy,
     knobs: &'a KnobValues,

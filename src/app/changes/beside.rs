@@ -1,4 +1,4 @@
-//! What a lane wrote, beside what it stands for.
+//! Messages that a lane wrote, next to the messages they replace.
 
 use super::seen::{Seen, did, only};
 use super::{Beside, Changes, Original, foreseen};
@@ -9,14 +9,14 @@ use crate::engine::Written;
 use crate::safe_text;
 use crate::session::WrittenKind;
 
-/// Bytes of an original that stands beside a summary; of each, where there are several.
+/// Byte limit for the originals of a summary; per message if there are several.
 const WHOLE: usize = 48 * 1024;
 const HEAD: usize = 700;
-/// Originals that stand beside a summary.
+/// Maximum number of originals shown for a summary.
 const MOST: usize = 60;
 
 impl Seen<'_> {
-    /// What a lane wrote beside what it stands for, or beside the one message of that which is looked at.
+    /// Returns a message the lane wrote with all messages it replaces, or with only the selected one of them.
     pub(super) fn stands_for(&self, written: &Written, message: Option<usize>) -> Changes {
         let ledger = &self.runs.case.ledger;
         let covered = || written.covers.iter().cloned().flatten().map(|m| m as usize);
@@ -42,9 +42,9 @@ impl Seen<'_> {
                 "Summarized {by}, with {}.",
                 wording::count(others, "other message")
             ),
-            (_, WrittenKind::Notice, 0) => format!("Dropped {by}. A notice stands in its place."),
+            (_, WrittenKind::Notice, 0) => format!("Dropped {by}. A notice replaces it."),
             (_, WrittenKind::Notice, others) => format!(
-                "Dropped {by}, with {}. A notice stands in their place.",
+                "Dropped {by}, with {}. A notice replaces them.",
                 wording::count(others, "other message")
             ),
         };
@@ -86,7 +86,7 @@ impl Seen<'_> {
         foreseen::foreseen(case, run, until, (written, event))
     }
 
-    /// A message's text up to a size.
+    /// Returns the text of a message, up to `most` bytes.
     fn original(&self, message: usize, most: usize) -> Original {
         let text = MessageText::parts(self.document, &self.runs.case.ledger, message).whole();
         let head = safe_text::head(&text, most);

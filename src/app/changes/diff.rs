@@ -1,76 +1,76 @@
-//! The difference between two texts: lines that stay, go and come, with the words that differ, and long stretches folded.
+//! The difference between two texts: unchanged, removed and added lines, with changed words and folded long runs.
 //!
-//! What is the same at both ends is found first and costs nothing, so that a text of any size that was cut is compared
-//! whole. What differs is bounded in lines, bytes and time.
+//! Common lines at both ends are found first and cost nothing, so that a truncated text of any size is compared
+//! completely. Comparison of the rest is limited in lines, bytes and time.
 
 use super::long_line::{LONG, pair, without_middle};
 use crate::app::wording;
 use similar::{ChangeTag, DiffOp, TextDiff};
 use std::time::{Duration, Instant};
 
-/// Lines of what differs that are compared, and their bytes.
+/// Maximum number of differing lines that are compared, and their bytes.
 const MOST_LINES: usize = 20_000;
 const MOST_BYTES: usize = 1 << 20;
-/// Time to look for the smallest difference; a larger one is found at once.
+/// Time limit for the smallest difference. After it, a larger difference is accepted.
 const TIME: Duration = Duration::from_millis(400);
-/// Unchanged lines shown around what changed.
+/// Unchanged lines shown around a change.
 const AROUND_LINES: usize = 3;
-/// Lines shown at the begin and at the end of a long stretch that goes or comes.
+/// Lines shown at the start and at the end of a long removed or added run.
 const BEGIN: usize = 12;
 const END: usize = 6;
-/// Lines of a folded stretch that can be unfolded.
+/// Lines of a fold that can be unfolded.
 const MOST_FOLDED: usize = 400;
 
-/// Whether a line is in both texts.
+/// The text that contains a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// In both.
+    /// Both texts.
     Same,
-    /// Only in the first.
+    /// The first text only.
     Removed,
-    /// Only in the second.
+    /// The second text only.
     Added,
 }
 
 /// A line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiffLine {
-    /// In which text it is.
+    /// The text that contains it.
     pub side: Side,
-    /// Its text in pieces, each with whether it differs from a line much like it in the other text.
+    /// Its text in pieces, each with a flag: whether it differs from the similar line in the other text.
     pub pieces: Vec<(bool, String)>,
 }
 
-/// What is shown in one place.
+/// An item of the diff view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Row {
     /// A line.
     Line(DiffLine),
-    /// Lines of one side that stand folded.
+    /// Folded lines of one side.
     Fold(Fold),
 }
 
-/// Lines that stand folded.
+/// Folded lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fold {
     /// Their side.
     pub side: Side,
-    /// Those that can be unfolded.
+    /// Lines that can be unfolded.
     pub lines: Vec<DiffLine>,
-    /// How many more there are.
+    /// Number of further lines, which cannot be unfolded.
     pub more: usize,
 }
 
 /// The difference between two texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diff {
-    /// What to show, in order.
+    /// The rows to show, in order.
     pub rows: Vec<Row>,
-    /// How much of the texts was compared, where that is not all.
+    /// Message about the compared part, if the texts were not compared completely.
     pub notice: Option<String>,
 }
 
-/// Lines of one side in a row, of which some may not be held.
+/// Consecutive lines of one side, some of which may not be stored.
 struct Run {
     side: Side,
     lines: Vec<DiffLine>,
@@ -78,7 +78,7 @@ struct Run {
 }
 
 impl Diff {
-    /// Compares two texts, which are safe to show.
+    /// Compares two texts, which must be safe to show.
     pub fn new(old: &str, new: &str) -> Self {
         let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
         let same = |pair: &(&&str, &&str)| pair.0 == pair.1;
@@ -103,7 +103,7 @@ impl Diff {
         let shown = removed.len().max(added.len());
         let mut runs = compared(removed, added);
         if before + after == 0 && runs.iter().all(Run::is_other) {
-            // Nothing is left of it: what stands in its place is not to be looked for behind it.
+            // All lines are removed: show the replacement first.
             runs.sort_by_key(|run| run.side == Side::Removed);
         }
         let mut rows = Vec::new();
@@ -144,31 +144,31 @@ impl Diff {
         Self { rows, notice }
     }
 
-    /// Whether the texts are the same, but for how their last line ends.
+    /// Returns whether the texts are equal, ignoring the last line ending.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 }
 
-/// Lines that were not compared, as a fold that has none of them.
+/// Returns a fold of lines that were not compared.
 fn not_compared((side, more): (Side, usize)) -> Option<Row> {
     let lines = Vec::new();
     (more > 0).then_some(Row::Fold(Fold { side, lines, more }))
 }
 
-/// As many of the lines as are compared.
+/// Returns the lines within the comparison limits.
 fn bounded<'l, 't>(lines: &'l [&'t str]) -> &'l [&'t str] {
     let mut bytes = 0;
     let fits = lines.iter().take(MOST_LINES).take_while(|line| {
         bytes += line.len();
         bytes <= MOST_BYTES
     });
-    // One line is shown, however long: its middle is left out.
+    // One line is always shown; the middle of a long one is omitted.
     let n = fits.count().max(1).min(lines.len());
     &lines[..n]
 }
 
-/// The runs of lines between which two stretches differ.
+/// Returns the differing runs of two line ranges.
 fn compared(old: &[&str], new: &[&str]) -> Vec<Run> {
     let diff = TextDiff::configure().timeout(TIME).diff_slices(old, new);
     let until = Instant::now() + TIME;
@@ -188,7 +188,7 @@ fn compared(old: &[&str], new: &[&str]) -> Vec<Run> {
     runs
 }
 
-/// The lines of one step from text to text.
+/// Returns the lines of one edit operation.
 fn changes(
     diff: &TextDiff<'_, '_, str>,
     op: &DiffOp,
@@ -226,7 +226,7 @@ fn changes(
     }
 }
 
-/// A line as it is; the middle of a long one is left out.
+/// Returns a line without changed words; the middle of a long line is omitted.
 pub(super) fn plain(side: Side, line: &str) -> DiffLine {
     DiffLine {
         side,
@@ -235,13 +235,13 @@ pub(super) fn plain(side: Side, line: &str) -> DiffLine {
 }
 
 impl Run {
-    /// Nothing of it is in the other text.
+    /// Returns whether no line of the run is in the other text.
     fn is_other(&self) -> bool {
         let pieces = || self.lines.iter().flat_map(|line| &line.pieces);
         self.side != Side::Same && pieces().all(|(is_other, _)| !is_other)
     }
 
-    /// How many of its lines are shown at its begin and at its end.
+    /// Returns the number of lines shown at the start and at the end of the run.
     fn ends(&self) -> (usize, usize) {
         match self.side {
             Side::Same => (AROUND_LINES, AROUND_LINES),
@@ -249,9 +249,9 @@ impl Run {
         }
     }
 
-    /// Its rows, with so many lines at its ends and the others folded.
+    /// Converts the run to rows, with this many lines at its ends and the others folded.
     fn fold(mut self, (begin, end): (usize, usize), rows: &mut Vec<Row>) {
-        // A fold takes a row itself.
+        // A fold takes one row itself.
         if self.lines.len() + self.unheld <= begin + end + 1 {
             rows.extend(self.lines.into_iter().map(Row::Line));
             return;
@@ -274,7 +274,7 @@ impl Run {
 mod tests {
     use super::*;
 
-    /// The rows as text: a sign, and what differs in brackets.
+    /// Formats the rows as text: a sign, with changes in brackets.
     fn told(diff: &Diff) -> Vec<String> {
         let line = |line: &DiffLine| {
             let sign = match line.side {

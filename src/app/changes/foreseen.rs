@@ -1,4 +1,4 @@
-//! A summary that is only predicted, as the offline digest would write it: something to read before a model is asked.
+//! A predicted summary, written by the offline digest: a preview before any model is called.
 
 use crate::app::runs::LaneRun;
 use crate::engine::{
@@ -6,7 +6,7 @@ use crate::engine::{
 };
 use std::ops::Range;
 
-/// Answers like the estimator, so that the run stays the one that is shown, and remembers what was asked.
+/// A summarizer that answers like the estimator, so that the run stays the same, and records the requests.
 struct Listening(Vec<Request>);
 
 impl Answer for Listening {
@@ -16,8 +16,8 @@ impl Answer for Listening {
     }
 }
 
-/// The text that the digest writes in the place of a predicted one, as a run up to a step asks for it; none where no
-/// request of that event can be told.
+/// Returns the digest's text for a predicted summary of a run up to a call; `None` if the event has no identifiable
+/// request.
 pub(super) fn foreseen(
     case: &Case,
     run: &LaneRun,
@@ -32,14 +32,14 @@ pub(super) fn foreseen(
     };
     let request = listening.0.iter().rfind(is_it)?;
     let text = digest(case, request);
-    // Where a system writes its own request it also words its own message.
+    // A system that writes its own request also formats its own message.
     Some(match &request.ask {
         Some(_) => text,
         None => request.message(&text).as_ref().to_owned(),
     })
 }
 
-/// Whether what was asked for is to stand for what the text stands for.
+/// Returns whether the request and the text cover common messages.
 fn overlap(request: &Request, written: &Written) -> bool {
     let shares =
         |a: &Range<usize>, b: &Range<u32>| a.start < b.end as usize && (b.start as usize) < a.end;

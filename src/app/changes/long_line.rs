@@ -1,17 +1,17 @@
-//! Lines so long that only what differs in them is shown, and the ends of what would fill a page.
+//! Long lines: shows only the differences, or the two ends.
 
 use super::diff::{DiffLine, Side, plain};
 use crate::app::wording;
 
-/// Bytes of a line beyond which its words are not compared and its middle is left out.
+/// Lines longer than this (bytes) are not compared by words, and their middle is omitted.
 pub(super) const LONG: usize = 2_000;
-/// Characters of a long line that are shown at its ends, and around what differs in it.
+/// Characters shown at the ends of a long line and around its differences.
 const ENDS: usize = 600;
 const AROUND: usize = 160;
-/// What two long lines share at their ends, at least, where one is taken for the other changed.
+/// Minimum common characters at the ends of two long lines to treat one as a change of the other.
 const ALIKE: usize = 16;
 
-/// Two long lines, of which only what differs is shown with a little around it.
+/// Returns two long lines with only the differences and some context.
 pub(super) fn pair(removed: &str, added: &str) -> [DiffLine; 2] {
     let (a, b) = (removed.as_bytes(), added.as_bytes());
     let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
@@ -56,7 +56,7 @@ pub(super) fn pair(removed: &str, added: &str) -> [DiffLine; 2] {
     [line(Side::Removed, removed), line(Side::Added, added)]
 }
 
-/// The ends of a long text with how much stands between them.
+/// Returns the ends of a long text and the size of the omitted middle.
 pub(super) fn without_middle(text: &str) -> String {
     if text.len() <= LONG {
         return text.to_owned();
@@ -76,7 +76,7 @@ mod tests {
     use super::super::diff::{Diff, Row};
     use super::*;
 
-    /// The lines as text, what differs in brackets.
+    /// Formats the lines as text, with changes in brackets.
     fn told(old: &str, new: &str) -> Vec<(Side, String)> {
         let piece = |(is_other, text): &(bool, String)| {
             if *is_other {

@@ -1,4 +1,4 @@
-//! What became of a message in a lane: told by the run's context and the events that changed it.
+//! Status of a message in a lane, from the run's context and the events that changed it.
 
 use super::diff::Diff;
 use super::{Changes, Piece};
@@ -13,7 +13,7 @@ use crate::session::Kind;
 use crate::units::Tokens;
 use std::ops::Range;
 
-/// What the changes are worked out of.
+/// The inputs of the changes.
 pub(super) struct Seen<'a> {
     pub(super) document: &'a Document,
     pub(super) runs: &'a Runs,
@@ -21,7 +21,7 @@ pub(super) struct Seen<'a> {
     pub(super) lane: usize,
     pub(super) context: &'a Context,
     pub(super) events: &'a [Event],
-    /// The lane is looked at where its run ends.
+    /// The lane is shown at the end of its run.
     pub(super) is_whole: bool,
 }
 
@@ -76,7 +76,7 @@ impl Seen<'_> {
                 "Dropped with its call or result, which was dropped by hand: they go together."
                     .to_owned()
             }
-            Some(by) => format!("Dropped {}. Nothing stands in its place.", did(by)),
+            Some(by) => format!("Dropped {}. Nothing replaces it.", did(by)),
             None => "The source's own compaction took it.".to_owned(),
         };
         Changes {
@@ -139,7 +139,7 @@ impl Seen<'_> {
         self.events.get(event? as usize)
     }
 
-    /// The same event in the lane's whole run, which has those by hand only at its end.
+    /// Returns the event's index in the complete run, where manual edits happen only at the end.
     pub(super) fn link(&self, event: Option<u32>) -> Option<usize> {
         let is_by_hand = self.event(event)?.is_by_hand();
         (self.is_whole || !is_by_hand).then_some(event? as usize)
@@ -154,7 +154,7 @@ impl Seen<'_> {
     }
 }
 
-/// Nothing but a sentence.
+/// Returns changes that consist of one sentence.
 pub(super) fn only(said: String) -> Changes {
     Changes {
         said,
@@ -162,7 +162,7 @@ pub(super) fn only(said: String) -> Changes {
     }
 }
 
-/// Who did it and when: `by hand`, `by prune at call 12`.
+/// Returns the source and the time of an event: `manually`, `by prune at call 12`.
 pub(super) fn did(event: &Event) -> String {
     if event.is_by_hand() {
         return Event::BY_HAND.to_owned();
@@ -170,18 +170,18 @@ pub(super) fn did(event: &Event) -> String {
     format!("by {} at call {}", event.stage, wording::number(event.step))
 }
 
-/// What stands for a message, if one of ours does.
+/// Returns the written message that replaces a message, if any.
 fn written_for(context: &Context, message: u32) -> Option<&Written> {
     let covers = |range: &Range<u32>| range.contains(&message);
     let mut written = context.written().map(|(written, _)| written);
     written.find(|written| written.covers.iter().any(covers))
 }
 
-/// A part that changed: what stands in its place now, or nothing.
+/// Returns a changed part with its replacement, if any.
 fn piece(section: &Section, marker: Option<&Marker>) -> Piece {
     let is_predicted = marker.is_some_and(|marker| marker.is_predicted);
     let now = marker.filter(|_| !is_predicted).map(|marker| {
-        // As the original is shown.
+        // Format the text like the original.
         let text = if section.kind == Some(Kind::ToolCall) {
             crate::app::message_text::pretty(&marker.text)
         } else {
@@ -191,9 +191,9 @@ fn piece(section: &Section, marker: Option<&Marker>) -> Piece {
     });
     let diff = Diff::new(&section.text, now.as_deref().unwrap_or_default());
     let remark = if is_predicted {
-        Some("The text in its place is written when the lane is exported.")
+        Some("The replacement is written on export.")
     } else if marker.is_none() {
-        Some("Gone with what it belonged to.")
+        Some("Removed together with a related part.")
     } else {
         diff.is_empty()
             .then_some("Only the end of its last line differs.")

@@ -1,6 +1,6 @@
-//! What follows from document and config: every lane's outcome, its context at the selected step, the table's order.
+//! Results derived from document and config: outcomes, contexts at the selected call, the order of the table.
 //!
-//! Worked out again only when something it depends on changed. A lane whose policy, knobs and case stay keeps its outcome.
+//! Recomputed only if an input changed. A lane keeps its outcome while its policy, settings and case are unchanged.
 
 mod shown;
 mod work;
@@ -52,21 +52,21 @@ pub struct Derived {
     stale_since: Option<Instant>,
 }
 
-/// What work is expected to take that is not to be done in a frame.
+/// Expected duration of work that does not fit in a frame.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// Results may be this old before they are shown as stale.
+/// Age after which outdated results are shown as stale.
 const DIM_AFTER: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Debug, PartialEq)]
 struct RunsKey {
     document: u64,
     config: Config,
-    /// Changes when another counter's weights arrive.
+    /// Changes when the weights of another tokenizer arrive.
     weights: u64,
 }
 
-/// Counts of the results that it is worked out of, the lane, and what is looked at.
+/// Revisions of the inputs, the lane, and the selected item.
 type ChangesKey = (u64, u64, usize, Target);
 
 #[derive(Clone, Debug, PartialEq)]
@@ -82,16 +82,16 @@ struct InsightsKey {
 struct OrderKey {
     document: u64,
     weights: u64,
-    /// Changes when what is sorted by arrives.
+    /// Changes when the sort keys arrive.
     carried: u64,
     filter: Filter,
     sort: Sort,
-    /// Where the filter asks for marks.
+    /// The marks, if the filter uses them.
     by_hand: Option<Arc<ByHand>>,
 }
 
 impl Derived {
-    /// Nothing yet.
+    /// Returns an empty set of results.
     pub fn new(at: Where) -> Self {
         let (runs, rows) = (Latest::new("replay"), Latest::new("lanes"));
         Self {
@@ -116,7 +116,7 @@ impl Derived {
         }
     }
 
-    /// Forgets everything: another document comes.
+    /// Discards everything for a new document.
     pub fn clear(&mut self, document: &Document) {
         self.runs.clear();
         self.rows.clear();
@@ -134,7 +134,7 @@ impl Derived {
         self.calls.clear();
         self.text.clear();
         self.changes.clear();
-        // Until the first of each is measured: what the document before cost says nothing about this one.
+        // Used until each is measured: costs of the previous document do not apply to this one.
         let slow_if = |is_large: bool| {
             if is_large {
                 Duration::from_millis(50)
@@ -158,7 +158,7 @@ impl Derived {
         self.ledgers.expect(Duration::from_secs(1));
     }
 
-    /// Brings everything up to date, or asks for it.
+    /// Updates all results or starts the work for them.
     pub fn update(
         &mut self,
         ctx: &egui::Context,

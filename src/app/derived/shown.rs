@@ -1,4 +1,4 @@
-//! What is there of the results, for panels to show.
+//! Access to the available results for panels.
 
 use super::{ChangesKey, DIM_AFTER, Derived};
 use crate::analysis::loss::Names;
@@ -18,32 +18,32 @@ use crate::engine::Sample;
 use std::sync::Arc;
 
 impl Derived {
-    /// The latest runs, maybe of a config before.
+    /// Returns the latest runs, possibly of an earlier config.
     pub fn runs(&self) -> Option<&Arc<Runs>> {
         self.runs.get()
     }
 
-    /// The latest aligned rows.
+    /// Returns the latest aligned rows.
     pub fn rows(&self) -> Option<&Arc<LaneRows>> {
         self.rows.get()
     }
 
-    /// The latest order of the message table.
+    /// Returns the latest order of the message table.
     pub fn order(&self) -> &[u32] {
         self.order.get().map_or(&[], |order| order)
     }
 
-    /// The latest list of events.
+    /// Returns the latest list of events.
     pub fn events(&self) -> Option<&EventList> {
         self.events.get().map(Arc::as_ref)
     }
 
-    /// How long messages were carried, and when they were last needed.
+    /// Returns the resent counts and last uses of messages.
     pub fn carried(&self) -> Option<&CarriedTable> {
         self.carried.get().map(Arc::as_ref)
     }
 
-    /// Whether there is everything that there is in other results: then these can take their place, and nothing blinks.
+    /// Returns whether every result of `other` is available here too, so that a swap does not flicker.
     pub fn shows_all_of(&self, other: &Self) -> bool {
         let there = |derived: &Self| {
             [
@@ -58,47 +58,47 @@ impl Derived {
         both.into_iter().all(|(here, there)| here || !there)
     }
 
-    /// What everything costs, maybe by the runs before.
+    /// Returns the costs, possibly of earlier runs.
     pub fn costs(&self) -> Option<&Costs> {
         self.costs.get().map(Arc::as_ref)
     }
 
-    /// What there is to know about the session, maybe with the settings before.
+    /// Returns the insights of the session, possibly for earlier settings.
     pub fn insights(&self) -> Option<&SessionInsights> {
         self.insights.get().map(Arc::as_ref)
     }
 
-    /// The index of the session's names.
+    /// Returns the index of the session's names.
     pub fn names(&self) -> Option<&Arc<Names>> {
         self.names.get()
     }
 
-    /// How far back the agent reached.
+    /// Returns the distances of the agent's references.
     pub fn reach(&self) -> Option<&Arc<Reach>> {
         self.reach.get()
     }
 
-    /// What every lane lacked, maybe by the runs before.
+    /// Returns the losses of all lanes, possibly of earlier runs.
     pub fn losses(&self) -> Option<&Losses> {
         self.losses.get().map(Arc::as_ref)
     }
 
-    /// What recorded compactions left, once somebody wants to see it.
+    /// Returns the survival after recorded compactions, once requested.
     pub fn survivals(&self) -> Option<&Survivals> {
         self.survivals.get().map(Arc::as_ref)
     }
 
-    /// The focused lane's samples in the order of the list of calls.
+    /// Returns the focused lane's samples in the order of the call list.
     pub fn calls(&self) -> &[u32] {
         self.calls.get().map_or(&[], |order| order)
     }
 
-    /// Counts the results so far.
+    /// Returns the number of results so far.
     pub fn revision(&self) -> u64 {
         self.runs.generation()
     }
 
-    /// The selected message in full, if it is there yet.
+    /// Returns the full text of the selected message, if ready.
     pub fn text(
         &self,
         document: &Document,
@@ -112,21 +112,20 @@ impl Derived {
             .map(Arc::as_ref)
     }
 
-    /// What the focused lane has in the place of what is selected, if that is worked out yet.
+    /// Returns the changes of the selected item in the focused lane, if ready.
     pub fn changes(&self, selection: &Selection, view: &View) -> Option<&Changes> {
         let key = self.changes_key(selection, view)?;
         let changes = self.changes.get().filter(|_| self.changes.is_for(&key));
         changes.map(Arc::as_ref)
     }
 
-    /// What is shown is not what is wanted, and has not been for long enough to say so: lanes that are dimmed for
-    /// a frame or two flicker.
+    /// Returns whether results have been outdated for so long that lanes are dimmed. A shorter limit would flicker.
     pub fn is_stale(&self) -> bool {
         self.stale_since
             .is_some_and(|since| since.elapsed() > DIM_AFTER)
     }
 
-    /// The curve of the setting under the pointer, once it was played.
+    /// Returns the curve of the setting under the pointer, once it was replayed.
     pub fn ghost(&self, tuning: Option<&Tuning>, point: Option<usize>) -> Option<&[Sample]> {
         let key = (tuning?.id, point?);
         let samples = self.ghost.get().filter(|_| self.ghost.is_for(&key));

@@ -1,4 +1,4 @@
-//! Asks for each result anew when something that it depends on has changed.
+//! Requests each result when one of its inputs changed.
 
 use super::{Derived, InsightsKey, OrderKey, RunsKey, SLOW};
 use crate::analysis::loss::Names;
@@ -80,13 +80,13 @@ impl Derived {
         });
     }
 
-    /// The weights that are shown.
+    /// Returns the weights in use.
     fn weights(&self, document: &Document) -> Arc<TokenLedger> {
         let runs = self.runs.get();
         Arc::clone(runs.map_or(&document.loaded.case.ledger, |runs| &runs.case.ledger))
     }
 
-    /// Plays the setting under the pointer.
+    /// Replays the setting under the pointer.
     pub fn update_ghost(
         &mut self,
         ctx: &egui::Context,
@@ -131,7 +131,7 @@ impl Derived {
         });
     }
 
-    /// The weights by a counter: those the session was loaded with, or counted anew on a thread.
+    /// Returns the weights of a tokenizer: the loaded ones, or new counts from a thread.
     pub(super) fn ledger(
         &mut self,
         ctx: &egui::Context,
@@ -149,7 +149,7 @@ impl Derived {
         );
         let fallback = Arc::clone(loaded);
         self.ledgers.want(ctx, self.at, &key, move |_| {
-            // Cannot be cancelled: nobody else holds its progress.
+            // Cannot be canceled: no one else holds its progress.
             TokenLedger::count(&session, counter, &Progress::default())
                 .unwrap_or_else(|_cancelled| fallback.recount(&session))
         });
@@ -201,7 +201,7 @@ impl Derived {
         });
     }
 
-    /// Looks through the session again once nothing moves any more: a drag asks for it in every frame.
+    /// Updates the insights once all inputs are settled, since a drag changes them in every frame.
     pub(super) fn update_insights(&mut self, ctx: &egui::Context, is_stale: bool) {
         let (Some(runs), Some(costs)) = (self.runs.get(), self.costs.get()) else {
             return;
@@ -312,7 +312,7 @@ impl Derived {
             let until: Vec<_> = runs
                 .lanes
                 .par_iter()
-                // The last step shows where the session ended, its answer included: the outcome's own context.
+                // The last call shows the end of the session with its answer: the context of the outcome.
                 .map(|lane| {
                     let run = || simulate(&runs.case, &lane.policy, &lane.knobs, Some(step));
                     (step < last).then(|| Stand::from(run()))

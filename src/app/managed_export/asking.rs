@@ -1,4 +1,4 @@
-//! The model that writes an export's summaries: how a person names it, and what is heard while it is asked.
+//! The model that writes the summaries of an export: its settings, and the progress of the request.
 
 use super::connection::ConnectionDraft;
 use super::draft::{typed, typed_path};
@@ -10,26 +10,26 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The model as a person names it. The key is not here: it is never kept.
+/// Model settings as entered. The key is kept elsewhere and never saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelDraft {
-    /// Name of the API that is spoken.
+    /// Name of the API.
     pub api: &'static str,
-    /// Address of the server; the provider's own if empty.
+    /// URL of the server; the provider's default if empty.
     pub base_url: String,
-    /// The model's name.
+    /// Name of the model.
     pub model: String,
-    /// Environment variable that holds the key; the provider's usual one if empty.
+    /// Environment variable with the key; the provider's usual one if empty.
     pub key_variable: String,
-    /// Its window in tokens; asked of the server if empty.
+    /// Context window in tokens; requested from the server if empty.
     pub window: String,
-    /// A prompt of the person's own; the policy's if empty.
+    /// Custom prompt; the policy's if empty.
     pub prompt: String,
-    /// Requests and answers are logged.
+    /// Log requests and answers.
     pub keeps_log: bool,
-    /// In this new file; in one in the program's own folder if empty.
+    /// New log file; a file in the program's folder if empty.
     pub log: String,
-    /// How it is reached.
+    /// Connection settings.
     pub connection: ConnectionDraft,
 }
 
@@ -49,7 +49,7 @@ impl Default for ModelDraft {
     }
 }
 
-/// A key or a password as it is typed: shown nowhere, not even for debugging.
+/// A key or password as typed: never shown, not even in debug output.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Private(pub String);
 
@@ -59,35 +59,35 @@ impl fmt::Debug for Private {
     }
 }
 
-/// What a draft does not say about a run that asks a model.
+/// The inputs of a model run that are not in the draft.
 #[derive(Clone, Copy, Debug)]
 pub struct Asker<'a> {
     /// The key as typed.
     pub key: &'a Private,
-    /// Name of the session.
+    /// Display name of the session.
     pub session: &'a str,
-    /// The program may keep something of its own.
+    /// The program may save its own files.
     pub keeps_state: bool,
-    /// The run's ear and brake.
+    /// Progress and cancellation of the run.
     pub line: &'a Line,
-    /// The window that is to be drawn when something is heard.
+    /// The window to redraw on progress.
     pub ctx: &'a egui::Context,
 }
 
-/// What is heard while a model is asked.
+/// Progress of a model run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Heard {
-    /// Questions asked so far.
+    /// Number of requests so far.
     pub asked: usize,
-    /// Tokens of the current one.
+    /// Tokens of the current request.
     pub tokens: u64,
-    /// Its answer so far.
+    /// The answer so far.
     pub text: String,
-    /// Why it waits to ask again.
+    /// Reason for the delay before the next attempt.
     pub waits: Option<String>,
 }
 
-/// The ear and the brake of a run that asks a model.
+/// Progress and cancellation of a model run.
 #[derive(Clone, Debug, Default)]
 pub struct Line {
     heard: Arc<Mutex<Heard>>,
@@ -95,7 +95,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// What was heard so far.
+    /// Returns the progress so far.
     pub fn heard(&self) -> Heard {
         self.heard
             .lock()
@@ -103,7 +103,7 @@ impl Line {
             .clone()
     }
 
-    /// Ends it: the connection is closed.
+    /// Cancels the run and closes the connection.
     pub fn cancel(&self) {
         self.stop.cancel();
     }
@@ -125,20 +125,21 @@ impl Line {
 }
 
 impl ModelDraft {
-    /// The API that is spoken.
+    /// Returns the selected API.
     pub fn api(&self) -> &'static Api {
         api_by_name(self.api).unwrap_or(APIS[0])
     }
 
-    /// Where the model is.
+    /// Returns the address of the model.
     ///
     /// # Errors
-    /// One line that says what is wrong with the address or the name.
+    ///
+    /// Returns a one-line message if the URL or the name is invalid.
     pub fn endpoint(&self) -> Result<Endpoint, String> {
         Endpoint::new(self.api(), &self.base_url, &self.model).map_err(|error| error.to_string())
     }
 
-    /// The variable that the key is looked for in.
+    /// Returns the environment variable that contains the key.
     pub fn variable(&self) -> &str {
         match self.key_variable.trim() {
             "" => self.api().key_variable,
@@ -146,17 +147,21 @@ impl ModelDraft {
         }
     }
 
-    /// The model, ready to be asked.
+    /// Returns a configured model client.
     ///
     /// # Errors
-    /// One line that says what is missing.
+    ///
+    /// Returns a one-line message that names the missing setting.
     pub fn model(&self, asker: Asker<'_>) -> Result<Model, String> {
         let endpoint = self.endpoint()?;
         let key = self.key(asker.key, &endpoint)?;
         let window = match self.window.trim().replace(['_', ',', ' '], "") {
             text if text.is_empty() => None,
             text => Some(text.parse().map_err(|_error| {
-                format!("the window {:?} is no number of tokens", self.window.trim())
+                format!(
+                    "the window {:?} is not a number of tokens",
+                    self.window.trim()
+                )
             })?),
         };
         let prompt = self.prompt.trim();
@@ -175,23 +180,23 @@ impl ModelDraft {
         })
     }
 
-    /// The file of the log, if one is kept.
+    /// Returns the log file, if a log is kept.
     fn log(&self, asker: Asker<'_>) -> Result<Option<PathBuf>, String> {
         match (self.keeps_log, typed_path(&self.log)) {
             (false, _) => Ok(None),
-            // Known before anything is asked: an answer that was paid for is not lost.
+            // Checked before any request, so that a paid answer is not lost.
             (true, Some(path)) => refuse_output(&path)
                 .map(|()| Some(path))
                 .map_err(|why| format!("the log: {why}")),
             (true, None) if asker.keeps_state => Ok(new_log(asker.session)),
             (true, None) => Err(
-                "started with --no-state, the program keeps nothing of its own: name the log's file, or keep no log"
+                "started with --no-state, the program saves no files: enter a log file, or turn the log off"
                     .to_owned(),
             ),
         }
     }
 
-    /// The key: as typed, else from the environment. A server on this machine mostly wants none.
+    /// Returns the typed key, else the one from the environment. A local server usually needs none.
     fn key(&self, key: &Private, endpoint: &Endpoint) -> Result<Option<Key>, String> {
         if typed(key).is_some() {
             let key = Key::typed(key.0.clone());
@@ -201,7 +206,7 @@ impl ModelDraft {
             Ok(key) => Ok(Some(key)),
             Err(KeyError::Missing(_)) if endpoint.is_local() => Ok(None),
             Err(KeyError::Missing(variable)) => Err(format!(
-                "there is no key: type one, or start the program with it in {variable}"
+                "no API key: enter one, or set {variable} before starting the program"
             )),
             Err(error) => Err(error.to_string()),
         }

@@ -1,39 +1,39 @@
-//! How a model is reached and how patiently, as a person types it.
+//! Connection settings as entered: timeouts, attempts, proxy and certificates.
 
 use super::Private;
 use super::draft::{typed, typed_path};
 use crate::exec::model::{ModelClient, Proxy};
 use std::time::Duration;
 
-/// How a model is reached; what is empty stays as it is by default.
+/// Connection settings; an empty field means the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionDraft {
-    /// For an answer as a whole: seconds, or words as `5 min`.
+    /// Timeout for a complete answer: seconds, or a time with unit such as `5 min`.
     pub whole: String,
-    /// For an answer to begin, in the same way.
+    /// Timeout for the start of an answer, in the same format.
     pub begin: String,
-    /// How often a question is asked at most.
+    /// Maximum number of attempts per request.
     pub tries: String,
-    /// How freely the model chooses words, 0 to 2.
+    /// Sampling temperature, 0 to 2.
     pub temperature: String,
-    /// A proxy, or `none`; the system's if empty. May hold a password.
+    /// Proxy, or `none`; the system's if empty. May contain a password.
     pub proxy: Private,
-    /// Certificates (PEM) to trust beside the system's.
+    /// Certificates (PEM) to trust in addition to the system's.
     pub ca_file: String,
 }
 
-/// Most tries that can be asked for.
+/// The maximum number of attempts.
 const MOST_TRIES: u32 = 100;
-/// The longest time that can be asked for.
+/// The longest timeout.
 const LONGEST: Duration = Duration::from_hours(24 * 7);
 
 impl ConnectionDraft {
-    /// Something is set.
+    /// Returns whether any setting is changed.
     pub fn is_changed(&self) -> bool {
         *self != Self::default()
     }
 
-    /// What is wrong with it, in one line. Says nothing of the proxy, which may hold a password.
+    /// Returns a one-line error for invalid settings. Never quotes the proxy, which may contain a password.
     pub fn trouble(&self) -> Option<String> {
         let checks = [
             duration("whole answer", &self.whole).err(),
@@ -44,10 +44,11 @@ impl ConnectionDraft {
         checks.into_iter().flatten().next()
     }
 
-    /// A client that goes by it.
+    /// Applies the settings to a client.
     ///
     /// # Errors
-    /// One line that says what is wrong.
+    ///
+    /// Returns a one-line message that names the invalid setting.
     pub fn applied(&self, mut client: ModelClient) -> Result<ModelClient, String> {
         if let Some(limit) = duration("whole answer", &self.whole)? {
             client.limits.total = limit;
@@ -67,10 +68,11 @@ impl ConnectionDraft {
         Ok(client)
     }
 
-    /// How freely the model chooses words.
+    /// Returns the sampling temperature.
     ///
     /// # Errors
-    /// One line: it is no number from 0 to 2.
+    ///
+    /// Returns a one-line message if it is not a number from 0 to 2.
     pub fn temperature(&self) -> Result<Option<f64>, String> {
         let text = self.temperature.trim();
         if text.is_empty() {
@@ -96,7 +98,7 @@ impl ConnectionDraft {
     }
 }
 
-/// Seconds, or a number with its unit.
+/// Parses seconds, or a number with a unit.
 fn duration(name: &str, text: &str) -> Result<Option<Duration>, String> {
     let text = text.trim();
     if text.is_empty() {

@@ -1,4 +1,4 @@
-//! What is to be exported, as a person fills it in, and where it goes unless told.
+//! Export settings as entered, and the default output path.
 
 use super::{ModelDraft, Private};
 use crate::app::document::Document;
@@ -6,64 +6,64 @@ use crate::exec;
 use crate::formats::{self, FORMATS, Format, Resume};
 use std::path::PathBuf;
 
-/// What is to be exported.
+/// The settings of an export.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draft {
-    /// Index of the lane; none for what was recorded.
+    /// Index of the lane; `None` for the recorded one.
     pub lane: Option<usize>,
-    /// Index of the step that the lane shows.
+    /// Index of the call.
     pub step: usize,
-    /// What of it.
+    /// The part of the lane to export.
     pub what: What,
     /// Name of the format.
     pub format: &'static str,
-    /// Who writes summaries.
+    /// Source of the summaries.
     pub who: Who,
     /// The pasted summary.
     pub text: String,
     /// The model.
     pub model: ModelDraft,
-    /// The log that answers in a model's place.
+    /// The log to replay instead of calling a model.
     pub replay: String,
-    /// What becomes of it.
+    /// Destination of the export.
     pub target: Target,
-    /// Where to.
+    /// Output path.
     pub output: String,
-    /// The person chose the place: it no longer follows the format.
+    /// You chose the output path: it no longer follows the format.
     pub is_output_chosen: bool,
-    /// The folder for files that the policy writes; beside the output if empty.
+    /// Folder for files that the policy writes; next to the output if empty.
     pub files: String,
-    /// The lane that was looked at when the lane was chosen.
+    /// The focused lane when the lane was chosen.
     pub focused: Option<usize>,
 }
 
-/// What of a lane is exported.
+/// The part of a lane to export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// The context as the lane shows it at the step.
+    /// The context of the lane at the call.
     AsShown,
-    /// The last real context, managed once.
+    /// The last recorded context after one run of the policy.
     CompactNow,
-    /// The same, whether the trigger is met or not.
+    /// The last recorded context, compacted even if the trigger is not met.
     CompactNowForced,
-    /// What the model saw at the step, whether anything was done by then or not: the file alone.
+    /// The context of the call, changed or not, as a file only.
     Saw,
 }
 
-/// Who writes summaries.
+/// Source of the summaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
     /// The offline digest.
     Digest,
-    /// The person: a text that is pasted.
+    /// A pasted text.
     Person,
     /// A model.
     Model,
-    /// What a model answered in an earlier run, from its log.
+    /// Answers from the log of an earlier run.
     Log,
 }
 
-/// What becomes of an export.
+/// Destination of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A new file.
@@ -73,7 +73,7 @@ pub enum Target {
 }
 
 impl Draft {
-    /// What is most often wanted: the lane as it is shown, in the file's own format, beside the file.
+    /// Creates the default settings: the lane as shown, in the format of the file, next to the file.
     pub fn new(document: &Document, lane: usize, step: usize) -> Self {
         let mut draft = Self {
             lane: Some(lane),
@@ -94,31 +94,31 @@ impl Draft {
         draft
     }
 
-    /// The program that can carry on with the export, if it is one that has the document's sessions.
+    /// Returns the program that can resume the export, if it uses the document's format.
     pub fn resume(&self, document: &Document) -> Option<&'static Resume> {
         let is_own = self.format == document.session().source.format;
         let format = formats::by_name(self.format).filter(|_| is_own && self.what != What::Saw)?;
         format.resume.as_ref()
     }
 
-    /// It goes into a program's store.
+    /// Returns whether the export is added to a program's store.
     pub fn is_for_store(&self, document: &Document) -> bool {
         self.target == Target::Store && self.resume(document).is_some()
     }
 
-    /// A model is asked.
+    /// Returns whether a model is called.
     pub fn asks_model(&self) -> bool {
         self.who == Who::Model && self.lane.is_some()
     }
 
-    /// What can be asked for of the lane that was chosen.
+    /// Resets options that the chosen lane does not support.
     pub(super) fn keep_possible(&mut self) {
         if self.lane.is_none() {
             self.what = What::Saw;
         }
     }
 
-    /// The place unless told; nothing where the source's folder is no place for it.
+    /// Returns the default output path; empty if the source's folder is unsuitable.
     pub(super) fn default_output(&self, document: &Document) -> String {
         let place = document.origin.beside().zip(formats::by_name(self.format));
         let path = place.and_then(|(source, format)| match self.what {
@@ -128,7 +128,7 @@ impl Draft {
         path.map_or_else(String::new, |path| path.display().to_string())
     }
 
-    /// Moves on to the next free name where the place is taken, as it is after an export.
+    /// Chooses the next free name if the path exists, for example after an export.
     pub(super) fn take_free_name(&mut self) {
         let path = PathBuf::from(self.output.trim());
         let is_taken = path.file_name().is_some() && exec::is_taken(&path);
@@ -143,10 +143,10 @@ impl Draft {
     }
 }
 
-/// Formats that any session can be written in; the others only hold their own.
+/// Formats that can represent any session; other formats only hold their own.
 const OPEN_FORMATS: [&str; 2] = ["openai_chat", "anthropic_messages"];
 
-/// The formats that this session can be written in, its own first.
+/// Returns the formats this session can be written in, its own first.
 pub fn writable(document: &Document) -> impl Iterator<Item = &'static Format> {
     let own = document.session().source.format;
     let is_own = move |f: &&Format| f.name == own;
@@ -160,14 +160,14 @@ pub fn writable(document: &Document) -> impl Iterator<Item = &'static Format> {
         .filter(|f| f.export.is_some())
 }
 
-/// A path as it was typed; none if nothing was.
+/// Returns the typed path; `None` if empty.
 pub(super) fn typed_path(text: &str) -> Option<PathBuf> {
     Some(text.trim())
         .filter(|text| !text.is_empty())
         .map(PathBuf::from)
 }
 
-/// A text as it was typed; none if nothing was.
+/// Returns the typed text; `None` if empty.
 pub(super) fn typed(text: &Private) -> Option<&str> {
     Some(text.0.trim()).filter(|text| !text.is_empty())
 }

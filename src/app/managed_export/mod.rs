@@ -1,4 +1,4 @@
-//! An export of a managed conversation on its way: what is asked for, the work, and what came of it.
+//! Export of a managed conversation: settings, work and result.
 
 mod asking;
 mod connection;
@@ -28,26 +28,26 @@ use std::sync::Arc;
 /// An export in the window.
 #[derive(Debug)]
 pub struct Export {
-    /// What is asked for.
+    /// The settings.
     pub draft: Draft,
-    /// The model's key as typed, for as long as the dialog is open.
+    /// The typed API key, kept while the dialog is open.
     pub key: Private,
-    /// How far it is.
+    /// Progress of the export.
     pub stage: Stage,
-    /// The program may keep logs of its own.
+    /// The program may save logs.
     pub keeps_state: bool,
 }
 
-/// What an export is made of, beside what was filled in.
+/// The inputs of an export besides its settings.
 #[derive(Clone, Copy)]
 pub struct Shop<'a> {
     /// The session.
     pub document: &'a Document,
-    /// Its lanes.
+    /// The lanes of the session.
     pub runs: &'a Runs,
-    /// The window that is to be drawn when work is done.
+    /// The window to redraw when work is done.
     pub ctx: &'a egui::Context,
-    /// Where work is done.
+    /// The place to run work.
     pub at: Where,
 }
 
@@ -61,15 +61,15 @@ impl Export {
         }
     }
 
-    /// Starts with what is most often wanted. Where the program keeps nothing of its own, no log is kept unless asked for.
+    /// Creates an export with the default settings. If the program saves no files, the log is off by default.
     pub fn new(document: &Document, lane: usize, step: usize, keeps_state: bool) -> Self {
         let mut draft = Draft::new(document, lane, step);
         draft.model.keeps_log = keeps_state;
         Self::of(draft, keeps_state)
     }
 
-    /// Goes on with what was asked for the last time; only the step follows what is looked at, and the lane where
-    /// another one is.
+    /// Creates an export with the settings of the previous one. The call follows the selection, and so does the lane if
+    /// another one is focused.
     pub fn again(
         mut draft: Draft,
         document: &Document,
@@ -92,7 +92,7 @@ impl Export {
         Self::of(draft, keeps_state)
     }
 
-    /// Takes over an edited draft; the place follows what is written until it was chosen.
+    /// Applies edited settings. The output path follows the format until you choose one.
     pub fn edit(&mut self, document: &Document, mut draft: Draft) {
         draft.keep_possible();
         let is_other = |of: fn(&Draft) -> (bool, &str)| of(&draft) != of(&self.draft);
@@ -102,13 +102,13 @@ impl Export {
             draft.output = draft.default_output(document);
         }
         self.draft = draft;
-        // What went wrong stands there until the next try: it says what to change.
+        // An error message stays visible until the next attempt, since it says what to change.
         if !matches!(self.stage, Stage::Failed(_)) {
             self.stage = Stage::Form;
         }
     }
 
-    /// Asks for the last context to be compacted whether the trigger is met or not; goes on where that has been tried.
+    /// Selects a compaction even if the trigger is not met. Restarts the export if it was already tried.
     pub fn compact_anyway(&mut self, shop: Shop<'_>) {
         let was_tried = !matches!(self.stage, Stage::Form);
         self.draft.what = What::CompactNowForced;
@@ -117,7 +117,7 @@ impl Export {
         }
     }
 
-    /// Goes on: writes it, or asks before anything is sent to a model or put into a program's store.
+    /// Writes the export, or asks for consent before data is sent to a model or added to a store.
     pub fn run(&mut self, shop: Shop<'_>) {
         match self.job(shop) {
             Ok((job, line)) if self.draft.asks_model() => self.ask_consent(shop, job, line),
@@ -126,7 +126,7 @@ impl Export {
         }
     }
 
-    /// Has summaries written without a model, to be looked at first.
+    /// Generates summaries for review, without a model.
     pub fn look(&mut self, shop: Shop<'_>) {
         match self.job(shop) {
             Ok((job, line)) if self.draft.asks_model() => self.ask_consent(shop, job, line),
@@ -140,7 +140,7 @@ impl Export {
             return;
         };
         if sending.requests == 0 {
-            // Nobody is asked anything, the window of the model included.
+            // No request is sent, not even for the model's context window.
             job.summarizer = Summarizer::Digest;
             return self.preview(shop.ctx, shop.at, job, line);
         }
@@ -153,7 +153,7 @@ impl Export {
         }));
     }
 
-    /// The person agrees: summaries are asked for.
+    /// Sends the summary requests after consent.
     pub fn send(&mut self, ctx: &egui::Context, at: Where) {
         if let Stage::Consent(consent) = &self.stage {
             let (job, line) = (consent.job.clone(), consent.line.clone());
@@ -170,7 +170,7 @@ impl Export {
         self.stage = Stage::Asking(line, begin(ctx, at, "summaries", work));
     }
 
-    /// Writes what was looked at, with the summaries as they are now.
+    /// Writes the export with the reviewed summaries.
     pub fn write_reviewed(&mut self, shop: Shop<'_>) {
         let Stage::Review(review) = &self.stage else {
             return;
@@ -182,7 +182,7 @@ impl Export {
         }
     }
 
-    /// Writes a file, or asks whether it may go into the store.
+    /// Writes a file, or asks for consent to add the export to a store.
     fn place(&mut self, shop: Shop<'_>, job: ExportJob) {
         let Some(resume) = self
             .draft
@@ -201,7 +201,7 @@ impl Export {
         }));
     }
 
-    /// The person agrees: it goes into the store.
+    /// Adds the export to the store after consent.
     pub fn put_into_store(&mut self, ctx: &egui::Context, at: Where) {
         if let Stage::Store(consent) = &self.stage {
             let job = consent.job.clone();
@@ -229,7 +229,7 @@ impl Export {
         self.stage = Stage::Writing(begin(ctx, at, "export", work));
     }
 
-    /// Back to the form; what is under way ends.
+    /// Returns to the form and stops the work in progress.
     pub fn cancel(&mut self) {
         if let Stage::Asking(line, _) = &self.stage {
             line.cancel();
@@ -237,7 +237,7 @@ impl Export {
         self.stage = Stage::Form;
     }
 
-    /// Writes a summary over.
+    /// Replaces the text of a summary.
     pub fn edit_summary(&mut self, request: usize, text: String) {
         if let Stage::Review(review) = &mut self.stage
             && let Some(known) = review.texts.get_mut(request)
@@ -246,13 +246,13 @@ impl Export {
         }
     }
 
-    /// Looks whether work is over; what was written just now.
+    /// Receives finished work; returns the result of a write that just ended.
     pub fn poll(&mut self) -> Option<&Written> {
         let was_writing = matches!(self.stage, Stage::Writing(_));
         self.stage = std::mem::replace(&mut self.stage, Stage::Form).polled();
         match &self.stage {
             Stage::Done(written) if was_writing => {
-                // Ready for another one.
+                // Ready for the next export.
                 self.draft.take_free_name();
                 Some(written)
             }
@@ -260,7 +260,7 @@ impl Export {
         }
     }
 
-    /// The log that answers in a model's place.
+    /// Returns the log to replay instead of calling a model.
     fn replay(&self) -> Option<PathBuf> {
         let is_meant = self.draft.who == Who::Log && self.draft.lane.is_some();
         is_meant.then(|| typed_path(&self.draft.replay).unwrap_or_default())
@@ -280,7 +280,7 @@ impl Export {
                 })?;
                 Summarizer::Model(Arc::new(model))
             }
-            // A log is read where the work is done.
+            // The log is read by the worker.
             _ => Summarizer::Digest,
         };
         let job = self.job_for(shop.runs, summarizer).ok_or(GONE)?;
@@ -303,7 +303,7 @@ impl Export {
                 Schedule::Replay,
                 Some(draft.step).filter(|step| *step < last),
             ),
-            // What really happened is the context that the file tells of, with nothing done to it.
+            // The recorded lane is the recorded context without changes.
             What::Saw if draft.lane.is_none() => (Schedule::Now { force: false }, Some(draft.step)),
             What::Saw => (Schedule::Replay, Some(draft.step)),
             What::CompactNow => (Schedule::Now { force: false }, None),
@@ -326,7 +326,7 @@ impl Export {
 
 const GONE: &str = "This lane or format is no longer there. Close this and try again.";
 
-/// Does work now or on a thread of this name.
+/// Runs work now, or on a thread with this name.
 fn begin<T: Send + 'static>(
     ctx: &egui::Context,
     at: Where,
@@ -339,7 +339,7 @@ fn begin<T: Send + 'static>(
     }
 }
 
-/// The same answered from a log, where one is given.
+/// Sets the job to replay a log, if one is given.
 fn answered_by(mut job: ExportJob, log: Option<&Path>) -> Result<ExportJob, String> {
     if let Some(path) = log.filter(|_| job.given.is_empty()) {
         if path.as_os_str().is_empty() {
@@ -350,7 +350,7 @@ fn answered_by(mut job: ExportJob, log: Option<&Path>) -> Result<ExportJob, Stri
     Ok(job)
 }
 
-/// The same with the model's window asked of its server, where the person gave none: off the window's thread.
+/// Requests the context window from the model's server if none is given. Runs outside the UI thread.
 fn asked_its_window(mut job: ExportJob) -> ExportJob {
     if let Summarizer::Model(model) = &job.summarizer
         && model.window.is_none()

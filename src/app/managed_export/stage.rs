@@ -1,4 +1,4 @@
-//! How far an export is.
+//! Progress of an export.
 
 use super::Line;
 use crate::app::background::Background;
@@ -7,71 +7,71 @@ use crate::providers::Endpoint;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How far an export is.
+/// Progress of an export.
 #[derive(Debug)]
 pub enum Stage {
-    /// It is being described.
+    /// The form is open.
     Form,
-    /// Before anything is sent: what would be, and whether the person agrees.
+    /// Consent before data is sent to a model.
     Consent(Box<Consent>),
     /// Summaries are being written.
     Asking(Line, Background<Result<Preview, String>>),
-    /// Summaries are there, and may be written over.
+    /// Summaries are ready for review and can be edited.
     Review(Review),
-    /// Before anything goes into a program's store: where, and whether the person agrees.
+    /// Consent before the export is added to a program's store.
     Store(Box<StoreConsent>),
     /// Files are being written.
     Writing(Background<Result<Written, String>>),
-    /// It was written, or there was nothing to write.
+    /// Written, or nothing to write.
     Done(Box<Written>),
-    /// Nothing was written, and why.
+    /// Failed with this error; nothing was written.
     Failed(String),
 }
 
-/// What would be sent, and to whom.
+/// The data to be sent, and its destination.
 #[derive(Clone, Debug)]
 pub struct Consent {
-    /// How much.
+    /// Amount of data.
     pub sending: Sending,
-    /// Where to.
+    /// Destination.
     pub endpoint: Endpoint,
-    /// Where it is logged.
+    /// Log file.
     pub log: Option<PathBuf>,
     pub(super) job: ExportJob,
     pub(super) line: Line,
 }
 
-/// What would go into a program's store.
+/// The change to a program's store.
 #[derive(Debug)]
 pub struct StoreConsent {
     /// The program.
     pub program: &'static str,
-    /// The folder, or why there is none; none while it is looked for.
+    /// The store folder or an error; `None` while it is being located.
     pub folder: Option<Result<PathBuf, String>>,
     pub(super) looking: Option<Background<Result<PathBuf, String>>>,
     pub(super) job: ExportJob,
 }
 
-/// What came of it.
+/// The result of an export.
 #[derive(Clone, Debug)]
 pub struct Written {
-    /// What was written.
+    /// The written files.
     pub exported: Exported,
-    /// The session that a program can resume, if that was asked for.
+    /// The session to resume, if requested.
     pub resumed: Option<Resumed>,
 }
 
-/// Summaries before they are written.
+/// Summaries under review.
 #[derive(Clone, Debug)]
 pub struct Review {
-    /// What came of the run.
+    /// Result of the run.
     pub preview: Preview,
-    /// The summaries as they are now, by request; none where there is no answer.
+    /// Current texts of the summaries, by request; `None` without an answer.
     pub texts: Vec<Option<String>>,
 }
 
 impl Stage {
-    /// The stage after this one, where its work is over.
+    /// Returns the next stage if its work is done.
     pub(super) fn polled(self) -> Self {
         match self {
             Self::Asking(line, work) => match work.take() {
@@ -121,13 +121,13 @@ impl Review {
         }
     }
 
-    /// A person has written this one over.
+    /// Returns whether you edited this summary.
     pub fn is_edited(&self, request: usize) -> bool {
         let was = self.preview.requests[request].text.as_deref();
         self.texts[request].as_deref() != was
     }
 
-    /// The answers as they are now.
+    /// Returns the current answers.
     pub(super) fn given(&self) -> Vec<RequestRecord> {
         let requests = self.preview.requests.iter().enumerate();
         let now = requests.map(|(idx, request)| RequestRecord {

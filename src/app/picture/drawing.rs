@@ -1,4 +1,4 @@
-//! Paints a report's drawing with the window's fonts and colors, for pictures of the curve alone.
+//! Renders a report's chart with the window's fonts and colors.
 
 use super::{Stage, png};
 use crate::app::theme::{self, Palette};
@@ -7,17 +7,18 @@ use crate::report::{Anchor, Drawing, Ink, Shape};
 use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Stroke, Theme, Vec2};
 use std::path::Path;
 
-/// Pixels a point: sharp on any screen, and when zoomed in once.
+/// Pixels per point: sharp on any screen and at 2× zoom.
 const SCALE: f32 = 2.0;
-/// Frames until the fonts are there.
+/// Frames until the fonts are loaded.
 const FRAMES: usize = 3;
-/// Around the drawing, in points.
+/// Margin around the chart, in points.
 const MARGIN: f32 = 16.0;
 
-/// Writes a drawing as a new PNG.
+/// Writes a chart as a new PNG.
 ///
 /// # Errors
-/// One line that says what to do; then nothing was written.
+///
+/// Returns a one-line message that says what to do; nothing was written.
 pub fn save_drawing(drawing: &Drawing, is_dark: bool, output: &Path) -> Result<(), String> {
     let theme = if is_dark { Theme::Dark } else { Theme::Light };
     let size = Vec2::new(drawing.width, drawing.height) + Vec2::splat(2.0 * MARGIN);

@@ -1,7 +1,7 @@
-//! Fills egui's triangles on the CPU. Deterministic: the same meshes give the same pixels on every machine.
+//! Rasterizes egui's triangles on the CPU. Deterministic: equal meshes give equal pixels on every machine.
 //!
-//! Fixed-point edge functions with the top-left rule, so that triangles that share an edge neither overlap nor
-//! leave a seam; premultiplied blending in gamma space, as egui's own renderers do.
+//! Fixed-point edge functions with the top-left rule, so that triangles with a common edge neither overlap nor leave a
+//! gap. Blends premultiplied colors in gamma space, like egui's own renderers.
 
 use egui::epaint::{ClippedPrimitive, ImageData, ImageDelta, Primitive, Vertex};
 use egui::{Color32, ColorImage, Rect, TextureFilter, TextureId, TexturesDelta, Vec2};
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 /// Fractional bits of a coordinate.
 const FRACTION: u32 = 8;
 
-/// The textures that meshes refer to, and the code that paints with them.
+/// The textures of the meshes, and the rasterizer.
 #[derive(Default)]
 pub struct Raster {
     textures: HashMap<TextureId, Texture>,
@@ -23,7 +23,7 @@ struct Texture {
 }
 
 impl Raster {
-    /// Takes over what a frame changed about its textures, which are independent of one another.
+    /// Applies the texture changes of a frame, which are independent of each other.
     pub fn take(&mut self, delta: &mut TexturesDelta) {
         delta.set.iter().for_each(|(id, changes)| {
             changes.iter().for_each(|change| self.change(*id, change));
@@ -45,7 +45,7 @@ impl Raster {
         }
     }
 
-    /// Paints meshes upon a background.
+    /// Paints meshes on a background.
     pub fn paint(
         &self,
         primitives: &[ClippedPrimitive],
@@ -94,12 +94,12 @@ fn patch(target: &mut ColorImage, [x, y]: [usize; 2], source: &ColorImage) {
     }
 }
 
-/// What is painted on.
+/// The image to paint on.
 struct Canvas {
     pixels: Vec<[u8; 4]>,
     width: i64,
     height: i64,
-    /// Left, top, right, bottom, in pixels; right and bottom are excluded.
+    /// Left, top, right and bottom in pixels; right and bottom are exclusive.
     clip: [i64; 4],
 }
 
@@ -126,7 +126,7 @@ impl Canvas {
 
     fn fill(&mut self, mut corners: [Vertex; 3], pixels_per_point: f32, texture: &Texture) {
         let scale = pixels_per_point * (1 << FRACTION) as f32;
-        // Far beyond any screen, yet small enough that products of two stay exact.
+        // Far outside any screen, yet small enough for exact products of two values.
         let clamp = |c: f32| (c * scale).round().clamp(-1e9, 1e9) as i64;
         let fixed = |v: &Vertex| (clamp(v.pos.x), clamp(v.pos.y));
         if edge(fixed(&corners[0]), fixed(&corners[1]), fixed(&corners[2])) < 0 {
@@ -185,13 +185,13 @@ fn edge(a: (i64, i64), b: (i64, i64), c: (i64, i64)) -> i64 {
     (b.0 - a.0) * (c.1 - a.1) - (b.1 - a.1) * (c.0 - a.0)
 }
 
-/// The color of a triangle's pixels: corner colors times texture, either of which is often the same everywhere.
+/// The color of a triangle's pixels: corner colors times texture. Either one is often constant.
 struct Shade<'a> {
     texture: &'a Texture,
     colors: [[f32; 4]; 3],
     uvs: [Vec2; 3],
     per_area: f32,
-    /// The color, where it is the same everywhere.
+    /// The color, if it is constant.
     flat: Option<[f32; 4]>,
 }
 
@@ -239,7 +239,7 @@ fn blend(pixel: &mut [u8; 4], source: [f32; 4]) {
 }
 
 impl Texture {
-    /// The texel at a place between 0 and 1, as shares of full.
+    /// Returns the texel at a position from 0 to 1, with components from 0 to 1.
     fn sample(&self, uv: Vec2) -> [f32; 4] {
         let [width, height] = self.image.size.map(|side| side as f32);
         if !self.is_smooth {

@@ -1,4 +1,4 @@
-//! Points with names among others that have none: each name beside its point, where it covers no other name.
+//! Named points among unnamed ones. Each name is placed next to its point without covering another name.
 
 use crate::app::theme::{self, palette};
 use egui::{Color32, Galley, Painter, Pos2, Rect, Stroke, Ui, Vec2, vec2};
@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 /// Radius of a named point.
 const RADIUS: f32 = 4.5;
-/// Between a point and its name.
+/// Distance from a point to its name.
 const GAP: f32 = 8.0;
 
-/// More room between a point and its name, where others are in the way: a line then joins the two.
+/// Larger distances from a point to its name, for crowded plots; a line then joins the two.
 const FARTHER: [f32; 5] = [0.0, 10.0, 22.0, 36.0, 52.0];
 
-/// Where a name may stand, as its middle seen from the point, in halves of its own size: what is read easiest first.
+/// Positions of a name, as its center relative to the point in half sizes; the most readable first.
 const SIDES: [Vec2; 8] = [
     vec2(1.0, 0.0),
     vec2(-1.0, 0.0),
@@ -24,16 +24,16 @@ const SIDES: [Vec2; 8] = [
     vec2(-1.0, 1.0),
 ];
 
-/// What names keep clear of.
+/// Obstacles for names.
 pub(super) struct Obstacles<'a> {
-    /// Points without a name: covered only where there is no other way.
+    /// Unnamed points: covered only if unavoidable.
     pub(super) points: &'a [Pos2],
     /// Other texts: never covered.
     pub(super) texts: &'a [Rect],
 }
 
-/// Paints the points, and the names that have room within the bounds. A name without room is left out: its point shows
-/// what it is when it is pointed at.
+/// Paints the points, and the names that fit within the bounds. A name that does not fit is omitted; hovering the point
+/// shows it.
 pub(super) fn paint<'a>(
     ui: &Ui,
     painter: &Painter,
@@ -70,8 +70,8 @@ pub(super) fn paint<'a>(
     }
 }
 
-/// Where each name stands: within the bounds, on no other text nor on any named point, on as few other points as possible,
-/// and then as near as possible.
+/// Returns the positions of the names: within the bounds, clear of other texts and named points, over as few other
+/// points as possible, then as near as possible.
 fn places(
     points: &[Pos2],
     sizes: &[Vec2],

@@ -1,4 +1,4 @@
-//! Drawings over the steps of a session.
+//! Plots over the calls of a session, and of a sweep.
 
 mod landmarks;
 pub mod scatter;

@@ -1,4 +1,4 @@
-//! Points on two axes: what each setting costs against what it puts at risk. It knows nothing of either.
+//! Generic scatter plot: points on two axes, such as cost and references at risk.
 
 use crate::app::plots::landmarks::{self, Obstacles};
 use crate::app::plots::timeline::ticks;
@@ -11,24 +11,24 @@ use egui::{
 /// A point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dot {
-    /// Where it lies.
+    /// Position.
     pub at: [f64; 2],
-    /// What it is filled with.
+    /// Fill color.
     pub fill: Color32,
-    /// What it is drawn around with.
+    /// Outline color.
     pub edge: Color32,
-    /// Which of the six shapes it has.
+    /// Index of one of the six shapes.
     pub shape: usize,
-    /// It is out of the question: a small cross.
+    /// Excluded point: drawn as a small cross.
     pub is_out: bool,
-    /// No other is better: drawn larger, and joined with its like by a line.
+    /// Point on the front: drawn larger and joined by a line with the others.
     pub is_front: bool,
 }
 
-/// A point with a name, beside the others.
+/// A named point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Landmark {
-    /// Where it lies.
+    /// Position.
     pub at: [f64; 2],
     /// Its name.
     pub name: String,
@@ -36,46 +36,46 @@ pub struct Landmark {
     pub color: Color32,
 }
 
-/// All that is shown.
+/// The input of the plot.
 pub struct ScatterInput<'a> {
     /// The points.
     pub dots: &'a [Dot],
-    /// The points that the line of the best joins, from left to right.
+    /// Points joined by the line of the front, from left to right.
     pub line: &'a [usize],
     /// Points with names.
     pub landmarks: &'a [Landmark],
-    /// A height with a name.
+    /// A named horizontal line.
     pub level: Option<(f64, &'a str)>,
-    /// A point with a ring around it.
+    /// A point with a ring.
     pub ringed: Option<usize>,
     /// Names of the axes.
     pub axes: [&'a str; 2],
-    /// How a place on the horizontal axis is written.
+    /// Formats a value of the horizontal axis.
     pub write_x: &'a dyn Fn(f64) -> String,
 }
 
-/// What was done to it.
+/// Result of user input.
 #[derive(Debug)]
 pub struct ScatterResponse {
     /// The point under the pointer.
     pub hovered: Option<usize>,
     /// The point that was clicked.
     pub clicked: Option<usize>,
-    /// The whole.
+    /// Response of the whole plot.
     pub response: Response,
 }
 
-/// Space around the plot: for the numbers and names of its axes.
+/// Space around the plot for the numbers and names of the axes.
 const LEFT: f32 = 44.0;
 const RIGHT: f32 = 14.0;
 const TOP: f32 = 20.0;
 const BOTTOM: f32 = 22.0;
-/// How near the pointer has to be to a point.
+/// Distance within which the pointer hits a point.
 const NEAR: f32 = 12.0;
-/// Radius of a point, and of one that no other beats.
+/// Radius of a point, and of a point on the front.
 const RADIUS: [f32; 2] = [2.6, 4.2];
 
-/// Shows the plot in all of the space that is left.
+/// Draws the plot in the remaining space.
 pub fn scatter(ui: &mut Ui, input: &ScatterInput<'_>) -> ScatterResponse {
     let size = ui.available_size().max(vec2(180.0, 110.0));
     let (outer, response) = ui.allocate_exact_size(size, Sense::CLICK);
@@ -119,7 +119,7 @@ pub fn scatter(ui: &mut Ui, input: &ScatterInput<'_>) -> ScatterResponse {
     }
 }
 
-/// From values to the screen.
+/// The transform from values to the screen.
 struct View {
     plot: Rect,
     bounds: [[f64; 2]; 2],
@@ -138,7 +138,7 @@ impl View {
     }
 }
 
-/// The axes' ends: all that is in question has room; the vertical one begins at nothing.
+/// Returns the ranges of the axes: all included points fit; the vertical axis starts at 0.
 fn bounds(input: &ScatterInput<'_>) -> [[f64; 2]; 2] {
     let shown = input
         .dots
@@ -166,7 +166,7 @@ fn bounds(input: &ScatterInput<'_>) -> [[f64; 2]; 2] {
     ]
 }
 
-/// Paints the axes and the level. Returns where their texts are.
+/// Paints the axes and the horizontal line. Returns the rectangles of their texts.
 fn ground(ui: &Ui, input: &ScatterInput<'_>, view: &View, dots: &[Pos2]) -> Vec<Rect> {
     let (painter, palette, plot) = (ui.painter(), palette(ui), view.plot);
     let font = TextStyle::Small.resolve(ui.style());
@@ -234,7 +234,7 @@ fn ground(ui: &Ui, input: &ScatterInput<'_>, view: &View, dots: &[Pos2]) -> Vec<
     texts
 }
 
-/// What lies between two of the best is as dear as the one and as risky as the other.
+/// A corner between two front points has the cost of one and the risk of the other.
 fn stairs(line: &[Pos2]) -> Vec<Pos2> {
     let mut out = Vec::with_capacity(2 * line.len());
     for at in line {
@@ -247,7 +247,7 @@ fn stairs(line: &[Pos2]) -> Vec<Pos2> {
     out
 }
 
-/// What is out of the question below, what no other beats on top.
+/// Paints excluded points at the bottom and front points on top.
 fn paint_dots(painter: &Painter, palette: &Palette, dots: &[Dot], places: &[Pos2]) {
     let order = |dot: &Dot| (!dot.is_out, dot.is_front);
     for layer in [(false, false), (true, false), (true, true)] {
@@ -270,7 +270,7 @@ fn paint_dots(painter: &Painter, palette: &Palette, dots: &[Dot], places: &[Pos2
     }
 }
 
-/// One of six shapes, so that lanes are told apart without color.
+/// Paints one of six shapes, which distinguish lanes without color.
 fn mark(painter: &Painter, at: Pos2, radius: f32, dot: &Dot) {
     let edge = Stroke::new(if dot.is_front { 1.5 } else { 1.0 }, dot.edge);
     paint_shape(painter, at, radius, (dot.shape, dot.fill, edge));
@@ -302,7 +302,7 @@ pub fn paint_shape(
     painter.add(Shape::convex_polygon(points, fill, edge));
 }
 
-/// The point nearest to the pointer, what is in question first.
+/// Returns the point nearest to the pointer; included points take precedence.
 fn nearest(pointer: Pos2, dots: &[Dot], places: &[Pos2]) -> Option<usize> {
     let near = places.iter().enumerate().filter_map(|(idx, at)| {
         let distance = at.distance(pointer);

@@ -1,4 +1,4 @@
-//! Our palettes as egui's own style, so that its stock widgets look like ours.
+//! Converts the palettes to egui styles for its built-in widgets.
 
 use super::{DARK, Palette, SMALL, TEXT, TITLE, small_strong, space, strong};
 use crate::app::fonts;
@@ -8,7 +8,7 @@ use egui::{
     Visuals, vec2,
 };
 
-/// The style of a palette.
+/// Returns the style of a palette.
 pub(super) fn of(palette: &Palette) -> Style {
     let mut style = Style {
         visuals: visuals(palette),
@@ -52,7 +52,7 @@ pub(super) fn of(palette: &Palette) -> Style {
         floating_width: 4.0,
         ..ScrollStyle::floating()
     };
-    // A list that grows while it is scrolled would be pulled back to its former end, frame by frame.
+    // A list that grows during a scroll would otherwise be pulled back to its former end.
     spacing.scroll.kinetic.rubber_band = false;
     style.interaction.selectable_labels = false;
     style.interaction.tooltip_delay = 0.35;

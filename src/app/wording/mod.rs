@@ -1,6 +1,6 @@
-//! How numbers and facts are said to people: the only place of the window that turns shares into percent.
+//! Display text of numbers and facts: the only place in the window that formats percentages.
 //!
-//! Thousands are grouped by thin spaces, `≈` stands before what is estimated, and a percentage always says of what.
+//! Thousands are grouped by thin spaces, `≈` precedes an estimate, and a percentage always names its base.
 
 mod number;
 
@@ -16,7 +16,7 @@ use crate::tokens::{Basis, TokenLedger};
 use crate::units::Share;
 use number::THIN;
 
-/// `≈` where a count is a guess, nothing where it is known.
+/// Returns `≈` for an estimate, else an empty text.
 pub fn about(basis: Basis) -> &'static str {
     if matches!(basis, Basis::Estimated) {
         "≈"
@@ -36,12 +36,12 @@ pub fn belief(believed: Share, really: Share) -> String {
     }
 }
 
-/// A belief is right where it is less than a percent of the limit away.
+/// Returns whether a belief is within 1 % of the limit.
 pub fn is_belief_right(believed: Share, really: Share) -> bool {
     (believed.0 - really.0).abs() < 0.01
 }
 
-/// A share in percent, with a decimal near the limit, where it decides.
+/// Formats a share in percent, with one decimal near the limit.
 fn fullness(share: Share) -> String {
     if (0.95..1.05).contains(&share.0) {
         format!("{:.1}{THIN}%", share.0 * 100.0)
@@ -50,7 +50,7 @@ fn fullness(share: Share) -> String {
     }
 }
 
-/// How the counts of a session are known, for the chip in the bar.
+/// Returns the accuracy of a session's counts for the chip in the bar.
 pub fn basis(ledger: &TokenLedger) -> String {
     match ledger.basis {
         Basis::Reported => "reported by the provider".to_owned(),
@@ -60,7 +60,7 @@ pub fn basis(ledger: &TokenLedger) -> String {
     }
 }
 
-/// The same where there is no room for words.
+/// Returns a short sign for the accuracy of the counts.
 pub fn basis_sign(ledger: &TokenLedger) -> &'static str {
     match ledger.basis {
         Basis::Reported | Basis::Exact => "=",
@@ -69,7 +69,7 @@ pub fn basis_sign(ledger: &TokenLedger) -> &'static str {
     }
 }
 
-/// What the basis means, for the chip's tooltip.
+/// Returns the hover text of the accuracy chip.
 pub fn basis_help(ledger: &TokenLedger) -> String {
     let counter = ledger.counter.name;
     match (ledger.basis, &ledger.fit) {
@@ -95,7 +95,7 @@ pub fn basis_help(ledger: &TokenLedger) -> String {
     }
 }
 
-/// Where the context window comes from, in a word.
+/// Returns a short text for the source of the context window.
 pub fn window_source(source: WindowSource) -> &'static str {
     match source {
         WindowSource::ByHand => "set by hand",
@@ -105,7 +105,7 @@ pub fn window_source(source: WindowSource) -> &'static str {
     }
 }
 
-/// Where in a step a stage may act, for people.
+/// Returns the display name of a hook.
 pub fn hook(hook: Hook) -> &'static str {
     match hook {
         Hook::ToolResult => "at a tool's result",
@@ -116,11 +116,11 @@ pub fn hook(hook: Hook) -> &'static str {
         Hook::OverflowError => "when a call does not fit",
         Hook::AfterCall => "after a call",
         Hook::TurnEnd => "when a turn ends",
-        Hook::Manual => "when a person asks",
+        Hook::Manual => "on request",
     }
 }
 
-/// A kind, for people.
+/// Returns the display name of a kind.
 pub fn kind(kind: Kind) -> &'static str {
     match kind {
         Kind::System => "system",
@@ -136,14 +136,14 @@ pub fn kind(kind: Kind) -> &'static str {
     }
 }
 
-/// What the file does not hold of what was sent: told of the lowest part of a stack.
+/// Label of sent content that is not recorded, at the bottom of a stack.
 pub const UNSEEN: &str = "not in the file";
-/// The same where some of it is there.
+/// Label of the same part of a stack if some of it is recorded.
 pub const PARTLY_UNSEEN: &str = "system + not in the file";
-/// What that is.
-pub const UNSEEN_HELP: &str = "What the file does not hold, such as instructions and tool definitions: known only as the rest of what calls report. After a compaction it is worked out anew, and is often more: programs then send files again that their log does not tell of.";
+/// Hover text of content that is not recorded.
+pub const UNSEEN_HELP: &str = "Content that is not recorded, such as the system prompt and tool definitions. Its size is the difference between reported and recorded tokens. It often grows after a compaction, when programs send files again without logging them.";
 
-/// What became of a message, in a word.
+/// Returns a one-word status of a message.
 pub fn fate(fate: Fate) -> &'static str {
     match fate {
         Fate::Kept => "kept",
@@ -155,7 +155,7 @@ pub fn fate(fate: Fate) -> &'static str {
     }
 }
 
-/// The same of many, as the end of a phrase: `24 messages summarized`.
+/// Returns the status of several messages as the end of a phrase: `24 messages summarized`.
 pub fn fate_of_many(of: Fate) -> &'static str {
     match of {
         Fate::Summarized => "summarized",
@@ -163,7 +163,7 @@ pub fn fate_of_many(of: Fate) -> &'static str {
     }
 }
 
-/// What a policy wrote, in a word.
+/// Returns a word for a message that a policy wrote.
 pub fn written(kind: WrittenKind) -> &'static str {
     match kind {
         WrittenKind::Summary => "summary",
@@ -171,7 +171,7 @@ pub fn written(kind: WrittenKind) -> &'static str {
     }
 }
 
-/// A knob's value as it is edited: `0.75`, `40 000`.
+/// Formats a setting for editing: `0.75`, `40 000`.
 pub fn knob_value(knob: &Knob, value: f64) -> String {
     if knob.step >= 1.0 && value >= 0.0 {
         return grouped(value.round() as u64);
@@ -180,7 +180,7 @@ pub fn knob_value(knob: &Knob, value: f64) -> String {
     format!("{value:.places$}")
 }
 
-/// A knob's unit, as short as it can be.
+/// Returns the short form of a unit.
 pub fn knob_unit(unit: &str) -> &str {
     match unit {
         "tokens" => "tok",
@@ -188,7 +188,7 @@ pub fn knob_unit(unit: &str) -> &str {
     }
 }
 
-/// How bad something is, in a word.
+/// Returns a word for a level.
 pub fn level(level: Level) -> &'static str {
     match level {
         Level::Bad => "bad",
@@ -197,7 +197,7 @@ pub fn level(level: Level) -> &'static str {
     }
 }
 
-/// How sure an insight is, as a sentence.
+/// Returns a sentence for the certainty of an insight.
 pub fn certainty(certainty: Certainty) -> &'static str {
     match certainty {
         Certainty::Certain => "Certain: the file or the replay shows it.",
@@ -206,7 +206,7 @@ pub fn certainty(certainty: Certainty) -> &'static str {
     }
 }
 
-/// Where in a session the lanes are looked at: `at call 212`, `at the end (call 225)`.
+/// Returns the call of the lanes: `at call 212`, `at the end (call 225)`.
 pub fn place(step: usize, n_steps: usize) -> String {
     if step + 1 < n_steps {
         format!("at call {}", number(step))
@@ -215,7 +215,7 @@ pub fn place(step: usize, n_steps: usize) -> String {
     }
 }
 
-/// The same as a label: `call 212`, `call 225, end`.
+/// Returns the call as a label: `call 212`, `call 225, end`.
 pub fn place_label(step: usize, n_steps: usize) -> String {
     if n_steps == 0 {
         return "end".to_owned();

@@ -1,12 +1,12 @@
-//! Numbers as people read them: tokens, shares, money, sizes and times.
+//! Display text of numbers: tokens, shares, money, sizes and times.
 
 use crate::units::{self, Bytes, Rate, Share, Tokens, Usd};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Groups thousands; does not break.
+/// Thousands separator; no line break.
 pub(super) const THIN: char = '\u{2009}';
 
-/// A number with its thousands grouped: `12 804`.
+/// Formats a number with grouped thousands: `12 804`.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() * 2);
@@ -19,12 +19,12 @@ pub fn grouped(n: u64) -> String {
     out
 }
 
-/// Tokens in full: `12 804`.
+/// Formats tokens in full: `12 804`.
 pub fn tokens(n: Tokens) -> String {
     grouped(n.0)
 }
 
-/// Tokens as short as a figure can be: `310`, `12.8k`, `126k`, `2.16M`.
+/// Formats tokens as short as possible: `310`, `12.8k`, `126k`, `2.16M`.
 pub fn short(n: Tokens) -> String {
     n.short()
 }
@@ -50,7 +50,7 @@ pub fn percent(share: Share) -> String {
     if value > 0.0 && value < 0.05 {
         return format!("<0.1{THIN}%");
     }
-    // What rounds to nothing has no sign.
+    // A value that rounds to zero has no sign.
     let value = if value.abs() < 0.05 { 0.0 } else { value };
     let places = usize::from(value.abs() < 9.95);
     format!("{value:.places$}{THIN}%")
@@ -72,7 +72,7 @@ pub fn count(n: usize, one: &str) -> String {
     format!("{} {one}{plural}", grouped(n as u64))
 }
 
-/// A sentence with its longer numbers grouped; what is part of a word stays.
+/// Groups the longer numbers in a sentence, except within words.
 pub fn with_grouped(text: &str) -> String {
     let word = |word: &str| match word.parse::<u64>() {
         Ok(n) if word.len() > 3 && !word.starts_with('0') => grouped(n),
@@ -88,7 +88,7 @@ pub fn with_grouped(text: &str) -> String {
     out
 }
 
-/// Dollars as short as a figure can be: `$25.24`, `$0.0093`, `$1 204`, `−$0.16`.
+/// Formats dollars as short as possible: `$25.24`, `$0.0093`, `$1 204`, `−$0.16`.
 pub fn usd(sum: Usd) -> String {
     let (sign, value) = (if sum.0 < 0.0 { "\u{2212}" } else { "" }, sum.0.abs());
     match value {
@@ -100,9 +100,9 @@ pub fn usd(sum: Usd) -> String {
     }
 }
 
-/// The difference of two sums as they are shown: `$5.79` and `$4.77` are `$1.02` apart, whatever was rounded.
+/// Returns the difference of two displayed sums: `$5.79` and `$4.77` differ by `$1.02`, independent of rounding.
 pub fn shown_difference(a: Usd, b: Usd) -> Usd {
-    // In the smallest unit that is ever shown.
+    // The smallest displayed unit.
     let shown = |sum: Usd| {
         let unit = match sum.0.abs() {
             999.5.. => 10_000.0,
@@ -115,7 +115,7 @@ pub fn shown_difference(a: Usd, b: Usd) -> Usd {
     Usd((shown(a) - shown(b)) / 10_000.0)
 }
 
-/// A price for a million tokens: `$5`, `$0.50`, `$6.25`, `$0.075`.
+/// Formats a price per million tokens: `$5`, `$0.50`, `$6.25`, `$0.075`.
 pub fn rate(rate: Rate) -> String {
     let cents = rate.0 * 100.0;
     match rate.0 {
@@ -125,7 +125,7 @@ pub fn rate(rate: Rate) -> String {
     }
 }
 
-/// Seconds, roughly: `5 minutes`, `1 hour`.
+/// Formats seconds, rounded: `5 minutes`, `1 hour`.
 pub fn duration(seconds: u64) -> String {
     match seconds {
         0..60 => count(seconds as usize, "second"),
@@ -134,7 +134,7 @@ pub fn duration(seconds: u64) -> String {
     }
 }
 
-/// Bytes, roughly: `812 B`, `45.2 MB`.
+/// Formats bytes, rounded: `812 B`, `45.2 MB`.
 pub fn bytes(n: Bytes) -> String {
     let n = n.0;
     match n {
@@ -145,7 +145,7 @@ pub fn bytes(n: Bytes) -> String {
     }
 }
 
-/// A time to the minute, as the world's clock has it: `2026-11-22 08:01 UTC`.
+/// Formats a time to the minute in UTC: `2026-11-22 08:01 UTC`.
 pub fn minute(at: SystemTime) -> String {
     let Some(text) = at.duration_since(UNIX_EPOCH).ok().and_then(units::rfc3339) else {
         return "–".to_owned();
@@ -154,7 +154,7 @@ pub fn minute(at: SystemTime) -> String {
     format!("{} UTC", minute.replace('T', " "))
 }
 
-/// A quantity of an expression: whole numbers grouped, shares with three places.
+/// Formats a quantity of an expression: integers grouped, shares with three decimals.
 pub fn quantity(value: f64) -> String {
     if value.is_infinite() {
         return "never".to_owned();
@@ -166,7 +166,7 @@ pub fn quantity(value: f64) -> String {
     }
 }
 
-/// The number of an index, as people count: from 1.
+/// Formats an index as a number from 1.
 pub fn number(index: usize) -> String {
     grouped(index as u64 + 1)
 }

@@ -1,4 +1,4 @@
-//! The hover card: what there is to know about the call under the pointer, beside it.
+//! The hover card: details of the call under the pointer.
 
 use super::scene::Scene;
 use crate::app::{theme, wording};
@@ -11,17 +11,17 @@ use egui::{
 };
 use std::sync::Arc;
 
-/// Widest line of words.
+/// Maximum width of a text line.
 const WORDS: f32 = 240.0;
-/// Room around everything, and between its parts.
+/// Padding of the card, and spacing of its parts.
 const PADDING: Vec2 = vec2(10.0, 7.0);
 const GAP: f32 = 4.0;
-/// Room for a name's mark, between a name and its figure, and between two columns.
+/// Space for a name's mark, between name and value, and between columns.
 const INDENT: f32 = 13.0;
 const TO_VALUE: f32 = 14.0;
 const COLUMN: f32 = 18.0;
 
-/// Shows the card: a title, the caller's words, what the stack is made of, and the lanes.
+/// Shows the card: title, lines of the caller, kinds of the stack, and lanes.
 pub(super) fn card(ui: &Ui, id: Id, scene: &Scene<'_>, step: usize) {
     let layer = LayerId::new(Order::Tooltip, id.with("card"));
     let painter = ui.ctx().layer_painter(layer);
@@ -66,7 +66,7 @@ struct Pen<'a> {
 }
 
 impl Pen<'_> {
-    /// A text on one line, cut off where it is too long.
+    /// Lays out a text on one line, with an ellipsis if it is too long.
     fn text(&self, text: String, font: &FontId, color: Color32) -> Arc<Galley> {
         let mut job = LayoutJob::simple_singleline(text, font.clone(), color);
         job.wrap = TextWrapping::truncate_at_width(WORDS);
@@ -88,14 +88,14 @@ impl Pen<'_> {
     }
 }
 
-/// A name with its mark and its figure.
+/// A name with its mark and value.
 struct Row {
     mark: Color32,
     name: Arc<Galley>,
     value: Arc<Galley>,
 }
 
-/// Rows in so many columns, filled one after another.
+/// Rows in this many columns, filled one after another.
 struct Table {
     rows: Vec<Row>,
     columns: usize,
@@ -103,7 +103,7 @@ struct Table {
 }
 
 impl Table {
-    /// How many rows stand below each other.
+    /// Returns the number of rows per column.
     fn lines(&self) -> usize {
         self.rows.len().div_ceil(self.columns)
     }
@@ -138,7 +138,7 @@ impl Table {
     }
 }
 
-/// What the stack is made of at a call, from the bottom up; what the file does not hold apart.
+/// Returns the kinds of the stack at a call, from the bottom up, with content that is not recorded as a separate row.
 fn kinds(pen: &Pen<'_>, scene: &Scene<'_>, step: usize) -> Table {
     let palette = scene.palette;
     let mut rows = Vec::new();
@@ -167,13 +167,13 @@ fn kinds(pen: &Pen<'_>, scene: &Scene<'_>, step: usize) -> Table {
     }
 }
 
-/// What each lane would have sent.
+/// Returns the context size of each lane.
 fn lanes(pen: &Pen<'_>, scene: &Scene<'_>, step: usize) -> Table {
     let palette = scene.palette;
     let lanes = scene.input.lanes.iter();
     let rows = lanes.filter_map(|lane| {
         let sample = lane.samples.get(step)?;
-        // What did not fit at first is told by its color, and by the cross on the line.
+        // An overflow is shown by this color, and by the cross on the line.
         let ink = if sample.overflows {
             palette.bad
         } else {
@@ -188,8 +188,8 @@ fn lanes(pen: &Pen<'_>, scene: &Scene<'_>, step: usize) -> Table {
     }
 }
 
-/// To the right of the step, or to its left where the right has no room; never beyond the plot's sides or the window's
-/// foot.
+/// Returns the position of the card: right of the call, or left if there is no room. Never beyond the sides of the plot
+/// or the bottom of the window.
 fn place(ui: &Ui, scene: &Scene<'_>, step: usize, size: Vec2) -> Rect {
     let (x, plot) = (scene.x(step), scene.areas.plot);
     let fits = x + 10.0 + size.x <= plot.right() - 4.0;
@@ -200,7 +200,7 @@ fn place(ui: &Ui, scene: &Scene<'_>, step: usize, size: Vec2) -> Rect {
     Rect::from_min_size(pos2(left, top), size)
 }
 
-/// `Call 212 · 143.1k · 85 % of usable`
+/// Returns the title: `Call 212 · 143.1k · 85 % of usable`.
 pub(super) fn title(scene: &Scene<'_>, step: usize) -> String {
     let call = format!("Call {}", step + 1);
     let Some(tokens) = scene.input.tokens_at(step) else {
@@ -213,7 +213,7 @@ pub(super) fn title(scene: &Scene<'_>, step: usize) -> String {
     )
 }
 
-/// Tokens with a decimal more than elsewhere, since here one call is looked at.
+/// Formats tokens with one more decimal than elsewhere, since the card shows a single call.
 fn precise(tokens: Tokens) -> String {
     if (100_000..1_000_000).contains(&tokens.0) {
         format!("{:.1}k", tokens.as_f64() / 1e3)

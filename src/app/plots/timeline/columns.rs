@@ -1,7 +1,7 @@
-//! Samples to pixel columns. Needs no window.
+//! Reduces samples to pixel columns. Independent of the UI.
 //!
-//! A column of pixels may stand for hundreds of steps. Each keeps its own least and greatest, so that a peak of a
-//! single call is as visible as it was heavy.
+//! A pixel column may cover hundreds of calls. Each column keeps its minimum and maximum, so that the peak of a single
+//! call remains visible.
 
 use super::layout::{Grid, Steps};
 use crate::app::carried::Heat;
@@ -9,19 +9,19 @@ use crate::engine::Sample;
 use crate::session::Kind;
 use crate::units::Tokens;
 
-/// What cost less than this part of the hottest step by staying is as good as nothing.
+/// Calls below this share of the largest cumulative tokens are not marked.
 const COLD: f64 = 0.002;
 
-/// A curve thinned to what its pixels can show: where, and how many tokens.
+/// A curve reduced to pixel resolution: position and tokens.
 pub(super) type Curve = Vec<[f64; 2]>;
 
-/// Thins a lane: of each column the least and the greatest sample remain, in their order. A context only falls
-/// because something was removed before a call, so a fall is upright at that call.
+/// Reduces a lane: each column keeps its minimum and maximum sample, in order. A context only shrinks by a removal
+/// before a call, so a drop is vertical at that call.
 pub(super) fn curve(samples: &[Sample], steps: Steps<'_>, grid: &Grid) -> Curve {
     curve_of(samples, |sample| sample.tokens, steps, grid)
 }
 
-/// The same of any quantity of the samples.
+/// Reduces any quantity of the samples.
 pub(super) fn curve_of(
     samples: &[Sample],
     of: impl Fn(&Sample) -> Tokens,
@@ -44,14 +44,14 @@ pub(super) fn curve_of(
         before = point[1];
     }
     column.end(&mut out);
-    // A single call is a level, not a dot.
+    // A single call is a level line, not a dot.
     if let (1, [only]) = (samples.len(), out.as_slice()) {
         out.push([steps.end(), only[1]]);
     }
     out
 }
 
-/// Thins single measurements to the greatest of each few columns, `apart` of them.
+/// Reduces measurements to the maximum of each group of `apart` columns.
 pub(super) fn dots(usage: &[(usize, Tokens)], steps: Steps<'_>, grid: &Grid, apart: i64) -> Curve {
     let mut out = Curve::new();
     let mut at = i64::MIN;
@@ -70,7 +70,7 @@ pub(super) fn dots(usage: &[(usize, Tokens)], steps: Steps<'_>, grid: &Grid, apa
     out
 }
 
-/// One step of each column, the hottest of those that are not cold.
+/// Returns the call with the most cumulative tokens of each column, except low ones.
 pub(super) fn hottest(heat: &[Heat], steps: Steps<'_>, grid: &Grid) -> Vec<usize> {
     let mut out: Vec<usize> = Vec::new();
     let mut column = i64::MIN;
@@ -105,7 +105,7 @@ fn in_view<'s>(
         .map(move |(i, sample)| (first + i, sample))
 }
 
-/// What one column has seen so far: the least and the greatest, and which of them came first.
+/// Minimum and maximum of a column so far, and their order.
 #[derive(Default)]
 struct Column {
     at: i64,
@@ -144,26 +144,26 @@ impl Column {
     }
 }
 
-/// A stretch of the stacked area with one sample's heights.
+/// A segment of the stacked area with the heights of one sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bar {
-    /// Where it begins.
+    /// Start of the segment.
     pub(super) from: f64,
-    /// Where it ends; the same place where one sample is one point.
+    /// End of the segment; equal to the start if the sample is a single point.
     pub(super) to: f64,
-    /// Tokens up to and including each kind.
+    /// Cumulative heights in tokens, by kind.
     pub(super) tops: [f32; Kind::ALL.len()],
 }
 
 impl Bar {
-    /// All kinds together.
+    /// Returns the total of all kinds.
     pub(super) fn total(&self) -> f32 {
         self.tops.last().copied().unwrap_or_default()
     }
 }
 
-/// Thins the stacked area: a column that holds several samples becomes a bar of the heaviest of them, any other
-/// sample a point that its neighbors are joined to.
+/// Reduces the stacked area: a column with several samples becomes a bar of the largest one; any other sample is a
+/// point joined to its neighbors.
 pub(super) fn bars(samples: &[Sample], steps: Steps<'_>, grid: &Grid) -> Vec<Bar> {
     let mut out: Vec<Bar> = Vec::new();
     let mut column: Option<Heaviest<'_>> = None;
@@ -197,7 +197,7 @@ pub(super) fn bars(samples: &[Sample], steps: Steps<'_>, grid: &Grid) -> Vec<Bar
     upright(out)
 }
 
-/// Lets each fall happen at the place where the lower bar begins.
+/// Makes each drop vertical at the start of the lower bar.
 fn upright(bars: Vec<Bar>) -> Vec<Bar> {
     let mut out: Vec<Bar> = Vec::with_capacity(bars.len());
     for bar in bars {
@@ -214,12 +214,12 @@ fn upright(bars: Vec<Bar>) -> Vec<Bar> {
     out
 }
 
-/// The heaviest sample of a column so far.
+/// The largest sample of a column so far.
 struct Heaviest<'s> {
     column: i64,
     samples: usize,
     weight: u64,
-    /// Where the column's first sample lies.
+    /// Position of the column's first sample.
     x: f64,
     sample: &'s Sample,
 }
@@ -246,7 +246,7 @@ impl Heaviest<'_> {
     }
 }
 
-/// The first step of each run of calls that did not fit.
+/// Returns the first call of each run of overflows.
 pub(super) fn overflow_runs(samples: &[Sample]) -> Vec<usize> {
     let is_first =
         |step: &usize| samples[*step].overflows && (*step == 0 || !samples[step - 1].overflows);

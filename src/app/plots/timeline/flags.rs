@@ -1,10 +1,10 @@
-//! What stands at calls, from the top of the plot to its foot: recorded compactions, what a person placed, the cursors.
+//! Vertical marks at calls: recorded compactions, restarts and provider errors, cursors.
 
 use super::layout::place_labels;
 use super::scene::Scene;
 use egui::{Color32, Rect, Shape, Stroke, TextStyle, Ui, pos2, vec2};
 
-/// Recorded compactions: a flag above the plot, a dotted line through it, and as many labels as have room.
+/// Draws recorded compactions: a flag above the plot, a dotted line, and as many labels as fit.
 pub(super) fn flags(ui: &Ui, scene: &Scene<'_>) {
     let (painter, palette) = (ui.painter(), scene.palette);
     let font = TextStyle::Small.resolve(ui.style());
@@ -45,7 +45,7 @@ pub(super) fn flags(ui: &Ui, scene: &Scene<'_>) {
         let tip = pos2(painter.round_to_pixel_center(x), row.center().y + 4.0);
         let corners = vec![tip, tip + vec2(-4.5, -8.0), tip + vec2(4.5, -8.0)];
         painter.add(Shape::convex_polygon(corners, palette.text, Stroke::NONE));
-        // A crowd of flags would hatch the plot: then only the first of it reaches down.
+        // In a dense group, only the first flag has a line, so that the plot stays readable.
         let bottom = if x < before + 28.0 {
             row.bottom() + 4.0
         } else {
@@ -62,8 +62,7 @@ pub(super) fn flags(ui: &Ui, scene: &Scene<'_>) {
     }
 }
 
-/// What a person placed at calls: a hairline through the plot where the program was started again or the provider gave
-/// an error, with its name at the foot where that has room.
+/// Draws restarts and provider errors: a thin line through the plot, with a label at the bottom if it fits.
 pub(super) fn placed(ui: &Ui, scene: &Scene<'_>) {
     let (painter, palette, plot) = (ui.painter(), scene.palette, scene.areas.plot);
     let font = TextStyle::Small.resolve(ui.style());
@@ -95,7 +94,7 @@ pub(super) fn placed(ui: &Ui, scene: &Scene<'_>) {
     }
 }
 
-/// The selected step as a line, and the hovered one as a fainter one.
+/// Draws the selected call as a line, and the hovered one as a fainter line.
 pub(super) fn cursors(ui: &Ui, scene: &Scene<'_>, hovered: Option<usize>) {
     let painter = ui.painter();
     let span = scene.areas.flags.bottom() - 4.0..=scene.areas.plot.bottom();

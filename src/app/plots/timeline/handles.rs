@@ -1,4 +1,4 @@
-//! The thresholds: window, usable, trigger, as lines across the plot with handles at its right edge.
+//! The thresholds: lines for window, usable window and trigger, with handles at the right edge.
 
 use super::layout::spread;
 use super::model::TimelineResponse;
@@ -14,14 +14,14 @@ use std::ops::RangeInclusive;
 
 /// Height of a handle.
 const PILL: f32 = 18.0;
-/// How far from its line a pointer still grabs it, near the pill.
+/// Distance within which the pointer grabs a line near its handle.
 const REACH: f32 = 5.0;
-/// How much of the line is a grip; the rest is the plot's, to be zoomed and moved.
+/// Length of the draggable part of the line; the rest zooms and pans the plot.
 const GRIP: f32 = 24.0;
-/// Windows are set in thousands.
+/// Windows are set in steps of 1000 tokens.
 const GRAIN: f64 = 1000.0;
 
-/// One threshold at the last step in view.
+/// A threshold at the last call in view.
 struct Threshold {
     role: Role,
     name: &'static str,
@@ -36,7 +36,7 @@ enum Role {
     Trigger,
 }
 
-/// Lets the thresholds be dragged and set; paints lines and handles.
+/// Handles drags and input of the thresholds; paints lines and handles.
 pub(super) fn show(
     ui: &Ui,
     id: Id,
@@ -51,7 +51,7 @@ pub(super) fn show(
         .map(|t| scene.y(t.tokens).clamp(plot.top(), plot.bottom()))
         .collect();
     let mut centers = heights.clone();
-    // Below the plot stands the strip's name, where there is a strip.
+    // The strip's name is below the plot, if there is a strip.
     let below = if scene.input.heat.is_empty() {
         PILL / 2.0
     } else {
@@ -135,7 +135,7 @@ fn drag(
     if response.drag_started() {
         memory.grab = pointer.y - height;
         let top = scene.transform.bounds().max()[1];
-        // What lies above the plot is brought into it, so that it can be seen where it goes.
+        // Extends the plot to a threshold above it, so that its new position is visible.
         memory.top = Some(top.max(threshold.tokens * 1.12));
     } else if response.dragged() {
         let tokens = scene
@@ -152,7 +152,7 @@ fn drag(
     }
 }
 
-/// The value an assistive tool or the keyboard asks for: tokens, or a share for the trigger.
+/// Returns the value set by an assistive tool or the keyboard: tokens, or a share for the trigger.
 fn asked(ui: &Ui, pill: &Response, threshold: &Threshold, scene: &Scene<'_>) -> Option<f64> {
     let (value, range, step): (f64, RangeInclusive<f64>, f64) = match threshold.role {
         Role::Trigger => (
@@ -183,7 +183,7 @@ fn put(role: Role, value: f64, scene: &Scene<'_>, out: &mut TimelineResponse) {
     }
 }
 
-/// The line of each threshold, following the window where it changes.
+/// Paints the line of each threshold, with steps where the window changes.
 pub(super) fn paint_lines(ui: &Ui, scene: &Scene<'_>, windows: &[(f64, f64, Tokens)]) {
     let painter = ui
         .painter()
@@ -232,7 +232,7 @@ fn paint_pill(ui: &Ui, threshold: &Threshold, pill: &Response, height: f32, scen
     arrows(ui, grip, palette.on_fill, !is_above);
 }
 
-/// Up and down, or only up where the threshold lies above what is shown.
+/// Paints arrows up and down, or only up if the threshold is above the plot.
 fn arrows(ui: &Ui, at: Pos2, color: Color32, has_down: bool) {
     let triangle = |center: Pos2, up: f32| {
         let points = [(-2.5, 1.25 * up), (2.5, 1.25 * up), (0.0, -1.75 * up)];
@@ -248,7 +248,7 @@ fn arrows(ui: &Ui, at: Pos2, color: Color32, has_down: bool) {
     }
 }
 
-/// The value of the threshold that is held, on its line.
+/// Paints the value of the dragged threshold on its line.
 fn tag(ui: &Ui, threshold: &Threshold, height: f32, scene: &Scene<'_>) {
     let budget = scene.input.budget(scene.last);
     let text = match threshold.role {

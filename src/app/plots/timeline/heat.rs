@@ -1,4 +1,4 @@
-//! A thin strip below the plot: what the messages that came in at each call cost by staying.
+//! A thin strip below the plot: the cumulative tokens of the messages added at each call.
 
 use super::scene::Scene;
 use crate::app::carried::Heat;
@@ -6,10 +6,10 @@ use crate::app::theme::Palette;
 use crate::app::wording;
 use egui::{Align2, Color32, CursorIcon, Id, Mesh, Pos2, Rect, Sense, TextStyle, Ui, pos2};
 
-/// Widest and narrowest mark.
+/// Maximum and minimum width of a mark.
 const MARK: [f32; 2] = [1.5, 8.0];
 
-/// Shows the strip with marks at these steps. Gives back the step that was clicked.
+/// Draws the strip with marks at these calls. Returns the clicked call.
 pub(super) fn show(ui: &Ui, id: Id, scene: &Scene<'_>, hot: &[usize]) -> Option<usize> {
     let (strip, heat) = (scene.areas.heat, scene.input.heat);
     if heat.is_empty() {
@@ -22,15 +22,15 @@ pub(super) fn show(ui: &Ui, id: Id, scene: &Scene<'_>, hot: &[usize]) -> Option<
     let at = pos2(strip.right() + 8.0, strip.center().y);
     let weak = scene.palette.weak;
     ui.painter()
-        .text(at, Align2::LEFT_CENTER, "carried on", font, weak);
-    // A few points more than are painted, so that it is easily met.
+        .text(at, Align2::LEFT_CENTER, "resent", font, weak);
+    // Larger than the painted strip, so that it is easy to hit.
     let response = ui.interact(
         strip.expand2(egui::vec2(0.0, 2.0)),
         id.with("heat"),
         Sense::CLICK,
     );
     response.widget_info(|| {
-        egui::WidgetInfo::labeled(egui::Role::Canvas, true, "what stayed, by call")
+        egui::WidgetInfo::labeled(egui::Role::Canvas, true, "cumulative tokens by call")
     });
     let step = response.hover_pos().map(|at| hottest_near(scene, heat, at));
     let is_clicked = response.clicked();
@@ -43,7 +43,7 @@ pub(super) fn show(ui: &Ui, id: Id, scene: &Scene<'_>, hot: &[usize]) -> Option<
     None
 }
 
-/// A bar a step. They are many, and in one mesh cheap.
+/// Draws a bar per call. All bars share one mesh, which is fast.
 fn marks(scene: &Scene<'_>, heat: &[Heat], hot: &[usize]) -> Mesh {
     let strip = scene.areas.heat;
     let [least, most] = MARK;
@@ -58,7 +58,7 @@ fn marks(scene: &Scene<'_>, heat: &[Heat], hot: &[usize]) -> Mesh {
     mesh
 }
 
-/// The color of what most of it is, the stronger the more it cost.
+/// Returns the color of the main kind, stronger for more cumulative tokens.
 fn color(palette: &Palette, heat: Heat) -> Color32 {
     let strength = 0.12 + 0.88 * heat.share.0.sqrt() as f32;
     palette
@@ -66,7 +66,7 @@ fn color(palette: &Palette, heat: Heat) -> Color32 {
         .lerp_to_gamma(palette.kind(heat.kind), strength)
 }
 
-/// The hottest of the steps within a few pixels of a place.
+/// Returns the call with the most cumulative tokens within a few pixels.
 fn hottest_near(scene: &Scene<'_>, heat: &[Heat], at: Pos2) -> usize {
     let step = |by: f32| scene.step_at(pos2(at.x + by, at.y));
     let (first, last) = (step(-2.0), step(2.0).min(heat.len().saturating_sub(1)));

@@ -1,11 +1,11 @@
-//! Where things go: steps on the axis, round numbers, labels that do not collide. Needs no window.
+//! Layout of the timeline: calls on the axis, round numbers, labels without overlap. Independent of the UI.
 
 use super::model::{Axis, TimelineInput};
 use crate::units::Tokens;
 use egui::Pos2;
 use std::ops::Range;
 
-/// Where steps lie on the horizontal axis, which counts calls or turns from 0.
+/// Positions of calls on the horizontal axis, which counts calls or turns from 0.
 #[derive(Clone, Copy)]
 pub(super) struct Steps<'a> {
     axis: Axis,
@@ -27,7 +27,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// The right end of the axis; never 0.
+    /// Returns the right end of the axis; never 0.
     pub(super) fn end(self) -> f64 {
         match self.axis {
             _ if self.count <= 1 => 1.0,
@@ -36,7 +36,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// The shortest stretch worth looking at.
+    /// Returns the shortest range that can be viewed.
     pub(super) fn least(self) -> f64 {
         match self.axis {
             Axis::Calls => self.end().min(6.0),
@@ -44,7 +44,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// The largest number on the axis.
+    /// Returns the largest number on the axis.
     pub(super) fn numbers(self) -> usize {
         match self.axis {
             Axis::Calls => self.count,
@@ -52,7 +52,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Where a step lies.
+    /// Returns the position of a call.
     pub(super) fn x(self, step: usize) -> f64 {
         match self.axis {
             Axis::Calls => step as f64,
@@ -67,7 +67,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// The step nearest to a place.
+    /// Returns the call nearest to a position.
     pub(super) fn nearest(self, x: f64) -> usize {
         let step = match self.axis {
             Axis::Calls => x,
@@ -90,7 +90,7 @@ impl<'a> Steps<'a> {
         (start, end.saturating_sub(start).max(1) as f64)
     }
 
-    /// What the axis counts.
+    /// Returns the unit of the axis.
     pub(super) fn unit(self) -> &'static str {
         match self.axis {
             Axis::Calls => "call",
@@ -99,28 +99,28 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// The part of the horizontal axis that is shown, in as many columns as there are pixels.
+/// The visible range of the horizontal axis, divided into pixel columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Grid {
     pub(super) from: f64,
     pub(super) to: f64,
     pub(super) columns: usize,
-    /// Fewer tokens than this cannot be told apart.
+    /// Smallest visible difference in tokens.
     pub(super) tolerance: f64,
 }
 
 impl Grid {
-    /// The column of a place.
+    /// Returns the column of a position.
     pub(super) fn column(&self, x: f64) -> i64 {
         ((x - self.from) / (self.to - self.from) * self.columns as f64).floor() as i64
     }
 
-    /// Where a column begins.
+    /// Returns the start of a column.
     pub(super) fn edge(&self, column: i64) -> f64 {
         self.from + (self.to - self.from) * column as f64 / self.columns as f64
     }
 
-    /// The samples in view and one beyond either end.
+    /// Returns the samples in view and one beyond each end.
     pub(super) fn range(&self, steps: Steps<'_>, len: usize) -> Range<usize> {
         let first = steps.nearest(self.from).saturating_sub(2).min(len);
         let last = (steps.nearest(self.to) + 3).min(len);
@@ -128,7 +128,7 @@ impl Grid {
     }
 }
 
-/// Stretches of steps with one window: from, to, window.
+/// Returns the runs of calls with one window: start, end, window.
 pub(super) fn window_runs(
     input: &TimelineInput<'_>,
     steps: Steps<'_>,
@@ -155,7 +155,7 @@ pub(super) fn window_runs(
     runs
 }
 
-/// Round numbers between two others, at most `most` of them and `whole` where fractions mean nothing.
+/// Returns at most `most` round numbers in a range; integers if `whole`.
 pub(in crate::app::plots) fn ticks(from: f64, to: f64, most: usize, whole: bool) -> Vec<f64> {
     let rough = (to - from) / most.max(1) as f64;
     if !rough.is_finite() || rough <= 0.0 {
@@ -175,8 +175,8 @@ pub(in crate::app::plots) fn ticks(from: f64, to: f64, most: usize, whole: bool)
     (first..=last).take(1000).map(|i| i as f64 * step).collect()
 }
 
-/// Where the labels of flags begin, for flags at `at` with labels so wide, between two edges: to the right of the
-/// flag, else to its left, else nowhere.
+/// Returns the left edges of the labels of flags at `at` with these widths, between two bounds. A label is right of its
+/// flag, else left of it, else omitted.
 pub(super) fn place_labels(flags: &[(f32, f32)], left: f32, right: f32) -> Vec<Option<f32>> {
     const GAP: f32 = 8.0;
     let mut taken = left;
@@ -194,7 +194,7 @@ pub(super) fn place_labels(flags: &[(f32, f32)], left: f32, right: f32) -> Vec<O
     out
 }
 
-/// Moves things of one height apart that would overlap, as little as keeps their order and the bounds.
+/// Moves overlapping items of equal height apart as little as possible, within the bounds and in order.
 pub(super) fn spread(centers: &mut [f32], height: f32, top: f32, bottom: f32) {
     let mut order: Vec<usize> = (0..centers.len()).collect();
     order.sort_by(|a, b| centers[*a].total_cmp(&centers[*b]));
@@ -210,7 +210,7 @@ pub(super) fn spread(centers: &mut [f32], height: f32, top: f32, bottom: f32) {
     }
 }
 
-/// How high the plot reaches: the window where the curves come near it, else what lets the curves be seen.
+/// Returns the top of the plot: the window if the curves come near it, else a value that fits the curves.
 pub(super) fn ceiling(heaviest: Tokens, window: Tokens) -> f64 {
     let (heaviest, window) = (heaviest.as_f64().max(100.0), window.as_f64());
     if window <= heaviest * 5.0 {
@@ -220,7 +220,7 @@ pub(super) fn ceiling(heaviest: Tokens, window: Tokens) -> f64 {
     }
 }
 
-/// The stretches of a line that lie upon any of some others, as ranges of its points.
+/// Returns the parts of a line that coincide with any of the others, as ranges of points.
 pub(super) fn shared_runs(line: &[Pos2], others: &[Vec<Pos2>]) -> Vec<Range<usize>> {
     let is_on = |at: &Pos2, other: &[Pos2]| {
         let first = other.partition_point(|p| p.x < at.x - 0.01);
@@ -241,7 +241,7 @@ pub(super) fn shared_runs(line: &[Pos2], others: &[Vec<Pos2>]) -> Vec<Range<usiz
     runs
 }
 
-/// A line up to a place on the horizontal axis, and from there on.
+/// Splits a line at a horizontal position.
 pub(super) fn split_at(line: &[Pos2], x: f32) -> (Vec<Pos2>, Vec<Pos2>) {
     let at = line.partition_point(|p| p.x < x);
     let (before, after) = line.split_at(at);
@@ -259,8 +259,8 @@ pub(super) fn split_at(line: &[Pos2], x: f32) -> (Vec<Pos2>, Vec<Pos2>) {
     (before, after)
 }
 
-/// The dashes of a line: of every so many stretches of the horizontal axis the nth. They go by the place on the axis and
-/// not along the line, so that those of lines that coincide never cover each other.
+/// Returns the dashes of a line: every nth of a number of segments of the horizontal axis. They depend on the axis
+/// position, so that the dashes of coinciding lines never overlap.
 pub(super) fn dashes(line: &[Pos2], length: f32, (nth, of): (usize, usize)) -> Vec<Vec<Pos2>> {
     let stretch = |x: f32| (x / length).floor();
     let is_on = |x: f32| stretch(x).rem_euclid(of as f32) == nth as f32;
@@ -268,11 +268,11 @@ pub(super) fn dashes(line: &[Pos2], length: f32, (nth, of): (usize, usize)) -> V
     let mut open: Vec<Pos2> = Vec::new();
     for pair in line.windows(2) {
         let (a, b) = (pair[0], pair[1]);
-        // Where the line is cut: at every stretch's end.
+        // Split the line at the end of every segment.
         let mut from = a;
         while from.x < b.x {
             let end = ((stretch(from.x) + 1.0) * length).min(b.x);
-            // Progress whatever rounding does.
+            // Guarantees progress despite rounding.
             let end = if end > from.x { end } else { b.x };
             let share = (end - a.x) / (b.x - a.x);
             let to = Pos2::new(end, a.y + share * (b.y - a.y));
@@ -288,7 +288,7 @@ pub(super) fn dashes(line: &[Pos2], length: f32, (nth, of): (usize, usize)) -> V
             }
             from = to;
         }
-        // A fall is told whole.
+        // A vertical drop is one segment.
         if a.x >= b.x {
             if open.is_empty() {
                 open.push(a);

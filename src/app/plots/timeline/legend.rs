@@ -1,4 +1,4 @@
-//! The timeline's legend: the kinds that occur, what the dots are, and how a lane counts.
+//! The timeline's legend: kinds that occur, reported usage, and the focused lane's own count.
 
 use super::marks::COUNT_DASH;
 use super::scene::Scene;
@@ -6,18 +6,18 @@ use crate::app::wording;
 use crate::session::Kind;
 use egui::{Align2, Color32, Rect, Sense, Shape, Stroke, TextStyle, Ui, pos2, vec2};
 
-/// How far the legend may reach to the left of the plot.
+/// Maximum extension of the legend to the left of the plot.
 const ASIDE: f32 = 48.0;
-/// Between entries, at least and at most.
+/// Minimum and maximum gap between entries.
 const GAP: [f32; 2] = [8.0, 20.0];
 
-/// What the legend explains.
+/// An entry of the legend.
 #[derive(Clone, Copy)]
 enum Entry {
     Kind(Kind),
-    /// The dots.
+    /// Dots of reported usage.
     Reported,
-    /// The focused lane's own count, in its color.
+    /// Own count of the focused lane, in its color.
     Count(Color32),
 }
 
@@ -31,7 +31,7 @@ impl Entry {
         }
     }
 
-    /// What its mark takes before the name.
+    /// Returns the width of the mark before the name.
     fn mark(self) -> f32 {
         match self {
             Self::Kind(_) => 15.0,
@@ -41,7 +41,7 @@ impl Entry {
     }
 }
 
-/// Shows as many entries as there is room for, and how many more there are.
+/// Shows the entries that fit, and the number of hidden ones.
 pub(super) fn legend(ui: &Ui, scene: &Scene<'_>) {
     let row = scene.areas.legend;
     let entries = entries(scene);
@@ -50,7 +50,7 @@ pub(super) fn legend(ui: &Ui, scene: &Scene<'_>) {
         .map(|entry| entry.mark() + width(ui, entry.name(scene)))
         .collect();
     let needed = |n: usize| widths[..n].iter().sum::<f32>() + GAP[0] * n as f32;
-    // Where it is narrow, it begins left of the plot.
+    // A narrow legend starts left of the plot.
     let left = (row.right() - needed(entries.len())).clamp(row.left() - ASIDE, row.left());
     let room = row.right() - left;
     let more = width(ui, "+9");

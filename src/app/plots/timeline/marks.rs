@@ -1,4 +1,4 @@
-//! The curves on the ground: lanes with what their policies did, reported usage, and curves that are no lanes.
+//! Curves of the timeline: lanes with their events, reported usage, and reference curves.
 
 use super::columns;
 use super::layout::{self, Grid};
@@ -7,17 +7,17 @@ use super::scene::{Curves, MARK, Scene};
 use crate::app::theme::{self, Palette};
 use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Ui, pos2, vec2};
 
-/// Marks nearer than this to the one before are left out.
+/// Minimum distance of marks; closer ones are omitted.
 const MARK_GAP: f32 = 12.0;
-/// The same for what ran in vain.
+/// Minimum distance of marks of events without effect.
 const NO_OP_GAP: f32 = 5.0;
-/// Length of a dash where lanes coincide.
+/// Length of a dash of coinciding lanes.
 const DASH: f32 = 6.0;
 /// Dash and gap of a policy's own count.
 pub(super) const COUNT_DASH: [f32; 2] = [2.0, 3.0];
 
-/// Lanes as lines, the focused one last and strongest, then what the provider reported. Where lanes coincide, those
-/// below show as dashes upon the one on top.
+/// Draws the lanes as lines, the focused one last and strongest, then the reported usage. Lanes below a coinciding lane
+/// are drawn as dashes on it.
 pub(super) fn lanes(ui: &Ui, scene: &Scene<'_>, curves: &Curves) {
     let painter = ui
         .painter()
@@ -80,7 +80,7 @@ pub(super) fn lanes(ui: &Ui, scene: &Scene<'_>, curves: &Curves) {
     }
 }
 
-/// Curves that are no lanes, thin and dotted, each with its name where it ends.
+/// Draws reference curves, thin and dotted, each with its name at the end.
 pub(super) fn ghosts(ui: &Ui, scene: &Scene<'_>) {
     let plot = scene.areas.plot;
     let painter = ui.painter().with_clip_rect(plot.intersect(ui.clip_rect()));
@@ -112,7 +112,8 @@ pub(super) fn ghosts(ui: &Ui, scene: &Scene<'_>) {
     }
 }
 
-/// Dashes of lanes that coincide stand beside each other, with a gap behind the last: which of how many is this lane's.
+/// Returns the dash pattern of a coinciding lane: its index and the number of dashes, so that dashes alternate with a
+/// gap.
 fn turns(nth: usize, halves: &[(Vec<Pos2>, Vec<Pos2>)]) -> (usize, usize) {
     let guess = &halves[nth].1;
     let coincides = |other: &usize| {
@@ -124,7 +125,7 @@ fn turns(nth: usize, halves: &[(Vec<Pos2>, Vec<Pos2>)]) -> (usize, usize) {
     (below, below + above + 2)
 }
 
-/// A lane's color, dimmed while it is stale.
+/// Returns a lane's color, dimmed while it is stale.
 fn ink(lane: &LaneLine<'_>) -> Color32 {
     if lane.dim {
         lane.color.gamma_multiply(0.35)
@@ -133,8 +134,8 @@ fn ink(lane: &LaneLine<'_>) -> Color32 {
     }
 }
 
-/// A lane's own compactions as beads on its line, what ran in vain as a small stroke below it, where its system would
-/// have given up as a square, and the first of each run of overflows as a cross.
+/// Draws a lane's compactions as dots on its line, events without effect as strokes below it, an end of its system as a
+/// square, and the first overflow of each run as a cross.
 fn events(painter: &Painter, scene: &Scene<'_>, lane: &LaneLine<'_>, overflows: &[usize]) {
     let color = ink(lane);
     let at = |step: usize| {
@@ -142,7 +143,7 @@ fn events(painter: &Painter, scene: &Scene<'_>, lane: &LaneLine<'_>, overflows: 
             .get(step)
             .map(|sample| pos2(scene.x(step), scene.y(sample.tokens.as_f64())))
     };
-    // Many no-ops say no more than a few of them.
+    // Events without effect are thinned out.
     for at in apart(scene, lane.no_ops.iter().copied(), NO_OP_GAP, at) {
         let stroke = Stroke::new(1.0, color.gamma_multiply(0.8));
         painter.vline(at.x, at.y + 4.0..=at.y + 8.0, stroke);
@@ -162,7 +163,7 @@ fn events(painter: &Painter, scene: &Scene<'_>, lane: &LaneLine<'_>, overflows: 
     }
 }
 
-/// The places of those of some ascending steps that are in view, each so far from the one before.
+/// Returns the positions of visible calls with a minimum distance, from ascending calls.
 fn apart(
     scene: &Scene<'_>,
     steps: impl Iterator<Item = usize>,

@@ -1,7 +1,8 @@
-//! The timeline: how deep the context sits at each model call, and where the marks are that it must not pass.
+//! The timeline: fill of the context at each call, with the thresholds.
 //!
-//! `model` says what is shown, `columns` and `layout` where it goes (none needs a window), `view` which part of it, and
-//! `paint`, `marks`, `flags`, `card`, `handles` and `overview` draw it. The transform between steps and pixels is `egui_plot`'s.
+//! `model` defines the input. `columns` and `layout` compute positions, independent of the UI. `view` selects the
+//! visible part. `paint`, `marks`, `flags`, `card`, `handles` and `overview` draw it. `egui_plot` transforms between
+//! calls and pixels.
 
 mod card;
 mod columns;
@@ -28,7 +29,7 @@ use layout::{Grid, Steps};
 use scene::{Areas, Curves, Memory, Scene};
 use view::View;
 
-/// Shows the timeline in all of the space that is left.
+/// Draws the timeline in the remaining space.
 pub fn timeline(ui: &mut Ui, input: &TimelineInput<'_>) -> TimelineResponse {
     let id = ui.make_persistent_id("timeline");
     let size = ui.available_size().max(vec2(200.0, 160.0));
@@ -169,7 +170,7 @@ fn paint(
     }
 }
 
-/// What can be done at a call, by the secondary button; whether the menu is open.
+/// Shows the context menu of a call. Returns whether it is open.
 fn menu(
     plot: &egui::Response,
     input: &TimelineInput<'_>,
@@ -183,11 +184,12 @@ fn menu(
             out.clicked_step = Some(step);
         }
         let name = if is_marked {
-            format!("Take the restart mark before call {call} away")
+            format!("Remove the restart mark before call {call}")
         } else {
             format!("Mark a restart before call {call}")
         };
-        let help = "The agent's program is taken to have been started again before this call (R at the selected call)";
+        let help =
+            "Assumes a restart of the agent's program before this call (R at the selected call)";
         if ui.button(name).on_hover_text(help).clicked() {
             out.restart = Some(step);
         }

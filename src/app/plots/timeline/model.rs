@@ -1,127 +1,127 @@
-//! What the timeline shows and what it tells back, as plain values.
+//! Input and output of the timeline, as plain values.
 
 use crate::app::carried::Heat;
 use crate::engine::{Budget, ProviderError, Sample};
 use crate::units::{Share, Tokens};
 use egui::{Color32, Rect};
 
-/// Everything the timeline draws. Steps are indices from 0; people read numbers from 1.
+/// Input of the timeline. Calls are indices from 0; displayed numbers start at 1.
 #[derive(Clone, Copy)]
 pub struct TimelineInput<'a> {
-    /// Another number whenever any of the samples are others: what was computed from them is kept until then.
+    /// Changes whenever any sample changes; results derived from the samples are cached until then.
     pub revision: u64,
-    /// The lane whose context is stacked by kind, one sample a step.
+    /// The lane whose context is stacked by kind, one sample per call.
     pub area: &'a [Sample],
-    /// What of that the file does not hold, by step: known as the rest of what was reported, and stacked lowest.
+    /// Tokens that are not recorded, by call, at the bottom of the stack.
     pub unseen: &'a dyn Fn(usize) -> Tokens,
     /// The lanes drawn as lines.
     pub lanes: &'a [LaneLine<'a>],
-    /// What the provider reported, by step.
+    /// Usage reported by the provider, by call.
     pub recorded_usage: &'a [(usize, Tokens)],
-    /// The context window at each step; the last one holds for steps beyond.
+    /// The context window at each call; the last value applies to later calls.
     pub windows: &'a [Tokens],
-    /// Room kept for the answer.
+    /// Tokens reserved for the answer.
     pub output_reserve: Tokens,
-    /// Where the focused policy acts, as a share of usable; none where it has no such knob.
+    /// Trigger of the focused policy as a share of the usable window; `None` without such a setting.
     pub trigger: Option<Share>,
-    /// What the horizontal axis counts.
+    /// Unit of the horizontal axis.
     pub axis: Axis,
-    /// The step each turn begins with, ascending.
+    /// The first call of each turn, ascending.
     pub turn_starts: &'a [usize],
-    /// The recorded compactions: step and a few words.
+    /// The recorded compactions: call and short text.
     pub recorded_compactions: &'a [(usize, String)],
-    /// Steps before which the program is taken to have been started again, ascending.
+    /// Calls with a restart of the program before them, ascending.
     pub restarts: &'a [usize],
-    /// Errors that the provider is taken to have given, by step.
+    /// Assumed provider errors, by call.
     pub errors: &'a [ProviderError],
-    /// Curves that are no lanes: what a setting would do, the bound of hindsight.
+    /// Reference curves: a setting under the pointer, the hindsight optimum.
     pub ghosts: &'a [Ghost<'a>],
-    /// What came in at each step and stayed; none while that is not known.
+    /// Cumulative tokens by call; empty until known.
     pub heat: &'a [Heat],
-    /// The step all panels look at.
+    /// The selected call.
     pub selected: Option<usize>,
-    /// How much of the legend's row, from its right end, the caller needs for controls of its own.
+    /// Width at the right end of the legend row that is reserved for the caller's controls.
     pub corner: f32,
-    /// What the hover card says below its first line; a line too long for it is cut off with an ellipsis.
+    /// Lines of the hover card below its first one; a long line ends in an ellipsis.
     pub hover_text: &'a dyn Fn(usize) -> Vec<String>,
-    /// Whether keys work although the timeline has no focus (nothing else wants them).
+    /// Keys work although the timeline has no focus, since no other control uses them.
     pub takes_keys: bool,
 }
 
-/// A curve that is no lane: drawn thin and dotted, with its name at its end.
+/// A reference curve: thin and dotted, with its name at the end.
 #[derive(Clone, Copy, Debug)]
 pub struct Ghost<'a> {
-    /// What it is called.
+    /// Name.
     pub name: &'a str,
-    /// Its color.
+    /// Color.
     pub color: Color32,
-    /// One sample a step.
+    /// One sample per call.
     pub samples: &'a [Sample],
 }
 
 /// A lane as a line.
 #[derive(Clone, Copy, Debug)]
 pub struct LaneLine<'a> {
-    /// What it is called.
+    /// Name.
     pub name: &'a str,
-    /// Its color.
+    /// Color.
     pub color: Color32,
-    /// One sample a step.
+    /// One sample per call.
     pub samples: &'a [Sample],
-    /// It is stale: a newer result is being computed.
+    /// Stale: a new result is being computed.
     pub dim: bool,
-    /// It is the one that is looked at.
+    /// The lane has the focus.
     pub focused: bool,
-    /// Its compactions: step and a few words.
+    /// Its compactions: call and short text.
     pub events: &'a [(usize, String)],
-    /// Steps at which it ran and changed nothing, ascending.
+    /// Calls with an event that changed nothing, ascending.
     pub no_ops: &'a [usize],
-    /// The first step of each run of steps at which its system would have given up.
+    /// The first call of each run of calls at which its system would have stopped.
     pub halts: &'a [usize],
-    /// The first step that used something which the lane had removed: from there on its line is dashed.
+    /// The first call that used content which the lane had removed. The line is dashed from there on.
     pub horizon: Option<usize>,
-    /// Its own count is another than the true one: drawn beside it while the lane is looked at.
+    /// Its own count differs from the actual one, and is drawn while the lane has the focus.
     pub counts_otherwise: bool,
 }
 
 impl LaneLine<'_> {
-    /// Its own count is drawn.
+    /// Returns whether its own count is drawn.
     pub(super) fn shows_count(&self) -> bool {
         self.focused && self.counts_otherwise
     }
 }
 
-/// What the horizontal axis counts.
+/// Unit of the horizontal axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Axis {
     /// Model calls.
     #[default]
     Calls,
-    /// Turns, each as wide as any other.
+    /// Turns, all of equal width.
     Turns,
 }
 
-/// What happened in this frame.
+/// User input in this frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TimelineResponse {
-    /// The step under the pointer.
+    /// The call under the pointer.
     pub hovered: Option<usize>,
-    /// The step that was chosen, by pointer or key.
+    /// The call selected by pointer or key.
     pub clicked_step: Option<usize>,
-    /// Where the trigger was put.
+    /// New trigger.
     pub trigger: Option<Share>,
-    /// The output reserve that the usable line was put to.
+    /// New output reserve, from a drag of the usable window.
     pub output_reserve: Option<Tokens>,
-    /// Where the window line was put.
+    /// New window.
     pub window: Option<Tokens>,
-    /// The step whose restart mark is to be placed or taken away.
+    /// The call whose restart mark is to be added or removed.
     pub restart: Option<usize>,
-    /// The end of the legend's row that was kept free for the caller.
+    /// The part of the legend row reserved for the caller.
     pub corner: Option<Rect>,
 }
 
 impl TimelineInput<'_> {
-    /// How many steps there are.
+    /// Returns the number of calls.
     pub fn steps(&self) -> usize {
         let lanes = self
             .lanes
@@ -135,7 +135,7 @@ impl TimelineInput<'_> {
             .max(self.recorded_usage.last().map_or(0, |(step, _)| step + 1))
     }
 
-    /// Window and output reserve at a step.
+    /// Returns window and output reserve at a call.
     pub fn budget(&self, step: usize) -> Budget {
         let window = self
             .windows
@@ -149,13 +149,13 @@ impl TimelineInput<'_> {
         }
     }
 
-    /// Tokens at which the trigger lies, at a step.
+    /// Returns the tokens of the trigger at a call.
     pub fn trigger_tokens(&self, step: usize) -> Option<f64> {
         self.trigger
             .map(|share| share.0 * self.budget(step).usable().as_f64())
     }
 
-    /// The tokens the hover card tells: of the stacked lane, else of the focused one.
+    /// Returns the tokens of the hover card: of the stacked lane, else of the focused one.
     pub fn tokens_at(&self, step: usize) -> Option<Tokens> {
         let focused = self
             .lanes
@@ -168,7 +168,7 @@ impl TimelineInput<'_> {
             .map(|sample| sample.tokens)
     }
 
-    /// The heaviest of everything that is drawn as a curve.
+    /// Returns the maximum of all curves.
     pub fn heaviest(&self) -> Tokens {
         let lanes = self
             .lanes
@@ -181,20 +181,20 @@ impl TimelineInput<'_> {
             .map(|sample| sample.tokens.max(stacked(sample)));
         let reported = self.recorded_usage.iter().map(|(_, tokens)| *tokens);
         let heaviest = lanes.chain(area).chain(reported).max().unwrap_or_default();
-        // A count far above everything else may leave the plot: what is true keeps its room.
+        // An own count far above all others may leave the plot, so that the actual values remain readable.
         let most = heaviest.max(self.windows.iter().copied().max().unwrap_or_default());
         let counted = self.counting().map(|lane| lane.samples).unwrap_or_default();
         let counted = counted.iter().map(|sample| sample.metered).max();
         heaviest.max(counted.unwrap_or_default().min(most))
     }
 
-    /// The lane whose own count is drawn.
+    /// Returns the lane whose own count is drawn.
     pub(super) fn counting(&self) -> Option<&LaneLine<'_>> {
         self.lanes.iter().find(|lane| lane.shows_count())
     }
 }
 
-/// The height of a sample's stack, which on the recorded lane may differ from what was reported.
+/// Returns the height of a sample's stack. For the recorded lane it may differ from the reported usage.
 fn stacked(sample: &Sample) -> Tokens {
     sample
         .by_kind

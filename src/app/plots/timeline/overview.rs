@@ -1,4 +1,4 @@
-//! The strip below the plot: the whole session, and the part of it in view as a brush.
+//! The overview strip below the plot: the whole session, with the visible part as a brush.
 
 use super::layout::Steps;
 use super::scene::{Memory, Scene};
@@ -8,20 +8,20 @@ use egui::{
     WidgetInfo, pos2,
 };
 
-/// What of the brush is held.
+/// The dragged part of the brush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Grip {
     From,
     To,
     Middle,
-    /// Outside: a new range is drawn.
+    /// Outside the brush: a new range is selected.
     New,
 }
 
-/// How near an edge of the brush a pointer holds the edge.
+/// Distance within which the pointer grabs an edge of the brush.
 const REACH: f32 = 5.0;
 
-/// Lets the brush be moved, resized and drawn anew. Gives back the view it was brought to.
+/// Handles moves, resizes and new selections of the brush. Returns the new view.
 pub(super) fn interact(
     ui: &Ui,
     id: Id,
@@ -115,7 +115,7 @@ pub(super) fn paint(ui: &Ui, scene: &Scene<'_>) {
     let usable = budget.usable().as_f64();
     let trigger = scene.input.trigger_tokens(scene.last).unwrap_or(usable);
     let base = palette.raised.lerp_to_gamma(palette.weak, 0.35);
-    // What lies beyond the trigger, and beyond usable, in the colors of their lines.
+    // The parts above the trigger and above the usable window, in the colors of their lines.
     let layers = [
         (strip.bottom(), base),
         (
@@ -160,7 +160,7 @@ pub(super) fn paint(ui: &Ui, scene: &Scene<'_>) {
     }
 }
 
-/// The part of an outline above a floor.
+/// Returns the part of an outline above a threshold.
 fn above(outline: &[[Pos2; 2]], floor: f32, color: Color32) -> Mesh {
     let mut mesh = Mesh::default();
     for at in outline.iter().flatten() {
@@ -174,7 +174,7 @@ fn above(outline: &[[Pos2; 2]], floor: f32, color: Color32) -> Mesh {
     mesh
 }
 
-/// Recorded compactions and overflows from above, the focused lane's compactions from below.
+/// Paints recorded compactions and overflows at the top, and the focused lane's compactions at the bottom.
 fn marks(painter: &Painter, scene: &Scene<'_>, strip: Rect, place: &dyn Fn(f64) -> f32) {
     const LENGTH: f32 = 5.0;
     let tick = |step: usize, from: f32, to: f32, color: Color32| {

@@ -1,4 +1,4 @@
-//! The ground of the timeline: zones, grid, the area stacked by kind, and axes.
+//! The background of the timeline: zones, grid, stacked area and axes.
 
 use super::columns::Bar;
 use super::layout::ticks;
@@ -8,9 +8,9 @@ use crate::session::Kind;
 use crate::units::Tokens;
 use egui::{Align2, Color32, Mesh, Painter, Rect, Shape, Stroke, TextStyle, Ui, pos2};
 
-/// Turns further apart than this are told apart by hairlines, else by ticks.
+/// Turns wider than this are separated by thin lines, else by ticks.
 const FEW_TURNS: f32 = 72.0;
-/// Turns nearer than this are not marked.
+/// Turns narrower than this are not marked.
 const MANY_TURNS: f32 = 3.0;
 
 /// Zones, grid, area.
@@ -27,7 +27,7 @@ pub(super) fn ground(ui: &Ui, scene: &Scene<'_>, curves: &Curves) {
     turns(&painter, scene);
 }
 
-/// Safe below the trigger, warning up to usable, overflow above: tints that only the eye's corner sees.
+/// Paints faint zones: safe below the trigger, warning up to the usable window, overflow above.
 fn zones(painter: &Painter, scene: &Scene<'_>, windows: &[(f64, f64, Tokens)]) {
     let (palette, plot) = (scene.palette, scene.areas.plot);
     for (from, to, window) in windows {
@@ -75,7 +75,7 @@ fn area(painter: &Painter, scene: &Scene<'_>, bars: &[Bar]) {
         let color = scene.palette.kind_area(kind);
         painter.add(band(&places, &top, &below, color));
         if !is_dense {
-            // Triangles have hard edges; a line along them has soft ones.
+            // Triangles are not antialiased; a line along the edge is.
             let mut edge: Vec<_> = places
                 .iter()
                 .zip(&top)
@@ -138,7 +138,7 @@ fn turns(painter: &Painter, scene: &Scene<'_>) {
     }
 }
 
-/// Numbers of both axes.
+/// Paints the numbers of both axes.
 pub(super) fn axes(ui: &Ui, scene: &Scene<'_>) {
     let (painter, palette, plot) = (ui.painter(), scene.palette, scene.areas.plot);
     let font = TextStyle::Small.resolve(ui.style());
@@ -149,7 +149,7 @@ pub(super) fn axes(ui: &Ui, scene: &Scene<'_>) {
         } else {
             grouped(tokens)
         };
-        // The lowest keeps off the numbers below.
+        // Keep the lowest number clear of the horizontal axis.
         let y = scene.y(tokens).min(plot.bottom() - 4.0);
         let at = pos2(plot.left() - 8.0, y);
         painter.text(at, Align2::RIGHT_CENTER, text, font.clone(), palette.weak);
@@ -169,7 +169,7 @@ pub(super) fn axes(ui: &Ui, scene: &Scene<'_>) {
         palette.weak,
     );
     let most = (plot.width() / 80.0).max(2.0) as usize;
-    // People count from 1, so that ticks are at 1, 60, 120 rather than at 0, 60, 120.
+    // Displayed numbers start at 1, so ticks are at 1, 60, 120 instead of 0, 60, 120.
     let numbers = ticks(scene.view.from + 1.0, scene.view.to + 1.0, most, true);
     let first = (scene.view.from <= 0.0 && numbers.first().is_none_or(|n| *n > 1.0)).then_some(1.0);
     let mut free = plot.left() - 16.0;

@@ -1,4 +1,4 @@
-//! Everything the parts of the timeline share while a frame is drawn, and what is kept between frames.
+//! Values shared by the parts of the timeline in a frame, and state kept between frames.
 
 use super::columns::{self, Bar, Curve};
 use super::layout::{self, Grid, Steps};
@@ -19,36 +19,36 @@ const LEFT: f32 = 56.0;
 const RIGHT: f32 = 80.0;
 const LEGEND: f32 = 20.0;
 const FLAGS: f32 = 20.0;
-/// Where there are no flags: only room for the topmost handle.
+/// Top space without flags: room for the topmost handle.
 const NO_FLAGS: f32 = 10.0;
 const AXIS: f32 = 20.0;
 const HEAT: f32 = 10.0;
-/// What of it lies between the plot and the strip.
+/// Gap between plot and strip.
 const HEAT_GAP: f32 = 3.0;
 const OVERVIEW: f32 = 18.0;
 const BOTTOM: f32 = 6.0;
 
-/// At most so many dots of reported usage across the plot.
+/// Maximum number of dots of reported usage.
 const DOTS: usize = 100;
 
-/// The places of the timeline's parts.
+/// The rectangles of the timeline's parts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Areas {
     pub(super) legend: Rect,
-    /// The end of the legend's row that is the caller's.
+    /// Right end of the legend row, for the caller.
     pub(super) corner: Rect,
     pub(super) flags: Rect,
     pub(super) plot: Rect,
-    /// What stayed, by step.
+    /// The strip of cumulative tokens.
     pub(super) heat: Rect,
     pub(super) axis: Rect,
     pub(super) overview: Rect,
-    /// Right of the plot, where the thresholds' handles stand.
+    /// Right of the plot: the handles of the thresholds.
     pub(super) handles: Rect,
 }
 
 impl Areas {
-    /// Divides a rectangle, on whole points, so that hairlines are sharp.
+    /// Divides a rectangle at whole points, so that thin lines are sharp.
     pub(super) fn of(outer: Rect, input: &TimelineInput<'_>) -> Self {
         let (left, right) = (
             (outer.left() + LEFT).round(),
@@ -86,7 +86,7 @@ impl Areas {
     }
 }
 
-/// A frame's worth of shared values.
+/// Values shared within a frame.
 pub(super) struct Scene<'a> {
     pub(super) input: &'a TimelineInput<'a>,
     pub(super) palette: &'static Palette,
@@ -95,102 +95,102 @@ pub(super) struct Scene<'a> {
     pub(super) whole: Arc<Whole>,
     pub(super) view: View,
     pub(super) transform: PlotTransform,
-    /// The last step in view, whose thresholds the handles show.
+    /// The last call in view, whose thresholds the handles show.
     pub(super) last: usize,
 }
 
 impl Scene<'_> {
-    /// Where a step lies on the screen.
+    /// Returns the screen position of a call.
     pub(super) fn x(&self, step: usize) -> f32 {
         self.at(self.steps.x(step))
     }
 
-    /// Where a place of the axis lies on the screen.
+    /// Returns the screen position of an axis value.
     pub(super) fn at(&self, x: f64) -> f32 {
         self.transform.position_from_point_x(x)
     }
 
-    /// How high tokens lie on the screen.
+    /// Returns the screen height of a number of tokens.
     pub(super) fn y(&self, tokens: f64) -> f32 {
         self.transform.position_from_point_y(tokens)
     }
 
-    /// A point of a curve on the screen.
+    /// Returns the screen position of a curve's point.
     pub(super) fn point(&self, [x, tokens]: [f64; 2]) -> Pos2 {
         pos2(self.at(x), self.y(tokens))
     }
 
-    /// The step under a place on the screen.
+    /// Returns the call at a screen position.
     pub(super) fn step_at(&self, at: Pos2) -> usize {
         self.steps.nearest(self.transform.value_from_position(at).x)
     }
 
-    /// Whether a place of the axis is in view.
+    /// Returns whether an axis value is in view.
     pub(super) fn shows(&self, x: f64) -> bool {
         (self.view.from..=self.view.to).contains(&x)
     }
 }
 
-/// The transform from steps and tokens to the screen.
+/// Returns the transform from calls and tokens to the screen.
 pub(super) fn transform(plot: Rect, view: View, top: f64) -> PlotTransform {
     let bounds = PlotBounds::from_min_max([view.from, 0.0], [view.to, top]);
     PlotTransform::new(plot, bounds, false)
 }
 
-/// What the timeline remembers between frames.
+/// State of the timeline between frames.
 #[derive(Clone, Default)]
 pub(super) struct Memory {
-    /// None shows everything, however much that becomes.
+    /// The visible range; `None` for everything, even if it grows.
     pub(super) view: Option<View>,
     pub(super) selected: Option<usize>,
-    /// The height of the plot while a threshold is dragged, which must not move what it is dragged along.
+    /// Height of the plot during the drag of a threshold, so that the scale does not change.
     pub(super) top: Option<f64>,
-    /// The view before it began to be dragged.
+    /// The view before a drag.
     before: Option<View>,
-    /// How far from the line it was grabbed.
+    /// Distance from the line at which it was grabbed.
     pub(super) grab: f32,
-    /// The step whose menu is open.
+    /// The call whose menu is open.
     pub(super) menu: usize,
-    /// What is dragged of the overview.
+    /// The dragged part of the overview.
     pub(super) brush: Option<super::overview::Grip>,
-    /// The part of the axis where a brush began.
+    /// Axis value at the start of a drag in the overview.
     pub(super) brush_from: f64,
     curves: Option<Arc<Curves>>,
     whole: Option<Arc<Whole>>,
 }
 
-/// Samples thinned to columns.
+/// Samples reduced to columns.
 pub(super) struct Curves {
     key: (u64, Grid),
     pub(super) bars: Vec<Bar>,
     pub(super) lanes: Vec<Curve>,
-    /// The focused lane's own count, where it is another.
+    /// The focused lane's own count, if it differs.
     pub(super) count: Curve,
     pub(super) dots: Curve,
     pub(super) windows: Vec<(f64, f64, Tokens)>,
-    /// The steps that have a mark on the strip of what stayed.
+    /// The calls marked on the strip of cumulative tokens.
     pub(super) hot: Vec<usize>,
 }
 
-/// What is true of the whole session, whichever part of it is in view.
+/// Properties of the whole session, independent of the view.
 pub(super) struct Whole {
     key: (u64, usize),
     /// Its outline.
     pub(super) bars: Vec<Bar>,
-    /// The heaviest of all curves.
+    /// Maximum of all curves.
     pub(super) heaviest: Tokens,
     /// The largest window.
     pub(super) window: Tokens,
     /// The kinds that occur.
     pub(super) kinds: Vec<Kind>,
-    /// What the lowest of them is called.
+    /// Label of the lowest kind.
     pub(super) lowest: &'static str,
-    /// By lane: the first step of each run of overflows.
+    /// First call of each run of overflows, by lane.
     pub(super) overflows: Vec<Vec<usize>>,
 }
 
 impl Memory {
-    /// The view as it is, or as it was before the drag of one of these that Esc has just ended.
+    /// Returns the current view, or the one before a drag of these parts that Esc just canceled.
     pub(super) fn dragged(&mut self, ctx: &Context, grips: [Id; 2], view: View, end: f64) -> View {
         let is_one = |id: Option<Id>| id.is_some_and(|id| grips.contains(&id));
         if is_one(ctx.drag_started_id()) {
@@ -202,7 +202,7 @@ impl Memory {
         view
     }
 
-    /// The thinned curves for this view, made anew where the data, the view or the width are others.
+    /// Returns the reduced curves for this view. Recomputed if the data, the view or the width change.
     pub(super) fn curves(
         &mut self,
         input: &TimelineInput<'_>,
@@ -237,7 +237,7 @@ impl Memory {
         fresh
     }
 
-    /// What is true of the whole session.
+    /// Returns the properties of the whole session.
     pub(super) fn whole(
         &mut self,
         input: &TimelineInput<'_>,
@@ -294,7 +294,7 @@ impl Memory {
     }
 }
 
-/// What stands before everything else may be in the file, known only by its weight, or both.
+/// Content before the first message may be recorded, known only by its size, or both.
 pub(super) fn lowest(input: &TimelineInput<'_>) -> &'static str {
     let samples = input.area.iter().enumerate();
     let parts = samples.map(|(step, sample)| {
@@ -311,8 +311,7 @@ pub(super) fn lowest(input: &TimelineInput<'_>) -> &'static str {
     }
 }
 
-/// Tells one set of data from another without reading any of it: the caller's revision, where things lie and how many there
-/// are.
+/// Returns a key of the data without reading it: revision, addresses and lengths.
 pub(super) fn fingerprint(input: &TimelineInput<'_>) -> u64 {
     let samples = |samples: &[Sample]| (samples.as_ptr() as usize, samples.len());
     let lanes = input.lanes.iter().map(|lane| samples(lane.samples));
@@ -325,5 +324,5 @@ pub(super) fn fingerprint(input: &TimelineInput<'_>) -> u64 {
     hasher.finish()
 }
 
-/// The size of a triangle or cross that marks a step.
+/// Size of a triangle or cross that marks a call.
 pub(super) const MARK: Vec2 = Vec2::splat(8.0);

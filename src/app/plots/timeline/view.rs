@@ -1,10 +1,10 @@
-//! Which part of the session is in view, and the gestures and keys that change it.
+//! The visible part of the session, and the input that changes it.
 
 use super::layout::Steps;
 use egui::{EventFilter, Key, Modifiers, Response, Ui, Vec2};
 use egui_plot::PlotTransform;
 
-/// A stretch of the horizontal axis.
+/// A range of the horizontal axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct View {
     pub(super) from: f64,
@@ -12,7 +12,7 @@ pub(super) struct View {
 }
 
 impl View {
-    /// The whole axis.
+    /// Returns the whole axis.
     pub(super) fn whole(end: f64) -> Self {
         Self { from: 0.0, to: end }
     }
@@ -21,7 +21,7 @@ impl View {
         self.to - self.from
     }
 
-    /// The same view, with `about` staying where it is and everything `factor` times as large.
+    /// Returns the view scaled by `factor` around the fixed position `about`.
     pub(super) fn zoomed(self, about: f64, factor: f64, steps: Steps<'_>) -> Self {
         let end = steps.end();
         let span = (self.span() / factor).clamp(steps.least(), end);
@@ -33,7 +33,7 @@ impl View {
         .within(end)
     }
 
-    /// The same view, moved.
+    /// Returns the view moved by a distance.
     pub(super) fn moved(self, by: f64, end: f64) -> Self {
         Self {
             from: self.from + by,
@@ -42,7 +42,7 @@ impl View {
         .within(end)
     }
 
-    /// The nearest view that does not reach beyond the axis.
+    /// Returns the nearest view within the axis.
     pub(super) fn within(self, end: f64) -> Self {
         let span = self.span().min(end);
         let from = self.from.clamp(0.0, (end - span).max(0.0));
@@ -52,7 +52,7 @@ impl View {
         }
     }
 
-    /// Moved no more than needed for a place to be in view.
+    /// Returns the view moved as little as needed to include a position.
     pub(super) fn showing(self, x: f64, end: f64) -> Self {
         let margin = self.span() * 0.1;
         if x < self.from {
@@ -65,7 +65,7 @@ impl View {
     }
 }
 
-/// Applies what mouse and wheel did over the plot.
+/// Applies mouse and wheel input over the plot.
 pub(super) fn gestures(
     ui: &Ui,
     plot: &Response,
@@ -82,7 +82,7 @@ pub(super) fn gestures(
     if plot.double_clicked() {
         view = View::whole(end);
     }
-    // Also over a threshold's grip, which takes presses but no wheel.
+    // Also over the handle of a threshold, which handles presses but not the wheel.
     let Some(pointer) = ui
         .input(|input| input.pointer.hover_pos())
         .filter(|_| ui.rect_contains_pointer(plot.rect))
@@ -103,16 +103,16 @@ pub(super) fn gestures(
     view
 }
 
-/// What the keys asked for.
+/// Result of key input.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Keys {
-    /// The step to go to.
+    /// The call to select.
     pub(super) step: Option<usize>,
-    /// The view to take.
+    /// The new view.
     pub(super) view: Option<View>,
 }
 
-/// Reads the keys, if they are meant for the timeline, and uses them up.
+/// Reads and consumes the keys of the timeline.
 pub(super) fn keys(
     ui: &Ui,
     plot: &Response,
