@@ -98,7 +98,7 @@ fn what_it_sends_and_what_that_costs_is_told_first() {
     let told = complaint(&output);
     assert_eq!(output.status.code(), Some(0), "{told}");
     // A model of a known price costs nothing where this machine serves it.
-    let price = "; price: none, the server is this machine; no log is kept";
+    let price = "; price: none, the server is this machine; not logged";
     assert!(
         told.contains(" in 1 request to 127.0.0.1:") && told.contains(price),
         "{told}"

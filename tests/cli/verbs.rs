@@ -685,7 +685,7 @@ fn bad_use_is_refused_in_one_line_that_says_what_there_is() {
         (&["replay", c, "--set", "keep_recent=0"], "out of range"),
         (
             &["replay", c, "--set", "keep_recent=many"],
-            "KNOB=NUMBER such as keep_recent=",
+            "SETTING=NUMBER such as keep_recent=",
         ),
         (&["replay", c, "--set", "patience=3"], "keep_recent"),
         (&["replay", c, "--set", "nobody.keep_recent=3"], "truncate"),

@@ -82,7 +82,7 @@ fn what_does_not_fit_is_told_from_everything_else() {
         let n = assert_answer_fails(
             answer(status, "", &body),
             AskErrorKind::ContextTooLong,
-            &["does not fit", "send less"],
+            &["overflows", "send less"],
         );
         assert_eq!(n, 1);
     }
@@ -123,7 +123,7 @@ fn a_wait_beyond_all_patience_is_told_instead() {
         let n = assert_answer_fails(
             busy,
             AskErrorKind::Unavailable,
-            &["takes no more requests", "asks to wait"],
+            &["accepts no more requests", "asks to wait"],
         );
         assert_eq!(n, 1);
     }
@@ -161,7 +161,7 @@ fn a_server_that_stays_busy_is_given_up() {
         ("529 ", "too much to do"),
         ("503 Service Unavailable", "too much to do"),
         ("500 Internal Server Error", "failed"),
-        ("429 Too Many Requests", "takes no more requests"),
+        ("429 Too Many Requests", "accepts no more requests"),
     ] {
         let n = assert_answer_fails(
             answer(status, "", ""),
@@ -463,7 +463,7 @@ fn an_error_in_the_midst_of_an_answer_is_a_refusal_and_asked_again_only_before_a
     assert_fails(
         &client("openai", &server.url()),
         AskErrorKind::ContextTooLong,
-        &["does not fit"],
+        &["overflows"],
     );
 }
 

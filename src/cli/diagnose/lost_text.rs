@@ -23,7 +23,7 @@ impl Diagnosis<'_> {
         }
         let _ = writeln!(
             text,
-            "  `recorded` is the noise floor: what it shows was derived, guessed or read elsewhere. What was missed counts as\n  fetched again for {PAGE_IN} messages. Summaries that are only predicted count as empty; at best they hold what was\n  asked for most. Saved: of what could be left unsent without loss."
+            "  `recorded` is the noise floor: its references were derived, guessed or read elsewhere. After a miss, the content counts\n  as re-read for {PAGE_IN} messages. Predicted summaries count as empty; \"at best\" assumes that they hold the names used\n  most. Saved: share of the lossless maximum."
         );
         self.hindsight(text);
         self.instructions(text);

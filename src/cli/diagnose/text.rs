@@ -105,11 +105,7 @@ impl Diagnosis<'_> {
         if self.carried.is_empty() {
             return;
         }
-        let _ = writeln!(
-            text,
-            "\nmost resent (of {} tokens sent)",
-            tokens(self.sent)
-        );
+        let _ = writeln!(text, "\nmost resent (of {} tokens sent)", tokens(self.sent));
         for (carried, user) in &self.carried {
             let name = MessageName::of(self.case(), carried.message).to_string();
             let used = user.map_or("never named later".to_owned(), |step| {
