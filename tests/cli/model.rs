@@ -216,7 +216,10 @@ fn a_summary_without_words_is_a_failure_that_is_listed() {
     for (event, why) in [
         (of_text(""), "the summary is empty"),
         (of_text("  \\n"), "the summary is empty"),
-        (call.to_owned(), "called a tool in the place of a summary"),
+        (
+            call.to_owned(),
+            "called a tool instead of writing a summary",
+        ),
     ] {
         let here = tempfile::tempdir().expect("a temporary folder");
         let server = Server::saying(stream(&[&event]));

@@ -1108,7 +1108,7 @@ fn a_context_that_stays_too_large_is_said_also_where_nothing_changed() {
         let notes = found["notes"].to_string();
         assert!(notes.contains("still more than the usable"), "{notes}");
         assert_eq!(
-            notes.contains("did not fit"),
+            notes.contains("overflowed"),
             schedule == "replay",
             "{notes}"
         );
