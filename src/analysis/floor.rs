@@ -76,7 +76,7 @@ impl<'a> Floors<'a> {
         }
     }
 
-    /// Returns where a policy with these settings cannot get below its own trigger; `None` if it can or nothing is proven.
+    /// Returns where a policy with these settings cannot get below its own trigger; `None` if not proven.
     pub fn stuck(&self, policy: &Policy, knobs: &KnobValues) -> Option<Stuck> {
         self.stuck_often(policy, knobs, STUCK)
     }

@@ -1,5 +1,5 @@
-//! The curve as a drawing: the context at each call as one line per lane, with trigger, usable window and context window,
-//! and a row of ticks per lane for compactions.
+//! The curve as a drawing: the context at each call as one line per lane, with trigger, usable window and context
+//! window, and a row of ticks per lane for compactions.
 
 mod ground;
 

@@ -1,7 +1,7 @@
 //! Reports of a session: the recorded run, and the replay of each policy with its reasons.
 //!
-//! A [`Report`] is a value, rendered as Markdown ([`markdown`]) or as an HTML page ([`html`]). Texts of the session and the
-//! user are [`Shown`]; a redacted report is built from values that never contain them. The module does no I/O.
+//! A [`Report`] is a value, rendered as Markdown ([`markdown`]) or as an HTML page ([`html`]). Texts of the session and
+//! the user are [`Shown`]; a redacted report is built from values that never contain them. The module does no I/O.
 
 mod build;
 mod curve;

@@ -87,8 +87,8 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
 /// Marks that end a sentence or start a list and do not belong to the preceding word.
 const TRIMMED: [char; 6] = ['.', ':', ',', '!', '?', '\''];
 
-/// Returns true if a character is part of a word. Characters that join a path, an address, a key or a number are, so that
-/// the whole is kept or removed.
+/// Returns true if a character is part of a word. Characters that join a path, an address, a key or a number are, so
+/// that the whole is kept or removed.
 fn joins(c: char) -> bool {
     c.is_alphanumeric() || "_-./:@\\#&$^',!?".contains(c)
 }

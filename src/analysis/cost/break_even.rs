@@ -2,8 +2,8 @@
 //!
 //! A compaction saves the cache reads of the removed tokens in every later call. It costs once: the tokens after the
 //! first change are written to the cache again, and the summary has a price. It pays if
-//! `calls x removed x read > rewritten x (write - read) + summary`. If the cache has expired, everything is written again
-//! in any case, and the compaction saves at once.
+//! `calls x removed x read > rewritten x (write - read) + summary`. If the cache has expired, everything is written
+//! again in any case, and the compaction saves at once.
 
 use super::price::{summary_price, with_samples};
 use super::{BilledCall, Bills};

@@ -2,8 +2,8 @@
 //!
 //! A call pays the cache read price for the prefix that its prompt shares with the previous prompt, if the model is the
 //! same and the cache has not expired. It pays the write price for tokens added to the cache, the input price for the
-//! rest, and the output price for its answer. This is the best case of a cache: [`audit`] compares it with recorded cache
-//! counts. If the price of a model is unknown, the cost is unknown, never zero.
+//! rest, and the output price for its answer. This is the best case of a cache: [`audit`] compares it with recorded
+//! cache counts. If the price of a model is unknown, the cost is unknown, never zero.
 
 mod audit;
 mod billing;
