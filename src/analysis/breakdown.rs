@@ -1,26 +1,26 @@
-//! What the full history is made of: its heaviest parts, and which tools they belong to.
+//! Breakdown of the full history: the largest parts, and tokens by tool.
 
 use crate::engine::Case;
 use crate::session::{Body, Kind, Session, kind_of};
 use crate::units::Tokens;
 use std::collections::{BTreeMap, HashMap};
 
-/// One of the heaviest parts.
+/// One of the largest parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LargestPart {
     /// Index of its message.
     pub message: usize,
     /// Index of the part.
     pub part: usize,
-    /// What it counts as.
+    /// Kind of the part.
     pub kind: Kind,
-    /// Its tool, if any.
+    /// Name of the tool, if any.
     pub tool: Option<String>,
     /// True tokens.
     pub tokens: Tokens,
 }
 
-/// The heaviest parts of the full history, heaviest first, the earlier of equals first.
+/// Returns the largest parts of the full history, largest first. Equal parts keep their order.
 pub fn largest_parts(case: &Case, n: usize) -> Vec<LargestPart> {
     let mut parts: Vec<(Tokens, usize, usize)> = history_parts(&case.session)
         .map(|(message, part)| (case.ledger.part(part), message, part))
@@ -43,7 +43,7 @@ pub fn largest_parts(case: &Case, n: usize) -> Vec<LargestPart> {
     parts.into_iter().map(describe).collect()
 }
 
-/// True tokens of calls and results by tool, heaviest first; a picture in a result counts with its tool.
+/// Returns the tokens of calls and results by tool, largest first. An image in a result counts for its tool.
 pub fn tokens_by_tool(case: &Case) -> Vec<(String, Tokens)> {
     let tools = tools_of_calls(&case.session);
     let mut sums: BTreeMap<&str, Tokens> = BTreeMap::new();
@@ -64,7 +64,7 @@ pub fn tokens_by_tool(case: &Case) -> Vec<(String, Tokens)> {
     all
 }
 
-/// Every part of the full history with its message, in order.
+/// Returns every part of the full history with its message, in order.
 fn history_parts(session: &Session) -> impl Iterator<Item = (usize, usize)> {
     let messages = session
         .messages
@@ -74,8 +74,8 @@ fn history_parts(session: &Session) -> impl Iterator<Item = (usize, usize)> {
     messages.flat_map(|(idx, m)| m.parts.clone().map(move |part| (idx, part)))
 }
 
-/// The tool that each call asked for, where some part names its call alone. Ids may repeat; the tool hardly ever differs
-/// then.
+/// Returns the tool of each call by its id, if some part names only its call. Repeated ids nearly always have the same
+/// tool.
 fn tools_of_calls(session: &Session) -> HashMap<&str, &str> {
     if !session
         .parts
@@ -91,7 +91,7 @@ fn tools_of_calls(session: &Session) -> HashMap<&str, &str> {
     calls.collect()
 }
 
-/// The tool of a part; some formats name it in the call only.
+/// Returns the tool of a part. Some formats name it in the call only.
 fn tool_of<'a>(tools: &HashMap<&str, &'a str>, body: &'a Body) -> Option<&'a str> {
     match names_call_alone(body) {
         Some(call) => tools.get(call).copied(),
@@ -99,7 +99,7 @@ fn tool_of<'a>(tools: &HashMap<&str, &'a str>, body: &'a Body) -> Option<&'a str
     }
 }
 
-/// The call of a part that does not name its tool.
+/// Returns the id of the call of a part that does not name its tool.
 fn names_call_alone(body: &Body) -> Option<&str> {
     match body {
         Body::ToolResult { call, tool, .. } if tool.is_empty() => Some(call),

@@ -9,7 +9,7 @@ use crate::units::Tokens;
 /// Calls in a row at which a policy cannot get below its trigger before that counts.
 const STUCK: usize = 3;
 
-/// What the proofs for all settings of all policies have in common.
+/// Data that the proofs for all settings of all policies share.
 #[derive(Debug)]
 pub struct Floors<'a> {
     case: &'a Case,
@@ -17,7 +17,7 @@ pub struct Floors<'a> {
     before: Vec<usize>,
     /// Tokens of the history before each of its messages, and in all.
     history: Vec<u64>,
-    /// How many messages of the history are instructions that stand before everything else.
+    /// Number of leading instruction messages in the history.
     preamble: usize,
     /// Tokens before each call of all that is no tool result.
     without_results: Vec<u64>,
@@ -25,7 +25,7 @@ pub struct Floors<'a> {
     window: Tokens,
     /// It is the window of all calls.
     is_even: bool,
-    /// What is left at so many calls at least, by what is kept; settings share it.
+    /// Minimum tokens at this many calls, by kept content; shared between settings.
     often: Memo<(Floor, usize), u64>,
 }
 
@@ -44,7 +44,7 @@ pub struct Stuck {
     pub limit: Tokens,
 }
 
-/// What a policy keeps in any case.
+/// Content that a policy always keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Floor {
     /// All but tool results.
@@ -76,7 +76,7 @@ impl<'a> Floors<'a> {
         }
     }
 
-    /// Where a policy with these settings cannot get below its own trigger; none where it can, or nothing is proven.
+    /// Returns where a policy with these settings cannot get below its own trigger; `None` if not proven.
     pub fn stuck(&self, policy: &Policy, knobs: &KnobValues) -> Option<Stuck> {
         self.stuck_often(policy, knobs, STUCK)
     }
@@ -98,7 +98,7 @@ impl<'a> Floors<'a> {
         self.stuck_often(policy, knobs, least)
     }
 
-    /// The same, if that is so at this many calls at least.
+    /// Returns the proof if it applies to at least this many calls.
     pub fn stuck_often(&self, policy: &Policy, knobs: &KnobValues, least: usize) -> Option<Stuck> {
         let trigger = trigger(policy, knobs)?;
         let floor = floor(policy, knobs)?;
@@ -196,7 +196,7 @@ impl<'a> Floors<'a> {
     }
 }
 
-/// What a policy of one stage keeps in any case.
+/// Returns the content that a policy of one stage always keeps.
 fn floor(policy: &Policy, knobs: &KnobValues) -> Option<Floor> {
     let stage = policy.stages.first()?;
     if stage.take.what == What::ToolResults {
@@ -225,7 +225,7 @@ fn trigger(policy: &Policy, knobs: &KnobValues) -> Option<f64> {
         .filter(|_| is_plain && all_ours && policy.stages.len() == 1)
 }
 
-/// How many of the newest messages a stage keeps in any case, instructions apart.
+/// Returns the number of newest messages that a stage always keeps, without instructions.
 fn keeps(policy: &Policy, stage: &Stage, knobs: &KnobValues) -> Option<usize> {
     let knob = policy.knob_for(KnobRole::KeepRecent)?;
     let keep = &stage.take.keep;

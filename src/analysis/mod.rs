@@ -1,4 +1,4 @@
-//! What can be said about a session and a run: pure functions over sessions, ledgers and outcomes.
+//! Analyses of sessions and runs: pure functions over sessions, ledgers and outcomes.
 
 mod breakdown;
 pub mod cost;

@@ -125,7 +125,7 @@ impl Args {
         } else {
             print(&(text(&exported) + &resume::text(resumed.as_ref())))?;
         }
-        // The offline digest asks nobody: where it saves nothing, there was nothing to do.
+        // The offline digest sends no request. If it saves nothing, there was nothing to compact.
         let mut asked = exported.requests.iter().filter(|r| r.questions > 0);
         let is_refused = !exported.changed && asked.any(|r| r.failed.is_some());
         let has_failed = is_refused || exported.checks.iter().any(|c| !c.ok);
@@ -137,7 +137,7 @@ impl Args {
     }
 }
 
-/// Says what goes where before it does. The provider was named, which is the consent.
+/// Prints which data is sent to which server, before it is sent. Choosing a provider is the consent.
 fn announce(job: &ExportJob) {
     let (Summarizer::Model(model), Some(sending)) = (&job.summarizer, sending(job)) else {
         return;
@@ -152,7 +152,7 @@ fn announce(job: &ExportJob) {
         ", unencrypted"
     };
     let log = model.log.as_ref().map_or_else(
-        || "no log is kept".to_owned(),
+        || "not logged".to_owned(),
         |path| format!("logged in {}", path.display()),
     );
     note(&format!(
@@ -178,7 +178,7 @@ pub(super) fn within(loaded: &Loaded, at: Option<usize>) -> anyhow::Result<Optio
     }
 }
 
-/// The source's own format where it can be written, else `OpenAI`'s, which everything reads.
+/// Returns the source's format if it can be written, otherwise `openai_chat`, which most tools read.
 pub(super) fn output_format(
     loaded: &Loaded,
     wanted: Option<&'static Format>,
@@ -216,10 +216,10 @@ pub(super) fn format(name: &str) -> anyhow::Result<&'static Format> {
     })
 }
 
-/// A checked export is a file that can be read again: standard output is none.
+/// Parses the path of an export. Standard output is not supported: the written file is read again and checked.
 pub(super) fn output(path: &str) -> anyhow::Result<PathBuf> {
     if path.is_empty() {
-        bail!("give the name of the new file");
+        bail!("give a path for the new file");
     }
     if path == "-" {
         bail!("an export is read again and checked, so it must be a file");
@@ -264,7 +264,7 @@ fn text(exported: &Exported) -> String {
     text
 }
 
-/// Checks and notes, a line each.
+/// Formats the checks and the notes, one per line.
 pub(super) fn checked(text: &mut String, exported: &Exported) {
     for check in &exported.checks {
         let verdict = match (check.ok, check.warning) {

@@ -137,7 +137,7 @@ fn text(converted: &Converted, format: &Format, messages: usize) -> String {
     if missing.is_empty() {
         text.push_str("nothing else is missing\n");
     } else {
-        text.push_str("what is not in it:\n");
+        text.push_str("not in the new file:\n");
     }
     for aspect in missing {
         row(&mut text, aspect);
@@ -145,7 +145,7 @@ fn text(converted: &Converted, format: &Format, messages: usize) -> String {
     text
 }
 
-/// One aspect: what became of it, and of which messages it is missing.
+/// Appends the line of one aspect: the verdict, the share that was kept, and the messages that lack it.
 fn row(text: &mut String, aspect: &Aspect) {
     let verdict = match aspect {
         aspect if aspect.is_whole() => "ok",

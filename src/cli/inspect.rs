@@ -1,4 +1,4 @@
-//! `plimsoll inspect`: what a session file holds, what it weighs, and what is odd about it.
+//! `plimsoll inspect`: the contents of a session file, its tokens, and warnings about it.
 
 mod text;
 
@@ -23,7 +23,7 @@ pub(super) struct Args {
     file: FileArg,
 }
 
-/// Parts listed as the largest.
+/// Number of parts in the list of the largest.
 const LARGEST: usize = 10;
 
 impl Args {
@@ -40,13 +40,13 @@ impl Args {
         } else {
             print(&found.text())?;
         }
-        // The program ends: freeing a large session takes time for nothing.
+        // The program ends here. Freeing a large session would only take time.
         std::mem::forget(loaded);
         Ok(Status::Done)
     }
 }
 
-/// What there is to say, once for both forms.
+/// The result of the command, for text and JSON.
 struct Findings<'a> {
     loaded: &'a Loaded,
     case: &'a Case,
@@ -94,7 +94,7 @@ impl<'a> Findings<'a> {
         &self.case.session
     }
 
-    /// Every message by role in a fixed order, roles that do not occur left out.
+    /// Returns the number of messages of each role that occurs, in a fixed order.
     fn roles(&self) -> Vec<(&'static str, usize)> {
         let roles = [Role::System, Role::User, Role::Assistant, Role::Tool];
         let count = |role: Role| {
@@ -111,7 +111,8 @@ impl<'a> Findings<'a> {
             .collect()
     }
 
-    /// Messages that only the source's own compaction wrote: they have numbers, but are not part of the history.
+    /// Returns the number of messages that only the source's own compaction wrote. They are numbered, but not part of the
+    /// history.
     fn recorded_only(&self) -> usize {
         self.session()
             .messages
@@ -120,7 +121,7 @@ impl<'a> Findings<'a> {
             .count()
     }
 
-    /// Code points of all text of the full history.
+    /// Returns the number of code points in all text of the full history.
     fn chars(&self) -> usize {
         let history = self.session().messages.iter().filter(|m| m.in_history);
         history
@@ -244,7 +245,7 @@ impl<'a> Findings<'a> {
         })
     }
 
-    /// What the file holds beside what was said.
+    /// Returns the conversations of the file, with their relation to the main one.
     fn availability(&self) -> Vec<(RecordedData, Availability)> {
         let loaded = self.loaded;
         availability(self.session(), &loaded.conversations, &loaded.report)

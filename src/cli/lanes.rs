@@ -1,4 +1,4 @@
-//! Which policies a command plays: `--policy`, `--set` and `--output-reserve`.
+//! Options that select the policies of a command: `--policy`, `--set` and `--output-reserve`.
 
 use super::args::{Shared, number};
 use super::nearest::nearest;
@@ -9,25 +9,25 @@ use crate::units::Tokens;
 use anyhow::{Context as _, bail};
 use std::path::Path;
 
-/// What is always shown beside the policies: what really happened, and what would have without any management.
+/// Lanes that are always shown: the recorded run, and the run without any compaction.
 pub(super) const ALWAYS: [&str; 2] = ["recorded", "none"];
 
-/// The three strategies that are compared when no policy is named.
+/// Strategies that are compared if no policy is given.
 const STRATEGIES: [&str; 3] = ["truncate", "prune", "summarize"];
 
-/// The setting of every lane that says what it plays.
+/// Name of the setting that selects a lane's preset.
 const STRATEGY: &str = "strategy";
 
-/// One policy with its settings.
+/// A policy with its settings.
 #[derive(Clone, Debug)]
 pub struct Lane {
-    /// What was typed for the policy: the name of a preset, or a file.
+    /// The policy as typed: the name of a preset, or a file.
     pub word: String,
-    /// Its name among the lanes; the policy's own unless told.
+    /// Name of the lane (default: the policy's name).
     pub name: String,
-    /// What is played.
+    /// The policy.
     pub policy: Policy,
-    /// Its settings.
+    /// Values of the policy's settings.
     pub knobs: KnobValues,
 }
 
@@ -53,19 +53,19 @@ pub(super) struct Set {
 }
 
 impl Lane {
-    /// Room for the answer.
+    /// Tokens reserved for the answer.
     pub(super) fn output_reserve(&self, case: &Case) -> Tokens {
         self.policy.output_reserve(&self.knobs, case, 0)
     }
 }
 
 impl LaneArgs {
-    /// True if no policy and no setting is given.
+    /// Returns true if no policy and no setting is given.
     pub(super) fn are_default(&self) -> bool {
         self.policies.is_empty() && self.sets.is_empty()
     }
 
-    /// The settings of one policy, as `--policy` and `--set` select it.
+    /// Returns the policy that `--policy` and `--set` select, with its settings.
     pub(super) fn of(policy: &str, sets: Vec<Set>) -> Self {
         Self {
             policies: vec![policy.to_owned()],
@@ -73,8 +73,8 @@ impl LaneArgs {
         }
     }
 
-    /// The lanes to compare: those named, else the three strategies. `recorded` and `none` may be named: they are
-    /// always there.
+    /// Returns the lanes to compare (default: the three strategies). `recorded` and `none` may be given, but are
+    /// always compared.
     pub(super) fn lanes(&self, shared: &Shared) -> anyhow::Result<Vec<Lane>> {
         let named = self
             .policies
@@ -88,7 +88,7 @@ impl LaneArgs {
         }
     }
 
-    /// The lanes that the window is to begin with; `none` may be one, `recorded` is there anyway.
+    /// Returns the first lanes of the window. `none` may be one of them; `recorded` is always shown.
     pub(super) fn of_window(&self, shared: &Shared) -> anyhow::Result<Vec<Lane>> {
         let named: Vec<_> = self
             .policies
@@ -103,7 +103,7 @@ impl LaneArgs {
         }
     }
 
-    /// The lanes of a verb that checks them, and whether what really happened is to be checked too.
+    /// Returns the lanes to check, and whether the recorded run is checked too.
     pub(super) fn gated(&self, verb: &str, shared: &Shared) -> anyhow::Result<(Vec<Lane>, bool)> {
         if self.policies.is_empty() {
             bail!(
@@ -117,7 +117,7 @@ impl LaneArgs {
         Ok((lanes, names().any(|name| is_recorded(&name))))
     }
 
-    /// The one policy of a verb that changes something.
+    /// Returns the single policy of a command that compacts.
     pub(super) fn one(&self, verb: &str, shared: &Shared) -> anyhow::Result<Lane> {
         let mut lanes = match self.policies.len() {
             1 => self.build(self.policies.iter().map(String::as_str), shared)?,
@@ -138,7 +138,7 @@ impl LaneArgs {
         }
     }
 
-    /// The one lane of a verb that only looks: none is what really happened, which is meant unless told.
+    /// Returns the single lane of a command that only reads; `None` is the recorded run, the default.
     pub(super) fn seen(&self, verb: &str, shared: &Shared) -> anyhow::Result<Option<Lane>> {
         let named = self.policies.iter().map(String::as_str);
         if named.len() > 1 {
@@ -155,7 +155,7 @@ impl LaneArgs {
     ) -> anyhow::Result<Vec<Lane>> {
         let mut lanes = names.map(lane).collect::<anyhow::Result<Vec<_>>>()?;
         refuse_same_names(&lanes)?;
-        // The settings of what a lane plays come behind what it plays.
+        // The preset is selected first, because it defines which settings exist.
         let sets = self.sets.iter();
         let (strategies, others): (Vec<_>, Vec<_>) = sets.partition(|set| set.knob == STRATEGY);
         for set in strategies {
@@ -171,14 +171,15 @@ impl LaneArgs {
     }
 }
 
-/// The lane without any management.
+/// Returns the lane without any compaction.
 pub(super) fn none(shared: &Shared) -> anyhow::Result<Lane> {
     let mut none = lane("none")?;
     reserve(&mut none, shared)?;
     Ok(none)
 }
 
-/// A reserve that leaves nothing of the window is a mistake when typed, and worth a word when not.
+/// Checks that the output reserve is smaller than the window. If not, fails for a typed reserve and prints a note for
+/// a default one.
 pub(super) fn check_reserve(
     case: &Case,
     reserve: Tokens,
@@ -189,7 +190,7 @@ pub(super) fn check_reserve(
         return Ok(None);
     }
     let text = format!(
-        "an output reserve of {} leaves nothing of a window of {}",
+        "an output reserve of {} leaves nothing of a context window of {}",
         reserve.0, window.0
     );
     match shared.output_reserve {
@@ -229,7 +230,7 @@ fn lane(named: &str) -> anyhow::Result<Lane> {
     let lane = name.map_or_else(|| policy.name.clone(), str::to_owned);
     if lane != named && ALWAYS.contains(&lane.as_str()) {
         bail!(
-            "a lane named {lane} is always there; give this one another name, as in --policy {word}@other"
+            "the lane {lane} always exists; give this one another name, as in --policy {word}@other"
         );
     }
     Ok(Lane {
@@ -248,7 +249,7 @@ fn known_policies() -> Vec<String> {
     known
 }
 
-/// Lane names hold no `=`, knob names no `.`.
+/// Splits the text at the lane's `.`. Lane names hold no `=`, names of settings no `.`.
 pub(super) fn set(text: &str) -> anyhow::Result<Set> {
     let parsed = text.split_once('=').map(|(name, value)| {
         let (lane, knob) = match name.rsplit_once('.') {
@@ -266,7 +267,7 @@ pub(super) fn set(text: &str) -> anyhow::Result<Set> {
         .ok_or_else(|| anyhow::anyhow!("give SETTING=VALUE such as keep_recent=20"))
 }
 
-/// The value of a knob as typed behind an option.
+/// Parses the value of a setting of `option`.
 pub(super) fn value_of(option: &str, knob: &Knob, text: &str) -> anyhow::Result<f64> {
     let choice = knob
         .choices
@@ -276,7 +277,7 @@ pub(super) fn value_of(option: &str, knob: &Knob, text: &str) -> anyhow::Result<
     value.ok_or_else(|| match &*knob.choices {
         [] => {
             let (name, usual) = (&knob.name, knob.value);
-            anyhow::anyhow!("{option} {name}={text}: give KNOB=NUMBER such as {name}={usual}")
+            anyhow::anyhow!("{option} {name}={text}: give SETTING=NUMBER such as {name}={usual}")
         }
         choices => {
             let (name, choices) = (&knob.name, choices.join(", "));
@@ -289,7 +290,7 @@ fn refuse_same_names(lanes: &[Lane]) -> anyhow::Result<()> {
     for (idx, lane) in lanes.iter().enumerate() {
         if lanes[..idx].iter().any(|other| other.name == lane.name) {
             bail!(
-                "two lanes are named {0}; tell them apart, as in --policy {0}@other",
+                "two lanes are named {0}; rename one, as in --policy {0}@other",
                 lane.name
             );
         }
@@ -302,7 +303,7 @@ impl Set {
         self.lane.as_ref().is_none_or(|name| *name == lane.name)
     }
 
-    /// Refuses the name of a lane that there is not.
+    /// Fails if no lane has this name.
     fn check_lane(&self, lanes: &[Lane]) -> anyhow::Result<()> {
         if let Some(name) = &self.lane
             && !lanes.iter().any(|lane| self.is_of(lane))
@@ -314,7 +315,7 @@ impl Set {
     }
 }
 
-/// Sets what lanes play. A policy with a setting of this name takes its own choices for that.
+/// Selects the presets of lanes. A policy that has a setting of this name treats the value as its own.
 fn switch(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
     set.check_lane(lanes)?;
     for old in lanes.iter_mut().filter(|lane| set.is_of(lane)) {
@@ -324,7 +325,7 @@ fn switch(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
             continue;
         }
         let new = lane(&set.value).with_context(|| format!("--set {STRATEGY}={}", set.value))?;
-        // A name that was typed for the lane stays.
+        // Keeps a name that was typed for the lane.
         let is_typed = old.name != old.policy.name;
         old.name = if is_typed { old.name.clone() } else { new.name };
         (old.word, old.policy, old.knobs) = (new.word, new.policy, new.knobs);
@@ -360,7 +361,7 @@ fn apply(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
         known.sort_unstable();
         known.dedup();
         bail!(
-            "no policy here has a knob named {:?}; there are {}",
+            "no policy here has a setting named {:?}; there are {}",
             set.knob,
             known.join(", ")
         );

@@ -32,12 +32,12 @@ fn ranges(text: &str) -> anyhow::Result<Ranges> {
 }
 
 impl ManualEditArgs {
-    /// True if no message is edited.
+    /// Returns true if no message is edited.
     pub fn is_empty(&self) -> bool {
         self.pinned.is_empty() && self.cleared.is_empty() && self.dropped.is_empty()
     }
 
-    /// True if a message is cleared or dropped.
+    /// Returns true if a message is cleared or dropped.
     pub(super) fn has_edits(&self) -> bool {
         !(self.cleared.is_empty() && self.dropped.is_empty())
     }

@@ -177,7 +177,7 @@ fn printed(text: &str) -> Invocation {
     }
 }
 
-/// True if the reader of our output closed it early (`| head`), which is no failure.
+/// Returns true if the reader of the output closed it early (`| head`), which is not a failure.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .downcast_ref::<io::Error>()

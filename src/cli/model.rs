@@ -163,7 +163,7 @@ impl ApiArgs {
         let endpoint = Endpoint::new(api, self.base_url.as_deref().unwrap_or_default(), model)?;
         let key = match &self.key_env {
             Some(variable) => Some(Key::from_environment(variable)?),
-            // A server of one's own mostly wants none.
+            // Local servers usually need no key.
             None if self.base_url.is_some() => Key::from_environment(api.key_variable)
                 .ok()
                 .filter(|_| !endpoint.is_local()),

@@ -1,6 +1,6 @@
-//! What a person meant who mistyped a name.
+//! Suggestions for misspelled names.
 
-/// The name that is nearest to what was typed, if it is so near that it was meant.
+/// Returns the known name nearest to `typed`, if it is near enough to be a likely misspelling.
 pub(super) fn nearest<'a>(typed: &str, known: &'a [String]) -> Option<&'a str> {
     let typed: Vec<char> = typed.to_lowercase().chars().take(64).collect();
     let with_steps = known.iter().map(|name| (steps(&typed, name), name));
@@ -8,7 +8,7 @@ pub(super) fn nearest<'a>(typed: &str, known: &'a [String]) -> Option<&'a str> {
     (steps <= 1 + typed.len() / 5).then_some(name)
 }
 
-/// How many letters are to be put in, taken out or changed to come from one to the other.
+/// Returns the edit distance of two words: insertions, deletions and replacements of letters.
 fn steps(typed: &[char], name: &str) -> usize {
     let mut row: Vec<usize> = (0..=typed.len()).collect();
     for (at, c) in name.chars().enumerate() {

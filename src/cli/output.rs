@@ -13,13 +13,13 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 
-/// Bytes of an error or a note that are shown; the longest path has as many.
+/// Maximum bytes of an error or a note, enough for the longest path.
 const LONGEST_LINE: usize = 4 << 10;
 
-/// Bytes of JSON that are written at once.
+/// Size of the buffer for JSON, in bytes.
 const PART: usize = 256 << 10;
 
-/// Prints a result that is already laid out (its texts went through [`clean`]).
+/// Prints a formatted result, whose texts went through [`clean`].
 pub(super) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())
@@ -27,7 +27,7 @@ pub(super) fn print(text: &str) -> anyhow::Result<()> {
         .context("standard output cannot be written")
 }
 
-/// Prints a result as JSON. What a terminal could obey is escaped; the values stay the same.
+/// Prints a result as JSON. Terminal control characters are escaped; the values stay the same.
 pub(super) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     let mut out = Escaped(BufWriter::with_capacity(PART, io::stdout().lock()));
     serde_json::to_writer_pretty(&mut out, value)
@@ -37,12 +37,12 @@ pub(super) fn json(value: &impl Serialize) -> anyhow::Result<()> {
         .context("standard output cannot be written")
 }
 
-/// Writes JSON with what a terminal could obey as escapes. Such characters stand in strings only, where an escape means
-/// the same.
+/// Writer that escapes terminal control characters in JSON. They occur only in strings, where an escape has the same
+/// meaning.
 struct Escaped<W>(W);
 
 impl<W: Write> Write for Escaped<W> {
-    /// Takes a text: the serializer writes no part of a character.
+    /// Writes a text. The serializer never splits a character.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if bytes.iter().all(|byte| matches!(byte, b'\n' | b' '..=b'~')) {
             self.0.write_all(bytes)?;
@@ -52,7 +52,7 @@ impl<W: Write> Write for Escaped<W> {
         let is_escaped = |c: char| c != '\n' && is_obeyed(c);
         let mut from = 0;
         for (at, c) in text.match_indices(is_escaped) {
-            // All of them lie in the basic plane: one escape each.
+            // All of them are in the basic plane: one escape each.
             let code = c.chars().next().map_or(0, u32::from);
             write!(self.0, "{}\\u{code:04x}", &text[from..at])?;
             from = at + c.len();
@@ -66,17 +66,17 @@ impl<W: Write> Write for Escaped<W> {
     }
 }
 
-/// One line on standard error: what went wrong and what to do.
+/// Prints an error as one line on standard error.
 pub(super) fn error(message: &str) {
     to_stderr(&format!("plimsoll: {}\n", shortened(&clean(message))));
 }
 
-/// One line on standard error that is no failure.
+/// Prints a note as one line on standard error.
 pub(super) fn note(message: &str) {
     to_stderr(&format!("plimsoll: note: {}\n", shortened(&clean(message))));
 }
 
-/// A line without its middle where it is long: it quotes what was typed or read, and ends with what to do.
+/// Cuts the middle of a long line. Its start quotes the input and its end gives the remedy.
 fn shortened(line: &str) -> Cow<'_, str> {
     if line.len() <= LONGEST_LINE {
         return Cow::Borrowed(line);
@@ -86,7 +86,7 @@ fn shortened(line: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{head} […] {tail}"))
 }
 
-/// How far long work is: a line that the next one replaces, for people who look on. An empty one takes it away.
+/// Shows progress on a terminal. Each call replaces the line; an empty text removes it.
 pub(super) fn progress(text: &str) {
     if io::stderr().is_terminal() {
         to_stderr(&format!("\r{}\u{1b}[K", clean(text)));
@@ -94,11 +94,11 @@ pub(super) fn progress(text: &str) {
 }
 
 fn to_stderr(line: &str) {
-    // Where standard error is closed there is nobody left to tell.
+    // If standard error is closed, the message is lost.
     let _ = io::stderr().lock().write_all(line.as_bytes());
 }
 
-/// A number for JSON and for people: whole numbers without a fraction.
+/// Converts a number to JSON, whole numbers without a fraction.
 pub(super) fn plain(n: f64) -> Value {
     // Below 2^53 every whole f64 is exact.
     if n.fract() == 0.0 && n.abs() < 9e15 {

@@ -1,4 +1,4 @@
-//! Plays the lanes of a command: what really happened first, then no management, then the policies.
+//! Plays the lanes of a command: the recorded run, the run without compaction, then the policies.
 
 use super::lanes::Lane;
 use crate::analysis::findings;
@@ -7,10 +7,10 @@ use crate::report::Played;
 use crate::units::Tokens;
 use rayon::prelude::*;
 
-/// Plays all lanes, `recorded` and `none` first. The latter is measured against the same reserve as the others.
+/// Plays all lanes, `recorded` and `none` first. `none` uses the same output reserve as the others.
 pub(super) fn play(case: &Case, mut none: Lane, lanes: Vec<Lane>, reserve: Tokens) -> Vec<Played> {
     if let Some(knob) = none.policy.knobs.first().map(|k| k.name.clone()) {
-        // A reserve that the policy's own range allows but this one's does not stays at the default.
+        // Keeps the default if the reserve is outside the range of `none`.
         let _ = none.policy.set(&mut none.knobs, &knob, reserve.as_f64());
     }
     let really = Played {

@@ -1,4 +1,4 @@
-//! `plimsoll replay`: what each policy would have done over a recorded session, call by call.
+//! `plimsoll replay`: replays policies over a recorded session, call by call.
 
 use super::Status;
 use super::args::{FileArg, Shared};
@@ -33,7 +33,7 @@ pub(super) struct Args {
     curve: CurveArgs,
 }
 
-/// Events shown of one lane before the rest is only counted.
+/// Number of events that are listed of one lane.
 const SHOWN_EVENTS: usize = 12;
 
 impl Args {
@@ -80,7 +80,7 @@ fn shape<'a>(loaded: &'a Loaded, reserve: Tokens, played: &'a [Played]) -> Strea
     Streamed::from(head).with("lanes", Streamed::list(lanes))
 }
 
-/// Firings that removed something; none for what really happened where the format does not tell.
+/// Returns the number of compactions; `None` for the recorded run if the format does not record them.
 fn compactions(case: &Case, lane: &Played) -> Option<usize> {
     let is_told = lane.policy.is_some() || records_compactions(&case.session);
     is_told.then_some(lane.outcome.compactions)
@@ -131,7 +131,7 @@ fn finding_shape(finding: &Finding) -> Value {
     })
 }
 
-/// Knobs by name.
+/// Returns the settings as JSON, by name.
 pub(super) fn knobs_shape(knobs: &KnobValues) -> Value {
     Value::Object(
         knobs
@@ -264,7 +264,7 @@ fn events(text: &mut String, lane: &Played) {
     let _ = writeln!(text, "\n{}  {}", clean(&lane.lane), knobs.join(" "));
     let changing = lane.outcome.events.iter().filter(|e| e.did != Did::Told);
     let all: Vec<&Event> = changing.collect();
-    // What is done anew before call after call stands on one line.
+    // Repeats at consecutive calls share one line.
     let is_routine = |e: &Event| e.did == Did::Nothing || e.action == "repair";
     let goes_on = |a: &&Event, b: &&Event| {
         let is_same = a.stage == b.stage && a.did == b.did && is_routine(a);

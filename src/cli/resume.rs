@@ -1,10 +1,10 @@
-//! What `compact --resumable` says about the session that it put into a program's store.
+//! The result of `compact --resumable`: the session added to the agent's own store.
 
 use super::output::clean;
 use crate::exec::Resumed;
 use serde_json::{Value, json};
 
-/// As JSON; null where nothing was put there.
+/// Returns JSON; null if no session was added.
 pub(super) fn shape(resumed: Option<&Resumed>) -> Value {
     resumed.map_or(Value::Null, |resumed| {
         json!({
@@ -15,7 +15,7 @@ pub(super) fn shape(resumed: Option<&Resumed>) -> Value {
     })
 }
 
-/// As a line for people.
+/// Returns a line of text.
 pub(super) fn text(resumed: Option<&Resumed>) -> String {
     resumed.map_or_else(String::new, |resumed| {
         format!("resume with: {}\n", clean(&resumed.command))

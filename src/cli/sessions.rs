@@ -34,7 +34,7 @@ pub(super) struct Args {
     limit: usize,
 }
 
-/// A title is cut here.
+/// Maximum characters of a title.
 const TITLE_CHARS: usize = 72;
 
 impl Args {
@@ -53,11 +53,11 @@ impl Args {
             Cache::load()
         };
         let mut listing = list(&files, limit, &mut cache, &progress, |_| {})?;
-        // They are read several at a time.
+        // Files are read in parallel.
         listing.left += listing.sessions.len().saturating_sub(limit);
         listing.sessions.truncate(limit);
         if let Err(error) = cache.save() {
-            note(&format!("what was read cannot be remembered ({error})"));
+            note(&format!("the list of sessions cannot be cached ({error})"));
         }
         if shared.json {
             json(&shape(&listing, &self.folders))?;
@@ -245,7 +245,7 @@ fn session(listed: &Listed) -> Option<Value> {
         "bytes": listed.found.size.0,
         "messages": summary.messages,
         "calls": summary.calls,
-        // What a format cannot tell is unknown, not none.
+        // Null if the format does not record compactions.
         "compactions": summary.records_compactions().then_some(summary.compactions),
         "peak_tokens": summary.peak,
         "peak_basis": match summary.peak_basis {
@@ -262,7 +262,7 @@ fn rfc3339(time: SystemTime) -> Option<String> {
     units::rfc3339(time.duration_since(UNIX_EPOCH).ok()?)
 }
 
-/// A time to the minute, in UTC; blank where nobody knows it.
+/// Formats a time to the minute, in UTC; empty if unknown.
 fn time(time: Option<SystemTime>) -> String {
     let text = time.and_then(rfc3339).unwrap_or_default();
     text.get(..16).unwrap_or_default().replace('T', " ")

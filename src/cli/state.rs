@@ -112,7 +112,7 @@ fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
     print(&text)
 }
 
-/// The folder of the user's own presets and how many it holds; none where it holds none.
+/// Returns the folder of the user's own presets and their number; `None` if there are none.
 fn own_presets() -> Option<(PathBuf, usize)> {
     let own = OwnPresets::here();
     let n = own.all().iter().filter(|own| own.policy.is_ok()).count();
@@ -120,7 +120,7 @@ fn own_presets() -> Option<(PathBuf, usize)> {
     Some((folder.to_owned(), n))
 }
 
-/// A price of a million tokens.
+/// Formats a price per million tokens.
 fn usd(rate: Rate) -> String {
     format!("${}", rate.0)
 }
@@ -147,7 +147,7 @@ fn clear(path: &Path, as_json: bool, state_too: bool) -> anyhow::Result<()> {
         (false, _) => String::new(),
     };
     if of_sessions {
-        said.push_str("removed what was known of session files\n");
+        said.push_str("removed the list of sessions\n");
     }
     if n_logs > 0 || !state_too {
         let _ = writeln!(said, "removed {}", counted(n_logs, "log"));

@@ -1,14 +1,14 @@
-//! JSON that is written while it is made: a session of a million calls would not fit memory as one value.
+//! JSON that is generated while it is written. A session of a million calls would not fit in memory as one value.
 
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::Value;
 
-/// A value, or an object or list whose long parts are made only when they are written.
+/// A value, or an object or list whose long parts are generated when they are written.
 pub(super) enum Streamed<'a> {
     Value(Value),
-    /// Members of a value, and more behind them.
+    /// The members of a value, followed by more members.
     Object(Value, Vec<(&'static str, Self)>),
-    /// Makes the items.
+    /// A list whose items are generated when written.
     List(Box<dyn Fn() -> Box<dyn Iterator<Item = Self> + 'a> + 'a>),
 }
 
@@ -19,18 +19,18 @@ impl From<Value> for Streamed<'_> {
 }
 
 impl<'a> Streamed<'a> {
-    /// An object of a few members, made at less cost than a value: for lists of very many.
+    /// Creates an object with few members. Cheaper than a value, for very long lists.
     pub(super) fn record<const N: usize>(members: [(&'static str, Value); N]) -> Self {
         let members = members.map(|(name, value)| (name, Self::Value(value)));
         Self::Object(Value::Null, members.into())
     }
 
-    /// A list of so many items, each made when it is written.
+    /// Creates a list; each item is generated when it is written.
     pub(super) fn list<T: Into<Self> + 'a>(items: impl Iterator<Item = T> + Clone + 'a) -> Self {
         Self::List(Box::new(move || Box::new(items.clone().map(Into::into))))
     }
 
-    /// This object with another member behind the others.
+    /// Appends a member to this object.
     pub(super) fn with(self, name: &'static str, member: impl Into<Self>) -> Self {
         let (head, mut more) = match self {
             Self::Object(head, more) => (head, more),

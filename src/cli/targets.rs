@@ -1,4 +1,4 @@
-//! The sessions of a verb that takes several: files as typed, all of a folder, all that one file holds side by side.
+//! Sessions of a command that takes several: files, folders, and files that hold many sessions.
 
 use super::args::{Shared, several};
 use super::output::note;
@@ -11,29 +11,29 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// No more sessions are looked at: a data set can hold millions.
+/// Maximum number of sessions to read. A data set can hold millions.
 const MOST: usize = 100_000;
 
-/// Session files to be read one after another: a folder of them may be larger than the memory.
+/// Session files, read one after another because a folder of them may be larger than the memory.
 #[derive(Debug)]
 pub(super) struct Targets {
     files: Vec<Target>,
 }
 
-/// One of them.
+/// A session file.
 #[derive(Debug)]
 struct Target {
     path: PathBuf,
-    /// It came with a folder: what holds no session is left out rather than refused.
+    /// The file was found in a folder. It is left out if it holds no session; a typed one is an error.
     of_folder: bool,
 }
 
-/// Where a session stands. As text it names the session, in a baseline too.
+/// The file and conversation of a session. Its text names the session, also in baselines.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     /// The file.
     pub(super) file: String,
-    /// Which conversation of it, from 0, where the file alone does not tell.
+    /// Index of the conversation, if the file holds several.
     pub(super) conversation: Option<usize>,
 }
 
@@ -47,18 +47,18 @@ impl fmt::Display for Place {
 }
 
 impl Place {
-    /// The number for JSON, from 1.
+    /// Returns the number of the conversation for JSON, from 1.
     pub(super) fn number(&self) -> Option<usize> {
         self.conversation.map(|number| number + 1)
     }
 }
 
-/// What became of sessions that were not read.
+/// Sessions that were not read, with reasons.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut(Vec<(Place, String)>);
 
 impl Targets {
-    /// The files that are meant.
+    /// Collects the session files of the given paths.
     pub(super) fn new(verb: &str, operands: &[PathBuf], shared: &Shared) -> anyhow::Result<Self> {
         let mut files = Vec::new();
         for path in operands {
@@ -87,19 +87,19 @@ impl Targets {
         }
         if files.len() > 1 && shared.refers_to_one_session() {
             bail!(
-                "--restart, --error, --pin, --clear and --drop are about one session; give one file"
+                "--restart, --error, --pin, --clear and --drop apply to one session; give one file"
             );
         }
         Ok(Self { files })
     }
 
-    /// Whether they are more than one.
+    /// Returns true if there may be several sessions.
     pub(super) fn are_many(&self) -> bool {
         self.files.len() > 1
     }
 
-    /// Reads the sessions one after another and has each looked at, with its place. What of many holds no session with
-    /// calls is left out, and told.
+    /// Reads the sessions one after another and passes each to the callback, with its place. If there are several,
+    /// those without a call are left out with a note.
     pub(super) fn each(
         &self,
         shared: &Shared,
@@ -122,14 +122,14 @@ impl Targets {
         }
         let Seen { n, left_out, .. } = seen;
         if let (0, Some((_, why))) = (n, left_out.0.first()) {
-            bail!("no file there holds a session; the first: {why}");
+            bail!("none of these files holds a session; the first: {why}");
         }
         left_out.tell();
         Ok(left_out)
     }
 }
 
-/// What was looked at so far.
+/// Results so far.
 struct Seen<'a> {
     look: &'a mut dyn FnMut(&Place, &Case) -> anyhow::Result<()>,
     n: usize,
@@ -137,7 +137,7 @@ struct Seen<'a> {
 }
 
 impl Target {
-    /// The outer error ends it all, the inner one only this file.
+    /// Reads a file. The outer error ends the command, the inner one only skips this file.
     fn each(
         &self,
         shared: &Shared,
@@ -163,7 +163,7 @@ impl Target {
         let numbers = several.numbers();
         if numbers.len() > 1 && shared.refers_to_one_session() {
             bail!(
-                "{} holds {} conversations, and --restart, --error, --pin, --clear and --drop are about one; choose it with --conversation N",
+                "{} holds {} conversations, and --restart, --error, --pin, --clear and --drop apply to one; select it with --conversation N",
                 shown(&self.path),
                 numbers.len()
             );
@@ -171,7 +171,7 @@ impl Target {
         for number in numbers {
             let place = self.place(Some(*number).filter(|_| several.are_numbered()));
             if seen.n >= MOST {
-                let why = format!("{place} and what follows: no more than {MOST} are looked at");
+                let why = format!("{place} and following: only {MOST} sessions are read");
                 seen.left_out.0.push((place, why));
                 break;
             }
@@ -210,7 +210,7 @@ fn with_calls(place: &Place, case: Case) -> anyhow::Result<Case> {
 }
 
 impl LeftOut {
-    /// As JSON.
+    /// Returns the JSON value.
     pub(super) fn shape(&self) -> Value {
         let all = self.0.iter().map(|(place, why)| {
             json!({ "file": place.file, "conversation": place.number(), "why": why })
@@ -232,7 +232,7 @@ impl LeftOut {
     }
 }
 
-/// The same on every platform: baselines name files so.
+/// Returns the path with forward slashes, so that baselines are the same on every platform.
 fn shown(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }

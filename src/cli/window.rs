@@ -34,32 +34,32 @@ pub(super) struct Args {
 #[derive(Clone, Copy, Debug)]
 struct Size([u32; 2]);
 
-/// What the window is to open, and how.
+/// What to open in the window, and how.
 #[derive(Clone, Debug)]
 pub struct WindowArgs {
     /// Session files; none opens the empty window.
     pub paths: Vec<PathBuf>,
-    /// Render to this picture instead of opening a window.
+    /// Path of the picture to render instead of opening a window.
     pub screenshot: Option<PathBuf>,
     /// Size in points.
     pub size: Option<[u32; 2]>,
-    /// Instead of the remembered theme.
+    /// Theme (default: the one used last).
     pub theme: Option<Theme>,
     /// The lanes to compare.
     pub lanes: Vec<Lane>,
-    /// How to read files.
+    /// Options for reading files.
     pub load: LoadOptions,
-    /// Room for the answer by hand.
+    /// Tokens reserved for the answer, if given.
     pub output_reserve: Option<Tokens>,
-    /// Calls before which the program was started again (indices).
+    /// Indices of the calls before which the agent's program was restarted.
     pub restarts: Vec<usize>,
     /// Errors of the provider at calls.
     pub errors: Vec<ProviderError>,
-    /// Messages of the first file that are marked by hand.
+    /// Manual edits of the first file's messages.
     pub by_hand: ManualEditArgs,
-    /// Read and write nothing of the program's own.
+    /// Read and write no state.
     pub no_state: bool,
-    /// Where presets of the person's own are kept.
+    /// Folder of the user's own presets.
     pub own_presets: OwnPresets,
 }
 
@@ -73,7 +73,7 @@ pub enum Theme {
 }
 
 impl Args {
-    /// True if a window option precedes a command.
+    /// Returns true if a window option precedes a command.
     pub(super) fn are_given(&self) -> bool {
         !self.paths.is_empty()
             || self.screenshot.is_some()

@@ -1,4 +1,4 @@
-//! Where an export goes unless told: beside its source, but never into a folder in which an agent keeps its own
+//! Default path of an export: beside its source, but never in a folder in which an agent keeps its own
 //! sessions, where a file of ours would be taken for one of them.
 
 use super::export::{files_path, manifest_path, removed_path};

@@ -24,7 +24,7 @@ pub fn open_folder(folder: &Path) -> Result<(), String> {
 fn open_with(opener: &str, folder: &Path) -> Result<(), String> {
     let shown = folder.display();
     if !folder.is_dir() {
-        return Err(format!("{shown} is not there yet"));
+        return Err(format!("{shown} does not exist yet"));
     }
     let mut command = Command::new(opener);
     let quiet = [Stdio::null(), Stdio::null(), Stdio::null()];
@@ -34,9 +34,8 @@ fn open_with(opener: &str, folder: &Path) -> Result<(), String> {
         .stdin(input)
         .stdout(output)
         .stderr(error);
-    let cannot = |why: String| {
-        format!("{shown} cannot be shown from here ({opener}: {why}); open it by hand")
-    };
+    let cannot =
+        |why: String| format!("{shown} cannot be opened ({opener}: {why}); open it manually");
     match command.status() {
         Err(error) => Err(cannot(error.kind().to_string())),
         // Windows' own answers 1 whatever it did.
@@ -58,7 +57,7 @@ mod tests {
         assert!(
             open_with("true", &gone)
                 .unwrap_err()
-                .contains("is not there")
+                .contains("does not exist")
         );
         let why = open_with("no-such-program-anywhere", folder.path()).unwrap_err();
         assert!(why.contains(&*folder.path().to_string_lossy()), "{why}");

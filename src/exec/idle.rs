@@ -9,7 +9,7 @@ use crate::units::Tokens;
 /// Half a sentence: what kept the policy from acting.
 pub(super) fn why(job: &ExportJob, outcome: &Outcome, requests: &[RequestRecord]) -> String {
     if job.policy.stages.is_empty() {
-        return "nothing was done by hand, and no policy is on".to_owned();
+        return "there is no manual edit and no active policy".to_owned();
     }
     let label = &job.policy.label;
     let refusal = refusal(requests);
@@ -24,7 +24,7 @@ pub(super) fn why(job: &ExportJob, outcome: &Outcome, requests: &[RequestRecord]
     };
     if job.schedule == Schedule::Replay {
         return format!(
-            "{label} never acted up to here; when it was last asked, {}",
+            "{label} has not acted so far; at its last check {}",
             match reason {
                 Idle::NotMet => "its trigger had not been met".to_owned(),
                 _ => format!("its trigger was met, but {}", obstacle()),
@@ -44,9 +44,9 @@ pub(super) fn why(job: &ExportJob, outcome: &Outcome, requests: &[RequestRecord]
 fn obstacle(job: &ExportJob, outcome: &Outcome, reason: Idle) -> String {
     match reason {
         Idle::NotMet => "no stage was asked".to_owned(),
-        Idle::Resting => "it rests after its last try".to_owned(),
+        Idle::Resting => "its cooldown after the last attempt is not over".to_owned(),
         Idle::CacheWarm => {
-            "it waits until the prompt cache is cold, and the context still fits".to_owned()
+            "it waits until the prompt cache has expired, and the context still fits".to_owned()
         }
         Idle::NothingToTake => nothing_to_take(job, outcome),
         Idle::GuardHeld => guard(job),

@@ -1,4 +1,4 @@
-//! Touches the world: reads session files, writes exports, keeps the program's own state, talks to models. Knows no window.
+//! I/O: reads session files, writes exports and state, and sends requests to models. Independent of the window.
 
 mod check;
 mod claim;

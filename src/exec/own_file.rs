@@ -16,7 +16,7 @@ pub fn read_own(path: &Path) -> Result<String, LoadError> {
     let metadata = must_exist(path)?;
     if !metadata.is_file() || metadata.len() > LONGEST {
         return Err(LoadError(format!(
-            "{shown} is no file of ours; give another"
+            "{shown} was not written by plimsoll; choose another file"
         )));
     }
     read_text(path, LONGEST)

@@ -101,7 +101,7 @@ impl OwnPresets {
     /// # Errors
     /// One line that says what to do; then nothing was written.
     pub fn save(&self, own: &Own) -> Result<PathBuf, LoadError> {
-        let refused = |why: String| LoadError(format!("the preset cannot be kept: {why}"));
+        let refused = |why: String| LoadError(format!("the preset cannot be saved: {why}"));
         let Some(path) = self.place(&own.name) else {
             return Err(refused("there is no folder for it".to_owned()));
         };

@@ -46,7 +46,7 @@ pub fn restore(managed: &Path, output: Option<&Path>) -> Result<Restored, String
     drop(lines);
     if sha256(&bytes) != recipe.source.sha256 {
         return Err(format!(
-            "what was put together is not {} (its hash differs); nothing was written",
+            "the restored content is not {} (its hash differs); nothing was written",
             recipe.source.name
         ));
     }
@@ -75,7 +75,7 @@ fn refuse_missing(managed: &Path) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "{} is not there: give the name that it has now, or, if its export was interrupted, use the source, which is unchanged",
+        "{} does not exist: give its current name, or, if its export was interrupted, use the source, which is unchanged",
         managed.display()
     ))
 }
@@ -100,12 +100,12 @@ fn manifest_of(managed: &Path, sha: &str) -> Result<(PathBuf, Recipe), String> {
     found.ok_or_else(|| match (is_own, n_others) {
         (true, _) => changed(managed),
         (false, 0) => format!(
-            "{}: there is no {} beside it; give a file that `compact` wrote, with its manifest and what was taken out beside it",
+            "{}: there is no {} in its folder; give a file that `compact` wrote, with its manifest and removed records in the same folder",
             managed.display(),
             own.file_name().unwrap_or_default().display()
         ),
         (false, n) => format!(
-            "{}: none of the {} beside it describes these bytes; give a file that `compact` wrote and nothing has changed since",
+            "{}: none of the {} in its folder matches its content; give a file that `compact` wrote and that is unchanged since",
             managed.display(),
             counted(n, "manifest")
         ),
@@ -138,12 +138,8 @@ fn sidecar(manifest: &Path, recipe: &Recipe) -> PathBuf {
 
 fn recipe(manifest: &Path) -> Result<Recipe, String> {
     let bytes = read(manifest, LONGEST_MANIFEST)?;
-    serde_json::from_slice(&bytes).map_err(|error| {
-        format!(
-            "{} is no manifest of an export ({error})",
-            manifest.display()
-        )
-    })
+    serde_json::from_slice(&bytes)
+        .map_err(|error| format!("{} is not an export manifest ({error})", manifest.display()))
 }
 
 fn read(path: &Path, most: u64) -> Result<Vec<u8>, String> {
@@ -159,7 +155,7 @@ fn is_same(path: &Path, bytes: &[u8], sha: &str) -> Result<(), String> {
 
 fn changed(path: &Path) -> String {
     format!(
-        "{} has been changed since it was written, so the source cannot be put together from it",
+        "{} has changed since it was written, so the source cannot be restored from it",
         path.display()
     )
 }

@@ -190,7 +190,7 @@ fn check(new: &Resumable, exported: &[u8], path: &Path) -> Check {
         .and_then(|bytes| Ok((read(bytes)?, read(exported.to_vec())?)));
     match sessions {
         Ok((there, promised)) if !is_same(&there, &promised) => {
-            Check::failed(NAME, "under its new id it says something else")
+            Check::failed(NAME, "its content differs under the new id")
         }
         Ok((there, _)) => {
             let n = there.messages.len();

@@ -1,4 +1,4 @@
-//! Compressed session files (gzip, Zstandard), told by their first bytes: what is inside is read as if it were the file.
+//! Compressed session files (gzip, Zstandard), detected by their first bytes.
 
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};

@@ -1,4 +1,4 @@
-//! What a model answered, and the draft that it grows from.
+//! Answers of models and the drafts that collect them.
 
 use super::surrogates::Surrogates;
 use crate::session::Usage;
@@ -7,35 +7,35 @@ use crate::units::Tokens;
 /// A whole answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// What the model said; reasoning and words of refusal are not part of it. May be empty.
+    /// Text of the answer without reasoning and refusals. May be empty.
     pub text: String,
-    /// Why it ended.
+    /// Reason for the end.
     pub stop: Stop,
-    /// What the provider says it took, where it says so.
+    /// Reported usage, if any.
     pub usage: Option<Usage>,
     /// The model that answered, as the provider names it.
     pub model: Option<String>,
-    /// The words of a refusal.
+    /// Text of a refusal.
     pub refusal: Option<String>,
 }
 
-/// Why an answer ended.
+/// Reasons for the end of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The model was done.
+    /// The answer is complete.
     Finished,
-    /// It ran into its limit: the text is cut off.
+    /// The output limit was reached; the text is cut off.
     Length,
-    /// The model or its provider would not answer.
+    /// The model or its provider refused to answer.
     Refused,
     /// The model called a tool instead.
     ToolCall,
-    /// A reason that the API does not define, in the provider's word.
+    /// A reason that the API does not define, as the provider names it.
     Other(String),
 }
 
 impl Stop {
-    /// From the word of any of the APIs.
+    /// Parses the reason of any API.
     pub(super) fn from_word(word: &str) -> Self {
         match &*word.to_ascii_lowercase() {
             "stop" | "end_turn" | "stop_sequence" | "eos" | "completed" => Self::Finished,
@@ -60,7 +60,7 @@ impl Stop {
     }
 }
 
-/// An answer that is still coming in.
+/// An incomplete answer.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     pub(super) text: String,
@@ -70,18 +70,18 @@ pub(super) struct Draft {
     pub(super) model: Option<String>,
     /// A tool was called.
     pub(super) has_call: bool,
-    /// Nothing more is to come.
+    /// The answer has ended.
     pub(super) is_over: bool,
-    /// What the server says went wrong.
+    /// Error reported by the server.
     pub(super) error: Option<serde_json::Value>,
-    /// Half of a character that the next event completes.
+    /// First half of a character that the next event completes.
     pub(super) surrogates: Surrogates,
 }
 
-/// Tokens as a provider reports them, piece by piece.
+/// Usage as reported so far.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    /// All of the prompt, cached or not.
+    /// Tokens of the whole prompt, cached or not.
     pub(super) input: Option<u64>,
     pub(super) cache_read: Option<u64>,
     pub(super) cache_write: Option<u64>,
@@ -90,14 +90,14 @@ pub(super) struct Counts {
 }
 
 impl Draft {
-    /// The model's name, as first told.
+    /// Sets the model's name, if it is not set yet.
     pub(super) fn name_model(&mut self, name: Option<&str>) {
         if let (None, Some(name)) = (&self.model, name.filter(|n| !n.is_empty())) {
             self.model = Some(super::plain_line(name, 200));
         }
     }
 
-    /// Notes why the answer ended, in the word of any of the APIs. A refusal stays one whatever follows it.
+    /// Sets the reason for the end, as named by any API. A refusal is not overwritten.
     pub(super) fn stopped(&mut self, word: &str) {
         const FAILED: [&str; 5] = [
             "error",
@@ -117,7 +117,7 @@ impl Draft {
         }
     }
 
-    /// The answer, whatever it is worth.
+    /// Returns the answer, even if incomplete.
     pub(super) fn into_answer(mut self) -> Answer {
         self.text.extend(self.surrogates.rest());
         let stop = match self.stop {

@@ -1,4 +1,4 @@
-//! Where a model is: which API, at which address, under which name.
+//! Endpoints: the API, the address and the name of a model.
 
 use super::{APIS, Api, plain_line};
 // From core: addresses as values, without a network.
@@ -7,17 +7,17 @@ use core::net::{IpAddr, Ipv6Addr};
 /// A model at an address.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// What is spoken there.
+    /// API of the server.
     pub api: &'static Api,
     /// The model, as the server names it.
     pub model: String,
-    /// The field that carries the output limit, where the API has two.
+    /// Field for the output limit, if the API has two.
     pub limit_field: LimitField,
     address: Address,
 }
 
-/// The field of the output limit in chat completions: newer models of OpenAI refuse the older, other servers may not
-/// know the newer.
+/// Field for the output limit in chat completions. Newer OpenAI models reject the older field; other servers may not
+/// know the newer one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitField {
     /// `max_tokens`.
@@ -27,7 +27,7 @@ pub enum LimitField {
 }
 
 impl LimitField {
-    /// Its name in a request.
+    /// Returns the name of the field.
     pub fn name(self) -> &'static str {
         match self {
             Self::MaxTokens => "max_tokens",
@@ -36,20 +36,20 @@ impl LimitField {
     }
 }
 
-/// What is wrong with an address or a model's name.
+/// An invalid address or model name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct EndpointError(String);
 
-/// An address in its pieces.
+/// A parsed address.
 #[derive(Clone, PartialEq, Eq)]
 struct Address {
     is_encrypted: bool,
     /// Host and port as given, in lower case.
     authority: String,
-    /// What stands before the API's path, version included; empty or with a slash in front.
+    /// Path before the API's own, with the version; empty or with a leading slash.
     prefix: String,
-    /// With its question mark; empty if there is none.
+    /// Query with its question mark; empty if there is none.
     query: String,
 }
 
@@ -58,7 +58,7 @@ impl Endpoint {
     /// is the provider's own.
     ///
     /// # Errors
-    /// One line that says what is wrong with the address or the name.
+    /// Fails with one line if the address or the name is invalid.
     pub fn new(api: &'static Api, base_url: &str, model: &str) -> Result<Self, EndpointError> {
         let base_url = match base_url.trim() {
             "" => api.base_url,
@@ -84,39 +84,39 @@ impl Endpoint {
         })
     }
 
-    /// Where requests go.
+    /// Returns the URL for requests.
     pub fn url(&self) -> String {
         self.url_of(self.api.path)
     }
 
-    /// Another path of the API, behind its version.
+    /// Returns the URL of another path of the API, after its version.
     pub(super) fn url_of(&self, path: &str) -> String {
         let Address { prefix, query, .. } = &self.address;
         format!("{}{prefix}{path}{query}", self.origin())
     }
 
-    /// Scheme, host and port.
+    /// Returns scheme, host and port.
     pub(super) fn origin(&self) -> String {
         let scheme = if self.is_encrypted() { "https" } else { "http" };
         format!("{scheme}://{}", self.address.authority)
     }
 
-    /// Host, and the port where one is given: what a person is shown before anything is sent.
+    /// Returns the host, with the port if given. It is shown to the user before data is sent.
     pub fn host(&self) -> &str {
         &self.address.authority
     }
 
-    /// The host alone.
+    /// Returns the host without a port.
     pub fn host_name(&self) -> &str {
         self.address.host()
     }
 
-    /// Whether what is sent is encrypted on its way.
+    /// Returns true if the connection is encrypted.
     pub fn is_encrypted(&self) -> bool {
         self.address.is_encrypted
     }
 
-    /// Whether the server is this machine.
+    /// Returns true if the server is this machine.
     pub fn is_local(&self) -> bool {
         let host = self.address.host();
         host == "localhost"
@@ -124,7 +124,7 @@ impl Endpoint {
             || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
     }
 
-    /// Whether it is the provider's own server rather than one that speaks like it.
+    /// Returns true if it is the provider's own server, not a compatible one.
     pub fn is_providers_own(&self) -> bool {
         self.api.base_url.split("//").nth(1) == Some(self.host())
     }
@@ -141,22 +141,24 @@ impl Address {
     fn parse(api: &Api, url: &str) -> Result<Self, String> {
         let shown = plain_line(&shown(url), 120);
         let (is_encrypted, rest) = split_scheme(url)
-            .ok_or_else(|| format!("{shown}: an address begins with https:// or http://"))?;
+            .ok_or_else(|| format!("{shown}: an address must begin with https:// or http://"))?;
         let is_odd = |c: char| c.is_whitespace() || c.is_control() || c == '\\';
         if rest.contains(is_odd) {
-            return Err(format!("{shown}: an address has no spaces or backslashes"));
+            return Err(format!(
+                "{shown}: an address must not contain spaces or backslashes"
+            ));
         }
         let rest = rest.split('#').next().unwrap_or(rest);
         let (rest, query) = rest.split_at(rest.find('?').unwrap_or(rest.len()));
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         if authority.contains('@') {
             return Err(format!(
-                "{shown}: names and passwords do not belong in an address; give the key apart"
+                "{shown}: an address must not contain a name or password; give the key separately"
             ));
         }
         if !is_authority(authority) {
             return Err(format!(
-                "{shown}: the host is missing or has letters that hosts do not have"
+                "{shown}: the host is missing or contains invalid characters"
             ));
         }
         Ok(Self {
@@ -167,7 +169,7 @@ impl Address {
         })
     }
 
-    /// The host without its port and brackets.
+    /// Returns the host without its port and brackets.
     fn host(&self) -> &str {
         if let Some(inside) = self.authority.strip_prefix('[') {
             return inside.split(']').next().unwrap_or(inside);
@@ -176,7 +178,7 @@ impl Address {
     }
 }
 
-/// An address as an error may show it: without what stands before an `@`, and without its query, which may hold a key.
+/// Returns an address for error messages: without user information and query, which may hold a key.
 fn shown(url: &str) -> String {
     let url = url.split('?').next().unwrap_or(url);
     match (url.split_once("//"), url.rsplit_once('@')) {
@@ -186,7 +188,7 @@ fn shown(url: &str) -> String {
     }
 }
 
-/// Whether the scheme encrypts, and what stands behind it.
+/// Returns whether the scheme encrypts, and the rest of the address.
 fn split_scheme(url: &str) -> Option<(bool, &str)> {
     let (scheme, rest) = url.split_once("://")?;
     let is_encrypted = match &*scheme.to_ascii_lowercase() {
@@ -197,7 +199,7 @@ fn split_scheme(url: &str) -> Option<(bool, &str)> {
     Some((is_encrypted, rest))
 }
 
-/// Letters that every reader of addresses reads alike: so the host that is shown is the host that is asked.
+/// Returns true for characters that all URL parsers treat alike, so that the shown host is the one contacted.
 fn is_authority(authority: &str) -> bool {
     let (host, port) = match authority.strip_prefix('[') {
         Some(rest) => match rest.split_once(']') {
@@ -214,7 +216,7 @@ fn is_authority(authority: &str) -> bool {
     !host.is_empty() && host.chars().all(is_host) && is_port
 }
 
-/// What stands before the API's path: a version is added where the address names none.
+/// Returns the path before the API's own; adds a version if the address has none.
 fn prefix(api: &Api, path: &str) -> Result<String, String> {
     let path = path.trim_end_matches('/');
     if let Some(prefix) = path.strip_suffix(api.path) {
@@ -237,7 +239,7 @@ fn prefix(api: &Api, path: &str) -> Result<String, String> {
     }
 }
 
-/// Servers that want the newer field of the limit.
+/// Returns true for servers that require the newer field of the output limit.
 fn is_openai(host: &str) -> bool {
     host == "api.openai.com" || host.ends_with(".openai.azure.com")
 }

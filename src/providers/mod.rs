@@ -1,4 +1,4 @@
-//! What providers of models speak: requests, streamed answers and refusals of three APIs as values.
+//! Requests, streamed answers and refusals of three provider APIs as values.
 //!
 //! Pure: bytes in, values out. Who opens the connection is `exec`; keys are seen here only
 //! to be taken out of what a server says.
@@ -30,37 +30,37 @@ pub use window::{Question, context_length, window_questions};
 use answer::Draft;
 use serde_json::Value;
 
-/// Every API that can be spoken, the default first.
+/// Supported APIs, the default first.
 pub const APIS: [&Api; 3] = [
     &openai_chat::API,
     &openai_responses::API,
     &anthropic_messages::API,
 ];
 
-/// How one kind of server is spoken to.
+/// An API of model servers.
 #[derive(Debug)]
 pub struct Api {
     /// Name in settings and on the command line.
     pub name: &'static str,
     /// Name for people.
     pub label: &'static str,
-    /// Where requests go, behind the version (`/v1`).
+    /// Path for requests, after the version (`/v1`).
     pub path: &'static str,
     /// The provider's own address.
     pub base_url: &'static str,
-    /// Environment variable that people keep the key in.
+    /// Usual environment variable of the key.
     pub key_variable: &'static str,
-    /// How the key is sent.
+    /// Header of the key.
     pub key_header: KeyHeader,
     /// Further headers of every request.
     pub headers: &'static [(&'static str, &'static str)],
-    /// Whether the server tells of a single model at `/models/NAME`, its window included.
+    /// The server describes a single model, with its window, at `/models/NAME`.
     describes_models: bool,
     /// Writes a request's body.
     write: fn(&Endpoint, &Prompt) -> Value,
-    /// Takes in one event of a stream.
+    /// Reads an event of a stream.
     hear: fn(&mut Draft, &Value),
-    /// Takes in a whole answer that was not streamed. False if it is none.
+    /// Reads a whole answer that was not streamed. Returns false if it is not an answer.
     read: fn(&mut Draft, &Value) -> bool,
 }
 
@@ -73,22 +73,22 @@ pub enum KeyHeader {
     XApiKey,
 }
 
-/// The API of this name.
+/// Returns the API of this name.
 pub fn api_by_name(name: &str) -> Option<&'static Api> {
     APIS.into_iter().find(|api| api.name == name)
 }
 
-/// A member of an object that is there and not `null`.
+/// Returns a member of an object unless it is missing or `null`.
 fn member<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     value.get(key).filter(|member| !member.is_null())
 }
 
-/// A text that is a member of an object.
+/// Returns a text member of an object.
 fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     value.get(key)?.as_str()
 }
 
-/// The members of a list that is a member of an object; none if there is no such list.
+/// Returns the items of a list member of an object; empty if there is no such list.
 fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value
         .get(key)

@@ -1,4 +1,4 @@
-//! Reads an answer while it comes in: a stream of events, cut anywhere, or one JSON text if the server does not stream.
+//! Incremental reader of answers: a stream of events, cut at any byte, or one JSON text if the server does not stream.
 
 use super::answer::{Answer, Draft};
 use super::sse::Sse;
@@ -17,33 +17,33 @@ const FREE_STREAM: u64 = 1 << 20;
 const MOST_STREAM: u64 = 256 << 20;
 /// Bytes kept of what is no answer, to say what it is.
 const HEAD: usize = 2 << 10;
-/// What some editors begin a text with.
+/// Byte order mark.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What is wrong with an answer.
+/// Errors of an answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ReadError {
-    /// The server tells of an error in the midst of its answer.
+    /// The server reports an error within its answer.
     #[error("the server reports an error in its answer")]
     Server(Value),
-    /// A web page came in the place of an answer.
+    /// A web page instead of an answer.
     #[error("a web page came instead of an answer: {0}")]
     Page(String),
-    /// It is not what the API defines.
+    /// The answer does not follow the API.
     #[error("the answer is not what this API sends: {0}")]
     Malformed(String),
-    /// There is no end to it.
+    /// The answer exceeds every limit.
     #[error("the answer goes on far beyond its limit of {0} tokens")]
     Endless(u64),
-    /// Nothing came at all.
+    /// The answer is empty.
     #[error("the answer is empty: not even its frame came")]
     Empty,
-    /// It ended before the model did.
+    /// The connection ended before the answer did.
     #[error("the answer broke off before its end")]
     CutOff,
 }
 
-/// An answer that comes in piece by piece.
+/// Reader of an answer that is received in pieces.
 #[derive(Debug)]
 pub struct Reading {
     api: &'static Api,
@@ -52,14 +52,14 @@ pub struct Reading {
     head: Vec<u8>,
     form: Form,
     draft: Draft,
-    /// Events that were heard.
+    /// Number of events read.
     n_events: u64,
 }
 
-/// What the answer looks like, by its first letter.
+/// Kind of the answer, by its first character.
 #[derive(Debug)]
 enum Form {
-    /// Holds what may be the start of a byte order mark.
+    /// Holds a possible start of a byte order mark.
     Unknown(Vec<u8>),
     Events(Sse),
     Whole(Vec<u8>),
@@ -67,7 +67,7 @@ enum Form {
 }
 
 impl Reading {
-    /// Of an answer that may have so many tokens.
+    /// Creates a reader for an answer of at most this many tokens.
     pub fn new(api: &'static Api, max_tokens: u64) -> Self {
         Self {
             api,
@@ -80,10 +80,10 @@ impl Reading {
         }
     }
 
-    /// Takes in what came.
+    /// Reads received bytes.
     ///
     /// # Errors
-    /// [`ReadError`] as soon as it is clear that no answer will come of it.
+    /// Fails with [`ReadError`] as soon as the bytes cannot become an answer.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<(), ReadError> {
         self.n_bytes = self.n_bytes.saturating_add(bytes.len() as u64);
         if self.n_bytes > self.most_bytes() {
@@ -141,25 +141,25 @@ impl Reading {
             .min(MOST_STREAM)
     }
 
-    /// What was said so far.
+    /// Returns the text so far.
     pub fn text(&self) -> &str {
         &self.draft.text
     }
 
-    /// Whether the answer is complete, although the connection may stay open.
+    /// Returns true if the answer is complete, although the connection may stay open.
     pub fn is_over(&self) -> bool {
         self.draft.is_over
     }
 
-    /// Whether the model is done, although counts may still follow.
+    /// Returns true if the model has ended, although usage may still follow.
     pub fn has_stopped(&self) -> bool {
         self.draft.stop.is_some() || self.draft.is_over
     }
 
-    /// The connection ended: the answer.
+    /// Returns the answer at the end of the connection.
     ///
     /// # Errors
-    /// [`ReadError`] if it is none, or half of one.
+    /// Fails with [`ReadError`] if the answer is missing or incomplete.
     pub fn finish(mut self) -> Result<Answer, ReadError> {
         match std::mem::replace(&mut self.form, Form::Unknown(Vec::new())) {
             Form::Unknown(_) => return Err(ReadError::Empty),
@@ -168,7 +168,7 @@ impl Reading {
             Form::Events(mut sse) => {
                 let (api, draft, n_events) = (self.api, &mut self.draft, &mut self.n_events);
                 let end = sse.end(|data| hear(api, draft, n_events, data));
-                // Half an event is how an answer breaks off.
+                // An incomplete event means that the answer was interrupted.
                 end.map_err(|error| match error {
                     ReadError::Malformed(_) => ReadError::CutOff,
                     error => error,
@@ -201,7 +201,7 @@ impl Reading {
         }
     }
 
-    /// What came begins like this.
+    /// Returns the start of the received bytes.
     fn strange(&self) -> ReadError {
         let start = plain_line(&String::from_utf8_lossy(&self.head), 120);
         ReadError::Malformed(format!("it begins with “{start}”"))
@@ -229,13 +229,13 @@ fn hear(api: &Api, draft: &mut Draft, n_events: &mut u64, data: &[u8]) -> Result
         .map_or(Ok(()), |error| Err(ReadError::Server(error)))
 }
 
-/// JSON as servers write it: a character may be cut in half where one event ends and the next begins.
+/// Parses JSON of servers, which may split a character between two events.
 fn parsed(draft: &mut Draft, json: &[u8]) -> serde_json::Result<Value> {
     let mut mended = || serde_json::from_slice(&draft.surrogates.mend(json)).ok();
     serde_json::from_slice(json).or_else(|error| mended().ok_or(error))
 }
 
-/// What stands behind a byte order mark and white space.
+/// Skips a byte order mark and white space.
 fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes
         .strip_prefix(MARK)

@@ -1,41 +1,41 @@
-//! Why a server will not answer, told by its status and its words.
+//! Refusals of servers, classified by status and message.
 //!
-//! Servers that speak one API word their errors in many ways; what is known of each stands in the lists below.
+//! Error messages differ between servers of the same API. The lists below hold the known ones.
 
 use super::{Endpoint, LimitField, hide, member, page, plain_line, text};
 use crate::session::says_too_long;
 use serde_json::Value;
 
-/// Characters of a server's own words that are shown.
+/// Characters of a server's message that are shown.
 const MOST_WORDS: usize = 300;
-/// Characters of them that are read.
+/// Characters of a server's message that are read.
 const MOST_READ: usize = 2_000;
 
 /// A request that was not answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Why, for rules.
+    /// Kind of the refusal.
     pub kind: RefusalKind,
-    /// Why, and what to do, in one line for people; never holds the key.
+    /// The reason and the remedy as one line, without the key.
     pub message: String,
-    /// The other field for the output limit, where that is what the server asks for.
+    /// The field that the server requires for the output limit, if that was the reason.
     pub wants_limit: Option<LimitField>,
 }
 
 /// Kinds of refusals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKind {
-    /// The key is missing, wrong, or may not do this.
+    /// The key is missing, wrong, or lacks a permission.
     BadKey,
     /// The account has no credit left.
     NoCredit,
     /// The server does not know the model, or the address.
     UnknownModel,
-    /// The prompt, or prompt and answer together, do not fit the model's window.
+    /// The prompt, or prompt and answer together, overflow the context window.
     ContextTooLong,
-    /// Too many requests or tokens for now.
+    /// A rate limit is reached.
     RateLimited,
-    /// The server has too much to do.
+    /// The server is overloaded.
     Overloaded,
     /// The server failed.
     ServerError,
@@ -44,7 +44,7 @@ pub enum RefusalKind {
 }
 
 impl Refusal {
-    /// From a status that is no success, and what came with it.
+    /// Creates a refusal from an HTTP error status and its body.
     pub fn new(endpoint: &Endpoint, status: u16, body: &[u8], key: Option<&str>) -> Self {
         let json: Option<Value> = serde_json::from_slice(body).ok();
         let words = json.as_ref().and_then(words_of);
@@ -59,7 +59,7 @@ impl Refusal {
         Self::of(endpoint, Some(status), &words, &codes, key)
     }
 
-    /// From an error in the midst of an answer.
+    /// Creates a refusal from an error within an answer.
     pub fn in_answer(endpoint: &Endpoint, error: &Value, key: Option<&str>) -> Self {
         let words = words_of(error).unwrap_or_else(|| error.to_string());
         let code = ["code", "status_code"]
@@ -80,7 +80,7 @@ impl Refusal {
         let start: String = words.chars().take(MOST_READ).collect();
         let told = format!("{codes} {start}").to_lowercase();
         let kind = kind(status, &told);
-        // Cleaned first and cut last, so that no half of a key is left.
+        // Keys are removed before the text is cut, so that no part of one remains.
         let words = hide(&plain_line(words, usize::MAX), key);
         let words = plain_line(&words, MOST_WORDS);
         let said = match (status, words.is_empty()) {
@@ -101,7 +101,7 @@ impl Refusal {
 }
 
 impl RefusalKind {
-    /// Whether the same request may be answered a little later.
+    /// Returns true if a retry of the same request may succeed.
     pub fn may_pass(self) -> bool {
         matches!(
             self,
@@ -110,12 +110,12 @@ impl RefusalKind {
     }
 }
 
-/// What an error says in words: the places where servers put them.
+/// Returns the message of an error, from the known fields.
 fn words_of(json: &Value) -> Option<String> {
     // A list of one, as Gemini's.
     let json = json.get(0).unwrap_or(json);
     let error = member(json, "error").unwrap_or(json);
-    // What a router hands on from the server behind it says more than its own words.
+    // The upstream server's message is more specific than a router's.
     let behind = member(error, "metadata").and_then(|metadata| text(metadata, "raw"));
     let plain = [
         error.as_str(),
@@ -141,7 +141,7 @@ fn words_of(json: &Value) -> Option<String> {
     }
 }
 
-/// The words for programs in an error: its type and its code.
+/// Returns the type and the code of an error.
 fn codes_of(json: &Value) -> String {
     let json = json.get(0).unwrap_or(json);
     let error = member(json, "error").unwrap_or(json);
@@ -151,7 +151,7 @@ fn codes_of(json: &Value) -> String {
     codes.collect::<Vec<_>>().join(" ")
 }
 
-/// `told` is what the server said, in lower case.
+/// Classifies an error. `told` is the server's message in lower case.
 fn kind(status: Option<u16>, told: &str) -> RefusalKind {
     let says = |words: &[&str]| words.iter().any(|word| told.contains(word));
     let is_about_the_key = matches!(status, Some(401 | 403));
@@ -188,29 +188,29 @@ fn sentence(kind: RefusalKind, host: &str, model: &str, said: &str) -> String {
             format!("the account at {host} has no credit left{said}; add some or use another key")
         }
         RefusalKind::UnknownModel => format!(
-            "{host} does not know {model} or this address{said}; check the model's name and the base URL"
+            "{host} does not know {model} or this URL{said}; check the model's name and the base URL"
         ),
         RefusalKind::ContextTooLong => format!(
-            "the request does not fit the window of {model} at {host}{said}; send less or use a model with a larger window"
+            "the request overflows the context window of {model} at {host}{said}; send less or use a model with a larger window"
         ),
         RefusalKind::RateLimited => format!(
-            "{host} takes no more requests for now{said}; try again later or with a higher limit there"
+            "{host} accepts no more requests at present{said}; try again later or raise the rate limit"
         ),
         RefusalKind::Overloaded => {
-            format!("{host} has too much to do{said}; try again later")
+            format!("{host} is overloaded{said}; try again later")
         }
         RefusalKind::ServerError => {
             format!(
                 "{host} failed{said}; try again later, or look at the server's log if it is yours"
             )
         }
-        RefusalKind::BadRequest => format!(
-            "{host} does not take the request{said}; check the model's settings against what the server says"
-        ),
+        RefusalKind::BadRequest => {
+            format!("{host} rejects the request{said}; check the model's settings")
+        }
     }
 }
 
-/// The other field for the limit, if the server names it or does not know the one it got.
+/// Returns the other field for the output limit, if the server names it or does not know the one it received.
 fn wanted_limit(sent: LimitField, told: &str) -> Option<LimitField> {
     const NEWER: &str = "max_completion_tokens";
     let is_unknown = [

@@ -1,5 +1,5 @@
-//! The curve as a drawing: how full the context was at each call, one line a lane, under trigger, usable and window, with
-//! a row of ticks a lane where something was removed.
+//! The curve as a drawing: the context at each call as one line per lane, with trigger, usable window and context
+//! window, and a row of ticks per lane for compactions.
 
 mod ground;
 
@@ -9,38 +9,38 @@ use crate::engine::{Did, Event, Sample, WindowPlan};
 use crate::units::{Share, Tokens};
 use ground::Ground;
 
-/// What to draw.
+/// Data of the curve.
 #[derive(Clone, Debug)]
 pub struct Curve<'a> {
     /// The lanes, `recorded` first.
     pub lanes: Vec<CurveLane<'a>>,
     /// The window of every call.
     pub windows: &'a WindowPlan,
-    /// Room kept for the answer.
+    /// Output reserve.
     pub output_reserve: Tokens,
-    /// Shares of usable at which policies act.
+    /// Triggers, as shares of the usable window.
     pub triggers: Vec<Share>,
 }
 
-/// One line.
+/// A line of the curve.
 #[derive(Clone, Debug)]
 pub struct CurveLane<'a> {
-    /// What to call it; safe to show.
+    /// Label, safe to show.
     pub name: String,
-    /// What kind of line.
+    /// Kind of the line.
     pub kind: CurveKind,
-    /// How full it was.
+    /// Samples of the context.
     pub samples: &'a [Sample],
-    /// What was done.
+    /// Events of the lane.
     pub events: &'a [Event],
 }
 
-/// What kind of line.
+/// Kind of the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CurveKind {
-    /// What really happened.
+    /// The recorded run.
     Recorded,
-    /// Without any management.
+    /// The run without compaction.
     Unmanaged,
     /// The policy at this position.
     Policy(usize),
@@ -66,13 +66,13 @@ const SMALL: f32 = 12.0;
 /// Characters of a lane's name that have room.
 const NAME: usize = 16;
 
-/// Draws it; none where there is no call.
+/// Draws the curve; returns `None` without a call.
 pub fn draw(curve: &Curve<'_>) -> Option<Drawing> {
     let ground = Ground::of(curve)?;
     let mut shapes = Vec::new();
     ground.axes(&mut shapes);
     ground.thresholds(curve, &mut shapes);
-    // What really happened lies on top.
+    // The recorded run is drawn on top.
     for lane in curve.lanes.iter().rev() {
         line(&ground, lane, &mut shapes);
     }
@@ -90,7 +90,7 @@ pub fn draw(curve: &Curve<'_>) -> Option<Drawing> {
 }
 
 impl CurveKind {
-    /// The color of its line.
+    /// Returns the color of the line.
     pub(super) fn ink(self) -> Ink {
         match self {
             Self::Recorded => Ink::Recorded,
@@ -219,7 +219,7 @@ fn short(name: &str) -> String {
     format!("{start}…")
 }
 
-/// The picture in words.
+/// Describes the picture in a sentence.
 fn says(curve: &Curve<'_>) -> String {
     let peak = |lane: &CurveLane<'_>| {
         let most = lane.samples.iter().map(|s| s.tokens).max();

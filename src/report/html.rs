@@ -186,10 +186,10 @@ fn with_code(sentence: &str) -> String {
     pieces.collect()
 }
 
-/// What the session is made of.
+/// Session contents.
 fn contents(out: &mut String, report: &Report) {
     let about = &report.about;
-    out.push_str("<section><h2>What the session is made of</h2>\n<div class=\"columns\">\n");
+    out.push_str("<section><h2>Session contents</h2>\n<div class=\"columns\">\n");
     let all = about.by_kind.iter();
     let kinds = all.map(|(kind, tokens)| (kind.name().replace('_', " "), *tokens));
     bars(out, "By kind", about.total, kinds);

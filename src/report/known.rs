@@ -1,10 +1,10 @@
-//! How well the counts are known and where the window comes from, in words.
+//! Texts about the accuracy of the counts and the source of the context window.
 
 use crate::engine::{Case, WindowSource};
 use crate::figure::percent;
 use crate::tokens::Basis;
 
-/// How the counts are known, as a word.
+/// Returns the accuracy of the counts as a word.
 pub fn basis(case: &Case) -> &'static str {
     match case.ledger.basis {
         Basis::Reported => "reported",
@@ -14,7 +14,7 @@ pub fn basis(case: &Case) -> &'static str {
     }
 }
 
-/// How the counts are known, for people.
+/// Returns the accuracy of the counts as text.
 pub fn basis_sentence(case: &Case) -> String {
     let counter = case.ledger.counter.name;
     match case.ledger.basis {
@@ -31,7 +31,7 @@ pub fn basis_sentence(case: &Case) -> String {
     }
 }
 
-/// Where the window comes from.
+/// Returns the source of the context window as text.
 pub fn window_source(case: &Case) -> &'static str {
     match case.windows.source {
         WindowSource::ByHand => "by hand",

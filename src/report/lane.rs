@@ -38,7 +38,7 @@ pub(super) fn lane_report(
     LaneReport {
         name: teller.name(What::Lane, &lane.lane),
         policy: match &lane.policy {
-            None => Shown::own("what really happened"),
+            None => Shown::own("the recorded run"),
             Some(policy) => teller.policy(policy),
         },
         kind,

@@ -127,7 +127,7 @@ fn section(out: &mut String, lane: &LaneReport) {
     if let Some(belief) = &lane.belief {
         let _ = writeln!(
             out,
-            "**Believed against true.** {}\n",
+            "**Believed and actual.** {}\n",
             prose(&belief.sentence())
         );
     }
@@ -143,7 +143,7 @@ fn settings(out: &mut String, lane: &LaneReport) {
     if lane.settings.is_empty() {
         return;
     }
-    out.push_str("| knob | value | unit | |\n|---|---:|---|---|\n");
+    out.push_str("| setting | value | unit | |\n|---|---:|---|---|\n");
     for setting in &lane.settings {
         let (value, usual) = (setting.value.to_string(), setting.usual.to_string());
         let [value, usual] = [prose(&value), prose(&usual)];
@@ -203,12 +203,12 @@ fn removed(out: &mut String, lane: &LaneReport) {
     if lane.removed.is_empty() {
         return;
     }
-    out.push_str("Gone at the end, by message:\n\n");
+    out.push_str("Missing at the end, by message:\n\n");
     for removal in lane.removed.iter().take(MOST_REMOVALS) {
         let _ = write!(out, "- {}", prose(&removal.sentence()));
         if let Some((text, weight)) = &removal.instead {
             let (text, weight) = (code(&text.to_string()), tokens(*weight));
-            let _ = write!(out, "; in its place: {text} ({weight} tokens)");
+            let _ = write!(out, "; replaced by: {text} ({weight} tokens)");
         }
         let _ = writeln!(out, "{}", heaviest(removal));
     }
@@ -245,7 +245,7 @@ fn heaviest(removal: &Removal) -> String {
 
 fn contents(out: &mut String, report: &Report) {
     let about = &report.about;
-    out.push_str("## What the session is made of\n\n| kind | tokens |\n|---|---:|\n");
+    out.push_str("## Session contents\n\n| kind | tokens |\n|---|---:|\n");
     for (kind, weight) in &about.by_kind {
         let kind = kind.name().replace('_', " ");
         let _ = writeln!(out, "| {kind} | {} |", tokens(*weight));

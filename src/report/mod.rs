@@ -1,7 +1,7 @@
-//! A report of a run, for people and for bug reports: what happened, what each policy would have done, and why.
+//! Reports of a session: the recorded run, and the replay of each policy with its reasons.
 //!
-//! A [`Report`] is a value, rendered as Markdown ([`markdown`]) or as one page ([`html`]). Texts of the session and of the
-//! person are [`Shown`]; a redacted report is built from values that never held them. It reads and writes nothing.
+//! A [`Report`] is a value, rendered as Markdown ([`markdown`]) or as an HTML page ([`html`]). Texts of the session and
+//! the user are [`Shown`]; a redacted report is built from values that never contain them. The module does no I/O.
 
 mod build;
 mod curve;
@@ -35,22 +35,22 @@ use crate::engine::{Did, Fate};
 use crate::session::Kind;
 use crate::units::{Share, Tokens};
 
-/// What there is to say about a session and the policies played over it.
+/// A report of a session and the policies replayed over it.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Texts of the session and of the person are replaced.
+    /// Texts of the session and of the user are replaced.
     pub is_redacted: bool,
     /// The session.
     pub about: About,
-    /// The sentence about what really happened, in pieces.
+    /// The verdict about the recorded run, in pieces.
     pub verdict: Vec<Shown>,
-    /// How bad that is.
+    /// Severity of the verdict.
     pub severity: Severity,
     /// The lanes, `recorded` first.
     pub lanes: Vec<LaneReport>,
-    /// The curve; none where there is no call.
+    /// The curve; `None` without a call.
     pub curve: Option<Drawing>,
-    /// What was odd about the file and the windows.
+    /// Warnings about the file and the windows.
     pub warnings: Vec<Shown>,
 }
 
@@ -59,9 +59,9 @@ pub struct Report {
 pub struct About {
     /// Name of the file.
     pub file: Shown,
-    /// Its title, where it has one of its own.
+    /// Title, if the session has one.
     pub title: Option<Shown>,
-    /// Name of the format, for people.
+    /// Label of the format.
     pub format: &'static str,
     /// Messages of the full history.
     pub messages: usize,
@@ -69,25 +69,25 @@ pub struct About {
     pub turns: usize,
     /// Model calls.
     pub steps: usize,
-    /// The file records its calls; else each assistant message counts as one.
+    /// True if the file records calls; otherwise each assistant message counts as one.
     pub steps_recorded: bool,
     /// Models that answered.
     pub models: Vec<Shown>,
     /// The largest context window.
     pub window: Tokens,
-    /// Where it comes from.
+    /// Source of the context window.
     pub window_source: &'static str,
-    /// Room kept for the answer.
+    /// Output reserve.
     pub output_reserve: Tokens,
     /// Tokens of the full history.
     pub total: Tokens,
-    /// How counts are known, as a sentence.
+    /// Accuracy of the counts, as a sentence.
     pub basis: String,
-    /// A count that nobody reported is a guess.
+    /// Counts that are not reported are estimates.
     pub is_estimate: bool,
-    /// Calls for which the provider reported what was sent.
+    /// Calls with reported usage.
     pub calls_reported: usize,
-    /// Tokens of the full history by kind, none left out but zeros.
+    /// Tokens of the full history by kind, without zeros.
     pub by_kind: Vec<(Kind, Tokens)>,
     /// Tokens of calls and results by tool, heaviest first.
     pub by_tool: Vec<(Shown, Tokens)>,
@@ -95,60 +95,60 @@ pub struct About {
     pub heaviest: Vec<Item>,
 }
 
-/// A message and what it weighs.
+/// A message and its tokens.
 #[derive(Clone, Debug)]
 pub struct Item {
     /// Index of the message.
     pub message: usize,
-    /// What a person would call it.
+    /// Readable name.
     pub name: Shown,
     /// Tokens.
     pub tokens: Tokens,
 }
 
-/// What one policy did.
+/// The results of a lane.
 #[derive(Clone, Debug)]
 pub struct LaneReport {
     /// Name of the lane.
     pub name: Shown,
-    /// What is played, for people.
+    /// Label of the policy.
     pub policy: Shown,
-    /// What kind of line it is in the curve.
+    /// Kind of its line in the curve.
     pub kind: CurveKind,
     /// Its settings, in order.
     pub settings: Vec<Setting>,
     /// Its figures.
     pub figures: Figures,
-    /// How full it was, in so many columns that they can be drawn with characters.
+    /// Fill of the context, in columns for a character drawing.
     pub columns: Vec<Column>,
-    /// Where the system's own count is furthest from the true one, if it counts in its own way.
+    /// Largest difference between the system's own count and the actual one, if it counts differently.
     pub belief: Option<Belief>,
-    /// What its run shows to be wrong, worst first.
+    /// Findings of the run, worst first.
     pub findings: Vec<FindingReport>,
-    /// What its stages did, in order; of long runs the first.
+    /// Events of its stages, in order; the first ones of long runs.
     pub events: Vec<EventReport>,
     /// Events that are not listed.
     pub more_events: usize,
-    /// What is not in its last context as it was said, by what took it out.
+    /// Messages that are not verbatim in the last context, by the event that removed them.
     pub removed: Vec<Removal>,
     /// Removals that are not listed.
     pub more_removed: usize,
-    /// What is odd about its run.
+    /// Warnings of the run.
     pub warnings: Vec<Shown>,
 }
 
-/// Some calls in a row, where there are more than can be told apart.
+/// A column of the character drawing: one or more consecutive calls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Column {
-    /// The most that was in the context, as a share of the session's largest window.
+    /// Largest context, as a share of the session's largest window.
     pub fill: Share,
     /// Something was removed.
     pub removes: bool,
-    /// A call did not fit at first.
+    /// A call overflowed at first.
     pub overflows: bool,
 }
 
-/// A knob as it was set.
+/// A setting of a policy.
 #[derive(Clone, Debug)]
 pub struct Setting {
     /// Its name.
@@ -159,29 +159,29 @@ pub struct Setting {
     pub usual: SettingValue,
     /// Its unit.
     pub unit: Shown,
-    /// The value is not the preset's.
+    /// True if the value differs from the preset's.
     pub is_changed: bool,
 }
 
-/// A value of a knob.
+/// The value of a setting.
 #[derive(Clone, Debug)]
 pub enum SettingValue {
     /// A number.
     Number(f64),
-    /// One of several words.
+    /// A choice.
     Choice(Shown),
 }
 
-/// How a count is known.
+/// Source of a count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CountIs {
     /// The provider reported it.
     Reported,
     /// Counted with the model's own vocabulary.
     Exact,
-    /// Fitted to what the provider reported, with this error.
+    /// Calibrated to reported usage, with this error.
     Calibrated(Share),
-    /// A guess.
+    /// An estimate.
     Estimated,
 }
 
@@ -190,26 +190,26 @@ pub enum CountIs {
 pub struct Figures {
     /// The largest context, the one at the end included.
     pub peak: Option<Peak>,
-    /// Firings that removed something; none where the file does not tell.
+    /// Number of compactions; `None` if the file does not record them.
     pub compactions: Option<usize>,
-    /// Calls whose first try did not fit.
+    /// Calls whose first attempt overflowed.
     pub overflows: usize,
     /// Sum of the samples.
     pub sent: Tokens,
-    /// Tokens of rejected tries.
+    /// Tokens of rejected attempts.
     pub rejected: Tokens,
-    /// Requests for summaries, and what they sent and got back.
+    /// Summary requests, with sent and received tokens.
     pub summaries: (usize, Tokens, Tokens),
-    /// How the sum is known.
+    /// Source of the sum.
     pub known: CountIs,
-    /// Summaries have a predicted size: nobody wrote them.
+    /// True if the summaries have predicted sizes only.
     pub has_predicted: bool,
 }
 
 /// The largest context of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Peak {
-    /// Index of its step; none for the end.
+    /// Index of its call; `None` for the end of the session.
     pub step: Option<usize>,
     /// Tokens.
     pub tokens: Tokens,
@@ -219,7 +219,7 @@ pub struct Peak {
     pub known: CountIs,
 }
 
-/// What a system believed, and what was true.
+/// A system's own count and the actual one.
 #[derive(Clone, Copy, Debug)]
 pub struct Belief {
     /// Index of the step.
@@ -228,75 +228,75 @@ pub struct Belief {
     pub counted: Tokens,
     /// True tokens.
     pub truly: Tokens,
-    /// How full it believed the context to be, where it says.
+    /// Fill that the system believed, if known.
     pub believed: Option<Share>,
     /// True tokens as a share of usable.
     pub pressure: Share,
 }
 
-/// Something that a run shows.
+/// A finding of a run.
 #[derive(Clone, Debug)]
 pub struct FindingReport {
     /// Which.
     pub kind: FindingKind,
     /// Index of the step.
     pub step: usize,
-    /// In words.
+    /// Text of the finding.
     pub text: Shown,
 }
 
-/// What a stage did, once or in a run of calls.
+/// An event of a stage, at one call or at consecutive ones.
 #[derive(Clone, Debug)]
 pub struct EventReport {
     /// Index of the first step.
     pub step: usize,
-    /// How many calls in a row it was done before.
+    /// Number of consecutive calls with this event.
     pub times: usize,
     /// The stage.
     pub stage: Shown,
-    /// What it does.
+    /// Action of the stage.
     pub action: &'static str,
-    /// What came of it.
+    /// Outcome of the event.
     pub did: Did,
-    /// Why.
+    /// Cause of the event.
     pub why: Shown,
-    /// Messages that it touched.
+    /// Number of messages changed.
     pub messages: usize,
     /// True tokens before.
     pub before: Tokens,
     /// True tokens after.
     pub after: Tokens,
-    /// What a summary request would send and get back, where one was made.
+    /// Sent and received tokens of the summary request, if any.
     pub request: Option<(Tokens, Tokens)>,
-    /// Calls and results that lost their partner.
+    /// Number of calls and results that became unpaired.
     pub orphans: usize,
-    /// What the system itself logged, its first lines.
+    /// First lines of the system's own log.
     pub log: Vec<Shown>,
 }
 
-/// What one event took out and is not back at the end.
+/// Messages that an event removed and that are still missing at the end.
 #[derive(Clone, Debug)]
 pub struct Removal {
-    /// What became of it.
+    /// Status of the messages.
     pub fate: Fate,
-    /// Index of the step before which it went; none for what the source's own compaction took.
+    /// Index of the call before which they were removed; `None` for the source's own compactions.
     pub step: Option<usize>,
-    /// The stage, where a stage did it.
+    /// The stage, if a stage removed them.
     pub stage: Option<Shown>,
-    /// Why, where a stage did it.
+    /// Cause, if a stage removed them.
     pub why: Option<Shown>,
     /// Messages.
     pub messages: usize,
-    /// True tokens that are gone.
+    /// Removed tokens.
     pub gone: Tokens,
-    /// What stands in its place: text and tokens.
+    /// Replacement: text and tokens.
     pub instead: Option<(Shown, Tokens)>,
-    /// The heaviest of the messages, in their order.
+    /// The largest of the messages, in order.
     pub items: Vec<Item>,
 }
 
 impl Report {
-    /// The findings of all lanes with their lane, worst first.
+    /// Returns the findings of all lanes with their lane, worst first.
     pub fn findings(&self) -> Vec<(&LaneReport, &FindingReport)> {
         let lanes = self.lanes.iter();
         let mut all: Vec<_> = lanes
@@ -307,7 +307,7 @@ impl Report {
     }
 }
 
-/// What became of messages, as the end of a phrase.
+/// Returns the status of messages, as the end of a phrase.
 pub(crate) fn fate(fate: Fate) -> &'static str {
     match fate {
         Fate::Kept => "kept",

@@ -61,10 +61,10 @@ impl Report {
         let reported = match about.calls_reported {
             0 => "The file reports no usage.".to_owned(),
             n if n == about.steps => {
-                "The provider reported every call of what really happened.".to_owned()
+                "The provider reported usage for every recorded call.".to_owned()
             }
             n => format!(
-                "The provider reported {} of {} of what really happened; the rest is our account.",
+                "The provider reported usage for {} of {}; the others are counted.",
                 grouped(n as u64),
                 counted(about.steps, "call")
             ),
@@ -75,7 +75,7 @@ impl Report {
             ""
         };
         format!(
-            "{reported} Other lanes are replays: counts are {}; the recorded agent's next actions are held fixed.{predicted}",
+            "{reported} Other lanes are replays: counts are {}; the recorded agent's actions stay the same.{predicted}",
             about.basis
         )
     }
@@ -164,12 +164,12 @@ impl Belief {
     pub(super) fn sentence(&self) -> String {
         let believed = match self.believed {
             Some(share) if share.0.is_finite() => {
-                format!(" and believes to be at {} of its own limit", percent(share))
+                format!(" and believes it is at {} of its own limit", percent(share))
             }
             _ => String::new(),
         };
         format!(
-            "At call {}, where they are furthest apart, the system counts {} tokens{believed}; truly it is {}, {} of usable.",
+            "At call {}, where they differ most, the system counts {} tokens{believed}; the actual count is {}, {} of usable.",
             number(self.step),
             tokens(self.counted),
             tokens(self.truly),
@@ -202,7 +202,7 @@ impl EventReport {
             let _ = write!(said, "; summary: {sent} sent, {received} back");
         }
         if self.orphans > 0 {
-            let _ = write!(said, "; {} without partner", grouped(self.orphans as u64));
+            let _ = write!(said, "; {} unpaired", grouped(self.orphans as u64));
         }
         if self.times > 1 {
             let _ = write!(

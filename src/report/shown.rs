@@ -1,4 +1,4 @@
-//! Text of a session as a report holds it: as it is, or as something that cannot hold it.
+//! Texts of a session in a report: verbatim, or replaced by values that cannot contain them.
 
 mod teller;
 
@@ -8,40 +8,40 @@ use super::words::Number;
 use crate::safe_text::clean;
 use std::fmt;
 
-/// A text that is not ours, as a report holds it.
+/// A foreign text in a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// As it is.
+    /// Verbatim text.
     Text(Plain),
-    /// What stands for it.
+    /// Replacement of the text.
     Redacted(Redacted),
 }
 
-/// A text as it is. Only `shown/teller.rs` makes one, and only where nothing is redacted.
+/// A verbatim text. Only `shown/teller.rs` creates one, and only in reports without redaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plain(Box<str>);
 
-/// What stands for a text: words of the program's own, numbers and punctuation. No field of it can hold a text that was
-/// read at run time, so a report made of these never held one either.
+/// Replacement of a text: words of the program, numbers and punctuation. No field can hold a text that was read at run
+/// time, so a report of these values cannot contain one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Redacted(Vec<Word>);
 
-/// One piece of what stands for a text.
+/// A piece of a replacement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
-    /// A word of the program's own; the flag begins it with a capital.
+    /// A word of the program; the flag capitalizes it.
     Known(&'static str, bool),
     /// A number.
     Number(Number),
     /// One of the marks that [`super::words::pieces`] gives, or a space.
     Mark(char),
-    /// The so-manieth thing of its kind: `path-1`.
+    /// The number of a thing among those of its kind: `path-1`.
     Nth(What, usize),
-    /// Something is left out here.
+    /// An omission.
     Hidden,
 }
 
-/// Kinds of things that are numbered instead of named.
+/// Kinds of things that are replaced by numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum What {
     File,
@@ -72,17 +72,17 @@ impl What {
 }
 
 impl Shown {
-    /// A text of the program's own.
+    /// Creates a text of the program.
     pub(super) fn own(text: &'static str) -> Self {
         Self::Redacted(Redacted(vec![Word::Known(text, false)]))
     }
 
-    /// What these words say.
+    /// Creates a text from words.
     pub(super) fn of_words(words: Vec<Word>) -> Self {
         Self::Redacted(Redacted(words))
     }
 
-    /// There is nothing to show.
+    /// Returns true if the text is empty.
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Text(text) => text.0.is_empty(),
@@ -91,7 +91,7 @@ impl Shown {
     }
 }
 
-/// On one line, with what a terminal would obey made visible.
+/// Returns the text on one line, with control characters made visible.
 impl fmt::Display for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

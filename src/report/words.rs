@@ -1,7 +1,7 @@
-//! The words that a redacted report may say, and how a text is taken apart into words and numbers.
+//! The words that a redacted report may contain, and the splitting of texts into words and numbers.
 //!
-//! Nothing of a text gets through but words of this list, numbers that cannot be an account or a telephone number, and
-//! punctuation: a list of what may pass cannot forget a kind of secret, as a list of what may not would.
+//! A redacted text keeps only words of this list, numbers that cannot be an account or a telephone number, and
+//! punctuation. A list of allowed words cannot miss a kind of secret, as a list of forbidden ones could.
 
 /// Words of our own sentences and of the lines that real systems log, in lower case.
 const WORDS: &str = "\
@@ -35,6 +35,8 @@ tokens_reduced memoryflush msgs reason info warning text message file tool_resul
 media document thinking used window input output_reserve step model_window model_output attempt call recorded \
 ends vary varies file's active policy rests such where works weighs need unknown message's \
 said showing \
+nearly whole almost treats cooldowns counters apply consecutive reaches continues effect handler stages depend overrides \
+undercounts although sending previous summarizer content lost cuts json valid \
 hand pinned pins pin knows cleared stay written part run source's needs touched go \
 chars_left compacted_tokens completion_tokens context_window cut estimate estimate_after few_turns flushes history_messages \
 history_tokens hooks_fired keep_turns last_compact_turn left_out max_chars max_llm_retries max_output max_steps max_tokens \
@@ -43,23 +45,23 @@ messages_removed messages_restored messages_summarized model_calls num_compactio
 ratio remaining restore_turns result_chars shown_percent steps stored_messages succeeded summarization_requests \
 thinking_chars token_threshold tool_tokens tried_before turns_left turns_removed context_pressure";
 
-/// What a word of a text is.
+/// A piece of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece<'a> {
-    /// Letters and digits, and what joins them.
+    /// Letters, digits and joining characters.
     Word(&'a str),
     /// Punctuation, or a space.
     Mark(char),
 }
 
-/// The word of the list that this one is, written as in the list.
+/// Returns the entry of the list that equals this word.
 pub(super) fn known(word: &str) -> Option<&'static str> {
     WORDS
         .split_ascii_whitespace()
         .find(|known| known.eq_ignore_ascii_case(word))
 }
 
-/// A text's words and marks in order; other characters stand between words and say nothing.
+/// Splits a text into words and marks. Other characters only separate words.
 pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
     let (mut pieces, mut rest) = (Vec::new(), text);
     while let Some(c) = rest.chars().next() {
@@ -82,16 +84,16 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Marks that end a sentence or open an answer rather than belong to the word before them.
+/// Marks that end a sentence or start a list and do not belong to the preceding word.
 const TRIMMED: [char; 6] = ['.', ':', ',', '!', '?', '\''];
 
-/// Whether a character is part of a word: what joins the pieces of a path, an address, a key or a number is, so that
-/// they stand and fall as one.
+/// Returns true if a character is part of a word. Characters that join a path, an address, a key or a number are, so
+/// that the whole is kept or removed.
 fn joins(c: char) -> bool {
     c.is_alphanumeric() || "_-./:@\\#&$^',!?".contains(c)
 }
 
-/// How a mark is said.
+/// Returns the text of a mark.
 fn mark(c: char) -> Option<char> {
     match c {
         c if c.is_whitespace() => Some(' '),
@@ -102,19 +104,19 @@ fn mark(c: char) -> Option<char> {
     }
 }
 
-/// A number as a text wrote it, held as numbers.
+/// A number of a text with its notation, stored as numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Number {
     /// Its digits without the decimal point.
     digits: u64,
-    /// How many of them stand behind the point.
+    /// Number of digits after the decimal point.
     decimals: u8,
     /// `k`, `M` or `G`; none if 0.
     unit: u8,
     is_negative: bool,
 }
 
-/// No count of ours has more digits; account, card and telephone numbers have.
+/// Maximum digits of a count. Account, card and telephone numbers have more.
 const MOST_DIGITS: usize = 9;
 
 impl Number {
@@ -128,7 +130,7 @@ impl Number {
         }
     }
 
-    /// The number that a word is, if it is one that may be told: `12`, `44,979`, `10.3k`, `-0.75`.
+    /// Parses a word as a number that may be shown: `12`, `44,979`, `10.3k`, `-0.75`.
     pub(super) fn of(word: &str) -> Option<Self> {
         let (word, is_negative) = match word.strip_prefix('-') {
             Some(rest) => (rest, true),
@@ -159,7 +161,7 @@ impl Number {
     }
 }
 
-/// A number without the commas between its thousands, if they stand where they should.
+/// Removes the commas between thousands, if they are placed correctly.
 fn ungrouped(digits: &str) -> Option<String> {
     let mut groups = digits.split(',');
     let first = groups.next()?;

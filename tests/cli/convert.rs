@@ -217,7 +217,7 @@ fn the_verb_writes_beside_the_source_tells_what_is_missing_and_overwrites_nothin
     assert_eq!(code, Some(0), "{text}");
     assert!(folder.path().join("talk-anthropic_messages.json").exists());
     assert!(
-        text.contains("what is not in it:\n") && text.contains("compaction"),
+        text.contains("not in the new file:\n") && text.contains("compaction"),
         "{text}"
     );
 

@@ -78,7 +78,7 @@ fn every_sample_is_diagnosed_in_both_forms() {
         }
         let text = plimsoll(&["diagnose", &file]);
         assert!(
-            text.status.success() && said(&text).contains("most carried"),
+            text.status.success() && said(&text).contains("most resent"),
             "{name}"
         );
     }

@@ -141,7 +141,7 @@ fn what_is_mistyped_or_impossible_is_refused_with_what_to_do() {
         ),
         (
             &["restore", "c.json"],
-            "there is no c.manifest.json beside it; give a file that `compact` wrote",
+            "there is no c.manifest.json in its folder; give a file that `compact` wrote",
         ),
         (
             &["presets", "save", "truncate", "--as", "../evil"],

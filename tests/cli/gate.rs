@@ -137,7 +137,7 @@ fn another_content_is_not_compared_and_fails() {
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, format!("{text}\n")).unwrap();
     let said = ends(here.path(), 1, &GATE);
-    assert!(said.contains("its content is not what it was"), "{said}");
+    assert!(said.contains("its content differs"), "{said}");
     assert!(said.ends_with("failed: 1 of 2 sessions\n"), "{said}");
     fs::remove_file(&file).unwrap();
     let said = ends(here.path(), 0, &GATE);
@@ -417,7 +417,7 @@ fn bad_use_says_what_to_do_in_one_line_and_writes_nothing() {
                 "--baseline",
                 "diary.json",
             ],
-            "is no baseline",
+            "is not a baseline",
         ),
         (
             &[
@@ -440,7 +440,7 @@ fn bad_use_says_what_to_do_in_one_line_and_writes_nothing() {
                 "--vary",
                 "keep_recent=many",
             ],
-            "give KNOB=NUMBER",
+            "give SETTING=NUMBER",
         ),
         (
             &[
@@ -451,7 +451,7 @@ fn bad_use_says_what_to_do_in_one_line_and_writes_nothing() {
                 "--vary",
                 "keep_old=1,2",
             ],
-            "no policy here has a knob",
+            "no policy here has a setting",
         ),
         (&["sweep", file, "--policy", "none"], "nothing to vary"),
     ];

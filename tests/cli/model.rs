@@ -98,7 +98,7 @@ fn what_it_sends_and_what_that_costs_is_told_first() {
     let told = complaint(&output);
     assert_eq!(output.status.code(), Some(0), "{told}");
     // A model of a known price costs nothing where this machine serves it.
-    let price = "; price: none, the server is this machine; no log is kept";
+    let price = "; price: none, the server is this machine; not logged";
     assert!(
         told.contains(" in 1 request to 127.0.0.1:") && told.contains(price),
         "{told}"
@@ -216,7 +216,10 @@ fn a_summary_without_words_is_a_failure_that_is_listed() {
     for (event, why) in [
         (of_text(""), "the summary is empty"),
         (of_text("  \\n"), "the summary is empty"),
-        (call.to_owned(), "called a tool in the place of a summary"),
+        (
+            call.to_owned(),
+            "called a tool instead of writing a summary",
+        ),
     ] {
         let here = tempfile::tempdir().expect("a temporary folder");
         let server = Server::saying(stream(&[&event]));

@@ -47,7 +47,7 @@ fn what_the_command_line_keeps_plays_with_the_values_it_was_kept_with() {
     ]
     .concat());
     assert!(
-        said(&kept).starts_with("kept as short-leash: "),
+        said(&kept).starts_with("saved as short-leash: "),
         "{}",
         said(&kept)
     );

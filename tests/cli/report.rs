@@ -111,7 +111,7 @@ fn a_report_without_a_place_or_of_no_known_form_is_refused() {
         ),
         (
             vec!["context", &file, "--at-call", "1", "--set", "keep_recent=3"],
-            "no policy here has a knob",
+            "no policy here has a setting",
         ),
         (
             vec![

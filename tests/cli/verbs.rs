@@ -685,7 +685,7 @@ fn bad_use_is_refused_in_one_line_that_says_what_there_is() {
         (&["replay", c, "--set", "keep_recent=0"], "out of range"),
         (
             &["replay", c, "--set", "keep_recent=many"],
-            "KNOB=NUMBER such as keep_recent=",
+            "SETTING=NUMBER such as keep_recent=",
         ),
         (&["replay", c, "--set", "patience=3"], "keep_recent"),
         (&["replay", c, "--set", "nobody.keep_recent=3"], "truncate"),
@@ -1108,7 +1108,7 @@ fn a_context_that_stays_too_large_is_said_also_where_nothing_changed() {
         let notes = found["notes"].to_string();
         assert!(notes.contains("still more than the usable"), "{notes}");
         assert_eq!(
-            notes.contains("did not fit"),
+            notes.contains("overflowed"),
             schedule == "replay",
             "{notes}"
         );

@@ -112,7 +112,7 @@ fn a_request_that_survives_only_in_a_summary_is_named() {
         .iter()
         .find(|f| f.kind == FindingKind::InstructionLost);
     assert!(
-        lost.is_some_and(|f| f.text.contains("only as far as a summary")),
+        lost.is_some_and(|f| f.text.contains("survives only if a summary")),
         "{found:?}"
     );
 }

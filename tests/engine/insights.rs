@@ -267,7 +267,7 @@ fn a_picture_that_goes_with_every_call_is_told() {
     let all = found(&case(&talk, 200_000));
     let insight = of(&all, InsightKind::ImagesResent).expect("a picture");
     assert!(
-        insight.text.starts_with("1 picture or document went with"),
+        insight.text.starts_with("1 image or document resent with"),
         "{}",
         insight.text
     );

@@ -653,7 +653,7 @@ fn what_a_lane_lost_is_told_beside_what_really_was() {
     );
     assert_eq!(
         found[0].text,
-        "1 of 1 edit could not have been written: the text to be replaced had left the context."
+        "1 of 1 edit would have failed: the text to replace was no longer in the context."
     );
     // What the recorded context lacks as well is no news, and of that itself nothing of the kind is told.
     assert_eq!(loss_insights(&case, &names, (mine, &lane), &lane), []);

@@ -335,10 +335,10 @@ fn inspect_lists_the_conversations_and_what_the_file_carries() {
     let path = path.to_str().unwrap();
     let said = inspect(&[path, "--conversation", "4"]);
     for expected in [
-        "4 of 4 (sub-agent general-purpose, started by call 2; --conversation N chooses)",
+        "4 of 4 (sub-agent general-purpose, started by call 2; --conversation N selects another)",
         "     1  Find out how it works. (main conversation), 3 calls",
         "     3  Explore the lexer (sub-agent Explore, started by call 1), 1 call",
-        "usage, timestamps, sub-agents; none in this file: compactions; not kept by this format: system prompt, tool definitions",
+        "usage, timestamps, sub-agents; none in this file: compactions; not recorded by this format: system prompt, tool definitions",
         "progress/agent_progress",
     ] {
         assert!(said.contains(expected), "{expected}\n{said}");
@@ -361,7 +361,7 @@ fn inspect_calls_unknown_what_a_format_cannot_tell() {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/handoff.json");
     let said = inspect(&[sample.to_str().unwrap()]);
     assert!(
-        said.contains("compactions are not kept by this format"),
+        said.contains("compactions are not recorded by this format"),
         "{said}"
     );
 }

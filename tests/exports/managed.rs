@@ -303,7 +303,7 @@ fn a_folder_that_cannot_be_written_is_met_as_the_preset_meets_missing_storage() 
         exported
             .notes
             .iter()
-            .any(|note| note.contains("as without storage")),
+            .any(|note| note.contains("ran without storage")),
         "{:?}",
         exported.notes
     );
@@ -329,7 +329,7 @@ fn a_file_that_is_there_is_never_written_over_by_a_spill() {
         exported
             .notes
             .iter()
-            .any(|note| note.contains("as without storage"))
+            .any(|note| note.contains("ran without storage"))
     );
     assert_eq!(
         fs::read_to_string(files.join("kubectl_logs_c_1.txt")).unwrap(),
@@ -421,7 +421,7 @@ fn an_agent_that_moves_each_export_over_its_messages_goes_on_for_many_rounds() {
     }
     let error = restore(&messages, None).unwrap_err();
     assert!(
-        error.contains("none of the 6 manifests beside it describes these bytes"),
+        error.contains("none of the 6 manifests in its folder matches its content"),
         "{error}"
     );
 }

@@ -82,7 +82,7 @@ fn what_does_not_fit_is_told_from_everything_else() {
         let n = assert_answer_fails(
             answer(status, "", &body),
             AskErrorKind::ContextTooLong,
-            &["does not fit", "send less"],
+            &["overflows", "send less"],
         );
         assert_eq!(n, 1);
     }
@@ -123,7 +123,7 @@ fn a_wait_beyond_all_patience_is_told_instead() {
         let n = assert_answer_fails(
             busy,
             AskErrorKind::Unavailable,
-            &["takes no more requests", "asks to wait"],
+            &["accepts no more requests", "asks to wait"],
         );
         assert_eq!(n, 1);
     }
@@ -158,10 +158,10 @@ fn a_failing_server_is_asked_again_and_then_answers() {
 #[test]
 fn a_server_that_stays_busy_is_given_up() {
     for (status, words) in [
-        ("529 ", "too much to do"),
-        ("503 Service Unavailable", "too much to do"),
+        ("529 ", "is overloaded"),
+        ("503 Service Unavailable", "is overloaded"),
         ("500 Internal Server Error", "failed"),
-        ("429 Too Many Requests", "takes no more requests"),
+        ("429 Too Many Requests", "accepts no more requests"),
     ] {
         let n = assert_answer_fails(
             answer(status, "", ""),
@@ -284,7 +284,7 @@ fn half_an_answer_is_an_error_and_not_asked_for_again() {
             assert_fails(
                 &client(api, &server.url()),
                 AskErrorKind::BadAnswer,
-                &["broke off before its end", "thrown away"],
+                &["broke off before its end", "discarded"],
             );
             assert_eq!(server.seen().len(), 1, "{api}");
         }
@@ -368,7 +368,7 @@ fn what_is_no_answer_is_told_for_what_it_is() {
             answer("200 OK", "content-encoding: gzip\r\n", "\x1f"),
             "compressed",
         ),
-        (b"SSH-2.0-OpenSSH_9.2\r\n".to_vec(), "not proper HTTP"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n".to_vec(), "not valid HTTP"),
     ];
     for (bytes, words) in cases {
         let n = assert_answer_fails(bytes, AskErrorKind::BadAnswer, &[words]);
@@ -414,7 +414,7 @@ fn a_redirect_is_refused_and_the_key_stays_here() {
             "location: {}/v1/chat/completions?key={KEY}\r\n",
             other.url()
         );
-        let words = ["sends on to", &other.url(), "make it the base URL"];
+        let words = ["redirects to", &other.url(), "make it the base URL"];
         let n = assert_answer_fails(answer(status, &to, ""), AskErrorKind::BadAnswer, &words);
         assert_eq!(n, 1);
     }
@@ -455,7 +455,7 @@ fn an_error_in_the_midst_of_an_answer_is_a_refusal_and_asked_again_only_before_a
     assert_fails(
         &client("anthropic", &server.url()),
         AskErrorKind::Unavailable,
-        &["too much to do", "Overloaded"],
+        &["is overloaded", "Overloaded"],
     );
     assert_eq!(server.seen().len(), 1);
     let too_long = format!("data: {}\n\n", error_json("maximum context length is 8"));
@@ -463,7 +463,7 @@ fn an_error_in_the_midst_of_an_answer_is_a_refusal_and_asked_again_only_before_a
     assert_fails(
         &client("openai", &server.url()),
         AskErrorKind::ContextTooLong,
-        &["does not fit"],
+        &["overflows"],
     );
 }
 

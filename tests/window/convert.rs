@@ -68,7 +68,7 @@ fn what_a_format_cannot_hold_is_told_before_anything_is_written_in_the_command_l
         "cli.json",
     ];
     let told = command_line(here, &args);
-    let missing = told.split_once("what is not in it:").unwrap().1;
+    let missing = told.split_once("not in the new file:").unwrap().1;
     let mut n = 0;
     for line in missing.lines().filter(|line| !line.trim().is_empty()) {
         let words = line

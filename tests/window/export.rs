@@ -306,7 +306,7 @@ fn the_price_stands_before_the_consent_and_nothing_is_asked_for_it() {
     click(&mut window, "Back");
     type_into(&mut window, (Role::TextInput, "model"), "nobody-knows-it");
     click(&mut window, "Go on…");
-    window.get_by_label("not known, no price of nobody-knows-it is listed");
+    window.get_by_label("unknown, no price of nobody-knows-it is listed");
 }
 
 #[test]

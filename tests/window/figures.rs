@@ -94,7 +94,7 @@ fn what_a_provider_would_refuse_is_no_green_tick() {
     window.get_by_label("Export").click();
     window.run_steps(20);
     assert!(
-        n_with(&window, "a provider will refuse this") == 1,
+        n_with(&window, "providers reject this") == 1,
         "{:?}",
         texts(&window)
     );

@@ -1,4 +1,4 @@
-//! What the cache should have served against what it did, call by call, with the likely cause of each difference.
+//! Compares expected with recorded cache reads, call by call, and names the likely cause of each difference.
 
 use super::price::{modelled, with_samples};
 use super::{BilledCall, Bills, Tariff};
@@ -6,89 +6,89 @@ use crate::engine::{Case, Outcome};
 use crate::session::{Body, Step};
 use crate::units::{Tokens, Usd};
 
-/// A prefix that was sent again uncached is told from this size on: less is lost to rounding and framing.
+/// Smallest cache miss in tokens that is reported. Smaller ones result from rounding and framing.
 pub const LEAST_BREAK: Tokens = Tokens(5_000);
 
-/// The model of the cache against the file's own counts.
+/// Cache reads as predicted and as recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Audit {
-    /// Every billed call for which the file says what was read.
+    /// Billed calls for which the file records cache reads.
     pub calls: Vec<AuditedCall>,
-    /// What should have been read, summed.
+    /// Sum of the predicted cache reads, in tokens.
     pub predicted: Tokens,
-    /// What was.
+    /// Sum of the recorded cache reads, in tokens.
     pub recorded: Tokens,
-    /// What had been sent before and was not read, by cause, weightiest first.
+    /// Cache misses by cause, largest first.
     pub breaks: Vec<Break>,
 }
 
-/// One call.
+/// The cache reads of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuditedCall {
     /// Index of the step.
     pub step: usize,
-    /// What the model says the cache should have served.
+    /// Predicted cache read in tokens.
     pub predicted: Tokens,
-    /// What the file says it served.
+    /// Recorded cache read in tokens.
     pub recorded: Tokens,
-    /// As much as the prompt before was long, and this one: more no cache could serve.
+    /// Upper bound: the length of this prompt or the previous one, whichever is shorter.
     pub most: Tokens,
-    /// Why much of it was not read, where that is so.
+    /// Likely cause, if a large part of it was a miss.
     pub cause: Option<Cause>,
 }
 
-/// What was sent again uncached for one cause.
+/// Cache misses of one cause.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Break {
     /// The cause.
     pub cause: Cause,
-    /// How many calls.
+    /// Number of calls.
     pub calls: usize,
-    /// The first of them (index of the step).
+    /// Index of the first call.
     pub first: usize,
     /// Tokens that had been sent before.
     pub tokens: Tokens,
-    /// What they cost more than if they had been read; none where a price is not known.
+    /// Additional cost compared with cache reads; `None` if a price is unknown.
     pub usd: Option<Usd>,
 }
 
-/// Why a prefix was not read from the cache: the nearest thing in the file that explains it, in this order.
+/// Causes of a cache miss, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
     /// The recorded program compacted its history.
     Compaction,
     /// Another model answered.
     ModelChange,
-    /// The reasoning effort was another.
+    /// The reasoning effort changed.
     EffortChange,
-    /// Definitions of tools were new.
+    /// Tool definitions were added.
     ToolChange,
-    /// The pause was longer than the cache keeps what is not used.
+    /// The pause was longer than the cache lifetime.
     Gap,
     /// The call before was aborted or failed.
     Abort,
-    /// A person spoke: providers drop earlier reasoning then, and programs add reminders.
+    /// A new user turn: providers drop earlier reasoning, and programs add reminders.
     UserTurn,
-    /// Nothing in the file tells.
+    /// The file shows no cause.
     Unexplained,
 }
 
 impl Cause {
-    /// For people, as it stands behind `missed`.
+    /// Returns the text that follows `missed`.
     pub fn text(self) -> &'static str {
         match self {
             Self::Compaction => "after a compaction",
             Self::ModelChange => "another model",
-            Self::EffortChange => "another reasoning effort",
+            Self::EffortChange => "after a change of reasoning effort",
             Self::ToolChange => "new tools",
             Self::Gap => "after a long pause",
             Self::Abort => "after an aborted call",
-            Self::UserTurn => "a person had spoken",
+            Self::UserTurn => "after a user message",
             Self::Unexplained => "unexplained",
         }
     }
 
-    /// All causes, in the order in which they are looked for.
+    /// All causes, in the order in which they are tried.
     pub const ALL: [Self; 8] = [
         Self::Compaction,
         Self::ModelChange,
@@ -100,7 +100,7 @@ impl Cause {
         Self::Unexplained,
     ];
 
-    /// The name used in JSON.
+    /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Compaction => "compaction",
@@ -115,10 +115,10 @@ impl Cause {
     }
 }
 
-/// What one call sent again uncached: why, at which step, how much, and what that cost more.
+/// The cache miss of a call: cause, index of the call, tokens and additional cost.
 type Missed = (Cause, usize, Tokens, Option<Usd>);
 
-/// The audit of the lane `recorded`; none where the file does not say what its cache served.
+/// Returns the audit of the lane `recorded`; `None` if the file records no cache reads.
 pub fn audit(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Option<Audit> {
     let mut found = Audit::default();
     let mut before: Option<(usize, Tokens)> = None;
@@ -155,7 +155,7 @@ pub fn audit(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Option<Audit
     (!found.calls.is_empty()).then_some(found)
 }
 
-/// What tokens of a prompt cost more if they are not read.
+/// Returns the additional cost of prompt tokens that are not read from the cache.
 fn dearer(tariff: &Tariff<'_>, prompt: Tokens, again: Tokens) -> Usd {
     let price = tariff.price;
     let (factor, _) = price.factors(prompt);
@@ -174,7 +174,7 @@ fn total(cause: Cause, missed: &[Missed]) -> Option<Break> {
     })
 }
 
-/// What happened after the call at the step `before` and not later than this one.
+/// Returns true for events after the call `before`, up to this one.
 fn cause(case: &Case, recorded: &Outcome, before: usize, call: &BilledCall<'_>) -> Cause {
     let step = call.step;
     let session = &case.session;

@@ -1,25 +1,25 @@
-//! What is the same for every lane of a session: which calls are billed, at which prices, after how long a pause.
+//! Billing data that all lanes of a session share: billed calls, prices and pauses.
 
 use crate::engine::Case;
 use crate::presets::prices::{Caching, Price, Prices};
 use crate::session::Session;
 use crate::units::{Millis, Rate, Tokens};
 
-/// How calls are billed, as a person sets it.
+/// Billing rules, as set by the user.
 #[derive(Clone, Copy, Debug)]
 pub struct Billing<'a> {
-    /// What models cost.
+    /// Price table.
     pub prices: &'a Prices,
-    /// All calls at the prices of this model, whatever the file says.
+    /// Price every call as this model's.
     pub model: Option<&'a str>,
-    /// The provider bills calls that it rejects as too long. (None of those known to us does.)
+    /// The provider bills calls that it rejects as too long. (No known provider does.)
     pub bills_rejected: bool,
-    /// How long the cache keeps a prefix; none to go by what the file shows.
+    /// Cache lifetime; `None`: as the file's cache writes show.
     pub lifetime: Option<Lifetime>,
 }
 
 impl<'a> Billing<'a> {
-    /// At these prices, with the usual answers to all else.
+    /// Creates rules with these prices and defaults for the rest.
     pub fn at(prices: &'a Prices) -> Self {
         Self {
             prices,
@@ -30,27 +30,27 @@ impl<'a> Billing<'a> {
     }
 }
 
-/// How long a provider keeps an unused prefix.
+/// Cache lifetime of an unused prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lifetime {
-    /// Its usual time.
+    /// The provider's default.
     Usual,
-    /// The longer time that can be asked for, at another price.
+    /// The longer lifetime, at a different price.
     Long,
 }
 
 /// Prices and caching rule of one call.
 #[derive(Clone, Copy, Debug)]
 pub struct Tariff<'a> {
-    /// What its model costs.
+    /// Price of the model.
     pub price: &'a Price,
-    /// How its provider caches.
+    /// Caching rule of the provider.
     pub caching: &'a Caching,
     lifetime: Lifetime,
 }
 
 impl<'a> Tariff<'a> {
-    /// These prices, under this rule, for the usual or the longer time.
+    /// Creates the tariff for a price, a caching rule and a lifetime.
     pub fn new(price: &'a Price, caching: &'a Caching, lifetime: Lifetime) -> Self {
         Self {
             price,
@@ -59,12 +59,12 @@ impl<'a> Tariff<'a> {
         }
     }
 
-    /// The shortest prefix that is cached.
+    /// Returns the shortest prefix that is cached, in tokens.
     pub fn minimum(&self) -> Tokens {
         self.price.minimum(self.caching)
     }
 
-    /// Seconds that an unused prefix stays; none where nobody says.
+    /// Returns the lifetime of an unused prefix in seconds, if known.
     pub fn seconds(&self) -> Option<u64> {
         match self.lifetime {
             Lifetime::Usual => self.caching.seconds,
@@ -72,7 +72,7 @@ impl<'a> Tariff<'a> {
         }
     }
 
-    /// Writing to the cache; none where that costs no more than input.
+    /// Returns the price of a cache write; `None` if it is the input price.
     pub fn write(&self) -> Option<Rate> {
         match self.lifetime {
             Lifetime::Usual => self.price.cache_write,
@@ -80,7 +80,7 @@ impl<'a> Tariff<'a> {
         }
     }
 
-    /// What of a prefix of this length the cache serves.
+    /// Returns the cached part of a prefix of this length, in tokens.
     pub fn served(&self, prefix: Tokens) -> Tokens {
         if prefix < self.minimum() {
             return Tokens::ZERO;
@@ -94,25 +94,25 @@ impl<'a> Tariff<'a> {
 pub struct BilledCall<'a> {
     /// Index of the step.
     pub step: usize,
-    /// What it costs; none where nobody knows.
+    /// Price and caching rule, if known.
     pub tariff: Option<Tariff<'a>>,
-    /// Seconds since the billed call before, where the file has times.
+    /// Seconds since the previous billed call, if the file records times.
     pub gap: Option<f64>,
-    /// The model is the one of the billed call before.
+    /// The model is the same as in the previous billed call.
     pub same_model: bool,
-    /// Its answer.
+    /// Tokens of the answer.
     pub output: Tokens,
-    /// The file does not report the answer's size.
+    /// The file does not report the size of the answer.
     pub is_output_estimated: bool,
 }
 
 impl BilledCall<'_> {
-    /// Nothing of the prompt before can be in the cache any more.
+    /// Returns true if the previous prompt cannot be in the cache.
     pub fn is_cold(&self) -> bool {
         !self.same_model || self.is_late()
     }
 
-    /// The cache's time has run out since the call before.
+    /// Returns true if the cache has expired since the previous call.
     pub fn is_late(&self) -> bool {
         let seconds = self.tariff.and_then(|tariff| tariff.seconds());
         let late = self.gap.zip(seconds);
@@ -120,14 +120,14 @@ impl BilledCall<'_> {
     }
 }
 
-/// The calls of a session that are billed, in order.
+/// The billed calls of a session, in order.
 #[derive(Clone, Debug)]
 pub struct Bills<'a> {
     /// The calls.
     pub calls: Vec<BilledCall<'a>>,
     /// Rejected tries are billed.
     pub bills_rejected: bool,
-    /// How long the cache keeps a prefix.
+    /// Cache lifetime.
     pub lifetime: Lifetime,
 }
 
@@ -173,7 +173,7 @@ impl<'a> Bills<'a> {
     }
 }
 
-/// The longer time if most of what was written was to be kept for an hour.
+/// Returns the longer lifetime if most cache writes were for one hour.
 fn lifetime(session: &Session) -> Lifetime {
     let usages = || session.steps.iter().filter_map(|step| step.usage);
     let written: Tokens = usages().filter_map(|usage| usage.cache_write).sum();
@@ -185,7 +185,8 @@ fn lifetime(session: &Session) -> Lifetime {
     }
 }
 
-/// One a model, after that of calls whose model nobody knows. A model has the price of the day of its first call.
+/// Returns one tariff per model, preceded by that of calls with an unknown model. A model has the price of the day of
+/// its first call.
 fn tariffs<'a>(
     session: &Session,
     billing: Billing<'a>,
@@ -204,7 +205,7 @@ fn tariffs<'a>(
     std::iter::once(unknown).chain(known).collect()
 }
 
-/// What the file holds of each step's answer.
+/// Returns the recorded tokens of each call's answer.
 fn answers(case: &Case) -> Vec<Tokens> {
     let mut answers = vec![Tokens::ZERO; case.session.steps.len()];
     for (idx, message) in case.session.messages.iter().enumerate() {

@@ -1,19 +1,19 @@
-//! After how many further calls a compaction has paid for what it costs, and whether it did.
+//! Break-even of compactions: the calls after which one has paid for its cost, and whether it did.
 //!
-//! A compaction makes every later call cheaper by what it removed (at the price of reading it from the cache), and costs
-//! once: what it kept behind the first change has to be written to the cache again, and its summary has a price. It
-//! pays if `calls x removed x read > rewritten x (write - read) + summary`. After a pause that empties the cache all
-//! would be written again anyway, so what is removed saves at once.
+//! A compaction saves the cache reads of the removed tokens in every later call. It costs once: the tokens after the
+//! first change are written to the cache again, and the summary has a price. It pays if
+//! `calls x removed x read > rewritten x (write - read) + summary`. If the cache has expired, everything is written
+//! again in any case, and the compaction saves at once.
 
 use super::price::{summary_price, with_samples};
 use super::{BilledCall, Bills};
 use crate::engine::{Did, Event, Outcome};
 use crate::units::{Tokens, Usd};
 
-/// One compaction.
+/// The costs and savings of a compaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BreakEven {
-    /// Index of the step before whose call it acted.
+    /// Index of the call before which it acted.
     pub step: usize,
     /// Stages that acted.
     pub stages: Vec<String>,
@@ -21,28 +21,28 @@ pub struct BreakEven {
     pub removed: Tokens,
     /// Tokens that the call before had cached and this call writes again.
     pub rewritten: Tokens,
-    /// The cache was empty anyway.
+    /// The cache had expired.
     pub is_cold: bool,
-    /// What it costs once; none where a price is not known.
+    /// One-time cost; `None` if a price is unknown.
     pub once: Option<Usd>,
-    /// What it saves at each later call.
+    /// Savings per later call.
     pub per_call: Option<Usd>,
-    /// Calls after which it has paid; none where that is unknown.
+    /// Calls after which it has paid, if known.
     pub needed: Option<u64>,
     /// Calls from it to the session's end.
     pub left: usize,
-    /// What its summary costs is part of this. False where the file does not say.
+    /// The cost of the summary is included. False if the file does not record it.
     pub knows_summary: bool,
 }
 
 impl BreakEven {
-    /// Whether it paid within the session; none where that is unknown.
+    /// Returns whether it paid within the session; `None` if unknown.
     pub fn has_paid(&self) -> Option<bool> {
         Some(self.needed? <= self.left as u64)
     }
 }
 
-/// Every compaction of a run that removed something from what had been sent before.
+/// Returns every compaction of a run that removed content already sent.
 pub fn break_even(bills: &Bills<'_>, outcome: &Outcome) -> Vec<BreakEven> {
     let mut found = Vec::new();
     let mut events = outcome.events.iter().peekable();
@@ -55,7 +55,7 @@ pub fn break_even(bills: &Bills<'_>, outcome: &Outcome) -> Vec<BreakEven> {
         let removal = removal(idx, &acted);
         let removed = removal.map_or(Tokens::ZERO, |now| now.news(last_removal));
         last_removal = removal;
-        // Where nothing that was sent changed, nothing is lost and nothing has to pay.
+        // If no sent content changed, there is no cost.
         if let Some(before) = last_prompt.replace(sample.tokens)
             && unchanged < before
             && removed > Tokens::ZERO
@@ -67,10 +67,10 @@ pub fn break_even(bills: &Bills<'_>, outcome: &Outcome) -> Vec<BreakEven> {
     found
 }
 
-/// What the events before one call took away.
+/// Tokens removed by the events before one call.
 #[derive(Clone, Copy, Debug)]
 struct Removal {
-    /// Which call.
+    /// Index of the call.
     idx: usize,
     /// Tokens before the first event.
     before: Tokens,
@@ -86,7 +86,7 @@ fn removal(idx: usize, acted: &[&Event]) -> Option<Removal> {
 }
 
 impl Removal {
-    /// What it removes that was not removed for the call before already: a view is made anew of the whole each time.
+    /// Returns the tokens that were not already removed for the previous call. A view is computed again for every call.
     fn news(self, last: Option<Self>) -> Tokens {
         let again = last.filter(|last| last.idx + 1 == self.idx && self.before >= last.before);
         self.removed - again.map_or(Tokens::ZERO, |last| last.removed)
@@ -136,7 +136,7 @@ fn one(
     }
 }
 
-/// The first whole number of calls after which the savings exceed what was paid.
+/// Returns the first number of calls after which the savings exceed the cost.
 fn calls_needed(once: Usd, per_call: Usd) -> Option<u64> {
     if once.0 <= 0.0 {
         return Some(0);
@@ -151,7 +151,7 @@ mod tests {
     use crate::analysis::cost::{Lifetime, Tariff};
     use crate::presets::prices::Prices;
 
-    /// Calls until removing `removed` pays if `kept` tokens behind it are written again, as a fraction.
+    /// Returns the calls, as a fraction, until removing `removed` tokens pays for writing `kept` tokens again.
     fn calls(model: &str, lifetime: Lifetime, (kept, removed): (u64, u64)) -> f64 {
         let prices = Prices::bundled();
         let price = prices.lookup(model, None).expect(model);

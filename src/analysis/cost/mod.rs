@@ -1,9 +1,9 @@
-//! What sessions and runs cost, with the provider's prompt cache modelled.
+//! Costs of sessions and runs, with a model of the provider's prompt cache.
 //!
-//! A call pays the read price for what the cache serves (the beginning that its prompt shares with the prompt of the
-//! call before, if the model is the same and the time has not run out), the write price for what joins the cache, the
-//! input price for the rest, and for its answer. It is the best that a cache could do: where a file counts what its
-//! cache really did, [`audit`] tells the difference. A model without a known price makes the cost unknown, never zero.
+//! A call pays the cache read price for the prefix that its prompt shares with the previous prompt, if the model is the
+//! same and the cache has not expired. It pays the write price for tokens added to the cache, the input price for the
+//! rest, and the output price for its answer. This is the best case of a cache: [`audit`] compares it with recorded
+//! cache counts. If the price of a model is unknown, the cost is unknown, never zero.
 
 mod audit;
 mod billing;
@@ -19,12 +19,12 @@ pub use quote::{Listed, Quote, Server, quote};
 
 use crate::units::{Tokens, Usd};
 
-/// What a session or a run costs.
+/// The cost of a session or a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cost {
-    /// How it is known.
+    /// Source of the figures.
     pub source: CostSource,
-    /// What each billed call comes to, in order.
+    /// Costs of the billed calls, in order.
     pub calls: Vec<CallCost>,
     /// Prompt tokens that the cache served.
     pub read: Charge,
@@ -34,27 +34,27 @@ pub struct Cost {
     pub uncached: Charge,
     /// Answers.
     pub output: Charge,
-    /// Tries that the provider rejected as too long; no dollars unless it bills them.
+    /// Attempts that the provider rejected as too long. They cost nothing unless rejected calls are billed.
     pub rejected: Charge,
-    /// Requests for summaries: what they sent and got back.
+    /// Summary requests, sent and received tokens.
     pub summaries: Charge,
     /// Calls whose model has no known price.
     pub unpriced: usize,
-    /// Answers whose size the file does not report: taken to be what it holds of them.
+    /// Number of answers without a reported size, which are counted from the recorded text.
     pub estimated_outputs: usize,
 }
 
-/// How a cost is known.
+/// Source of a cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CostSource {
-    /// From what the provider counted for each call, its cache included.
+    /// The provider's counts for each call, including its cache.
     Recorded,
-    /// By the model of the cache.
+    /// The model of the cache.
     Modelled,
 }
 
 impl CostSource {
-    /// The name used in JSON.
+    /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Recorded => "recorded",
@@ -63,12 +63,12 @@ impl CostSource {
     }
 }
 
-/// Tokens of one kind with what they cost.
+/// Tokens of one kind and their cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Charge {
-    /// How many.
+    /// Number of tokens.
     pub tokens: Tokens,
-    /// Their price, as far as prices are known.
+    /// Cost in USD, as far as prices are known.
     pub usd: Usd,
 }
 
@@ -79,7 +79,7 @@ impl Charge {
     }
 }
 
-/// What one call comes to.
+/// The cost of a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CallCost {
     /// Index of the step.
@@ -92,7 +92,7 @@ pub struct CallCost {
     pub uncached: Tokens,
     /// The answer.
     pub output: Tokens,
-    /// Its price, rejected tries and summary requests before it left out; none where nobody knows it.
+    /// Cost without the preceding rejected attempts and summary requests; `None` if unknown.
     pub usd: Option<Usd>,
 }
 
@@ -112,7 +112,7 @@ impl Cost {
         }
     }
 
-    /// All of it; none where a price is not known or no call was billed.
+    /// Returns the total; `None` if a price is unknown or no call was billed.
     pub fn total(&self) -> Option<Usd> {
         let all = [
             self.read,

@@ -1,29 +1,29 @@
-//! Puts prices on the calls of a lane.
+//! Computes the costs of a lane's calls.
 
 use super::{BilledCall, Bills, CallCost, Cost, CostSource, Tariff};
 use crate::engine::{Case, Outcome, Sample};
 use crate::session::Usage;
 use crate::units::{Rate, Tokens, Usd};
 
-/// What the cache does with a prompt.
+/// Cache reads and writes of a prompt.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Split {
     pub(super) read: Tokens,
     written: Tokens,
-    /// Of these, for the longer time; none where the tariff's own holds for all.
+    /// Of these, written for the longer lifetime; `None` if the tariff's lifetime applies to all.
     written_hour: Option<Tokens>,
     uncached: Tokens,
 }
 
-/// What really was paid: by the provider's own counts, or by the model of the cache where a file has none of what the
-/// cache did. `recorded` is the lane of that name.
+/// Returns the actual cost: from the provider's counts, or from the cache model if the file has no cache counts.
+/// `recorded` is the lane of that name.
 pub fn price_recorded(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Cost {
     let usages = || case.session.steps.iter().filter_map(|step| step.usage);
     let counts_cache = |usage: Usage| usage.cache_read.or(usage.cache_write).is_some();
     if !usages().any(counts_cache) {
         return price_lane(bills, recorded);
     }
-    // Some programs write 0 for what they do not know: nothing can be read that was never written.
+    // Some programs write 0 for unknown counts: a cache read requires an earlier write.
     let has = |count: fn(Usage) -> Option<Tokens>| usages().any(|u| count(u) > Some(Tokens::ZERO));
     let counts_writes = has(|usage| usage.cache_write) || !has(|usage| usage.cache_read);
     let mut cost = Cost::new(CostSource::Recorded);
@@ -43,7 +43,7 @@ pub fn price_recorded(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Cos
     cost
 }
 
-/// A prompt as the provider counted it. Some say what was read and leave out what was written.
+/// Returns a prompt as the provider counted it. Some providers report cache reads without writes.
 fn reported(usage: Usage, tariff: Option<&Tariff<'_>>) -> Split {
     let read = usage.cache_read.unwrap_or_default().min(usage.input);
     let rest = usage.input - read;
@@ -61,7 +61,7 @@ fn reported(usage: Usage, tariff: Option<&Tariff<'_>>) -> Split {
     }
 }
 
-/// What a run would cost.
+/// Returns the cost of a run.
 pub fn price_lane(bills: &Bills<'_>, outcome: &Outcome) -> Cost {
     let mut cost = Cost::new(CostSource::Modelled);
     for (call, sample, unchanged) in with_samples(bills, outcome) {
@@ -77,7 +77,7 @@ pub fn price_lane(bills: &Bills<'_>, outcome: &Outcome) -> Cost {
     cost
 }
 
-/// Tries that did not fit, and calls that the provider refused.
+/// Returns the cost of attempts that overflowed and of calls that the provider rejected.
 fn rejected(cost: &mut Cost, bills: &Bills<'_>, outcome: &Outcome) {
     let mut samples = outcome.samples.iter().peekable();
     for call in &bills.calls {
@@ -92,7 +92,7 @@ fn rejected(cost: &mut Cost, bills: &Bills<'_>, outcome: &Outcome) {
     }
 }
 
-/// The billed calls with their samples, and what each prompt shares with that of the billed call before.
+/// Returns the billed calls with their samples and the tokens that each prompt shares with the previous one.
 pub(super) fn with_samples<'a>(
     bills: &'a Bills<'a>,
     outcome: &'a Outcome,
@@ -100,7 +100,7 @@ pub(super) fn with_samples<'a>(
     let mut samples = outcome.samples.iter().peekable();
     let mut unchanged = Tokens(u64::MAX);
     bills.calls.iter().filter_map(move |call| {
-        // What is not billed is in no cache either: what changed before it counts too.
+        // Calls that are not billed are not cached either, so changes before them count too.
         while let Some(sample) = samples.next_if(|sample| sample.step <= call.step) {
             unchanged = unchanged.min(sample.unchanged);
             if sample.step == call.step && !sample.refused {
@@ -112,7 +112,7 @@ pub(super) fn with_samples<'a>(
     })
 }
 
-/// What the best of caches does with a prompt.
+/// Returns the reads and writes of an ideal cache.
 pub(super) fn modelled(call: &BilledCall<'_>, sample: &Sample, unchanged: Tokens) -> Split {
     let Some(tariff) = &call.tariff else {
         return Split {
@@ -185,7 +185,7 @@ fn written(tariff: &Tariff<'_>, factor: f64, split: Split) -> Usd {
     }
 }
 
-/// Requests for summaries are prompts of their own that no cache serves.
+/// Returns the cost of the summary requests, which are not cached.
 fn summaries(cost: &mut Cost, bills: &Bills<'_>, outcome: &Outcome) {
     let mut left = outcome.summaries;
     let requests = outcome
@@ -197,7 +197,7 @@ fn summaries(cost: &mut Cost, bills: &Bills<'_>, outcome: &Outcome) {
         left.received = left.received - received;
         summary(cost, bills, step, (sent, received));
     }
-    // Requests whose answer could not be used have no event of their own.
+    // Requests with unusable answers have no event.
     if left.sent + left.received > Tokens::ZERO {
         summary(cost, bills, 0, (left.sent, left.received));
     }
@@ -210,7 +210,7 @@ fn summary(cost: &mut Cost, bills: &Bills<'_>, step: usize, (sent, received): (T
     cost.summaries.add(sent + received, usd);
 }
 
-/// What a request for a summary costs.
+/// Returns the cost of a summary request.
 pub(super) fn summary_price(tariff: &Tariff<'_>, sent: Tokens, received: Tokens) -> Usd {
     let (on_prompt, on_answer) = tariff.price.factors(sent);
     let (input, output) = (tariff.price.input, tariff.price.output);
@@ -218,7 +218,7 @@ pub(super) fn summary_price(tariff: &Tariff<'_>, sent: Tokens, received: Tokens)
 }
 
 impl<'a> Bills<'a> {
-    /// The prices of the first billed call from a step on, or of the last.
+    /// Returns the tariff of the first billed call from `step` on, or of the last billed call.
     pub fn tariff_at(&self, step: usize) -> Option<Tariff<'a>> {
         let at = self.calls.partition_point(|call| call.step < step);
         self.calls.get(at).or(self.calls.last())?.tariff

@@ -1,49 +1,49 @@
-//! What requests to a model are going to cost, before they are sent.
+//! Price estimates of requests before they are sent.
 
 use crate::figure::usd;
 use crate::presets::prices::{Price, Prices};
 use crate::units::{Tokens, Usd};
 use std::fmt;
 
-/// What a model's server is going to charge.
+/// Estimated price of requests to a model.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Quote {
-    /// Nothing that we could know of: the server is this machine.
+    /// No price: the server is this machine.
     Local,
-    /// Nobody told us what this model costs.
+    /// The price of this model is unknown.
     Unknown {
         /// The model, as its server names it.
         model: String,
     },
-    /// What its list price makes of it.
+    /// An estimate from the list price.
     Listed(Listed),
 }
 
-/// An estimate by a list price.
+/// An estimate from a list price.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed {
-    /// For what is sent.
+    /// Price of the sent tokens.
     pub sent: Usd,
-    /// With every answer as long as it may be.
+    /// Maximum price, if every answer has its maximum length.
     pub most: Usd,
-    /// The model that the price is of, as the table names it.
+    /// Model of the price, as the table names it.
     pub model: String,
-    /// The day on which the price was read: `2026-11-22`.
+    /// Date on which the price was read: `2026-11-22`.
     pub read: String,
-    /// A server that is not the vendor's own: it may charge something else.
+    /// Host of a third-party server, which may charge different prices.
     pub reseller: Option<String>,
 }
 
-/// Whom requests go to.
+/// The server that receives the requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Server<'a> {
-    /// Its host, perhaps with a port.
+    /// Host, with a port if given.
     pub host: &'a str,
-    /// It is known to be the vendor's own.
+    /// The server is known to be the vendor's own.
     pub is_own: bool,
 }
 
-/// What so many requests cost, each with the tokens that it sends and the most that it gets back. No cache serves them.
+/// Estimates the price of requests, each given by its sent tokens and its maximum answer tokens. Assumes no caching.
 pub fn quote(
     prices: &Prices,
     model: &str,
@@ -77,8 +77,8 @@ fn output(price: &Price, sent: Tokens, most: Tokens) -> Usd {
     price.output.times(price.factors(sent).1).of(most)
 }
 
-/// Whether the server belongs to where the vendor documents its caching: `api-docs.deepseek.com`, `api.deepseek.com`.
-/// Vendors that document elsewhere count as others, which says no more than that they may charge something else.
+/// Returns true if the host belongs to the domain of the vendor's documentation: `api-docs.deepseek.com`,
+/// `api.deepseek.com`. Vendors with documentation on another domain count as third parties.
 fn is_vendors(prices: &Prices, price: &Price, host: &str) -> bool {
     let rule = prices.rule(&price.caching);
     let rest = rule.and_then(|rule| rule.source.split("//").nth(1));
@@ -89,7 +89,7 @@ fn is_vendors(prices: &Prices, price: &Price, host: &str) -> bool {
     !source.is_empty() && domain(source) == domain(host)
 }
 
-/// The last two labels of a host's name.
+/// Returns the last two labels of a host name.
 fn domain(host: &str) -> &str {
     let start = host.rmatch_indices('.').nth(1).map_or(0, |(at, _)| at + 1);
     &host[start..]
@@ -100,7 +100,7 @@ impl fmt::Display for Quote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Local => f.write_str("none, the server is this machine"),
-            Self::Unknown { model } => write!(f, "not known, no price of {model} is listed"),
+            Self::Unknown { model } => write!(f, "unknown, no price of {model} is listed"),
             Self::Listed(listed) => {
                 let (sent, most) = (cents(listed.sent), cents(listed.most));
                 write!(
@@ -109,7 +109,7 @@ impl fmt::Display for Quote {
                     listed.model, listed.read
                 )?;
                 if let Some(host) = &listed.reseller {
-                    write!(f, "; {host} may charge something else")?;
+                    write!(f, "; {host} may charge a different price")?;
                 }
                 f.write_str(")")
             }
@@ -216,13 +216,13 @@ mod tests {
         );
         assert_eq!(
             listed(0.000_42, 0.25, Some("a.example")),
-            "≈ $0.00042, at most $0.25 (price of m of 2026-11-22; a.example may charge something else)"
+            "≈ $0.00042, at most $0.25 (price of m of 2026-11-22; a.example may charge a different price)"
         );
         assert!(listed(0.1, 12.5, None).starts_with("≈ $0.10, at most $12.50 ("));
         assert!(Quote::Local.to_string().contains("this machine"));
         let unknown = Quote::Unknown {
             model: "x".to_owned(),
         };
-        assert_eq!(unknown.to_string(), "not known, no price of x is listed");
+        assert_eq!(unknown.to_string(), "unknown, no price of x is listed");
     }
 }

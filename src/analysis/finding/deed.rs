@@ -35,7 +35,7 @@ pub(super) fn wiped(seen: &Seen<'_>) -> Option<Finding> {
     let is_wipe = |e: &Event| e.wipes(overhead);
     found(seen, FindingKind::Wiped, is_wipe, |e, n| {
         format!(
-            "`{}` leaves next to nothing of the conversation, and no summary ({}; {} \u{2192} {} tokens the first time).",
+            "`{}` removes nearly the whole conversation without a summary ({}; {} \u{2192} {} tokens the first time).",
             e.stage,
             times(n),
             e.before.short(),
@@ -52,7 +52,7 @@ pub(super) fn in_vain(seen: &Seen<'_>) -> Option<Finding> {
     };
     found(seen, FindingKind::InVain, is_vain, |e, n| {
         format!(
-            "`{}` pays for a summary that saves next to nothing ({}; {} \u{2192} {} tokens the first time).",
+            "`{}` pays for a summary that saves almost nothing ({}; {} \u{2192} {} tokens the first time).",
             e.stage,
             times(n),
             e.before.short(),
@@ -103,7 +103,7 @@ pub(super) fn no_op(seen: &Seen<'_>) -> Option<Finding> {
         |e| e.did == Did::Nothing,
         |e, n| {
             format!(
-                "`{}` runs {} without changing anything, as far as the system itself can tell with success: if it rests or counts, it does so all the same.",
+                "`{}` runs {} without changing anything, but the system treats it as a success: its cooldowns and counters still apply.",
                 e.stage,
                 times(n)
             )
@@ -117,14 +117,14 @@ pub(super) fn instruction_lost(seen: &Seen<'_>) -> Option<Finding> {
     let fates = seen.outcome.context.fates(seen.case.session.messages.len());
     let (fate, _) = *fates.get(first)?;
     let how = match fate {
-        Fate::Summarized => "survives only as far as a summary repeats it",
+        Fate::Summarized => "survives only if a summary repeats it",
         Fate::Dropped => "is gone",
         _ => return None,
     };
     let takes = |e: &Event| e.messages.iter().any(|range| range.contains(&first));
     found(seen, FindingKind::InstructionLost, takes, |e, _| {
         let stage = &e.stage;
-        format!("`{stage}` takes the person's first request out; at the end it {how}.")
+        format!("`{stage}` removes the user's first request; at the end it {how}.")
     })
 }
 
@@ -149,7 +149,7 @@ pub(super) fn thrashing(seen: &Seen<'_>) -> Option<Finding> {
         step: first,
         times: longest,
         text: format!(
-            "It pays for a summary before each of {longest} calls in a row: what it leaves is at its limit again at once."
+            "It pays for a summary before each of {longest} consecutive calls: the context reaches the limit again at once."
         ),
     })
 }

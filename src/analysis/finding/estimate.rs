@@ -30,7 +30,7 @@ pub(super) fn miscounts(seen: &Seen<'_>) -> Option<Finding> {
     let why = if missed.is_empty() || ratio(worst) > 1.0 {
         String::new()
     } else {
-        format!(" It gives too little weight to {}.", missed.join(", "))
+        format!(" It undercounts {}.", missed.join(", "))
     };
     Some(Finding {
         kind: FindingKind::Miscounts,
@@ -68,7 +68,7 @@ fn missed(seen: &Seen<'_>, meter: &NamedMeter, sample: &Sample) -> Vec<&'static 
             holds(Kind::System) && said("system", &prose) == 0,
         ),
         (
-            "definitions of tools",
+            "tool definitions",
             holds(Kind::Tools) && (meter.tools)(&[tool()]) == 0,
         ),
         (

@@ -17,7 +17,7 @@ pub(super) fn unrelated_error(seen: &Seen<'_>) -> Option<Finding> {
     let is_one = |e: &Event| e.error.is_some() && e.did == Did::Removed && share(e) <= 1.0;
     found(seen, FindingKind::UnrelatedError, is_one, |e, n| {
         format!(
-            "`{}` gives up history for an error of the provider although the context fits ({}; at {} of usable, {} \u{2192} {} tokens the first time): \u{201c}{}\u{201d}",
+            "`{}` removes history after a provider error although the context fits ({}; at {} of usable, {} \u{2192} {} tokens the first time): \u{201c}{}\u{201d}",
             e.stage,
             times(n),
             percent(share(e)),
@@ -44,7 +44,7 @@ pub(super) fn summary_forgotten(seen: &Seen<'_>) -> Option<Finding> {
     let is_one = |e: &Event| e.forgotten > 0;
     found(seen, FindingKind::SummaryForgotten, is_one, |e, n| {
         format!(
-            "`{}` writes a new summary without showing the one before to the model that writes it ({}): what only that one said is gone.",
+            "`{}` writes a new summary without sending the previous one to the summarizer ({}): content that only the previous one held is lost.",
             e.stage,
             times(n)
         )
@@ -82,7 +82,7 @@ pub(super) fn broken_json(seen: &Seen<'_>) -> Option<Finding> {
         step: event.step,
         times: events.len(),
         text: format!(
-            "`{}` cuts results that were JSON so that they are none any more ({} in what is left at the end).",
+            "`{}` cuts JSON results so that they are no longer valid ({} in what is left at the end).",
             event.stage,
             times(events.len())
         ),

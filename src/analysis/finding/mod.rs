@@ -1,4 +1,4 @@
-//! What a policy's run shows to be wrong with the policy: its bugs and limits where they bit, each with its step.
+//! Findings about a policy: bugs and limits that its run shows, each with its call.
 //!
 //! A finding comes from what happened in this run, never from the system's name: any policy that does the same gets it.
 
@@ -10,7 +10,7 @@ mod setting;
 
 use crate::engine::{Case, KnobValues, Outcome, Policy};
 
-/// Something that a run shows.
+/// A finding of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Which.
@@ -32,7 +32,7 @@ pub enum FindingKind {
     Wiped,
     /// It is over its own limit and nothing is removed any more.
     NeverAgain,
-    /// Nothing handles a rejected call.
+    /// A rejected call has no handler.
     UnhandledOverflow,
     /// History went for an error that had nothing to do with its length.
     UnrelatedError,
@@ -106,7 +106,7 @@ struct Seen<'a> {
     outcome: &'a Outcome,
 }
 
-/// What looks for one kind of finding.
+/// Detectors, one per kind of finding.
 type Detector = (FindingKind, fn(&Seen<'_>) -> Option<Finding>);
 
 const DETECTORS: &[Detector] = &[
@@ -129,7 +129,7 @@ const DETECTORS: &[Detector] = &[
     (FindingKind::Ignored, setting::ignored),
 ];
 
-/// Everything that a run shows, worst first.
+/// Returns all findings of a run, worst first.
 pub fn findings(
     case: &Case,
     policy: &Policy,
@@ -139,7 +139,7 @@ pub fn findings(
     found(case, policy, knobs, outcome, |_| true)
 }
 
-/// The same of what nobody should take a setting over with ([`FindingKind::is_bad`]) alone, which is quickly looked for.
+/// Returns only the findings that exclude a setting ([`FindingKind::is_bad`]). Faster than [`findings`].
 pub fn flaws(case: &Case, policy: &Policy, knobs: &KnobValues, outcome: &Outcome) -> Vec<Finding> {
     found(case, policy, knobs, outcome, FindingKind::is_bad)
 }

@@ -14,7 +14,7 @@ pub(super) fn gives_up(seen: &Seen<'_>) -> Option<Finding> {
         step: first.step,
         times: halts.len(),
         text: format!(
-            "The system itself would end here ({}): \u{201c}{}\u{201d} The replay goes on with what was recorded.",
+            "The system itself would end here ({}): \u{201c}{}\u{201d} The replay continues with the recorded messages.",
             times(halts.len()),
             first.why.trim()
         ),
@@ -52,7 +52,7 @@ pub(super) fn never_again(seen: &Seen<'_>) -> Option<Finding> {
         .filter(|e| e.step >= begin.step && e.did == Did::Nothing)
         .count();
     let tried = if vain > 0 {
-        format!(" It ran {} in vain.", times(vain))
+        format!(" It ran {} without effect.", times(vain))
     } else {
         String::new()
     };
@@ -91,7 +91,7 @@ pub(super) fn unhandled(seen: &Seen<'_>) -> Option<Finding> {
         step: first.step,
         times: rejected.len(),
         text: format!(
-            "Calls are rejected ({}; the first at {} of usable), and nothing in this policy handles that.",
+            "Calls are rejected ({}; the first at {} of usable), and this policy has no handler for that.",
             times(rejected.len()),
             percent(first.pressure.0)
         ),

@@ -22,7 +22,7 @@ pub(super) fn above_window(seen: &Seen<'_>) -> Option<Finding> {
         step: 0,
         times: 1 + above.count(),
         text: format!(
-            "{name} is {} tokens in a window of {}: what depends on it comes too late or never.",
+            "{name} is {} tokens in a window of {}: stages that depend on it act too late or never.",
             Tokens(value as u64).short(),
             window.short()
         ),
@@ -41,7 +41,7 @@ pub(super) fn wrong_window(seen: &Seen<'_>) -> Option<Finding> {
         step: first,
         times: 1 + wrong.count(),
         text: format!(
-            "It takes the window of {} to be {} tokens by its own table; it was {}. What it works out from that comes too late or never, unless a setting says otherwise.",
+            "Its own table gives {} a window of {} tokens; it was {}. Stages that depend on it act too late or never, unless a setting overrides it.",
             match seen.case.model_at(first) {
                 "" => "an unknown model",
                 model => model,

@@ -1,9 +1,9 @@
-//! What to do about what a policy's run shows, and how bad that is.
+//! Severity of findings and advice for each.
 
 use super::Level;
 use crate::analysis::FindingKind;
 
-/// How bad a finding is.
+/// Returns the severity of a finding.
 pub(super) fn level(kind: FindingKind) -> Level {
     match kind {
         bad if bad.is_bad() => Level::Bad,
@@ -12,7 +12,7 @@ pub(super) fn level(kind: FindingKind) -> Level {
     }
 }
 
-/// What to do about it.
+/// Returns the advice for a finding.
 pub(super) fn advice(kind: FindingKind) -> &'static str {
     match kind {
         FindingKind::GivesUp | FindingKind::UnhandledOverflow | FindingKind::NeverAgain => {
@@ -20,23 +20,23 @@ pub(super) fn advice(kind: FindingKind) -> &'static str {
         }
         FindingKind::Wiped => "Summarize what is dropped, or keep more of the newest messages.",
         FindingKind::UnrelatedError => {
-            "Match the provider's words for a prompt that is too long, not any error."
+            "Match the provider's message for an overflow, not any error."
         }
-        FindingKind::SummaryForgotten => "Give the summarizer the summary before.",
-        FindingKind::OrphanedPairs => "Cut between pairs, or repair them afterwards.",
+        FindingKind::SummaryForgotten => "Send the previous summary to the summarizer.",
+        FindingKind::OrphanedPairs => "Keep each call with its result, or repair pairs afterwards.",
         FindingKind::InstructionLost => {
             "Keep the first request, or restate it after each compaction."
         }
         FindingKind::InVain | FindingKind::Thrashing => {
-            "Keep fewer messages or tokens, raise the trigger, or rest longer between compactions."
+            "Keep fewer messages or tokens, raise the trigger, or set a longer cooldown."
         }
-        FindingKind::BrokenJson => "Cut results at the end of an item, or spill them whole.",
-        FindingKind::Grew => "Act only where what is put in is smaller than what it replaces.",
-        FindingKind::NoOp => "Make the trigger depend on what can be removed.",
+        FindingKind::BrokenJson => "Cut JSON results between items, or write them to a file.",
+        FindingKind::Grew => "Act only if the replacement is smaller than the removed content.",
+        FindingKind::NoOp => "Make the trigger depend on the removable tokens.",
         FindingKind::Miscounts => {
-            "Go by the provider's count, or set the trigger lower by as much."
+            "Use the provider's count, or lower the trigger by the difference."
         }
-        FindingKind::AboveWindow => "Set it from the model's real window.",
+        FindingKind::AboveWindow => "Set it from the model's actual context window.",
         FindingKind::Ignored => "The setting has no effect in the shipped code.",
     }
 }

@@ -1,4 +1,4 @@
-//! The verdict with what else belongs on its card: who filled the context, the cache, and how well we count.
+//! The verdict card: the verdict, the messages that fill the context, the cache, and the accuracy of the counts.
 
 use super::course::FEW;
 use super::{Facts, percent, those};
@@ -6,7 +6,7 @@ use crate::analysis::{Clause, Link, verdict};
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens, Usd};
 
-/// The verdict's clauses and those of the card, each noun a link.
+/// Returns the clauses of the verdict and of the card, with links.
 pub fn card(facts: &Facts<'_>) -> Vec<Clause> {
     let mut said = verdict(
         facts.case,
@@ -19,7 +19,7 @@ pub fn card(facts: &Facts<'_>) -> Vec<Clause> {
     said
 }
 
-/// `0.7 %`, `12 %`: the error of the calibration as it is shown everywhere.
+/// Formats the error of the calibration: `0.7 %`, `12 %`.
 fn error_percent(error: f64) -> String {
     let value = error * 100.0;
     match value {
@@ -30,13 +30,13 @@ fn error_percent(error: f64) -> String {
     }
 }
 
-/// What the card says beside the verdict.
+/// Returns the clauses of the card that follow the verdict.
 pub fn besides(facts: &Facts<'_>) -> Vec<Clause> {
     let mut said = Vec::new();
     let mut say = |text: String, link: Option<Link>| said.push(Clause { text, link });
     let heaviest = facts.retained.heaviest(&facts.case.session, FEW);
     let share = facts.retained.share(&heaviest);
-    // Where calls report less than the file holds, a share of what was sent means nothing.
+    // A share of the sent tokens is meaningless if calls report fewer tokens than the file holds.
     if let Some(first) = heaviest.first().filter(|_| share.0 <= 1.0) {
         let share = percent(share);
         say(format!(" Of all tokens sent {share} are "), None);

@@ -5,14 +5,14 @@ use crate::analysis::cost::{Break, Cause};
 use crate::units::{Share, Tokens};
 use std::collections::HashSet;
 
-/// A compaction that frees less is in vain.
+/// Smallest share freed by a useful compaction.
 const LITTLE: f64 = 0.15;
-/// What was not read from the cache is told from this share of all tokens sent on.
+/// Smallest share of all sent tokens for which cache misses are reported.
 const BREAKS: f64 = 0.02;
-/// Messages after a compaction in which calls made again are counted, and how many are told.
+/// Messages after a compaction in which repeated calls are counted, and the minimum number to report.
 const AGAIN: (usize, usize) = (40, 3);
 
-/// Recorded compactions that freed little, or nothing.
+/// Reports recorded compactions that freed little or nothing.
 pub(super) fn grew_or_vain(facts: &Facts<'_>) -> Vec<Insight> {
     let mut found = Vec::new();
     for event in &facts.recorded.events {
@@ -66,7 +66,7 @@ pub(super) fn grew_or_vain(facts: &Facts<'_>) -> Vec<Insight> {
     found
 }
 
-/// Calls that were made again soon after a compaction had taken their results.
+/// Reports calls that were repeated soon after a compaction removed their results.
 pub(super) fn asked_again(facts: &Facts<'_>) -> Vec<Insight> {
     let mut found = Vec::new();
     let session = &facts.case.session;
@@ -99,7 +99,7 @@ pub(super) fn asked_again(facts: &Facts<'_>) -> Vec<Insight> {
                 those(again.len(), "call was", "calls were")
             ),
             evidence: format!("{} tokens came back, first by {}", tokens.short(), facts.name(first.message)),
-            advice: "Keep the files in work through a compaction, or name them in its summary.",
+            advice: "Keep files in use through a compaction, or name them in its summary.",
             stake: tokens,
         });
     }
@@ -127,7 +127,7 @@ pub(super) fn cache_breaks(facts: &Facts<'_>) -> Vec<Insight> {
             because(found.cause)
         ),
         evidence: format!(
-            "{} tokens again at the price of new ones, {} of all sent{}",
+            "{} tokens resent at the full input price, {} of all tokens sent{}",
             found.tokens.short(),
             percent(facts.share_of_sent(found.tokens)),
             found
@@ -144,29 +144,29 @@ fn because(cause: Cause) -> &'static str {
     match cause {
         Cause::Compaction => "the history had been compacted",
         Cause::ModelChange => "another model answered",
-        Cause::EffortChange => "the reasoning effort was another",
-        Cause::ToolChange => "definitions of tools were new",
-        Cause::Gap => "the pause was longer than the cache keeps it",
+        Cause::EffortChange => "the reasoning effort changed",
+        Cause::ToolChange => "tool definitions were added",
+        Cause::Gap => "the pause was longer than the cache lifetime",
         Cause::Abort => "the call before was aborted or failed",
-        Cause::UserTurn => {
-            "a person had spoken, which often changes earlier reasoning or reminders"
-        }
-        Cause::Unexplained => "nothing in the file explains it",
+        Cause::UserTurn => "a new user message, which often changes earlier reasoning or reminders",
+        Cause::Unexplained => "no cause found in the file",
     }
 }
 
 fn advice(cause: Cause) -> &'static str {
     match cause {
         Cause::Gap => {
-            "Ask for the longer cache time, or compact right after a pause: it costs nothing extra then."
+            "Request the longer cache lifetime, or compact right after a pause, when it costs nothing extra."
         }
-        Cause::ModelChange => "Change models where the context is small: right after a compaction.",
+        Cause::ModelChange => {
+            "Change models when the context is small, such as right after a compaction."
+        }
         Cause::EffortChange => {
-            "Change the effort where the context is small: right after a compaction."
+            "Change the effort when the context is small, such as right after a compaction."
         }
         Cause::ToolChange => "Load all tools at the start.",
         Cause::Compaction | Cause::Abort | Cause::UserTurn | Cause::Unexplained => {
-            "Keep what stands at the beginning of the prompt the same from call to call; put what changes at its end."
+            "Keep the start of the prompt unchanged from call to call; put changing content at its end."
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Insights about how the context grew: thresholds skipped, hovering below them, and who filled it.
+//! Insights about the growth of the context: skipped triggers, calls near the limit, and the largest messages.
 
 use super::{Certainty, Facts, Insight, InsightKind, Level, counted, percent};
 use crate::analysis::retained::{Carried, growth};
@@ -6,15 +6,15 @@ use crate::engine::Sample;
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens};
 
-/// The nearer half of a trigger's last tenth.
+/// Share of the trigger from which a call counts as near it.
 const NEAR: f64 = 0.9;
-/// Calls that make hovering worth a word, and their share of all.
+/// Minimum number of calls near the limit to report, and their minimum share of all calls.
 const HOVERING: (usize, f64) = (40, 0.3);
-/// Messages whose share of all tokens sent is told.
+/// Number of messages whose share of all sent tokens is reported.
 pub(super) const FEW: usize = 10;
-/// A share of these from which on it is a warning.
+/// Share from which it is a warning.
 const MUCH: f64 = 0.3;
-/// A summary's request asks for at least this much room for its answer.
+/// Minimum tokens that a summary request reserves for its answer.
 const SUMMARY: Tokens = Tokens(1_024);
 
 impl Facts<'_> {
@@ -22,21 +22,21 @@ impl Facts<'_> {
         sample.window - self.output_reserve
     }
 
-    /// Where the recorded program acts, where that is known, else the trigger that is spoken of.
+    /// Returns the recorded program's trigger if known, otherwise the trigger of the comparison.
     fn trigger_at(&self, sample: &Sample) -> f64 {
         let spoken = self.usable(sample).as_f64() * self.trigger.share.0;
         self.own_trigger.map_or(spoken, Tokens::as_f64)
     }
 
-    /// What that is called.
+    /// Returns the name of that trigger.
     fn trigger_name(&self) -> String {
         match self.own_trigger {
-            Some(own) => format!("what the program itself compacts at ({})", own.short()),
+            Some(own) => format!("the program's own trigger ({})", own.short()),
             None => self.trigger.name(),
         }
     }
 
-    /// A figure by the provider is certain, ours as good as our count.
+    /// Returns the certainty of a count: figures of the provider are certain.
     fn by_count(&self) -> Certainty {
         match self.case.ledger.basis {
             Basis::Reported | Basis::Exact => Certainty::Certain,
@@ -45,8 +45,8 @@ impl Facts<'_> {
     }
 }
 
-/// A step jumps from below the trigger to above what is usable: no policy that looks before a call could act in time
-/// at the trigger.
+/// Reports calls that jump from below the trigger to above the usable window. A policy that acts before a call cannot
+/// act in time there.
 pub(super) fn threshold_skipped(facts: &Facts<'_>) -> Vec<Insight> {
     let samples = &facts.recorded.samples;
     let skips = growth(facts.case, facts.recorded)
@@ -67,7 +67,7 @@ pub(super) fn threshold_skipped(facts: &Facts<'_>) -> Vec<Insight> {
         step: Some(grown.step),
         message: grown.message,
         text: format!(
-            "One step skipped {}: call {} went from {} to {} tokens at once, past usable ({}){}.",
+            "One call skipped {}: call {} grew from {} to {} tokens, beyond the usable window ({}){}.",
             facts.trigger_name(),
             grown.step + 1,
             before.tokens.short(),
@@ -75,14 +75,14 @@ pub(super) fn threshold_skipped(facts: &Facts<'_>) -> Vec<Insight> {
             facts.usable(after).short(),
             grown.message.map_or(String::new(), |message| format!(", mostly by {}", facts.name(message)))
         ),
-        evidence: format!("+{} tokens in one step", grown.grown.short()),
+        evidence: format!("+{} tokens in one call", grown.grown.short()),
         advice: "Cut or spill large results as they come in; a trigger before the next call comes too late.",
         stake: Tokens::ZERO,
     });
     skips.next().into_iter().collect()
 }
 
-/// Call after call just below the limit, where every call is at its dearest and the next result may not fit.
+/// Reports many calls just below the limit, where each call is most expensive and the next result may overflow.
 pub(super) fn hovering(facts: &Facts<'_>) -> Vec<Insight> {
     let samples = &facts.recorded.samples;
     let is_near = |sample: &&Sample| {
@@ -116,12 +116,12 @@ pub(super) fn hovering(facts: &Facts<'_>) -> Vec<Insight> {
             sent.short(),
             percent(facts.share_of_sent(sent))
         ),
-        advice: "Compact further down at once, or start a new session for a new task.",
+        advice: "Compact to a lower level, or start a new session for a new task.",
         stake: sent,
     }]
 }
 
-/// At its largest, the context leaves no room in the window for a request that summarizes all of it.
+/// Reports a peak at which a request to summarize the whole context would overflow the window.
 pub(super) fn summary_too_long(facts: &Facts<'_>) -> Vec<Insight> {
     let samples = &facts.recorded.samples;
     let last = facts.recorded.context.tokens();
@@ -139,7 +139,7 @@ pub(super) fn summary_too_long(facts: &Facts<'_>) -> Vec<Insight> {
         step: Some(step),
         message: None,
         text: format!(
-            "At call {} a request to summarize all of it would not fit into the window either.",
+            "At call {} a request to summarize the whole context would overflow the window too.",
             step + 1
         ),
         evidence: format!(
@@ -152,7 +152,7 @@ pub(super) fn summary_too_long(facts: &Facts<'_>) -> Vec<Insight> {
     }]
 }
 
-/// A few messages are much of all that was sent.
+/// Reports a few messages that account for a large share of all sent tokens.
 pub(super) fn few_messages(facts: &Facts<'_>) -> Vec<Insight> {
     let heaviest = facts.retained.heaviest(&facts.case.session, FEW);
     let share = facts.retained.share(&heaviest);
@@ -187,12 +187,12 @@ pub(super) fn few_messages(facts: &Facts<'_>) -> Vec<Insight> {
             .position(|step| step.context_end > first.message),
         message: Some(first.message),
         text: format!(
-            "{} are {} of all tokens sent.",
+            "{} account for {} of all tokens sent.",
             counted(heaviest.len(), "message"),
             percent(share)
         ),
         evidence: format!("heaviest: {}", rest.collect::<Vec<_>>().join(", ")),
-        advice: "Look at these first: cutting one large early message saves more than many small late ones.",
+        advice: "Start with these: cutting one large early message saves more than many small late ones.",
         stake,
     }]
 }

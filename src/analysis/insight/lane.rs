@@ -1,4 +1,4 @@
-//! Insights about a policy's run: its findings, what is proven before it runs, and whether it pays.
+//! Insights about a policy's run: its findings, limits proven before it runs, and whether its compactions pay.
 
 use super::{Certainty, Insight, InsightKind, Level, advice, counted, sort};
 use crate::analysis::cost::BreakEven;
@@ -10,21 +10,21 @@ use crate::units::{Tokens, Usd};
 /// A policy with its run.
 #[derive(Clone, Copy, Debug)]
 pub struct Lane<'a> {
-    /// Its name.
+    /// Name of the lane.
     pub name: &'a str,
-    /// What is played.
+    /// The policy.
     pub policy: &'a Policy,
-    /// Its settings.
+    /// Values of the policy's settings.
     pub knobs: &'a KnobValues,
-    /// What came of it.
+    /// Outcome of the run.
     pub outcome: &'a Outcome,
-    /// What its run shows.
+    /// Findings of the run.
     pub findings: &'a [Finding],
-    /// What became of its compactions.
+    /// Costs and savings of the compactions.
     pub break_even: &'a [BreakEven],
 }
 
-/// What there is to know about a run, worst first.
+/// Returns the insights about a run, worst first.
 pub fn lane_insights(case: &Case, lane: Lane<'_>) -> Vec<Insight> {
     let mut found: Vec<Insight> = lane
         .findings
@@ -32,7 +32,7 @@ pub fn lane_insights(case: &Case, lane: Lane<'_>) -> Vec<Insight> {
         .map(|finding| of_finding(&lane, finding))
         .collect();
     let proof = cannot_get_below(case, &lane);
-    // What is proven explains what the run shows of it.
+    // A proof replaces the findings that it explains.
     found.retain(|f| proof.is_none() || f.kind != InsightKind::Finding(FindingKind::Thrashing));
     found.extend(proof);
     found.extend(summary_too_long(case, &lane));
@@ -74,7 +74,7 @@ fn of_finding(lane: &Lane<'_>, finding: &Finding) -> Insight {
     }
 }
 
-/// What is odd about the run itself, at its call where it names one.
+/// Reports warnings of the run, at the call that they name.
 fn odd(lane: &Lane<'_>, said: &str) -> Insight {
     let call = said.strip_prefix("call ").and_then(|s| s.split_once(": "));
     let named = call.and_then(|(number, text)| {
@@ -89,24 +89,24 @@ fn odd(lane: &Lane<'_>, said: &str) -> Insight {
     }
 }
 
-/// What a policy keeps in any case is at its trigger already: proven from its settings and the session alone.
+/// Reports a policy whose minimum context is above its trigger, proven from its settings and the session.
 fn cannot_get_below(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
     let floors = Floors::new(case);
     let stuck = floors.stuck(lane.policy, lane.knobs)?;
-    // What is told as bad is never recommended: both go by the same rule.
+    // The recommendation excludes the same settings.
     let level = match floors.hopeless(lane.policy, lane.knobs) {
         Some(_) => Level::Bad,
         None => Level::Warning,
     };
     Some(Insight {
         text: format!(
-            "It cannot get below its own trigger: from call {} on what it keeps in any case is above it, at {} in a row, {} in all.",
+            "It cannot get below its own trigger: from call {} on, the content that it always keeps is above it, at {} in a row, {} in total.",
             stuck.step + 1,
             counted(stuck.in_a_row, "call"),
             stuck.in_all
         ),
         evidence: format!(
-            "keeps {} of {} tokens at the trigger, before it has run at all",
+            "always keeps at least {} of {} tokens at the trigger",
             stuck.floor.short(),
             stuck.limit.short()
         ),
@@ -115,7 +115,7 @@ fn cannot_get_below(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
     })
 }
 
-/// A request for a summary is itself longer than the window.
+/// Reports summary requests that overflow the window.
 fn summary_too_long(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
     let requests = || {
         lane.outcome.events.iter().filter_map(|event| {
@@ -127,7 +127,7 @@ fn summary_too_long(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
     let (step, sent, window) = requests().next()?;
     Some(Insight {
         text: format!(
-            "{} for a summary would not fit into the window.",
+            "{} for a summary would overflow the context window.",
             counted(requests().count(), "request")
         ),
         evidence: format!(
@@ -141,7 +141,7 @@ fn summary_too_long(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
     })
 }
 
-/// Compactions that cost more than they saved until the session's end.
+/// Reports compactions that cost more than they saved by the end of the session.
 fn not_paid(lane: &Lane<'_>) -> Option<Insight> {
     let unpaid: Vec<&BreakEven> = lane
         .break_even
@@ -154,7 +154,7 @@ fn not_paid(lane: &Lane<'_>) -> Option<Insight> {
         Usd(b.once.map_or(0.0, |usd| usd.0) - saved)
     };
     let lost: Usd = unpaid.iter().map(|b| short_of(b)).sum();
-    // The last one before the end hardly ever pays; a few cents are no news.
+    // The last compaction before the end rarely pays; a few cents are not reported.
     if unpaid.len() < 2 && lost.0 < 0.05 {
         return None;
     }
@@ -166,13 +166,13 @@ fn not_paid(lane: &Lane<'_>) -> Option<Insight> {
             counted(lane.break_even.len(), "compaction")
         ),
         evidence: format!(
-            "${:.2} lost in all; the one at call {} needed {} more calls, {} were left",
+            "${:.2} lost in total; the one at call {} needed {} more calls, {} were left",
             lost.0,
             first.step + 1,
             first.needed.unwrap_or_default(),
             first.left
         ),
-        advice: "Remove more at once and less often, or right after a pause, when the cache is empty anyway.",
+        advice: "Remove more at once and less often, or compact right after a pause, when the cache has expired.",
         ..insight(lane, InsightKind::NotPaid, Level::Note, first.step)
     })
 }

@@ -1,15 +1,15 @@
-//! Insights about what a run's context lacked: edits without their text, instructions that are gone, the fidelity horizon.
+//! Insights about missing content: edits without their text, missing instructions, and the fidelity horizon.
 
 use super::{Certainty, Insight, InsightKind, Level, counted, percent, those};
 use crate::analysis::loss::{Loss, Names};
 use crate::engine::Case;
 use crate::units::{Share, Tokens};
 
-/// Characters of an instruction that are told.
+/// Characters of an instruction that are quoted.
 const MOST: usize = 80;
 
-/// What there is to know about what a lane lost; `floor` is the loss of the lane `recorded`, in which all that is found
-/// was derived, guessed or read elsewhere. Of that lane itself (none) only its instructions are told.
+/// Returns the insights about a lane's losses. `floor` is the loss of the lane `recorded`, whose references were derived,
+/// guessed or read elsewhere; `None` for that lane itself, of which only the instructions are reported.
 pub fn loss_insights(
     case: &Case,
     names: &Names,
@@ -43,7 +43,7 @@ fn insight(kind: InsightKind, level: Level, certainty: Certainty, step: usize) -
     }
 }
 
-/// Edits that replace what was no longer there.
+/// Reports edits of text that the context no longer held.
 fn blind_edits(loss: &Loss, floor: &Loss) -> Option<Insight> {
     let blind = &loss.at_risk.blind_edits;
     let first = blind.first()?;
@@ -55,7 +55,7 @@ fn blind_edits(loss: &Loss, floor: &Loss) -> Option<Insight> {
     Some(Insight {
         message: Some(first.message),
         text: format!(
-            "{} of {} could not have been written: the text to be replaced had left the context{}.",
+            "{} of {} would have failed: the text to replace was no longer in the context{}.",
             blind.len(),
             counted(loss.at_risk.edits, "edit"),
             if known > 0 { &beside } else { "" },
@@ -67,7 +67,7 @@ fn blind_edits(loss: &Loss, floor: &Loss) -> Option<Insight> {
             counted(first.lines, "line"),
             those(first.seen, "is", "are"),
         ),
-        advice: "Keep more recent messages, or what was read of files in work.",
+        advice: "Keep more recent messages, or the content of files in use.",
         ..insight(
             InsightKind::BlindEdits,
             Level::Warning,
@@ -77,7 +77,7 @@ fn blind_edits(loss: &Loss, floor: &Loss) -> Option<Insight> {
     })
 }
 
-/// The instruction that was missing longest.
+/// Reports the instruction that was missing longest.
 fn instruction(case: &Case, names: &Names, loss: &Loss) -> Option<Insight> {
     let calls = |idx: usize| -> usize {
         let gone = loss.standing[idx].gone.iter();
@@ -107,12 +107,12 @@ fn instruction(case: &Case, names: &Names, loss: &Loss) -> Option<Insight> {
             calls(longest),
             counted(all, "call"),
             if loss.is_predicted {
-                "; a summary may say it in other words"
+                "; a summary may paraphrase it"
             } else {
                 ""
             },
         ),
-        advice: "Put lasting instructions into the system prompt, or keep what people say.",
+        advice: "Put standing instructions into the system prompt, or keep user messages.",
         ..insight(
             InsightKind::InstructionGone,
             Level::Note,
@@ -126,7 +126,7 @@ fn instruction(case: &Case, names: &Names, loss: &Loss) -> Option<Insight> {
     })
 }
 
-/// From where on the replay is an estimate.
+/// Reports the call from which the replay is an estimate.
 fn horizon(case: &Case, loss: &Loss, floor: &Loss) -> Option<Insight> {
     let (risk, known) = (&loss.at_risk, &floor.at_risk);
     if risk.faults.len() <= known.faults.len() {
@@ -142,18 +142,18 @@ fn horizon(case: &Case, loss: &Loss, floor: &Loss) -> Option<Insight> {
     Some(Insight {
         message: risk.faults.first().map(|fault| fault.source),
         text: format!(
-            "Before call {} ({} of the way) the replay is exact in what the agent demonstrably used; from there on it is an estimate.",
+            "Up to call {} ({} of the session) the replay contains all references that the agent used; from there on it is an estimate.",
             step + 1,
             percent(share),
         ),
         evidence: format!(
-            "{} at risk of {} ({} in the recorded context{at_best}), {} tokens to fetch again",
+            "{} at risk of {} ({} in the recorded context{at_best}), {} tokens to re-read",
             those(risk.faults.len(), "reference", "references"),
             counted(risk.uses, "use"),
             known.faults.len(),
             risk.refetch.short(),
         ),
-        advice: "Compare lanes by it, above the recorded context's own count; it is no measure of quality.",
+        advice: "Compare lanes by the count above that of the recorded context; it is not a measure of quality.",
         ..insight(
             InsightKind::FidelityHorizon,
             Level::Note,

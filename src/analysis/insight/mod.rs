@@ -1,6 +1,6 @@
-//! What a person should know about a session or a run, worst first: what happened, how that is known, what to do.
+//! Insights about a session or a run, worst first: the problem, its evidence and advice.
 //!
-//! A wrong accusation is worse than a missed one: an insight needs figures above a floor, and says how sure it is.
+//! A false report is worse than a missed one: an insight needs figures above a minimum and states its certainty.
 
 mod advice;
 mod card;
@@ -27,37 +27,37 @@ use crate::units::{Share, Tokens};
 use std::cmp::Reverse;
 use tool_use::{ToolUse, tool_uses};
 
-/// Something to know.
+/// A reported problem or fact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Insight {
     /// Which.
     pub kind: InsightKind,
-    /// How bad it is.
+    /// Severity.
     pub level: Level,
-    /// How sure it is.
+    /// Certainty.
     pub certainty: Certainty,
-    /// The lane it speaks of; none where it speaks of the session itself.
+    /// The lane that it concerns; `None` for the session.
     pub lane: Option<String>,
-    /// Index of the step that shows it.
+    /// Index of the call that shows it.
     pub step: Option<usize>,
-    /// Index of the message that it is about.
+    /// Index of the message that it concerns.
     pub message: Option<usize>,
-    /// What happened, as a sentence.
+    /// Description as a sentence.
     pub text: String,
     /// The figures behind it.
     pub evidence: String,
-    /// What to do.
+    /// Advice.
     pub advice: &'static str,
-    /// Tokens sent that it is about (tokens times calls); 0 where that is not its measure.
+    /// Cumulative tokens (tokens times calls) that it concerns; 0 if not applicable.
     pub stake: Tokens,
 }
 
-/// How bad something is, worst first.
+/// Severity levels, worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// It broke something or cannot work.
+    /// Something failed or cannot work.
     Bad,
-    /// It costs, or soon will.
+    /// A cost or a risk.
     Warning,
     /// Worth knowing.
     Note,
@@ -74,14 +74,14 @@ impl Level {
     }
 }
 
-/// How sure something is.
+/// Certainty of an insight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Certainty {
     /// The file or the replay shows it.
     Certain,
-    /// It follows from figures that are fitted or estimated.
+    /// It follows from calibrated or estimated figures.
     Likely,
-    /// It is inferred from names: the model may have used what it never named.
+    /// It is inferred from names: the model may use content without naming it.
     Inferred,
 }
 
@@ -99,21 +99,21 @@ impl Certainty {
 /// Kinds of insights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InsightKind {
-    /// One step went from below the trigger to above usable.
+    /// A call jumped from below the trigger to above the usable window.
     ThresholdSkipped,
     /// Many calls just below the limit.
     Hovering,
-    /// Tool results carried on after anything named what they hold.
+    /// Tool results resent after their last use.
     DeadResults,
-    /// The same call brought the same result again.
+    /// An identical call returned an identical result.
     DuplicateResults,
     /// Large reads, listings or searches of which little was named later.
     BroadResults,
-    /// Pictures sent again with every call.
+    /// Images resent with every call.
     ImagesResent,
-    /// A few messages are much of all that was sent.
+    /// A few messages account for a large share of all sent tokens.
     FewMessages,
-    /// A request to summarize it all would not fit.
+    /// A request to summarize the whole context would overflow.
     SummaryTooLong,
     /// A policy cannot get below its own trigger.
     CannotGetBelow,
@@ -121,29 +121,29 @@ pub enum InsightKind {
     CompactionGrew,
     /// A compaction freed little.
     CompactionVain,
-    /// After a compaction calls were made again.
+    /// Calls were repeated after a compaction.
     AskedAgain,
-    /// What had been sent before was not read from the cache.
+    /// Cache misses.
     CacheBreaks,
     /// Compactions cost more than they saved.
     NotPaid,
-    /// Usage that cannot be right.
+    /// Impossible usage.
     ImpossibleUsage,
-    /// The window is not what the model's is listed with.
+    /// The window differs from the model's listed one.
     WindowMismatch,
     /// Calls and results without their partner.
     OrphanedPairs,
     /// Our count and the provider's differ.
     CountsDiffer,
-    /// What is odd about a run itself.
+    /// A warning of the run.
     Odd,
     /// Edits of text that the context no longer held.
     BlindEdits,
-    /// A person's instruction no longer stands in the context.
+    /// A user instruction is missing from the context.
     InstructionGone,
-    /// From here on a replay is an estimate.
+    /// The call from which a replay is an estimate.
     FidelityHorizon,
-    /// What a policy's run shows ([`super::FindingKind`]).
+    /// A finding of a policy's run ([`super::FindingKind`]).
     Finding(super::FindingKind),
 }
 
@@ -178,30 +178,30 @@ impl InsightKind {
     }
 }
 
-/// What insights about a session are made of.
+/// Data for the insights about a session.
 #[derive(Debug)]
 pub struct Facts<'a> {
     /// The session.
     pub case: &'a Case,
-    /// What really happened.
+    /// The recorded run.
     pub recorded: &'a Outcome,
-    /// Room for the answer.
+    /// Output reserve.
     pub output_reserve: Tokens,
-    /// The trigger that is spoken of.
+    /// The trigger of the comparison.
     pub trigger: Trigger,
-    /// Where the recorded program itself compacts: the least that it says it had when it did so of its own accord.
+    /// Trigger of the recorded program: the smallest context before one of its automatic compactions.
     pub own_trigger: Option<Tokens>,
-    /// How long each message was carried.
+    /// Number of calls that resent each message.
     pub retained: Retained,
-    /// When what each holds was last named.
+    /// Last use of each message's names.
     pub uses: LastUses<'a>,
-    /// What the cache did, where the file says.
+    /// Cache audit, if the file records cache counts.
     pub audit: Option<&'a Audit>,
     tools: Vec<ToolUse<'a>>,
 }
 
 impl<'a> Facts<'a> {
-    /// Gathers them; linear in the session's text.
+    /// Collects the data. Linear in the session's text.
     pub fn new(
         case: &'a Case,
         recorded: &'a Outcome,
@@ -221,7 +221,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Calls that carried a message after this one (of the model) last named it; all of them if none did.
+    /// Returns the number of calls that resent a message after its last use; all of them if it was never used.
     fn calls_after(&self, message: usize, user: Option<usize>) -> usize {
         let carried = self.retained.messages[message];
         let named_at = user.and_then(|user| self.case.session.messages[user].step);
@@ -232,7 +232,7 @@ impl<'a> Facts<'a> {
         after.min(carried.calls)
     }
 
-    /// What a person would call a message.
+    /// Returns a readable name of a message.
     fn name(&self, message: usize) -> String {
         MessageName::of(self.case, message).to_string()
     }
@@ -248,7 +248,7 @@ fn own_trigger(case: &Case) -> Option<Tokens> {
     own.filter_map(|compaction| compaction.tokens_before).min()
 }
 
-/// What looks for insights of one kind.
+/// Functions that detect insights of one kind.
 type Detector = fn(&Facts<'_>) -> Vec<Insight>;
 
 const DETECTORS: &[Detector] = &[
@@ -269,19 +269,19 @@ const DETECTORS: &[Detector] = &[
     record::counts_differ,
 ];
 
-/// What there is to know about the session itself, worst first.
+/// Returns the insights about the session, worst first.
 pub fn insights(facts: &Facts<'_>) -> Vec<Insight> {
     let mut found: Vec<Insight> = DETECTORS.iter().flat_map(|look| look(facts)).collect();
     sort(&mut found);
     found
 }
 
-/// Worst first, then what most is at stake, then in order of the session.
+/// Sorts by severity, then by cumulative tokens, then by position in the session.
 pub fn sort(insights: &mut [Insight]) {
     insights.sort_by_key(|found| (found.level, Reverse(found.stake), found.step));
 }
 
-/// Whole percent; a little is not nothing.
+/// Formats whole percent; positive shares are at least `<1 %`.
 fn percent(share: Share) -> String {
     match share.0 * 100.0 {
         0.0 => "0 %".to_owned(),
@@ -290,7 +290,7 @@ fn percent(share: Share) -> String {
     }
 }
 
-/// The number with what is said of one, or of many.
+/// Formats a number with the singular or plural text.
 fn those(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }

@@ -1,11 +1,11 @@
-//! Insights about the file itself: usage that cannot be right, windows, pairs, and how well we count.
+//! Insights about the file: impossible usage, windows, unpaired calls and results, and the accuracy of the counts.
 
 use super::{Certainty, Facts, Insight, InsightKind, Level, percent, those};
 use crate::session::{IssueKind, Usage, issues};
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens};
 
-/// A fit that errs more than this is told.
+/// Error of the calibration from which it is reported.
 const ERRS: f64 = 0.1;
 
 fn insight(kind: InsightKind, level: Level, step: Option<usize>) -> Insight {
@@ -23,7 +23,7 @@ fn insight(kind: InsightKind, level: Level, step: Option<usize>) -> Insight {
     }
 }
 
-/// Reports that contradict themselves, or were left out since they cannot be right.
+/// Reports usage that contradicts itself or is impossible and therefore ignored.
 pub(super) fn impossible_usage(facts: &Facts<'_>) -> Vec<Insight> {
     let steps = &facts.case.session.steps;
     let contradicts = |usage: Usage| {
@@ -37,7 +37,7 @@ pub(super) fn impossible_usage(facts: &Facts<'_>) -> Vec<Insight> {
     if let Some(first) = wrong.first() {
         found.push(Insight {
             text: format!(
-                "{} more cached tokens than tokens.",
+                "{} more cached tokens than input tokens.",
                 those(wrong.len(), "call reports", "calls report")
             ),
             evidence: format!("first at call {}", first + 1),
@@ -54,40 +54,40 @@ pub(super) fn impossible_usage(facts: &Facts<'_>) -> Vec<Insight> {
         found.push(Insight {
             certainty: Certainty::Likely,
             text: format!(
-                "{} {up_to}{} times the context that calls around it report: that cannot be right, and is left out of all figures.",
+                "{} {up_to}{} times the context of adjacent calls: this is impossible and is ignored in all figures.",
                 those(n, "call reports", "calls report"),
                 if times < 10.0 { format!("{times:.1}") } else { format!("{times:.0}") },
             ),
             evidence: format!(
-                "{} tokens reported at call {}, {:.1} times what is around it",
+                "{} tokens reported at call {}, {:.1} times the adjacent calls",
                 reported.reported.short(),
                 first + 1,
                 reported.times
             ),
-            advice: "A policy that triggers on reported usage fires here by mistake.",
+            advice: "A policy that uses reported usage would compact here by mistake.",
             ..insight(InsightKind::ImpossibleUsage, Level::Warning, Some(first))
         });
     }
     found
 }
 
-/// More was sent than the model's window is listed with.
+/// Reports calls that exceed the listed context window of the model.
 pub(super) fn window_mismatch(facts: &Facts<'_>) -> Vec<Insight> {
     let warnings = facts.case.windows.warnings.iter();
     warnings
         .map(|warning| Insight {
             text: format!("{warning}."),
             evidence: format!(
-                "largest window taken: {}",
+                "largest window assumed: {}",
                 facts.case.windows.largest().short()
             ),
-            advice: "Set the window by hand (--window) if you know it.",
+            advice: "Set the context window with --window if you know it.",
             ..insight(InsightKind::WindowMismatch, Level::Note, None)
         })
         .collect()
 }
 
-/// Calls and results without their partner in the file.
+/// Reports calls without results and results without calls.
 pub(super) fn orphans(facts: &Facts<'_>) -> Vec<Insight> {
     let all = issues(&facts.case.session);
     let of = |kind: IssueKind| all.iter().filter(move |issue| issue.kind == kind);
@@ -104,7 +104,7 @@ pub(super) fn orphans(facts: &Facts<'_>) -> Vec<Insight> {
                 )
             ),
             evidence: format!("first in message {}", first.message + 1),
-            advice: "Look at what removed the call; whoever compacts must keep both or neither.",
+            advice: "Find what removed the call: a compaction must keep both or neither.",
             ..insight(InsightKind::OrphanedPairs, Level::Bad, None)
         });
     }
@@ -120,31 +120,31 @@ pub(super) fn orphans(facts: &Facts<'_>) -> Vec<Insight> {
                 )
             ),
             evidence: format!("first in message {}", first.message + 1),
-            advice: "An export puts a short result in their place where a format needs one.",
+            advice: "An export adds a short result if the format requires one.",
             ..insight(InsightKind::OrphanedPairs, Level::Note, None)
         });
     }
     found
 }
 
-/// Our count does not follow what the provider reported.
+/// Reports counts that differ from the provider's.
 pub(super) fn counts_differ(facts: &Facts<'_>) -> Vec<Insight> {
     let ledger = &facts.case.ledger;
     let (error, what) = match (ledger.distrusted, ledger.basis) {
         (Some(fit), _) => (
             fit.error,
-            "The reported usage does not belong to the text in this file: it is not gone by.",
+            "The reported usage does not match the text in this file and is ignored.",
         ),
         (None, Basis::Calibrated(error)) if error.0 > ERRS => (
             error,
-            "The fit to the reported usage is rough: figures between calls are, too.",
+            "Token counts are poorly calibrated to the reported usage, so figures between calls are rough.",
         ),
         _ => return Vec::new(),
     };
     vec![Insight {
         text: what.to_owned(),
         evidence: format!("mean error {}", percent(Share(error.0))),
-        advice: "Take single figures as rough; compare lanes with each other.",
+        advice: "Single figures are rough; compare lanes with each other.",
         ..insight(InsightKind::CountsDiffer, Level::Warning, None)
     }]
 }

@@ -1,4 +1,4 @@
-//! Calls of tools with what they brought back.
+//! Tool calls with their results.
 
 use crate::engine::Case;
 use crate::session::Body;
@@ -6,7 +6,7 @@ use crate::units::Tokens;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// One result with its call.
+/// A tool result with its call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ToolUse<'a> {
     /// Name of the tool.
@@ -21,18 +21,18 @@ pub(super) struct ToolUse<'a> {
     pub(super) tokens: Tokens,
 }
 
-/// How a call goes wide.
+/// Kinds of calls with large results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Breadth {
     /// A whole file was read.
     WholeFile,
-    /// A folder was listed with all below it.
+    /// A folder was listed recursively.
     Listing,
     /// Many files were searched.
     Search,
 }
 
-/// All results of the history with their calls, in order.
+/// Returns all results of the history with their calls, in order.
 pub(super) fn tool_uses(case: &Case) -> Vec<ToolUse<'_>> {
     let session = &case.session;
     let mut calls: HashMap<&str, (&str, &str)> = HashMap::new();
@@ -68,7 +68,7 @@ pub(super) fn tool_uses(case: &Case) -> Vec<ToolUse<'_>> {
     uses
 }
 
-/// Arguments that narrow a read down to a part of a file.
+/// Arguments that limit a read to a part of a file.
 const NARROWING: [&str; 10] = [
     "offset",
     "limit",
@@ -83,7 +83,7 @@ const NARROWING: [&str; 10] = [
 ];
 
 impl ToolUse<'_> {
-    /// How the call goes wide, if it is known to.
+    /// Returns the breadth of the call, if known.
     pub(super) fn breadth(&self) -> Option<Breadth> {
         let tool = self.tool.to_ascii_lowercase();
         let arguments: Value = serde_json::from_str(self.arguments).ok()?;
@@ -102,23 +102,23 @@ impl ToolUse<'_> {
     }
 }
 
-/// What a shell is asked to run.
+/// Returns the command line of a shell call.
 fn command(arguments: &Value) -> Option<String> {
     match ["command", "cmd", "script"]
         .iter()
         .find_map(|key| arguments.get(*key))?
     {
         Value::String(text) => Some(text.clone()),
-        // A list of words ends with what the shell runs.
+        // The last of a list of words is the command line.
         Value::Array(words) => Some(words.last()?.as_str()?.to_owned()),
         _ => None,
     }
 }
 
-/// One simple command only: behind a pipe or a second command nobody can tell what the output is of.
+/// Classifies a single simple command. With a pipe or a second command, the origin of the output is unknown.
 fn of_command(command: &str) -> Option<Breadth> {
     let line = command.trim();
-    // `cd somewhere && ` changes nothing of that.
+    // A leading `cd FOLDER && ` is ignored.
     let line = match line.split_once("&&") {
         Some((first, rest)) if first.trim_start().starts_with("cd ") => rest.trim(),
         _ => line,

@@ -1,4 +1,4 @@
-//! Insights about what was sent in vain: results that nothing named any more, came twice, or were too wide.
+//! Insights about unused tokens: results no longer referenced, duplicates, and results that were too broad.
 
 use super::tool_use::{Breadth, ToolUse};
 use super::{Certainty, Facts, Insight, InsightKind, Level, counted, percent, those};
@@ -7,16 +7,16 @@ use crate::units::Tokens;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// What is told is at least this share of all tokens sent.
+/// Minimum share of all sent tokens to report.
 const TOLD: f64 = 0.02;
-/// Results below this are not worth a word.
+/// Minimum tokens of a result.
 const LARGE: Tokens = Tokens(1_000);
-/// Calls that carry a result beyond its use before it counts as dead.
+/// Number of calls after its last use from which a resent result counts as dead.
 const CARRIED: usize = 5;
-/// Wide results count from this size on, if at most this share of their lines was named later.
+/// Minimum tokens of broad results, and the maximum share of their lines that is named later.
 const WIDE: (Tokens, f64) = (Tokens(4_000), 0.1);
 
-/// A result that was sent in vain.
+/// A result that was resent without use.
 #[derive(Clone, Copy, Debug)]
 struct Vain {
     message: usize,
@@ -30,7 +30,7 @@ impl Vain {
     }
 }
 
-/// A way in which results are sent in vain.
+/// Kinds of unused results.
 struct Waste {
     kind: InsightKind,
     certainty: Certainty,
@@ -38,7 +38,7 @@ struct Waste {
 }
 
 impl Waste {
-    /// What was sent in vain this way, if that is much: `what` says what it was, from the heaviest on.
+    /// Returns the insight about unused results if their share is large. `what` describes them, largest first.
     fn told(
         self,
         facts: &Facts<'_>,
@@ -87,7 +87,7 @@ fn first_step(facts: &Facts<'_>, message: usize) -> Option<usize> {
         .position(|step| step.context_end > message)
 }
 
-/// Large results that were carried on after anything the model wrote named something in them.
+/// Reports large results that were resent after their last use.
 pub(super) fn dead_results(facts: &Facts<'_>) -> Vec<Insight> {
     let vain = facts
         .tools
@@ -104,12 +104,12 @@ pub(super) fn dead_results(facts: &Facts<'_>) -> Vec<Insight> {
     let waste = Waste {
         kind: InsightKind::DeadResults,
         certainty: Certainty::Inferred,
-        advice: "Clear old tool results, or have large ones written to a file with a pointer.",
+        advice: "Clear old tool results, or write large ones to a file and keep a reference.",
     };
     waste.told(facts, vain.collect(), |vain| {
         let is_never = |v: &&Vain| facts.uses.of_message(v.message).is_none();
         format!(
-            "{} went on being sent after the model had named for the last time what {}{}",
+            "{} resent after the model last named what {}{}",
             counted(vain.len(), "large tool result"),
             if vain.len() == 1 {
                 "it holds"
@@ -124,7 +124,7 @@ pub(super) fn dead_results(facts: &Facts<'_>) -> Vec<Insight> {
     })
 }
 
-/// The same call with the same result while the earlier one was still there.
+/// Reports repeated calls with an identical result that was still in the context.
 pub(super) fn duplicate_results(facts: &Facts<'_>) -> Vec<Insight> {
     let mut seen: HashMap<(&str, &str, &str), usize> = HashMap::new();
     let mut vain = Vec::new();
@@ -145,7 +145,7 @@ pub(super) fn duplicate_results(facts: &Facts<'_>) -> Vec<Insight> {
     let waste = Waste {
         kind: InsightKind::DuplicateResults,
         certainty: Certainty::Certain,
-        advice: "Keep only the newest of equal results, or have the tool say that nothing changed.",
+        advice: "Keep only the newest of identical results, or let the tool report that nothing changed.",
     };
     waste.told(facts, vain, |vain| {
         format!(
@@ -155,12 +155,12 @@ pub(super) fn duplicate_results(facts: &Facts<'_>) -> Vec<Insight> {
     })
 }
 
-/// Large reads, listings and searches of which hardly a line was named later.
+/// Reports large reads, listings and searches of which few lines were named later.
 pub(super) fn broad_results(facts: &Facts<'_>) -> Vec<Insight> {
     let wide = |used: &ToolUse<'_>| {
         let breadth = used.breadth().filter(|_| used.tokens >= WIDE.0)?;
         let (named_later, named) = facts.uses.lines(used.message, used.text);
-        // Where few lines hold a name at all, what was used of them cannot be told.
+        // If few lines hold a name, their use is unknown.
         let is_told = named >= 20 && named_later as f64 <= WIDE.1 * named as f64;
         let calls = facts.retained.messages[used.message].calls;
         let unused = Tokens((used.tokens.as_f64() * (1.0 - WIDE.1)) as u64);
@@ -185,7 +185,7 @@ pub(super) fn broad_results(facts: &Facts<'_>) -> Vec<Insight> {
     let waste = Waste {
         kind: InsightKind::BroadResults,
         certainty: Certainty::Inferred,
-        advice: "Ask for a range of lines, one folder, or the first matches; cap the size of results.",
+        advice: "Request a range of lines, one folder, or the first matches; limit the size of results.",
     };
     waste.told(facts, vain, |_| {
         format!(
@@ -195,7 +195,7 @@ pub(super) fn broad_results(facts: &Facts<'_>) -> Vec<Insight> {
     })
 }
 
-/// Pictures and documents weigh the same with every call that carries them.
+/// Reports images and documents, which are resent with every call.
 pub(super) fn images(facts: &Facts<'_>) -> Vec<Insight> {
     let index = &facts.case.index;
     let media = index
@@ -215,12 +215,12 @@ pub(super) fn images(facts: &Facts<'_>) -> Vec<Insight> {
     let waste = Waste {
         kind: InsightKind::ImagesResent,
         certainty: Certainty::Likely,
-        advice: "Drop pictures once they were looked at, or keep a description in their place.",
+        advice: "Remove images after their first use, or replace them with a description.",
     };
     waste.told(facts, vain, |vain| {
         format!(
-            "{} went with every call since",
-            those(vain.len(), "picture or document", "pictures or documents")
+            "{} resent with every later call",
+            those(vain.len(), "image or document", "images or documents")
         )
     })
 }

@@ -86,7 +86,7 @@ impl Shared {
         self.apply(&case)
     }
 
-    /// True if an option refers to calls or messages of one session.
+    /// Returns true if an option refers to calls or messages of one session.
     pub(in crate::cli) fn refers_to_one_session(&self) -> bool {
         !self.restarts.is_empty() || !self.errors.is_empty() || !self.manual_edits.is_empty()
     }
@@ -109,7 +109,7 @@ impl Shared {
     }
 }
 
-/// True for `-`, the name of standard input.
+/// Returns true for `-`, the name of standard input.
 pub(in crate::cli) fn is_stdin(file: &Path) -> bool {
     file.as_os_str() == "-"
 }

@@ -1,5 +1,4 @@
-//! What was lost, gathered for both forms: every lane against the recorded context, the lane of hindsight, and how far
-//! back the model reached.
+//! References at risk in every lane, the hindsight optimum and the reuse distances, computed once for text and JSON.
 
 use super::LaneCost;
 use crate::analysis::cost::{Bills, Cost, price_lane};
@@ -10,26 +9,26 @@ use crate::analysis::loss::{
 use crate::engine::{Case, KnobRole, Outcome};
 use crate::units::{Share, Tokens};
 
-/// What was lost.
+/// Losses of all lanes of a session.
 pub(super) struct Lost {
     pub(super) names: Names,
-    /// By lane, `recorded` first.
+    /// Loss of each lane, `recorded` first.
     pub(super) lanes: Vec<LaneLoss>,
     pub(super) hindsight: Hindsight,
     pub(super) curves: ReuseCurves,
-    /// Settings of lanes that the curves speak of.
+    /// Settings of the lanes that the curves can be compared with.
     pub(super) current: Vec<Current>,
 }
 
-/// What one lane lost.
+/// Loss of one lane.
 pub(super) struct LaneLoss {
     pub(super) lane: String,
     pub(super) loss: Loss,
-    /// Of what could have been saved without loss.
+    /// Tokens saved, as a share of the lossless maximum.
     pub(super) saved: Option<Share>,
 }
 
-/// Each tool result cleared right after its last use.
+/// The hindsight optimum: each tool result is cleared right after its last use.
 pub(super) struct Hindsight {
     pub(super) sent: Tokens,
     pub(super) peak: Tokens,
@@ -37,7 +36,7 @@ pub(super) struct Hindsight {
     pub(super) cost: Cost,
 }
 
-/// A lane's setting on a curve.
+/// The value of a lane's setting on a curve.
 pub(super) struct Current {
     pub(super) lane: String,
     pub(super) role: KnobRole,
@@ -45,7 +44,7 @@ pub(super) struct Current {
     pub(super) miss: Share,
 }
 
-/// Works it out; of the lanes the first is `recorded` and the second manages nothing.
+/// Computes the losses. The first lane must be `recorded` and the second `none`.
 pub(super) fn lost(
     case: &Case,
     bills: &Bills<'_>,
@@ -76,7 +75,7 @@ pub(super) fn lost(
     }
 }
 
-/// The insights that it gives.
+/// Returns the insights about these losses.
 pub(super) fn insights(case: &Case, lost: &Lost) -> Vec<Insight> {
     let Some(floor) = lost.lanes.first() else {
         return Vec::new();
@@ -113,7 +112,7 @@ fn current(lanes: &[LaneCost<'_>], curves: &ReuseCurves) -> Vec<Current> {
     found
 }
 
-/// The curve that a setting of this role is read from.
+/// Returns the curve for settings of this role.
 fn curve(curves: &ReuseCurves, role: KnobRole) -> &Distances {
     if role == KnobRole::PruneProtect {
         &curves.results
@@ -122,11 +121,11 @@ fn curve(curves: &ReuseCurves, role: KnobRole) -> &Distances {
     }
 }
 
-/// The settings that are listed of each curve.
+/// Values of `keep_recent` that are listed, in messages.
 pub(super) const MESSAGES: [u64; 8] = [5, 10, 20, 40, 80, 160, 320, 640];
-/// The same in tokens.
+/// Values of `prune_protect` that are listed, in tokens.
 pub(super) const RESULTS: [u64; 8] = [
     5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000, 640_000,
 ];
-/// Shares that the smallest settings may miss.
+/// Largest shares of missed uses for which the smallest setting is listed.
 pub(super) const MISSES: [Share; 2] = [Share(0.05), Share(0.01)];

@@ -1,4 +1,4 @@
-//! What was lost, as JSON.
+//! The losses of `plimsoll diagnose` as JSON.
 
 use super::lost::{Current, LaneLoss, Lost, MESSAGES, MISSES, RESULTS};
 use super::shape::cost;
@@ -8,7 +8,7 @@ use crate::engine::KnobRole;
 use serde_json::{Value, json};
 
 impl Lost {
-    /// All of it.
+    /// Returns the JSON value.
     pub(super) fn shape(&self) -> Streamed<'_> {
         let instructions = self.names.instructions().iter();
         let best = &self.hindsight;
@@ -77,7 +77,7 @@ impl Lost {
             .with("instructions_gone", Streamed::list(gone))
     }
 
-    /// By recorded compaction, what each lane had left at its place.
+    /// Returns, for each recorded compaction, what is left in every lane at the first call after it.
     fn compactions(&self) -> impl Iterator<Item = Value> + Clone {
         let n = self
             .lanes
@@ -145,7 +145,7 @@ fn fault(names: &Names, fault: &Fault) -> Value {
     })
 }
 
-/// What is there verbatim, partly, and not at all.
+/// Returns the counts of items that are present verbatim, partly, and not at all.
 fn states(all: impl Iterator<Item = (Value, Kept)>) -> Value {
     let mut by_state = [Kept::Verbatim, Kept::Partly, Kept::Gone].map(|kept| (kept, Vec::new()));
     for (item, kept) in all {

@@ -1,4 +1,4 @@
-//! What was lost, for people.
+//! The losses of `plimsoll diagnose` as text.
 
 use super::Diagnosis;
 use super::lost::{Current, LaneLoss, MESSAGES, MISSES, RESULTS};
@@ -15,7 +15,7 @@ impl Diagnosis<'_> {
         let _ = writeln!(
             text,
             "\nreferences at risk (names the agent used again; no measure of quality)\n  {:<16} {:>12} {:>8} {:>9} {:>10} {:>12} {:>7}",
-            "", "at risk", "at best", "refetch", "from call", "blind edits", "saved"
+            "", "at risk", "at best", "re-read", "from call", "blind edits", "saved"
         );
         for lane in &lost.lanes {
             let name = clean(&lane.lane);
@@ -23,7 +23,7 @@ impl Diagnosis<'_> {
         }
         let _ = writeln!(
             text,
-            "  `recorded` is the noise floor: what it shows was derived, guessed or read elsewhere. What was missed counts as\n  fetched again for {PAGE_IN} messages. Summaries that are only predicted count as empty; at best they hold what was\n  asked for most. Saved: of what could be left unsent without loss."
+            "  `recorded` is the noise floor: its references were derived, guessed or read elsewhere. After a miss, the content counts\n  as re-read for {PAGE_IN} messages. Predicted summaries count as empty; \"at best\" assumes that they hold the names used\n  most. Saved: share of the lossless maximum."
         );
         self.hindsight(text);
         self.instructions(text);
@@ -136,7 +136,7 @@ impl Diagnosis<'_> {
         curve: &Distances,
         values: &[u64],
     ) {
-        // Once nothing is missed any more there is nothing to say.
+        // Values after the first one that misses nothing are not listed.
         let enough = values
             .iter()
             .position(|value| curve.miss(*value) == Share(0.0));
@@ -182,7 +182,7 @@ fn line(lane: &LaneLoss) -> String {
         format!("{}/{}", risk.blind_edits.len(), risk.edits),
         lane.saved.map_or("–".to_owned(), |share| format!(
             "{:.0} %",
-            // What rounds to nothing has no sign: -0.0 and 0.0 are 0.0.
+            // Prints -0.0 without its sign.
             (share.0 * 100.0).round_ties_even() + 0.0
         )),
     )
@@ -195,7 +195,7 @@ fn short(role: KnobRole, value: u64) -> String {
     }
 }
 
-/// How many names, instructions and files are there verbatim, partly, and not at all.
+/// Formats the counts of items that are present verbatim, partly, and not at all.
 fn states(left: &Survival) -> [String; 3] {
     [
         states_of(left.names.iter().map(|(_, kept)| *kept)),

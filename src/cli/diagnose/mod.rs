@@ -42,20 +42,20 @@ pub(super) struct Args {
     billing: BillingArgs,
 }
 
-/// Messages that are listed as the most carried.
+/// Number of messages in the list of the most resent.
 const CARRIED: usize = 10;
-/// Steps that are listed as the largest.
+/// Number of calls in the list of the largest growth.
 const GROWN: usize = 5;
 
-/// Everything there is to say, once for both forms.
+/// The result of the command, for text and JSON.
 struct Diagnosis<'a> {
     loaded: &'a Loaded,
     reserve: Tokens,
-    /// The trigger that the verdict speaks of, as a share of usable.
+    /// The trigger that the verdict refers to, as a share of the usable window.
     trigger: Share,
     card: Vec<Clause>,
     insights: Vec<Insight>,
-    /// The models with their prices, if known.
+    /// Models, each with its price if known.
     prices: Vec<(String, Option<Price>)>,
     lanes: Vec<LaneCost<'a>>,
     lost: Lost,
@@ -65,7 +65,7 @@ struct Diagnosis<'a> {
     growth: Vec<Growth>,
 }
 
-/// One lane with its price.
+/// One lane with its cost.
 struct LaneCost<'a> {
     played: &'a Played,
     cost: Cost,
@@ -186,7 +186,7 @@ fn of_lane(case: &Case, lane: &LaneCost<'_>) -> Vec<Insight> {
     lane_insights(case, lane)
 }
 
-/// The largest steps, and what share of all growth the largest twentieth is.
+/// Returns the calls with the largest growth, and the share of the largest 5 % in the total growth.
 fn largest_growth(growth: &[Growth]) -> (Vec<Growth>, Share) {
     let mut largest = growth.to_vec();
     largest.sort_by_key(|grown| (std::cmp::Reverse(grown.grown), grown.step));

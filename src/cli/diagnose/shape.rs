@@ -1,4 +1,4 @@
-//! What `plimsoll diagnose` says as JSON.
+//! The result of `plimsoll diagnose` as JSON.
 
 use super::{Diagnosis, LaneCost, largest_growth};
 use crate::analysis::MessageName;
@@ -11,7 +11,7 @@ use crate::units::Usd;
 use serde_json::{Value, json};
 
 impl Diagnosis<'_> {
-    /// All of it.
+    /// Returns the JSON value.
     pub(super) fn shape(&self) -> Streamed<'_> {
         let session = &self.case().session;
         let (largest, share) = largest_growth(&self.growth);
@@ -108,7 +108,7 @@ fn lane<'a>(lane: &'a LaneCost<'_>) -> Streamed<'a> {
 
 pub(super) fn cost(cost: &Cost) -> Streamed<'_> {
     let is_known = cost.total().is_some();
-    // A sum of which a part is not known is not known.
+    // A sum with an unknown part is unknown.
     let usd = |usd: Usd| is_known.then_some(usd);
     let charge = |charge: Charge| json!({ "tokens": charge.tokens, "usd": usd(charge.usd) });
     let head = json!({

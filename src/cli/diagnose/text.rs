@@ -1,4 +1,4 @@
-//! What `plimsoll diagnose` says to people.
+//! The result of `plimsoll diagnose` as text.
 
 use super::{Diagnosis, LaneCost, largest_growth};
 use crate::analysis::MessageName;
@@ -10,11 +10,11 @@ use crate::presets::prices::Price;
 use crate::units::{Tokens, Usd};
 use std::fmt::Write as _;
 
-/// Insights and compactions listed before the rest is only counted.
+/// Number of insights and of compactions that are listed without `--all`.
 const SHOWN: usize = 12;
 
 impl Diagnosis<'_> {
-    /// All of it, laid out; long lists whole if so wanted.
+    /// Returns the text; `all` lists every insight and compaction.
     pub(super) fn text(&self, all: bool) -> String {
         let shown = if all { usize::MAX } else { SHOWN };
         let card: String = self
@@ -60,7 +60,7 @@ impl Diagnosis<'_> {
         if recorded.source == CostSource::Modelled {
             let _ = writeln!(
                 text,
-                "  The file does not count what its cache did: `recorded` is modelled like the others."
+                "  The file records no cache counts: the cost of `recorded` is modelled, as for the other lanes."
             );
         }
         let rejected = self.lanes.iter().filter(|lane| {
@@ -87,7 +87,7 @@ impl Diagnosis<'_> {
             };
             let _ = writeln!(
                 text,
-                "  {n} no final size in the file (one noted while it still streams is none): what the file holds of {them} was priced."
+                "  {n} no final token count in the file: the recorded text of {them} is priced instead."
             );
         }
         for (model, known) in &self.prices {
@@ -105,11 +105,7 @@ impl Diagnosis<'_> {
         if self.carried.is_empty() {
             return;
         }
-        let _ = writeln!(
-            text,
-            "\nmost carried (of {} tokens sent)",
-            tokens(self.sent)
-        );
+        let _ = writeln!(text, "\nmost resent (of {} tokens sent)", tokens(self.sent));
         for (carried, user) in &self.carried {
             let name = MessageName::of(self.case(), carried.message).to_string();
             let used = user.map_or("never named later".to_owned(), |step| {
@@ -128,7 +124,7 @@ impl Diagnosis<'_> {
         let (largest, share) = largest_growth(&self.growth);
         let _ = writeln!(
             text,
-            "growth: the largest 5 % of steps are {} of it",
+            "growth: the largest 5 % of calls account for {} of it",
             percent(share)
         );
         for grown in largest {
@@ -233,15 +229,15 @@ fn compactions(text: &mut String, lane: &LaneCost<'_>, shown: usize) {
     }
 }
 
-/// What became of a compaction.
+/// Formats the costs and savings of a compaction.
 fn said(even: &BreakEven) -> String {
     let what = format!(
-        "removed {}, wrote {} again",
+        "removed {}, {} written to the cache again",
         tokens(even.removed),
         tokens(even.rewritten)
     );
     let cold = if even.is_cold {
-        " (the cache was empty anyway)"
+        " (the cache had expired)"
     } else {
         ""
     };
@@ -251,7 +247,7 @@ fn said(even: &BreakEven) -> String {
         (Some(0), _) => format!("paid at once, {left} left"),
         (Some(needed), Some(true)) => format!("paid after {}, {left} left", calls(needed)),
         (Some(needed), _) => format!("did not pay: it takes {}, {left} were left", calls(needed)),
-        (None, _) => "whether it paid is not known".to_owned(),
+        (None, _) => "unknown whether it paid".to_owned(),
     };
     let summary = if even.knows_summary {
         ""
@@ -263,12 +259,12 @@ fn said(even: &BreakEven) -> String {
 
 fn audited(text: &mut String, audit: &Audit) {
     let ideal = if audit.predicted == Tokens::ZERO && audit.recorded > Tokens::ZERO {
-        // No row says how this model's provider caches.
-        "; what it should have served is not known".to_owned()
+        // The cache rules of this model's provider are unknown.
+        "; the expected cache reads are unknown".to_owned()
     } else {
         let share = percent(audit.recorded.share_of(audit.predicted));
         let predicted = tokens(audit.predicted);
-        format!(", where its rule foresees {predicted} ({share})")
+        format!(", {predicted} expected ({share})")
     };
     let _ = writeln!(
         text,

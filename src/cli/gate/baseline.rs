@@ -1,4 +1,4 @@
-//! What runs came to when the baseline was written, and what is not the same any more.
+//! Baselines of `plimsoll gate`: the figures of runs, and how they differ from current ones.
 
 use crate::analysis::tune::{Figures, Risk, Score};
 use crate::units::{Share, Tokens, Usd};
@@ -6,49 +6,49 @@ use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What tells a baseline from other files.
+/// Marker that identifies a file as a baseline.
 pub(super) const WHAT: &str = "baseline of plimsoll gate";
 const SHAPE: u32 = 1;
 
-/// A baseline, as it is written.
+/// A baseline file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Baseline {
     /// Always [`WHAT`].
     is: String,
-    /// Of this shape of ours.
+    /// Version of the file format.
     shape: u32,
-    /// The program's version.
+    /// Version of the program that wrote the baseline.
     plimsoll: String,
-    /// By file, and by the number in it where that holds several.
+    /// Sessions by file, with the number of the conversation if the file holds several.
     pub(super) sessions: BTreeMap<String, Session>,
 }
 
-/// One session.
+/// A session of a baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Session {
-    /// SHA-256 of the file, or of its messages where the file holds several.
+    /// SHA-256 of the file, or of the session's messages if the file holds several sessions.
     pub(super) sha256: String,
-    /// Which conversation of it, from 1.
+    /// Number of the conversation in the file, from 1.
     pub(super) conversation: usize,
     pub(super) counter: String,
-    /// The largest.
+    /// Largest context window in tokens.
     pub(super) window: u64,
-    /// What calls are billed by, in words.
+    /// Prices and billing rules, as text.
     pub(super) prices: Vec<String>,
-    /// By lane.
+    /// Figures by lane.
     pub(super) lanes: BTreeMap<String, Lane>,
 }
 
-/// One lane.
+/// Figures of one lane.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Lane {
     pub(super) policy: String,
-    /// SHA-256 of the policy's text.
+    /// SHA-256 of the policy file's text.
     pub(super) policy_sha256: String,
     pub(super) knobs: BTreeMap<String, f64>,
     pub(super) usd: Option<f64>,
     pub(super) tokens_sent: u64,
-    /// All that was sent or came back. Older baselines have that as `tokens_sent`.
+    /// Tokens sent and received. Older baselines store this as `tokens_sent`.
     #[serde(default)]
     pub(super) tokens_total: Option<u64>,
     pub(super) at_risk: usize,
@@ -80,7 +80,7 @@ impl Lane {
             blind_edits: risk.blind_edits,
             refetch: risk.refetch.0,
             peak: score.peak.0,
-            // A window of nothing has no share, and JSON no infinity.
+            // A window of 0 tokens gives no share; JSON has no infinity.
             peak_share: if score.peak_share.0.is_finite() {
                 score.peak_share.0
             } else {
@@ -112,7 +112,7 @@ impl Lane {
         }
     }
 
-    /// Settings that are not what they were.
+    /// Returns the settings that differ from the baseline.
     pub(super) fn changes(&self, before: &Self) -> Vec<String> {
         let mut changes = Vec::new();
         if self.policy != before.policy {
@@ -127,7 +127,7 @@ impl Lane {
             match before.knobs.get(knob) {
                 Some(was) if was == value => {}
                 Some(was) => changes.push(format!("{knob} {value} instead of {was}")),
-                None => changes.push(format!("{knob} {value}, which is new")),
+                None => changes.push(format!("{knob} {value} (new)")),
             }
         }
         let is_gone = |knob: &&String| !self.knobs.contains_key(*knob);
@@ -136,14 +136,14 @@ impl Lane {
                 .knobs
                 .keys()
                 .filter(is_gone)
-                .map(|knob| format!("{knob} is gone")),
+                .map(|knob| format!("{knob} (removed)")),
         );
         changes
     }
 }
 
 impl Session {
-    /// What is not what it was, the file's content apart.
+    /// Returns the inputs that differ from the baseline, except the file's content.
     pub(super) fn changes(&self, before: &Self) -> Vec<String> {
         let mut changes = Vec::new();
         if self.conversation != before.conversation {
@@ -172,7 +172,7 @@ impl Session {
 }
 
 impl Baseline {
-    /// Of these sessions, as this program weighs them.
+    /// Creates the baseline of `sessions`, with this program's version.
     pub(super) fn new(sessions: BTreeMap<String, Session>) -> Self {
         Self {
             is: WHAT.to_owned(),
@@ -182,31 +182,31 @@ impl Baseline {
         }
     }
 
-    /// Reads one.
+    /// Parses a baseline.
     pub(super) fn parse(file: &str, text: &str) -> anyhow::Result<Self> {
         let baseline: Self = serde_json::from_str(text)
-            .with_context(|| format!("{file} is no {WHAT}; write one with --write-baseline"))?;
+            .with_context(|| format!("{file} is not a {WHAT}; write one with --write-baseline"))?;
         if baseline.is != WHAT || baseline.shape != SHAPE {
             anyhow::bail!(
-                "{file} is no {WHAT} that this version reads (it was written by plimsoll {}); write it anew with --write-baseline",
+                "{file} is a {WHAT} of an unsupported version (written by plimsoll {}); write it again with --write-baseline",
                 baseline.plimsoll
             );
         }
         Ok(baseline)
     }
 
-    /// Whether a text is one: it may be written over, whatever its shape.
+    /// Returns true if `text` is a baseline of any version, which may be overwritten.
     pub(super) fn is_one(text: &str) -> bool {
         let value: Result<serde_json::Value, _> = serde_json::from_str(text);
         value.is_ok_and(|value| value["is"] == WHAT)
     }
 
-    /// The program that wrote it, where that is another version.
+    /// Returns the version of the program that wrote the baseline, if it differs from this one.
     pub(super) fn other_version(&self) -> Option<&str> {
         (self.plimsoll != env!("CARGO_PKG_VERSION")).then_some(&*self.plimsoll)
     }
 
-    /// As a file.
+    /// Returns the content of the baseline file.
     pub(super) fn text(&self) -> anyhow::Result<String> {
         Ok(format!("{}\n", serde_json::to_string_pretty(self)?))
     }

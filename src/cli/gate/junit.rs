@@ -1,13 +1,13 @@
-//! The result of a gate as `JUnit` XML, which build servers show: one suite a session, one case a lane and measure.
+//! The result of `plimsoll gate` as `JUnit` XML: one suite per session, one case per lane and measure.
 
 use super::{Judged, Verdict};
 use crate::safe_text::is_obeyed;
 use std::fmt::Write as _;
 
-/// What our files begin with, behind the declaration of XML.
+/// Start of the files, after the XML declaration.
 const BEGINS: &str = "<testsuites name=\"plimsoll gate\"";
 
-/// What it is, and what tells it from other files.
+/// Description of the file and the function that recognizes it.
 pub(super) const OWN: (&str, fn(&str) -> bool) = ("JUnit result of plimsoll gate", is_own);
 
 fn is_own(text: &str) -> bool {
@@ -15,7 +15,7 @@ fn is_own(text: &str) -> bool {
 }
 
 impl Verdict {
-    /// The whole file.
+    /// Returns the content of the file.
     pub(super) fn junit(&self) -> String {
         let suites: Vec<(usize, usize, String)> = self.sessions.iter().map(suite).collect();
         let tests: usize = suites.iter().map(|(tests, ..)| tests).sum();
@@ -57,14 +57,14 @@ fn suite(judged: &Judged) -> (usize, usize, String) {
         }
     };
     if judged.content_changed {
-        let why = "its content is not what it was when the baseline was written";
+        let why = "its content differs from the baseline's";
         case(&name, "content", Some(why));
     }
     for lane in &judged.lanes {
         let class = format!("{name}.{}", lane.name);
         for (nth, check) in lane.checks.iter().enumerate() {
             let failure = (!check.ok).then_some(&*check.text);
-            // A measure may be held against the baseline and against a limit; build servers want two names for that.
+            // A measure may be compared with the baseline and with a limit; each case needs its own name.
             let before = lane.checks[..nth].iter();
             let measure = match before
                 .filter(|other| other.measure == check.measure)
@@ -82,7 +82,7 @@ fn suite(judged: &Judged) -> (usize, usize, String) {
     (tests, failures, suite)
 }
 
-/// A session of many by its title too.
+/// Returns the suite's name, with the title if the file holds many sessions.
 fn named(name: &str, judged: &Judged) -> String {
     match judged.place.conversation {
         Some(_) => format!("{name} {}", judged.title),
@@ -90,7 +90,7 @@ fn named(name: &str, judged: &Judged) -> String {
     }
 }
 
-/// For texts and attributes. What XML cannot hold at all, not even escaped, is left out.
+/// Escapes text for element content and attributes. Omits characters that XML does not allow.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -102,7 +102,7 @@ fn escaped(text: &str) -> String {
             '\'' => out.push_str("&apos;"),
             '\t' | '\n' | '\r' => out.push(' '),
             '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {}
-            // What would reorder the line shows as its code.
+            // Bidirectional controls are shown as their codes.
             c if is_obeyed(c) => out.extend(c.escape_unicode()),
             c => out.push(c),
         }

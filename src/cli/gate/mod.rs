@@ -32,12 +32,12 @@ pub(super) struct Args {
     options: Options,
 }
 
-/// One session, weighed, with what was found.
+/// A session with its figures and the results of the checks.
 struct Judged {
     place: Place,
     title: String,
     session: baseline::Session,
-    /// The content is another than the baseline's.
+    /// True if the content differs from the baseline's.
     content_changed: bool,
     changes: Vec<String>,
     lanes: Vec<JudgedLane>,
@@ -51,12 +51,12 @@ struct JudgedLane {
     checks: Vec<Check>,
 }
 
-/// Everything there is to say, once for all forms.
+/// The result of the command, for text, JSON and `JUnit` XML.
 struct Verdict {
     baseline: Option<(String, Baseline)>,
     wrote: Option<String>,
     sessions: Vec<Judged>,
-    /// In the baseline, but not among these files.
+    /// Sessions of the baseline that are not among these files.
     not_checked: Vec<String>,
     left_out: LeftOut,
 }
@@ -109,7 +109,7 @@ impl Args {
     }
 }
 
-/// Reads the baseline; what is to be written is looked at too, before long work.
+/// Reads the baseline and checks the paths of the output files, before the sessions are played.
 fn opened(options: &Options) -> anyhow::Result<Option<(String, Baseline)>> {
     if let Some(junit) = &options.junit {
         check_own(junit, junit::OWN)?;
@@ -126,7 +126,7 @@ fn opened(options: &Options) -> anyhow::Result<Option<(String, Baseline)>> {
     let baseline = Baseline::parse(&file, &text)?;
     if let Some(version) = baseline.other_version() {
         note(&format!(
-            "{file} was written by plimsoll {version}, this is {}: figures may differ for that alone",
+            "{file} was written by plimsoll {version}, this is {}: figures may differ between versions",
             env!("CARGO_PKG_VERSION")
         ));
     }
@@ -141,7 +141,7 @@ fn judge(
 ) -> Judged {
     let content_changed = before.is_some_and(|before| before.sha256 != session.sha256);
     let lanes = session.lanes.iter().map(|(name, now)| {
-        // Figures of another conversation are nothing to compare with.
+        // Figures of different content are not compared.
         let known = before.filter(|_| !content_changed);
         let before = known.and_then(|before| before.lanes.get(name));
         let figures = before.map(baseline::Lane::figures);
@@ -191,7 +191,7 @@ impl Verdict {
         self.sessions.iter().all(Judged::passed)
     }
 
-    /// Writes what is to be written.
+    /// Writes the requested files.
     fn write(&mut self, options: &Options) -> anyhow::Result<()> {
         if let Some(path) = options.baseline.as_ref().filter(|_| options.write_baseline) {
             let sessions = self
@@ -247,7 +247,7 @@ impl Judged {
         if self.content_changed {
             let _ = writeln!(
                 text,
-                "FAIL {file}  its content is not what it was when the baseline was written, so nothing is compared; write it anew with --write-baseline"
+                "FAIL {file}  its content differs from the baseline's, so it is not compared; write the baseline again with --write-baseline"
             );
         }
         for change in &self.changes {

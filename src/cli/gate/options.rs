@@ -1,4 +1,4 @@
-//! The options of `plimsoll gate`: limits, and where the baseline is.
+//! Options of `plimsoll gate`: limits and the baseline.
 
 use crate::analysis::tune::{Limit, Limits};
 use crate::cli::args::number;

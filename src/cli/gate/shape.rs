@@ -1,4 +1,4 @@
-//! What `plimsoll gate` says as JSON.
+//! The result of `plimsoll gate` as JSON.
 
 use super::baseline::Lane;
 use super::{Judged, JudgedLane, Verdict};
@@ -6,7 +6,7 @@ use crate::cli::output::plain;
 use serde_json::{Map, Value, json};
 
 impl Verdict {
-    /// All of it.
+    /// Returns the JSON value.
     pub(super) fn shape(&self) -> Value {
         json!({
             "passed": self.passed(),

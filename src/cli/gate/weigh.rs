@@ -1,4 +1,4 @@
-//! Plays the lanes of a gate over one session.
+//! Plays the lanes of `plimsoll gate` over one session.
 
 use super::baseline::{Lane as Known, Session};
 use crate::analysis::cost::{Billing, Bills};
@@ -12,7 +12,7 @@ use crate::session::Session as Recorded;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// What the lanes come to.
+/// Plays the lanes and returns their figures.
 pub(super) fn session(
     case: &Case,
     (lanes, with_recorded): (&[(&Lane, String)], bool),
@@ -54,7 +54,7 @@ pub(super) fn session(
     }
 }
 
-/// What tells one content from another: the file, or the messages of one session where the file holds more.
+/// Returns the SHA-256 of the file, or of the session's messages if the file holds several sessions.
 fn content(session: &Recorded, place: &Place) -> String {
     let bytes = session.source.bytes.whole();
     let messages = session.messages.iter().flat_map(|message| &message.raw);
@@ -72,7 +72,7 @@ fn by_name(knobs: &KnobValues) -> BTreeMap<String, f64> {
         .collect()
 }
 
-/// What calls are billed by.
+/// Returns the prices and billing rules as text.
 fn prices(session: &Recorded, billing: Billing<'_>) -> Vec<String> {
     let told = |(idx, name): (usize, &String)| {
         let mut steps = session.steps.iter();
@@ -81,7 +81,7 @@ fn prices(session: &Recorded, billing: Billing<'_>) -> Vec<String> {
             .and_then(|step| step.time);
         let price = billing.prices.lookup(billing.model.unwrap_or(name), first);
         let Some(price) = price else {
-            return format!("{name}: not known");
+            return format!("{name}: unknown");
         };
         let write = price.cache_write.unwrap_or(price.input);
         format!(

@@ -1,4 +1,4 @@
-//! What `plimsoll inspect` says to people.
+//! The result of `plimsoll inspect` as text.
 
 use super::{Findings, LARGEST};
 use crate::analysis::{largest_parts, tokens_by_tool};
@@ -10,13 +10,13 @@ use crate::session::StepsFrom;
 use crate::units::Tokens;
 use std::fmt::Write as _;
 
-/// Conversations listed.
+/// Number of conversations in the list.
 const MOST_TRACKS: usize = 60;
 /// Characters of a title in that list.
 const TITLE: usize = 60;
 
 impl Findings<'_> {
-    /// All of it, laid out.
+    /// Returns the text.
     pub(super) fn text(&self) -> String {
         let session = self.session();
         let mut text = format!("{}\n{}\n\n", clean(&session.title), clean(&self.verdict));
@@ -102,7 +102,7 @@ impl Findings<'_> {
         text
     }
 
-    /// Which of the file's conversations it is.
+    /// Formats the number and the kind of the conversation.
     fn place(&self) -> String {
         let all = &self.loaded.conversations;
         let what = match all.get(self.conversation).filter(|_| has_tracks(all)) {
@@ -110,10 +110,13 @@ impl Findings<'_> {
             None => String::new(),
         };
         let number = self.conversation + 1;
-        format!("{number} of {} ({what}--conversation N chooses)", all.len())
+        format!(
+            "{number} of {} ({what}--conversation N selects another)",
+            all.len()
+        )
     }
 
-    /// What the file holds beside what was said, what it lacks, and what its format cannot say.
+    /// Formats which data the file records besides the messages, lacks, or cannot record in its format.
     fn carries_text(&self) -> String {
         let all = self.availability();
         let of = |how: Availability| {
@@ -124,12 +127,13 @@ impl Findings<'_> {
         let told = [
             of(Availability::Present),
             of(Availability::Absent).map(|names| format!("none in this file: {names}")),
-            of(Availability::Unsupported).map(|names| format!("not kept by this format: {names}")),
+            of(Availability::Unsupported)
+                .map(|names| format!("not recorded by this format: {names}")),
         ];
         told.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
-    /// What became of the records of the file.
+    /// Appends a table of the file's records and how many of them are in the context.
     fn records(&self, text: &mut String) {
         let records = &self.loaded.report.records;
         if records.is_empty() {
@@ -151,7 +155,7 @@ impl Findings<'_> {
         }
     }
 
-    /// The conversations of the file.
+    /// Appends the list of the file's conversations.
     fn tracks(&self, text: &mut String) {
         let all = &self.loaded.conversations;
         if all.len() < 2 {
@@ -179,7 +183,7 @@ impl Findings<'_> {
         }
         if all.len() > MOST_TRACKS {
             let more = grouped((all.len() - MOST_TRACKS) as u64);
-            let _ = writeln!(text, "  and {more} more, which --json lists");
+            let _ = writeln!(text, "  and {more} more (--json lists all)");
         }
     }
 
@@ -196,7 +200,7 @@ impl Findings<'_> {
             *what == RecordedData::Compactions && *how != Availability::Unsupported
         };
         if !self.availability().iter().any(is_told) {
-            return format!("{usage}; compactions are not kept by this format");
+            return format!("{usage}; compactions are not recorded by this format");
         }
         format!(
             "{usage}, {}",

@@ -1,4 +1,4 @@
-//! `plimsoll presets export` and `import`: settings in a system's own form, there and back.
+//! `plimsoll presets export` and `import`: settings in a system's own format.
 
 use crate::cli::args::Shared;
 use crate::cli::lanes::LaneArgs;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Writes the tuned settings of one preset.
+/// Prints the settings of a preset in the system's own format.
 pub(super) fn export(lanes: &LaneArgs, shared: &Shared) -> anyhow::Result<()> {
     let lane = lanes.one("presets export", shared)?;
     let exported = native::export(&lane.policy, &lane.knobs).map_err(anyhow::Error::msg)?;
@@ -28,7 +28,7 @@ pub(super) fn export(lanes: &LaneArgs, shared: &Shared) -> anyhow::Result<()> {
     print(&exported.text)
 }
 
-/// Reads a configuration and says which preset and knobs it means.
+/// Reads a system's configuration and prints the corresponding preset and settings.
 pub(super) fn import(file: &Path, output: Option<&Path>, shared: &Shared) -> anyhow::Result<()> {
     let text = load_configuration(file)?;
     let imported =
@@ -62,7 +62,7 @@ fn shape(imported: &Imported) -> Value {
     })
 }
 
-/// The options of `replay` and `compact` that mean the same.
+/// Returns the equivalent options of `replay` and `compact`.
 fn options(imported: &Imported) -> String {
     let knob = |name: &str| imported.policy.knob(name).map(|k| k.value);
     let differs = |values: &KnobValues, name: &str| values.get(name) != knob(name);
@@ -86,7 +86,7 @@ fn sentence(imported: &Imported) -> String {
         let _ = writeln!(text, "Not a setting here: {}", unread.join(", "));
     }
     if imported.toml.is_some() {
-        let more = "It has hooks of its own, which no knob can say: write it with -o OUT.toml and give --policy OUT.toml.";
+        let more = "It defines its own hooks, which no setting can express: write it with -o OUT.toml and use --policy OUT.toml.";
         let _ = writeln!(text, "\n{more}");
     } else {
         let _ = writeln!(text, "\nplimsoll replay FILE {}", options(imported));

@@ -1,4 +1,4 @@
-//! `plimsoll presets save` and `remove`: tuned policies as presets of one's own.
+//! `plimsoll presets save` and `remove`: your own presets.
 
 use crate::cli::args::Shared;
 use crate::cli::lanes::LaneArgs;
@@ -8,17 +8,17 @@ use crate::presets::own::own;
 use serde_json::json;
 use std::path::Path;
 
-/// Keeps one policy with its settings under a name of one's own.
+/// Saves a policy with its settings under a new name.
 pub(super) fn save(name: &str, lanes: &LaneArgs, shared: &Shared) -> anyhow::Result<()> {
     let lane = lanes.one("presets save", shared)?;
     let kept = OwnPresets::here();
     let own = own(&policy_text(&lane.word, &kept)?, &lane.knobs, name)
         .map_err(|why| anyhow::anyhow!("--as {name}: {why}"))?;
     let path = kept.save(&own)?;
-    told(shared, "kept as", &own.name, &path)
+    told(shared, "saved as", &own.name, &path)
 }
 
-/// Takes one away.
+/// Removes a preset of the user.
 pub(super) fn remove(name: &str, shared: &Shared) -> anyhow::Result<()> {
     let path = OwnPresets::here().remove(name)?;
     told(shared, "removed", name, &path)

@@ -1,4 +1,4 @@
-//! `plimsoll presets show`: a preset with its knobs, stages and sources.
+//! `plimsoll presets show`: a preset with its settings, stages and sources.
 
 use super::names;
 use super::stage_words::{boundary, hook, kept, role, sentence, what};
@@ -10,7 +10,7 @@ use anyhow::bail;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// Prints a preset with all there is to it.
+/// Prints a preset with its settings, stages and sources.
 pub(super) fn show(name: &str, as_json: bool) -> anyhow::Result<()> {
     let own = OwnPresets::here();
     let is_known = PRESETS.iter().any(|p| p.name == name) || own.file(name).is_some();
@@ -89,7 +89,7 @@ fn stage_shape(stage: &Stage) -> Value {
 
 fn text(policy: &Policy) -> String {
     let mut text = format!(
-        "{} ({})\n{}\n\nKnobs\n",
+        "{} ({})\n{}\n\nSettings\n",
         policy.label, policy.name, policy.help
     );
     for knob in &policy.knobs {
@@ -126,8 +126,8 @@ fn text(policy: &Policy) -> String {
         .for_each(|stage| _ = writeln!(text, "  {}: {}", stage.id, sentence(stage)));
     for (title, lines) in [
         ("Sources", &policy.sources),
-        ("Not known", &policy.unknowns),
-        ("Other than documented", &policy.differences),
+        ("Unknown", &policy.unknowns),
+        ("Differs from the documentation", &policy.differences),
     ] {
         if !lines.is_empty() {
             let _ = writeln!(text, "\n{title}");

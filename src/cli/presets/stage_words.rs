@@ -1,8 +1,8 @@
-//! A stage in words: what it does as a sentence, and the names of its settings as a policy has them.
+//! Stages as sentences, and the names of their options as policy files write them.
 
 use crate::engine::{Action, Boundary, Cut, Hook, Keep, KnobRole, Mutates, Stage, Unit, What};
 
-/// A stage as a sentence: "before call, when used >= …: drop messages; keeps system; …".
+/// Formats a stage as a sentence: "before call, when used >= …: drop messages; keeps system; …".
 pub(super) fn sentence(stage: &Stage) -> String {
     let hook = hook(stage.at).replace('_', " ");
     let mut clauses = vec![format!("{hook}, when {}: {}", stage.when.text, deed(stage))];
@@ -17,7 +17,7 @@ pub(super) fn sentence(stage: &Stage) -> String {
         }
     }
     if results.repeated {
-        clauses.push("only what the very same call returned again later".to_owned());
+        clauses.push("only results that an identical later call returned again".to_owned());
     }
     if let Some(most) = &stage.take.oldest {
         clauses.push(format!("no more than the oldest {}", most.text));
@@ -34,7 +34,7 @@ pub(super) fn sentence(stage: &Stage) -> String {
         clauses.push("for this call only".to_owned());
     }
     if let Some(steps) = &stage.delay {
-        clauses.push(format!("lands {} steps later", steps.text));
+        clauses.push(format!("takes effect {} calls later", steps.text));
     }
     if let Some(least) = &stage.guard.min_saved {
         clauses.push(format!("only if more than {} tokens are saved", least.text));
@@ -43,18 +43,21 @@ pub(super) fn sentence(stage: &Stage) -> String {
         clauses.push("only if the context shrinks".to_owned());
     }
     if stage.guard.cooldown.text != "0" {
-        clauses.push(format!("then rests {} steps", stage.guard.cooldown.text));
+        clauses.push(format!(
+            "then pauses for {} calls",
+            stage.guard.cooldown.text
+        ));
     }
     if let Some(minutes) = &stage.guard.cold {
         clauses.push(format!(
-            "once no call was made for {} minutes, or all is full",
+            "only after {} minutes without a call, or at overflow",
             minutes.text
         ));
     }
     clauses.join("; ")
 }
 
-/// What it does to what.
+/// Formats the stage's action and its objects.
 fn deed(stage: &Stage) -> String {
     let what = what(stage.take.what).replace('_', " ");
     match &stage.action {
@@ -67,17 +70,17 @@ fn deed(stage: &Stage) -> String {
         },
         Action::Summarize(s) => {
             let size_only = if s.is_opaque {
-                " (size only: nobody but its provider can read it)"
+                " (size only: encrypted for the provider)"
             } else {
                 ""
             };
             format!(
-                "put a summary of at most {} tokens in the place of {what}{size_only}",
+                "replace {what} with a summary of at most {} tokens{size_only}",
                 s.max_tokens.text
             )
         }
         Action::Cut(cut) => cut_deed(cut),
-        Action::Log(_) => "say a line, as the system's own log does".to_owned(),
+        Action::Log(_) => "write a line to the system's own log".to_owned(),
         Action::Named(named) => {
             let numbers = named.numbers.iter();
             let numbers = numbers.map(|(name, expr)| format!("{name} = {}", expr.text));
@@ -92,7 +95,7 @@ fn deed(stage: &Stage) -> String {
     }
 }
 
-/// What a cut does.
+/// Formats the action of a cut.
 fn cut_deed(cut: &Cut) -> String {
     let unit = match cut.unit {
         Unit::Chars => "characters",
@@ -101,7 +104,7 @@ fn cut_deed(cut: &Cut) -> String {
     let lines = cut.lines.as_ref();
     let lines = lines.map_or_else(String::new, |n| format!(" or {} lines", n.text));
     let whole = if cut.spills {
-        "; the whole goes to a file"
+        "; saves the whole result to a file"
     } else {
         ""
     };
@@ -111,7 +114,7 @@ fn cut_deed(cut: &Cut) -> String {
     )
 }
 
-/// The name of a role.
+/// Returns the name of a role.
 pub(super) fn role(role: KnobRole) -> &'static str {
     match role {
         KnobRole::CompressionTrigger => "compression_trigger",
@@ -125,7 +128,7 @@ pub(super) fn role(role: KnobRole) -> &'static str {
     }
 }
 
-/// The name of a hook.
+/// Returns the name of a hook.
 pub(super) fn hook(hook: Hook) -> &'static str {
     match hook {
         Hook::ToolResult => "tool_result",
@@ -140,7 +143,7 @@ pub(super) fn hook(hook: Hook) -> &'static str {
     }
 }
 
-/// The name of what is taken.
+/// Returns the name of the objects that a stage takes.
 pub(super) fn what(what: What) -> &'static str {
     match what {
         What::Messages => "messages",
@@ -148,7 +151,7 @@ pub(super) fn what(what: What) -> &'static str {
     }
 }
 
-/// The name of a boundary.
+/// Returns the name of a boundary.
 pub(super) fn boundary(boundary: Boundary) -> &'static str {
     match boundary {
         Boundary::None => "none",
@@ -158,7 +161,7 @@ pub(super) fn boundary(boundary: Boundary) -> &'static str {
     }
 }
 
-/// A rule for keeping, as a policy has it.
+/// Returns a rule for keeping, as policy files write it.
 pub(super) fn kept(keep: &Keep) -> String {
     match keep {
         Keep::System => "system".to_owned(),

@@ -28,10 +28,10 @@ pub(super) struct Args {
     options: Options,
 }
 
-/// Everything there is to say, once for all forms.
+/// The result of the command, for text, JSON and CSV.
 struct Findings {
     subjects: Vec<Subject>,
-    /// What names them behind `--policy`.
+    /// The policies as `--policy` names them.
     named: Vec<String>,
     weight: Share,
     sessions: Vec<Swept>,
@@ -89,7 +89,7 @@ impl Args {
 }
 
 impl Findings {
-    /// The settings of a point as `--set` takes them: what differs from the policy's own defaults.
+    /// Returns the settings of a point that differ from the policy's defaults, as `--set` takes them.
     fn set(&self, point: &Point) -> Vec<String> {
         let subject = &self.subjects[point.subject];
         let differing = words(&subject.policy, &subject.policy.defaults(), &point.knobs);

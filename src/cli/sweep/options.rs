@@ -1,4 +1,4 @@
-//! The options of `plimsoll sweep`: what varies, how many settings are tried, what is preferred.
+//! Options of `plimsoll sweep`: the values to try, their number and the preference.
 
 use crate::analysis::tune::{Axis, Scale, Subject, Values};
 use crate::cli::args::{Shared, number};
@@ -61,7 +61,7 @@ impl Options {
         let is_listed = |axis: &Axis| matches!(axis.values, Values::Listed(_));
         let all_listed = subjects.iter().flat_map(|s| &s.axes).all(is_listed);
         let largest = subjects.iter().map(Subject::n_settings).max().unwrap_or(0);
-        // The present settings may be one more.
+        // The present settings may add one.
         let all = usize::try_from(largest.saturating_add(1)).unwrap_or(MOST);
         match self.points {
             Some(points) => points,
@@ -111,9 +111,12 @@ impl Options {
             bail!("{}", unknown(vary, &subjects));
         }
         match &subjects[..] {
-            [] => bail!("none and recorded have nothing to vary; name another --policy"),
+            [] => bail!("none and recorded have no setting to vary; choose another --policy"),
             [one] if one.axes.is_empty() => {
-                bail!("{} has no knob to vary; name another --policy", one.lane)
+                bail!(
+                    "{} has no setting to vary; choose another --policy",
+                    one.lane
+                )
             }
             _ => Ok((subjects, named)),
         }
@@ -135,13 +138,13 @@ fn unknown(vary: &Vary, subjects: &[Subject]) -> String {
         return format!("no lane is named {lane:?}; there are {}", lanes.join(", "));
     }
     format!(
-        "no policy here has a knob named {:?}; there are {}",
+        "no policy here has a setting named {:?}; there are {}",
         vary.knob,
         known.join(", ")
     )
 }
 
-/// Lane names hold no `=`, knob names no `.`.
+/// Splits the text at the lane's `.`. Lane names hold no `=`, names of settings no `.`.
 fn vary(text: &str) -> anyhow::Result<Vary> {
     let parsed = text.split_once('=').map(|(name, values)| {
         let (lane, knob) = match name.rsplit_once('.') {
@@ -162,7 +165,7 @@ fn vary(text: &str) -> anyhow::Result<Vary> {
         })
 }
 
-/// `A,B,C`, `MIN..MAX`, `MIN..MAX:STEP`, `MIN..MAX:log`, `MIN..MAX:linear`.
+/// Parses `A,B,C`, `MIN..MAX`, `MIN..MAX:STEP`, `MIN..MAX:log` or `MIN..MAX:linear`.
 fn axis(policy: &Policy, knob: &Knob, values: &str) -> anyhow::Result<Axis> {
     let name = &knob.name;
     let value = |text: &str| value_of("--vary", knob, text.trim());
@@ -195,10 +198,10 @@ fn stepped(
         .map(|step| (step, (high - low) / step));
     let Some((step, n)) = n.filter(|(_, n)| (0.0..MOST as f64).contains(n)) else {
         bail!(
-            "--vary {knob}={low}..{high}:{step}: behind the colon give a step above 0, log or linear"
+            "--vary {knob}={low}..{high}:{step}: after the colon give a step above 0, log or linear"
         );
     };
-    // Without the dust of adding steps such as 0.05.
+    // Rounds off errors of adding steps such as 0.05.
     let nth = |nth: u32| ((low + f64::from(nth) * step) * 1e6).round() / 1e6;
     let values: Vec<f64> = (0..=(n + 1e-9) as u32).map(nth).collect();
     Ok(Axis::listed(policy, knob, &values)?)
@@ -214,6 +217,6 @@ fn points(text: &str) -> anyhow::Result<usize> {
 fn weight(text: &str) -> anyhow::Result<Share> {
     match number(text).filter(|n| (0.0..=1.0).contains(n)) {
         Some(n) => Ok(Share(n)),
-        None => bail!("give a number from 0 (cost alone) to 1 (risk alone)"),
+        None => bail!("give a number from 0 (cost only) to 1 (references at risk only)"),
     }
 }

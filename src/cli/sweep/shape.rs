@@ -1,4 +1,4 @@
-//! What `plimsoll sweep` says as JSON and as CSV.
+//! The result of `plimsoll sweep` as JSON and as CSV.
 
 use super::{Findings, Swept};
 use crate::analysis::tune::{Point, Price, front, price_unit};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 impl Findings {
-    /// All of it.
+    /// Returns the JSON value.
     pub(super) fn shape(&self) -> Value {
         let plan = self.sessions.first().map_or(0, |s| s.points.len());
         json!({
@@ -104,7 +104,7 @@ impl Findings {
         }))
     }
 
-    /// One line a session and setting.
+    /// Returns CSV with one line per session and setting.
     pub(super) fn csv(&self) -> String {
         let mut text = "file,lane,set,usd,tokens_sent,tokens_total,at_risk,peak,peak_share,compactions,overflows,now,front,recommended,rejected\n".to_owned();
         for swept in &self.sessions {

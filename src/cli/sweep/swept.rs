@@ -1,4 +1,4 @@
-//! One session with all settings tried on it, and what to read them by.
+//! A session with all settings tried on it, and the reference values for comparison.
 
 use super::options::Options;
 use crate::analysis::cost::{Billing, Bills};
@@ -15,10 +15,10 @@ use crate::units::{Share, Tokens};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Points between two words about how far it is.
+/// Number of points between two progress messages.
 const TELL: usize = 16;
 
-/// One session with all its points.
+/// A session with all its points.
 pub(super) struct Swept {
     pub(super) place: Place,
     pub(super) format: &'static str,
@@ -31,23 +31,22 @@ pub(super) struct Swept {
     pub(super) basis_sentence: String,
     pub(super) points: Vec<Point>,
     pub(super) recommended: Result<Recommendation, String>,
-    /// What to read risk by; none where tokens alone were counted.
+    /// Reference values for the risk; `None` if only tokens were counted.
     pub(super) beside: Option<Beside>,
 }
 
-/// What to read risk by.
+/// Reference values for the risk.
 pub(super) struct Beside {
     /// References at risk on the recorded lane, and its compactions.
     pub(super) noise: (usize, usize),
-    /// References that would be left if predicted summaries held what was asked for most, by point, of those that are
-    /// listed.
+    /// References at risk if predicted summaries held the names used most, for each listed point.
     pub(super) fewest: BTreeMap<usize, usize>,
-    /// Of what could have been left unsent without loss, what the recommended settings leave.
+    /// Tokens that the recommended settings save, as a share of the lossless maximum.
     pub(super) saved: Option<Share>,
 }
 
 impl Swept {
-    /// Tries them; `tell` hears how far it is.
+    /// Tries all settings; `tell` receives progress messages.
     pub(super) fn new(
         place: &Place,
         case: &Case,
@@ -108,7 +107,7 @@ impl Swept {
         })
     }
 
-    /// What is preferred for it.
+    /// Selects the recommended point.
     pub(super) fn taste(&self, weight: Share) -> Taste {
         Taste {
             weight,
@@ -123,7 +122,7 @@ fn noise(case: &Case, names: &Names, reserve: Tokens) -> (usize, usize) {
     (missed.faults.len(), really.compactions)
 }
 
-/// Where it makes a difference.
+/// Computes the reference values if the risk was measured.
 fn fewest(
     gauge: &Gauge<'_>,
     subjects: &[Subject],

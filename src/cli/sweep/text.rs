@@ -1,4 +1,4 @@
-//! What `plimsoll sweep` says to people.
+//! The result of `plimsoll sweep` as text.
 
 use super::{Findings, Swept};
 use crate::analysis::tune::{
@@ -10,11 +10,11 @@ use crate::figure::usd;
 use crate::units::{Share, Tokens};
 use std::fmt::Write as _;
 
-/// Rows of the front before the rest is only counted.
+/// Number of rows of the front that are listed without `--all`.
 const SHOWN: usize = 24;
 
 impl Findings {
-    /// All of it.
+    /// Returns the text.
     pub(super) fn text(&self, all: bool, are_many: bool) -> String {
         let mut text = String::new();
         for swept in self.sessions.iter().filter(|_| !are_many || all) {
@@ -64,7 +64,7 @@ impl Findings {
         {
             let _ = writeln!(
                 text,
-                "The session as it was really sent has {noise} at risk after {}: that much may be noise.",
+                "Noise floor: the recorded run has {noise} at risk after {}.",
                 counted(compactions, "compaction")
             );
         }
@@ -106,7 +106,7 @@ impl Findings {
             .filter_map(|p| p.score)
             .all(|s| s.risk.is_none());
         if price_unit(points) == Price::Sent && works > 0 && !by_tokens {
-            text.push_str("No price is known for this model: tokens sent stand for the cost (--price-as MODEL or --prices FILE.toml gives one).\n");
+            text.push_str("Tokens sent are listed instead of the cost: no price is known for this model (--price-as MODEL or --prices FILE.toml gives one).\n");
         }
         text.push('\n');
     }
@@ -148,7 +148,7 @@ impl Findings {
         }
     }
 
-    /// What varies, with its values.
+    /// Formats the settings of a point that vary, with their values.
     fn settings(&self, point: &Point) -> String {
         let subject = &self.subjects[point.subject];
         let mut all = words(
@@ -164,7 +164,7 @@ impl Findings {
         clean(&all.join(" ")).into_owned()
     }
 
-    /// The options that make a lane of a point.
+    /// Appends the options that select a point.
     fn paste(&self, text: &mut String, point: &Point) {
         let _ = write!(text, "  --policy {}", clean(&self.named[point.subject]));
         for set in self.set(point) {
@@ -173,7 +173,7 @@ impl Findings {
         text.push('\n');
     }
 
-    /// Several sessions: what is best for each, and one setting for all.
+    /// Returns the text for several sessions: the best setting of each, and one setting for all.
     fn many(&self, text: &mut String) {
         let Some(first) = self.sessions.first() else {
             return;
@@ -233,7 +233,7 @@ impl Findings {
 
     fn row(&self, text: &mut String, (idx, swept): (usize, &Swept), width: usize) {
         let unit = price_unit(&swept.points);
-        // Sessions of one folder may differ in what a cost is: each figure says it.
+        // Sessions of a folder may differ in the unit of the cost, so each figure names it.
         let paid = |point: &Point| match unit {
             Price::Usd => cost(unit, point),
             Price::Sent => format!("{} tokens", cost(unit, point)),
@@ -248,7 +248,7 @@ impl Findings {
         let best = swept
             .recommended
             .as_ref()
-            .map_or_else(|_| "nothing works".to_owned(), |found| said(found.point));
+            .map_or_else(|_| "no setting works".to_owned(), |found| said(found.point));
         let robust = self.robust.as_ref();
         let own = robust.and_then(|r| r.regrets.iter().find(|r| r.session == idx));
         let without = robust.and_then(|r| r.left_out.iter().find(|l| l.session == idx));
@@ -266,7 +266,7 @@ impl Findings {
     }
 }
 
-/// The points that are listed: what trades cost for risk, what is recommended, the present settings.
+/// Returns the points to list: the front of cost and risk, the recommendation and the present settings.
 fn rows(points: &[Point], recommended: Option<&Recommendation>, all: bool) -> Vec<usize> {
     if all {
         return (0..points.len()).collect();
@@ -274,7 +274,7 @@ fn rows(points: &[Point], recommended: Option<&Recommendation>, all: bool) -> Ve
     let mut rows = front(points);
     if rows.len() > SHOWN {
         rows = trade_off(points);
-        // Evenly among those that are too many.
+        // Picks rows evenly if there are too many.
         let n = rows.len();
         let is_one = |nth: usize| n <= SHOWN || nth * SHOWN / n != (nth + 1) * SHOWN / n;
         let mut nth = 0..;
@@ -319,20 +319,20 @@ fn cost(unit: Price, point: &Point) -> String {
     }
 }
 
-/// What a setting saves, against what could be saved without losing anything.
+/// Formats the tokens that a setting saves, as a share of the lossless maximum.
 fn unsent(saved: Share) -> String {
-    /// Where next to nothing could be saved, shares of it say nothing.
+    /// Largest share that is printed. Higher ones mean that almost nothing could be saved without loss.
     const MOST: f64 = 10.0;
     let share = percent(saved);
     if saved.0 > MOST {
-        "It leaves many times more unsent than could be left without loss.".to_owned()
+        "Saves many times the lossless maximum.".to_owned()
     } else if saved.0 > 1.0 {
-        format!("It leaves more unsent than could be left without loss ({share} of it).")
+        format!("Saves more than the lossless maximum ({share}).")
     } else {
-        format!("It leaves unsent {share} of what could be left unsent without loss.")
+        format!("Saves {share} of the lossless maximum.")
     }
 }
 
 fn regret(regret: Option<f64>) -> String {
-    regret.map_or_else(|| "no use".to_owned(), |regret| percent(Share(regret)))
+    regret.map_or_else(|| "fails".to_owned(), |regret| percent(Share(regret)))
 }

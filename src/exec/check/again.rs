@@ -1,4 +1,4 @@
-//! Compacting the result again with the same settings changes nothing, or it is said why.
+//! Checks that compacting the result again with the same settings changes nothing, and reports why it would.
 
 use super::{Check, Promise};
 use crate::engine::{

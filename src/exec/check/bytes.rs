@@ -51,13 +51,13 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
         }
         let is_there = context.iter().any(|there| how(message, there).is_some());
         let what = if is_there {
-            "it stands in another order"
+            "its position changed"
         } else {
             "its bytes changed"
         };
         return Check::failed(
             NAME,
-            format!("message {} was not touched, but {what}", idx + 1),
+            format!("message {} was not edited, but {what}", idx + 1),
         );
     }
     passed(kept, reframed, beside)
@@ -74,8 +74,8 @@ fn passed(kept: usize, reframed: usize, beside: usize) -> Check {
         format!(
             "{} byte for byte, in the order of the source{}{}",
             counted(kept + reframed, "untouched message"),
-            some(reframed, "of them with other fields around it"),
-            some(beside, "more beside something that changed, word for word"),
+            some(reframed, "of them with changed surrounding fields"),
+            some(beside, "more verbatim in a changed record"),
         ),
     )
 }

@@ -151,7 +151,7 @@ fn differing_text(promised: &Contents<'_>, found: &Contents<'_>) -> Option<Strin
     for (message, text) in &promised.texts {
         if !rest.any(|(_, there)| there == text) {
             return Some(format!(
-                "a text of message {} is missing or in another place",
+                "a text of message {} is missing or misplaced",
                 message + 1
             ));
         }
@@ -159,11 +159,11 @@ fn differing_text(promised: &Contents<'_>, found: &Contents<'_>) -> Option<Strin
     let more = found.texts.len() - promised.texts.len();
     if found.media + more < promised.media {
         return Some(format!(
-            "{} images or the like left no trace",
+            "{} images or other media are missing",
             promised.media - found.media - more
         ));
     }
-    (more > promised.media).then(|| format!("{more} texts more than promised"))
+    (more > promised.media).then(|| format!("{more} unexpected texts"))
 }
 
 fn differing_call(promised: &[Asked<'_>], found: &[Asked<'_>]) -> Option<String> {
@@ -179,7 +179,7 @@ fn differing_call(promised: &[Asked<'_>], found: &[Asked<'_>]) -> Option<String>
         if !is_same || !is_answered {
             let what = if is_same { "result" } else { "call" };
             return Some(format!(
-                "a {what} of message {} is not as it was",
+                "a {what} of message {} changed",
                 promised.message + 1
             ));
         }
@@ -194,6 +194,5 @@ fn differing_tool(promised: &[(usize, Value)], found: &[(usize, Value)]) -> Opti
             .map(|(_, tool)| tool.clone())
             .collect::<Vec<_>>()
     };
-    (tools(promised) != tools(found))
-        .then(|| "the definitions of tools are not the same".to_owned())
+    (tools(promised) != tools(found)).then(|| "the tool definitions differ".to_owned())
 }

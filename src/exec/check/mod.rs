@@ -157,13 +157,13 @@ fn unique_ids(promise: &Promise<'_>, read: &Session) -> Check {
     let known = repeated_ids(source, 0..source.messages.len());
     let known: HashSet<Id<'_>> = known.into_iter().collect();
     if let Some(id) = repeated.iter().find(|id| !known.contains(*id)) {
-        return Check::failed(NAME, format!("{id} stands for more than one"));
+        return Check::failed(NAME, format!("{id} is not unique"));
     }
     // Ids of messages are the file's own: no provider sees them.
     match repeated.iter().find(|id| matches!(id, Id::Call(_))) {
         Some(id) => Check::warned(
             NAME,
-            format!("{id} stands for more than one as in the source, which providers may refuse"),
+            format!("{id} is not unique, as in the source; providers may reject this"),
         ),
         None => Check::passed(NAME, "no id stands for two messages or two calls"),
     }

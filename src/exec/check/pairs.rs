@@ -71,9 +71,7 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     let what = counted(&found);
     Check::warned(
         "pairs",
-        format!(
-            "{calls}, {what} as in the source: a provider will refuse this until it is repaired"
-        ),
+        format!("{calls}, {what} as in the source: providers reject this unless it is repaired"),
     )
 }
 

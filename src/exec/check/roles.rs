@@ -13,7 +13,7 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session, report: &ImportReport
     if let Some(role) = unknown_role(promise, report) {
         return Check::failed(
             "roles",
-            format!("a message has the role `{role}`, which no provider takes"),
+            format!("a message has the role `{role}`, which no provider accepts"),
         );
     }
     let context = context_messages(read);
@@ -47,7 +47,7 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session, report: &ImportReport
     let empty = counted(n, "empty text");
     Check::warned(
         "roles",
-        format!("{said}; {empty} as in the source, which providers refuse"),
+        format!("{said}; {empty} as in the source; providers reject this"),
     )
 }
 

@@ -42,21 +42,21 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
         return Check::passed(
             NAME,
             format!(
-                "{} of sealed reasoning, unchanged",
+                "{} of encrypted reasoning, unchanged",
                 counted(kept.len(), "piece")
             ),
         );
     }
     if !promise.is_same_format() && found.is_empty() {
         let pieces = counted(kept.len(), "piece");
-        let text = format!("{pieces} of sealed reasoning left out, each as a whole");
+        let text = format!("{pieces} of encrypted reasoning left out");
         return Check::passed(NAME, text);
     }
     let (kept, found) = (kept.len(), found.len());
     Check::failed(
         NAME,
         format!(
-            "{} of sealed reasoning where {kept} were kept, or not as they were",
+            "{} of encrypted reasoning instead of {kept}, or changed",
             counted(found, "piece")
         ),
     )

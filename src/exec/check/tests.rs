@@ -196,7 +196,7 @@ fn what_the_source_has_no_result_for_is_said_and_may_stay() {
     assert!(pairs.warning && !checks[1].warning);
     assert_eq!(
         pairs.detail,
-        "1 call, 1 without a result as in the source: a provider will refuse this until it is repaired"
+        "1 call, 1 without a result as in the source: providers reject this unless it is repaired"
     );
 }
 
@@ -219,7 +219,7 @@ fn an_empty_text_beside_others_fails_unless_the_source_has_it() {
     assert!(
         checks[1]
             .detail
-            .ends_with("1 empty text as in the source, which providers refuse")
+            .ends_with("1 empty text as in the source; providers reject this")
     );
 }
 
@@ -348,7 +348,7 @@ fn a_notice_between_kept_messages_changes_the_id_of_a_parent_and_nothing_else() 
         kept_bytes(&written),
         Check::passed(
             "kept bytes",
-            "4 untouched messages byte for byte, in the order of the source; 1 of them with other fields around it"
+            "4 untouched messages byte for byte, in the order of the source; 1 of them with changed surrounding fields"
         ),
         "{written}"
     );

@@ -193,7 +193,7 @@ fn calls(source: &Contents<'_>, found: &Contents<'_>, all: &mut Vec<Aspect>) {
         n_noted,
         0,
     );
-    "a note stands in the place of each result".clone_into(&mut open.detail);
+    "a note replaces each result".clone_into(&mut open.detail);
     all.push(open);
 }
 
@@ -211,8 +211,8 @@ fn beside(session: &Session, read: &Session, all: &mut Vec<Aspect>) {
     });
     messages(
         (
-            "marks of what the program said in a person's place",
-            "mark of what the program said in a person's place",
+            "marks of messages that the program wrote as the user",
+            "mark of a message that the program wrote as the user",
         ),
         |m| m.is_injected,
     );
@@ -257,13 +257,7 @@ fn beside(session: &Session, read: &Session, all: &mut Vec<Aspect>) {
         ("context windows of calls", "context window of a call"),
         |step| step.window.is_some(),
     );
-    calls(
-        (
-            "calls of the model told apart",
-            "call of the model told apart",
-        ),
-        |_| true,
-    );
+    calls(("separate model calls", "separate model call"), |_| true);
     let (held, kept) = (session.compactions.len(), read.compactions.len());
     all.push(counted(("compactions", "compaction"), held, kept));
     let written = |session: &Session| session.messages.iter().filter(|m| !m.in_history).count();
@@ -275,7 +269,7 @@ fn beside(session: &Session, read: &Session, all: &mut Vec<Aspect>) {
         written(session),
         written(read),
     );
-    "what they stand for is there instead".clone_into(&mut summaries.detail);
+    "the messages that they replaced are included".clone_into(&mut summaries.detail);
     all.push(summaries);
     let has_title = session.title != session.source.name;
     let is_titled = usize::from(read.title == session.title);
@@ -304,7 +298,7 @@ fn around(loaded: &Loaded) -> [Aspect; 2] {
         others,
         0,
     );
-    "each is converted by itself".clone_into(&mut conversations.detail);
+    "convert each with --conversation".clone_into(&mut conversations.detail);
     let aside = loaded.report.records.iter();
     let aside: Vec<(&String, usize)> = aside
         .map(|(kind, n)| (kind, n.count - n.in_context))

@@ -161,7 +161,7 @@ fn read_again(bytes: Vec<u8>, format: &Format, progress: &Progress) -> Result<Se
     };
     let unread = |why: &str| {
         format!(
-            "nothing was written: what {} would hold does not read again ({why})",
+            "nothing was written: the content for {} cannot be read again ({why})",
             format.label
         )
     };

@@ -61,7 +61,7 @@ impl Copied {
                 break;
             }
             if n == TRIES {
-                let text = "it was written to while it was read: what came in last may be missing";
+                let text = "it changed while it was read; the latest data may be missing";
                 copied.warnings.push(text.to_owned());
             }
         }
@@ -146,12 +146,12 @@ impl Copied {
     fn look_beside(&mut self, real: &Path) -> io::Result<()> {
         let state = State::of(real)?;
         if state.log.is_some_and(|(bytes, _)| bytes > 0) && !state.writes_ahead {
-            let text = "the log beside it (-wal) is not its own and was left out";
+            let text = "the write-ahead log (-wal) belongs to another database and was ignored";
             self.warnings.push(text.to_owned());
         }
         let journal = fs::metadata(beside(real, "-journal"));
         if journal.is_ok_and(|journal| journal.len() > 0) && !state.writes_ahead {
-            let text = "a write to it goes on or was broken off (-journal): what came in last may be half there";
+            let text = "a write is in progress or was interrupted (-journal); the latest data may be incomplete";
             self.warnings.push(text.to_owned());
         }
         Ok(())
@@ -160,7 +160,7 @@ impl Copied {
 
 fn too_large(path: &Path) -> LoadError {
     LoadError(format!(
-        "{} is larger than {} GiB, the most that is read",
+        "{} is larger than the limit of {} GiB",
         path.display(),
         MOST_BYTES >> 30
     ))

@@ -133,7 +133,8 @@ impl Snapshot {
             left_out.map_err(|error| LoadError(format!("{}: {error}", path.display())))?;
             if let Ok(again) = Opened::of(&copied, progress) {
                 warnings.push(
-                    "the log beside it (-wal) does not go with it and was left out".to_owned(),
+                    "the write-ahead log (-wal) belongs to another database and was ignored"
+                        .to_owned(),
                 );
                 opened = Ok(again);
             }

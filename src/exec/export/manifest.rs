@@ -98,7 +98,7 @@ pub(super) fn each_stretch(
     let mut left = stated;
     let mut put = |stretch: &[u8]| {
         let rest = left.checked_sub(stretch.len());
-        let longer = || format!("the manifest makes more than the {stated} bytes that it states");
+        let longer = || format!("the manifest yields more than the {stated} bytes that it states");
         left = rest.ok_or_else(longer)?;
         put(stretch);
         Ok::<_, String>(())
@@ -115,7 +115,7 @@ pub(super) fn each_stretch(
                 for _ in 0..*n {
                     let (line, removed) = lines.next().ok_or("the sidecar lacks lines")?;
                     let stretch = removed?.into_bytes();
-                    let broken = || format!("line {} of the sidecar is not what it was", line + 1);
+                    let broken = || format!("line {} of the sidecar was changed", line + 1);
                     put(&stretch.ok_or_else(broken)?)?;
                 }
             }

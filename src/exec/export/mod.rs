@@ -227,7 +227,7 @@ fn run(job: &ExportJob, base: &Path, answers: &mut Answers<'_>) -> Result<Ran, S
         Ok(files) => files,
         Err(why) => {
             // What the policy does without storage is its own rule.
-            notes.push(format!("{why}: ran as without storage"));
+            notes.push(format!("{why}: ran without storage"));
             answers.again();
             outcome = played(job, Storage::Missing, answers);
             Files::write(&folder, &job.case, &outcome.events)?

@@ -23,8 +23,8 @@ pub(super) fn of_run(job: &ExportJob, outcome: &Outcome) -> Vec<String> {
 fn overflows(outcome: &Outcome) -> Option<String> {
     match outcome.overflows {
         0 => None,
-        1 => Some("1 call of this replay did not fit at first".to_owned()),
-        n => Some(format!("{n} calls of this replay did not fit at first")),
+        1 => Some("1 call of this replay overflowed".to_owned()),
+        n => Some(format!("{n} calls of this replay overflowed")),
     }
 }
 
@@ -40,7 +40,7 @@ fn still_too_large(job: &ExportJob, after: Tokens) -> Option<String> {
     .usable();
     let text = || {
         format!(
-            "still more than the usable {} tokens: the next call would not fit",
+            "still more than the usable {} tokens: the next call would overflow",
             usable.0
         )
     };

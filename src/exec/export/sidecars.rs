@@ -180,7 +180,7 @@ impl Sidecar {
                 let (size, n) = (counted(at, "byte"), counted(n, "removed piece"));
                 Check::passed(name, format!("{size} with {n} put back"))
             }
-            Ok(()) => Check::failed(name, "what is put together differs from the source"),
+            Ok(()) => Check::failed(name, "the restored content differs from the source"),
             Err(why) => Check::failed(name, why),
         };
         Ok(Self {

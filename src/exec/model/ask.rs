@@ -203,7 +203,7 @@ impl Question<'_> {
             .sum();
         if n_bytes > self.client.limits.head_bytes {
             return bad(
-                "the head of the answer is too large; check what stands between here and the server",
+                "the head of the answer is too large; check for proxies between this machine and the server",
             );
         }
         let status = response.status();
@@ -213,7 +213,7 @@ impl Question<'_> {
                 .map(|to| String::from_utf8_lossy(to.as_bytes()));
             let to = plain_line(to.as_deref().unwrap_or("elsewhere"), 200);
             return bad(&format!(
-                "HTTP {} sends on to {to}, where the key will not follow; if you trust it, make it the base URL",
+                "HTTP {} redirects to {to}, and the key is not sent there; if you trust it, make it the base URL",
                 status.as_u16()
             ));
         }
@@ -228,7 +228,7 @@ impl Question<'_> {
             .map(|e| e.as_bytes().to_ascii_lowercase());
         if encoding.is_some_and(|encoding| encoding != b"identity") {
             return bad(
-                "the answer is compressed, which was not asked for; check what stands between here and the server",
+                "the answer is compressed, which was not requested; check for proxies between this machine and the server",
             );
         }
         Ok(())

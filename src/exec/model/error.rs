@@ -93,14 +93,14 @@ impl AskError {
 pub(super) fn of_reading(client: &ModelClient, error: &ReadError) -> AskError {
     let advice = match error {
         ReadError::Page(_) => {
-            "check that the base URL is the API's and that no login page or proxy stands between"
+            "check that the base URL is the API's and that no login page or proxy intercepts it"
         }
         ReadError::Malformed(_) | ReadError::Empty => {
-            "check that the base URL and the kind of API belong together"
+            "check that the base URL matches the kind of API"
         }
-        ReadError::Endless(_) => "it was stopped; the server does not keep to the limit",
+        ReadError::Endless(_) => "it was stopped; the server ignores the limit",
         ReadError::CutOff | ReadError::Server(_) => {
-            "what came was thrown away; try again, or see the server's log"
+            "the partial answer was discarded; try again, or see the server's log"
         }
     };
     AskError::bad_answer(client, &format!("{error}; {advice}"))
@@ -115,7 +115,7 @@ pub(super) fn of_transport(client: &ModelClient, error: &reqwest::Error) -> (Ask
         return (error, false);
     }
     if cause.contains("head is too large") || cause.contains("invalid HTTP") {
-        let what = format!("the answer is not proper HTTP ({cause}); check the base URL");
+        let what = format!("the answer is not valid HTTP ({cause}); check the base URL");
         return (AskError::bad_answer(client, &what), false);
     }
     if !error.is_connect() {

@@ -20,7 +20,7 @@ pub enum KeyError {
     Missing(String),
     /// It cannot be sent.
     #[error(
-        "the key has letters that cannot be sent in a header; check that it was copied whole and alone"
+        "the key contains characters that are not allowed in a header; check that it was copied completely"
     )]
     Unsendable,
 }

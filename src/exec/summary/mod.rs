@@ -68,7 +68,7 @@ impl RequestRecord {
     fn again(&self, case: &Case, request: &Request) -> Result<Reply, Failed> {
         if (self.step, self.stage.as_str()) != (request.step + 1, request.stage.as_str()) {
             return Err(Failed::fatal(
-                "with these summaries the run goes another way; ask for them again",
+                "with these summaries the run changes; request them again",
             ));
         }
         match (&self.text, &self.failed) {
@@ -188,7 +188,7 @@ impl<'a> Answers<'a> {
             millis: spent.millis,
             failed: match answer {
                 Ok(Reply::Called) => {
-                    Some("the model called a tool in the place of a summary".to_owned())
+                    Some("the model called a tool instead of writing a summary".to_owned())
                 }
                 Ok(Reply::Summary(text)) if text.trim().is_empty() => {
                     Some("the summary is empty".to_owned())
@@ -228,7 +228,7 @@ fn pasted(case: &Case, request: &Request, text: &str) -> Result<Reply, Failed> {
     let weight = case.ledger.weigh(&request.message(text)).0;
     let most = request.max_tokens.0;
     Err(Failed::fatal(format!(
-        "the summary weighs {weight} tokens and {most} are allowed; shorten it or raise summary_max_tokens"
+        "the summary has {weight} tokens and {most} are allowed; shorten it or raise summary_max_tokens"
     )))
 }
 

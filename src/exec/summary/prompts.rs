@@ -148,7 +148,7 @@ fn ask_in_our_words(case: &Case, request: &Request, voice: &mut Voice<'_>) -> As
             answer => {
                 let n = parts.len();
                 let note = format!(
-                    "what was to be summarized ({weight} tokens) does not fit the model; it was asked in {n} parts, each with the summary so far"
+                    "the messages to summarize ({weight} tokens) overflow the model's window; they were sent in {n} parts, each with the summary so far"
                 );
                 return Asked {
                     answer,
@@ -159,7 +159,7 @@ fn ask_in_our_words(case: &Case, request: &Request, voice: &mut Voice<'_>) -> As
     }
     Asked {
         answer: Err(Failed::too_long(
-            "the model takes not even a small part of what is to be summarized",
+            "even a small part of the messages to summarize overflows the model's window",
         )),
         note: None,
     }

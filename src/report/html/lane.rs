@@ -32,7 +32,7 @@ pub(super) fn section(out: &mut String, lane: &LaneReport) {
         let said = belief.sentence();
         let _ = writeln!(
             out,
-            "<h3>Believed against true</h3>\n<p>{}</p>",
+            "<h3>Believed and actual</h3>\n<p>{}</p>",
             escaped(&said)
         );
     }
@@ -98,7 +98,7 @@ fn removed(out: &mut String, lane: &LaneReport) {
     if lane.removed.is_empty() {
         return;
     }
-    out.push_str("<h3>What is gone at the end, by message</h3>\n");
+    out.push_str("<h3>Missing at the end, by message</h3>\n");
     for removal in &lane.removed {
         let _ = writeln!(
             out,
@@ -114,7 +114,7 @@ fn removed(out: &mut String, lane: &LaneReport) {
             let (text, weight) = (escaped(&text.to_string()), tokens(*weight));
             let _ = write!(
                 note,
-                "{joined}in its place: <code>{text}</code> ({weight} tokens)"
+                "{joined}replaced by: <code>{text}</code> ({weight} tokens)"
             );
         }
         if !note.is_empty() {

@@ -1,4 +1,4 @@
-//! Decides how each text of a session or a person goes into a report: as it is, or as what stands for it.
+//! Decides for each text of a session or the user whether a report shows or replaces it.
 
 use super::{Plain, Shown, What, Word};
 use crate::analysis::MessageName;
@@ -8,8 +8,7 @@ use crate::presets::{PRESETS, models};
 use crate::report::words::{self, Number, Piece, pieces};
 use std::collections::{HashMap, HashSet};
 
-/// Tools that agents bring along or that everybody names alike. Any other may be a server of somebody's own, whose name
-/// tells for whom one works.
+/// Well-known tool names. Any other may belong to a private server whose name reveals an employer.
 const TOOLS: &str = "\
 Agent AskUserQuestion Bash BashOutput Edit ExitPlanMode Glob Grep KillShell LS MultiEdit NotebookEdit NotebookRead Read \
 Skill Task TodoRead TodoWrite WebFetch WebSearch Write apply_patch bash cat create_file edit edit_file exec \
@@ -18,11 +17,11 @@ read_many_files replace replace_in_file run_command run_shell_command run_termin
 str_replace_based_edit_tool str_replace_editor terminal think todo_write update_plan view view_image web_fetch web_search \
 write write_file write_stdin";
 
-/// Puts texts into a report.
+/// Converts texts for a report.
 #[derive(Debug)]
 pub(in crate::report) struct Teller {
     redacts: bool,
-    /// What was numbered so far, so that one thing keeps one number.
+    /// Numbers assigned so far, so that each thing keeps its number.
     numbers: HashMap<(What, String), usize>,
     last: HashMap<What, usize>,
     /// Names that the bundled presets use.
@@ -30,7 +29,7 @@ pub(in crate::report) struct Teller {
 }
 
 impl Teller {
-    /// Shows everything, or nothing that is not ours.
+    /// Creates a converter that shows everything, or that redacts foreign texts.
     pub(in crate::report) fn new(redacts: bool) -> Self {
         Self {
             redacts,
@@ -44,17 +43,17 @@ impl Teller {
         }
     }
 
-    /// Nothing that is not ours is shown.
+    /// True if foreign texts are redacted.
     pub(in crate::report) fn redacts(&self) -> bool {
         self.redacts
     }
 
-    /// A text of which only the length may be told.
+    /// Converts a text; redacted, only its length remains.
     pub(in crate::report) fn text(&self, text: &str) -> Shown {
         self.or(text, || length_of(text))
     }
 
-    /// The same where the first characters say enough.
+    /// Converts the first characters of a text; redacted, only its length remains.
     pub(in crate::report) fn start_of(&self, text: &str, most: usize) -> Shown {
         let start: String = text.chars().take(most).collect();
         if self.redacts || start.len() == text.len() {
@@ -64,7 +63,7 @@ impl Teller {
         }
     }
 
-    /// Something that is numbered.
+    /// Converts a name; redacted, it becomes a number.
     pub(in crate::report) fn numbered(&mut self, what: What, text: &str) -> Shown {
         if !self.redacts {
             return plain(text);
@@ -72,7 +71,7 @@ impl Teller {
         Shown::of_words(vec![self.nth(what, text)])
     }
 
-    /// A name that stays if a bundled preset has it too.
+    /// Converts a name, which is kept if a bundled preset uses it.
     pub(in crate::report) fn name(&mut self, what: What, text: &str) -> Shown {
         if !self.redacts {
             return plain(text);
@@ -80,7 +79,7 @@ impl Teller {
         Shown::of_words(vec![self.name_word(what, text)])
     }
 
-    /// A tool's name.
+    /// Converts the name of a tool.
     pub(in crate::report) fn tool(&mut self, tool: &str) -> Shown {
         if !self.redacts {
             return plain(tool);
@@ -88,7 +87,7 @@ impl Teller {
         Shown::of_words(vec![self.tool_word(tool)])
     }
 
-    /// A model's name: of one that the table of windows has, the table's own name.
+    /// Converts the name of a model; a listed model gets the name in the table of windows.
     pub(in crate::report) fn model(&mut self, model: &str) -> Shown {
         if !self.redacts {
             return plain(model);
@@ -98,7 +97,7 @@ impl Teller {
         Shown::of_words(vec![word])
     }
 
-    /// What a person would call a message.
+    /// Converts the readable name of a message.
     pub(in crate::report) fn message(&mut self, name: &MessageName<'_>) -> Shown {
         if !self.redacts {
             return plain(name.to_string());
@@ -137,7 +136,7 @@ impl Teller {
         Shown::of_words(words)
     }
 
-    /// A sentence of the program's or of a system's own that may quote anything: its numbers and well-known words.
+    /// Converts a sentence that may quote foreign text; redacted, numbers and known words remain.
     pub(in crate::report) fn said(&self, text: &str) -> Shown {
         self.or(text, || {
             let words = pieces(text).into_iter().map(|piece| match piece {
@@ -148,7 +147,7 @@ impl Teller {
         })
     }
 
-    /// Why a stage acted: its trigger with the values of its quantities.
+    /// Converts the cause of an event: the trigger with its values.
     pub(in crate::report) fn cause(&mut self, cause: &Cause) -> Shown {
         if !self.redacts {
             return plain(cause.filled_in(quantity));
@@ -166,7 +165,7 @@ impl Teller {
         self.said(&squeezed)
     }
 
-    /// Everything that may be told of a policy: names that no bundled preset has become numbers.
+    /// Converts a policy; redacted, names that no bundled preset uses become numbers.
     pub(in crate::report) fn policy(&mut self, policy: &Policy) -> Shown {
         self.name(What::Policy, &policy.label)
     }
@@ -203,7 +202,7 @@ impl Teller {
         }
     }
 
-    /// A word of a free text.
+    /// Converts a word of a free text.
     fn word(&self, word: &str) -> Word {
         if let Some(number) = Number::of(word) {
             return Word::Number(number);
@@ -221,12 +220,12 @@ impl Teller {
     }
 }
 
-/// A text as it is.
+/// Returns a verbatim text.
 fn plain(text: impl Into<Box<str>>) -> Shown {
     Shown::Text(Plain(text.into()))
 }
 
-/// Hides numbers with nothing but a space between them: the groups of a longer one.
+/// Hides numbers separated only by a space: they may be groups of a longer one.
 fn ungrouped(mut words: Vec<Word>) -> Vec<Word> {
     let is_pair =
         |words: &[Word]| matches!(words, [Word::Number(_), Word::Mark(' '), Word::Number(_)]);
@@ -241,7 +240,7 @@ fn ungrouped(mut words: Vec<Word>) -> Vec<Word> {
     words
 }
 
-/// What is hidden, with nothing but marks between, is hidden as one.
+/// Merges hidden pieces that are separated only by marks.
 fn merged(all: Vec<Word>) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::with_capacity(all.len());
     for word in all {
@@ -271,7 +270,7 @@ fn length_of(text: &str) -> Vec<Word> {
     ]
 }
 
-/// The name under which the table of windows has a model, if it is that model and not one of somebody's own.
+/// Returns the name of a model in the table of windows, if it is a public one.
 fn public_model(name: &str) -> Option<&'static str> {
     let known = models::lookup(name)?.prefix.as_str();
     let rest = name.strip_prefix(known)?;
@@ -279,7 +278,7 @@ fn public_model(name: &str) -> Option<&'static str> {
     is_version.then_some(known)
 }
 
-/// Names of the bundled presets' policies, stages, settings, units and choices, as their files write them.
+/// Returns the names of policies, stages, settings, units and choices in the bundled presets.
 fn bundled_names() -> HashSet<&'static str> {
     let mut names = HashSet::new();
     for preset in PRESETS {

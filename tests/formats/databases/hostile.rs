@@ -209,7 +209,7 @@ fn a_log_that_is_not_its_own_is_left_out() {
     fs::write(&log, b"no log at all").unwrap();
     let loaded = opened(&path, 0).unwrap();
     let warning = loaded.warnings[0].to_string();
-    assert!(warning.contains("is not its own"), "{warning}");
+    assert!(warning.contains("belongs to another database"), "{warning}");
 
     // Another database's log, where this one is written to by way of logs as well.
     fs::remove_file(&log).unwrap();
@@ -224,7 +224,7 @@ fn a_log_that_is_not_its_own_is_left_out() {
     fs::copy(folder.path().join("other.db-wal"), &log).unwrap();
     let loaded = opened(&path, 0).unwrap();
     let warning = loaded.warnings[0].to_string();
-    assert!(warning.contains("does not go with it"), "{warning}");
+    assert!(warning.contains("belongs to another database"), "{warning}");
     let (_, exported) = fixture("opencode/export.json").unwrap();
     assert_eq!(said(&loaded.case.session), said(&exported));
 }

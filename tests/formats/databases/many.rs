@@ -120,7 +120,7 @@ fn a_session_of_many_is_compared_with_itself_whatever_becomes_of_the_others() {
     fs::write(&file, text.replace("Pears 3 is", "Pears 3 was")).unwrap();
     let (said, _) = ends(here.path(), 1, &gate);
     assert!(
-        said.contains("FAIL set.jsonl#3  its content is not what it was"),
+        said.contains("FAIL set.jsonl#3  its content differs"),
         "{said}"
     );
     assert!(said.ends_with("failed: 1 of 2 sessions\n"), "{said}");
