@@ -26,7 +26,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, _commands: &mut Vec<Comm
                     ui.spacing_mut().item_spacing.x = space::XL;
                     ui.vertical(|ui| {
                         ui.set_width((width * LEFT).round());
-                        what_it_is(ui, input, policy);
+                        description(ui, input, policy);
                     });
                     ui.vertical(|ui| {
                         ui.set_width((width * (1.0 - LEFT)).round());
@@ -39,7 +39,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, _commands: &mut Vec<Comm
         });
 }
 
-fn what_it_is(ui: &mut Ui, input: &PanelInput<'_>, policy: &Policy) {
+fn description(ui: &mut Ui, input: &PanelInput<'_>, policy: &Policy) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::S;
         if let Some(lane) = input.selection.lane {
@@ -108,7 +108,7 @@ fn differences(ui: &mut Ui, policy: &Policy) {
     };
     let mut has_heads = false;
     for difference in &policy.differences {
-        let Some([document, code, you]) = three(difference) else {
+        let Some([document, code, you]) = split_difference(difference) else {
             ui.add(Label::new(difference).wrap());
             widgets::hairline(ui);
             continue;
@@ -126,7 +126,7 @@ fn differences(ui: &mut Ui, policy: &Policy) {
 }
 
 /// Splits `Document: … Code: … For you: …` into its three parts.
-fn three(difference: &str) -> Option<[String; 3]> {
+fn split_difference(difference: &str) -> Option<[String; 3]> {
     let rest = difference.strip_prefix("Document: ")?;
     let (document, rest) = rest.split_once(" Code: ")?;
     let (code, you) = rest.split_once(" For you: ")?;
@@ -159,7 +159,7 @@ mod tests {
     fn splits_differences_that_have_all_three_parts() {
         let told = "Document: a. Code: b. For you: c.";
         let three_of = ["A.", "B.", "C."].map(str::to_owned);
-        assert_eq!(three(told), Some(three_of));
-        assert_eq!(three("Document: a. Code: b."), None);
+        assert_eq!(split_difference(told), Some(three_of));
+        assert_eq!(split_difference("Document: a. Code: b."), None);
     }
 }

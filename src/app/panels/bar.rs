@@ -35,8 +35,8 @@ pub fn show(ui: &mut Ui, frame: &Frame<'_>, runs: Option<&Runs>, commands: &mut 
             if let Some(list) = frame.list.filter(|list| !list.is_shown) {
                 back(ui, list, commands);
             }
-            // The buttons keep their width and the chips shrink. Keyboard focus goes from left to right, so the chips are shown
-            // first and use the buttons' width from the previous frame.
+            // The buttons keep their width and the chips shrink. Keyboard focus goes from left to right, so the chips
+            // are shown first and use the buttons' width from the previous frame.
             let id = ui.make_persistent_id("actions");
             let before: Option<f32> = ui.data(|data| data.get_temp(id));
             let row = ui.available_rect_before_wrap();

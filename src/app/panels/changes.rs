@@ -1,5 +1,5 @@
-//! Comparison of a message with the focused lane's version: a line-by-line difference, or a summary beside the messages
-//! that it replaces.
+//! Comparison of a message with the focused lane's version: a line-by-line difference, or a summary next to the
+//! messages that it replaces.
 
 mod rows;
 
@@ -14,7 +14,7 @@ use crate::session::{Kind, WrittenKind};
 use crate::units::Tokens;
 use egui::{Id, Label, RichText, TextStyle, Ui};
 
-/// Width in points from which a summary is shown beside the original messages instead of above them.
+/// Width in points from which a summary is shown next to the original messages instead of above them.
 const TWO_COLUMNS: f32 = 520.0;
 /// Note on a text that has not been written yet.
 const FORESEEN: &str = "Preview from the offline digest. When you export, you choose the summarizer and can edit the \
@@ -36,7 +36,7 @@ pub(super) fn show(
     commands: &mut Vec<Command>,
 ) {
     ui.spacing_mut().item_spacing.y = space::XS;
-    said(ui, input, changes, commands);
+    status_line(ui, input, changes, commands);
     for (nth, piece) in changes.pieces.iter().enumerate() {
         if page == 0 || piece.diff.rows.len() > page * rows::PAGE {
             show_piece(ui, input, (nth, piece, changes.pieces.len() == 1), page);
@@ -48,7 +48,12 @@ pub(super) fn show(
 }
 
 /// Shows the message's status with a link to the event that caused it.
-fn said(ui: &mut Ui, input: &PanelInput<'_>, changes: &Changes, commands: &mut Vec<Command>) {
+fn status_line(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    changes: &Changes,
+    commands: &mut Vec<Command>,
+) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
         ui.spacing_mut().interact_size.y = 20.0;

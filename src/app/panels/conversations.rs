@@ -81,8 +81,8 @@ pub(super) fn menu(chip: &Response, document: &Document, commands: &mut Vec<Comm
     });
 }
 
-/// Groups the conversations by kind under headings. If there are several main conversations, lists sub-agents below their
-/// parents instead.
+/// Groups the conversations by kind under headings. If there are several main conversations, lists sub-agents below
+/// their parents instead.
 fn rows(all: &[Conversation], open: usize) -> Vec<Row> {
     type Is = fn(&Track) -> bool;
     if all.iter().filter(|c| c.track == Track::Main).count() > 1 {
@@ -159,7 +159,7 @@ fn line(ui: &mut Ui, conversation: &Conversation, at: usize, is_open: bool) -> R
             rect,
             &response,
             is_open,
-            &[wording::number(at), title, about(conversation)],
+            &[wording::number(at), title, description(conversation)],
         );
     }
     response.on_hover_ui(|ui| {
@@ -203,7 +203,7 @@ fn paint(ui: &Ui, rect: Rect, response: &Response, is_open: bool, words: &[Strin
 }
 
 /// Returns the kind of agent, the start and the length of a conversation.
-fn about(conversation: &Conversation) -> String {
+fn description(conversation: &Conversation) -> String {
     let kind = match &conversation.track {
         Track::SubAgent(agent) => agent.kind.as_deref(),
         _ => None,

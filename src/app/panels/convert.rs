@@ -74,7 +74,7 @@ fn form(ui: &mut Ui, document: &Document, conversion: &Conversion, commands: &mu
         Foreseen::Refused(why) => export::failed(ui, "Cannot write this format", why),
     });
     let top = ui.cursor().top();
-    told(ui, conversion);
+    problem(ui, conversion);
     let height = (ui.cursor().top() - top).clamp(0.0, LIST / 2.0);
     if (height - below).abs() > 0.5 {
         ui.data_mut(|d| d.insert_temp(kept, height));
@@ -83,7 +83,7 @@ fn form(ui: &mut Ui, document: &Document, conversion: &Conversion, commands: &mu
 }
 
 /// Shows why nothing was written or what the form still needs.
-fn told(ui: &mut Ui, conversion: &Conversion) {
+fn problem(ui: &mut Ui, conversion: &Conversion) {
     if let Some(why) = &conversion.failed {
         export::failed(ui, "Nothing was written", why);
     } else if conversion.draft.output.trim().is_empty() {

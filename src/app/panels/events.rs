@@ -50,7 +50,7 @@ pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comm
     }
 }
 
-/// Shows the filtered events in call order and the selected event in full beside them.
+/// Shows the filtered events in call order and the selected event in full next to them.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     let Some(list) = input.events else {
         super::padded(ui, |ui| ui.label(weak(ui, "Loading events…")));
@@ -58,12 +58,12 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
     };
     if list.rows.is_empty() {
         super::padded(ui, |ui| {
-            ui.label(weak(ui, nothing(input, list)));
+            ui.label(weak(ui, empty_text(input, list)));
             next_step(ui, input, list, commands);
         });
         return;
     }
-    if let Some(id) = shown(input, list) {
+    if let Some(id) = shown_event(input, list) {
         let available = ui.available_width();
         let most = (available - MIN_TABLE).max(MIN_DETAIL);
         let panel = egui::Panel::right("event detail")
@@ -82,7 +82,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
 }
 
 /// Explains why no event is listed.
-fn nothing(input: &PanelInput<'_>, list: &EventList) -> String {
+fn empty_text(input: &PanelInput<'_>, list: &EventList) -> String {
     if list.counts[0] > 0 {
         return "No event of this kind.".to_owned();
     }
@@ -122,9 +122,9 @@ fn next_step(ui: &mut Ui, input: &PanelInput<'_>, list: &EventList, commands: &m
     });
 }
 
-/// Returns the event to show in full: the selected event, else the first listed event of the selected call, preferably of
-/// the focused lane.
-fn shown(input: &PanelInput<'_>, list: &EventList) -> Option<EventId> {
+/// Returns the event to show in full: the selected event, else the first listed event of the selected call, preferably
+/// of the focused lane.
+fn shown_event(input: &PanelInput<'_>, list: &EventList) -> Option<EventId> {
     let selection = input.selection;
     // Events after the last call belong to the last call's selection.
     let end = input.document.last_step();
@@ -142,7 +142,7 @@ fn shown(input: &PanelInput<'_>, list: &EventList) -> Option<EventId> {
 
 fn table(ui: &mut Ui, input: &PanelInput<'_>, list: &EventList, commands: &mut Vec<Command>) {
     ui.spacing_mut().item_spacing.y = 0.0;
-    let chosen = shown(input, list);
+    let chosen = shown_event(input, list);
     let has_room = ui.available_width() > 640.0;
     let mut table = TableBuilder::new(ui)
         .id_salt(("events", has_room))
@@ -250,7 +250,7 @@ fn cells(
         widgets::swatch(ui, palette(ui).lane_or_recorded(lane));
         ui.add(Label::new(input.runs.label(lane)).truncate());
     });
-    column(row, Side::Left, |ui| what(ui, event));
+    column(row, Side::Left, |ui| action(ui, event));
     if has_room {
         column(row, Side::Right, |ui| {
             let before = wording::tokens(event.before);
@@ -285,7 +285,7 @@ fn cells(
 }
 
 /// Shows the event's action, and the stage's name if it adds information.
-fn what(ui: &mut Ui, event: &Event) {
+fn action(ui: &mut Ui, event: &Event) {
     match event.did {
         Did::Removed | Did::Changed => {
             ui.label(event.action);

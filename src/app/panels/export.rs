@@ -60,7 +60,7 @@ pub fn show(ui: &mut Ui, input: &PanelInput<'_>, export: &Export, commands: &mut
     });
     if modal.should_close() {
         let is_beside = modal.backdrop_response.clicked();
-        commands.extend(left(export, is_beside));
+        commands.extend(close_command(export, is_beside));
     }
 }
 
@@ -76,7 +76,7 @@ fn frame(ui: &Ui) -> egui::Modal {
 }
 
 /// Returns the command for Esc or for a click outside the dialog (`is_beside`).
-fn left(export: &Export, is_beside: bool) -> Option<Command> {
+fn close_command(export: &Export, is_beside: bool) -> Option<Command> {
     match export.stage {
         Stage::Form | Stage::Done(_) | Stage::Failed(_) => Some(Command::CloseExport),
         // Writing a file takes only a moment and cannot be interrupted.

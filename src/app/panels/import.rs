@@ -63,7 +63,7 @@ const GAP: f32 = 28.0;
 fn columns(available: f32) -> Vec<(f32, &'static [Section])> {
     let wide: [(f32, &'static [Section]); 3] = [
         (262.0, &[understood]),
-        (250.0, &[carried]),
+        (250.0, &[recorded_data_section]),
         (300.0, &[records]),
     ];
     let taken: f32 = wide.iter().map(|(width, _)| width + GAP).sum();
@@ -73,7 +73,10 @@ fn columns(available: f32) -> Vec<(f32, &'static [Section])> {
         return wide.into_iter().chain([last]).collect();
     }
     let half = ((available - GAP) / 2.0).max(300.0);
-    vec![(half, &[understood, carried]), (half, &[warnings, records])]
+    vec![
+        (half, &[understood, recorded_data_section]),
+        (half, &[warnings, records]),
+    ]
 }
 
 fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
@@ -131,7 +134,7 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
             );
             let ledger = &input.runs.case.ledger;
             row("counts", wording::basis_help(ledger));
-            if let Some(said) = unseen(input) {
+            if let Some(said) = not_recorded(input) {
                 row(wording::UNSEEN, said);
             }
             row(
@@ -146,7 +149,7 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
 }
 
 /// Describes the sent content that the file does not record, and the calls from which its size differs.
-fn unseen(input: &PanelInput<'_>) -> Option<String> {
+fn not_recorded(input: &PanelInput<'_>) -> Option<String> {
     const MOST: usize = 4;
     let ledger = &input.runs.case.ledger;
     let session = input.document.session();
@@ -169,7 +172,7 @@ fn unseen(input: &PanelInput<'_>) -> Option<String> {
     is_any.then(|| said.join("; "))
 }
 
-fn all_carried(input: &PanelInput<'_>) -> Vec<(RecordedData, Availability)> {
+fn recorded_data(input: &PanelInput<'_>) -> Vec<(RecordedData, Availability)> {
     let loaded = &input.document.loaded;
     availability(
         input.document.session(),
@@ -180,18 +183,18 @@ fn all_carried(input: &PanelInput<'_>) -> Vec<(RecordedData, Availability)> {
 
 /// Returns whether the format can record this data.
 fn is_kept(input: &PanelInput<'_>, what: RecordedData) -> bool {
-    let all = all_carried(input);
+    let all = recorded_data(input);
     all.iter()
         .any(|(its, how)| *its == what && *how != Availability::Unsupported)
 }
 
-fn carried(ui: &mut Ui, input: &PanelInput<'_>) {
+fn recorded_data_section(ui: &mut Ui, input: &PanelInput<'_>) {
     section(ui, "Recorded data");
     Grid::new("carried")
         .num_columns(2)
         .spacing([16.0, 4.0])
         .show(ui, |ui| {
-            for (what, how) in all_carried(input) {
+            for (what, how) in recorded_data(input) {
                 ui.label(weak(ui, what.name()));
                 let said = how.words();
                 match how {
@@ -203,11 +206,11 @@ fn carried(ui: &mut Ui, input: &PanelInput<'_>) {
         });
     let loaded = &input.document.loaded;
     let n_told = loaded.report.sub_agents.len();
-    let has_any = all_carried(input).contains(&(RecordedData::SubAgents, Availability::Present));
+    let has_any = recorded_data(input).contains(&(RecordedData::SubAgents, Availability::Present));
     if n_told > 0 && !has_any {
         ui.add_space(space::XS);
         let told = format!(
-            "It mentions {}, but neither this file nor the files beside it record their calls.",
+            "It mentions {}, but neither this file nor the files next to it record their calls.",
             wording::count(n_told, "sub-agent")
         );
         ui.add(egui::Label::new(weak(ui, told)).wrap());

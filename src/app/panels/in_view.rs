@@ -78,8 +78,8 @@ impl InView {
         self.is_due
     }
 
-    /// Returns the offset that centers the selected row if it was requested, or if it was visible and has moved. Rows that the
-    /// user scrolled out of view are not followed.
+    /// Returns the offset that centers the selected row if it was requested, or if it was visible and has moved. Rows
+    /// that the user scrolled out of view are not followed.
     pub(super) fn follow(
         &mut self,
         selected: Option<(usize, (usize, usize))>,

@@ -57,7 +57,12 @@ pub(super) fn show(
     let background = ui.painter().add(Shape::Noop);
     let (rect, response) = ui.allocate_exact_size(size, Sense::CLICK);
     response.widget_info(|| {
-        WidgetInfo::selected(Role::ListBoxOption, true, is_open, spoken(input, row))
+        WidgetInfo::selected(
+            Role::ListBoxOption,
+            true,
+            is_open,
+            accessible_text(input, row),
+        )
     });
     if ui.is_rect_visible(rect) {
         line(ui, input, row, rect, (left, galley));
@@ -288,7 +293,7 @@ fn halts(ui: &mut Ui, input: &PanelInput<'_>, lane: Option<usize>, commands: &mu
 }
 
 /// Returns the accessible text of a line.
-fn spoken(input: &PanelInput<'_>, row: &Row<'_>) -> String {
+fn accessible_text(input: &PanelInput<'_>, row: &Row<'_>) -> String {
     let insight = row.insight;
     let lane = match row.lane {
         Some(_) => format!(", {}", input.runs.label(row.lane)),

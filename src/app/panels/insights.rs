@@ -60,7 +60,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
     let is_listed = |row: &&Row<'_>| filter.has(row.insight, input.runs.label(row.lane));
     let rows: Vec<Row<'_>> = all.iter().filter(is_listed).copied().collect();
     if rows.is_empty() {
-        nothing(ui, input, commands);
+        empty_state(ui, input, commands);
         return;
     }
     let is_open = |row: &Row<'_>| Some(row.key()) == input.view.insight;
@@ -101,7 +101,7 @@ fn look_at(row: &Row<'_>, commands: &mut Vec<Command>) {
 }
 
 /// Explains why no insight is listed.
-fn nothing(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+fn empty_state(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     super::padded(ui, |ui| {
         if !input.view.insights.is_empty() {
             ui.horizontal(|ui| {

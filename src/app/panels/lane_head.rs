@@ -108,7 +108,7 @@ fn title(
         // The call is hidden if it does not fit beside the name.
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if has_place {
-                let place = ui.label(small(ui, place(input, lane)));
+                let place = ui.label(small(ui, position_label(input, lane)));
                 place.on_hover_ui(|ui| {
                     ui.label(figures::now_hint(input, lane));
                 });
@@ -229,7 +229,7 @@ fn cost<'a>(input: &PanelInput<'a>, lane: usize) -> Option<&'a LaneCost> {
 }
 
 /// Returns the call and context size, such as `call 48, end · 79.2k`.
-fn place(input: &PanelInput<'_>, lane: usize) -> String {
+fn position_label(input: &PanelInput<'_>, lane: usize) -> String {
     let place = wording::place_label(input.rows.step, input.document.session().steps.len());
     format!("{place} · {}", figures::now_said(input, lane))
 }

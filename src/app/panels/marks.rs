@@ -20,19 +20,19 @@ const LEAST: f32 = 150.0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EditResult {
     /// Applied, or not replayed yet.
-    True,
+    Applied,
     /// Not applied.
-    Otherwise,
+    NotApplied,
     /// Not edited, but changed together with an edited message.
-    Along,
+    Linked,
 }
 
 /// Shows the icon of a message's manual edit, if any.
 pub(super) fn icon(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
-    let came = came(input, message);
+    let came = edit_result(input, message);
     let lane = || input.selection.lane.map(|l| input.runs.labels[l].as_str());
     let (mark, color, text) = match (mark(input, message), came) {
-        (Some(mark), Some(EditResult::Otherwise)) => {
+        (Some(mark), Some(EditResult::NotApplied)) => {
             let text = format!(
                 "Marked as {}, but not applied in {}. The menu above the table shows the reason.",
                 mark.word(),
@@ -52,7 +52,7 @@ pub(super) fn icon(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
                 format!("{} manually. {}", capitalized(mark.word()), mark.help()),
             )
         }
-        (None, Some(EditResult::Along)) => {
+        (None, Some(EditResult::Linked)) => {
             let text = "Also changed in the focused lane: a tool call and its results are edited together.";
             (Mark::Dropped, palette(ui).faint, text.to_owned())
         }
@@ -83,7 +83,7 @@ pub(super) fn mark(input: &PanelInput<'_>, message: usize) -> Option<Mark> {
 }
 
 /// Returns the result of the edit in the focused lane. `None` during the replay or without any manual edits.
-fn came(input: &PanelInput<'_>, message: usize) -> Option<EditResult> {
+fn edit_result(input: &PanelInput<'_>, message: usize) -> Option<EditResult> {
     let lane = input.selection.lane?;
     let is_there = input.runs.config.by_hand == input.config.by_hand;
     if input.config.by_hand.is_empty() || !is_there {
@@ -95,7 +95,7 @@ fn came(input: &PanelInput<'_>, message: usize) -> Option<EditResult> {
     let is_touched = by_hand().any(touches);
     let fate = input.rows.lanes.get(lane)?.messages.get(message)?.fate;
     let is_as_wanted = match mark(input, message) {
-        None if is_touched => return Some(EditResult::Along),
+        None if is_touched => return Some(EditResult::Linked),
         None => return None,
         Some(Mark::Pinned) => matches!(fate, Fate::Kept | Fate::Absent),
         // No warning if the policy had already removed the message.
@@ -103,9 +103,9 @@ fn came(input: &PanelInput<'_>, message: usize) -> Option<EditResult> {
         Some(Mark::Dropped) => is_touched || fate == Fate::Dropped,
     };
     let came = if is_as_wanted {
-        EditResult::True
+        EditResult::Applied
     } else {
-        EditResult::Otherwise
+        EditResult::NotApplied
     };
     Some(came)
 }

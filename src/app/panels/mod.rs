@@ -219,8 +219,8 @@ const NARROW: f32 = 1100.0;
 const SETTINGS: &str = "policy";
 
 /// Places lanes, drawer and settings from the outside inwards. The caller shows them in the order of keyboard focus. By
-/// default lanes and drawer take shares of the height, so a small window keeps the proportions. The timeline always keeps
-/// its minimum height, even if the other panels were resized in a larger window.
+/// default lanes and drawer take shares of the height, so a small window keeps the proportions. The timeline always
+/// keeps its minimum height, even if the other panels were resized in a larger window.
 fn place_panels(ui: &mut Ui, input: &PanelInput<'_>, height: f32) -> [(Ui, Edge); 3] {
     let palette = palette(ui);
     let plain = UiFrame::new().fill(palette.panel);

@@ -11,7 +11,8 @@ use egui::{Id, ScrollArea, TextEdit, Ui};
 /// Width of the menu, in points.
 pub(super) const WIDTH: f32 = 300.0;
 
-/// Lists every model with a known price below a search field, with `chosen` marked. Returns the name of the clicked model.
+/// Lists every model with a known price below a search field, with `chosen` marked. Returns the name of the clicked
+/// model.
 pub(super) fn list(ui: &mut Ui, chosen: Option<&str>) -> Option<&'static str> {
     let id = Id::unique("model sought");
     let mut text: String = ui.data(|d| d.get_temp(id)).unwrap_or_default();
@@ -37,7 +38,7 @@ pub(super) fn list(ui: &mut Ui, chosen: Option<&str>) -> Option<&'static str> {
             ui.spacing_mut().item_spacing.y = 0.0;
             for row in found {
                 let is_chosen = chosen == Some(&row.name);
-                if widgets::choice(ui, &row.name, &about(row), is_chosen).clicked() {
+                if widgets::choice(ui, &row.name, &description(row), is_chosen).clicked() {
                     clicked = Some(row.name.as_str());
                 }
             }
@@ -51,7 +52,7 @@ pub(super) fn window(name: &str) -> Option<Tokens> {
 }
 
 /// Returns a model's window and prices, such as `200k window · $5 in · $25 out · $0.50 read`.
-fn about(row: &Price) -> String {
+fn description(row: &Price) -> String {
     let window = window(&row.name).map_or_else(String::new, |window| {
         format!("{} window · ", wording::short(window))
     });

@@ -97,11 +97,11 @@ fn menu(ui: &mut Ui, step: usize, commands: &mut Vec<Command>) {
         }
     });
     ui.add_space(space::S);
-    own_words(ui, step, commands);
+    custom_error_field(ui, step, commands);
 }
 
 /// Shows the field for a custom error text.
-fn own_words(ui: &mut Ui, step: usize, commands: &mut Vec<Command>) {
+fn custom_error_field(ui: &mut Ui, step: usize, commands: &mut Vec<Command>) {
     let id = Id::unique("own error");
     let mut text: String = ui.data(|data| data.get_temp(id)).unwrap_or_default();
     let edit = TextEdit::singleline(&mut text)

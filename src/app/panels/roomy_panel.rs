@@ -1,4 +1,5 @@
-//! A resizable panel that shrinks in a small window and returns to the size chosen by the user when there is enough space.
+//! A resizable panel that shrinks in a small window and returns to the size chosen by the user when there is enough
+//! space.
 
 use crate::app::widgets::{drag, slide};
 use egui::{CursorIcon, Frame, Id, Panel, Pos2, Rangef, Rect, Sense, Ui, UiBuilder};
@@ -46,8 +47,8 @@ impl RoomyPanel {
         self.range.clamp(chosen.unwrap_or(self.usual))
     }
 
-    /// Allocates the panel beside the panels placed before. Returns the `Ui` of its content and its edge. The content can be
-    /// shown later, because keyboard focus follows the order in which panels are shown.
+    /// Allocates the panel next to the panels placed before. Returns the `Ui` of its content and its edge. The content
+    /// can be shown later, because keyboard focus follows the order in which panels are shown.
     pub(super) fn place(self, ui: &mut Ui) -> (Ui, Edge) {
         let (id, extent) = (self.edge_id(ui), self.extent(ui));
         let panel = match self.side {
@@ -71,7 +72,8 @@ impl RoomyPanel {
 }
 
 impl Edge {
-    /// Makes the edge draggable. Must be called after the content on both sides, which would take the pointer otherwise.
+    /// Makes the edge draggable. Must be called after the content on both sides, which would take the pointer
+    /// otherwise.
     pub(super) fn show(self, ui: &Ui) {
         let reach = ui.style().interaction.resize_grab_radius_side;
         let (extent, grip, icon) = match self.side {

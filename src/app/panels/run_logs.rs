@@ -83,7 +83,7 @@ fn row(
         ui.spacing_mut().item_spacing.x = space::S;
         let name = session_of(&log.path);
         if is_doomed {
-            sure(ui, "Delete", wish);
+            confirmation(ui, "Delete", wish);
             ui.label(RichText::new("Delete it?").color(palette(ui).warn));
         } else {
             let delete = widgets::secondary_button(ui, "Delete…", "");
@@ -138,7 +138,7 @@ fn foot(ui: &mut Ui, logs: &RunLogs, wish: &mut Option<LogsWish>) {
             let (n, size) = (logs.all.len(), wording::bytes(logs.size()));
             let all = wording::count(n, "log");
             if is_asked {
-                sure(ui, "Delete all", wish);
+                confirmation(ui, "Delete all", wish);
                 let text = format!("Permanently delete {all}, {size}?");
                 ui.label(RichText::new(text).color(palette(ui).warn));
             } else if n > 0 {
@@ -152,7 +152,7 @@ fn foot(ui: &mut Ui, logs: &RunLogs, wish: &mut Option<LogsWish>) {
 }
 
 /// Shows the buttons of a delete confirmation, from right to left.
-fn sure(ui: &mut Ui, name: &str, wish: &mut Option<LogsWish>) {
+fn confirmation(ui: &mut Ui, name: &str, wish: &mut Option<LogsWish>) {
     if widgets::secondary_button(ui, "Keep", "").clicked() {
         *wish = Some(LogsWish::Doom(None));
     }

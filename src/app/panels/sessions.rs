@@ -43,7 +43,7 @@ pub fn show(ui: &mut Ui, sessions: &Sessions, window: &Frame<'_>, commands: &mut
         head(ui, sessions, commands);
         ui.add_space(space::S);
         if sessions.order.is_empty() && sessions.progress().is_none() {
-            nothing(ui, sessions, commands);
+            empty_state(ui, sessions, commands);
         } else {
             table(ui, sessions, window, commands);
         }
@@ -129,7 +129,7 @@ fn unread(ui: &mut Ui, files: &[Unread]) {
 }
 
 /// Explains why the list is empty and offers the next actions.
-fn nothing(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
+fn empty_state(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
     let mut ask = |wish| commands.push(Command::Sessions(wish));
     if !sessions.rows.is_empty() {
         ui.label(weak(ui, "No session contains this text."));
@@ -186,8 +186,8 @@ const MOVES: [(Key, isize); 6] = [
     (Key::End, isize::MAX),
 ];
 
-/// Handles the keys of the list: the arrow keys move the highlight, Enter opens the highlighted session. The keys work in
-/// the list, in the filter, and while no control has the focus. Returns the position of a row to scroll to.
+/// Handles the keys of the list: the arrow keys move the highlight, Enter opens the highlighted session. The keys work
+/// in the list, in the filter, and while no control has the focus. Returns the position of a row to scroll to.
 fn keys(
     ui: &Ui,
     sessions: &Sessions,

@@ -81,8 +81,8 @@ pub(super) fn notes_below(ui: &mut Ui, id: &'static str, said: &[String]) {
         });
 }
 
-/// Shows the head of a sortable column. `sorted` is set for the active sort key and is true for descending order. Returns
-/// whether the head was clicked.
+/// Shows the head of a sortable column. `sorted` is set for the active sort key and is true for descending order.
+/// Returns whether the head was clicked.
 pub(super) fn sort_head(ui: &mut Ui, title: &str, help: &str, sorted: Option<bool>) -> bool {
     let arrow = match sorted {
         Some(true) => " ⏷",

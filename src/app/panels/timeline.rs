@@ -67,7 +67,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
     if let Some(corner) = response.corner {
         switches(ui, input, corner, commands);
     }
-    ask(&response, input, ruler, commands);
+    send_commands(&response, input, ruler, commands);
 }
 
 /// Returns a key that changes whenever the plotted data changes, also between sessions.
@@ -86,8 +86,8 @@ fn unseen_at(input: &PanelInput<'_>, step: usize) -> Tokens {
     }
 }
 
-/// Returns the call and label of each recorded compaction, such as `recorded compaction 183k → 37k`. A compaction after the
-/// last call is placed at the last call.
+/// Returns the call and label of each recorded compaction, such as `recorded compaction 183k → 37k`. A compaction after
+/// the last call is placed at the last call.
 fn flags(events: &[Event], last: usize) -> Vec<(usize, String)> {
     let flag = |event: &Event| {
         let (before, after) = (wording::short(event.before), wording::short(event.after));
@@ -136,7 +136,7 @@ fn line<'a>(ui: &Ui, input: &PanelInput<'_>, idx: usize, lane: &'a LaneRun) -> L
 }
 
 /// Converts interactions with the plot to commands.
-fn ask(
+fn send_commands(
     response: &TimelineResponse,
     input: &PanelInput<'_>,
     ruler: &LaneRun,
@@ -231,7 +231,7 @@ fn hover_text(input: &PanelInput<'_>, focused: &LaneRun, step: usize) -> Vec<Str
     if let Some(before) = before.filter(|before| *before != unseen) {
         let (before, now) = (wording::short(before), wording::short(unseen));
         lines.push(format!(
-            "{} from here on: {before} → {now}",
+            "{}: {before} → {now} from this call on",
             wording::UNSEEN
         ));
     }

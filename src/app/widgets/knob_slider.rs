@@ -112,8 +112,8 @@ fn unit(ui: &mut Ui, text: &str) {
     }
 }
 
-/// Returns the width of name, reset button, value and remark side by side, in points. Always includes the button so that
-/// nothing moves when it appears.
+/// Returns the width of name, reset button, value and remark side by side, in points. Always includes the button so
+/// that nothing moves when it appears.
 fn head_width(ui: &Ui, spec: &KnobSpec<'_>, remark: &str) -> f32 {
     let wide = |text: &str, style: TextStyle| {
         let font = style.resolve(ui.style());

@@ -17,8 +17,8 @@ pub fn primary_button(ui: &mut Ui, text: &str) -> Response {
     ui.add(button.min_size(vec2(0.0, space::CONTROL)))
 }
 
-/// Shows the main button with a narrow menu button at its right. `more` is the accessible name and hover text of the menu
-/// button. Returns both responses.
+/// Shows the main button with a narrow menu button at its right. `more` is the accessible name and hover text of the
+/// menu button. Returns both responses.
 pub fn primary_with_menu(ui: &mut Ui, text: &str, more: &str) -> [Response; 2] {
     let radius = |left, right| CornerRadius {
         nw: left,

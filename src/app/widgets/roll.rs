@@ -1,7 +1,7 @@
 //! A virtual list with rows of different heights: only visible rows are laid out.
 //!
-//! Rows that have not been measured use an estimated height. Each frame measures a few more rows. While text is selected,
-//! the list gradually lays out all rows, because only laid-out text can be copied.
+//! Rows that have not been measured use an estimated height. Each frame measures a few more rows. While text is
+//! selected, the list gradually lays out all rows, because only laid-out text can be copied.
 
 use egui::text_selection::LabelSelectionState;
 use egui::{Id, Label, Rect, Role, Stroke, Ui, UiBuilder, WidgetInfo, WidgetText, vec2};

@@ -28,7 +28,7 @@ pub(super) fn show(
     };
     super::super::padded(ui, |ui| {
         ui.spacing_mut().item_spacing.y = space::XS;
-        said(ui, audit);
+        cache_summary(ui, audit);
         causes(ui, input, audit, commands);
     });
     if !audit.breaks.is_empty() {
@@ -36,7 +36,7 @@ pub(super) fn show(
     }
 }
 
-fn said(ui: &mut Ui, audit: &Audit) {
+fn cache_summary(ui: &mut Ui, audit: &Audit) {
     let share = audit.recorded.share_of(audit.predicted);
     let calls = wording::count(audit.calls.len(), "call");
     ui.horizontal_wrapped(|ui| {

@@ -121,7 +121,7 @@ pub(super) fn show(
         return;
     }
     let cost = costs.of(lane);
-    whose(ui, input, cost, n);
+    lane_summary(ui, input, cost, n);
     let width = ui.available_width();
     let columns = Col::ALL.into_iter().filter(|(_, from)| width >= *from);
     let columns: Vec<Col> = columns.map(|(column, _)| column).collect();
@@ -168,7 +168,7 @@ pub(super) fn show(
 }
 
 /// Shows the lane's name, number of calls and total cost.
-fn whose(ui: &mut Ui, input: &PanelInput<'_>, cost: Option<&LaneCost>, n: usize) {
+fn lane_summary(ui: &mut Ui, input: &PanelInput<'_>, cost: Option<&LaneCost>, n: usize) {
     let lane = input.selection.lane;
     let margin = Margin::symmetric(16, 4);
     Frame::new().inner_margin(margin).show(ui, |ui| {
@@ -231,8 +231,8 @@ fn content(
     cell(row, column.side(), |ui| match column {
         Col::Call => drop(ui.label(weak(ui, wording::number(step)))),
         Col::Context => drop(ui.label(wording::tokens(sample.tokens))),
-        Col::Grown => grown(ui, cost_view::grown(run, at)),
-        Col::CameIn => came_in(ui, input, step),
+        Col::Grown => growth_cell(ui, cost_view::grown(run, at)),
+        Col::CameIn => largest_new_message(ui, input, step),
         Col::Carried => {
             let heat = input.carried.and_then(|carried| carried.heat.get(step));
             let said = heat.map_or_else(|| "–".to_owned(), |heat| wording::short(heat.retained));
@@ -246,7 +246,7 @@ fn content(
 }
 
 /// Shows growth such as `+12 804`: strong where it is large, weak where it is negative.
-fn grown(ui: &mut Ui, by: f64) {
+fn growth_cell(ui: &mut Ui, by: f64) {
     let said = wording::grouped(by.abs() as u64);
     ui.label(match by {
         MUCH.. => RichText::new(format!("+{said}")).text_style(theme::strong()),
@@ -256,7 +256,7 @@ fn grown(ui: &mut Ui, by: f64) {
     });
 }
 
-fn came_in(ui: &mut Ui, input: &PanelInput<'_>, step: usize) {
+fn largest_new_message(ui: &mut Ui, input: &PanelInput<'_>, step: usize) {
     let ledger = &input.runs.case.ledger;
     let Some((message, _)) = input.document.biggest_growth(ledger, step) else {
         return;

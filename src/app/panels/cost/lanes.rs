@@ -55,7 +55,8 @@ pub(super) fn show(
     table(ui, input, (costs, &said.join("\n")), commands);
 }
 
-/// Widths in points: the lane's name and sums, a component, the count of hidden components, and the narrowest useful bar.
+/// Widths in points: the lane's name and sums, a component, the count of hidden components, and the narrowest useful
+/// bar.
 const FIXED: f32 = 330.0;
 const PIECE: f32 = 78.0;
 const MORE: f32 = 28.0;

@@ -36,7 +36,7 @@ pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comm
     }
 }
 
-/// Shows the chosen page and the prices beside it.
+/// Shows the chosen page and the prices next to it.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     let Some(costs) = input.costs else {
         super::padded(ui, |ui| ui.label(weak(ui, "Computing costs…")));

@@ -38,7 +38,7 @@ pub(super) fn show(
                     typed(ui, own);
                 } else {
                     for model in &costs.models {
-                        known(ui, model);
+                        recorded_model(ui, model);
                     }
                 }
                 ui.add_space(space::S);
@@ -100,7 +100,7 @@ fn choose(ui: &mut Ui, (input, costs): (&PanelInput<'_>, &Costs), billing: &mut 
 }
 
 /// Shows a recorded model with its prices, or that no price is known.
-fn known(ui: &mut Ui, model: &ModelPrice) {
+fn recorded_model(ui: &mut Ui, model: &ModelPrice) {
     ui.add_space(space::XS);
     let name = if model.model.is_empty() {
         "The file names no model".to_owned()

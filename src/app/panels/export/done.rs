@@ -32,7 +32,7 @@ pub(super) fn show(
         place(ui, path, commands);
     }
     if let Some(sidecars) = &exported.sidecars {
-        beside(ui, sidecars);
+        sidecar_files(ui, sidecars);
     }
 }
 
@@ -120,9 +120,9 @@ fn resume(ui: &mut Ui, resumed: &Resumed, commands: &mut Vec<Command>) {
     });
 }
 
-/// Shows the files beside the managed conversation.
-fn beside(ui: &mut Ui, sidecars: &Sidecars) {
-    let text = "Written beside it: the removed content and a manifest. `plimsoll restore` recreates the source.";
+/// Shows the files written with the managed conversation.
+fn sidecar_files(ui: &mut Ui, sidecars: &Sidecars) {
+    let text = "Also written: the removed content and a manifest. `plimsoll restore` recreates the source.";
     ui.label(small(ui, text)).on_hover_ui(|ui| {
         ui.label(sidecars.removed.display().to_string());
         ui.label(sidecars.manifest.display().to_string());

@@ -29,7 +29,7 @@ pub(super) fn show(
 ) {
     line(ui, "lane", |ui, _| lanes(ui, input, draft, takes_focus));
     line(ui, "content", |ui, _| {
-        ui.vertical(|ui| what(ui, input, draft))
+        ui.vertical(|ui| content_choice(ui, input, draft))
     });
     let by_hand = by_hand::said(&input.runs.case.by_hand);
     if !by_hand.is_empty() {
@@ -125,7 +125,7 @@ fn lanes(ui: &mut Ui, input: &PanelInput<'_>, draft: &mut Draft, takes_focus: bo
     });
 }
 
-fn what(ui: &mut Ui, input: &PanelInput<'_>, draft: &mut Draft) {
+fn content_choice(ui: &mut Ui, input: &PanelInput<'_>, draft: &mut Draft) {
     let n_steps = input.document.session().steps.len();
     let place = wording::place(draft.step, n_steps);
     if draft.lane.is_some() {
@@ -260,7 +260,7 @@ fn files(
     let field = PathField {
         id: "export files",
         label,
-        hint: &format!("{name} beside {beside_what}"),
+        hint: &format!("{name} next to {beside_what}"),
     };
     if field.show(ui, &mut draft.files) {
         commands.push(Command::BrowseExport(Place::Files));

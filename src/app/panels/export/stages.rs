@@ -157,7 +157,7 @@ pub(super) fn review(ui: &mut Ui, review: &Review, commands: &mut Vec<Command>) 
     }
     for (idx, request) in preview.requests.iter().enumerate() {
         ui.add_space(space::XS);
-        ui.label(small(ui, about(review, idx)));
+        ui.label(small(ui, summary_info(review, idx)));
         if let Some(why) = &request.failed {
             ui.label(RichText::new(why).color(palette(ui).bad));
         }
@@ -173,7 +173,7 @@ pub(super) fn review(ui: &mut Ui, review: &Review, commands: &mut Vec<Command>) 
 }
 
 /// Returns the source of a summary, its purpose and its resource use.
-fn about(review: &Review, idx: usize) -> String {
+fn summary_info(review: &Review, idx: usize) -> String {
     let request = &review.preview.requests[idx];
     let mut facts = format!("call {} · {} · {}", request.step, request.stage, request.by);
     if let (Some(sent), Some(received)) = (request.sent, request.received) {

@@ -101,7 +101,7 @@ impl Cell {
     }
 }
 
-/// Returns the length of a bar (0 to 1). Uses the square root so that small messages stay visible beside large ones.
+/// Returns the length of a bar (0 to 1). Uses the square root so that small messages stay visible next to large ones.
 fn bar_share(tokens: Tokens, heaviest: Tokens) -> f32 {
     tokens.share_of(heaviest).0.sqrt() as f32
 }

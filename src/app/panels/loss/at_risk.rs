@@ -28,7 +28,7 @@ pub(super) fn show(
     };
     let n = n_missed(loss);
     if n == 0 {
-        nothing(ui, input, losses, lane);
+        empty_state(ui, input, losses, lane);
         return;
     }
     let has_room = ui.available_width() > 520.0;
@@ -89,13 +89,13 @@ pub(super) fn show(
                 return;
             };
             let is_here = found.step() == input.selection.step;
-            row.set_selected(is_here && Some(shown(found)) == input.selection.message);
+            row.set_selected(is_here && Some(message_to_select(found)) == input.selection.message);
             cells(&mut row, input, losses, found, has_room);
             if row.response().clicked() {
                 commands.push(Command::LookAt(Spot {
                     lane,
                     step: Some(found.step()),
-                    message: Some(shown(found)),
+                    message: Some(message_to_select(found)),
                 }));
             }
         });
@@ -103,7 +103,7 @@ pub(super) fn show(
 }
 
 /// Returns the message that a click selects: the removed message, or the blind edit.
-fn shown(found: Missed) -> usize {
+fn message_to_select(found: Missed) -> usize {
     match found {
         Missed::Edit(edit) => edit.message,
         Missed::Name(fault) => fault.source,
@@ -126,7 +126,7 @@ fn reveal(ui: &Ui, input: &PanelInput<'_>, losses: &Losses, lane: Option<usize>)
     // A clicked row stays under the pointer.
     let is_clicked = |nth: usize| {
         let found = missed(loss, nth);
-        found.map(shown) == input.selection.message
+        found.map(message_to_select) == input.selection.message
     };
     first.filter(|nth| !is_clicked(*nth) && !here.any(is_clicked))
 }
@@ -191,7 +191,7 @@ fn message(ui: &mut Ui, input: &PanelInput<'_>, message: usize, has_preview: boo
 }
 
 /// Explains why the list is empty.
-fn nothing(ui: &mut Ui, input: &PanelInput<'_>, losses: &Losses, lane: Option<usize>) {
+fn empty_state(ui: &mut Ui, input: &PanelInput<'_>, losses: &Losses, lane: Option<usize>) {
     let name = input.runs.label(lane);
     let said = if input.document.session().steps.is_empty() {
         "This file has no model calls, so no reference can be at risk.".to_owned()

@@ -1,4 +1,5 @@
-//! Standing instructions of the user (always, never, do not) and the calls at which each lane no longer has them verbatim.
+//! Standing instructions of the user (always, never, do not) and the calls at which each lane no longer has them
+//! verbatim.
 
 use super::{PanelInput, weak};
 use crate::analysis::loss::Standing;
@@ -150,12 +151,12 @@ fn strip(
         ui.painter()
             .rect_filled(bar(steps.start, steps.end, 10.0), 1.0, palette(ui).bad);
     }
-    let said = told(gone, n);
+    let said = missing_calls(gone, n);
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("{lane}: {said}")));
     response.on_hover_text(said)
 }
 
-fn told(gone: &[std::ops::Range<usize>], n_steps: usize) -> String {
+fn missing_calls(gone: &[std::ops::Range<usize>], n_steps: usize) -> String {
     const MOST: usize = 6;
     if gone.is_empty() {
         return "Present verbatim at every call".to_owned();

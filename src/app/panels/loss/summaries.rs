@@ -66,7 +66,7 @@ pub(super) fn show(
             Frame::new()
                 .inner_margin(Margin::symmetric(14, 8))
                 .show(ui, |ui| match found {
-                    Some(survival) => lacking(ui, input, losses, (lane, survival)),
+                    Some(survival) => missing_content(ui, input, losses, (lane, survival)),
                     None => {
                         ui.label(weak(ui, "No call came after this compaction."));
                     }
@@ -166,7 +166,7 @@ fn counts(
                 match survival {
                     Some(survival) => {
                         for (_, counts) in survival_counts(survival) {
-                            three(ui, counts);
+                            count_cell(ui, counts);
                         }
                     }
                     None => {
@@ -179,7 +179,7 @@ fn counts(
 }
 
 /// Shows `120 · 8 · 45`, with the missing count in red.
-fn three(ui: &mut Ui, [verbatim, partly, gone]: [usize; 3]) {
+fn count_cell(ui: &mut Ui, [verbatim, partly, gone]: [usize; 3]) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         if verbatim + partly + gone == 0 {
@@ -199,7 +199,7 @@ fn three(ui: &mut Ui, [verbatim, partly, gone]: [usize; 3]) {
 }
 
 /// Lists the content that is missing in the lane at that call, by kind.
-fn lacking(
+fn missing_content(
     ui: &mut Ui,
     input: &PanelInput<'_>,
     losses: &Losses,

@@ -20,7 +20,7 @@ const MOST: usize = 6;
 const BADGE: f32 = 40.0;
 const PADDING: f32 = 24.0 + space::S;
 
-/// The button in the form that fits beside the other tools.
+/// The button in the form that fits next to the other tools.
 pub(in crate::app::panels) struct AllMarks {
     /// Button text.
     name: String,
@@ -36,7 +36,7 @@ impl AllMarks {
     pub(in crate::app::panels) fn fitting(ui: &Ui, input: &PanelInput<'_>, others: f32) -> Self {
         let by_hand = &input.config.by_hand;
         let (marks, warnings) = (said(by_hand), warnings(input));
-        let n_told = warnings.iter().filter(|(_, w)| is_told(w)).count();
+        let n_told = warnings.iter().filter(|(_, w)| is_relevant(w)).count();
         let n_marks: usize = Mark::ALL.iter().map(|m| m.list(by_hand).len()).sum();
         let number = wording::grouped(n_marks as u64);
         let forms = if marks.is_empty() {
@@ -103,7 +103,7 @@ impl AllMarks {
         ui.set_max_width(WIDTH);
         let selected = chosen(&input.selection, input.order);
         menu(ui, input, &selected, commands);
-        let has_shown = shown(ui, input, !selected.is_empty(), commands);
+        let has_shown = filtered_edits(ui, input, !selected.is_empty(), commands);
         if !self.marks.is_empty() {
             if has_shown || !selected.is_empty() {
                 ui.separator();
@@ -117,7 +117,7 @@ impl AllMarks {
 }
 
 /// Shows the edit buttons for all filtered messages. Returns whether any message matches.
-fn shown(
+fn filtered_edits(
     ui: &mut Ui,
     input: &PanelInput<'_>,
     is_second: bool,
@@ -199,7 +199,7 @@ fn list(ui: &mut Ui, warnings: &[(String, String)]) {
         ui.spacing_mut().item_spacing.y = space::XS;
         for (lanes, warning) in warnings.iter().take(MOST) {
             let text = format!("{lanes}: {}", wording::with_grouped(warning));
-            let color = if is_told(warning) {
+            let color = if is_relevant(warning) {
                 palette(ui).warn
             } else {
                 palette(ui).weak
@@ -214,6 +214,6 @@ fn list(ui: &mut Ui, warnings: &[(String, String)]) {
 }
 
 /// Returns whether a warning is shown. Dropping a message that was already removed needs no warning.
-fn is_told(warning: &str) -> bool {
+fn is_relevant(warning: &str) -> bool {
     !warning.contains(": gone already")
 }

@@ -92,10 +92,10 @@ impl Col {
             Self::Content => 0.0,
             Self::Bar => 64.0,
             Self::Share | Self::Carried => 52.0,
-            Self::Tokens | Self::Retained => 60.0,
-            Self::LastUsed => 68.0,
+            Self::Tokens => 60.0,
+            Self::LastUsed | Self::Cumulative => 68.0,
             Self::NeededBy => 112.0,
-            Self::Cumulative => 76.0,
+            Self::Retained => 72.0,
         }
     }
 
@@ -126,12 +126,12 @@ impl Col {
             ),
             Self::Tokens => ("tokens", Some(Key::Tokens), ""),
             Self::Carried => (
-                "carried",
+                "sent",
                 Some(Key::Carried),
                 "Number of recorded calls that sent this message",
             ),
             Self::Retained => (
-                "retained",
+                "cumulative",
                 Some(Key::Retained),
                 "Its tokens times the number of recorded calls that sent it",
             ),
@@ -152,7 +152,7 @@ impl Col {
                 "Share of the full history, each message counted once",
             ),
             Self::Cumulative => (
-                "cumulative",
+                "total",
                 None,
                 "Tokens of the history up to and including this message",
             ),

@@ -24,8 +24,8 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, column: Col, commands: &
     });
 }
 
-/// Returns whether the table is sorted by this column, largest first. `None` for other columns and for the session's own
-/// order.
+/// Returns whether the table is sorted by this column, largest first. `None` for other columns and for the session's
+/// own order.
 fn sorted(sort: Sort, key: Key) -> Option<bool> {
     let is_told = key != Key::Number || sort.is_descending;
     (sort.column == key && is_told).then_some(sort.is_descending)

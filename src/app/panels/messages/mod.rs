@@ -220,8 +220,8 @@ fn selected_row(input: &PanelInput<'_>, kept: &InView) -> Option<usize> {
     before.or_else(|| input.order.iter().position(|m| *m == message))
 }
 
-/// Handles clicks on a row: a click selects it, Shift+click selects a range, and a secondary click opens the menu for the
-/// selection, or for this row if it is not selected.
+/// Handles clicks on a row: a click selects it, Shift+click selects a range, and a secondary click opens the menu for
+/// the selection, or for this row if it is not selected.
 fn clicks(row: &Response, input: &PanelInput<'_>, message: usize, commands: &mut Vec<Command>) {
     if row.clicked() {
         let is_more = row.ctx.input(|i| i.modifiers.shift);

@@ -87,8 +87,8 @@ pub(super) fn show(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) ->
     hovered
 }
 
-/// Returns the differences from the lane's current settings, such as `trigger 0.86, recent 27`. Shortens the names of knobs
-/// to their last word for narrow columns; the hover text has the full names.
+/// Returns the differences from the lane's current settings, such as `trigger 0.86, recent 27`. Shortens the names of
+/// knobs to their last word for narrow columns; the hover text has the full names.
 fn differences(tuning: &Tuning, point: &Point) -> String {
     let is_now = |other: &&Point| other.subject == point.subject && other.is_now;
     let now = tuning.points.iter().find(is_now);

@@ -116,7 +116,7 @@ fn knobs(ui: &mut Ui, input: &PanelInput<'_>, lane: usize, view: &mut TuneView) 
     let policy = &input.runs.lanes[lane].policy;
     let varying = view.varying(policy);
     let n = varying.iter().filter(|varies| **varies).count();
-    let title = small(ui, wording::count(n, "varying knob"));
+    let title = small(ui, wording::count(n, "varying setting"));
     ui.indent(("tune knobs", lane), |ui| {
         CollapsingHeader::new(title)
             .id_salt(("tune knobs", lane, &policy.name))

@@ -72,7 +72,7 @@ fn state(tuning: &Tuning, input: &PanelInput<'_>) -> String {
     format!("{done}{time}{how}")
 }
 
-/// Shows the plot, with the recommendation and the list of best settings beside it.
+/// Shows the plot, with the recommendation and the list of best settings next to it.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     let most = (ui.available_width() - MIN_PLOT).max(160.0);
     Panel::right("tune controls")

@@ -93,7 +93,7 @@ fn dot(ui: &Ui, tuning: &Tuning, idx: usize, point: &Point) -> Option<Dot> {
     let score = point.score.as_ref()?;
     let lane = tuning.lanes[point.subject];
     Some(Dot {
-        at: place(tuning.unit, score)?,
+        at: position(tuning.unit, score)?,
         // Lighter than the text color, so that the edge in the lane's color is visible.
         fill: depth(palette(ui), score.peak_share).lerp_to_gamma(Color32::WHITE, 0.3),
         edge: palette(ui).lane(lane),
@@ -103,7 +103,7 @@ fn dot(ui: &Ui, tuning: &Tuning, idx: usize, point: &Point) -> Option<Dot> {
     })
 }
 
-fn place(unit: Price, score: &Score) -> Option<[f64; 2]> {
+fn position(unit: Price, score: &Score) -> Option<[f64; 2]> {
     Some([unit.of(score), score.risk?.references as f64])
 }
 
@@ -140,7 +140,7 @@ fn landmarks(ui: &Ui, input: &PanelInput<'_>, tuning: &Tuning) -> Vec<Landmark> 
         };
         let is_present = |point: &&Point| point.subject == subject && point.knobs == run.knobs;
         let present = tuning.points.iter().find(is_present);
-        let at = present.and_then(|point| place(tuning.unit, point.score.as_ref()?));
+        let at = present.and_then(|point| position(tuning.unit, point.score.as_ref()?));
         found.extend(at.map(|at| Landmark {
             at,
             name: format!("{} current", input.runs.labels[*lane]),

@@ -38,12 +38,12 @@ pub(super) fn show(
 /// Shows the alternatives and the excluded settings.
 pub(super) fn more(ui: &mut Ui, tuning: &Tuning) {
     super::super::padded(ui, |ui| {
-        others(ui, tuning);
-        out_of_the_question(ui, tuning);
+        alternatives(ui, tuning);
+        excluded(ui, tuning);
     });
 }
 
-/// Shows the recommendation, or why there is none and what would work.
+/// Shows the recommendation, or why there is none and the settings that would work.
 fn sentence(ui: &mut Ui, input: &PanelInput<'_>, tuning: &Tuning, commands: &mut Vec<Command>) {
     match &tuning.recommended {
         None => {
@@ -63,7 +63,7 @@ fn sentence(ui: &mut Ui, input: &PanelInput<'_>, tuning: &Tuning, commands: &mut
                 adopt(ui, input, tuning, found.point, commands);
             });
             // The comparison refers to the lane's settings at the time of the sweep.
-            if !has_it(input, tuning, found.point) {
+            if !is_applied(input, tuning, found.point) {
                 ui.add(Label::new(wording::with_grouped(&found.text)).wrap());
             }
         }
@@ -85,7 +85,7 @@ fn offer(ui: &mut Ui, input: &PanelInput<'_>, other: &Alternative, commands: &mu
 }
 
 /// Shows the alternatives.
-fn others(ui: &mut Ui, tuning: &Tuning) {
+fn alternatives(ui: &mut Ui, tuning: &Tuning) {
     let found = tuning.recommended.as_ref().and_then(|r| r.as_ref().ok());
     if let Some(others) = found.and_then(|found| found.others.as_ref()) {
         ui.add(Label::new(weak(ui, wording::with_grouped(others))).wrap());
@@ -100,7 +100,7 @@ fn adopt(
     idx: usize,
     commands: &mut Vec<Command>,
 ) {
-    if has_it(input, tuning, idx) {
+    if is_applied(input, tuning, idx) {
         ui.label(weak(ui, "The lane has these settings."));
     } else if ui
         .button("Apply")
@@ -112,14 +112,14 @@ fn adopt(
 }
 
 /// Returns whether the lane has the settings of this point.
-fn has_it(input: &PanelInput<'_>, tuning: &Tuning, idx: usize) -> bool {
+fn is_applied(input: &PanelInput<'_>, tuning: &Tuning, idx: usize) -> bool {
     let point = &tuning.points[idx];
     let lane = input.runs.lanes.get(tuning.lanes[point.subject]);
     lane.is_some_and(|lane| lane.knobs == point.knobs)
 }
 
 /// Shows the excluded settings by reason, such as `12 of them do not fit, 3 cannot get below their trigger.`
-fn out_of_the_question(ui: &mut Ui, tuning: &Tuning) {
+fn excluded(ui: &mut Ui, tuning: &Tuning) {
     let reasons = rejections(&tuning.points);
     if reasons.is_empty() {
         return;
