@@ -43,7 +43,7 @@ pub(super) fn more(ui: &mut Ui, tuning: &Tuning) {
     });
 }
 
-/// Shows the recommendation, or why there is none and the settings that would work.
+/// Shows the recommendation. If there is none, shows the reason and an alternative.
 fn sentence(ui: &mut Ui, input: &PanelInput<'_>, tuning: &Tuning, commands: &mut Vec<Command>) {
     match &tuning.recommended {
         None => {
