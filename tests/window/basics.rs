@@ -26,7 +26,7 @@ fn the_empty_window_invites() {
     let window = window(Vec::new());
     window.get_by_label("Open a file…");
     window.get_by_role_and_label(Role::TextInput, "Path");
-    window.get_by_label("Everything stays on this machine. Files are never changed.");
+    window.get_by_label("All data stays on this machine. Files are never changed.");
     assert!(
         window.query_by_label("Export…").is_none(),
         "nothing can be exported yet"
@@ -167,7 +167,7 @@ fn a_trigger_that_is_set_on_the_timeline_moves_the_lanes() {
 fn a_lane_with_knobs_of_its_own_moves_alone() {
     let mut window = window(vec![sample(MANY_RESULTS)]);
     let before = lanes(&window);
-    window.get_by_label("own knobs").click();
+    window.get_by_label("own settings").click();
     window.run_steps(3);
     window
         .get_by_role_and_label(Role::Slider, "compression_trigger")
@@ -176,7 +176,7 @@ fn a_lane_with_knobs_of_its_own_moves_alone() {
     let after = lanes(&window);
     assert_ne!(before[0], after[0], "the lane itself moves");
     assert_eq!(before[1..], after[1..], "the others stay");
-    window.get_by_label("shared knobs").click();
+    window.get_by_label("shared settings").click();
     window.run_steps(4);
     assert_eq!(lanes(&window), before, "sharing again takes it back");
 }
@@ -358,13 +358,13 @@ fn a_model_is_asked_only_after_consent_and_its_summary_can_be_written_over() {
     lanes.last().expect("the dialog's").click();
     window.run_steps(2);
     window
-        .get_by_label("Compact now, trigger met or not")
+        .get_by_label("Compact now, regardless of the trigger")
         .click();
     window.get_by_label("A model").click();
     window.run_steps(3);
     type_into(&mut window, (Role::TextInput, "address"), &address);
     type_into(&mut window, (Role::TextInput, "model"), "m");
-    window.get_by_label("Go on…").click();
+    window.get_by_label("Continue…").click();
     window.run_steps(3);
     assert!(heard.try_recv().is_err(), "nothing is sent before consent");
     let host = address.trim_start_matches("http://");

@@ -112,9 +112,9 @@ fn a_key_drops_the_selected_message_in_every_lane_and_the_same_key_takes_it_back
     assert_eq!(marks(&window).dropped, [message]);
     assert_eq!(edits(&window), [1, 1, 1]);
     assert_eq!(fates(&window, message), [Fate::Dropped; 3]);
-    window.get_by_label("Marked by hand: 1 dropped");
+    window.get_by_label("Manual edits: 1 dropped");
     assert!(
-        !named(&window, "Dropped by hand.").is_empty(),
+        !named(&window, "Dropped manually.").is_empty(),
         "its row says so"
     );
     press(&mut window, Key::X);
@@ -154,9 +154,9 @@ fn a_stretch_of_the_table_is_marked_at_once_and_the_filter_shows_only_what_is_ma
     window.get_by_label("Message 23");
     press(&mut window, Key::P);
     assert_eq!(marks(&window).pinned, [19, 20, 21, 22]);
-    window.get_by_label("Marked by hand: 4 pinned").click();
+    window.get_by_label("Manual edits: 4 pinned").click();
     window.run_steps(3);
-    window.get_by_label("Show only marked messages").click();
+    window.get_by_label("Show only edited messages").click();
     window.run_steps(4);
     let all = window
         .state()
@@ -167,7 +167,7 @@ fn a_stretch_of_the_table_is_marked_at_once_and_the_filter_shows_only_what_is_ma
         .messages
         .len();
     window.get_by_label(&format!("4 of {all}"));
-    window.get_by_label("Take all marks away").click();
+    window.get_by_label("Remove all manual edits").click();
     window.run_steps(4);
     assert!(marks(&window).is_empty());
     window.get_by_label(&format!("{all} of {all}"));
@@ -211,8 +211,8 @@ fn what_cannot_be_done_is_told_where_warnings_are() {
             .iter()
             .all(|lane| lane.outcome.warnings.iter().any(|w| w == warning))
     );
-    assert!(!named(&window, "To be dropped by hand, but not in Truncate.").is_empty());
-    window.get_by_label("Marked by hand: 1 dropped").click();
+    assert!(!named(&window, "Marked as dropped, but not applied in Truncate.").is_empty());
+    window.get_by_label("Manual edits: 1 dropped").click();
     window.run_steps(3);
     window.get_by_label(&format!("Every lane: {warning}"));
     press(&mut window, Key::Escape);
@@ -272,7 +272,7 @@ fn an_export_says_what_is_marked_and_does_it() {
     press(&mut window, Key::X);
     window.key_press_modifiers(Modifiers::COMMAND, Key::E);
     window.run_steps(4);
-    window.get_by_label("by hand");
+    window.get_by_label("edits");
     window.get_by_label("1 dropped");
     window.get_by_label("Export").click();
     window.run_steps(20);
@@ -338,13 +338,13 @@ fn a_summary_stands_beside_what_it_stands_for() {
     window.run_steps(4);
     assert!(!named(&window, "Summarized by ").is_empty());
     window.get_by_label_contains("original · ");
-    window.get_by_label_contains("in its place: a summary");
+    window.get_by_label_contains("replaced by: a summary");
     window.get_by_label_contains("As the offline digest writes it.");
-    let link = window.get_by_label_contains("stands for ");
+    let link = window.get_by_label_contains("replaces ");
     link.click();
     window.run_steps(4);
     window.get_by_label("Written by Summarize");
-    window.get_by_label_contains("what it stands for: ");
+    window.get_by_label_contains("original: ");
     window
         .get_by_label(&format!("message {}", first + 1))
         .click();

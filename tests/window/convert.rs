@@ -25,7 +25,7 @@ fn copy_of(name: &str) -> (TempDir, PathBuf) {
 /// The window with the dialog open.
 fn converting(source: &Path) -> Harness<'static, App> {
     let mut window = crate::screen::sized(vec![source.to_owned()], Vec2::new(1440.0, 900.0));
-    click(&mut window, "More to export");
+    click(&mut window, "More exports");
     click(&mut window, "Convert to another format…");
     window
 }
@@ -85,7 +85,7 @@ fn what_a_format_cannot_hold_is_told_before_anything_is_written_in_the_command_l
     assert!(says(&window, "messages written"));
     let ours = here.join("compacted-anthropic_messages.json");
     assert!(fs::read(&ours).unwrap() == fs::read(here.join("cli.json")).unwrap());
-    click(&mut window, "Open it here");
+    click(&mut window, "Open here");
     assert!(says(&window, "compacted-anthropic_messages.json"));
 }
 

@@ -64,7 +64,7 @@ fn click(window: &mut Harness<'_, App>, label: &str) {
 
 /// The item of the menu beside the export button.
 fn choose(window: &mut Harness<'_, App>, item: &str) {
-    click(window, "More to export");
+    click(window, "More exports");
     click(window, item);
 }
 
@@ -136,7 +136,7 @@ fn model_that_says(words: &'static str) -> Server {
 /// Fills in the export of a summary by a model.
 fn name_model(window: &mut Harness<'_, App>, address: &str, model: &str) {
     click(window, "Export…");
-    click(window, "Compact now, trigger met or not");
+    click(window, "Compact now, regardless of the trigger");
     click(window, "A model");
     type_into(window, (Role::TextInput, "address"), address);
     type_into(window, (Role::TextInput, "model"), model);
@@ -151,7 +151,7 @@ fn reports_are_the_command_lines_own_and_redacted_where_asked() {
     click(&mut window, "Write");
     choose(&mut window, "Report…");
     click(&mut window, "Markdown");
-    click(&mut window, "Leave out texts, paths, names and ids");
+    click(&mut window, "Redact texts, paths, names and ids");
     click(&mut window, "Write");
     assert!(
         window.query_by_label("Write").is_none(),
@@ -171,7 +171,7 @@ fn the_curve_is_a_picture_a_drawing_and_a_table() {
     let (folder, source) = copy_of(MANY_RESULTS);
     let mut window = window(&source, &["truncate", "truncate", "none"]);
     let here = folder.path();
-    for form in ["a picture (PNG)", "a drawing (SVG)", "a table (CSV)"] {
+    for form in ["an image (PNG)", "a vector image (SVG)", "a table (CSV)"] {
         choose(&mut window, "Curve…");
         click(&mut window, form);
         if form.contains("PNG") {
@@ -221,8 +221,8 @@ fn what_the_model_saw_is_written_for_a_lane_and_for_what_was_recorded() {
         window.run_steps(1);
     }
     window.run_steps(3);
-    choose(&mut window, "What the model saw at call 40…");
-    window.get_by_label("What its model would see at call 40, the file alone");
+    choose(&mut window, "Context at call 40…");
+    window.get_by_label("Context of this lane at call 40, file only");
     click(&mut window, "Export");
     window.get_by_label("Written to");
     click(&mut window, "Another export");
@@ -293,7 +293,7 @@ fn the_price_stands_before_the_consent_and_nothing_is_asked_for_it() {
     let (_folder, source) = copy_of(MANY_RESULTS);
     let mut window = window(&source, &["summarize"]);
     name_model(&mut window, "https://api.openai.com", "gpt-4o-2024-08-06");
-    click(&mut window, "Go on…");
+    click(&mut window, "Continue…");
     window.get_by_label("Send to api.openai.com?");
     let told = said(&window);
     let price = told.iter().find(|text| text.starts_with("≈ $"));
@@ -315,7 +315,7 @@ fn where_no_summary_is_needed_nobody_is_asked_anything() {
     let server = model_that_says("Nobody asked.");
     let mut window = window(&source, &["prune"]);
     name_model(&mut window, &server.url(), "m");
-    click(&mut window, "Go on…");
+    click(&mut window, "Continue…");
     window.get_by_label("This policy writes no summary here.");
     click(&mut window, "Write the export");
     window.get_by_label("Written to");
@@ -344,7 +344,7 @@ fn a_refused_key_says_what_to_do_and_is_never_shown_or_logged() {
         (Role::TextInput, "log file"),
         &log.to_string_lossy(),
     );
-    click(&mut window, "Go on…");
+    click(&mut window, "Continue…");
     assert!(server.seen().is_empty(), "nothing is sent before consent");
     click(&mut window, &format!("Send to {}", server.address));
     window.get_by_label("Nothing was written");
@@ -366,7 +366,7 @@ fn a_refused_key_says_what_to_do_and_is_never_shown_or_logged() {
             .is_some_and(|h| h.contains(KEY))
     }));
     // What was filled in is there still; the log of that name is taken now.
-    click(&mut window, "Go on…");
+    click(&mut window, "Continue…");
     let told = said(&window).concat();
     assert!(
         told.contains("the log: ") && told.contains("never overwritten"),
@@ -382,7 +382,7 @@ fn a_server_that_is_not_there_is_told_at_once() {
     drop(nobody);
     let mut window = window(&source, &["summarize"]);
     name_model(&mut window, &format!("http://{address}"), "m");
-    click(&mut window, "Go on…");
+    click(&mut window, "Continue…");
     click(&mut window, &format!("Send to {address}"));
     let told = said(&window).concat();
     assert!(
@@ -398,14 +398,19 @@ fn limits_that_make_no_sense_keep_the_form_from_going_on() {
     let mut window = window(&source, &["summarize"]);
     name_model(&mut window, "http://127.0.0.1:1", "m");
     click(&mut window, "Connection");
-    let field = (Role::TextInput, "Time limit of an answer");
+    let field = (Role::TextInput, "Total time limit");
     type_into(&mut window, field, "soon");
     let told = said(&window).concat();
     assert!(told.contains("give seconds, or a time as 5 min"), "{told}");
-    let button = window.get_by_label("Go on…");
+    let button = window.get_by_label("Continue…");
     assert!(button.accesskit_node().is_disabled());
     type_into(&mut window, field, "5 min");
-    assert!(!window.get_by_label("Go on…").accesskit_node().is_disabled());
+    assert!(
+        !window
+            .get_by_label("Continue…")
+            .accesskit_node()
+            .is_disabled()
+    );
 }
 
 #[test]
@@ -421,7 +426,7 @@ fn a_log_answers_in_the_models_place_to_the_same_bytes() {
         (Role::TextInput, "log file"),
         &log.to_string_lossy(),
     );
-    click(&mut window, "Go on…");
+    click(&mut window, "Continue…");
     click(&mut window, &format!("Send to {}", server.address));
     click(&mut window, "Write the export");
     window.get_by_label("Written to");
@@ -461,7 +466,7 @@ fn a_log_that_is_none_is_told_with_its_name() {
         .to_string_lossy()
         .into_owned();
     type_into(&mut window, (Role::TextInput, "log"), &none);
-    click(&mut window, "Look at the summaries");
+    click(&mut window, "Review summaries");
     let told = said(&window).concat();
     assert!(told.contains("is no log of a run"), "{told}");
 }
@@ -503,8 +508,8 @@ fn a_session_goes_into_a_store_only_where_the_person_saw_which() {
     let mut window = window(&source, &["truncate"]);
     click(&mut window, "Export…");
     click(&mut window, "a new session in Codex");
-    window.get_by_label("where Codex looks for its sessions");
-    click(&mut window, "Go on…");
+    window.get_by_label("the session folder of Codex");
+    click(&mut window, "Continue…");
     // Codex never ran here.
     let told = said(&window).concat();
     assert!(told.contains("run Codex once"), "{told}");
@@ -516,8 +521,8 @@ fn a_session_goes_into_a_store_only_where_the_person_saw_which() {
     );
     click(&mut window, "Back");
     fs::create_dir(&store).expect("a new folder");
-    click(&mut window, "Go on…");
-    window.get_by_label("Put a new session into Codex?");
+    click(&mut window, "Continue…");
+    window.get_by_label("Add a new session to Codex?");
     let told = said(&window).concat();
     let sessions = store.join("sessions").to_string_lossy().into_owned();
     assert!(told.contains(&sessions), "{told}");
@@ -545,7 +550,7 @@ fn logs_are_not_listed_where_the_program_keeps_nothing() {
     let mut window = window(&source, &[]);
     click(&mut window, "Menu");
     click(&mut window, "Run logs…");
-    window.get_by_label("Started with --no-state, the program keeps no logs of its own.");
+    window.get_by_label("No logs are saved because Plimsoll was started with --no-state.");
     click(&mut window, "Close");
     assert!(window.query_by_label_contains("--no-state").is_none());
 }

@@ -90,7 +90,7 @@ fn what_a_provider_would_refuse_is_no_green_tick() {
     std::fs::copy(sample("handoff.json"), &source).expect("the sample can be copied");
     let mut window = sized(vec![source], Vec2::new(1440.0, 900.0));
     click(&mut window, "Export…");
-    click(&mut window, "Compact now, trigger met or not");
+    click(&mut window, "Compact now, regardless of the trigger");
     window.get_by_label("Export").click();
     window.run_steps(20);
     assert!(
@@ -261,7 +261,7 @@ fn same_losses(file: &str, window: &mut Harness<'_, App>, lanes: &[Head]) {
     click(window, "Loss");
     let all = texts(window);
     for lane in lanes {
-        let shown = row(&all, "refetch", &lane.name);
+        let shown = row(&all, "re-read", &lane.name);
         let figures = (&*shown[1], &*shown[2]);
         let head = (lane.figure("at risk"), lane.figure("blind"));
         assert_eq!(figures, head, "{file}: {}", lane.name);

@@ -175,7 +175,7 @@ fn fifty_selections_are_in_view_in_every_lane_each_time() {
 fn the_selected_message_stays_in_view_when_the_table_is_sorted_or_filtered() {
     let mut window = window("compacted.jsonl");
     go_to(&mut window, 97);
-    for column in ["Sort by tokens", "Sort by retained", "Sort by number"] {
+    for column in ["Sort by tokens", "Sort by cumulative", "Sort by number"] {
         for _ in 0..2 {
             window.get_by_label(column).click();
             window.run_steps(2);

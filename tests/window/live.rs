@@ -130,10 +130,10 @@ fn a_file_that_is_gone_is_told_and_what_was_read_stays() {
     let before = steps(&window);
     fs::remove_file(&path).unwrap();
     wait(&mut window, |window| {
-        window.query_by_label("gone").is_some()
+        window.query_by_label("missing").is_some()
     });
     assert_eq!(steps(&window), before);
     fs::write(&path, lines[..300].concat()).unwrap();
     wait(&mut window, |window| steps(window) > before);
-    assert!(window.query_by_label("gone").is_none());
+    assert!(window.query_by_label("missing").is_none());
 }

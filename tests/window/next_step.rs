@@ -35,7 +35,7 @@ fn where_no_policy_acted_the_last_context_can_be_compacted_anyway() {
     window.get_by_role_and_label(Role::Tab, "Events").click();
     window.run_steps(4);
     click(&mut window, "Compact anyway…");
-    window.get_by_label("Compact now, trigger met or not");
+    window.get_by_label("Compact now, regardless of the trigger");
     click(&mut window, "Export");
     window.get_by_label_contains("Last recorded context:");
     assert!(window.query_by_label("Compact anyway").is_none());

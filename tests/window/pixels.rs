@@ -315,7 +315,7 @@ fn policy(ui: &mut Ui, scene: &mut Scene) {
             1.0,
             false,
             "messages",
-            "50 % of later uses reach further back than this.",
+            "50 % of later references are to older content.",
             10.0,
         ),
         knob(
@@ -325,7 +325,7 @@ fn policy(ui: &mut Ui, scene: &mut Scene) {
             1000.0,
             true,
             "tok",
-            "11 % of later uses reach further back than this.",
+            "11 % of later references are to older content.",
             40_000.0,
         ),
         knob(

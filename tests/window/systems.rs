@@ -163,10 +163,10 @@ fn a_restart_mark_is_placed_taken_back_and_run() {
     window.get_by_label("Undo").click();
     window.run_steps(4);
     assert!(events(&window).is_empty());
-    window.get_by_label("Mark a restart at call 4").click();
+    window.get_by_label("Add a restart at call 4").click();
     window.run_steps(4);
     assert_eq!(events(&window), [3]);
-    window.get_by_label("Take the mark at call 4 away").click();
+    window.get_by_label("Remove the restart at call 4").click();
     window.run_steps(4);
     assert!(window.query_by_label("Restart at call 4").is_none());
 }
@@ -232,10 +232,10 @@ fn what_is_wrong_with_a_lane_leads_to_the_call_where_it_bit() {
     let badge = window.get_by_label_contains("about lane 2");
     badge.click();
     window.run_steps(3);
-    window.get_by_label("what to do");
-    let link = window.get_by_label_contains("Look at call ");
+    window.get_by_label("advice");
+    let link = window.get_by_label_contains("Show call ");
     let said = link.accesskit_node().label().expect("it has a name");
-    let call: usize = said["Look at call ".len()..].parse().expect("a number");
+    let call: usize = said["Show call ".len()..].parse().expect("a number");
     assert!(steps.contains(&(call - 1)), "call {call} of {steps:?}");
     link.click();
     window.run_steps(4);
@@ -317,20 +317,20 @@ fn an_error_of_the_provider_is_placed_from_the_menu_or_in_its_own_words() {
     click(&mut window, "Place an error at call 56");
     click(&mut window, "rate limit");
     assert!(
-        window.query_by_label("Words of the error").is_none(),
+        window.query_by_label("Error text").is_none(),
         "what was chosen closes the menu"
     );
     window.get_by_label("Error at call 56: rate limit");
-    click(&mut window, "Take the error at call 56 away");
+    click(&mut window, "Remove the error at call 56");
     assert!(window.query_by_label_contains("Error at call 56").is_none());
     click(&mut window, "Place an error at call 56");
     // A click into the field leaves the menu open.
-    click(&mut window, "Words of the error");
-    let field = window.get_by_role_and_label(Role::TextInput, "Words of the error");
+    click(&mut window, "Error text");
+    let field = window.get_by_role_and_label(Role::TextInput, "Error text");
     field.type_text("the prompt is too long");
     window.run_steps(3);
     window.key_press(egui::Key::Enter);
     window.run_steps(5);
     window.get_by_label("Error at call 56: own words");
-    assert!(window.query_by_label("Words of the error").is_none());
+    assert!(window.query_by_label("Error text").is_none());
 }

@@ -1,5 +1,5 @@
-//! The tab About: what the focused lane's policy is, what it does where, where that is known from, and where its
-//! system's own document says otherwise.
+//! The tab About: a description of the focused lane's policy, its stages and sources, and differences between the
+//! system's documentation and its code.
 
 use super::{PanelInput, padded, small, weak};
 use crate::app::command::Command;
@@ -9,10 +9,10 @@ use crate::app::wording;
 use crate::engine::{Count, Policy, Stage};
 use egui::{Label, RichText, ScrollArea, TextStyle, Ui};
 
-/// Width of the column that says what the policy is, as a share.
+/// Width of the description column, as a share of the tab's width.
 const LEFT: f32 = 0.36;
 
-/// Shows what is known about the focused lane's policy.
+/// Shows the description of the focused lane's policy.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, _commands: &mut Vec<Command>) {
     let policy = &input.runs.focused(&input.selection).policy;
     ScrollArea::vertical()
@@ -26,12 +26,12 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, _commands: &mut Vec<Comm
                     ui.spacing_mut().item_spacing.x = space::XL;
                     ui.vertical(|ui| {
                         ui.set_width((width * LEFT).round());
-                        what_it_is(ui, input, policy);
+                        description(ui, input, policy);
                     });
                     ui.vertical(|ui| {
                         ui.set_width((width * (1.0 - LEFT)).round());
                         differences(ui, policy);
-                        list(ui, "Not known", &policy.unknowns);
+                        list(ui, "Unknown", &policy.unknowns);
                         list(ui, "Sources", &policy.sources);
                     });
                 });
@@ -39,7 +39,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, _commands: &mut Vec<Comm
         });
 }
 
-fn what_it_is(ui: &mut Ui, input: &PanelInput<'_>, policy: &Policy) {
+fn description(ui: &mut Ui, input: &PanelInput<'_>, policy: &Policy) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::S;
         if let Some(lane) = input.selection.lane {
@@ -54,12 +54,12 @@ fn what_it_is(ui: &mut Ui, input: &PanelInput<'_>, policy: &Policy) {
     };
     if let Some(help) = counts {
         ui.add_space(space::S);
-        widgets::section(ui, "How it counts");
+        widgets::section(ui, "Token counting");
         ui.add(Label::new(help).wrap());
     }
     if !policy.stages.is_empty() {
         ui.add_space(space::S);
-        widgets::section(ui, "What it does");
+        widgets::section(ui, "Stages");
         for stage in &policy.stages {
             show_stage(ui, stage);
         }
@@ -82,12 +82,12 @@ fn show_stage(ui: &mut Ui, stage: &Stage) {
     }
 }
 
-/// Where the system's own document says otherwise than its code does, in three columns.
+/// Shows where the system's documentation differs from its code, in three columns.
 fn differences(ui: &mut Ui, policy: &Policy) {
     if policy.differences.is_empty() {
         return;
     }
-    widgets::section(ui, "Where its document and its code differ");
+    widgets::section(ui, "Differences between documentation and code");
     let width = ((ui.available_width() - 2.0 * space::L) / 3.0).floor();
     let columns = |ui: &mut Ui, texts: [(&str, bool); 3]| {
         ui.horizontal_top(|ui| {
@@ -108,14 +108,14 @@ fn differences(ui: &mut Ui, policy: &Policy) {
     };
     let mut has_heads = false;
     for difference in &policy.differences {
-        let Some([document, code, you]) = three(difference) else {
+        let Some([document, code, you]) = split_difference(difference) else {
             ui.add(Label::new(difference).wrap());
             widgets::hairline(ui);
             continue;
         };
         if !has_heads {
             has_heads = true;
-            let heads = ["the document says", "the shipped code does", "for you"];
+            let heads = ["documentation", "shipped code", "for you"];
             columns(ui, heads.map(|head| (head, true)));
             widgets::hairline(ui);
         }
@@ -125,15 +125,15 @@ fn differences(ui: &mut Ui, policy: &Policy) {
     ui.add_space(space::S);
 }
 
-/// `Document: … Code: … For you: …` taken apart.
-fn three(difference: &str) -> Option<[String; 3]> {
+/// Splits `Document: … Code: … For you: …` into its three parts.
+fn split_difference(difference: &str) -> Option<[String; 3]> {
     let rest = difference.strip_prefix("Document: ")?;
     let (document, rest) = rest.split_once(" Code: ")?;
     let (code, you) = rest.split_once(" For you: ")?;
     Some([document, code, you].map(capitalized))
 }
 
-/// With a large letter at its begin: each part stands for itself.
+/// Returns the text with its first letter in upper case.
 fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next().map(char::to_uppercase);
@@ -156,10 +156,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_difference_is_taken_apart_where_it_has_all_three_parts() {
+    fn splits_differences_that_have_all_three_parts() {
         let told = "Document: a. Code: b. For you: c.";
         let three_of = ["A.", "B.", "C."].map(str::to_owned);
-        assert_eq!(three(told), Some(three_of));
-        assert_eq!(three("Document: a. Code: b."), None);
+        assert_eq!(split_difference(told), Some(three_of));
+        assert_eq!(split_difference("Document: a. Code: b."), None);
     }
 }

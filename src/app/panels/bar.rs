@@ -1,4 +1,4 @@
-//! The bar at the top: what is open, how well it is known, and what can be done with all of it.
+//! The top bar: the open session, the accuracy of its counts, and global actions.
 
 mod chips;
 mod menu;
@@ -16,7 +16,7 @@ use crate::app::wording;
 use crate::safe_text;
 use egui::{Frame as UiFrame, Margin, Panel, Popup, RichText, Ui, UiBuilder, vec2};
 
-/// In a narrower bar the way back is a sign alone.
+/// Width in points below which the back button shows only its icon.
 const NARROW: f32 = 1100.0;
 
 /// Shows the bar.
@@ -35,8 +35,8 @@ pub fn show(ui: &mut Ui, frame: &Frame<'_>, runs: Option<&Runs>, commands: &mut 
             if let Some(list) = frame.list.filter(|list| !list.is_shown) {
                 back(ui, list, commands);
             }
-            // What acts stays whole at the right edge; the chips give way. The keyboard goes from left to right, so
-            // that the chips come first and have to know how much the buttons took before.
+            // The buttons keep their width and the chips shrink. Keyboard focus goes from left to right, so the chips
+            // are shown first and use the buttons' width from the previous frame.
             let id = ui.make_persistent_id("actions");
             let before: Option<f32> = ui.data(|data| data.get_temp(id));
             let row = ui.available_rect_before_wrap();
@@ -60,15 +60,15 @@ pub fn show(ui: &mut Ui, frame: &Frame<'_>, runs: Option<&Runs>, commands: &mut 
             if before.is_none_or(|before| (before - taken.inner).abs() > 0.5) {
                 ui.data_mut(|data| data.insert_temp(id, taken.inner));
                 ui.ctx()
-                    .request_discard("the width of the buttons is known only now");
+                    .request_discard("the width of the buttons is known only after layout");
             }
         });
     });
 }
 
-/// The way back to the list that a session was opened from.
+/// Shows the button that returns to the list of sessions.
 fn back(ui: &mut Ui, list: &Sessions, commands: &mut Vec<Command>) {
-    // Where the bar is narrow, the file's name needs the room more.
+    // In a narrow bar the file name needs the space.
     let name = if ui.available_width() < NARROW {
         "⏴"
     } else {
@@ -77,7 +77,7 @@ fn back(ui: &mut Ui, list: &Sessions, commands: &mut Vec<Command>) {
     let button = widgets::secondary_button(ui, name, "").accessible_name("Back to the sessions");
     let listed = match &list.folder {
         Some(folder) => safe_text::one_line(&folder.display().to_string(), 80),
-        None => "what agents left on this machine".to_owned(),
+        None => "sessions on this machine".to_owned(),
     };
     if button
         .on_hover_text(format!("Back to the list of sessions: {listed}"))
@@ -116,9 +116,9 @@ fn actions(ui: &mut Ui, frame: &Frame<'_>, is_ready: bool, commands: &mut Vec<Co
     }
 }
 
-/// The button for what is exported most often, and a menu with all there is beside it.
+/// Shows the export button with a menu of all exports.
 fn export(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
-    let [button, more] = widgets::primary_with_menu(ui, "Export…", "More to export");
+    let [button, more] = widgets::primary_with_menu(ui, "Export…", "More exports");
     if button
         .on_hover_text("Write the focused lane's conversation to a new file (Ctrl+E)")
         .clicked()
@@ -138,23 +138,23 @@ fn export(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
             Command::StartExport(None),
         );
         item(
-            &format!("What the model saw at call {}…", wording::number(frame.step)),
-            "As a conversation file: really, or in the focused lane",
+            &format!("Context at call {}…", wording::number(frame.step)),
+            "The context sent for this call, as recorded or in the focused lane, as a conversation file",
             Command::StartSaw,
         );
         item(
             "Convert to another format…",
-            "The whole session as it is, in another program's form; you see before what that cannot hold",
+            "The whole session in another program's format; lists in advance what that format cannot store",
             Command::Convert(ConversionWish::Start),
         );
         item(
             "Report…",
-            "What happened and what each lane would have done, as a page or as Markdown, redacted where you want",
+            "Events and results of each lane, as a web page or Markdown, redacted on request",
             Command::StartHandout(Form::Page),
         );
         item(
             "Curve…",
-            "How full the context is at every call, as a picture or a table",
+            "Fill of the context window at every call, as an image or a table",
             Command::StartHandout(Form::Png),
         );
     });

@@ -1,4 +1,4 @@
-//! How full a lane's policy believes itself to be, beside how full it is: one line in its head.
+//! The line of a lane's head that compares the policy's own fill estimate with the actual fill.
 
 use super::PanelInput;
 use crate::app::theme::palette;
@@ -6,16 +6,16 @@ use crate::app::wording;
 use crate::units::Share;
 use egui::{Label, RichText, TextStyle, Ui};
 
-/// Height of the line; the heads have it where any lane's policy says what it believes.
+/// Height of the line in points. All heads reserve it if any lane's policy has an estimate of its own.
 pub(super) const HEIGHT: f32 = 16.0;
 
-/// Whether any lane's policy says how full it believes itself to be.
+/// Returns whether any lane's policy has an estimate of its own.
 pub(super) fn is_any(input: &PanelInput<'_>) -> bool {
     let mut lanes = input.runs.lanes.iter();
     lanes.any(|lane| lane.policy.believes.is_some())
 }
 
-/// Shows the line of a lane, at the selected call.
+/// Shows the line of a lane at the selected call.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, lane: usize) {
     let step = input.selection.step;
     let Some((believed, really)) = input.runs.lanes[lane].belief(step) else {
@@ -38,7 +38,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, lane: usize) {
         .layout_no_wrap(full.clone(), font, color)
         .size()
         .x;
-    // Where it is narrow, the color and the tooltip say what the shorter words leave out.
+    // In a narrow lane the color and the hover text replace the omitted words.
     let said = if width <= ui.available_width() {
         full
     } else {
@@ -50,7 +50,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, lane: usize) {
         });
 }
 
-/// It takes itself to be below its limit and is above what is usable.
+/// Returns whether the policy believes it is below its limit while the actual context exceeds the usable window.
 fn is_blind(believed: Share, really: Share) -> bool {
     believed.0 < 1.0 && really.0 > 1.0
 }
@@ -59,7 +59,7 @@ fn hint(input: &PanelInput<'_>, lane: usize, (believed, really): (Share, Share))
     let step = input.selection.step;
     let counts = input.runs.lanes[lane].outcome.samples.get(step).map(|s| {
         format!(
-            "Call {}: it counts {} tokens, which is {} of its own limit. Really {} tokens are sent: {}.",
+            "Call {}: the policy counts {} tokens, which is {} of its own limit. Actual: {} tokens, {}.",
             wording::number(step),
             wording::tokens(s.metered),
             wording::percent(believed),

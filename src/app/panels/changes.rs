@@ -1,5 +1,5 @@
-//! What the focused lane has in the place of a message: the difference line by line, or a summary beside what it stands
-//! for.
+//! Comparison of a message with the focused lane's version: a line-by-line difference, or a summary next to the
+//! messages that it replaces.
 
 mod rows;
 
@@ -14,20 +14,21 @@ use crate::session::{Kind, WrittenKind};
 use crate::units::Tokens;
 use egui::{Id, Label, RichText, TextStyle, Ui};
 
-/// From this width on a summary stands beside what it stands for, not above it.
+/// Width in points from which a summary is shown next to the original messages instead of above them.
 const TWO_COLUMNS: f32 = 520.0;
-/// Before a text that is not written yet.
-const FORESEEN: &str = "As the offline digest writes it. At an export you choose who writes it, and can write it over; its \
-                        size here is the most that the policy allows.";
-const NOT_KNOWN: &str = "The text is written when this lane is exported. Its size here is the most that the policy allows.";
+/// Note on a text that has not been written yet.
+const FORESEEN: &str = "Preview from the offline digest. When you export, you choose the summarizer and can edit the \
+                        text; the size shown is the policy's maximum.";
+const NOT_KNOWN: &str =
+    "The text is written when this lane is exported. The size shown is the policy's maximum.";
 
-/// Pages of the longest difference; at least one.
+/// Returns the number of pages of the longest difference, at least 1.
 pub(super) fn pages(changes: &Changes) -> usize {
     let rows = changes.pieces.iter().map(|piece| piece.diff.rows.len());
     rows.max().unwrap_or(0).div_ceil(rows::PAGE).max(1)
 }
 
-/// Shows a page of what changed.
+/// Shows a page of the changes.
 pub(super) fn show(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -35,7 +36,7 @@ pub(super) fn show(
     commands: &mut Vec<Command>,
 ) {
     ui.spacing_mut().item_spacing.y = space::XS;
-    said(ui, input, changes, commands);
+    status_line(ui, input, changes, commands);
     for (nth, piece) in changes.pieces.iter().enumerate() {
         if page == 0 || piece.diff.rows.len() > page * rows::PAGE {
             show_piece(ui, input, (nth, piece, changes.pieces.len() == 1), page);
@@ -46,8 +47,13 @@ pub(super) fn show(
     }
 }
 
-/// What became of it, with a way to the event that did it.
-fn said(ui: &mut Ui, input: &PanelInput<'_>, changes: &Changes, commands: &mut Vec<Command>) {
+/// Shows the message's status with a link to the event that caused it.
+fn status_line(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    changes: &Changes,
+    commands: &mut Vec<Command>,
+) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
         ui.spacing_mut().interact_size.y = 20.0;
@@ -59,7 +65,9 @@ fn said(ui: &mut Ui, input: &PanelInput<'_>, changes: &Changes, commands: &mut V
             ui.label(weak(ui, weights(before, after)));
         }
         if let (Some(lane), Some(event)) = (input.selection.lane, changes.event) {
-            let link = ui.link("Why").on_hover_text("Show the event that did it");
+            let link = ui
+                .link("Why")
+                .on_hover_text("Show the event that changed this message");
             if link.clicked() {
                 commands.push(Command::SelectEvent((Some(lane), event)));
                 commands.push(Command::ShowTab(Tab::Events));
@@ -68,7 +76,7 @@ fn said(ui: &mut Ui, input: &PanelInput<'_>, changes: &Changes, commands: &mut V
     });
 }
 
-/// `4 210 → 380 tok`.
+/// Returns a size change such as `4 210 → 380 tok`.
 fn weights(before: Tokens, after: Tokens) -> String {
     format!(
         "{} → {} tok",
@@ -77,7 +85,7 @@ fn weights(before: Tokens, after: Tokens) -> String {
     )
 }
 
-/// A part that changed. What it weighs is said already where it is the only one.
+/// Shows a changed part. Omits its size if it is the only part.
 fn show_piece(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -114,7 +122,7 @@ fn show_piece(
     ui.spacing_mut().item_spacing.y = space::XS;
 }
 
-/// What a lane wrote, and what it stands for: side by side where there is room.
+/// Shows content written by a lane with the messages that it replaces, side by side if there is enough width.
 fn show_beside(ui: &mut Ui, input: &PanelInput<'_>, beside: &Beside, commands: &mut Vec<Command>) {
     ui.add_space(space::S);
     let width = ui.available_width();
@@ -148,7 +156,7 @@ fn show_written(ui: &mut Ui, input: &PanelInput<'_>, beside: &Beside, commands: 
     head(
         ui,
         kind,
-        &format!("in its place: a {}", wording::written(beside.kind)),
+        &format!("replaced by: a {}", wording::written(beside.kind)),
         beside.tokens,
     );
     let (n_covered, tokens) = beside.covered;
@@ -157,13 +165,13 @@ fn show_written(ui: &mut Ui, input: &PanelInput<'_>, beside: &Beside, commands: 
         input.selection.written.is_none() && n_covered > 1,
     ) {
         let covered = format!(
-            "stands for {}, {} tok",
+            "replaces {}, {} tok",
             wording::count(n_covered, "message"),
             wording::tokens(tokens)
         );
         if ui
             .link(covered)
-            .on_hover_text("Show it beside all of them")
+            .on_hover_text("Show it with all the messages that it replaces")
             .clicked()
         {
             commands.push(Command::SelectWritten(lane, beside.place));
@@ -190,10 +198,7 @@ fn show_originals(
 ) {
     let (n_covered, tokens) = beside.covered;
     if input.selection.written.is_some() {
-        let title = format!(
-            "what it stands for: {}",
-            wording::count(n_covered, "message")
-        );
+        let title = format!("original: {}", wording::count(n_covered, "message"));
         ui.label(small(
             ui,
             format!("{title} · {} tok", wording::tokens(tokens)),
@@ -263,7 +268,7 @@ fn body(ui: &mut Ui, id: Id, text: &str) {
     widgets::long_text(ui, id, text, &TextStyle::Monospace);
 }
 
-/// The head of the detail of something that a lane wrote.
+/// Shows the head of the detail for content written by a lane.
 pub(super) fn written_head(ui: &mut Ui, input: &PanelInput<'_>) {
     let lane = input.selection.lane;
     let label = lane

@@ -1,4 +1,4 @@
-//! The choice among the conversations of a file: the main one, those of sub-agents, branches that a person went back from.
+//! The menu of conversations in a file: the main conversation, sub-agents and abandoned branches.
 
 use crate::app::command::Command;
 use crate::app::document::Document;
@@ -14,12 +14,12 @@ use egui::{
 };
 use std::sync::Arc;
 
-/// Width and greatest height of the list.
+/// Width and maximum height of the list, in points.
 const WIDTH: f32 = 520.0;
 const HEIGHT: f32 = 416.0;
-/// Height of a row.
+/// Height of a row, in points.
 const ROW: f32 = 26.0;
-/// Room for a number.
+/// Width of the number column, in points.
 const NUMBER: f32 = 28.0;
 
 /// A row of the list.
@@ -30,7 +30,7 @@ enum Row {
     Conversation(usize),
 }
 
-/// The words by which the open conversation is told among the others, short; none where it is the only one.
+/// Returns a short label of the open conversation, such as `sub-agent, 2 of 3`. `None` if it is the only one.
 pub(super) fn place(document: &Document) -> Option<String> {
     let all = &document.loaded.conversations;
     let open = all.get(document.conversation).filter(|_| all.len() > 1)?;
@@ -45,7 +45,7 @@ pub(super) fn place(document: &Document) -> Option<String> {
     Some(format!("{what}{number} of {n}"))
 }
 
-/// Which conversation is open, for a tooltip.
+/// Returns the hover text for the open conversation.
 pub(super) fn help(document: &Document) -> String {
     let all = &document.loaded.conversations;
     let open = all.get(document.conversation).filter(|_| has_tracks(all));
@@ -56,7 +56,7 @@ pub(super) fn help(document: &Document) -> String {
     format!("{what}Click to choose another conversation of this file.")
 }
 
-/// The list, below what opens it.
+/// Shows the list below the chip that opens it.
 pub(super) fn menu(chip: &Response, document: &Document, commands: &mut Vec<Command>) {
     Popup::menu(chip).show(|ui| {
         ui.set_width(WIDTH);
@@ -81,8 +81,8 @@ pub(super) fn menu(chip: &Response, document: &Document, commands: &mut Vec<Comm
     });
 }
 
-/// The conversations by what they are, each group under a heading; where many stand side by side, those of sub-agents
-/// below the one that started them.
+/// Groups the conversations by kind under headings. If there are several main conversations, lists sub-agents below
+/// their parents instead.
 fn rows(all: &[Conversation], open: usize) -> Vec<Row> {
     type Is = fn(&Track) -> bool;
     if all.iter().filter(|c| c.track == Track::Main).count() > 1 {
@@ -96,7 +96,7 @@ fn rows(all: &[Conversation], open: usize) -> Vec<Row> {
     let groups: [(&str, Is); 3] = [
         (main, |track| *track == Track::Main),
         ("Sub-agents", |track| matches!(track, Track::SubAgent(_))),
-        ("Branches that were left", |track| *track == Track::Branch),
+        ("Abandoned branches", |track| *track == Track::Branch),
     ];
     let mut rows = Vec::with_capacity(all.len() + groups.len());
     for (heading, is_in) in groups {
@@ -131,7 +131,7 @@ fn families(all: &[Conversation], open: usize) -> Vec<Row> {
         rows.push(Row::Conversation(at));
         next.append(&mut children[at]);
     }
-    // Those that go round in a ring have no first one.
+    // Conversations whose parents form a cycle have no root.
     let left = (0..all.len()).filter(|at| !is_listed[*at]);
     rows.extend(left.map(Row::Conversation));
     rows
@@ -146,7 +146,7 @@ fn heading(ui: &mut Ui, title: &str) {
     widgets::section(&mut inner, title);
 }
 
-/// One conversation: its number, its title, and at the right where it begins and how long it is.
+/// Shows a conversation: its number and title, and at the right its start and length.
 fn line(ui: &mut Ui, conversation: &Conversation, at: usize, is_open: bool) -> Response {
     let size = vec2(ui.available_width(), ROW);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
@@ -159,7 +159,7 @@ fn line(ui: &mut Ui, conversation: &Conversation, at: usize, is_open: bool) -> R
             rect,
             &response,
             is_open,
-            &[wording::number(at), title, about(conversation)],
+            &[wording::number(at), title, description(conversation)],
         );
     }
     response.on_hover_ui(|ui| {
@@ -202,8 +202,8 @@ fn paint(ui: &Ui, rect: Rect, response: &Response, is_open: bool, words: &[Strin
     put(about, right - about_width);
 }
 
-/// What kind of agent it is, where it begins, and how long it is.
-fn about(conversation: &Conversation) -> String {
+/// Returns the kind of agent, the start and the length of a conversation.
+fn description(conversation: &Conversation) -> String {
     let kind = match &conversation.track {
         Track::SubAgent(agent) => agent.kind.as_deref(),
         _ => None,
@@ -225,7 +225,7 @@ fn about(conversation: &Conversation) -> String {
 fn hint(conversation: &Conversation) -> String {
     let title = safe_text::one_line(&conversation.title, 400);
     let size = conversation.size.map_or_else(
-        || "Its file is read when you choose it.".to_owned(),
+        || "The file is read when you choose it.".to_owned(),
         |size| {
             let messages = wording::count(size.messages, "message");
             format!("{messages}, {}", wording::count(size.calls, "call"))
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn conversations_are_grouped_by_what_they_are_and_keep_their_numbers() {
+    fn groups_conversations_by_kind_and_keeps_their_numbers() {
         let of = |track: Track| Conversation {
             title: String::new(),
             track,
@@ -260,7 +260,7 @@ mod tests {
             Row::Heading("Sub-agents"),
             Row::Conversation(1),
             Row::Conversation(3),
-            Row::Heading("Branches that were left"),
+            Row::Heading("Abandoned branches"),
             Row::Conversation(2),
         ];
         assert_eq!(rows(&all, 0), expected);
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn where_many_stand_side_by_side_a_sub_agents_is_below_its_parents() {
+    fn lists_sub_agents_below_their_parents_if_there_are_several_main_conversations() {
         let main = || Conversation::unread(String::new());
         let of = |start: Start| Conversation {
             track: Track::SubAgent(crate::session::SubAgent::default()),

@@ -1,4 +1,4 @@
-//! The dialog that writes the session in another format, and says before what that cannot hold.
+//! The dialog that converts the session to another format and lists what that format cannot store.
 
 use super::path_field::PathField;
 use super::{export, small, weak};
@@ -14,11 +14,11 @@ use egui::{
     Align, ComboBox, Direction, Id, Label, Layout, RichText, ScrollArea, TextStyle, Ui, vec2,
 };
 
-/// Width of what the dialog shows.
+/// Width of the dialog's content, in points.
 const WIDTH: f32 = 560.0;
-/// Width of the labels.
+/// Width of the labels, in points.
 const LABEL: f32 = 64.0;
-/// Height of the list with what is told below it, whatever stands in them: the dialog does not jump.
+/// Fixed height of the list and the messages below it, in points, so that the dialog does not resize.
 const LIST: f32 = 216.0;
 
 /// Shows the dialog.
@@ -39,14 +39,14 @@ pub fn show(
         ui.add_space(space::S);
         buttons(ui, conversion, commands);
     });
-    // A file being written is whole within a moment.
+    // Writing a file takes only a moment and cannot be interrupted.
     if modal.should_close() && !conversion.is_busy() {
         commands.push(Command::Convert(ConversionWish::Close));
     }
 }
 
 fn form(ui: &mut Ui, document: &Document, conversion: &Conversion, commands: &mut Vec<Command>) {
-    let text = "The whole history is written, nothing managed. The source stays as it is.";
+    let text = "Writes the whole recorded history without compaction. The source is not changed.";
     ui.label(weak(ui, text));
     ui.add_space(space::S);
     let mut draft = conversion.draft.clone();
@@ -64,30 +64,30 @@ fn form(ui: &mut Ui, document: &Document, conversion: &Conversion, commands: &mu
         Foreseen::Comparing(_) => {
             ui.horizontal(|ui| {
                 ui.spinner();
-                ui.label(weak(ui, "Looking what it can hold…"));
+                ui.label(weak(ui, "Comparing the formats…"));
             });
         }
         Foreseen::Known(_) if is_copy(document, conversion.draft.format) => {
             ui.label("A copy of the session in its own format, byte for byte.");
         }
         Foreseen::Known(aspects) => compared(ui, aspects),
-        Foreseen::Refused(why) => export::failed(ui, "It cannot be written so", why),
+        Foreseen::Refused(why) => export::failed(ui, "Cannot write this format", why),
     });
     let top = ui.cursor().top();
-    told(ui, conversion);
+    problem(ui, conversion);
     let height = (ui.cursor().top() - top).clamp(0.0, LIST / 2.0);
     if (height - below).abs() > 0.5 {
         ui.data_mut(|d| d.insert_temp(kept, height));
-        ui.request_discard("the list makes room for what is told below it");
+        ui.request_discard("the height of the list depends on the messages below it");
     }
 }
 
-/// Why nothing was written, or what is missing for it.
-fn told(ui: &mut Ui, conversion: &Conversion) {
+/// Shows why nothing was written or what the form still needs.
+fn problem(ui: &mut Ui, conversion: &Conversion) {
     if let Some(why) = &conversion.failed {
         export::failed(ui, "Nothing was written", why);
     } else if conversion.draft.output.trim().is_empty() {
-        let text = "Choose where to.";
+        let text = "Choose an output path.";
         ui.label(RichText::new(text).color(palette(ui).warn));
     }
 }
@@ -133,7 +133,7 @@ fn fields(
     });
 }
 
-/// A list of fixed height, at the top until it is scrolled: `place` tells it from others.
+/// Shows a list of fixed height. It starts at the top whenever `place` changes.
 fn list(ui: &mut Ui, place: (&str, &str), height: f32, content: impl FnOnce(&mut Ui)) {
     ScrollArea::vertical()
         .id_salt(place)
@@ -143,7 +143,7 @@ fn list(ui: &mut Ui, place: (&str, &str), height: f32, content: impl FnOnce(&mut
         .show(ui, content);
 }
 
-/// What was said first, then what is not there.
+/// Shows the remarks first, then the missing data.
 fn compared(ui: &mut Ui, aspects: &[Aspect]) {
     let (said, others): (Vec<_>, Vec<_>) = aspects.iter().partition(|aspect| aspect.is_said);
     let missing: Vec<_> = others.into_iter().filter(|a| !a.is_whole()).collect();
@@ -164,14 +164,14 @@ fn compared(ui: &mut Ui, aspects: &[Aspect]) {
     if missing.is_empty() {
         ui.label(weak(ui, "Nothing else is missing."));
     } else {
-        ui.label(RichText::new("What is not in it").text_style(theme::strong()));
+        ui.label(RichText::new("Not included").text_style(theme::strong()));
     }
     for aspect in missing {
         row(ui, aspect, widest);
     }
 }
 
-/// What became of an aspect, how many, and what it is.
+/// Shows an aspect of the session: its outcome, count and description.
 fn row(ui: &mut Ui, aspect: &Aspect, widest: f32) {
     const LINE: f32 = 18.0;
     let (sign, color) = match aspect {
@@ -198,7 +198,7 @@ fn row(ui: &mut Ui, aspect: &Aspect, widest: f32) {
     });
 }
 
-/// What was written, and where.
+/// Shows what was written and its path.
 fn done(ui: &mut Ui, document: &Document, converted: &Converted, commands: &mut Vec<Command>) {
     let session = document.session();
     let messages = session.messages.iter().filter(|m| m.in_history).count();
@@ -207,7 +207,7 @@ fn done(ui: &mut Ui, document: &Document, converted: &Converted, commands: &mut 
         let bytes = wording::grouped(converted.bytes as u64);
         format!("Copied byte for byte: {bytes} bytes")
     } else if converted.aspects.iter().any(is_lost) {
-        "Written, but something that was said is missing".to_owned()
+        "Written, but some expected data is missing".to_owned()
     } else {
         format!("{} written", wording::count(messages, "message"))
     };
@@ -215,7 +215,7 @@ fn done(ui: &mut Ui, document: &Document, converted: &Converted, commands: &mut 
     export::written_place(ui, &converted.output, commands);
     ui.add_space(space::S);
     if !converted.is_copy {
-        ui.label(small(ui, "Read again and compared with the session:"));
+        ui.label(small(ui, "Read back and compared with the session:"));
         list(ui, ("written", ""), LIST, |ui| {
             compared(ui, &converted.aspects);
         });

@@ -1,4 +1,4 @@
-//! The selected message in full: its parts or its records, its partners, and its text for the clipboard.
+//! The selected message in full: its parts or records, linked messages, and a copy button.
 
 use super::{PanelInput, changes, marks, small, weak};
 use crate::app::command::Command;
@@ -21,7 +21,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         return;
     };
     let is_changes = input.view.detail.aspect == Aspect::Changes;
-    // Where it would take all of the height, it goes away with what is scrolled.
+    // If the head would take most of the height, it scrolls with the text.
     let scrolls_head = ui.available_height() < LOW && !is_changes && input.text.is_some();
     if !scrolls_head {
         let margin = Margin { bottom: 0, ..INNER };
@@ -53,17 +53,17 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
             if text.sections.is_empty() {
                 ui.label(weak(
                     ui,
-                    "This message has no record of its own in the file.",
+                    "No record in the file belongs to this message alone.",
                 ));
             }
         });
     });
 }
 
-/// Height below which the head scrolls with the text.
+/// Height in points below which the head scrolls with the text.
 const LOW: f32 = 150.0;
 
-/// Room around the text.
+/// Margin around the text.
 const INNER: Margin = Margin {
     left: 12,
     right: 16,
@@ -71,7 +71,7 @@ const INNER: Margin = Margin {
     bottom: 8,
 };
 
-/// Shows what a lane wrote.
+/// Shows content that a lane wrote.
 fn show_written(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     let margin = Margin { bottom: 0, ..INNER };
     Frame::new()
@@ -80,13 +80,13 @@ fn show_written(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>
     show_changes(ui, input, commands);
 }
 
-/// Shows what the focused lane has in the place of what is selected.
+/// Shows the focused lane's version of the selection.
 fn show_changes(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     let Some(all) = input.changes else {
         let text = if input.selection.lane.is_some() {
             "Comparing…"
         } else {
-            "Focus a lane to see what it has in the place of this message."
+            "Focus a lane to see its version of this message."
         };
         return waiting(ui, text);
     };
@@ -109,7 +109,7 @@ fn show_changes(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>
     });
 }
 
-/// Something in the place of the text. As wide as that would be: the panel keeps its width.
+/// Shows a placeholder of the same width as the text, so that the panel keeps its width.
 fn waiting(ui: &mut Ui, text: &str) {
     ui.set_min_width(ui.available_width());
     super::padded(ui, |ui| ui.label(weak(ui, text)));
@@ -151,7 +151,7 @@ fn head(ui: &mut Ui, input: &PanelInput<'_>, message: usize, commands: &mut Vec<
         ] {
             let mut tab = ui.selectable_label(detail.aspect == aspect, name);
             if aspect == Aspect::Changes {
-                tab = tab.on_hover_text("What the focused lane has in its place");
+                tab = tab.on_hover_text("The focused lane's version of this message");
                 if is_changed(input, message) {
                     let dot = tab.rect.right_top() + vec2(-3.0, 5.0);
                     ui.painter().circle_filled(dot, 2.5, palette(ui).accent);
@@ -164,7 +164,7 @@ fn head(ui: &mut Ui, input: &PanelInput<'_>, message: usize, commands: &mut Vec<
         if let Some(text) = input.text
             && ui
                 .button("Copy")
-                .on_hover_text("The whole text, all pages")
+                .on_hover_text("Copy the whole text, all pages")
                 .clicked()
         {
             commands.push(Command::CopyText("the message", text.whole()));
@@ -175,7 +175,7 @@ fn head(ui: &mut Ui, input: &PanelInput<'_>, message: usize, commands: &mut Vec<
     });
 }
 
-/// Whose message it is. Results that a format sends in a person's name are no person's words.
+/// Returns the role of a message. Tool results that a format sends as user messages are labelled as such.
 fn speaker(input: &PanelInput<'_>, message: usize) -> &'static str {
     let session = input.document.session();
     let m = &session.messages[message];
@@ -187,7 +187,7 @@ fn speaker(input: &PanelInput<'_>, message: usize) -> &'static str {
     }
 }
 
-/// The other halves of its pairs, and its call.
+/// Shows links to the paired messages and to the message's call.
 fn links(ui: &mut Ui, input: &PanelInput<'_>, message: usize, commands: &mut Vec<Command>) {
     let facts = &input.document.facts[message];
     for partner in &facts.partners {
@@ -206,14 +206,14 @@ fn links(ui: &mut Ui, input: &PanelInput<'_>, message: usize, commands: &mut Vec
     }
 }
 
-/// Whether the focused lane has something else in the message's place, or nothing.
+/// Returns whether the focused lane changed or removed the message.
 fn is_changed(input: &PanelInput<'_>, message: usize) -> bool {
     let lane = input.selection.lane.and_then(|l| input.rows.lanes.get(l));
     let seen = lane.and_then(|lane| lane.messages.get(message));
     seen.is_some_and(|seen| !matches!(seen.fate, Fate::Kept | Fate::Absent))
 }
 
-/// What the other half of this message's pair is.
+/// Returns the link text for the paired message.
 fn partner_word(input: &PanelInput<'_>, message: usize) -> &'static str {
     let session = input.document.session();
     let calls = session

@@ -1,4 +1,4 @@
-//! The drawer at the foot of the window: its tabs, their tools, and what the chosen one shows.
+//! The drawer at the bottom of the window: its tabs, their tools and the content of the selected tab.
 
 use super::{PanelInput, about, cost, events, import, insights, loss, messages, tune};
 use crate::app::command::Command;
@@ -7,13 +7,13 @@ use crate::app::theme::palette;
 use crate::app::widgets;
 use egui::{Align, Frame, Id, Layout, Margin, Ui, UiBuilder, vec2};
 
-/// A tab of the drawer: one row each.
+/// A tab of the drawer.
 struct DrawerTab {
     tab: Tab,
     label: &'static str,
-    /// What stands behind the label, if anything.
+    /// Returns the remark after the label, if any.
     remark: fn(&PanelInput<'_>) -> String,
-    /// What stands at the right end of the tabs' row, from right to left.
+    /// Shows the tools at the right end of the tab row, from right to left.
     tools: fn(&mut Ui, &PanelInput<'_>, &mut Vec<Command>),
     show: fn(&mut Ui, &PanelInput<'_>, &mut Vec<Command>),
 }
@@ -77,7 +77,7 @@ static TABS: &[DrawerTab] = &[
     },
 ];
 
-/// The tab at a place of the row, from 0.
+/// Returns the tab at a position of the row, from 0.
 pub fn tab_at(nth: usize) -> Option<Tab> {
     TABS.get(nth).map(|t| t.tab)
 }
@@ -87,9 +87,9 @@ fn chosen_tab(input: &PanelInput<'_>) -> &'static DrawerTab {
     chosen.unwrap_or(&TABS[0])
 }
 
-/// Shows the tabs, and the chosen one below them.
+/// Shows the tabs and the content of the selected tab.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
-    // Whatever a tab shows, the drawer is as high as it is and not higher: content is laid out by itself.
+    // The content is laid out in a child `Ui` so that it cannot change the drawer's height.
     let rect = ui.available_rect_before_wrap();
     ui.advance_cursor_after_rect(rect);
     let mut ui = ui.new_child(UiBuilder::new().max_rect(rect));
@@ -106,7 +106,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
     (tab.show)(&mut content, input, commands);
 }
 
-/// The tabs, and at their right what belongs to the open one; in a row of its own where it does not fit beside them.
+/// Shows the tabs and the tools of the selected tab at their right, or in a row of their own if they do not fit.
 fn tab_row(ui: &mut Ui, input: &PanelInput<'_>, tab: &DrawerTab, commands: &mut Vec<Command>) {
     let id = Id::unique(("tools of tab", tab.label));
     let needed: f32 = ui.data(|d| d.get_temp(id)).unwrap_or(0.0);
@@ -133,10 +133,10 @@ fn tab_row(ui: &mut Ui, input: &PanelInput<'_>, tab: &DrawerTab, commands: &mut 
     }
 }
 
-/// Height of a row of tools below the tabs.
+/// Height of a separate row of tools, in points.
 const TOOLS: f32 = 30.0;
 
-/// The tools of a tab, from right to left. Remembers how much room they take.
+/// Shows the tools of a tab from right to left and stores their width.
 fn tools(ui: &mut Ui, input: &PanelInput<'_>, tab: &DrawerTab, commands: &mut Vec<Command>) {
     let id = Id::unique(("tools of tab", tab.label));
     let beside = ui.available_rect_before_wrap();
@@ -150,12 +150,12 @@ fn tools(ui: &mut Ui, input: &PanelInput<'_>, tab: &DrawerTab, commands: &mut Ve
         ui.data_mut(|d| d.insert_temp(id, taken));
         if taken > room {
             ui.ctx()
-                .request_discard("the width of the tools is known only now");
+                .request_discard("the width of the tools is known only after layout");
         }
     }
 }
 
-/// A separator from edge to edge.
+/// Draws a separator across the whole panel.
 fn full_hairline(ui: &mut Ui) {
     let (rect, _) =
         ui.allocate_exact_size(egui::vec2(ui.available_width(), 1.0), egui::Sense::hover());

@@ -1,4 +1,4 @@
-//! One event in full: its arithmetic term by term, what it did, what it asked for, and what the system said.
+//! The detail of an event: the terms of its trigger, its result, its summary requests and the system's log.
 
 use super::{PanelInput, small, weak};
 use crate::app::command::Command;
@@ -11,9 +11,9 @@ use crate::engine::{Did, Event};
 use crate::safe_text;
 use egui::{Color32, Frame, Grid, Label, Margin, RichText, ScrollArea, TextStyle, Ui};
 
-/// Lines of a log that are shown; the clipboard gets all.
+/// Maximum number of displayed log lines. Copying includes all lines.
 const MOST_LINES: usize = 200;
-/// Longest line of them.
+/// Maximum length of a displayed line, in characters.
 const MOST_CHARS: usize = 2_000;
 
 /// Shows an event.
@@ -58,7 +58,7 @@ fn head(
         ui.label(weak(ui, format!("{label} · call {call}")));
         if ui
             .small_button("Copy")
-            .on_hover_text("All of this as text")
+            .on_hover_text("Copy the whole event as text")
             .clicked()
         {
             let text = event_text::whole(event, &run.outcome, label, &call);
@@ -73,14 +73,14 @@ fn head(
     });
 }
 
-/// The trigger as written, and below it every quantity with its value.
+/// Shows the trigger expression and the value of each of its terms.
 fn arithmetic(ui: &mut Ui, event: &Event) {
     ui.add_space(space::XS);
     widgets::section(ui, "Why");
     if event.stage == Event::RECORDED {
         ui.label(event_text::filled_in(event));
     } else if event.cause.when.trim() == "true" {
-        ui.label(small(ui, "always, where its stage stands"));
+        ui.label(small(ui, "always, whenever its stage runs"));
     } else {
         let when = event.cause.when.replace(">=", "≥").replace("<=", "≤");
         ui.add(Label::new(RichText::new(when).text_style(TextStyle::Monospace)).wrap());
@@ -98,10 +98,10 @@ fn arithmetic(ui: &mut Ui, event: &Event) {
         });
 }
 
-/// What came of it, as figures.
+/// Shows the result of the event as figures.
 fn result(ui: &mut Ui, event: &Event, commands: &mut Vec<Command>) {
     ui.add_space(space::XS);
-    widgets::section(ui, "What came of it");
+    widgets::section(ui, "Result");
     Grid::new("result")
         .num_columns(2)
         .spacing([16.0, 2.0])
@@ -122,7 +122,11 @@ fn result(ui: &mut Ui, event: &Event, commands: &mut Vec<Command>) {
                     wording::number(first.start),
                     wording::grouped(last.end as u64)
                 );
-                if ui.link(range).on_hover_text("Look at the first").clicked() {
+                if ui
+                    .link(range)
+                    .on_hover_text("Show the first of these messages")
+                    .clicked()
+                {
                     commands.push(Command::SelectMessage(first.start));
                 }
                 ui.end_row();
@@ -134,12 +138,17 @@ fn result(ui: &mut Ui, event: &Event, commands: &mut Vec<Command>) {
                 event.left == 0,
             );
             if event.orphans > 0 {
-                let orphans = format!("{} without their partner", event.orphans);
+                let orphans = format!("{} without their pair", event.orphans);
                 line(ui, "orphans", orphans, true);
             }
             if let Some((sent, back)) = event.request {
                 let (sent, back) = (wording::tokens(sent), wording::tokens(back));
-                line(ui, "asked for", format!("{sent} sent, {back} back"), false);
+                line(
+                    ui,
+                    "summaries",
+                    format!("{sent} sent, {back} received"),
+                    false,
+                );
             }
         });
 }
@@ -155,13 +164,13 @@ fn line(ui: &mut Ui, name: &str, value: String, is_bad: bool) {
     ui.end_row();
 }
 
-/// What the system itself logs or shows, in its own words.
+/// Shows the system's own log messages.
 fn log(ui: &mut Ui, event: &Event, halt: Option<&str>) {
     if event.log.is_empty() && halt.is_none() {
         return;
     }
     ui.add_space(space::XS);
-    widgets::section(ui, "In its own words");
+    widgets::section(ui, "Original messages");
     let said = |ui: &mut Ui, line: &str, color: Color32| {
         let line = safe_text::visible(safe_text::head(line, MOST_CHARS));
         let text = RichText::new(line.into_owned())
@@ -179,7 +188,7 @@ fn log(ui: &mut Ui, event: &Event, halt: Option<&str>) {
         let more = wording::grouped((event.log.len() - MOST_LINES) as u64);
         ui.label(small(
             ui,
-            format!("and {more} lines more, which Copy gives"),
+            format!("and {more} more lines (Copy includes all)"),
         ));
     }
 }

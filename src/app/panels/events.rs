@@ -1,4 +1,4 @@
-//! The tab Events: what every lane's policy did, when and why. Rows are drawn only where they are seen.
+//! The tab Events: every event of each lane's policy, with its call and cause. Only visible rows are laid out.
 
 use super::{PanelInput, event_detail, small, weak};
 use crate::app::command::Command;
@@ -12,11 +12,11 @@ use crate::engine::{Did, Event};
 use egui::{Align, Label, Layout, RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder, TableRow};
 
-/// Narrowest detail, and what it leaves to the table.
+/// Minimum widths of the detail and of the table, in points.
 const MIN_DETAIL: f32 = 240.0;
 const MIN_TABLE: f32 = 420.0;
 
-/// Which events are listed, at the right of the drawer's tabs; from right to left.
+/// Shows the event filters at the right of the drawer's tabs, from right to left.
 pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     let Some(list) = input.events else {
         return;
@@ -50,20 +50,20 @@ pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comm
     }
 }
 
-/// Shows the events that are listed, in the order of their calls, and the selected one in full beside them.
+/// Shows the filtered events in call order and the selected event in full next to them.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     let Some(list) = input.events else {
-        super::padded(ui, |ui| ui.label(weak(ui, "Sorting out…")));
+        super::padded(ui, |ui| ui.label(weak(ui, "Loading events…")));
         return;
     };
     if list.rows.is_empty() {
         super::padded(ui, |ui| {
-            ui.label(weak(ui, nothing(input, list)));
+            ui.label(weak(ui, empty_text(input, list)));
             next_step(ui, input, list, commands);
         });
         return;
     }
-    if let Some(id) = shown(input, list) {
+    if let Some(id) = shown_event(input, list) {
         let available = ui.available_width();
         let most = (available - MIN_TABLE).max(MIN_DETAIL);
         let panel = egui::Panel::right("event detail")
@@ -76,26 +76,26 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
                 event_detail::show(ui, input, id, commands);
             });
     }
-    // Never over the detail, however narrow.
+    // The table must not extend over the detail.
     ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
     table(ui, input, list, commands);
 }
 
-/// Why no event is listed.
-fn nothing(input: &PanelInput<'_>, list: &EventList) -> String {
+/// Explains why no event is listed.
+fn empty_text(input: &PanelInput<'_>, list: &EventList) -> String {
     if list.counts[0] > 0 {
-        return "No event is of this kind.".to_owned();
+        return "No event of this kind.".to_owned();
     }
     match input.selection.lane {
         _ if !input.view.events.is_one_lane => {
-            "No policy acted: the context never reached a trigger. Lower compression_trigger to see one act.".to_owned()
+            "No policy acted: the context never reached a trigger. Lower compression_trigger to see a compaction.".to_owned()
         }
         None => "The file records no compaction.".to_owned(),
-        lane => format!("{} did nothing.", input.runs.label(lane)),
+        lane => format!("{} did not act.", input.runs.label(lane)),
     }
 }
 
-/// What can be done where nothing is listed.
+/// Shows actions for an empty list.
 fn next_step(ui: &mut Ui, input: &PanelInput<'_>, list: &EventList, commands: &mut Vec<Command>) {
     ui.add_space(space::S);
     let lane = input
@@ -122,11 +122,11 @@ fn next_step(ui: &mut Ui, input: &PanelInput<'_>, list: &EventList, commands: &m
     });
 }
 
-/// The event to show in full: the one that was chosen, else the first listed one of the selected call, of the focused
-/// lane if it has one.
-fn shown(input: &PanelInput<'_>, list: &EventList) -> Option<EventId> {
+/// Returns the event to show in full: the selected event, else the first listed event of the selected call, preferably
+/// of the focused lane.
+fn shown_event(input: &PanelInput<'_>, list: &EventList) -> Option<EventId> {
     let selection = input.selection;
-    // What came after the last call is selected with that.
+    // Events after the last call belong to the last call's selection.
     let end = input.document.last_step();
     let is_here = |id: &EventId| {
         let event = input.runs.event(*id);
@@ -142,7 +142,7 @@ fn shown(input: &PanelInput<'_>, list: &EventList) -> Option<EventId> {
 
 fn table(ui: &mut Ui, input: &PanelInput<'_>, list: &EventList, commands: &mut Vec<Command>) {
     ui.spacing_mut().item_spacing.y = 0.0;
-    let chosen = shown(input, list);
+    let chosen = shown_event(input, list);
     let has_room = ui.available_width() > 640.0;
     let mut table = TableBuilder::new(ui)
         .id_salt(("events", has_room))
@@ -180,7 +180,7 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, list: &EventList, commands: &mut V
     let heads: [(&str, Side, bool); 7] = [
         ("call", Side::Right, true),
         ("lane", Side::Left, true),
-        ("what", Side::Left, true),
+        ("event", Side::Left, true),
         ("before", Side::Right, has_room),
         ("after", Side::Right, true),
         ("messages", Side::Right, has_room),
@@ -197,7 +197,7 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, list: &EventList, commands: &mut V
     table.body(|body| {
         body.rows(space::ROW, list.rows.len(), |mut row| {
             let id = list.rows[row.index()];
-            // The list may still be of the runs before.
+            // The list can still be that of the previous runs.
             let Some((run, event)) = input.runs.event(id) else {
                 return;
             };
@@ -211,14 +211,14 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, list: &EventList, commands: &mut V
     });
 }
 
-/// Where the content of a column begins.
+/// Horizontal alignment of a column's content.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Left,
     Right,
 }
 
-/// A cell; what begins at the left is set apart from figures that end there.
+/// Shows a cell. Adds space before left-aligned content to separate it from right-aligned numbers.
 fn column(row: &mut TableRow<'_, '_>, side: Side, content: impl FnOnce(&mut Ui)) {
     let layout = match side {
         Side::Left => Layout::left_to_right(Align::Center),
@@ -250,7 +250,7 @@ fn cells(
         widgets::swatch(ui, palette(ui).lane_or_recorded(lane));
         ui.add(Label::new(input.runs.label(lane)).truncate());
     });
-    column(row, Side::Left, |ui| what(ui, event));
+    column(row, Side::Left, |ui| action(ui, event));
     if has_room {
         column(row, Side::Right, |ui| {
             let before = wording::tokens(event.before);
@@ -284,8 +284,8 @@ fn cells(
     });
 }
 
-/// What it did: the verb, else that it did nothing, and the stage's name where that says more.
-fn what(ui: &mut Ui, event: &Event) {
+/// Shows the event's action, and the stage's name if it adds information.
+fn action(ui: &mut Ui, event: &Event) {
     match event.did {
         Did::Removed | Did::Changed => {
             ui.label(event.action);
@@ -300,7 +300,7 @@ fn what(ui: &mut Ui, event: &Event) {
             ui.label(weak(ui, "log"));
         }
     }
-    // A stage that is named after what it does says nothing new, nor does what the lane says already.
+    // A stage named after its action or after the lane adds nothing.
     if event.stage != event.action && event.stage != Event::RECORDED {
         ui.add(Label::new(weak(ui, &event.stage)).truncate());
     }

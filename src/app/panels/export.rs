@@ -1,4 +1,4 @@
-//! The dialog that exports a lane: what, how and where; then what becomes of it, stage by stage.
+//! The export dialog: the form, and then each stage of the export.
 
 mod connection;
 mod done;
@@ -16,13 +16,13 @@ use crate::app::theme::{self, palette, space};
 use crate::app::widgets;
 use egui::{Frame, Id, Key, Margin, RichText, ScrollArea, Stroke, Ui, vec2};
 
-/// Width of what the dialog shows.
+/// Width of the dialog's content, in points.
 const WIDTH: f32 = 560.0;
-/// Room for the scroll bar beside it.
+/// Width reserved for the scroll bar, in points.
 const BAR: f32 = 14.0;
-/// Room that later stages have at least, so that the dialog does not jump.
+/// Minimum height of later stages in points, so that the dialog does not resize.
 const STAGE: f32 = 168.0;
-/// What the dialog holds beside its scrolling middle and what stands below that: title, buttons, margins.
+/// Height of the title, buttons and margins, in points.
 const FRAME: f32 = 170.0;
 
 /// Shows the dialog.
@@ -35,16 +35,16 @@ pub fn show(ui: &mut Ui, input: &PanelInput<'_>, export: &Export, commands: &mut
         let taken: f32 = ui.data(|d| d.get_temp(below)).unwrap_or_default();
         let height = (ui.ctx().content_rect().height() - FRAME - taken).max(120.0);
         let middle = ScrollArea::vertical()
-            // The bar stands at its right end, beside what scrolls.
+            // The scroll bar is at the right edge, beside the scrolling content.
             .auto_shrink([false, true])
             .max_height(height)
-            // In its final size from the first frame on.
+            // Uses the final size from the first frame on.
             .min_scrolled_height(height);
         middle.show(ui, |ui| {
             ui.set_max_width(WIDTH);
             content(ui, input, export, is_new, commands);
         });
-        // What decides stands where it is seen however far the middle is scrolled.
+        // The foot stays visible while the content scrolls.
         let foot = ui
             .scope(|ui| foot(ui, input, export))
             .response
@@ -53,18 +53,18 @@ pub fn show(ui: &mut Ui, input: &PanelInput<'_>, export: &Export, commands: &mut
         if (foot - taken).abs() > 0.5 {
             ui.data_mut(|d| d.insert_temp(below, foot));
             ui.ctx()
-                .request_discard("the height of what stands below is known only now");
+                .request_discard("the height of the foot is known only after layout");
         }
         ui.add_space(space::S);
         buttons(ui, input, export, is_new, commands);
     });
     if modal.should_close() {
         let is_beside = modal.backdrop_response.clicked();
-        commands.extend(left(export, is_beside));
+        commands.extend(close_command(export, is_beside));
     }
 }
 
-/// The dialog's frame; the scroll bar stands in its right margin.
+/// Returns the dialog's frame. Its right margin contains the scroll bar.
 fn frame(ui: &Ui) -> egui::Modal {
     let margin = Margin {
         left: 20,
@@ -75,20 +75,20 @@ fn frame(ui: &Ui) -> egui::Modal {
     super::dialog(ui, "export").frame(Frame::popup(ui.style()).inner_margin(margin))
 }
 
-/// What Esc or a click beside the dialog (`is_beside`) asks for.
-fn left(export: &Export, is_beside: bool) -> Option<Command> {
+/// Returns the command for Esc or for a click outside the dialog (`is_beside`).
+fn close_command(export: &Export, is_beside: bool) -> Option<Command> {
     match export.stage {
         Stage::Form | Stage::Done(_) | Stage::Failed(_) => Some(Command::CloseExport),
-        // A file being written is whole within a moment.
+        // Writing a file takes only a moment and cannot be interrupted.
         Stage::Writing(_) => None,
-        // A slip of the hand does not throw away what was paid for.
+        // An accidental click must not discard summaries that were paid for.
         Stage::Consent(_) | Stage::Asking(..) | Stage::Review(_) | Stage::Store(_) => {
             (!is_beside).then_some(Command::CancelExport)
         }
     }
 }
 
-/// The dialog has just been opened. True for a few frames: in the first one it is laid out but cannot take the focus.
+/// Returns whether the dialog has just opened. Stays true for a few frames because the first one cannot set the focus.
 fn is_new(ui: &Ui) -> bool {
     let id = Id::unique("export seen");
     let now = ui.ctx().cumulative_pass_nr();
@@ -98,7 +98,7 @@ fn is_new(ui: &Ui) -> bool {
     now < first + 3
 }
 
-/// The form, or what a later stage has to say; later stages have the room to themselves.
+/// Shows the form or a later stage, which replaces the form.
 fn content(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -136,25 +136,25 @@ fn content(
     });
 }
 
-/// What the form leads to, or what went wrong the last time.
+/// Shows the effect of the form or the last error.
 fn foot(ui: &mut Ui, input: &PanelInput<'_>, export: &Export) {
     ui.set_width(WIDTH);
     match &export.stage {
         Stage::Form => {
             ui.add_space(space::S);
             if export.draft.is_for_store(input.document) {
-                let text = "Writes a new session; the recorded one stays as it is. You see where before it is written.";
+                let text = "Creates a new session; the recorded one is not changed. You can check the path before it is written.";
                 ui.label(weak(ui, text));
             } else if export.draft.output.trim().is_empty() {
                 let text = match &input.document.origin {
-                    Origin::Pasted(_) => "Choose where to: what was pasted is in no file.",
+                    Origin::Pasted(_) => "Choose an output path: pasted text has no file.",
                     _ => {
-                        "Choose where to: the source's own folder belongs to the agent, which would take the export for a session of its own."
+                        "Choose an output path: in the source's folder the agent would list the export as one of its sessions."
                     }
                 };
                 ui.label(RichText::new(text).color(palette(ui).warn));
             } else {
-                let text = "Writes a new file; the source stays as it is. What was written is read again and checked.";
+                let text = "Writes a new file and verifies it. The source is not changed.";
                 ui.label(weak(ui, text));
             }
         }
@@ -163,7 +163,7 @@ fn foot(ui: &mut Ui, input: &PanelInput<'_>, export: &Export) {
     }
 }
 
-/// What went wrong, and what to do.
+/// Shows an error and its reason.
 pub(super) fn failed(ui: &mut Ui, what: &str, why: &str) {
     let color = palette(ui).bad;
     ui.add_space(space::S);
@@ -195,7 +195,7 @@ fn buttons(
             stages::review_buttons(ui, input, export, review, commands);
         }
         Stage::Store(consent) => stages::store_buttons(ui, consent, commands),
-        // As high as with buttons.
+        // Same height as with buttons.
         Stage::Writing(_) => ui.set_min_height(space::CONTROL),
         Stage::Done(written) => done_buttons(ui, input, export, written, commands),
         Stage::Form | Stage::Failed(_) => form_buttons(ui, input, export, is_new, commands),
@@ -220,7 +220,7 @@ fn done_buttons(
     }
 }
 
-/// The way on from a policy that did not act: the same context, its trigger met or not.
+/// Shows the button that compacts the same context although the policy's trigger is not met.
 pub(super) fn compact_anyway(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -235,7 +235,7 @@ pub(super) fn compact_anyway(
     };
     let policy = draft.lane.and_then(|lane| input.runs.lanes.get(lane));
     let acts = policy.is_some_and(|lane| !lane.policy.stages.is_empty());
-    let help = "The last recorded context, the policy applied once, its trigger met or not";
+    let help = "Apply the policy once to the last recorded context, regardless of its trigger";
     if is_of_end
         && acts
         && widgets::primary_button(ui, "Compact anyway")
@@ -246,7 +246,7 @@ pub(super) fn compact_anyway(
     }
 }
 
-/// Whether the form is complete.
+/// Returns whether the form is complete.
 fn can_run(input: &PanelInput<'_>, export: &Export) -> bool {
     let draft = &export.draft;
     let has_model = !draft.asks_model() || form::model_trouble(&draft.model).is_none();
@@ -254,8 +254,8 @@ fn can_run(input: &PanelInput<'_>, export: &Export) -> bool {
     has_model && has_place
 }
 
-/// Shows the buttons of the form. Enter presses the first one, which has the focus when the dialog opens (`is_new`), also in
-/// a text field.
+/// Shows the buttons of the form. Enter presses the first one, also in a text field. That button has the focus when the
+/// dialog opens (`is_new`).
 fn form_buttons(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -268,12 +268,12 @@ fn form_buttons(
     let can_run = can_run(input, export);
     ui.add_enabled_ui(can_run, |ui| {
         let name = if asks_model || draft.is_for_store(input.document) {
-            "Go on…"
+            "Continue…"
         } else {
             "Export"
         };
         let primary = widgets::primary_button(ui, name);
-        // A text field lets go of the focus with Enter.
+        // Enter removes the focus from a text field.
         let is_entered =
             ui.memory(|m| m.focused().is_none()) && ui.input(|i| i.key_pressed(Key::Enter));
         if is_new && can_run {
@@ -282,10 +282,10 @@ fn form_buttons(
         if primary.clicked() || can_run && !is_new && is_entered {
             commands.push(Command::RunExport);
         }
-        let help = "Has the summaries written, so that they can be read and changed first";
+        let help = "Generate the summaries, to review and edit them before the export";
         if !asks_model
             && draft.lane.is_some()
-            && widgets::secondary_button(ui, "Look at the summaries", "")
+            && widgets::secondary_button(ui, "Review summaries", "")
                 .on_hover_text(help)
                 .clicked()
         {

@@ -1,4 +1,4 @@
-//! The dialog for a report or the curve as a file.
+//! The dialog that writes a report or the context curve to a file.
 
 use super::path_field::PathField;
 use super::{small, weak};
@@ -8,9 +8,9 @@ use crate::app::theme::space;
 use crate::app::widgets;
 use egui::{Id, Ui};
 
-/// Width of what the dialog shows.
+/// Width of the dialog's content, in points.
 const WIDTH: f32 = 480.0;
-/// Width of the labels.
+/// Width of the labels, in points.
 const LABEL: f32 = 64.0;
 
 /// Shows the dialog.
@@ -50,22 +50,23 @@ pub fn show(ui: &mut Ui, handout: &Handout, commands: &mut Vec<Command>) {
 }
 
 fn report(ui: &mut Ui, draft: &mut HandoutDraft) {
-    let text = "What happened, what each lane would have done, and what is wrong with it. Needs nothing else to be read.";
+    let text =
+        "A self-contained report of the session, of each lane's results and of the problems found.";
     ui.label(weak(ui, text));
     ui.add_space(space::S);
     line(ui, "as", |ui, _| {
         ui.spacing_mut().item_spacing.x = space::L;
         ui.radio_value(&mut draft.form, Form::Page, "a page (HTML)");
         ui.radio_value(&mut draft.form, Form::Markdown, "Markdown")
-            .on_hover_text("Stays whole when it is pasted into an issue");
+            .on_hover_text("Can be pasted into an issue");
     });
     line(ui, "redact", |ui, _| {
-        ui.checkbox(&mut draft.redacts, "Leave out texts, paths, names and ids");
+        ui.checkbox(&mut draft.redacts, "Redact texts, paths, names and ids");
     });
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
         ui.add_space(LABEL + space::M);
-        let text = "What stands for them is a number or a length. Roles, sizes, well-known tools and models stay.";
+        let text = "Each is replaced by a number or a length. Roles, sizes, well-known tools and models are kept.";
         ui.add(egui::Label::new(small(ui, text)).wrap());
     });
     ui.add_space(space::XS);
@@ -74,16 +75,16 @@ fn report(ui: &mut Ui, draft: &mut HandoutDraft) {
 fn curve(ui: &mut Ui, draft: &mut HandoutDraft) {
     ui.label(weak(
         ui,
-        "How full the context is at every call, of all lanes.",
+        "Fill of the context window at every call, for all lanes.",
     ));
     ui.add_space(space::S);
     line(ui, "as", |ui, _| {
         ui.spacing_mut().item_spacing.x = space::L;
-        ui.radio_value(&mut draft.form, Form::Png, "a picture (PNG)");
-        ui.radio_value(&mut draft.form, Form::Svg, "a drawing (SVG)")
-            .on_hover_text("Sharp at any size, in the colors of its reader's own theme");
+        ui.radio_value(&mut draft.form, Form::Png, "an image (PNG)");
+        ui.radio_value(&mut draft.form, Form::Svg, "a vector image (SVG)")
+            .on_hover_text("Sharp at any size; follows the reader's light or dark theme");
         ui.radio_value(&mut draft.form, Form::Csv, "a table (CSV)")
-            .on_hover_text("A line of every lane and call");
+            .on_hover_text("One row per lane and call");
     });
     let is_png = draft.form == Form::Png;
     line(ui, "colors", |ui, _| {

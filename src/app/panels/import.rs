@@ -1,4 +1,4 @@
-//! The tab Import: how the file was understood, and what in it was not.
+//! The tab Import: the detected format, the recorded data and the import warnings.
 
 use super::{PanelInput, padded, small, weak};
 use crate::app::command::Command;
@@ -13,16 +13,16 @@ use crate::session::{StepsFrom, Track};
 use crate::units::{Bytes, Tokens};
 use egui::{Align, Grid, Layout, RichText, ScrollArea, Ui};
 
-/// A heading with room below it.
+/// Shows a heading with space below it.
 fn section(ui: &mut Ui, title: &str) {
     widgets::section(ui, title);
     ui.add_space(space::XS);
 }
 
-/// A column of the tab.
+/// A function that shows a section of the tab.
 type Section = fn(&mut Ui, &PanelInput<'_>);
 
-/// The number of warnings, behind the tab's name.
+/// Returns the number of warnings, shown after the tab's name.
 pub(super) fn remark(input: &PanelInput<'_>) -> String {
     match input.document.loaded.warnings.len() {
         0 => String::new(),
@@ -32,7 +32,7 @@ pub(super) fn remark(input: &PanelInput<'_>) -> String {
 
 /// Shows the import report.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, _commands: &mut Vec<Command>) {
-    // Sideways too: a narrow window cuts nothing off.
+    // Scrolls horizontally too, so that a narrow window hides nothing.
     ScrollArea::both().auto_shrink(false).show(ui, |ui| {
         padded(ui, |ui| {
             ui.spacing_mut().interact_size.y = 18.0;
@@ -56,14 +56,14 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, _commands: &mut Vec<Comm
     });
 }
 
-/// Room between columns.
+/// Space between columns, in points.
 const GAP: f32 = 28.0;
 
-/// The columns that fit this width, each with its own width and what stands in it.
+/// Returns the columns that fit this width, each with its own width and its sections.
 fn columns(available: f32) -> Vec<(f32, &'static [Section])> {
     let wide: [(f32, &'static [Section]); 3] = [
         (262.0, &[understood]),
-        (250.0, &[carried]),
+        (250.0, &[recorded_data_section]),
         (300.0, &[records]),
     ];
     let taken: f32 = wide.iter().map(|(width, _)| width + GAP).sum();
@@ -73,7 +73,10 @@ fn columns(available: f32) -> Vec<(f32, &'static [Section])> {
         return wide.into_iter().chain([last]).collect();
     }
     let half = ((available - GAP) / 2.0).max(300.0);
-    vec![(half, &[understood, carried]), (half, &[warnings, records])]
+    vec![
+        (half, &[understood, recorded_data_section]),
+        (half, &[warnings, records]),
+    ]
 }
 
 fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
@@ -84,14 +87,14 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
         StepsFrom::Recorded => "recorded in the file",
         StepsFrom::AssistantMessages => "one for each assistant message",
     };
-    section(ui, "How it was read");
+    section(ui, "Detection");
     Grid::new("understood")
         .num_columns(2)
         .spacing([16.0, 4.0])
         .max_col_width(168.0)
         .show(ui, |ui| {
             let mut row = |name: &str, value: String| {
-                // At the first line of a value of several.
+                // Aligned with the first line of a multi-line value.
                 ui.with_layout(Layout::top_down(Align::Min), |ui| {
                     ui.label(weak(ui, name));
                 });
@@ -99,7 +102,7 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
                 ui.end_row();
             };
             row("format", input.document.format_label().to_owned());
-            row("told by", report.recognized_by.replace('`', ""));
+            row("detected by", report.recognized_by.replace('`', ""));
             if let Some(parent) = &input.document.loaded.report.parent {
                 row("sub-agent of", safe_text::one_line(parent, 80));
             }
@@ -130,8 +133,8 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
                 },
             );
             let ledger = &input.runs.case.ledger;
-            row("counted", wording::basis_help(ledger));
-            if let Some(said) = unseen(input) {
+            row("counts", wording::basis_help(ledger));
+            if let Some(said) = not_recorded(input) {
                 row(wording::UNSEEN, said);
             }
             row(
@@ -145,8 +148,8 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
         });
 }
 
-/// What calls sent that the file does not hold, and from which compactions on it was another.
-fn unseen(input: &PanelInput<'_>) -> Option<String> {
+/// Describes the sent content that the file does not record, and the calls from which its size differs.
+fn not_recorded(input: &PanelInput<'_>) -> Option<String> {
     const MOST: usize = 4;
     let ledger = &input.runs.case.ledger;
     let session = input.document.session();
@@ -157,7 +160,7 @@ fn unseen(input: &PanelInput<'_>) -> Option<String> {
         let now = ledger.overhead_at(step);
         if now != last {
             let (now, call) = (wording::tokens(now), wording::number(step));
-            said.push(format!("{now} from call {call} on"));
+            said.push(format!("{now} from call {call}"));
         }
         last = now;
     }
@@ -169,7 +172,7 @@ fn unseen(input: &PanelInput<'_>) -> Option<String> {
     is_any.then(|| said.join("; "))
 }
 
-fn all_carried(input: &PanelInput<'_>) -> Vec<(RecordedData, Availability)> {
+fn recorded_data(input: &PanelInput<'_>) -> Vec<(RecordedData, Availability)> {
     let loaded = &input.document.loaded;
     availability(
         input.document.session(),
@@ -178,20 +181,20 @@ fn all_carried(input: &PanelInput<'_>) -> Vec<(RecordedData, Availability)> {
     )
 }
 
-/// Whether the file could tell of it.
+/// Returns whether the format can record this data.
 fn is_kept(input: &PanelInput<'_>, what: RecordedData) -> bool {
-    let all = all_carried(input);
+    let all = recorded_data(input);
     all.iter()
         .any(|(its, how)| *its == what && *how != Availability::Unsupported)
 }
 
-fn carried(ui: &mut Ui, input: &PanelInput<'_>) {
-    section(ui, "What it carries");
+fn recorded_data_section(ui: &mut Ui, input: &PanelInput<'_>) {
+    section(ui, "Recorded data");
     Grid::new("carried")
         .num_columns(2)
         .spacing([16.0, 4.0])
         .show(ui, |ui| {
-            for (what, how) in all_carried(input) {
+            for (what, how) in recorded_data(input) {
                 ui.label(weak(ui, what.name()));
                 let said = how.words();
                 match how {
@@ -203,11 +206,11 @@ fn carried(ui: &mut Ui, input: &PanelInput<'_>) {
         });
     let loaded = &input.document.loaded;
     let n_told = loaded.report.sub_agents.len();
-    let has_any = all_carried(input).contains(&(RecordedData::SubAgents, Availability::Present));
+    let has_any = recorded_data(input).contains(&(RecordedData::SubAgents, Availability::Present));
     if n_told > 0 && !has_any {
         ui.add_space(space::XS);
         let told = format!(
-            "It tells of {}, but what they did is not in it, nor in files beside it.",
+            "It mentions {}, but neither this file nor the files next to it record their calls.",
             wording::count(n_told, "sub-agent")
         );
         ui.add(egui::Label::new(weak(ui, told)).wrap());
@@ -225,7 +228,7 @@ fn records(ui: &mut Ui, input: &PanelInput<'_>) {
         .spacing([16.0, 4.0])
         .max_col_width(180.0)
         .show(ui, |ui| {
-            // What is context is told of the main conversation.
+            // Records count as context of the main conversation unless the conversation has its own file.
             let document = input.document;
             let has_own_file = matches!(&document.origin, Origin::Path(path) if document.loaded.path.as_ref() != Some(path));
             let is_main = document.session().track == Track::Main;
@@ -251,7 +254,7 @@ fn warnings(ui: &mut Ui, input: &PanelInput<'_>) {
     let (warnings, issues) = (&input.document.loaded.warnings, &input.document.issues);
     section(ui, "Warnings");
     if warnings.is_empty() && issues.is_empty() {
-        ui.label(RichText::new("None: every record was read.").color(palette(ui).ok));
+        ui.label(RichText::new("No warnings: every record was read.").color(palette(ui).ok));
     }
     for warning in warnings.iter().take(MOST) {
         ui.label(RichText::new(warning.to_string().replace('`', "")).color(palette(ui).warn));
@@ -270,12 +273,12 @@ fn warnings(ui: &mut Ui, input: &PanelInput<'_>) {
         ui.label(weak(
             ui,
             format!(
-                "and {} more, which the command plimsoll inspect lists",
+                "and {} more (see plimsoll inspect)",
                 wording::grouped(more as u64)
             ),
         ));
     }
 }
 
-/// Warnings and issues listed, each.
+/// Maximum number of listed warnings and of listed issues.
 const MOST: usize = 200;

@@ -1,30 +1,30 @@
-//! Keeps the selected row of a list in view: whatever moves it, the list follows within the same frame.
+//! Scrolling that keeps the selected row of a list visible within the frame in which it moves.
 
 use egui::{Context, Id};
 
-/// How a list of rows of one height was shown in the last frame.
+/// Scroll state of a list with rows of equal height, from the previous frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct InView {
-    /// What the list was scrolled to.
+    /// Scroll offset, in points.
     pub(super) offset: f32,
-    /// Height of what was seen of it.
+    /// Visible height of the list, in points.
     height: f32,
-    /// The selected row as its list knows it, to notice that it moved.
+    /// Position of the selected row, used to detect moves.
     key: Option<(usize, usize)>,
-    /// The selected row was seen whole.
+    /// Whether the selected row was fully visible.
     is_seen: bool,
-    /// The selected row is to be brought into view as soon as there is one.
+    /// Whether the selected row must be scrolled into view once it exists.
     is_due: bool,
 }
 
-/// Rows of one height, of which some are seen.
+/// Dimensions of a list with rows of equal height.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rows {
     /// Number of rows.
     pub(super) len: usize,
-    /// Height of each.
+    /// Height of a row, in points.
     pub(super) row: f32,
-    /// Height of what is seen of them.
+    /// Visible height of the list, in points.
     pub(super) height: f32,
 }
 
@@ -41,12 +41,12 @@ impl Default for InView {
 }
 
 impl InView {
-    /// Loads what the list left in the last frame; a list that is shown for the first time is due.
+    /// Loads the state of the previous frame. A list shown for the first time scrolls to the selected row.
     pub(super) fn load(ctx: &Context, id: Id) -> Self {
         ctx.data(|data| data.get_temp(id)).unwrap_or_default()
     }
 
-    /// Keeps it for the next frame: the list was scrolled to `offset`.
+    /// Stores the state for the next frame with the list's scroll offset.
     pub(super) fn store(
         mut self,
         ctx: &Context,
@@ -63,23 +63,23 @@ impl InView {
         }
     }
 
-    /// Asks for the selected row, wherever the list was scrolled to.
+    /// Requests that the selected row is scrolled into view.
     pub(super) fn ask(&mut self) {
         self.is_due = true;
     }
 
-    /// The selected row as its list knew it in the last frame.
+    /// Returns the position of the selected row in the previous frame.
     pub(super) fn row(&self) -> Option<usize> {
         self.key.map(|(row, _)| row)
     }
 
-    /// Whether the selected row is still to be brought into view.
+    /// Returns whether the selected row still has to be scrolled into view.
     pub(super) fn is_due(&self) -> bool {
         self.is_due
     }
 
-    /// Returns the offset that brings the selected row to the middle, where it has to be brought into view: when it was
-    /// asked for, and when it was seen and has been moved. What was scrolled away by hand stays away.
+    /// Returns the offset that centers the selected row if it was requested, or if it was visible and has moved. Rows
+    /// that the user scrolled out of view are not followed.
     pub(super) fn follow(
         &mut self,
         selected: Option<(usize, (usize, usize))>,
@@ -100,13 +100,13 @@ impl InView {
 }
 
 impl Rows {
-    /// Whether a row is seen whole.
+    /// Returns whether a row is fully visible.
     fn shows(self, row: usize, offset: f32) -> bool {
         let top = row as f32 * self.row - offset;
         top > -0.5 && top + self.row < self.height + 0.5
     }
 
-    /// The offset that has a row in the middle, as far as the list can be scrolled; a whole number of rows.
+    /// Returns the offset that centers a row, limited to the scroll range and rounded to whole rows.
     fn centered(self, row: usize) -> f32 {
         let most = (self.len as f32 * self.row - self.height).max(0.0);
         let above = ((self.height / self.row - 1.0) / 2.0).floor().max(0.0);
@@ -124,7 +124,7 @@ mod tests {
         height: 50.0,
     };
 
-    /// Scrolls the list where it wants to be; whether the row is seen then.
+    /// Scrolls the list to its requested offset and returns whether the row is visible.
     fn shown(view: &mut InView, row: usize, rows: Rows) -> bool {
         if let Some(offset) = view.follow(Some((row, (row, 0))), rows) {
             view.offset = offset;
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_was_asked_for_comes_to_the_middle_and_one_that_is_seen_stays() {
+    fn centers_a_requested_row_and_does_not_move_a_visible_one() {
         let mut view = InView::default();
         assert!(shown(&mut view, 50, ROWS));
         assert_eq!(view.offset, 480.0);
@@ -149,10 +149,10 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_seen_is_followed_and_one_that_was_scrolled_away_is_not() {
+    fn follows_a_visible_row_but_not_one_that_was_scrolled_away() {
         let mut view = InView::default();
         assert!(shown(&mut view, 50, ROWS));
-        // Sorted anew, then less room.
+        // Sorted again, then less height.
         assert!(shown(&mut view, 7, ROWS));
         assert!(shown(&mut view, 9, ROWS));
         let low = Rows {
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_was_filtered_out_is_brought_back_with_it() {
+    fn scrolls_to_a_row_that_reappears_after_filtering() {
         let mut view = InView::default();
         assert!(shown(&mut view, 50, ROWS));
         assert_eq!(view.follow(None, ROWS), None);

@@ -1,4 +1,4 @@
-//! One insight: a line with its sign, call, lane and sentence, and below it, while it stands open, all there is to say.
+//! One insight: a line with its severity sign, call, lane and sentence, and its details while open.
 
 use super::{PanelInput, small, weak};
 use crate::analysis::insight::{Certainty, Insight, InsightKind};
@@ -20,24 +20,24 @@ use egui::{
 };
 use std::sync::Arc;
 
-/// Height of a line whose sentence takes one.
+/// Height of a line whose sentence is not wrapped, in points.
 const LINE: f32 = 26.0;
-/// Where the parts of a line begin.
+/// Horizontal positions of the parts of a line, in points.
 const SIGN: f32 = 16.0;
 const CALL: f32 = 40.0;
 const LANE: f32 = 116.0;
 const SENTENCE: f32 = 228.0;
-/// Narrower, the lane is a swatch only, and how sure it is stands below.
+/// Width in points below which the lane is shown as a swatch only and the certainty moves into the details.
 const ROOM: f32 = 640.0;
 const SENTENCE_NARROW: f32 = 136.0;
-/// Room for how sure it is, at the right.
+/// Width of the certainty at the right, in points.
 const SURE: f32 = 72.0;
-/// Width of the names of what stands below the line.
+/// Width of the labels in the details, in points.
 const NAMES: f32 = 92.0;
-/// Runs of halts that are listed; the events hold all.
+/// Maximum number of listed ranges of calls with a halt. The tab Events lists all.
 const MOST_HALTS: usize = 20;
 
-/// Shows an insight; the response is of its line.
+/// Shows an insight. Returns the response of its line.
 pub(super) fn show(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -57,7 +57,12 @@ pub(super) fn show(
     let background = ui.painter().add(Shape::Noop);
     let (rect, response) = ui.allocate_exact_size(size, Sense::CLICK);
     response.widget_info(|| {
-        WidgetInfo::selected(Role::ListBoxOption, true, is_open, spoken(input, row))
+        WidgetInfo::selected(
+            Role::ListBoxOption,
+            true,
+            is_open,
+            accessible_text(input, row),
+        )
     });
     if ui.is_rect_visible(rect) {
         line(ui, input, row, rect, (left, galley));
@@ -91,7 +96,7 @@ fn fill(ui: &Ui, is_open: bool, response: &Response) -> Option<Color32> {
     is_hot.then(|| palette(ui).hover.gamma_multiply(0.5))
 }
 
-/// The sentence on one line, or in full.
+/// Lays out the sentence, on one line while closed.
 fn sentence(ui: &Ui, insight: &Insight, width: f32, is_open: bool) -> Arc<Galley> {
     let text = wording::with_grouped(&shown(&insight.text));
     let font = TextStyle::Body.resolve(ui.style());
@@ -152,7 +157,7 @@ fn line(
     }
 }
 
-/// Evidence, advice, how sure it is, and ways to where it shows.
+/// Shows evidence, advice, certainty and links to related views.
 fn body(ui: &mut Ui, input: &PanelInput<'_>, row: &Row<'_>, commands: &mut Vec<Command>) {
     let insight = row.insight;
     fact(
@@ -160,8 +165,8 @@ fn body(ui: &mut Ui, input: &PanelInput<'_>, row: &Row<'_>, commands: &mut Vec<C
         "evidence",
         &wording::with_grouped(&shown(&insight.evidence)),
     );
-    fact(ui, "what to do", insight.advice);
-    fact(ui, "how sure", wording::certainty(insight.certainty));
+    fact(ui, "advice", insight.advice);
+    fact(ui, "certainty", wording::certainty(insight.certainty));
     if insight.kind == InsightKind::Finding(FindingKind::GivesUp) {
         halts(ui, input, row.lane, commands);
     }
@@ -189,7 +194,7 @@ fn fact(ui: &mut Ui, name: &str, text: &str) {
 fn links(ui: &mut Ui, input: &PanelInput<'_>, row: &Row<'_>, commands: &mut Vec<Command>) {
     let insight = row.insight;
     if let Some(step) = insight.step {
-        let link = ui.link(format!("Look at call {}", wording::number(step)));
+        let link = ui.link(format!("Show call {}", wording::number(step)));
         if link.clicked() {
             commands.push(Command::LookAt(Spot {
                 lane: row.lane,
@@ -212,7 +217,7 @@ fn links(ui: &mut Ui, input: &PanelInput<'_>, row: &Row<'_>, commands: &mut Vec<
         _ => None,
     };
     if let Some(page) = lost {
-        if ui.link("Show what was lost").clicked() {
+        if ui.link("Show references at risk").clicked() {
             commands.extend(row.lane.map(|lane| Command::FocusLane(Some(lane))));
             commands.push(Command::SetLossView(LossView {
                 page,
@@ -224,7 +229,7 @@ fn links(ui: &mut Ui, input: &PanelInput<'_>, row: &Row<'_>, commands: &mut Vec<
     }
     let page = match insight.kind {
         InsightKind::CacheBreaks => Some((CostPage::Cache, "Show all cache misses")),
-        InsightKind::NotPaid => Some((CostPage::Compactions, "Show what compactions paid")),
+        InsightKind::NotPaid => Some((CostPage::Compactions, "Show compaction costs")),
         InsightKind::DeadResults | InsightKind::FewMessages => None,
         _ => return,
     };
@@ -239,7 +244,7 @@ fn links(ui: &mut Ui, input: &PanelInput<'_>, row: &Row<'_>, commands: &mut Vec<
             }
         }
         None => {
-            if ui.link("Show messages by what they cost").clicked() {
+            if ui.link("Show messages by cumulative tokens").clicked() {
                 let sort = crate::app::message_table::Sort::BY_RETAINED;
                 commands.push(Command::SetSort(sort));
                 commands.push(Command::ShowTab(Tab::Messages));
@@ -248,7 +253,7 @@ fn links(ui: &mut Ui, input: &PanelInput<'_>, row: &Row<'_>, commands: &mut Vec<
     }
 }
 
-/// Where the system would have given up after the first time, each error once a run of calls.
+/// Lists where the system would have stopped after the first halt: each error once per range of calls.
 fn halts(ui: &mut Ui, input: &PanelInput<'_>, lane: Option<usize>, commands: &mut Vec<Command>) {
     let Some(run) = lane.and_then(|lane| input.runs.lanes.get(lane)) else {
         return;
@@ -287,8 +292,8 @@ fn halts(ui: &mut Ui, input: &PanelInput<'_>, lane: Option<usize>, commands: &mu
     }
 }
 
-/// What a line says to those who cannot see it.
-fn spoken(input: &PanelInput<'_>, row: &Row<'_>) -> String {
+/// Returns the accessible text of a line.
+fn accessible_text(input: &PanelInput<'_>, row: &Row<'_>) -> String {
     let insight = row.insight;
     let lane = match row.lane {
         Some(_) => format!(", {}", input.runs.label(row.lane)),

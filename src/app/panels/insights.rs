@@ -1,4 +1,4 @@
-//! The tab Insights: what there is to know about the session and every lane, worst first; one stands open in full.
+//! The tab Insights: findings about the session and every lane, most severe first. One can be open.
 
 use super::{PanelInput, insight, small, weak};
 use crate::app::command::{Command, Spot};
@@ -7,7 +7,7 @@ use crate::app::theme::{palette, space};
 use crate::app::wording;
 use egui::{Margin, RichText, ScrollArea, TextEdit, Ui};
 
-/// How many there are, behind the tab's name: as many as are listed unless some are chosen.
+/// Returns the number of listed insights, shown after the tab's name.
 pub(super) fn remark(input: &PanelInput<'_>) -> String {
     let rows = insight_list::all(input.insights, input.costs, input.losses);
     match rows.len() {
@@ -16,7 +16,7 @@ pub(super) fn remark(input: &PanelInput<'_>) -> String {
     }
 }
 
-/// Filter and levels, at the right of the drawer's tabs; from right to left.
+/// Shows the filter and the severity levels at the right of the drawer's tabs, from right to left.
 pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     ui.spacing_mut().interact_size.y = 22.0;
     let rows = insight_list::all(input.insights, input.costs, input.losses);
@@ -27,7 +27,7 @@ pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comm
         .margin(Margin::symmetric(6, 3));
     let response = ui
         .add(edit)
-        .on_hover_text("Insights that hold this")
+        .on_hover_text("Show insights that contain this text")
         .accessible_name("Filter insights");
     if response.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Escape)) {
         filter.text.clear();
@@ -53,14 +53,14 @@ pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comm
     }
 }
 
-/// Shows all insights that are listed.
+/// Shows all listed insights.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     let all = insight_list::all(input.insights, input.costs, input.losses);
     let filter = &input.view.insights;
     let is_listed = |row: &&Row<'_>| filter.has(row.insight, input.runs.label(row.lane));
     let rows: Vec<Row<'_>> = all.iter().filter(is_listed).copied().collect();
     if rows.is_empty() {
-        nothing(ui, input, commands);
+        empty_state(ui, input, commands);
         return;
     }
     let is_open = |row: &Row<'_>| Some(row.key()) == input.view.insight;
@@ -83,14 +83,14 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
             if input.insights.is_none() {
                 ui.add_space(space::S);
                 super::padded(ui, |ui| {
-                    ui.label(small(ui, "Looking through the session…"));
+                    ui.label(small(ui, "Analyzing the session…"));
                 });
             }
             ui.add_space(space::S);
         });
 }
 
-/// Opens an insight and looks at where it happened, in every panel.
+/// Opens an insight and selects its location in every panel.
 fn look_at(row: &Row<'_>, commands: &mut Vec<Command>) {
     commands.push(Command::OpenInsight(row.key()));
     commands.push(Command::LookAt(Spot {
@@ -100,8 +100,8 @@ fn look_at(row: &Row<'_>, commands: &mut Vec<Command>) {
     }));
 }
 
-/// Why no insight is listed.
-fn nothing(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+/// Explains why no insight is listed.
+fn empty_state(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     super::padded(ui, |ui| {
         if !input.view.insights.is_empty() {
             ui.horizontal(|ui| {
@@ -111,14 +111,15 @@ fn nothing(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
                 }
             });
         } else if input.insights.is_none() || input.costs.is_none() {
-            ui.label(weak(ui, "Looking through the session…"));
+            ui.label(weak(ui, "Analyzing the session…"));
         } else if input.document.session().steps.is_empty() {
             ui.label(weak(
                 ui,
-                "No model call in this file: there is nothing to judge.",
+                "This file has no model calls, so there is nothing to analyze.",
             ));
         } else {
-            let said = "Nothing stands out: no threshold crossed, little sent in vain, no policy in trouble.";
+            let said =
+                "No problems found: no threshold exceeded, few unused tokens, no failing policy.";
             ui.label(RichText::new(said).color(palette(ui).ok));
         }
     });

@@ -1,4 +1,4 @@
-//! A policy's knobs one below the other: what lanes have in common first, then a system's own settings, grouped.
+//! The settings of a policy: common settings first, then the system's own settings in groups.
 
 use super::{PanelInput, first_sentence, knob_meaning, knob_reach, weak};
 use crate::app::command::Command;
@@ -9,14 +9,14 @@ use crate::app::wording;
 use crate::engine::{Knob, KnobValues, Policy};
 use egui::{CollapsingHeader, Id, Margin, TextEdit, Ui};
 
-/// Policies with more knobs have a field to find one, and keep their own settings folded.
+/// Number of knobs above which a search field is shown and the system's own settings are folded.
 const MANY: usize = 12;
-/// Where fewer knobs than this are common ones, a single group of its own settings stands open.
+/// Number of common knobs below which a single group of own settings is open.
 const FEW: usize = 4;
-/// A longer first sentence is left to the tooltip.
+/// Maximum length of a help line, in characters. A longer first sentence is shown only as hover text.
 const LONGEST_HELP: usize = 120;
 
-/// What is said of a setting that the shipped code does not read.
+/// Note on a setting that the shipped code does not read.
 const IGNORED: &str = "The shipped code ignores this setting.";
 
 /// A lane with its policy and the values of its knobs.
@@ -81,12 +81,12 @@ pub(super) fn show(
     }
 }
 
-/// The field to find a setting; what stands in it, in small letters.
+/// Shows the search field and returns its text in lower case.
 fn find(ui: &mut Ui, policy: &Policy) -> String {
     let id = Id::unique(("find a setting", &policy.name));
     let mut text: String = ui.data(|data| data.get_temp(id)).unwrap_or_default();
     let edit = TextEdit::singleline(&mut text)
-        .hint_text(format!("Find one of {} settings…", policy.knobs.len()))
+        .hint_text(format!("Find in {} settings…", policy.knobs.len()))
         .desired_width(f32::INFINITY)
         .margin(Margin::symmetric(6, 3));
     let response = ui.add(edit).accessible_name("Find a setting");
@@ -104,12 +104,12 @@ fn is_found(knob: &Knob, sought: &str) -> bool {
         .any(|text| text.to_lowercase().contains(sought))
 }
 
-/// A system's own settings by where they stand in its configuration, in the order of the preset.
+/// Groups a system's own settings by their section of its configuration, in the order of the preset.
 fn groups(policy: &Policy) -> Vec<(String, Vec<&Knob>)> {
     let mut groups: Vec<(String, Vec<&Knob>)> = Vec::new();
     for knob in policy.knobs.iter().filter(|knob| knob.role.is_none()) {
         let place = knob.key.as_deref().and_then(|key| key.rsplit_once('.'));
-        let title = place.map_or("Its own settings", |(place, _)| place);
+        let title = place.map_or("Other settings", |(place, _)| place);
         match groups.iter_mut().find(|(name, _)| name == title) {
             Some((_, knobs)) => knobs.push(knob),
             None => groups.push((title.to_owned(), vec![knob])),
@@ -118,7 +118,7 @@ fn groups(policy: &Policy) -> Vec<(String, Vec<&Knob>)> {
     groups
 }
 
-/// Shows one knob and asks for what is done to it.
+/// Shows one knob and sends its changes as commands.
 pub(super) fn show_knob(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -161,21 +161,21 @@ pub(super) fn show_knob(
     }
 }
 
-/// All there is to say about a knob.
+/// Returns the full description of a knob.
 fn hint(knob: &Knob) -> String {
     let mut hint = knob.help.clone();
     if let Some(key) = &knob.key {
-        hint.push_str("\n\nIn its own configuration: ");
+        hint.push_str("\n\nName in its configuration: ");
         hint.push_str(key);
     }
     if let Some(why) = &knob.ignored {
-        hint.push_str("\n\nThe shipped code ignores it: ");
+        hint.push_str("\n\nIgnored by the shipped code: ");
         hint.push_str(why);
     }
     hint
 }
 
-/// The head of another lane's knobs.
+/// Shows the heading above another lane's knobs.
 pub(super) fn lane_head(ui: &mut Ui, color: egui::Color32, label: &str) {
     ui.horizontal(|ui| {
         widgets::swatch(ui, color);
@@ -183,7 +183,7 @@ pub(super) fn lane_head(ui: &mut Ui, color: egui::Color32, label: &str) {
     });
 }
 
-/// Whether small values of a knob need as much room as large ones: 10 messages and 20 differ as 100 and 200 do.
+/// Returns whether a knob needs a logarithmic rail, on which 10 and 20 are as far apart as 100 and 200.
 fn is_wide(knob: &Knob) -> bool {
     let [low, high] = knob.range;
     match &*knob.unit {

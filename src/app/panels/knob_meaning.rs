@@ -1,4 +1,4 @@
-//! What a knob's value means for this session.
+//! The effect of a knob's value on this session.
 
 use super::PanelInput;
 use super::knob_list::Lane;
@@ -7,7 +7,7 @@ use crate::app::wording;
 use crate::engine::{Budget, Knob, KnobRole};
 use crate::units::Tokens;
 
-/// What the value of a lane's knob leads to, and how that is to be judged.
+/// Returns the effect of a lane's knob value and its tone.
 pub(super) fn consequence(
     input: &PanelInput<'_>,
     lane: Lane<'_>,
@@ -22,7 +22,7 @@ pub(super) fn consequence(
     }
 }
 
-/// Where it acts: in tokens, and in what is really sent by then where it counts otherwise.
+/// Returns the trigger in tokens, and the actual context size at that point if the policy counts differently.
 fn trigger(input: &PanelInput<'_>, lane: Lane<'_>, budget: Budget) -> (Option<String>, Tone) {
     let run = input.runs.lanes.get(lane.index);
     let Some(mark) = run.and_then(|run| run.trigger(input.selection.step, budget)) else {
@@ -36,7 +36,7 @@ fn trigger(input: &PanelInput<'_>, lane: Lane<'_>, budget: Budget) -> (Option<St
         )
     } else {
         format!(
-            "= {} tok on its own count,\nreally ≈ {} ({})",
+            "= {} tok by its own count,\nactual ≈ {} ({})",
             wording::tokens(mark.counted),
             wording::tokens(mark.really),
             wording::of_usable(budget.pressure(mark.really))
@@ -56,7 +56,7 @@ fn reserve(budget: Budget) -> (Option<String>, Tone) {
         wording::tokens(budget.window)
     );
     if budget.usable() == Tokens::ZERO {
-        return (Some(format!("{said}: nothing fits")), Tone::Bad);
+        return (Some(format!("{said}: no usable window left")), Tone::Bad);
     }
     (Some(said), Tone::Plain)
 }

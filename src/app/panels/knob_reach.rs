@@ -1,4 +1,4 @@
-//! How far back the agent reached, under the knobs that say how much is kept: what each value would have missed.
+//! A curve below the knobs that set how much content is kept: the share of later references that each value misses.
 
 use super::{PanelInput, small};
 use crate::analysis::loss::Distances;
@@ -7,10 +7,10 @@ use crate::app::wording;
 use crate::engine::{Knob, KnobRole};
 use egui::Ui;
 
-/// Uses from which on a curve says anything.
+/// Minimum number of references for a meaningful curve.
 const FEW: usize = 20;
 
-/// Shows the curve of a knob, where it has one.
+/// Shows the curve of a knob, if it has one.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, knob: &Knob, spec: &KnobSpec<'_>) {
     let Some((distances, hint)) = distances(input, knob) else {
         return;
@@ -20,27 +20,27 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, knob: &Knob, spec: &Knob
     }
     let miss = |value: f64| distances.miss(value.max(0.0) as u64);
     let share = wording::percent(miss(spec.value));
-    let said = format!("{share} of later uses reach further back than this.");
+    let said = format!("{share} of later references are to older content.");
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
-        let uses = wording::count(distances.uses(), "use");
-        let hint = format!("{hint} By {uses} of names that had been said before.");
+        let uses = wording::count(distances.uses(), "reference");
+        let hint = format!("{hint} Based on {uses} to earlier names.");
         knob_curve(ui, spec, &miss, &said).on_hover_text(&hint);
         ui.label(small(ui, &said)).on_hover_text(hint);
     });
 }
 
-/// The distances that a knob is measured by, and what a value of it would miss.
+/// Returns the distances that apply to a knob and the hover text of its curve.
 fn distances<'a>(input: &PanelInput<'a>, knob: &Knob) -> Option<(&'a Distances, &'static str)> {
     let curves = &input.reach?.curves;
     match (knob.role?, &*knob.unit) {
         (KnobRole::KeepRecent, "messages") => Some((
             &curves.messages,
-            "What would be missed if all but so many of the newest messages were gone and what is written in their place held nothing.",
+            "Share of references at risk if only this many of the newest messages are kept and their replacement contains no names.",
         )),
         (KnobRole::PruneProtect, "tokens") => Some((
             &curves.results,
-            "What would be missed if all tool results beyond so many tokens were cleared, of what only results hold.",
+            "Share of references at risk if all tool results beyond this many tokens are cleared. Counts only names that occur in no other message.",
         )),
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! The settings of the focused lane, its strategy first, each with what it leads to.
+//! The settings panel of the focused lane: its strategy, its settings and the effect of each.
 
 use super::knob_list::{self, Lane};
 use super::{PanelInput, preset_menu, provider_errors, restarts, small, weak};
@@ -17,12 +17,12 @@ use egui::{
     Align, Button, Frame, Layout, Margin, Panel, Role, ScrollArea, TextStyle, Ui, WidgetInfo,
 };
 
-/// Height below which the choice of the lane scrolls with the settings, and the note at the foot is left out.
+/// Height in points below which the choice of the lane scrolls with the settings and the note at the bottom is hidden.
 const LOW: f32 = 340.0;
 
 /// Shows the knobs of the focused lane.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
-    // In a low panel everything scrolls, so that settings keep some height.
+    // In a low panel everything scrolls, so that the settings keep some height.
     let is_low = ui.available_height() < LOW;
     let margin = Margin {
         left: 0,
@@ -48,7 +48,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
     }
     ui.add_space(space::S);
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        // Keeps the scroll bar off the values.
+        // Keeps the scroll bar clear of the values.
         ui.set_max_width(ui.available_width() - 6.0);
         if is_low {
             choice(ui, input, focused, commands);
@@ -75,7 +75,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
     });
 }
 
-/// The choice of the lane, and whether it shares its settings.
+/// Shows the choice of the lane and whether it shares its settings.
 fn choice(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -89,12 +89,12 @@ fn choice(
         ui.add_space(space::XS);
         ui.label(weak(
             ui,
-            "What was recorded has no settings. Choose a lane, or press 1 to 6.",
+            "The recorded lane has no settings. Choose a lane, or press 1 to 6.",
         ));
     }
 }
 
-/// The lane whose settings are shown, with the way back to all defaults.
+/// Shows the lane whose settings are edited, with a button that resets all of them.
 fn head(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
         ui.spacing_mut().interact_size.y = 18.0;
@@ -120,7 +120,7 @@ fn head(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
             let is_changed = input.config.is_changed();
             let name = small(ui, "Reset all");
             let button = ui.add_enabled(is_changed, Button::new(name).frame_when_inactive(false));
-            let help = "Every knob back to its preset's default, the window back to what is known";
+            let help = "Reset every setting to its preset's default and the context window to the detected one";
             if button.on_hover_text(help).clicked() {
                 commands.push(Command::ResetKnobs);
             }
@@ -128,7 +128,7 @@ fn head(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     });
 }
 
-/// Whether a lane follows the knobs of the others, and the way to the other.
+/// Shows whether a lane shares settings with other lanes, and a switch for it.
 fn ownership(ui: &mut Ui, lane: usize, config: &LaneConfig, commands: &mut Vec<Command>) {
     ui.add_space(space::XS);
     ui.horizontal(|ui| {
@@ -138,13 +138,13 @@ fn ownership(ui: &mut Ui, lane: usize, config: &LaneConfig, commands: &mut Vec<C
         for (is_own, name, help) in [
             (
                 false,
-                "shared knobs",
-                "Every lane without knobs of its own moves with these",
+                "shared settings",
+                "Changes apply to every lane without settings of its own",
             ),
             (
                 true,
-                "own knobs",
-                "Only this lane moves; begins where the shared knobs stand",
+                "own settings",
+                "Changes apply to this lane only; starts with the shared values",
             ),
         ] {
             let is_chosen = config.own.is_some() == is_own;
@@ -156,7 +156,7 @@ fn ownership(ui: &mut Ui, lane: usize, config: &LaneConfig, commands: &mut Vec<C
     });
 }
 
-/// Shared knobs that only other lanes have, so that every threshold is at hand whichever lane is looked at.
+/// Shows shared knobs that only other lanes have, so that every threshold can be changed from any lane.
 fn others(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -173,7 +173,7 @@ fn others(
     for (idx, lane) in lanes.filter(|(idx, lane)| lane.own.is_none() && Some(*idx) != focused) {
         let policy = input.policies.get(&lane.policy);
         let values = knobs::values(&policy, input.config.lane_settings(idx));
-        // What only that policy has is shown when it is looked at.
+        // A policy's own settings are shown only when its lane is focused.
         let new =
             |knob: &&Knob| knob.role.is_some() && !shown.contains(&KnobKey::of(&policy, knob));
         let mine: Vec<&Knob> = policy.knobs.iter().filter(new).collect();
@@ -186,7 +186,7 @@ fn others(
             policy: &policy,
             values: &values,
         };
-        // A knob of the same name may stand above.
+        // A knob with the same name may be shown above.
         ui.push_id(("others", idx), |ui| {
             for knob in mine {
                 knob_list::show_knob(ui, input, lane, knob, commands);
@@ -196,18 +196,18 @@ fn others(
     }
 }
 
-/// The lanes' names, as they are configured.
+/// Returns the labels of the configured lanes.
 fn labels(input: &PanelInput<'_>) -> Vec<String> {
     let lanes = input.config.lanes.iter();
     let policies: Vec<_> = lanes.map(|l| input.policies.get(&l.policy)).collect();
     numbered(policies.iter().map(|policy| policy.label.as_str()))
 }
 
-/// One chip a lane, which selects it.
+/// Shows a chip for each lane that selects it.
 fn chips(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(space::XS, space::XS);
-        // Three generic names fit one line.
+        // Three generic names fit on one line.
         ui.spacing_mut().button_padding.x = 5.0;
         for (lane, label) in labels(input).iter().enumerate() {
             let is_shown = input.selection.lane == Some(lane);
@@ -222,7 +222,7 @@ fn chips(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     });
 }
 
-/// What the lane plays, as the first of its settings.
+/// Shows the lane's strategy as its first setting.
 fn strategy(ui: &mut Ui, input: &PanelInput<'_>, lane: Lane<'_>, commands: &mut Vec<Command>) {
     let policy = lane.policy;
     let hint = format!(
@@ -254,7 +254,7 @@ fn strategy(ui: &mut Ui, input: &PanelInput<'_>, lane: Lane<'_>, commands: &mut 
     });
 }
 
-/// The context window, as one more knob.
+/// Shows the context window as a knob.
 fn window(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     let known = input.document.loaded.case.windows.largest();
     let shown = input.config.window.unwrap_or(known);
@@ -266,7 +266,7 @@ fn window(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
         source => wording::window_source(source).to_owned(),
     };
     if windows.varies() {
-        said.push_str("; it changes within the session, this is the largest");
+        said.push_str("; it changes within the session, this is the largest value");
     }
     let tone = if windows.source == WindowSource::Assumed {
         Tone::Warn
@@ -299,7 +299,7 @@ fn window(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
 fn foot(ui: &mut Ui, input: &PanelInput<'_>, is_low: bool, commands: &mut Vec<Command>) {
     ui.horizontal_wrapped(|ui| {
         if widgets::secondary_button(ui, "Copy as command", "")
-            .on_hover_text("The command line that gives the same numbers")
+            .on_hover_text("Copy the command line that gives the same results")
             .clicked()
         {
             commands.push(Command::CopyAsCommand);
@@ -311,7 +311,7 @@ fn foot(ui: &mut Ui, input: &PanelInput<'_>, is_low: bool, commands: &mut Vec<Co
         let system = lane.filter(|lane| Native::of(&input.runs.lanes[*lane].policy.name).is_some());
         if let Some(lane) = system
             && widgets::secondary_button(ui, "Copy config", "")
-                .on_hover_text("This lane's settings in its system's own form, ready to paste")
+                .on_hover_text("Copy this lane's settings in its system's own configuration format")
                 .clicked()
         {
             commands.push(Command::CopyConfig(lane));
@@ -319,7 +319,9 @@ fn foot(ui: &mut Ui, input: &PanelInput<'_>, is_low: bool, commands: &mut Vec<Co
         let acts = lane.filter(|lane| !input.runs.lanes[*lane].policy.stages.is_empty());
         if let Some(lane) = acts
             && widgets::secondary_button(ui, "Save preset…", "")
-                .on_hover_text("Keep this lane's settings under a name of your own, here and for the command line")
+                .on_hover_text(
+                    "Save this lane's settings under a name, for the window and the command line",
+                )
                 .clicked()
         {
             commands.push(Command::Preset(PresetWish::Start(lane)));
@@ -327,6 +329,6 @@ fn foot(ui: &mut Ui, input: &PanelInput<'_>, is_low: bool, commands: &mut Vec<Co
     });
     if !is_low {
         ui.add_space(space::XS);
-        ui.label(small(ui, "A shared knob moves every lane that has it. Everything stays on this machine. Files are never changed."));
+        ui.label(small(ui, "Shared settings apply to every lane that uses them. All data stays on this machine. Files are never changed."));
     }
 }

@@ -1,4 +1,4 @@
-//! The head of a lane: its policy, which can be switched, and its figures.
+//! The head of a lane: its policy with a menu, and its figures.
 
 mod figures;
 
@@ -16,21 +16,21 @@ use egui::{
     Align, Button, Layout, Popup, Rect, RichText, Role, Sense, Ui, UiBuilder, WidgetInfo, vec2,
 };
 
-/// Height of a head whose figures stand in one row, with room below them.
+/// Height of a head with one row of figures, including the space below, in points.
 const HEAD: f32 = 74.0;
 
-/// How the heads of all lanes are laid out.
+/// The layout of all lane heads.
 pub(super) struct Plan {
     grid: figures::Grid,
-    /// Height of each.
+    /// Height of each head, in points.
     pub(super) height: f32,
 }
 
-/// The plan of heads of this width.
+/// Computes the layout for heads of this width.
 pub(super) fn plan(ui: &Ui, input: &PanelInput<'_>, width: f32) -> Plan {
     let grid = figures::Grid::new(ui, input, width - 2.0 * margin(width));
     let height = HEAD + grid.more();
-    // What a policy believes takes a line more.
+    // The line with the policy's own estimate adds height.
     let height = if belief::is_any(input) {
         height + belief::HEIGHT
     } else {
@@ -39,7 +39,7 @@ pub(super) fn plan(ui: &Ui, input: &PanelInput<'_>, width: f32) -> Plan {
     Plan { grid, height }
 }
 
-/// Room at the left and right of a head of this width.
+/// Returns the left and right margin of a head of this width, in points.
 fn margin(width: f32) -> f32 {
     if width < 200.0 { 8.0 } else { 12.0 }
 }
@@ -85,7 +85,7 @@ pub(super) fn show(
     });
 }
 
-/// Whether more than the name has room in the first line.
+/// Returns whether the first line has space for more than the name.
 fn has_place(head: Rect) -> bool {
     head.width() > 240.0
 }
@@ -105,10 +105,10 @@ fn title(
         let (dot, _) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
         ui.painter()
             .circle_filled(dot.center(), 4.0, palette(ui).lane(lane));
-        // The call gives way to the name where both do not fit.
+        // The call is hidden if it does not fit beside the name.
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if has_place {
-                let place = ui.label(small(ui, place(input, lane)));
+                let place = ui.label(small(ui, position_label(input, lane)));
                 place.on_hover_ui(|ui| {
                     ui.label(figures::now_hint(input, lane));
                 });
@@ -120,7 +120,7 @@ fn title(
                 .is_some_and(|l| l.own.is_some())
                 && has_place
             {
-                ui.label(small(ui, "own knobs"));
+                ui.label(small(ui, "own settings"));
             }
             if has_place || !belief::is_any(input) {
                 badge(ui, input, lane, commands);
@@ -161,9 +161,9 @@ fn menu(button: &egui::Response, input: &PanelInput<'_>, lane: usize, commands: 
             .get(lane)
             .is_some_and(|l| l.own.is_some());
         let own = if is_own {
-            "Share the other lanes' knobs"
+            "Use shared settings"
         } else {
-            "Give it knobs of its own"
+            "Use own settings"
         };
         if ui.button(own).clicked() {
             commands.push(Command::SetOwnKnobs(lane, !is_own));
@@ -185,7 +185,7 @@ fn menu(button: &egui::Response, input: &PanelInput<'_>, lane: usize, commands: 
     });
 }
 
-/// How much is wrong with the lane, in the tone of the worst; leads to it.
+/// Shows a badge with the number of problems of the lane, in the tone of the most severe. A click opens the first.
 fn badge(ui: &mut Ui, input: &PanelInput<'_>, lane: usize, commands: &mut Vec<Command>) {
     let Some(cost) = cost(input, lane) else {
         return;
@@ -221,20 +221,20 @@ fn badge(ui: &mut Ui, input: &PanelInput<'_>, lane: usize, commands: &mut Vec<Co
     }
 }
 
-/// What the lane costs and what its run shows; none while that is worked out.
+/// Returns the lane's cost, or `None` while it is computed.
 fn cost<'a>(input: &PanelInput<'a>, lane: usize) -> Option<&'a LaneCost> {
     let run = &input.runs.lanes[lane];
     let cost = input.costs?.of(Some(lane))?;
     cost.is_of(run).then_some(cost)
 }
 
-/// `call 48, end · 79.2k`
-fn place(input: &PanelInput<'_>, lane: usize) -> String {
+/// Returns the call and context size, such as `call 48, end · 79.2k`.
+fn position_label(input: &PanelInput<'_>, lane: usize) -> String {
     let place = wording::place_label(input.rows.step, input.document.session().steps.len());
     format!("{place} · {}", figures::now_said(input, lane))
 }
 
-/// What a lane's head says to those who cannot see it.
+/// Returns the accessible text of a lane's head.
 fn spoken_head(input: &PanelInput<'_>, lane: usize) -> String {
     let run = &input.runs.lanes[lane];
     let (label, outcome) = (&input.runs.labels[lane], &run.outcome);

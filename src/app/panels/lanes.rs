@@ -1,6 +1,6 @@
-//! The lanes side by side: figures, and below them every message as each policy would have left it at the selected call.
+//! The lanes side by side: the figures, and below them every message under each policy at the selected call.
 //!
-//! Rows are aligned: the same message stands at the same height in every lane.
+//! Rows are aligned: a message has the same vertical position in every lane.
 
 mod cell;
 mod fold;
@@ -14,20 +14,20 @@ use crate::app::theme::palette;
 use egui::style::ScrollStyle;
 use egui::{Id, Rect, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 
-/// Height of a row: dense, since there are many and each says little.
+/// Height of a row, in points.
 const ROW: f32 = 17.0;
-/// Narrowest lane; more lanes than fit scroll sideways.
+/// Minimum width of a lane in points. Lanes that do not fit scroll horizontally.
 const MIN_LANE: f32 = 150.0;
-/// Narrower lanes leave out the words for the fates, which the bars show by their fill.
+/// Width in points below which the status words are hidden. The bars show the status by their fill pattern.
 const ROOM_FOR_WORDS: f32 = 200.0;
 
-/// Rows that are in view in the smallest window, where the plot needs the room.
+/// Number of visible rows in the smallest window.
 const LEAST_ROWS: f32 = 1.0;
 
-/// Thickness of the bar that scrolls lanes sideways. It takes space of its own, so that it is always seen.
+/// Height in points of the horizontal scroll bar, which is always visible and has its own space.
 const BAR: f32 = 8.0;
 
-/// Least height of lanes in this width: their heads, a row, and the bar that scrolls them where they do not fit.
+/// Returns the minimum height of lanes in this width: their heads, a row, and the scroll bar if the lanes do not fit.
 pub(super) fn least_height(ui: &Ui, input: &PanelInput<'_>, available: f32) -> f32 {
     let width = width(input, available);
     let head = lane_head::plan(ui, input, width).height;
@@ -35,7 +35,7 @@ pub(super) fn least_height(ui: &Ui, input: &PanelInput<'_>, available: f32) -> f
     head + LEAST_ROWS * ROW + if has_bar { BAR } else { 0.0 }
 }
 
-/// Width of each lane.
+/// Returns the width of each lane, in points.
 fn width(input: &PanelInput<'_>, available: f32) -> f32 {
     let n = input.runs.lanes.len().max(1);
     (available / n as f32).max(MIN_LANE)
@@ -48,7 +48,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         width(input, ui.available_width()),
     );
     ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
-    // Rows are whole or not there: nothing fades.
+    // Scrolling snaps to whole rows, so no fade at the edges is needed.
     ui.spacing_mut().scroll.fade.strength = 0.0;
     let rows_scroll = ui.spacing().scroll;
     ui.spacing_mut().scroll = ScrollStyle {
@@ -58,7 +58,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         fade: rows_scroll.fade,
         ..ScrollStyle::solid()
     };
-    // The wheel moves the lanes over their heads, and the rows below.
+    // The mouse wheel scrolls the lanes over their heads and the rows below.
     ui.style_mut().always_scroll_the_only_direction = true;
     let focused = focused_lane_to_reveal(ui, input);
     ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
@@ -90,7 +90,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
     });
 }
 
-/// The focused lane in the frame in which it got the focus: it is scrolled into view.
+/// Returns the focused lane in the frame in which it got the focus, to scroll it into view.
 fn focused_lane_to_reveal(ui: &Ui, input: &PanelInput<'_>) -> Option<usize> {
     let (id, lane) = (Id::unique("lane in view"), input.selection.lane);
     let before: Option<Option<usize>> = ui.data(|data| data.get_temp(id));
@@ -98,7 +98,7 @@ fn focused_lane_to_reveal(ui: &Ui, input: &PanelInput<'_>) -> Option<usize> {
     lane.filter(|_| before != Some(lane))
 }
 
-/// The row to keep in view: the selected one, or the one behind it where the lanes have none for it.
+/// Returns the row to keep in view: the selected one, or the next one if the lanes have no row for it.
 fn selected_row(input: &PanelInput<'_>) -> Option<usize> {
     let message = || input.selection.message.map(|m| Row::Message(m as u32));
     let selected = input.selection.written.map(Row::Written).or_else(message)?;
@@ -118,11 +118,11 @@ fn rows(ui: &mut Ui, input: &PanelInput<'_>, width: f32, commands: &mut Vec<Comm
     if row.is_some() && (input.once.reveals_message || input.once.reorders_messages) {
         kept.ask();
     }
-    // A new session begins where messages were removed last.
+    // A new session starts at the latest removed messages.
     let row = row.or_else(|| kept.is_due().then_some(input.rows.frontier));
     let row = row.filter(|_| input.rows.step == input.selection.step && lines.len > 0);
     let selected = row.map(|row| (lines.of_row(row), (row, input.rows.folded_above(row))));
-    // Until the rows of the selected call are there, everything stays as it is.
+    // The scroll position stays until the rows of the selected call are available.
     let followed = selected.and_then(|_| kept.follow(selected, shape));
     let snap = Id::unique("lanes snap");
     let snapped = ui.data_mut(|d| d.remove_temp::<f32>(snap));
@@ -139,7 +139,7 @@ fn rows(ui: &mut Ui, input: &PanelInput<'_>, width: f32, commands: &mut Vec<Comm
             show_line(ui, input, lines.at(line), width, commands);
         }
     });
-    // Comes to rest on a whole row, in the next frame.
+    // Snaps to a whole row in the next frame.
     let is_moving = ui.input(|i| i.pointer.any_down() || i.is_scrolling());
     let offset = shown.state.unclamped_offset().y;
     kept.store(
@@ -148,7 +148,7 @@ fn rows(ui: &mut Ui, input: &PanelInput<'_>, width: f32, commands: &mut Vec<Comm
         offset,
         selected.map(|(line, _)| (line, shape)),
     );
-    // Never further than it can go: that would be tried for ever.
+    // Limited to the scroll range; otherwise the snap would repeat forever.
     let room = (shown.content_size.y - shown.inner_rect.height()).max(0.0);
     let whole = (offset / ROW).round().min((room / ROW).floor()) * ROW;
     if !is_moving && (whole - offset).abs() > 0.1 {
@@ -220,7 +220,7 @@ fn show_line(
     }
 }
 
-/// What the lane wrote in this line, if it did.
+/// Returns the place of the content that a lane wrote in this line, if any.
 fn written_at(input: &PanelInput<'_>, line: Line, column: usize) -> Option<Place> {
     let Line::Row(row) = line else { return None };
     let Row::Written(place) = input.rows.rows[row] else {

@@ -1,4 +1,4 @@
-//! How far opening a session is, and a way to stop it.
+//! The progress of opening a session, with a cancel button.
 
 use crate::app::command::Command;
 use crate::app::load::{Loading, Stage};
@@ -10,18 +10,18 @@ use egui::{
     Align, Align2, Area, Frame, Id, Layout, Margin, Order, Role, Sense, Ui, WidgetInfo, lerp, vec2,
 };
 
-/// Seconds after which a bar that has not moved shows that work goes on: one long text is read or weighed at once.
+/// Seconds without progress after which an animation shows that work continues, for example on one long text.
 const STILL: f64 = 0.8;
-/// Seconds after which it is told how long it takes.
+/// Seconds after which the elapsed time is shown.
 const LONG: u64 = 3;
 
-/// Shows it.
+/// Shows the progress.
 pub(super) fn progress(ui: &mut Ui, loading: &Loading, commands: &mut Vec<Command>) {
     fonts::prepare(ui);
     let stage = loading.stage();
     let doing = match stage.phase {
         Phase::Reading => "Reading",
-        Phase::Weighing => "Weighing",
+        Phase::Weighing => "Counting tokens in",
     };
     let share = stage
         .share
@@ -41,7 +41,7 @@ pub(super) fn progress(ui: &mut Ui, loading: &Loading, commands: &mut Vec<Comman
     });
 }
 
-/// The same over an open session, which keeps its place below.
+/// Shows the progress over an open session.
 pub(super) fn progress_over(ui: &Ui, loading: &Loading, commands: &mut Vec<Command>) {
     let top = ui.max_rect().center_top();
     let area = Area::new(Id::unique("loading"))
@@ -57,7 +57,7 @@ pub(super) fn progress_over(ui: &Ui, loading: &Loading, commands: &mut Vec<Comma
     });
 }
 
-/// What is done as a bar; beside it something moves where that stands still.
+/// Shows the progress bar, with an animation if progress is unknown or has paused.
 fn bar(ui: &mut Ui, stage: Stage) {
     const HEIGHT: f32 = 8.0;
     let size = vec2(ui.available_width(), HEIGHT);
@@ -65,7 +65,7 @@ fn bar(ui: &mut Ui, stage: Stage) {
     response.widget_info(|| WidgetInfo::labeled(Role::ProgressIndicator, true, "Progress"));
     let palette = palette(ui);
     let rounding = HEIGHT / 2.0;
-    // The track has to be seen on every ground.
+    // The track must be visible on every background.
     ui.painter().rect_filled(rect, rounding, palette.hairline);
     let share = stage.share.unwrap_or_default().0.clamp(0.0, 1.0) as f32;
     let done = rect.with_max_x(rect.left() + rect.width() * share);
@@ -85,7 +85,7 @@ fn bar(ui: &mut Ui, stage: Stage) {
     ui.add_space(space::S);
 }
 
-/// Nobody knows how much there is, or what is done has not moved for a while.
+/// Returns whether the total is unknown or the progress has paused.
 fn is_still(ui: &Ui, stage: Stage) -> bool {
     let id = Id::unique("progress seen");
     let now = ui.input(|i| i.time);

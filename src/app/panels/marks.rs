@@ -1,4 +1,4 @@
-//! Marks by hand among the messages: what stands in a row, and the menu that makes them.
+//! Manual edits of messages: their icons in the table and the menu that sets them.
 
 mod all;
 
@@ -13,28 +13,28 @@ use crate::app::wording;
 use crate::engine::{Event, Fate};
 use egui::{Button, Color32, Popup, Response, RichText, Ui};
 
-/// Least width of the menu.
+/// Minimum width of the menu, in points.
 const LEAST: f32 = 150.0;
 
-/// What the focused lane's run made of a message's mark.
+/// Result of a manual edit in the focused lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Came {
-    /// What was asked for, or it is not known yet.
-    True,
-    /// Something else.
-    Otherwise,
-    /// It has no mark, and went for another's sake.
-    Along,
+enum EditResult {
+    /// Applied, or not replayed yet.
+    Applied,
+    /// Not applied.
+    NotApplied,
+    /// Not edited, but changed together with an edited message.
+    Linked,
 }
 
-/// The mark of a message in its row of the table, if there is anything to show.
+/// Shows the icon of a message's manual edit, if any.
 pub(super) fn icon(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
-    let came = came(input, message);
+    let came = edit_result(input, message);
     let lane = || input.selection.lane.map(|l| input.runs.labels[l].as_str());
     let (mark, color, text) = match (mark(input, message), came) {
-        (Some(mark), Some(Came::Otherwise)) => {
+        (Some(mark), Some(EditResult::NotApplied)) => {
             let text = format!(
-                "To be {} by hand, but not in {}. The menu above the table says why.",
+                "Marked as {}, but not applied in {}. The menu above the table shows the reason.",
                 mark.word(),
                 lane().unwrap_or_default()
             );
@@ -49,11 +49,11 @@ pub(super) fn icon(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
             (
                 mark,
                 color,
-                format!("{} by hand. {}", capitalized(mark.word()), mark.help()),
+                format!("{} manually. {}", capitalized(mark.word()), mark.help()),
             )
         }
-        (None, Some(Came::Along)) => {
-            let text = "Touched, too, in the focused lane: a call and its results go together.";
+        (None, Some(EditResult::Linked)) => {
+            let text = "Also changed in the focused lane: a tool call and its results are edited together.";
             (Mark::Dropped, palette(ui).faint, text.to_owned())
         }
         (None, _) => return,
@@ -63,7 +63,7 @@ pub(super) fn icon(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
         .accessible_name(text);
 }
 
-/// A message's text as its mark leaves it.
+/// Returns a message's text in the style of its manual edit.
 pub(super) fn inked(
     input: &PanelInput<'_>,
     message: usize,
@@ -77,13 +77,13 @@ pub(super) fn inked(
     }
 }
 
-/// What is wanted of a message.
+/// Returns the manual edit of a message.
 pub(super) fn mark(input: &PanelInput<'_>, message: usize) -> Option<Mark> {
     Mark::of(&input.config.by_hand, message)
 }
 
-/// What the focused lane made of it; nothing while it is replayed, or where nobody marked anything.
-fn came(input: &PanelInput<'_>, message: usize) -> Option<Came> {
+/// Returns the result of the edit in the focused lane. `None` during the replay or without any manual edits.
+fn edit_result(input: &PanelInput<'_>, message: usize) -> Option<EditResult> {
     let lane = input.selection.lane?;
     let is_there = input.runs.config.by_hand == input.config.by_hand;
     if input.config.by_hand.is_empty() || !is_there {
@@ -95,22 +95,22 @@ fn came(input: &PanelInput<'_>, message: usize) -> Option<Came> {
     let is_touched = by_hand().any(touches);
     let fate = input.rows.lanes.get(lane)?.messages.get(message)?.fate;
     let is_as_wanted = match mark(input, message) {
-        None if is_touched => return Some(Came::Along),
+        None if is_touched => return Some(EditResult::Linked),
         None => return None,
         Some(Mark::Pinned) => matches!(fate, Fate::Kept | Fate::Absent),
-        // What the policy has taken already need not be taken by hand.
+        // No warning if the policy had already removed the message.
         Some(Mark::Cleared) => is_touched || matches!(fate, Fate::Cleared | Fate::Dropped),
         Some(Mark::Dropped) => is_touched || fate == Fate::Dropped,
     };
     let came = if is_as_wanted {
-        Came::True
+        EditResult::Applied
     } else {
-        Came::Otherwise
+        EditResult::NotApplied
     };
     Some(came)
 }
 
-/// A menu for messages, which are one or more.
+/// Shows the edit menu for one or more messages.
 pub(super) fn menu(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -142,7 +142,7 @@ pub(super) fn menu(
     }
 }
 
-/// The menu of a row: what there is to do with these messages, and with all marks.
+/// Shows the menu of a row: edits of the selection, and the removal of all edits.
 pub(super) fn row_menu(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -152,21 +152,21 @@ pub(super) fn row_menu(
     menu(ui, input, messages, commands);
     if !input.config.by_hand.is_empty() {
         ui.separator();
-        if ui.button("Take all marks away").clicked() {
+        if ui.button("Remove all manual edits").clicked() {
             commands.push(Command::ResetMarks);
             ui.close();
         }
     }
 }
 
-/// A line of a menu with its key.
+/// Shows a menu item with its key.
 fn entry(ui: &mut Ui, name: &str, key: &str) -> Response {
     let key = small(ui, key);
     let response = ui.add(Button::new(name).right_text(key));
     response.accessible_name(name)
 }
 
-/// A button that opens the menu for one message and says what is wanted of it.
+/// Shows a button with the message's manual edit that opens the edit menu.
 pub(super) fn button(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -174,11 +174,11 @@ pub(super) fn button(
     commands: &mut Vec<Command>,
 ) {
     let now = mark(input, message);
-    let name = now.map_or_else(|| "By hand".to_owned(), |mark| capitalized(mark.word()));
+    let name = now.map_or_else(|| "Edit".to_owned(), |mark| capitalized(mark.word()));
     let button = ui
         .button(format!("{name} ⏷"))
-        .on_hover_text("Pin, clear or drop this message by hand")
-        .accessible_name("Mark this message by hand");
+        .on_hover_text("Pin, clear or drop this message")
+        .accessible_name("Edit this message manually");
     Popup::menu(&button)
         .width(160.0)
         .show(|ui| menu(ui, input, &[message], commands));

@@ -1,4 +1,4 @@
-//! The parts of the window. Each reads what it is given and asks by commands; none acts.
+//! The panels of the window. They read their input and return commands; they do not change state.
 
 mod about;
 pub mod bar;
@@ -73,103 +73,103 @@ use egui::{CentralPanel, Frame as UiFrame, Margin, Panel, Rangef, Ui};
 use roomy_panel::{Edge, RoomyPanel, Side};
 use std::path::{Path, PathBuf};
 
-/// What the frame around the panels shows, also before anything is open.
+/// Input of the panels that are also shown without an open session.
 pub struct Frame<'a> {
     /// The open session.
     pub document: Option<&'a Document>,
-    /// A session that is being opened.
+    /// The session that is being opened.
     pub loading: Option<&'a Loading>,
-    /// Why the last one could not be.
+    /// The error of the last attempt to open a session.
     pub problem: Option<&'a str>,
-    /// What is wanted.
+    /// The current configuration.
     pub config: &'a Config,
-    /// Whether the open file is still being written; none while it has not changed.
+    /// State of the open file if it has changed since it was opened.
     pub live: Option<LiveState<'a>>,
-    /// Files and folders opened lately.
+    /// Recently opened files and folders.
     pub recent: &'a [PathBuf],
     /// The list of sessions, shown or behind the open session.
     pub list: Option<&'a Sessions>,
-    /// Index of the selected step.
+    /// Index of the selected call.
     pub step: usize,
-    /// How things are looked at.
+    /// View settings.
     pub view: &'a View,
-    /// Something can be undone.
+    /// Whether an undo is possible.
     pub can_undo: bool,
-    /// Something can be redone.
+    /// Whether a redo is possible.
     pub can_redo: bool,
 }
 
-/// What the panels of an open session show.
+/// Input of the panels of an open session. Optional results are `None` while they are computed.
 pub struct PanelInput<'a> {
     /// The session.
     pub document: &'a Document,
     /// The latest runs.
     pub runs: &'a Runs,
-    /// Counts the results so far, to key what is computed from them.
+    /// Revision of the results, used as a cache key.
     pub revision: u64,
-    /// The lanes side by side.
+    /// The rows of the lanes.
     pub rows: &'a LaneRows,
-    /// The message table's order.
+    /// The order of the message table.
     pub order: &'a [u32],
-    /// The events that are listed; none while they are sorted out.
+    /// The filtered events.
     pub events: Option<&'a EventList>,
-    /// How long messages were carried; none while that is worked out.
+    /// Number of calls that sent each message.
     pub carried: Option<&'a CarriedTable>,
-    /// What everything costs; none while that is worked out.
+    /// Costs of all lanes.
     pub costs: Option<&'a Costs>,
-    /// What there is to know about the session; none while it is looked through.
+    /// Insights about the session.
     pub insights: Option<&'a SessionInsights>,
-    /// What every lane lacked; none while that is worked out.
+    /// References at risk in every lane.
     pub losses: Option<&'a Losses>,
-    /// How far back the agent reached; none while that is worked out.
+    /// Distances of the agent's references to earlier content.
     pub reach: Option<&'a Reach>,
-    /// What recorded compactions left; none while that is worked out, and until somebody wants to see it.
+    /// Survival at recorded compactions. `None` until it is first shown and computed.
     pub survivals: Option<&'a Survivals>,
-    /// What was tried of settings, if anything was.
+    /// Results of the settings sweep, if any.
     pub tuning: Option<&'a Tuning>,
     /// The curve of the setting under the pointer.
     pub ghost: Option<&'a [Sample]>,
     /// The focused lane's samples in the order of the list of calls.
     pub calls: &'a [u32],
-    /// Prices that the person typed before, if any.
+    /// Custom prices entered before, if any.
     pub own_price: Option<OwnPrice>,
-    /// What is wanted; the runs may still be of a config before.
+    /// The current configuration. The runs can still be of an earlier one.
     pub config: &'a Config,
-    /// The selected message in full; none while it is read.
+    /// The selected message in full, once read.
     pub text: Option<&'a MessageText>,
-    /// What the focused lane has in the place of what is selected; none while that is worked out.
+    /// The focused lane's changes to the selection.
     pub changes: Option<&'a Changes>,
-    /// What is selected.
+    /// The selection.
     pub selection: Selection,
-    /// How it is looked at.
+    /// View settings.
     pub view: &'a View,
-    /// Every policy there is.
+    /// All available policies.
     pub policies: &'a Policies,
-    /// The runs are of a config before.
+    /// Whether the runs are of an earlier configuration.
     pub is_stale: bool,
-    /// A dialog lies over the panels.
+    /// Whether a dialog covers the panels.
     pub is_covered: bool,
-    /// What is to be done in this frame only.
+    /// Requests for this frame only.
     pub once: Once,
 }
 
-/// What panels are told in one frame only.
+/// Requests to the panels for one frame.
 #[derive(Clone, Copy, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is told by itself")]
+#[expect(clippy::struct_excessive_bools, reason = "independent requests")]
 pub struct Once {
-    /// Put the cursor in the message filter.
+    /// Focus the message filter.
     pub focuses_filter: bool,
     /// Scroll the list of events to the selected call.
     pub reveals_event: bool,
     /// Scroll lanes and table to the selected message.
     pub reveals_message: bool,
-    /// The table has another order: scroll to the selected message there, or to its beginning.
+    /// Scroll the reordered table to the selected message or to its beginning.
     pub reorders_messages: bool,
     /// Scroll the insights to the open one.
     pub reveals_insight: bool,
 }
 
-/// Every panel of an open session, each in its place.
+/// Shows all panels of an open session.
 pub fn show_all(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -206,21 +206,21 @@ pub fn show_all(
     }
 }
 
-/// Least height of the timeline with legend, axis and overview: what is below it gives way.
+/// Minimum height of the timeline with legend, axis and overview, in points. The panels below it shrink first.
 const TIMELINE: f32 = 226.0;
-/// Least height of the drawer.
+/// Minimum height of the drawer, in points.
 const DRAWER: f32 = 96.0;
-/// The drawer's height until it is dragged: a share of what there is, and what a picture or a few rows need.
+/// Initial height of the drawer: a share of the available height, and a minimum in points.
 const SHARE: f32 = 0.30;
 const ROOMY: f32 = 224.0;
-/// In a narrower window the drawer takes the whole width, with the settings above it.
+/// Window width in points below which the drawer takes the whole width, below the settings.
 const NARROW: f32 = 1100.0;
-/// What the panel of settings is called.
+/// Name of the settings panel.
 const SETTINGS: &str = "policy";
 
-/// Places lanes, drawer and settings from the outside inwards; they are shown in the order in which the keyboard goes
-/// through them. By default lanes and drawer have shares of the height, so that a small window keeps the picture's
-/// proportions; however high they were dragged, in a larger window maybe, the timeline keeps its least height.
+/// Places lanes, drawer and settings from the outside inwards. The caller shows them in the order of keyboard focus. By
+/// default lanes and drawer take shares of the height, so a small window keeps the proportions. The timeline always
+/// keeps its minimum height, even if the other panels were resized in a larger window.
 fn place_panels(ui: &mut Ui, input: &PanelInput<'_>, height: f32) -> [(Ui, Edge); 3] {
     let palette = palette(ui);
     let plain = UiFrame::new().fill(palette.panel);
@@ -235,7 +235,7 @@ fn place_panels(ui: &mut Ui, input: &PanelInput<'_>, height: f32) -> [(Ui, Edge)
     };
     let room = |ui: &Ui, above: f32, least: f32| (ui.available_height() - above).max(least);
     let least_lanes = lanes::least_height(ui, input, width - settings.extent(ui));
-    // One height for all tabs: their row stays under the pointer whichever is chosen.
+    // All tabs share one height, so that the tab row does not move under the pointer.
     let drawer = RoomyPanel {
         name: "drawer",
         side: Side::Bottom,
@@ -260,20 +260,20 @@ fn place_panels(ui: &mut Ui, input: &PanelInput<'_>, height: f32) -> [(Ui, Edge)
     [lanes.place(ui), drawer, settings]
 }
 
-/// A dialog's frame, with room around what it says.
+/// Returns a dialog with margins.
 fn dialog(ui: &Ui, name: &str) -> egui::Modal {
     egui::Modal::new(egui::Id::unique(name))
         .frame(UiFrame::popup(ui.style()).inner_margin(Margin::same(20)))
 }
 
-/// The title of a dialog.
+/// Shows the title of a dialog.
 fn dialog_title(ui: &mut Ui, title: &str) {
     let title = egui::RichText::new(title).text_style(crate::app::theme::strong());
     ui.label(title.size(15.0));
     ui.add_space(space::S);
 }
 
-/// How a file or folder is called among those opened lately: a folder's path ends in a separator.
+/// Returns the name of a recent file or folder. A folder's name ends in a separator.
 fn recent_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
     let name = safe_text::one_line(&name.to_string_lossy(), 80);
@@ -281,24 +281,24 @@ fn recent_name(path: &Path) -> String {
     if is_folder { format!("{name}/") } else { name }
 }
 
-/// A text up to where its first sentence ends.
+/// Returns a text's first sentence.
 fn first_sentence(text: &str) -> &str {
     text.find(". ").map_or(text, |end| &text[..=end])
 }
 
-/// Small weak text.
+/// Returns small weak text.
 fn small(ui: &Ui, text: impl Into<String>) -> egui::RichText {
     egui::RichText::new(text)
         .text_style(egui::TextStyle::Small)
         .color(palette(ui).weak)
 }
 
-/// Weak text of ordinary size.
+/// Returns weak text of ordinary size.
 fn weak(ui: &Ui, text: impl Into<String>) -> egui::RichText {
     egui::RichText::new(text).color(palette(ui).weak)
 }
 
-/// Space at the left and right of a panel's content.
+/// Adds the panel's horizontal margin around content.
 fn padded<R>(ui: &mut Ui, content: impl FnOnce(&mut Ui) -> R) -> R {
     UiFrame::new()
         .inner_margin(Margin::symmetric(space::L as i8, space::S as i8))

@@ -1,4 +1,4 @@
-//! The menu from which a model is chosen, with what is known of each.
+//! The menu of models with their prices and context windows.
 
 use super::weak;
 use crate::app::widgets;
@@ -8,11 +8,11 @@ use crate::presets::prices::{Price, Prices};
 use crate::units::Tokens;
 use egui::{Id, ScrollArea, TextEdit, Ui};
 
-/// Width of the menu.
+/// Width of the menu, in points.
 pub(super) const WIDTH: f32 = 300.0;
 
-/// Shows every model with a known price, `chosen` marked, below a field to find one. Gives back the name of the one that
-/// was clicked.
+/// Lists every model with a known price below a search field, with `chosen` marked. Returns the name of the clicked
+/// model.
 pub(super) fn list(ui: &mut Ui, chosen: Option<&str>) -> Option<&'static str> {
     let id = Id::unique("model sought");
     let mut text: String = ui.data(|d| d.get_temp(id)).unwrap_or_default();
@@ -25,7 +25,7 @@ pub(super) fn list(ui: &mut Ui, chosen: Option<&str>) -> Option<&'static str> {
     let sought = text.trim().to_lowercase();
     let all = Prices::bundled().rows().iter();
     let mut found: Vec<&Price> = all.filter(|row| row.name.contains(&sought)).collect();
-    // A model whose price changed has a row for each time.
+    // A model whose price changed has one row per price.
     found.dedup_by_key(|row| &row.name);
     if found.is_empty() {
         ui.label(weak(ui, "No model matches."));
@@ -38,7 +38,7 @@ pub(super) fn list(ui: &mut Ui, chosen: Option<&str>) -> Option<&'static str> {
             ui.spacing_mut().item_spacing.y = 0.0;
             for row in found {
                 let is_chosen = chosen == Some(&row.name);
-                if widgets::choice(ui, &row.name, &about(row), is_chosen).clicked() {
+                if widgets::choice(ui, &row.name, &description(row), is_chosen).clicked() {
                     clicked = Some(row.name.as_str());
                 }
             }
@@ -46,13 +46,13 @@ pub(super) fn list(ui: &mut Ui, chosen: Option<&str>) -> Option<&'static str> {
     clicked
 }
 
-/// The window of a model, where the table has it.
+/// Returns the context window of a model in tokens, if known.
 pub(super) fn window(name: &str) -> Option<Tokens> {
     models::lookup(name).map(models::Model::input_window)
 }
 
-/// `200k window · $5 in · $25 out · $0.50 read`
-fn about(row: &Price) -> String {
+/// Returns a model's window and prices, such as `200k window · $5 in · $25 out · $0.50 read`.
+fn description(row: &Price) -> String {
     let window = window(&row.name).map_or_else(String::new, |window| {
         format!("{} window · ", wording::short(window))
     });

@@ -1,4 +1,4 @@
-//! The path of a session file, typed: for systems without a dialog for files.
+//! The dialog for typing the path of a session file, for systems without a file dialog.
 
 use super::weak;
 use crate::app::command::Command;
@@ -8,17 +8,17 @@ use crate::app::widgets;
 use egui::{Id, Key, Margin, RichText, TextEdit, Ui};
 use std::path::PathBuf;
 
-/// Width of what the dialog shows.
+/// Width of the dialog's content, in points.
 const WIDTH: f32 = 480.0;
 
-/// Shows the dialog, with why the last file could not be opened.
+/// Shows the dialog and the error of the last attempt, if any.
 pub fn show(ui: &Ui, view: &View, problem: Option<&str>, commands: &mut Vec<Command>) {
     let modal = super::dialog(ui, "open path").show(ui.ctx(), |ui| {
         ui.set_width(WIDTH);
         super::dialog_title(ui, "Open a session");
         ui.label(weak(
             ui,
-            "This system shows no dialog for files. Type the path of a file or folder, or drop it on the window.",
+            "No file dialog is available. Type the path of a file or folder, or drop it on the window.",
         ));
         ui.add_space(space::M);
         let (mut path, is_entered) = field(ui, view, commands);
@@ -43,7 +43,7 @@ pub fn show(ui: &Ui, view: &View, problem: Option<&str>, commands: &mut Vec<Comm
     }
 }
 
-/// The field: what stands in it, and whether it was entered.
+/// Shows the field. Returns its text and whether Enter was pressed.
 fn field(ui: &mut Ui, view: &View, commands: &mut Vec<Command>) -> (String, bool) {
     let label = ui.label("Path");
     let is_new = ui.memory(|m| m.focused().is_none()) && !ui.input(|i| i.key_pressed(Key::Enter));

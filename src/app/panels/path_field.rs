@@ -1,24 +1,24 @@
-//! A field for the path of a file or folder, with the system's dialog for it.
+//! A field for the path of a file or folder, with a button that opens the system's file dialog.
 
 use crate::app::theme::{palette, space};
 use crate::app::widgets;
 use egui::{Align, Align2, Color32, Id, Layout, Margin, Rect, TextEdit, TextStyle, Ui, vec2};
 
-/// Room before the text, as in other fields.
+/// Margin before the text, as in other fields.
 const INDENT: i8 = 12;
 
-/// A field as it is shown.
+/// A path field.
 pub(super) struct PathField<'a> {
-    /// What tells it from others.
+    /// Unique id of the field.
     pub(super) id: &'static str,
-    /// The label that names it.
+    /// Id of its label.
     pub(super) label: Id,
-    /// What stands in it while it is empty.
+    /// Placeholder text.
     pub(super) hint: &'a str,
 }
 
 impl PathField<'_> {
-    /// Shows it; true if the system's dialog is asked for.
+    /// Shows the field. Returns whether the button for the file dialog was clicked.
     pub(super) fn show(&self, ui: &mut Ui, path: &mut String) -> bool {
         let size = vec2(ui.available_width(), space::CONTROL);
         let layout = Layout::right_to_left(Align::Center);
@@ -55,7 +55,7 @@ impl PathField<'_> {
     }
 }
 
-/// A path that is not being edited: its end tells more than its beginning.
+/// Draws a path that is not being edited, truncated at its beginning because its end is more informative.
 fn paint_tail(ui: &Ui, path: &str, rect: Rect) {
     let font = TextStyle::Body.resolve(ui.style());
     let width = |text: String| {
@@ -69,7 +69,7 @@ fn paint_tail(ui: &Ui, path: &str, rect: Rect) {
         let dots = if start > 0 { "…" } else { "" };
         format!("{dots}{}", path.chars().skip(start).collect::<String>())
     };
-    // The shortest beginning to leave out, by halving.
+    // Binary search for the shortest beginning to omit.
     let (mut fits, mut too_long) = (n, None);
     while fits > too_long.map_or(0, |t: usize| t + 1) {
         let middle = usize::midpoint(too_long.map_or(0, |t| t + 1), fits);

@@ -1,19 +1,19 @@
-//! The menu from which a lane's policy is chosen: generic strategies, then each system with its variants.
+//! The menu of policies: generic strategies, then the presets of each system.
 
 use super::PanelInput;
 use crate::app::theme::space;
 use crate::app::widgets;
 use egui::{ScrollArea, Ui};
 
-/// Width of the menu.
+/// Width of the menu, in points.
 const WIDTH: f32 = 340.0;
 
-/// The most height that the menu takes.
+/// Returns the maximum height of the menu, in points.
 pub(super) fn height(ui: &Ui) -> f32 {
     (ui.ctx().content_rect().height() * 0.62).round()
 }
 
-/// Shows every policy there is, `chosen` marked. Gives back the name of the one that was clicked.
+/// Lists all policies with `chosen` marked. Returns the name of the clicked policy.
 pub(super) fn list(ui: &mut Ui, input: &PanelInput<'_>, chosen: &str) -> Option<String> {
     let mut clicked = None;
     ui.set_width(WIDTH);
@@ -21,7 +21,7 @@ pub(super) fn list(ui: &mut Ui, input: &PanelInput<'_>, chosen: &str) -> Option<
         .max_height(height(ui))
         .auto_shrink([false, true])
         .show(ui, |ui| {
-            // Keeps the scroll bar off the texts.
+            // Keeps the scroll bar clear of the texts.
             ui.set_max_width(WIDTH - 10.0);
             ui.spacing_mut().item_spacing.y = 0.0;
             for (idx, group) in input.policies.groups().iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The dialog in which a lane's policy gets a name as a preset of the person's own.
+//! The dialog that saves a lane's policy as a preset.
 
 use super::{small, weak};
 use crate::app::command::Command;
@@ -10,7 +10,7 @@ use crate::presets::own::own_name;
 use egui::text::{CCursor, CCursorRange};
 use egui::{Id, Key, Margin, RichText, TextEdit, Ui};
 
-/// Width of what the dialog shows.
+/// Width of the dialog's content, in points.
 const WIDTH: f32 = 380.0;
 
 /// Shows the dialog.
@@ -19,7 +19,7 @@ pub fn show(ui: &Ui, saving: &PresetSaving, policies: &Policies, commands: &mut 
     let modal = super::dialog(ui, "save preset").show(ui.ctx(), |ui| {
         ui.set_width(WIDTH);
         super::dialog_title(ui, "Save as preset");
-        let text = "Keeps this lane's policy with its settings as they are now. Lanes and the command line find it by its name.";
+        let text = "Saves this lane's policy with its current settings. Lanes and the command line can select it by name.";
         ui.label(weak(ui, text));
         ui.add_space(space::M);
         let is_entered = name(ui, saving, &mut wish);
@@ -31,7 +31,7 @@ pub fn show(ui: &Ui, saving: &PresetSaving, policies: &Policies, commands: &mut 
                 ui.label(RichText::new(problem).color(palette(ui).bad));
             }
             (None, Ok(name)) if is_there => {
-                let said = format!("{name} is there already: it will be replaced.");
+                let said = format!("{name} already exists and will be replaced.");
                 ui.label(RichText::new(said).color(palette(ui).warn));
             }
             (None, Ok(name)) => {
@@ -59,7 +59,7 @@ pub fn show(ui: &Ui, saving: &PresetSaving, policies: &Policies, commands: &mut 
     commands.extend(wish.map(Command::Preset));
 }
 
-/// The field for the name; true once it is entered.
+/// Shows the field for the name. Returns whether Enter was pressed.
 fn name(ui: &mut Ui, saving: &PresetSaving, wish: &mut Option<PresetWish>) -> bool {
     let label = ui.label("Name");
     let id = Id::unique("preset name");
@@ -73,7 +73,7 @@ fn name(ui: &mut Ui, saving: &PresetSaving, wish: &mut Option<PresetWish>) -> bo
     let response = output.response.response.clone().labelled_by(label.id);
     if is_new {
         response.request_focus();
-        // What is typed takes the place of what was proposed.
+        // Typing replaces the suggested name.
         let all = CCursorRange::two(CCursor::default(), CCursor::new(typed.chars().count()));
         output.state.cursor.set_char_range(Some(all));
         output.state.store(ui.ctx(), id);
@@ -84,7 +84,7 @@ fn name(ui: &mut Ui, saving: &PresetSaving, wish: &mut Option<PresetWish>) -> bo
     response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter))
 }
 
-/// `give it a name` -> `Give it a name.`
+/// Formats a message as a sentence: `give it a name` becomes `Give it a name.`
 fn sentence(why: &str) -> String {
     let mut chars = why.chars();
     let first = chars.next().map(|c| c.to_uppercase().to_string());

@@ -1,5 +1,5 @@
-//! Errors of the provider among the knobs: calls that are taken to be answered with one first, to see what a policy
-//! makes of its words.
+//! Simulated provider errors in the settings panel: calls that first receive an error, to see how a policy handles its
+//! text.
 
 use super::{PanelInput, small};
 use crate::app::command::Command;
@@ -11,12 +11,12 @@ use crate::engine::ProviderError;
 use crate::presets::{known_error, provider_errors};
 use egui::{Id, Margin, Popup, PopupCloseBehavior, ScrollArea, TextEdit, Ui, vec2};
 
-/// Width of the menu.
+/// Width of the menu, in points.
 const WIDTH: f32 = 300.0;
-/// Of the window's height, what its list takes at most.
+/// Maximum height of the list, as a share of the window's height.
 const SHARE: f32 = 0.4;
 
-/// Shows the errors that were placed, where there are any or where a lane's policy reads them.
+/// Shows the simulated errors if there are any or if a lane's policy reads error messages.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     let errors = &input.config.errors;
     let lanes = &input.config.lanes;
@@ -30,9 +30,9 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         ui.spacing_mut().item_spacing.y = space::XS;
         ui.label("provider errors");
         let help = if is_of_use {
-            "Calls that the provider answers with an error first."
+            "Simulated errors: the provider answers these calls with an error first."
         } else {
-            "No lane's policy reads what the provider says."
+            "No lane's policy reads error messages of the provider."
         };
         ui.label(small(ui, help));
         for error in errors {
@@ -41,20 +41,20 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         let step = input.selection.step;
         let does = match input.config.error_at(step) {
             Some(_) => "Replace the",
-            None => "Place an",
+            None => "Add an",
         };
         let name = format!("{does} error at call {}", wording::number(step));
         let button = widgets::secondary_button(ui, &name, "");
-        // A click into its field must not close it.
+        // A click into the menu's text field must not close it.
         Popup::menu(&button)
             .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
             .show(|ui| menu(ui, step, commands));
     });
 }
 
-/// An error that was placed: a click leads to its call.
+/// Shows a simulated error. A click selects its call.
 fn placed(ui: &mut Ui, error: &ProviderError, commands: &mut Vec<Command>) {
-    let label = known_error(&error.text).map_or("own words", |known| &known.label);
+    let label = known_error(&error.text).map_or("custom text", |known| &known.label);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing = vec2(space::XS, 0.0);
         ui.spacing_mut().interact_size.y = 22.0;
@@ -68,24 +68,24 @@ fn placed(ui: &mut Ui, error: &ProviderError, commands: &mut Vec<Command>) {
         }
         let remove = ui
             .button(small(ui, "✖"))
-            .on_hover_text("Take it away")
-            .accessible_name(format!("Take the error at call {call} away"));
+            .on_hover_text("Remove this error")
+            .accessible_name(format!("Remove the error at call {call}"));
         if remove.clicked() {
             commands.push(Command::SetError(error.step, None));
         }
     });
 }
 
-/// The errors that are known, and a field for any other.
+/// Shows the known errors and a field for any other error text.
 fn menu(ui: &mut Ui, step: usize, commands: &mut Vec<Command>) {
     ui.set_width(WIDTH);
-    // The field below stays in sight whatever the window's height.
+    // The field below stays visible at any window height.
     let height = (ui.ctx().content_rect().height() * SHARE).round();
     let known = ScrollArea::vertical()
         .max_height(height)
         .auto_shrink([false, true]);
     known.show(ui, |ui| {
-        // Keeps the scroll bar off the texts.
+        // Keeps the scroll bar clear of the texts.
         ui.set_max_width(WIDTH - 10.0);
         ui.spacing_mut().item_spacing.y = 0.0;
         for known in provider_errors() {
@@ -97,18 +97,18 @@ fn menu(ui: &mut Ui, step: usize, commands: &mut Vec<Command>) {
         }
     });
     ui.add_space(space::S);
-    own_words(ui, step, commands);
+    custom_error_field(ui, step, commands);
 }
 
-/// A field for what no known error says.
-fn own_words(ui: &mut Ui, step: usize, commands: &mut Vec<Command>) {
+/// Shows the field for a custom error text.
+fn custom_error_field(ui: &mut Ui, step: usize, commands: &mut Vec<Command>) {
     let id = Id::unique("own error");
     let mut text: String = ui.data(|data| data.get_temp(id)).unwrap_or_default();
     let edit = TextEdit::singleline(&mut text)
-        .hint_text("or its own words, then Enter")
+        .hint_text("or type an error text, then Enter")
         .desired_width(f32::INFINITY)
         .margin(Margin::symmetric(12, 5));
-    let response = ui.add(edit).accessible_name("Words of the error");
+    let response = ui.add(edit).accessible_name("Error text");
     let is_done = response.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
     let words = text.trim();
     if is_done && !words.is_empty() {

@@ -1,4 +1,4 @@
-//! Restart marks among the knobs: where the agent's program is taken to have been started again.
+//! Simulated restarts in the settings panel: calls before which the agent's program is assumed to have been restarted.
 
 use super::{PanelInput, small};
 use crate::app::command::Command;
@@ -8,10 +8,10 @@ use crate::app::widgets;
 use crate::app::wording;
 use egui::Ui;
 
-/// Marks shown one by one; more are told by their number.
+/// Maximum number of restarts listed one by one.
 const MOST: usize = 24;
 
-/// Shows the marks, where there are any or where a lane's policy does something with them.
+/// Shows the restarts if there are any or if a lane's policy reacts to them.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     let marks = &input.config.restarts;
     let lanes = &input.config.lanes;
@@ -25,9 +25,9 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         ui.spacing_mut().item_spacing.y = space::XS;
         ui.label("restarts");
         let help = if is_of_use {
-            "Calls before which the agent's program was started again."
+            "Simulated restarts: the agent's program is restarted before these calls."
         } else {
-            "No lane's policy does anything when it is started again."
+            "No lane's policy reacts to a restart."
         };
         ui.label(small(ui, help));
         if !marks.is_empty() {
@@ -35,9 +35,9 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         }
         let step = input.selection.step;
         let name = if marks.binary_search(&step).is_ok() {
-            format!("Take the mark at call {} away", wording::number(step))
+            format!("Remove the restart at call {}", wording::number(step))
         } else {
-            format!("Mark a restart at call {}", wording::number(step))
+            format!("Add a restart at call {}", wording::number(step))
         };
         if widgets::secondary_button(ui, &name, "R").clicked() {
             commands.push(Command::ToggleRestart(step));
@@ -45,7 +45,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
     });
 }
 
-/// The marks side by side.
+/// Shows the restarts side by side.
 fn all(ui: &mut Ui, marks: &[usize], commands: &mut Vec<Command>) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(space::XS, space::XS);
@@ -60,12 +60,12 @@ fn all(ui: &mut Ui, marks: &[usize], commands: &mut Vec<Command>) {
     });
 }
 
-/// A mark that leads to its call.
+/// Shows a restart that selects its call when clicked.
 fn mark(ui: &mut Ui, step: usize, commands: &mut Vec<Command>) {
     let call = wording::number(step);
     let button = ui
         .button(small(ui, format!("call {call}")))
-        .on_hover_text("Look at this call; R takes the mark away")
+        .on_hover_text("Show this call; R removes the restart")
         .accessible_name(format!("Restart at call {call}"));
     if button.clicked() {
         commands.push(Command::SelectStep(step));

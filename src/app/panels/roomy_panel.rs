@@ -1,33 +1,33 @@
-//! A panel with an extent that the user chooses: it gives way in a small window and is as large as it was chosen once there
-//! is room again.
+//! A resizable panel that shrinks in a small window and returns to the size chosen by the user when there is enough
+//! space.
 
 use crate::app::widgets::{drag, slide};
 use egui::{CursorIcon, Frame, Id, Panel, Pos2, Rangef, Rect, Sense, Ui, UiBuilder};
 
-/// A panel as it is shown.
+/// A resizable panel.
 pub(super) struct RoomyPanel {
-    /// What tells it from others.
+    /// Unique name of the panel.
     pub(super) name: &'static str,
-    /// Where it stands.
+    /// Side of the window.
     pub(super) side: Side,
-    /// How large it is until it is dragged.
+    /// Initial size, in points.
     pub(super) usual: f32,
-    /// What there is room for.
+    /// Minimum and maximum size, in points.
     pub(super) range: Rangef,
-    /// Its ground and margins.
+    /// Background and margins.
     pub(super) frame: Frame,
 }
 
-/// Where a panel stands, which says what of it can be chosen.
+/// Side at which a panel is placed. Selects its resizable dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
-    /// At the foot: its height.
+    /// Bottom, with a resizable height.
     Bottom,
-    /// At the right: its width.
+    /// Right, with a resizable width.
     Right,
 }
 
-/// The edge of a panel, by which it is resized.
+/// The draggable edge of a panel.
 pub(super) struct Edge {
     id: Id,
     side: Side,
@@ -40,15 +40,15 @@ impl RoomyPanel {
         ui.scope_id().with((self.name, "edge"))
     }
 
-    /// Returns the panel's height or width as it is placed.
+    /// Returns the panel's height or width before it is placed, in points.
     pub(super) fn extent(&self, ui: &Ui) -> f32 {
         let id = self.edge_id(ui);
         let chosen: Option<f32> = ui.data(|data| data.get_temp(id));
         self.range.clamp(chosen.unwrap_or(self.usual))
     }
 
-    /// Takes the panel's place beside those that were placed before. Gives back where its content goes, which may be shown
-    /// later: the keyboard goes through panels in the order in which they are shown.
+    /// Allocates the panel next to the panels placed before. Returns the `Ui` of its content and its edge. The content
+    /// can be shown later, because keyboard focus follows the order in which panels are shown.
     pub(super) fn place(self, ui: &mut Ui) -> (Ui, Edge) {
         let (id, extent) = (self.edge_id(ui), self.extent(ui));
         let panel = match self.side {
@@ -72,7 +72,8 @@ impl RoomyPanel {
 }
 
 impl Edge {
-    /// Lets the edge be dragged. To be shown after what lies at both sides of it, which would take the pointer otherwise.
+    /// Makes the edge draggable. Must be called after the content on both sides, which would take the pointer
+    /// otherwise.
     pub(super) fn show(self, ui: &Ui) {
         let reach = ui.style().interaction.resize_grab_radius_side;
         let (extent, grip, icon) = match self.side {
@@ -115,7 +116,7 @@ impl Edge {
         response.on_hover_and_drag_cursor(icon);
     }
 
-    /// How large the panel is with its edge at the pointer.
+    /// Returns the panel's size with its edge at the pointer, in points.
     fn extent_at(&self, pointer: Pos2) -> f32 {
         match self.side {
             Side::Bottom => self.panel.bottom() - pointer.y,

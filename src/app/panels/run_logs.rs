@@ -1,4 +1,4 @@
-//! The dialog that lists the logs of live runs: what each is of, and how to use it again or be rid of it.
+//! The dialog that lists the logs of live runs, with commands to reuse and delete them.
 
 use super::{small, weak};
 use crate::app::command::Command;
@@ -11,27 +11,27 @@ use crate::safe_text;
 use crate::units::Bytes;
 use egui::{Align, Label, Layout, RichText, ScrollArea, Ui, vec2};
 
-/// Width of what the dialog shows.
+/// Width of the dialog's content, in points.
 const WIDTH: f32 = 620.0;
-/// The most height of the list.
+/// Maximum height of the list, in points.
 const HEIGHT: f32 = 320.0;
-/// Height of a log in the list.
+/// Height of a log in the list, in points.
 const ROW: f32 = 44.0;
 
-/// Shows the dialog; a log can be used where a session is open.
+/// Shows the dialog. Logs can be reused only while a session is open.
 pub fn show(ui: &mut Ui, logs: &RunLogs, has_document: bool, commands: &mut Vec<Command>) {
     let mut wish = None;
     let modal = super::dialog(ui, "run logs").show(ui.ctx(), |ui| {
         ui.set_width(WIDTH);
         super::dialog_title(ui, "Run logs");
         let Some(folder) = &logs.folder else {
-            let text = "Started with --no-state, the program keeps no logs of its own.";
+            let text = "No logs are saved because Plimsoll was started with --no-state.";
             ui.label(weak(ui, text));
             ui.add_space(space::M);
             close(ui, &mut wish);
             return;
         };
-        let text = "What models were asked and answered when they wrote summaries, never a key. They hold private text.";
+        let text = "Requests to summarizer models and their answers. They contain private text, but never a key.";
         ui.label(weak(ui, text));
         ui.add(Label::new(small(ui, folder.display().to_string())).truncate());
         ui.add_space(space::S);
@@ -50,7 +50,7 @@ pub fn show(ui: &mut Ui, logs: &RunLogs, has_document: bool, commands: &mut Vec<
 fn list(ui: &mut Ui, logs: &RunLogs, has_document: bool, wish: &mut Option<LogsWish>) {
     if logs.all.is_empty() {
         ui.add_space(space::M);
-        ui.label(weak(ui, "No logs are kept."));
+        ui.label(weak(ui, "No logs are saved."));
         ui.add_space(space::M);
         return;
     }
@@ -69,7 +69,7 @@ fn list(ui: &mut Ui, logs: &RunLogs, has_document: bool, wish: &mut Option<LogsW
     });
 }
 
-/// A log: of what, by whom, when, how long; and what can be done with it.
+/// Shows a log with its source, model, date and duration, and its commands.
 fn row(
     ui: &mut Ui,
     (idx, log): (usize, &LogFile),
@@ -83,7 +83,7 @@ fn row(
         ui.spacing_mut().item_spacing.x = space::S;
         let name = session_of(&log.path);
         if is_doomed {
-            sure(ui, "Delete", wish);
+            confirmation(ui, "Delete", wish);
             ui.label(RichText::new("Delete it?").color(palette(ui).warn));
         } else {
             let delete = widgets::secondary_button(ui, "Delete…", "");
@@ -96,7 +96,9 @@ fn row(
             let is_of_use = has_document && log.model.is_some();
             let replay = ui.add_enabled_ui(is_of_use, |ui| {
                 widgets::secondary_button(ui, "Use…", "")
-                    .on_hover_text("Prepare an export that this log answers in the model's place")
+                    .on_hover_text(
+                        "Prepare an export that uses the answers in this log instead of a model",
+                    )
                     .accessible_name(format!("Use the log of {name}"))
             });
             if replay.inner.clicked() {
@@ -117,7 +119,7 @@ fn facts(log: &LogFile) -> String {
     let written = log.written.map(wording::minute);
     let model = match &log.model {
         Some(model) => safe_text::one_line(model, 60),
-        None => "no log of ours".to_owned(),
+        None => "not a Plimsoll log".to_owned(),
     };
     let size = wording::bytes(Bytes(log.bytes));
     let facts = [written, Some(size), Some(model)];
@@ -128,7 +130,7 @@ fn foot(ui: &mut Ui, logs: &RunLogs, wish: &mut Option<LogsWish>) {
     ui.horizontal(|ui| {
         close(ui, wish);
         let is_asked = logs.doomed == Some(Doomed::All);
-        // What is asked needs the room.
+        // The confirmation needs the width.
         if !is_asked && widgets::secondary_button(ui, "Open folder", "").clicked() {
             *wish = Some(LogsWish::OpenFolder);
         }
@@ -136,8 +138,8 @@ fn foot(ui: &mut Ui, logs: &RunLogs, wish: &mut Option<LogsWish>) {
             let (n, size) = (logs.all.len(), wording::bytes(logs.size()));
             let all = wording::count(n, "log");
             if is_asked {
-                sure(ui, "Delete all", wish);
-                let text = format!("Delete {all}, {size}, for good?");
+                confirmation(ui, "Delete all", wish);
+                let text = format!("Permanently delete {all}, {size}?");
                 ui.label(RichText::new(text).color(palette(ui).warn));
             } else if n > 0 {
                 if widgets::secondary_button(ui, "Delete all…", "").clicked() {
@@ -149,8 +151,8 @@ fn foot(ui: &mut Ui, logs: &RunLogs, wish: &mut Option<LogsWish>) {
     });
 }
 
-/// The answer to whether something is to be removed, from right to left.
-fn sure(ui: &mut Ui, name: &str, wish: &mut Option<LogsWish>) {
+/// Shows the buttons of a delete confirmation, from right to left.
+fn confirmation(ui: &mut Ui, name: &str, wish: &mut Option<LogsWish>) {
     if widgets::secondary_button(ui, "Keep", "").clicked() {
         *wish = Some(LogsWish::Doom(None));
     }

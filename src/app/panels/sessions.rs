@@ -1,4 +1,4 @@
-//! The list of sessions on this machine: a table to be ordered, filtered and opened from.
+//! The list of sessions on this machine: a table that can be sorted, filtered and opened from.
 
 use super::table::sort_head;
 use super::{Frame, small, weak};
@@ -19,7 +19,7 @@ use egui::{
 use egui_extras::{Column as Width, TableBuilder};
 use std::time::{Duration, SystemTime};
 
-/// Narrower than this, the project is left out.
+/// Width in points below which the project column is hidden.
 const WIDE: f32 = 980.0;
 
 /// Columns with their titles, from left to right.
@@ -34,7 +34,7 @@ const COLUMNS: [(Column, &str); 8] = [
     (Column::Size, "size"),
 ];
 
-/// Shows the list in the place of a session.
+/// Shows the list instead of a session.
 pub fn show(ui: &mut Ui, sessions: &Sessions, window: &Frame<'_>, commands: &mut Vec<Command>) {
     let frame = UiFrame::new()
         .fill(palette(ui).background)
@@ -43,7 +43,7 @@ pub fn show(ui: &mut Ui, sessions: &Sessions, window: &Frame<'_>, commands: &mut
         head(ui, sessions, commands);
         ui.add_space(space::S);
         if sessions.order.is_empty() && sessions.progress().is_none() {
-            nothing(ui, sessions, commands);
+            empty_state(ui, sessions, commands);
         } else {
             table(ui, sessions, window, commands);
         }
@@ -57,7 +57,7 @@ fn head(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
         ui.label(RichText::new("Sessions").text_style(TextStyle::Heading));
         let place = match &sessions.folder {
             Some(folder) => safe_text::one_line(&folder.display().to_string(), 60),
-            None => "what agents left on this machine".to_owned(),
+            None => "sessions on this machine".to_owned(),
         };
         ui.label(weak(ui, place));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -109,7 +109,7 @@ fn counted(sessions: &Sessions) -> String {
     text
 }
 
-/// Files that hold no session, each with why; the first of many.
+/// Shows files without a session and the reason for each, up to a limit.
 fn unread(ui: &mut Ui, files: &[Unread]) {
     const MOST: usize = 12;
     ui.set_max_width(560.0);
@@ -118,7 +118,7 @@ fn unread(ui: &mut Ui, files: &[Unread]) {
         let name = file.path.file_name().unwrap_or(file.path.as_os_str());
         let name = safe_text::one_line(&name.to_string_lossy(), 60);
         ui.label(RichText::new(name).text_style(theme::strong()));
-        // What is read at all is told elsewhere.
+        // Formats that can be opened are described elsewhere.
         let why = safe_text::one_line(super::first_sentence(&file.why), 160);
         ui.label(small(ui, why));
     }
@@ -128,11 +128,11 @@ fn unread(ui: &mut Ui, files: &[Unread]) {
     }
 }
 
-/// Why nothing is listed, with what to do next.
-fn nothing(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
+/// Explains why the list is empty and offers the next actions.
+fn empty_state(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
     let mut ask = |wish| commands.push(Command::Sessions(wish));
     if !sessions.rows.is_empty() {
-        ui.label(weak(ui, "No session holds this text."));
+        ui.label(weak(ui, "No session contains this text."));
         ui.add_space(space::S);
         if widgets::secondary_button(ui, "Clear the filter", "").clicked() {
             ask(SessionsWish::Filter(String::new()));
@@ -141,15 +141,15 @@ fn nothing(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
     }
     let places = looked_into();
     if sessions.problem.is_some() {
-        // The reason stands above.
+        // The reason is shown above.
     } else if sessions.folder.is_some() {
-        let said = "No file in this folder, or in those below it, is a session that can be opened.";
+        let said = "No file in this folder or its subfolders is a session that can be opened.";
         ui.label(weak(ui, said));
     } else if places.is_empty() {
-        let said = "No agent that we know keeps sessions on this machine. Drop a file or a folder on the window, or choose a folder.";
+        let said = "No sessions of a supported agent found on this machine. Drop a file or a folder on the window, or choose a folder.";
         ui.label(weak(ui, said));
     } else {
-        ui.label(weak(ui, "No session lies in"));
+        ui.label(weak(ui, "No session found in"));
         for (agent, folder) in places {
             let folder = safe_text::one_line(&folder.display().to_string(), 120);
             ui.label(weak(ui, format!("{folder} ({agent})")));
@@ -176,7 +176,7 @@ fn list_id() -> Id {
     Id::unique("session list")
 }
 
-/// Keys that move the highlight, each with the number of rows.
+/// Keys that move the highlight, each with its number of rows.
 const MOVES: [(Key, isize); 6] = [
     (Key::ArrowUp, -1),
     (Key::ArrowDown, 1),
@@ -186,8 +186,8 @@ const MOVES: [(Key, isize); 6] = [
     (Key::End, isize::MAX),
 ];
 
-/// Handles the keys of the list: the arrows move the highlight, Enter opens the highlighted session. They work in the list,
-/// in the filter, and while no control has the focus. Returns the position of a row to scroll to.
+/// Handles the keys of the list: the arrow keys move the highlight, Enter opens the highlighted session. The keys work
+/// in the list, in the filter, and while no control has the focus. Returns the position of a row to scroll to.
 fn keys(
     ui: &Ui,
     sessions: &Sessions,
@@ -205,7 +205,7 @@ fn keys(
     if let Some(row) = highlighted.filter(|_| pressed(Key::Enter)).and_then(row) {
         commands.push(open(&sessions.rows[row as usize]));
     }
-    // A text has a beginning and an end of its own.
+    // In the filter, Home and End move the cursor.
     let is_ours = |key: Key| !(is_typing && matches!(key, Key::Home | Key::End));
     let by = MOVES
         .into_iter()
@@ -223,7 +223,7 @@ fn table(ui: &mut Ui, sessions: &Sessions, window: &Frame<'_>, commands: &mut Ve
     };
     let is_highlighted = |row: &u32| sessions.highlighted == Some(*row);
     let position = |is_wanted: &dyn Fn(&u32) -> bool| sessions.order.iter().position(is_wanted);
-    // Until a key moves it, the highlight is on the open session.
+    // The open session is highlighted until a key moves the highlight.
     let highlighted = position(&is_highlighted).or_else(|| position(&is_open));
     let followed = keys(ui, sessions, highlighted, commands);
     let highlighted = followed.or(highlighted);
@@ -248,7 +248,7 @@ fn table(ui: &mut Ui, sessions: &Sessions, window: &Frame<'_>, commands: &mut Ve
         for (column, _) in &columns {
             table = table.column(width(*column));
         }
-        // Room for the scroll bar.
+        // Space for the scroll bar.
         table = table.column(Width::exact(space::M));
         let table = table.header(space::ROW, |mut row| {
             for (column, title) in &columns {
@@ -301,7 +301,7 @@ fn table(ui: &mut Ui, sessions: &Sessions, window: &Frame<'_>, commands: &mut Ve
     }
 }
 
-/// Whether the open session is the one that is listed.
+/// Returns whether a listed session is the open one.
 fn is_of(listed: &Listed, open: &Document) -> bool {
     let path = &listed.found.path;
     open.origin == Origin::Path(path.clone())
@@ -336,7 +336,7 @@ fn layout(column: Column) -> Layout {
     }
 }
 
-/// The head of a column. Whether it was clicked.
+/// Shows the head of a column. Returns whether it was clicked.
 fn head_cell(ui: &mut Ui, sessions: &Sessions, column: Column, title: &str) -> bool {
     let sorted = (sessions.column == column).then_some(sessions.is_descending);
     sort_head(ui, title, "", sorted)
@@ -379,7 +379,7 @@ fn cell(ui: &mut Ui, column: Column, listed: &Listed, summary: &SessionSummary, 
                 });
             } else {
                 let unknown = ui.label(weak(ui, "–"));
-                unknown.on_hover_text("Files of this format do not tell of compactions.");
+                unknown.on_hover_text("Files of this format do not record compactions.");
             }
         }
         Column::Size => {
@@ -388,12 +388,12 @@ fn cell(ui: &mut Ui, column: Column, listed: &Listed, summary: &SessionSummary, 
     }
 }
 
-/// How full the window was at most, as a bar and a figure.
+/// Shows the largest context of the session as a bar and a figure.
 fn peak(ui: &mut Ui, summary: &SessionSummary) {
     let share = Share(summary.peak_share);
     let (about, help) = match summary.peak_basis {
-        PeakBasis::Reported => ("", "as its provider reported"),
-        PeakBasis::Estimated => ("≈", "estimated from samples of its texts"),
+        PeakBasis::Reported => ("", "as reported by the provider"),
+        PeakBasis::Estimated => ("≈", "estimated from samples of the text"),
     };
     let tone = palette(ui);
     let color = if share.0 >= 1.0 {
@@ -412,7 +412,7 @@ fn peak(ui: &mut Ui, summary: &SessionSummary) {
         TextStyle::Body
     });
     let hover = format!("{} tokens, {help}", wording::grouped(summary.peak));
-    // The bars begin at one place, whatever the figures take.
+    // The bars are aligned regardless of the width of the figures.
     let figure = Layout::right_to_left(Align::Center);
     let label = ui.allocate_ui_with_layout(vec2(52.0, space::ROW), figure, |ui| {
         ui.set_min_width(52.0);
@@ -426,7 +426,7 @@ fn peak(ui: &mut Ui, summary: &SessionSummary) {
         .rect_filled(rect.with_max_x(rect.left() + filled), 2.0, color);
 }
 
-/// How long ago, as people say it.
+/// Formats an age, such as `2 days ago`.
 fn age(now: SystemTime, then: SystemTime) -> String {
     const UNITS: [(u64, &str); 4] = [
         (86_400, "day"),
@@ -447,7 +447,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_age_is_told_in_the_largest_unit_that_it_fills() {
+    fn ages_use_the_largest_full_unit() {
         let then = SystemTime::UNIX_EPOCH;
         let after = |seconds| age(then + Duration::from_secs(seconds), then);
         assert_eq!(after(0), "now");

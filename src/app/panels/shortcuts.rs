@@ -1,4 +1,4 @@
-//! The sheet of shortcuts.
+//! The dialog with the keyboard shortcuts.
 
 use crate::app::command::Command;
 use crate::app::keys::sheet;
@@ -6,16 +6,16 @@ use crate::app::theme;
 use crate::app::widgets;
 use egui::{Grid, Label, RichText, ScrollArea, Ui};
 
-/// Widest sheet: two columns of shortcuts.
+/// Maximum width of the dialog, for two columns of shortcuts, in points.
 const WIDTH: f32 = 860.0;
-/// Widest text of the keys.
+/// Maximum width of the key names, in points.
 const KEYS: f32 = 128.0;
-/// Space between keys and their description, between two rows, and between the columns.
+/// Space in points between keys and description, between rows, and between columns.
 const GAP: [f32; 3] = [12.0, 4.0, 28.0];
-/// Height of the dialog without the shortcuts.
+/// Height of the dialog without the shortcuts, in points.
 const FRAME: f32 = 150.0;
 
-/// Shows the sheet over everything. Two columns and short rows make it fit into the smallest window.
+/// Shows the dialog. Two columns and short rows let it fit into the smallest window.
 pub fn show(ui: &mut Ui, commands: &mut Vec<Command>) {
     let window = ui.ctx().content_rect().size();
     let modal = super::dialog(ui, "shortcuts").show(ui.ctx(), |ui| {

@@ -1,4 +1,4 @@
-//! Cells about what a message cost by staying: how long it was carried, and when and by whom it was needed last.
+//! Table cells for the cumulative tokens of a message: the calls that sent it, and its last use.
 
 use super::{PanelInput, weak};
 use crate::app::theme::{self, palette};
@@ -6,12 +6,12 @@ use crate::app::wording;
 use crate::units::Tokens;
 use egui::{Label, RichText, Ui};
 
-/// From this share of all tokens sent on, what one message cost is told in strong letters.
+/// Share of all tokens sent from which a message's cumulative tokens are shown in strong text.
 const MUCH: f64 = 0.01;
-/// From this share on, what was sent in vain is told in amber.
+/// Share of all tokens sent from which the tokens sent after the last use are shown in amber.
 const IN_VAIN: f64 = 0.005;
 
-/// Calls that carried it.
+/// Shows the number of calls that sent the message.
 pub(super) fn calls(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
     if let Some(carried) = input.carried.and_then(|table| table.of(message)) {
         let calls = wording::grouped(carried.calls as u64);
@@ -19,7 +19,7 @@ pub(super) fn calls(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
     }
 }
 
-/// Its tokens times those calls.
+/// Shows the message's cumulative tokens.
 pub(super) fn retained(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
     let Some(carried) = input.carried else {
         return;
@@ -33,7 +33,7 @@ pub(super) fn retained(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
     });
 }
 
-/// The call that needed it last; in amber where much was sent after that.
+/// Shows the last call that used the message, in amber if many tokens were sent afterwards.
 pub(super) fn last_used(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
     let Some(carried) = input.carried else {
         return;
@@ -56,14 +56,14 @@ pub(super) fn last_used(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
         label.on_hover_ui(|ui| {
             let (calls, lost) = (wording::count(vain, "call"), wording::short(lost));
             let said = format!(
-                "Nothing names what it holds any more after that. {calls} still carried it: {lost} tokens."
+                "No later message uses a name from it, but {calls} still sent it: {lost} tokens."
             );
             ui.label(said);
         });
     }
 }
 
-/// The message that named something in it last.
+/// Shows the last message that used a name from this one.
 pub(super) fn needed_by(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
     let case = &input.document.loaded.case;
     let need = input

@@ -1,30 +1,30 @@
-//! What tables have in common: cells at the left or right of their column, heads that sort, and words for nothing.
+//! Shared elements of tables: cells, sortable heads and notes.
 
 use super::small;
 use crate::app::theme::{palette, space};
 use egui::{Align, Button, Frame, Layout, Margin, Panel, RichText, Sense, TextStyle, Ui, vec2};
 use egui_extras::{Column, TableRow};
 
-/// Where the content of a column stands.
+/// Horizontal alignment of a column's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Left,
     Right,
 }
 
-/// A column for numbers of messages or calls up to this one.
+/// Returns a column for message or call numbers up to `largest`.
 pub(super) fn number_column(largest: usize) -> Column {
     Column::exact(number_width(largest))
 }
 
-/// Width of such a column.
+/// Returns the width of such a column, in points.
 pub(super) fn number_width(largest: usize) -> f32 {
-    // Five figures fit; each more takes its width.
+    // Five digits fit; each further digit adds its width.
     let more = largest.max(1).ilog10().saturating_sub(4);
     48.0 + 8.0 * more as f32
 }
 
-/// A cell; what begins at the left is set apart from figures that end there.
+/// Shows a cell. Adds space before left-aligned content to separate it from right-aligned numbers.
 pub(super) fn cell(row: &mut TableRow<'_, '_>, side: Side, content: impl FnOnce(&mut Ui)) {
     row.col(|ui| {
         ui.with_layout(layout(side), |ui| {
@@ -43,7 +43,7 @@ fn layout(side: Side) -> Layout {
     }
 }
 
-/// The head of a column that cannot be sorted by; `help` says what it means where its title does not.
+/// Shows the head of a column that cannot be sorted. `help` is its hover text and may be empty.
 pub(super) fn head(ui: &mut Ui, title: &str, help: &str) {
     fit_row(ui);
     let button = Button::new(small(ui, title)).frame(false);
@@ -53,17 +53,17 @@ pub(super) fn head(ui: &mut Ui, title: &str, help: &str) {
     }
 }
 
-/// Makes a head small enough for its row, with its focus ring.
+/// Shrinks a head to its row, including its focus ring.
 fn fit_row(ui: &mut Ui) {
     let spacing = ui.spacing_mut();
     spacing.button_padding = vec2(0.0, 0.0);
     spacing.interact_size.y = space::ROW - 6.0;
 }
 
-/// In less height than this rows need the room more than what is said of their figures.
+/// Height in points below which the notes are hidden in favor of rows.
 const LOW: f32 = 150.0;
 
-/// Says below a table how its figures are known, where there is room; the head of its first column tells the same.
+/// Shows notes below a table if there is enough height. The head of the first column shows them as hover text.
 pub(super) fn notes_below(ui: &mut Ui, id: &'static str, said: &[String]) {
     if ui.available_height() < LOW {
         return;
@@ -81,7 +81,8 @@ pub(super) fn notes_below(ui: &mut Ui, id: &'static str, said: &[String]) {
         });
 }
 
-/// The head of a column that can be sorted by: whether it is sorted by, largest first. Whether it was clicked.
+/// Shows the head of a sortable column. `sorted` is set for the active sort key and is true for descending order.
+/// Returns whether the head was clicked.
 pub(super) fn sort_head(ui: &mut Ui, title: &str, help: &str, sorted: Option<bool>) -> bool {
     let arrow = match sorted {
         Some(true) => " ⏷",

@@ -1,4 +1,4 @@
-//! The timeline: feeds the plot and turns what is done to it into commands.
+//! The timeline panel: supplies the plot's data and converts its interactions to commands.
 
 use super::{PanelInput, small};
 use crate::app::command::Command;
@@ -15,7 +15,7 @@ use crate::safe_text;
 use crate::units::Tokens;
 use egui::{Align, Id, Layout, Popup, Rect, Ui, UiBuilder, vec2};
 
-/// Room for the switches at the end of the legend's row.
+/// Width of the switches at the end of the legend's row, in points.
 const SWITCHES: f32 = 200.0;
 
 /// Shows the timeline.
@@ -67,17 +67,17 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
     if let Some(corner) = response.corner {
         switches(ui, input, corner, commands);
     }
-    ask(&response, input, ruler, commands);
+    send_commands(&response, input, ruler, commands);
 }
 
-/// Tells what is drawn from anything that was drawn before, of another session included.
+/// Returns a key that changes whenever the plotted data changes, also between sessions.
 fn revision(input: &PanelInput<'_>) -> u64 {
     let is_focused = input.view.area == Area::FocusedLane;
     let (document, lane) = (input.document.id, input.selection.lane);
     Id::unique((document, input.revision, is_focused, lane)).value()
 }
 
-/// What of a call the file does not hold: of what was recorded as it really was, of a lane as it began.
+/// Returns the tokens of a call that the file does not record: at this call as recorded, or a lane's initial value.
 fn unseen_at(input: &PanelInput<'_>, step: usize) -> Tokens {
     let ledger = &input.runs.case.ledger;
     match input.view.area {
@@ -86,8 +86,8 @@ fn unseen_at(input: &PanelInput<'_>, step: usize) -> Tokens {
     }
 }
 
-/// The recorded compactions: step and `recorded compaction 183k → 37k`.
-/// The recorded compactions: step and a few words. One after the last call is drawn at that.
+/// Returns the call and label of each recorded compaction, such as `recorded compaction 183k → 37k`. A compaction after
+/// the last call is placed at the last call.
 fn flags(events: &[Event], last: usize) -> Vec<(usize, String)> {
     let flag = |event: &Event| {
         let (before, after) = (wording::short(event.before), wording::short(event.after));
@@ -101,7 +101,7 @@ fn flags(events: &[Event], last: usize) -> Vec<(usize, String)> {
     events.iter().map(flag).collect()
 }
 
-/// The setting under the pointer, and the bound of hindsight where it is wanted.
+/// Returns the curves of the setting under the pointer and, if shown, of the hindsight optimum.
 fn ghosts<'a>(ui: &Ui, input: &PanelInput<'a>) -> Vec<Ghost<'a>> {
     let hindsight = input.reach.filter(|_| input.view.tune.shows_hindsight);
     let hindsight = hindsight.map(|reach| Ghost {
@@ -135,8 +135,8 @@ fn line<'a>(ui: &Ui, input: &PanelInput<'_>, idx: usize, lane: &'a LaneRun) -> L
     }
 }
 
-/// What was done to the plot, as wishes.
-fn ask(
+/// Converts interactions with the plot to commands.
+fn send_commands(
     response: &TimelineResponse,
     input: &PanelInput<'_>,
     ruler: &LaneRun,
@@ -169,7 +169,7 @@ fn ask(
     }
 }
 
-/// What the axis counts and what the area shows, at the end of the legend's row.
+/// Shows the switches for the axis unit and the stacked area at the end of the legend's row.
 fn switches(ui: &mut Ui, input: &PanelInput<'_>, corner: Rect, commands: &mut Vec<Command>) {
     let mut ui = ui.new_child(
         UiBuilder::new()
@@ -185,7 +185,7 @@ fn switches(ui: &mut Ui, input: &PanelInput<'_>, corner: Rect, commands: &mut Ve
         for (axis, name) in [(Axis::Turns, "turns"), (Axis::Calls, "calls")] {
             if ui
                 .selectable_label(view.axis == axis, small(ui, name))
-                .on_hover_text(format!("Count {name} on the axis"))
+                .on_hover_text(format!("Show {name} on the axis"))
                 .clicked()
             {
                 commands.push(Command::SetAxis(axis));
@@ -196,12 +196,12 @@ fn switches(ui: &mut Ui, input: &PanelInput<'_>, corner: Rect, commands: &mut Ve
             (
                 Area::FocusedLane,
                 "this lane",
-                "Stack what the focused lane's context is made of",
+                "Show the composition of the focused lane's context",
             ),
             (
                 Area::Recorded,
                 "recorded",
-                "Stack what the recorded context was made of",
+                "Show the composition of the recorded context",
             ),
         ];
         for (area, name, help) in areas {
@@ -216,8 +216,8 @@ fn switches(ui: &mut Ui, input: &PanelInput<'_>, corner: Rect, commands: &mut Ve
     }
 }
 
-/// What a call's hover card says below its title: what made it grow, and what the focused policy takes it for where
-/// its own meter says otherwise.
+/// Returns the text of a call's hover card: the causes of its growth, and the focused policy's own count if it differs
+/// from the actual one.
 fn hover_text(input: &PanelInput<'_>, focused: &LaneRun, step: usize) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some((message, tokens)) = input.document.biggest_growth(&input.runs.case.ledger, step) {
@@ -231,7 +231,7 @@ fn hover_text(input: &PanelInput<'_>, focused: &LaneRun, step: usize) -> Vec<Str
     if let Some(before) = before.filter(|before| *before != unseen) {
         let (before, now) = (wording::short(before), wording::short(unseen));
         lines.push(format!(
-            "{} from here on: {before} → {now}",
+            "{}: {before} → {now} from this call on",
             wording::UNSEEN
         ));
     }

@@ -1,4 +1,4 @@
-//! Passing notices at the lower right, over the settings: never over a chart, and what is below them can be clicked.
+//! Temporary notices at the lower right, over the settings panel. They never cover a chart and let clicks through.
 
 use crate::app::theme::{palette, space};
 use crate::app::widgets::Tone;
@@ -6,15 +6,15 @@ use egui::containers::panel::PanelState;
 use egui::{Align2, Area, Frame, Id, Label, Margin, Order, RichText, Ui, vec2};
 use std::time::Duration;
 
-/// How long a notice stays, and one that names a file or says what to do.
+/// Display time of a notice in seconds. Notices with a file path or an instruction use the longer one.
 const SHORT: f64 = 4.0;
 const LONG: f64 = 12.0;
-/// Width of the notices where nothing tells how wide the settings are.
+/// Default width of the notices, in points, if the width of the settings panel is unknown.
 const WIDTH: f32 = 276.0;
-/// Room between a notice and the edge, and between two.
+/// Space around the notices, in points.
 const MARGIN: f32 = space::S;
 
-/// The notices that are shown.
+/// The active notices.
 #[derive(Debug, Default)]
 pub struct Toasts {
     all: Vec<Toast>,
@@ -24,40 +24,40 @@ pub struct Toasts {
 struct Toast {
     text: String,
     tone: Tone,
-    /// Seconds that it stays.
+    /// Display time, in seconds.
     stays: f64,
-    /// When it goes; none before it was shown.
+    /// Time at which the notice disappears. `None` before it is first shown.
     until: Option<f64>,
 }
 
 impl Toasts {
-    /// Tells something.
+    /// Adds a notice.
     pub fn info(&mut self, text: impl Into<String>) {
         self.add(text.into(), Tone::Accent, SHORT);
     }
 
-    /// Tells something that needs attention.
+    /// Adds a notice that needs attention.
     pub fn warning(&mut self, text: impl Into<String>) {
         self.add(text.into(), Tone::Warn, LONG);
     }
 
-    /// Tells that something failed.
+    /// Adds an error notice.
     pub fn failed(&mut self, why: String) {
         self.add(why, Tone::Bad, LONG);
     }
 
-    /// Tells that something was done.
+    /// Adds a success notice.
     pub fn done(&mut self, text: String) {
         self.add(text, Tone::Ok, SHORT);
     }
 
-    /// Tells where a file was written.
+    /// Adds a notice with the path of a written file.
     pub fn written(&mut self, text: String) {
         self.add(text, Tone::Ok, LONG);
     }
 
     fn add(&mut self, text: String, tone: Tone, stays: f64) {
-        // Said again it stays longer.
+        // A repeated notice stays longer.
         self.all.retain(|toast| toast.text != text);
         self.all.push(Toast {
             text,
@@ -67,7 +67,7 @@ impl Toasts {
         });
     }
 
-    /// Shows those that are there, the newest lowest. `ui` is the window's.
+    /// Shows the active notices, newest at the bottom. `ui` is the window's.
     pub fn show(&mut self, ui: &Ui) {
         if self.all.is_empty() {
             return;
@@ -90,7 +90,7 @@ impl Toasts {
         let is_read = pointer.is_some_and(|at| shown.response.rect.contains(at));
         for toast in &mut self.all {
             let until = toast.until.unwrap_or(now + toast.stays);
-            // None goes while the pointer is on it.
+            // No notice disappears while the pointer is on it.
             toast.until = Some(if is_read { until.max(now + 1.0) } else { until });
         }
         self.all.retain(|toast| toast.until > Some(now));

@@ -1,4 +1,4 @@
-//! One sentence above the plot: what happened. Its nouns lead to where it happened.
+//! The summary sentence above the plot, with links to the calls and panels that it mentions.
 
 use super::{Frame, PanelInput};
 use crate::analysis::{Clause, Link, Severity, Verdict};
@@ -13,14 +13,14 @@ use egui::{
     Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 
-/// Room for the dot before the sentence, which its second line keeps free too.
+/// Width of the dot before the sentence and of the indentation of further lines, in points.
 const INDENT: f32 = 18.0;
-/// The sentence takes no more lines than this, which hold it in the narrowest window; the rest is in its tooltip.
+/// Maximum number of lines. The hover text contains the whole sentence.
 const LINES: usize = 3;
-/// In a window lower than this it takes a line less: the panels below need the height.
+/// Window height in points below which the sentence has one line less.
 const LOW: f32 = 640.0;
 
-/// Shows the verdict, or what went wrong with opening another file.
+/// Shows the summary, or the error of an attempt to open another file.
 pub(super) fn show(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -37,7 +37,7 @@ pub(super) fn show(
     }
 }
 
-/// The verdict, and what else belongs on its card once that is known.
+/// Returns the summary with the results that are available so far.
 fn card(input: &PanelInput<'_>) -> Verdict {
     let mut card = input.runs.verdict.clone();
     let besides = input.insights.map_or(&[][..], |found| &found.besides);
@@ -45,7 +45,7 @@ fn card(input: &PanelInput<'_>) -> Verdict {
     card
 }
 
-/// Goes where a clause leads: a call, a message, or the panel that says more.
+/// Follows a link to a call, a message or a panel.
 fn follow(link: Link, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     match link {
         Link::Step(step) => commands.push(Command::SelectStep(step)),
@@ -68,14 +68,14 @@ fn follow(link: Link, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     }
 }
 
-/// What a click on a clause does.
+/// Returns the hover text of a link.
 fn hint(link: Link) -> &'static str {
     match link {
-        Link::Step(_) => "Look at this call",
-        Link::Message(_) => "Look at this message",
-        Link::Carried(_) => "Show the messages by what they cost by staying",
-        Link::Cache(_) => "Show what the cache did",
-        Link::Count => "Show how the session was read and counted",
+        Link::Step(_) => "Show this call",
+        Link::Message(_) => "Show this message",
+        Link::Carried(_) => "Show the messages by cumulative tokens",
+        Link::Cache(_) => "Show the cache audit",
+        Link::Count => "Show how the session was detected and counted",
     }
 }
 
@@ -92,8 +92,7 @@ fn show_problem(ui: &mut Ui, problem: &str, commands: &mut Vec<Command>) {
     });
 }
 
-/// The whole sentence as one text, so that it wraps as text does, with its links laid over it. Gives back the one
-/// that was clicked.
+/// Shows the sentence as one wrapped text with its links laid over it. Returns the clicked link.
 fn sentence(ui: &mut Ui, verdict: &Verdict) -> Option<Link> {
     let width = (ui.available_width() - INDENT).max(80.0);
     let galley = layout(ui, verdict, width);
@@ -158,13 +157,13 @@ fn layout(ui: &Ui, verdict: &Verdict, width: f32) -> std::sync::Arc<Galley> {
     ui.painter().layout_job(job)
 }
 
-/// Where characters stand, one rectangle for each line they are on.
+/// Returns the rectangles of a range of characters, one for each line.
 fn rects(galley: &Galley, chars: std::ops::Range<usize>) -> Vec<Rect> {
     let mut rects: Vec<Rect> = Vec::new();
     for at in chars {
         let from = galley.pos_from_cursor(CCursor::new(at));
         let to = galley.pos_from_cursor(CCursor::new(at + 1));
-        // The last of a line ends where the next one begins.
+        // The last rectangle of a line ends where the next one begins.
         let right = if to.top() > from.top() {
             from.right()
         } else {
@@ -186,13 +185,13 @@ fn show_link(
     sentence: &Response,
     places: &[Rect],
 ) -> bool {
-    // The same words may stand at two places.
+    // The same words can occur twice.
     let id = sentence.id.with(nth);
     let parts: Vec<Response> = places
         .iter()
         .enumerate()
         .map(|(i, place)| {
-            // A link over two lines is one stop of the keyboard.
+            // A link across two lines is one stop for keyboard focus.
             let sense = if i == 0 { Sense::click() } else { Sense::CLICK };
             ui.interact(place.expand2(Vec2::new(1.0, 2.0)), id.with(i), sense)
         })

@@ -1,4 +1,4 @@
-//! The empty window: an invitation, what is being opened, and what went wrong with it.
+//! The start screen of the empty window: ways to open a session, the progress of opening one, and errors.
 
 use super::loading::progress;
 use super::{Frame, weak};
@@ -14,10 +14,10 @@ use egui::{
 };
 use std::path::PathBuf;
 
-/// Width of what invites.
+/// Width of the start screen's content, in points.
 const WIDTH: f32 = 560.0;
 
-/// Shows the empty window. `is_replaying`: something is open and its first results are on their way.
+/// Shows the start screen. `is_replaying` is set while the first results of an open session are computed.
 pub fn show(ui: &mut Ui, frame: &Frame<'_>, is_replaying: bool, commands: &mut Vec<Command>) {
     CentralPanel::no_frame()
         .frame(UiFrame::new().fill(palette(ui).background))
@@ -47,9 +47,9 @@ pub fn show(ui: &mut Ui, frame: &Frame<'_>, is_replaying: bool, commands: &mut V
 }
 
 fn invitation(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
-    ui.heading("How deep does your agent sit in its window?");
+    ui.heading("Inspect an agent's context window");
     ui.add_space(space::XS);
-    ui.label(weak(ui, "Open a recorded session: see where it went under, and what truncating, pruning or summarizing would have done."));
+    ui.label(weak(ui, "Open a recorded session to see where its context overflowed and to compare truncation, pruning and summarization."));
     ui.add_space(space::L);
     if let Some(problem) = frame.problem {
         show_problem(ui, problem, commands);
@@ -63,7 +63,7 @@ fn invitation(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
     ui.add_space(space::L);
     ui.label(weak(
         ui,
-        "Everything stays on this machine. Files are never changed.",
+        "All data stays on this machine. Files are never changed.",
     ));
 }
 
@@ -100,7 +100,7 @@ fn drop_area(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
     });
 }
 
-/// Other ways to a session, side by side in the middle.
+/// Shows the other ways to open a session, centered side by side.
 fn others(ui: &mut Ui, commands: &mut Vec<Command>) {
     let id = ui.make_persistent_id("others");
     let width: f32 = ui.data(|data| data.get_temp(id)).unwrap_or(0.0);
@@ -109,14 +109,14 @@ fn others(ui: &mut Ui, commands: &mut Vec<Command>) {
         let start = ui.cursor().left();
         let find = widgets::secondary_button(ui, "Sessions on this machine…", "");
         let find = find.on_hover_text(
-            "Lists what agents left in their own folders. Nothing is looked for before you ask.",
+            "Lists sessions in the folders of supported agents. Nothing is searched before you click.",
         );
         if find.clicked() {
             commands.push(Command::Sessions(SessionsWish::Show(None)));
         }
         let paste = widgets::secondary_button(ui, "Paste a conversation", "Ctrl V");
         let paste = paste.on_hover_text(
-            "Opens the text in the clipboard: a session file's, or the messages of a request",
+            "Opens a session file or the messages of a request from the clipboard",
         );
         if paste.clicked() {
             commands.push(Command::Paste);
@@ -126,7 +126,7 @@ fn others(ui: &mut Ui, commands: &mut Vec<Command>) {
     if (row.inner - width).abs() > 0.5 {
         ui.data_mut(|data| data.insert_temp(id, row.inner));
         ui.ctx()
-            .request_discard("the width of the buttons is known only now");
+            .request_discard("the width of the buttons is known only after layout");
     }
 }
 
@@ -151,7 +151,7 @@ fn path_field(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
         let label = ui.label("Path");
         let mut path = frame.view.path.clone();
-        // The button ends where everything ends; the field takes the rest.
+        // The button is right-aligned; the field takes the remaining width.
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let is_clicked = widgets::secondary_button(ui, "Load", "").clicked();
             let edit = TextEdit::singleline(&mut path)
@@ -189,7 +189,7 @@ fn recent(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
         return;
     }
     widgets::section(ui, "Recent");
-    // As high as the other links.
+    // Same height as the other links.
     ui.spacing_mut().interact_size.y = 0.0;
     for path in frame.recent.iter().take(6) {
         ui.horizontal(|ui| {

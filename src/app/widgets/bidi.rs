@@ -1,19 +1,19 @@
-//! Texts with words that are read from right to left, in the order in which they are read.
+//! Layout of text that contains right-to-left words, in visual order.
 //!
-//! egui shapes Hebrew and Arabic words as they are written but puts one after another from left to right. So lines are
-//! broken here, and of each its words are handed over from left to right as they are seen, each as a section of its own.
+//! egui shapes Hebrew and Arabic words correctly but places all words from left to right. This module therefore breaks
+//! the lines itself and passes each line to egui as separate sections, ordered from left to right as displayed.
 
 use egui::text::{LayoutJob, TextFormat};
 use egui::{FontSelection, Label, Response, RichText, Role, Ui, WidgetInfo, WidgetText};
 use std::ops::Range;
 use unicode_bidi::{BidiInfo, Level};
 
-/// Whether a text has characters that are read from right to left.
+/// Returns whether a text contains right-to-left characters.
 pub(super) fn is_any(text: &str) -> bool {
     !text.is_ascii() && text.chars().any(is_right_to_left)
 }
 
-/// Shows a text on one line, cut where there is no room for more.
+/// Shows a text on one line and truncates it to the available width.
 pub fn one_line(ui: &mut Ui, text: RichText) -> Response {
     if !is_any(text.text()) {
         return ui.add(Label::new(text).truncate());
@@ -22,12 +22,12 @@ pub fn one_line(ui: &mut Ui, text: RichText) -> Response {
     let format = format(ui, text);
     let job = lines(ui, &said, &format, (ui.available_width(), Some(1)));
     let response = ui.add(Label::new(job).extend());
-    // Read out in the order in which it was written.
+    // Assistive tools read the text in logical order.
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &said));
     response
 }
 
-/// A text laid out for a width.
+/// Lays out a text for a width in points.
 pub(super) fn wrapped(ui: &Ui, text: RichText, width: f32) -> LayoutJob {
     let said = text.text().to_owned();
     let format = format(ui, text);
@@ -48,7 +48,7 @@ fn format(ui: &Ui, text: RichText) -> TextFormat {
     format
 }
 
-/// The text line by line; `room` is the width of a line and how many there may be.
+/// Lays out a text line by line. `room` is the line width in points and the maximum number of lines.
 fn lines(ui: &Ui, text: &str, format: &TextFormat, room: (f32, Option<usize>)) -> LayoutJob {
     let width = |text: &str| {
         let mut job = LayoutJob::default();
@@ -81,7 +81,7 @@ fn lines(ui: &Ui, text: &str, format: &TextFormat, room: (f32, Option<usize>)) -
             }
         }
     }
-    // What is broken already stays as it is; only a word longer than a line is broken by egui.
+    // egui breaks only words that are longer than a line.
     job.wrap.max_width = if room.1.is_some() {
         f32::INFINITY
     } else {
@@ -90,7 +90,7 @@ fn lines(ui: &Ui, text: &str, format: &TextFormat, room: (f32, Option<usize>)) -
     job
 }
 
-/// Where the lines of a paragraph are, each as long as there is room; a word is never broken.
+/// Returns the byte ranges of a paragraph's lines, each as long as `room` allows. Words are never broken.
 fn broken(text: &str, room: f32, width: &dyn Fn(&str) -> f32) -> Vec<Range<usize>> {
     let (mut lines, mut start, mut end) = (Vec::new(), 0, 0);
     let mut used = 0.0;
@@ -107,7 +107,7 @@ fn broken(text: &str, room: f32, width: &dyn Fn(&str) -> f32) -> Vec<Range<usize
     lines
 }
 
-/// A line with `…` at its end, as many of its words as fit before that.
+/// Truncates a line to the words that fit before a final `…`.
 fn cut(line: &str, room: f32, width: &dyn Fn(&str) -> f32) -> String {
     let mut line = line.trim_end();
     while let Some(space) = line.rfind(char::is_whitespace) {
@@ -119,22 +119,22 @@ fn cut(line: &str, room: f32, width: &dyn Fn(&str) -> f32) -> String {
     format!("{line} …")
 }
 
-/// Whether a paragraph is read from the left or the right: its first letter tells.
+/// Returns the base direction of a paragraph, given by its first letter.
 fn level(paragraph: &str) -> Level {
     let info = BidiInfo::new(paragraph, None);
     let first = info.paragraphs.first();
     first.map_or_else(Level::ltr, |paragraph| paragraph.level)
 }
 
-/// Appends a line, its pieces from left to right.
+/// Appends a line as sections from left to right.
 fn append(job: &mut LayoutJob, line: (&str, Level), format: &TextFormat) {
     for piece in pieces(line) {
         job.append(&piece, 0.0, format.clone());
     }
 }
 
-/// The pieces of a line from left to right: text that is read from the left, words that are read from the right, and what
-/// stands between those, piece by piece. `level` is that of its paragraph, of which it may be a part.
+/// Splits a line into pieces in visual order: left-to-right text, right-to-left words, and the characters between those
+/// words one by one. `level` is the base direction of the paragraph that contains the line.
 fn pieces((line, level): (&str, Level)) -> Vec<String> {
     let info = BidiInfo::new(line, Some(level));
     let mut pieces = Vec::new();
@@ -153,7 +153,7 @@ fn pieces((line, level): (&str, Level)) -> Vec<String> {
     pieces
 }
 
-/// The words of a run that is read from the right, and each character between them by itself.
+/// Splits a right-to-left run into its words. Each character between words becomes a piece of its own.
 fn words(run: &str, levels: &[Level]) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut is_in_word = false;
@@ -169,13 +169,13 @@ fn words(run: &str, levels: &[Level]) -> Vec<String> {
     words
 }
 
-/// Letters and marks of scripts that are written from right to left, with what stands in their blocks.
+/// Returns whether a character belongs to a Unicode block of a right-to-left script.
 fn is_right_to_left(c: char) -> bool {
     matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefe}'
         | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
 }
 
-/// A bracket as it stands where text is read from the right.
+/// Returns the mirrored form of a bracket for right-to-left text.
 fn mirrored(c: char) -> char {
     match c {
         '(' => ')',
@@ -197,28 +197,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_stand_in_the_order_in_which_they_are_read() {
+    fn orders_words_visually() {
         let pieces = |line: &str| super::pieces((line, level(line)));
-        // A sentence in Hebrew: its first word stands at the right.
+        // A Hebrew sentence: the first word is rightmost.
         let all = pieces("שלום לכל עולם.");
         assert_eq!(all, [".", "עולם", " ", "לכל", " ", "שלום"]);
-        // A Hebrew sentence that names a file: the name is read from the left.
+        // A Hebrew sentence with a file name, which reads from left to right.
         let all = pieces("פתח payments.py עכשיו");
         assert_eq!(all, ["עכשיו", " ", "payments.py", " ", "פתח"]);
-        // Two words in an English one.
+        // Two Hebrew words in an English sentence.
         let all = pieces("say שלום עולם now");
         assert_eq!(all, ["say ", "עולם", " ", "שלום", " now"]);
-        // Brackets open where the reader comes from; figures are read from the left.
+        // Brackets are mirrored; digits read from left to right.
         let all = pieces("שלום (12) עולם");
         assert_eq!(all, ["עולם", " ", "(", "12", ")", " ", "שלום"]);
         assert_eq!(pieces("plain text"), ["plain text"]);
-        // A line of a Hebrew paragraph is one also where it begins with a name.
+        // A line of a Hebrew paragraph keeps its direction when it begins with a Latin name.
         let all = super::pieces(("v2 ישן.", level("הקובץ v2 ישן.")));
         assert_eq!(all, [".", "ישן", " ", "v2"]);
     }
 
     #[test]
-    fn lines_are_broken_between_words_before_they_are_put_in_order() {
+    fn breaks_lines_before_it_orders_words() {
         let width = |text: &str| text.chars().count() as f32;
         let text = "אחת שתיים שלוש ארבע";
         let lines: Vec<_> = broken(text, 10.0, &width)
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn only_texts_with_such_words_are_taken_apart() {
+    fn detects_right_to_left_text() {
         assert!(!is_any("plain"));
         assert!(!is_any("漢字 é ✓"));
         assert!(is_any("say שלום"));

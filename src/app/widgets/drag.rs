@@ -1,8 +1,8 @@
-//! Drags that Esc ends.
+//! Detection of drags that Esc cancels.
 
 use egui::{Context, Id};
 
-/// The control whose drag ends in this frame though the pointer is still down: what it changed goes back.
+/// Returns the control whose drag is cancelled in this frame while the pointer is still down. Its change is reverted.
 pub(crate) fn cancelled(ctx: &Context) -> Option<Id> {
     let is_down = ctx.input(|input| input.pointer.any_down());
     ctx.drag_stopped_id().filter(|_| is_down)

@@ -1,4 +1,4 @@
-//! A bar as long as a message is heavy, whose filling tells what became of the message, also without color.
+//! A bar whose length shows the size of a message and whose fill pattern shows its status without relying on color.
 
 use crate::app::theme::{palette, space};
 use crate::engine::Fate;
@@ -8,15 +8,15 @@ use egui::{
     pos2, vec2,
 };
 
-/// Narrowest bar: below this a message would be invisible.
+/// Minimum width of a bar, in points.
 const MIN_WIDTH: f32 = 4.0;
-/// Distance of hatching lines.
+/// Distance between hatching lines, in points.
 const HATCH: f32 = 6.0;
-/// How much of a cut message's bar is drawn as kept.
+/// Share of a truncated message's bar that is drawn as kept.
 const KEPT_OF_CUT: f32 = 0.4;
 
-/// Shows a bar in a cell of `size`: `share` (0 to 1) of its width, in `color`, drawn as `fate` says: filled kept,
-/// hatched cleared, straw summarized, hollow dropped, half filled and half hollow cut, nothing absent.
+/// Shows a bar in a cell of `size`. `share` (0 to 1) is the bar's part of the width. `fate` selects the fill pattern:
+/// filled (kept), hatched (cleared), yellow (summarized), hollow (dropped), half filled (truncated) or no bar (absent).
 pub fn fate_bar(ui: &mut Ui, share: f32, color: Color32, fate: Fate, size: Vec2) -> Response {
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     if ui.is_rect_visible(rect) && fate != Fate::Absent {
@@ -71,7 +71,7 @@ fn hollow(painter: &Painter, bar: Rect, radius: CornerRadius, color: Color32) {
     painter.rect_stroke(bar, radius, Stroke::new(1.0, color), StrokeKind::Inside);
 }
 
-/// Slanted stripes, cut off at the bar's ends.
+/// Draws slanted stripes, clipped to the bar.
 fn hatch(painter: &Painter, bar: Rect, color: Color32, gap: Color32) {
     painter.rect_filled(bar, CornerRadius::same(1), color);
     let painter = painter.with_clip_rect(bar.intersect(painter.clip_rect()));

@@ -1,10 +1,10 @@
-//! Small pieces of text and ink: section heads, figures with their labels, swatches, hairlines.
+//! Small text and line elements: section heads, labelled figures, swatches and hairlines.
 
 use super::Tone;
 use crate::app::theme::{self, palette, space};
 use egui::{Color32, Response, RichText, Sense, TextStyle, Ui, vec2};
 
-/// The head of a section of a panel: small, semibold, weak, in capitals.
+/// Shows the head of a panel section: small, semibold, weak capitals.
 pub fn section(ui: &mut Ui, title: &str) -> Response {
     let text = RichText::new(title.to_uppercase())
         .text_style(theme::small_strong())
@@ -13,7 +13,7 @@ pub fn section(ui: &mut Ui, title: &str) -> Response {
     ui.label(text)
 }
 
-/// A value under its label.
+/// Shows a value below its label.
 pub fn figure(ui: &mut Ui, label: &str, value: &str, tone: Tone) -> Response {
     let palette = palette(ui);
     ui.vertical(|ui| {
@@ -32,14 +32,14 @@ pub fn figure(ui: &mut Ui, label: &str, value: &str, tone: Tone) -> Response {
     .response
 }
 
-/// A small square of a kind's or lane's color.
+/// Shows a small square in the color of a kind or lane.
 pub fn swatch(ui: &mut Ui, color: Color32) -> Response {
     let (rect, response) = ui.allocate_exact_size(vec2(9.0, 9.0), Sense::hover());
     ui.painter().rect_filled(rect, 2.0, color);
     response
 }
 
-/// A separator across the available width that takes no room of its own.
+/// Draws a separator across the available width without allocating space.
 pub fn hairline(ui: &mut Ui) {
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 1.0), Sense::hover());
     let rect = rect.expand2(vec2(space::XS, 0.0)).intersect(ui.clip_rect());

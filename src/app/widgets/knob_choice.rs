@@ -1,18 +1,18 @@
-//! A knob whose values have names: its name and what it is set to on one line.
+//! A knob with named values: its name and its current choice on one line.
 
 use super::knob_slider::reset;
 use super::knob_spec::{KnobResponse, KnobSpec};
 use crate::app::theme::space;
 use egui::{Align, ComboBox, Layout, Ui};
 
-/// Letters of a choice that need little room.
+/// Maximum length of a short choice, in characters.
 const SHORT: usize = 4;
 
-/// Shows a knob that is one of `choices`, by their index.
+/// Shows a knob with one button for each of `choices`. The value is an index into `choices`.
 pub fn knob_choice(ui: &mut Ui, spec: &KnobSpec<'_>, choices: &[String]) -> KnobResponse {
     let chosen = spec.value.max(0.0).round() as usize;
     let name = choices.get(chosen).map_or("?", String::as_str);
-    // A switch leaves its long name the room.
+    // On/off switches have long names: keep the control narrow.
     let is_short = choices.iter().all(|choice| choice.len() <= SHORT);
     let mut changed = None;
     let out = knob_menu(ui, spec, (name, if is_short { 56.0 } else { 96.0 }), |ui| {
@@ -29,7 +29,7 @@ pub fn knob_choice(ui: &mut Ui, spec: &KnobSpec<'_>, choices: &[String]) -> Knob
     }
 }
 
-/// Shows a knob that is chosen from a menu: its present choice, by name, and the menu's width while it is closed.
+/// Shows a knob as a menu. The arguments include the name of the current choice and the width of the closed menu.
 pub fn knob_menu(
     ui: &mut Ui,
     spec: &KnobSpec<'_>,

@@ -1,4 +1,4 @@
-//! A small curve under a knob: what each of its values would miss, with the present one marked.
+//! A small curve below a knob: the share of references at risk for each value, with the current value marked.
 
 use super::knob_slider::travel;
 use super::knob_spec::KnobSpec;
@@ -6,12 +6,12 @@ use crate::app::theme::palette;
 use crate::units::Share;
 use egui::{Pos2, Response, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 
-/// Height of the curve.
+/// Height of the curve, in points.
 const HEIGHT: f32 = 26.0;
-/// Points of the curve.
+/// Number of points of the curve.
 const POINTS: usize = 120;
 
-/// Shows the curve below a knob's rail, value above value. `miss` says what a value misses, 1 being everything.
+/// Shows the curve below a knob's rail, aligned with it. `miss` returns the share (0 to 1) that a value misses.
 pub fn knob_curve(
     ui: &mut Ui,
     spec: &KnobSpec<'_>,

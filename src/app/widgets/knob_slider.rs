@@ -1,4 +1,4 @@
-//! A knob: its name and value on one line, a thin rail below, then what it means.
+//! A slider for a knob: its name and value on one line, a thin rail below, then its help text.
 
 use super::knob_spec::{KnobResponse, KnobSpec, parse};
 use super::{Tone, slide};
@@ -11,7 +11,7 @@ use std::cell::Cell;
 
 const RAIL: f32 = 4.0;
 const KNOB_RADIUS: f32 = 6.0;
-/// How long it is said that a typed value was out of range.
+/// Time for which the field reports that a typed value was out of range, in seconds.
 const HINT_SECONDS: f64 = 4.0;
 
 /// Shows a knob across the available width.
@@ -31,7 +31,7 @@ pub fn knob_slider(ui: &mut Ui, spec: &KnobSpec<'_>) -> KnobResponse {
     out
 }
 
-/// What stands below a knob: its help, and what its value leads to.
+/// Shows the text below a knob: its help and its consequence.
 pub(super) fn words(ui: &mut Ui, spec: &KnobSpec<'_>) {
     let palette = palette(ui);
     let small = |text: &str, color| {
@@ -66,7 +66,7 @@ pub(super) fn words(ui: &mut Ui, spec: &KnobSpec<'_>) {
     }
 }
 
-/// The name of a knob, with all there is to say about it as a tooltip.
+/// Shows the name of a knob, with its full description as hover text.
 pub(super) fn label(ui: &mut Ui, spec: &KnobSpec<'_>) {
     let name = ui.label(RichText::new(spec.label).color(palette(ui).text));
     hint_on(name, spec);
@@ -97,14 +97,14 @@ fn head(ui: &mut Ui, spec: &KnobSpec<'_>, hint: Id, out: &mut KnobResponse) {
         });
     });
     if !fits {
-        // A long one stands below its value, so that it never touches the name.
+        // A long note is shown below the value so that it never overlaps the name.
         let row = vec2(ui.available_width(), 13.0);
         let layout = Layout::right_to_left(Align::Center);
         ui.allocate_ui_with_layout(row, layout, |ui| unit(ui, remark));
     }
 }
 
-/// What the value is measured in, or what was wrong with it.
+/// Shows the unit of the value or a hint about a rejected value.
 fn unit(ui: &mut Ui, text: &str) {
     if !text.is_empty() {
         let text = RichText::new(text).text_style(TextStyle::Small);
@@ -112,8 +112,8 @@ fn unit(ui: &mut Ui, text: &str) {
     }
 }
 
-/// Width of name, reset button, value and remark side by side. The button counts in any case, so that nothing moves
-/// when it appears.
+/// Returns the width of name, reset button, value and remark side by side, in points. Always includes the button so
+/// that nothing moves when it appears.
 fn head_width(ui: &Ui, spec: &KnobSpec<'_>, remark: &str) -> f32 {
     let wide = |text: &str, style: TextStyle| {
         let font = style.resolve(ui.style());
@@ -127,7 +127,7 @@ fn head_width(ui: &Ui, spec: &KnobSpec<'_>, remark: &str) -> f32 {
     name + 16.0 + value + remark + 3.0 * space::XS + space::S
 }
 
-/// The button that puts a knob back to its default.
+/// Shows the button that resets a knob to its default.
 pub(super) fn reset(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
     let (rect, button) = ui.allocate_exact_size(vec2(16.0, 20.0), Sense::click());
     let color = if button.hovered() {
@@ -138,7 +138,7 @@ pub(super) fn reset(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
     turn_back(ui, rect.center(), color);
     let name = format!("Reset {}", spec.label);
     button.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), &name));
-    let hint = format!("Back to {}", spec.text(spec.default));
+    let hint = format!("Reset to {}", spec.text(spec.default));
     if button
         .on_hover_cursor(CursorIcon::PointingHand)
         .on_hover_text(hint)
@@ -149,7 +149,7 @@ pub(super) fn reset(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
     }
 }
 
-/// An arrow that turns back, counterclockwise.
+/// Draws a counterclockwise arrow.
 fn turn_back(ui: &Ui, center: Pos2, color: Color32) {
     const RADIUS: f32 = 4.0;
     let at = |degrees: f32| center + RADIUS * Vec2::angled(degrees.to_radians());
@@ -205,7 +205,7 @@ fn value_field(ui: &mut Ui, spec: &KnobSpec<'_>, hint: Id, out: &mut KnobRespons
     }
 }
 
-/// As wide as the longest value of the range, while it is edited, so that typing moves nothing.
+/// Returns the field's width: while it is edited, that of the longest value of the range, so that typing moves nothing.
 fn width(ui: &Ui, spec: &KnobSpec<'_>) -> f32 {
     let font = theme::strong().resolve(ui.style());
     let wide = |value: f64| {
@@ -218,7 +218,7 @@ fn width(ui: &Ui, spec: &KnobSpec<'_>) -> f32 {
     widest.into_iter().fold(28.0, f32::max) + 8.0
 }
 
-/// What is typed in a field is meant for it alone, also in the frame in which it loses the focus.
+/// Consumes the keys typed into a field, also in the frame in which it loses the focus.
 fn keep_keys(ui: &Ui, field: &Response) {
     if !field.has_focus() && !field.lost_focus() {
         return;
@@ -228,7 +228,7 @@ fn keep_keys(ui: &Ui, field: &Response) {
         _ => false,
     };
     ui.input_mut(|input| {
-        // Needed below, and by the field itself in the next frame.
+        // The cancel check below and the field itself (in the next frame) still need Esc.
         let is_escape = input.key_pressed(Key::Escape);
         if !is_escape {
             input.events.retain(|event| !is_typing(event));
@@ -236,7 +236,7 @@ fn keep_keys(ui: &Ui, field: &Response) {
     });
 }
 
-/// Escape leaves the field as it was. The field itself would take over what was typed a frame later.
+/// Returns whether Esc cancelled the edit. Without this check the field would accept the typed value one frame later.
 fn is_cancelled(ui: &Ui, field: &Response) -> bool {
     let id = field.id.with("cancelled");
     let now = ui.ctx().cumulative_frame_nr();
@@ -249,7 +249,7 @@ fn is_cancelled(ui: &Ui, field: &Response) -> bool {
     at.is_some_and(|at| now <= at + 1)
 }
 
-/// For a moment: that what was typed lies outside of what the knob may be.
+/// Returns a hint, for a few seconds, that the typed value was outside the knob's range.
 fn clamped(ui: &Ui, spec: &KnobSpec<'_>, hint: Id) -> Option<String> {
     let (until, typed): (f64, f64) = ui.data(|data| data.get_temp(hint))?;
     let left = until - ui.input(|input| input.time);
@@ -265,7 +265,7 @@ fn clamped(ui: &Ui, spec: &KnobSpec<'_>, hint: Id) -> Option<String> {
     })
 }
 
-/// Where the middle of a knob may lie on its rail.
+/// Returns the horizontal range of the knob's center on its rail.
 pub(super) fn travel(rail: Rangef) -> Rangef {
     rail.shrink(KNOB_RADIUS)
 }
@@ -279,7 +279,7 @@ fn rail(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
         out.changed = Some(spec.at((pointer.x - travel.min) / travel.span().max(1.0)));
     }
     if response.clicked() || response.drag_started() {
-        // Arrows then move what was clicked.
+        // Arrow keys then move the clicked slider.
         response.request_focus();
     }
     if let Some(asked) = slide::asked_value(

@@ -1,50 +1,50 @@
-//! A knob as a value: its range, its steps, and how its rail and its text map to them.
+//! The description of a knob: its range, its step size, and the mapping to its rail and its text.
 
 use super::{Tone, grouped};
 use std::ops::RangeInclusive;
 
-/// A knob as it is shown.
+/// The state and description of a displayed knob.
 #[derive(Clone, Debug)]
 pub struct KnobSpec<'a> {
-    /// Its name, also for assistive tools.
+    /// Name, also for assistive tools.
     pub label: &'a str,
-    /// Its value.
+    /// Current value.
     pub value: f64,
-    /// What it may be.
+    /// Allowed range.
     pub range: RangeInclusive<f64>,
-    /// The smallest change; whole steps from 0.
+    /// Smallest change. Valid values are whole multiples of it.
     pub step: f64,
-    /// Whether the rail gives small values as much room as large ones.
+    /// Whether the rail is logarithmic.
     pub log: bool,
-    /// Shown weak behind the value.
+    /// Unit, shown weak after the value.
     pub unit: &'a str,
-    /// One line on what it does; may be empty.
+    /// One line of help. May be empty.
     pub help: &'a str,
-    /// All there is to say about it, as a tooltip; may be empty.
+    /// Full description, shown as hover text. May be empty.
     pub hint: &'a str,
-    /// What is special about it, in few words; may be empty.
+    /// Short remark. May be empty.
     pub note: &'a str,
-    /// The note matters at the present value.
+    /// Whether the remark applies at the current value.
     pub is_noted: bool,
-    /// What reset goes back to.
+    /// Default value, restored by the reset button.
     pub default: f64,
-    /// What the present value leads to.
+    /// Consequence of the current value, if known.
     pub consequence: Option<String>,
-    /// How the consequence is to be judged.
+    /// Tone of the consequence.
     pub tone: Tone,
 }
 
-/// What happened to a knob in this frame.
+/// Result of showing a knob in one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct KnobResponse {
-    /// The value it was set to.
+    /// New value, if it changed.
     pub changed: Option<f64>,
-    /// `changed` is the default, asked for by the reset button.
+    /// Whether the reset button set `changed` to the default.
     pub reset: bool,
 }
 
 impl KnobSpec<'_> {
-    /// The value at a share of the rail.
+    /// Returns the value at a share (0 to 1) of the rail.
     pub(super) fn at(&self, share: f32) -> f64 {
         let (low, high) = (*self.range.start(), *self.range.end());
         let share = f64::from(share.clamp(0.0, 1.0));
@@ -57,7 +57,7 @@ impl KnobSpec<'_> {
         }
     }
 
-    /// Where a value lies on the rail.
+    /// Returns the share (0 to 1) of the rail at which a value is placed.
     pub(super) fn share(&self, value: f64) -> f32 {
         let (low, high) = (*self.range.start(), *self.range.end());
         if high <= low {
@@ -74,7 +74,7 @@ impl KnobSpec<'_> {
         share as f32
     }
 
-    /// The nearest whole step within the range.
+    /// Returns the nearest multiple of the step size within the range.
     pub(super) fn snap(&self, value: f64) -> f64 {
         if self.step <= 0.0 || !value.is_finite() {
             return self.value;
@@ -84,12 +84,12 @@ impl KnobSpec<'_> {
         ((whole * scale).round() / scale).clamp(*self.range.start(), *self.range.end())
     }
 
-    /// Whether two values are one, as far as steps go.
+    /// Returns whether two values are equal within half a step.
     pub(super) fn is_same(&self, a: f64, b: f64) -> bool {
         (a - b).abs() <= self.step.abs() * 1e-6
     }
 
-    /// Digits behind the point.
+    /// Returns the number of decimal places.
     fn decimals(&self) -> i32 {
         if self.step >= 1.0 {
             0
@@ -98,7 +98,7 @@ impl KnobSpec<'_> {
         }
     }
 
-    /// A value as it is written.
+    /// Formats a value as text.
     pub(super) fn text(&self, value: f64) -> String {
         let decimals = self.decimals().max(0) as usize;
         if decimals > 0 {
@@ -109,7 +109,7 @@ impl KnobSpec<'_> {
     }
 }
 
-/// Reads what people type: `126 000`, `126k`, `0.75`, `75%`.
+/// Parses a typed value: `126 000`, `126k`, `0.75`, `75%`.
 pub(super) fn parse(text: &str) -> Option<f64> {
     let text: String = text
         .chars()
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_on_the_rail_and_its_value_are_each_other_s_inverse() {
+    fn rail_position_and_value_are_inverse() {
         for knob in [
             spec(0.1..=1.0, 0.01, false),
             spec(1000.0..=200_000.0, 500.0, true),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn values_keep_to_steps_and_range() {
+    fn snaps_values_to_steps_and_range() {
         let near = |snapped: f64, value: f64| assert!((snapped - value).abs() < 1e-9, "{snapped}");
         near(spec(0.1..=1.0, 0.05, false).snap(0.7321), 0.75);
         near(
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn typed_values_may_be_grouped_shortened_or_percent() {
+    fn parses_grouped_abbreviated_and_percent_values() {
         let near = |text, value: f64| {
             let parsed = parse(text).expect("a number");
             assert!((parsed - value).abs() < 1e-9, "{text}");

@@ -1,9 +1,9 @@
-//! A line of a form: a label and what it names.
+//! A form line: a label and its control.
 
 use crate::app::theme::{palette, space};
 use egui::{Align, Id, Layout, RichText, Ui, vec2};
 
-/// Shows a label of this width and, `gap` beside it, what it names. The label stands at the first line of that.
+/// Shows a label of a given width and its control at a distance of `gap`. The label aligns with the first line.
 pub fn labelled<R>(
     ui: &mut Ui,
     (label, width, gap): (&str, f32, f32),

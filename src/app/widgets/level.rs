@@ -1,14 +1,14 @@
-//! How bad something is, as a sign whose shape says it without its color: an octagon, a triangle, a disc.
+//! A severity sign whose shape is distinct without color: octagon, triangle or disc.
 
 use super::Tone;
 use crate::analysis::insight::Level;
 use crate::app::theme::palette;
 use egui::{Pos2, Response, Sense, Shape, Stroke, Ui, Vec2, vec2};
 
-/// Size of a sign.
+/// Size of a sign, in points.
 const SIZE: f32 = 13.0;
 
-/// How a level is judged.
+/// Returns the tone of a severity level.
 pub fn level_tone(level: Level) -> Tone {
     match level {
         Level::Bad => Tone::Bad,
@@ -17,7 +17,7 @@ pub fn level_tone(level: Level) -> Tone {
     }
 }
 
-/// Shows the sign of a level.
+/// Shows the sign of a severity level.
 pub fn level_sign(ui: &mut Ui, level: Level) -> Response {
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(SIZE), Sense::hover());
     if ui.is_rect_visible(rect) {

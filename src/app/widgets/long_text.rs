@@ -1,4 +1,4 @@
-//! A text of any length that can be selected, laid out a stretch in each frame until all of it is there.
+//! A selectable text of any length, laid out in parts over several frames.
 
 use super::bidi;
 use egui::cache::FramePublisher;
@@ -7,18 +7,18 @@ use egui::{Id, Label, RichText, TextStyle, Ui, WidgetText};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Bytes that are laid out in a frame; in the first, what may be in view. egui keeps what was laid out line by line.
+/// Bytes laid out in each frame. The first frame lays out more. egui caches the layout line by line.
 const STRETCH: usize = 4 * 1024;
 const FIRST: usize = 2 * STRETCH;
-/// A line longer than this is broken: one line is laid out at once.
+/// Longest line in bytes. Longer lines are broken because one line is laid out in a single frame.
 const LONGEST: usize = FIRST;
 
-/// How far texts that were shown in the frame before are laid out: bytes, by what they are.
+/// Number of bytes laid out so far, by text.
 type Reached = FramePublisher<Id, usize>;
-/// Texts that were put in order in the frame before, by what they are.
+/// Layouts in visual order from the previous frame, by text.
 type InOrder = FramePublisher<Id, Arc<LayoutJob>>;
 
-/// Shows a text, wrapped. `id` tells it from others, and from itself at another time.
+/// Shows a wrapped text. `id` must be unique for the text and its position.
 pub fn long_text(ui: &mut Ui, id: Id, text: &str, style: &TextStyle) {
     let text = with_shorter_lines(text);
     let width = ui.available_width();
@@ -29,7 +29,7 @@ pub fn long_text(ui: &mut Ui, id: Id, text: &str, style: &TextStyle) {
     ui.memory_mut(|memory| memory.caches.cache::<Reached>().set(id, reached));
     let (shown, rest) = text.split_at(reached);
     let is_whole = rest.is_empty();
-    // The end of its last line is where the rest begins.
+    // The next part begins at the end of the last line.
     let shown = if is_whole {
         shown
     } else {
@@ -48,7 +48,7 @@ pub fn long_text(ui: &mut Ui, id: Id, text: &str, style: &TextStyle) {
     }
 }
 
-/// The text with its words in the order in which they are read, worked out once.
+/// Returns the cached layout of the text in visual order.
 fn in_order(ui: &Ui, id: Id, text: RichText, width: f32) -> Arc<LayoutJob> {
     let id = id.with(ui.visuals().text_color());
     let known = ui.memory_mut(|memory| memory.caches.cache::<InOrder>().get(&id).cloned());
@@ -60,7 +60,7 @@ fn in_order(ui: &Ui, id: Id, text: RichText, width: f32) -> Arc<LayoutJob> {
     job
 }
 
-/// Where the line ends that holds a place, or the text does.
+/// Returns the end of the line that contains a byte offset, or the end of the text.
 fn line_end(text: &str, at: usize) -> usize {
     let from = text.floor_char_boundary(at);
     text[from..]
@@ -68,15 +68,15 @@ fn line_end(text: &str, at: usize) -> usize {
         .map_or(text.len(), |end| from + end + 1)
 }
 
-/// About the height that a text will have.
+/// Estimates the height of a text, in points.
 fn height(ui: &Ui, text: &str, width: f32, style: &TextStyle) -> f32 {
-    // As wide as the letters of code are; lines of prose come out a little shorter.
+    // The width of a monospace letter. Prose is slightly narrower.
     let columns = (width / (style.resolve(ui.style()).size * 0.6)).max(1.0);
     let rows = |line: &str| (line.len() as f32 / columns).ceil().max(1.0);
     ui.text_style_height(style) * text.lines().map(rows).sum::<f32>()
 }
 
-/// The text, lines that are too long broken at a space if they have one.
+/// Breaks lines that are too long, at a space where possible.
 fn with_shorter_lines(text: &str) -> Cow<'_, str> {
     if text.split('\n').all(|line| line.len() <= LONGEST) {
         return Cow::Borrowed(text);
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_lines_that_are_too_long_are_broken() {
+    fn breaks_only_lines_that_are_too_long() {
         let text = "a line of some words\n".repeat(2_000);
         assert_eq!(with_shorter_lines(&text), text);
         for long in ["word ".repeat(9_000), "漢".repeat(9_000)] {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stretch_ends_where_a_line_does() {
+    fn parts_end_at_line_ends() {
         let text = "eins\nzwei – drei\nvier";
         assert_eq!(line_end(text, 0), 5);
         assert_eq!(line_end(text, 11), 19);

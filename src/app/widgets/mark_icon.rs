@@ -1,15 +1,15 @@
-//! A mark that a person made by hand, as a small drawing: no font has these in one style.
+//! Icons of manual edits, drawn here because no font has all of them in one style.
 
 use crate::app::by_hand::Mark;
 use egui::{Color32, Painter, Pos2, Rect, Response, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
 
-/// Side of the square it is drawn in.
+/// Side length of an icon, in points.
 const SIDE: f32 = 12.0;
 
-/// Shows a mark: a pin, an empty box for what is cleared, a cross for what is dropped.
+/// Shows an icon: a pin (pinned), an empty box (cleared) or a cross (dropped).
 pub fn mark_icon(ui: &mut Ui, mark: Mark, color: Color32) -> Response {
     let (rect, response) = ui.allocate_exact_size(vec2(SIDE, SIDE), Sense::hover());
-    // On whole pixels: strokes this thin would blur.
+    // Aligned to whole pixels: thin strokes would blur otherwise.
     let center = pos2(rect.center().x.round(), rect.center().y.round());
     paint(ui.painter(), mark, center, color);
     response

@@ -1,4 +1,4 @@
-//! Controls of our own look: they know nothing of sessions and policies beyond what a caller hands them.
+//! Custom controls. They do not depend on sessions and policies beyond their arguments.
 
 mod bidi;
 pub(crate) mod drag;
@@ -38,26 +38,26 @@ pub use roll::{roll, selectable};
 use super::theme::Palette;
 use egui::Color32;
 
-/// What a figure says about itself.
+/// Severity of a displayed value, shown by its color.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
-    /// Nothing: a plain value.
+    /// A plain value.
     #[default]
     Plain,
-    /// Of little weight.
+    /// A minor value.
     Weak,
-    /// Fine.
+    /// A good value.
     Ok,
-    /// Needs attention.
+    /// A value that needs attention.
     Warn,
-    /// Wrong.
+    /// An error.
     Bad,
-    /// Can be acted upon.
+    /// A value that can be acted upon.
     Accent,
 }
 
 impl Tone {
-    /// Its color.
+    /// Returns the color of the tone.
     pub fn color(self, palette: &Palette) -> Color32 {
         match self {
             Self::Plain => palette.text,

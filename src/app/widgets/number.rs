@@ -1,6 +1,6 @@
-//! Numbers as people read them: grouped by thin spaces.
+//! Number formatting with thin spaces between groups of digits.
 
-/// A whole number with its thousands set apart by thin spaces.
+/// Formats a whole number with a thin space between thousands.
 pub fn grouped(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
     let mut text = String::from(if value < 0.0 { "\u{2212}" } else { "" });
@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_grouped_by_thousands() {
+    fn groups_numbers_by_thousands() {
         let all = [0.0, 999.0, 1024.0, 126_000.0, -2_160_000.0].map(grouped);
         assert_eq!(
             all,

@@ -7,7 +7,7 @@ use egui::{
     TextStyle, Ui, WidgetInfo, pos2, vec2,
 };
 
-/// The one button that a view is about.
+/// Shows the main button of a view.
 pub fn primary_button(ui: &mut Ui, text: &str) -> Response {
     let palette = palette(ui);
     let text = RichText::new(text)
@@ -17,8 +17,8 @@ pub fn primary_button(ui: &mut Ui, text: &str) -> Response {
     ui.add(button.min_size(vec2(0.0, space::CONTROL)))
 }
 
-/// The same with a narrow button at its right that opens a menu; `more` names that one for assistive tools and in its
-/// tooltip. Gives back both.
+/// Shows the main button with a narrow menu button at its right. `more` is the accessible name and hover text of the
+/// menu button. Returns both responses.
 pub fn primary_with_menu(ui: &mut Ui, text: &str, more: &str) -> [Response; 2] {
     let radius = |left, right| CornerRadius {
         nw: left,
@@ -41,7 +41,7 @@ pub fn primary_with_menu(ui: &mut Ui, text: &str, more: &str) -> [Response; 2] {
     [main, opens_menu(ui, menu, more)]
 }
 
-/// Draws a button as one that opens a menu.
+/// Draws the menu arrow on a button.
 fn opens_menu(ui: &Ui, response: Response, name: &str) -> Response {
     let center = response.rect.center() + vec2(0.0, 0.5);
     let corners = [vec2(-4.0, -2.0), vec2(4.0, -2.0), vec2(0.0, 3.0)].map(|by| center + by);
@@ -52,7 +52,7 @@ fn opens_menu(ui: &Ui, response: Response, name: &str) -> Response {
     response.on_hover_text(name)
 }
 
-/// Any other button. The shortcut, if any, stands weak behind the text.
+/// Shows a secondary button, with its shortcut (if any) weak after the text.
 pub fn secondary_button(ui: &mut Ui, text: &str, shortcut: &str) -> Response {
     let palette = palette(ui);
     let mut button = Button::new(text).min_size(vec2(0.0, space::CONTROL));
@@ -68,7 +68,7 @@ pub fn secondary_button(ui: &mut Ui, text: &str, shortcut: &str) -> Response {
     response
 }
 
-/// A button that stays chosen: outlined and lettered in `color` while it is.
+/// Shows a toggle button. While it is on, its outline and text have `color`.
 pub fn toggle(ui: &mut Ui, text: &str, is_on: bool, color: Color32) -> Response {
     let palette = palette(ui);
     let ink = if is_on { color } else { palette.text };
@@ -82,7 +82,7 @@ pub fn toggle(ui: &mut Ui, text: &str, is_on: bool, color: Color32) -> Response 
     response
 }
 
-/// A button that selects a lane: a dot of the lane's color and its name.
+/// Shows a button that selects a lane: a dot in the lane's color and the lane's name.
 pub fn lane_chip(ui: &mut Ui, name: &str, is_on: bool, color: Color32) -> Response {
     let palette = palette(ui);
     let font = TextStyle::Button.resolve(ui.style());
@@ -99,8 +99,8 @@ pub fn lane_chip(ui: &mut Ui, name: &str, is_on: bool, color: Color32) -> Respon
     response
 }
 
-/// A quiet box around a few words: a file's name, a model, a state. `dot` puts a colored dot before them;
-/// each word comes with whether it is strong.
+/// Shows a box around a few words, such as a file name, a model or a state. `dot` adds a colored dot before them. The
+/// flag of each word selects strong text.
 pub fn chip(ui: &mut Ui, dot: Option<Color32>, words: &[(&str, bool)]) -> Response {
     let palette = palette(ui);
     let mut job = egui::text::LayoutJob::default();
@@ -148,7 +148,7 @@ pub fn chip(ui: &mut Ui, dot: Option<Color32>, words: &[(&str, bool)]) -> Respon
     response
 }
 
-/// A line of a menu that is chosen from: a name, below it a few words as far as they fit, and a dot if it is chosen.
+/// Shows a menu item: a name, a truncated help line below it, and a dot if it is chosen.
 pub fn choice(ui: &mut Ui, name: &str, help: &str, is_chosen: bool) -> Response {
     const INDENT: f32 = 18.0;
     let palette = palette(ui);
@@ -186,7 +186,7 @@ pub fn choice(ui: &mut Ui, name: &str, help: &str, is_chosen: bool) -> Response 
     response
 }
 
-/// A small count of what is wrong: a triangle and a figure in the tone of the judgement, to be clicked.
+/// Shows a clickable count of problems: a triangle and a number in the given tone.
 pub fn badge(ui: &mut Ui, count: usize, tone: Tone) -> Response {
     let (palette, color) = (palette(ui), tone.color(palette(ui)));
     let font = theme::small_strong().resolve(ui.style());
@@ -207,8 +207,8 @@ pub fn badge(ui: &mut Ui, count: usize, tone: Tone) -> Response {
     response
 }
 
-/// A row of tabs, the chosen one underlined. Each is a name and a count or remark shown in amber behind it (or "").
-/// Gives back the one that was clicked.
+/// Shows a row of tabs with the chosen one underlined. Each tab has a name and a remark in amber (or ""). Returns the
+/// index of the clicked tab.
 pub fn tabs(ui: &mut Ui, names: &[(&str, &str)], chosen: usize) -> Option<usize> {
     let mut clicked = None;
     ui.horizontal(|ui| {
@@ -227,7 +227,7 @@ fn tab(ui: &mut Ui, name: &str, remark: &str, is_chosen: bool) -> Response {
     let palette = palette(ui);
     let body = TextStyle::Body.resolve(ui.style());
     let strong = theme::strong().resolve(ui.style());
-    // As wide as when it is chosen, so that choosing moves nothing.
+    // Uses the width of the chosen state so that choosing a tab moves nothing.
     let wide = ui
         .painter()
         .layout_no_wrap(name.to_owned(), strong.clone(), palette.text);

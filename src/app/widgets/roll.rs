@@ -1,26 +1,26 @@
-//! A column of things of unlike heights, of which only those in view are laid out.
+//! A virtual list with rows of different heights: only visible rows are laid out.
 //!
-//! Until a height is known a guess holds its place, and each frame finds out a few more. While text is selected everything is
-//! laid out, a few things more in each frame, since only what is laid out can be copied.
+//! Rows that have not been measured use an estimated height. Each frame measures a few more rows. While text is
+//! selected, the list gradually lays out all rows, because only laid-out text can be copied.
 
 use egui::text_selection::LabelSelectionState;
 use egui::{Id, Label, Rect, Role, Stroke, Ui, UiBuilder, WidgetInfo, WidgetText, vec2};
 use std::time::{Duration, Instant};
 
-/// What a frame spends on things that are not in view.
+/// Time budget per frame for rows that are not visible.
 const SLICE: Duration = Duration::from_millis(2);
 
-/// What is known of the things, by number.
+/// Cached measurements of the rows, by index.
 #[derive(Clone)]
-struct Known {
-    /// Width and number of what was measured.
+struct Measurements {
+    /// Width at which rows were measured, and their number.
     key: (f32, usize),
     heights: Vec<Option<f32>>,
-    /// Those that were laid out in the last frame.
+    /// Rows that were laid out in the previous frame.
     laid: Vec<bool>,
 }
 
-/// Shows `n` things below each other; `guess` says how high one may be, by its number.
+/// Shows `n` rows below each other. `guess` estimates the height of the row with a given index, in points.
 pub fn roll(
     ui: &mut Ui,
     id: Id,
@@ -30,12 +30,14 @@ pub fn roll(
 ) {
     let width = ui.available_width();
     let key = (width, n);
-    let known = ui.data(|data| data.get_temp::<Known>(id));
-    let mut known = known.filter(|k| k.key == key).unwrap_or_else(|| Known {
-        key,
-        heights: vec![None; n],
-        laid: vec![false; n],
-    });
+    let known = ui.data(|data| data.get_temp::<Measurements>(id));
+    let mut known = known
+        .filter(|k| k.key == key)
+        .unwrap_or_else(|| Measurements {
+            key,
+            heights: vec![None; n],
+            laid: vec![false; n],
+        });
     let selects = ui.ctx().plugin::<LabelSelectionState>();
     let selects = selects.lock().has_selection();
     let start = Instant::now();
@@ -49,7 +51,7 @@ pub fn roll(
         known.laid[nth] = is_due;
         if is_due {
             let top = ui.cursor().top();
-            // A name of its own, whichever of the others are there.
+            // An id that does not depend on which other rows are laid out.
             ui.scope_builder(UiBuilder::new().scope_id(id.with(nth)), |ui| show(ui, nth));
             known.heights[nth] = Some(ui.cursor().top() - top);
         } else {
@@ -64,8 +66,8 @@ pub fn roll(
     ui.data_mut(|data| data.insert_temp(id, known));
 }
 
-/// A wrapped text that takes part in a selection even where it is not in view: a label gives up the whole selection once an
-/// end of it is scrolled away.
+/// Shows a wrapped text that keeps its part of a selection while it is not visible. A plain label drops the whole
+/// selection when one of its ends is scrolled out of view.
 pub fn selectable(ui: &mut Ui, text: impl Into<WidgetText>) {
     let label = Label::new(text).wrap().selectable(true);
     let (at, galley, response) = label.layout_in_ui(ui);
@@ -86,7 +88,7 @@ mod tests {
         [8.0, 20.0, 44.0][nth % 3]
     }
 
-    /// A frame that is scrolled to a place: what was laid out in it, and how high everything is.
+    /// Runs a frame at a scroll offset. Returns the indices of the laid-out rows and the total height.
     fn frame(ctx: &Context, offset: f32) -> (Vec<usize>, f32) {
         let (mut shown, mut content) = (Vec::new(), 0.0);
         let input = RawInput {
@@ -118,12 +120,12 @@ mod tests {
         let ctx = Context::default();
         let whole: f32 = (0..N).map(height).sum();
         let is_settled = (0..1_000).any(|_| (frame(&ctx, 0.0).1 - whole).abs() < 0.5);
-        assert!(is_settled, "heights were not found out");
+        assert!(is_settled, "heights were not measured");
         ctx
     }
 
     #[test]
-    fn once_heights_are_known_only_what_is_in_view_is_laid_out() {
+    fn lays_out_only_visible_rows_after_measuring() {
         let ctx = settled();
         let (shown, _) = frame(&ctx, 0.0);
         assert_eq!(shown.first(), Some(&0));
@@ -134,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_can_be_reached_whatever_is_known_of_what_is_before_it() {
+    fn scrolls_to_the_end_before_all_rows_are_measured() {
         let ctx = Context::default();
         let mut at_the_end = (0..1_000).map(|_| frame(&ctx, f32::from(u16::MAX)).0);
         assert!(at_the_end.any(|shown| shown.contains(&(N - 1))));

@@ -1,11 +1,11 @@
-//! What every slider of ours owes to keyboards and screen readers.
+//! Keyboard and screen reader support of sliders.
 
 use egui::accesskit::{Action, ActionData};
 use egui::{EventFilter, Key, Response, Role, Ui, WidgetInfo};
 use std::ops::RangeInclusive;
 
-/// Declares `response` as a slider named `name`, and gives back the value it is asked to take by keyboard (a step an
-/// arrow, ten with Shift) or by an assistive tool.
+/// Declares `response` as a slider named `name`. Returns the value requested by keyboard (one step per arrow key, ten
+/// with Shift) or by an assistive tool.
 pub(crate) fn asked_value(
     ui: &Ui,
     response: &Response,

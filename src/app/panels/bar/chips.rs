@@ -1,4 +1,4 @@
-//! The chips of the bar: what is open, its window, how well its counts are known, and whether it still grows.
+//! The chips of the bar: the open session, its context window, the accuracy of its counts, and whether the file grows.
 
 use super::super::{Frame, conversations};
 use super::model;
@@ -14,7 +14,7 @@ use crate::safe_text;
 use crate::tokens::{Basis, COUNTERS};
 use egui::{Popup, TextStyle, Ui};
 
-/// How much the chips say, from everything to the least.
+/// Amount of detail in the chips, from most to least.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Detail {
     WindowSource,
@@ -32,10 +32,10 @@ const DETAILS: [Detail; 5] = [
     Detail::Least,
 ];
 
-/// Words of a chip, each with whether it is strong.
+/// Words of a chip, each with a flag for strong text.
 pub(super) type Words = Vec<(String, bool)>;
 
-/// Shows the chips, each as long as there is room for.
+/// Shows the chips with as much detail as fits.
 pub(super) fn show(
     ui: &mut Ui,
     frame: &Frame<'_>,
@@ -46,7 +46,7 @@ pub(super) fn show(
         Some(place) => vec![(place, false), (" ⏷".to_owned(), false)],
         None => Words::new(),
     };
-    // What does not fit is left out rather than cut off; the tooltips say all of it.
+    // Details that do not fit are omitted rather than cut off; the hover texts contain everything.
     let words = |least: Detail| {
         [
             file_words(document, least),
@@ -113,7 +113,7 @@ pub(super) fn chip(ui: &mut Ui, words: &Words) -> egui::Response {
     widgets::chip(ui, None, &words)
 }
 
-/// Width of chips side by side.
+/// Returns the width of chips side by side, in points.
 fn width(ui: &Ui, chips: &[Words]) -> f32 {
     let text = |(word, is_strong): &(String, bool)| {
         let style = if *is_strong {
@@ -126,7 +126,7 @@ fn width(ui: &Ui, chips: &[Words]) -> f32 {
             .size()
             .x
     };
-    // Padding and the space to the next; one dot.
+    // The padding of the chip and the space to the next chip; one chip has a dot.
     chips
         .iter()
         .filter(|words| !words.is_empty())
@@ -142,7 +142,7 @@ fn basis(ui: &mut Ui, runs: &Runs, commands: &mut Vec<Command>) {
         Basis::Estimated => palette(ui).warn,
     };
     let whole = wording::basis(ledger);
-    // Where it has no room its sign says whether to trust the figures; the tooltip says all of it.
+    // In a narrow bar only the accuracy sign is shown; the hover text contains the rest.
     let words = [whole.as_str(), wording::basis_sign(ledger)];
     let room = ui.available_width();
     let has_room = |words: &&str| width(ui, &[vec![((*words).to_owned(), false)]]) <= room;
@@ -151,13 +151,13 @@ fn basis(ui: &mut Ui, runs: &Runs, commands: &mut Vec<Command>) {
     };
     let chip = widgets::chip(ui, Some(dot), &[(words, false)]);
     let chip = chip.on_hover_text(format!(
-        "{}\n\n{}\n\nClick to count with something else.",
+        "{}\n\n{}\n\nClick to choose another tokenizer.",
         whole,
         wording::basis_help(ledger)
     ));
     Popup::menu(&chip).show(|ui| {
         ui.set_min_width(260.0);
-        widgets::section(ui, "Count with");
+        widgets::section(ui, "Tokenizer");
         for counter in COUNTERS {
             if ui
                 .radio(ledger.counter.name == counter.name, counter.name)
@@ -170,18 +170,18 @@ fn basis(ui: &mut Ui, runs: &Runs, commands: &mut Vec<Command>) {
     });
 }
 
-/// What is said of a file that grows.
-const LIVE: &str = "This file is still being written, and is read again as it grows. At the last call the view follows. \
-    Counts are fitted to all that calls have reported by then, so that figures of earlier calls, and where lanes compacted, may \
-    shift a little.";
+/// Hover text for a file that grows.
+const LIVE: &str = "This file is still being written and is read again as it grows. The view follows the last call. \
+    Token counts are recalibrated as new calls report usage, so figures and compactions of earlier calls can shift \
+    slightly.";
 
-/// That the file is still being written.
+/// Shows that the file is still being written.
 pub(super) fn live(ui: &mut Ui, state: LiveState<'_>) {
     let (dot, word, said) = match state {
         LiveState::Gone => (
             palette(ui).bad,
-            "gone",
-            "The file is no longer there. What was read of it stays here; it is read again if it comes back.".to_owned(),
+            "missing",
+            "The file no longer exists. The loaded content stays; the file is read again if it reappears.".to_owned(),
         ),
         LiveState::Followed => (
             palette(ui).ok,
@@ -191,7 +191,7 @@ pub(super) fn live(ui: &mut Ui, state: LiveState<'_>) {
         LiveState::Unread(why) => (
             palette(ui).warn,
             "unread",
-            format!("The file has changed, but cannot be read as it is now: {why}"),
+            format!("The file has changed but cannot be read: {why}"),
         ),
     };
     widgets::chip(ui, Some(dot), &[(word, false)]).on_hover_text(said);

@@ -1,4 +1,4 @@
-//! The menu of the bar: other sessions, how the window looks, what the program keeps.
+//! The menu of the bar: other sessions, the theme, shortcuts and run logs.
 
 use super::super::{Frame, small};
 use crate::app::command::Command;
@@ -9,10 +9,10 @@ use crate::app::theme::space;
 use crate::app::widgets;
 use egui::{Button, Popup, ScrollArea, ThemePreference, Ui, vec2};
 
-/// What the menu leaves of the window's height.
+/// Part of the window's height that the menu leaves free, in points.
 const BESIDE: f32 = 64.0;
 
-/// Shows the button that opens it.
+/// Shows the button that opens the menu.
 pub(super) fn show(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
     let button = ui.add(Button::new("☰").min_size(vec2(28.0, space::CONTROL)));
     let button = button
@@ -32,7 +32,7 @@ pub(super) fn show(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) 
     });
 }
 
-/// Sessions that are found, pasted, or were opened lately.
+/// Shows the sources of sessions: found sessions, the clipboard and recent files.
 fn open(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
     if ui.button("Sessions on this machine…").clicked() {
         commands.push(Command::Sessions(SessionsWish::Show(None)));
@@ -66,7 +66,7 @@ fn open(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
     ui.add_space(space::S);
 }
 
-/// The theme, the keys, and what is kept.
+/// Shows the theme, the shortcuts and the run logs.
 fn program(ui: &mut Ui, commands: &mut Vec<Command>) {
     widgets::section(ui, "Theme");
     let now = ui.ctx().options(|o| o.theme_preference);
@@ -75,7 +75,7 @@ fn program(ui: &mut Ui, commands: &mut Vec<Command>) {
         for (theme, name) in [
             (ThemePreference::Dark, "Dark"),
             (ThemePreference::Light, "Light"),
-            (ThemePreference::System, "As the system"),
+            (ThemePreference::System, "System"),
         ] {
             if ui.radio(now == theme, name).clicked() {
                 commands.push(Command::SetTheme(theme));
@@ -87,7 +87,7 @@ fn program(ui: &mut Ui, commands: &mut Vec<Command>) {
         commands.push(Command::ShowKeys(true));
     }
     let logs = ui.button("Run logs…");
-    let help = "What models were asked and answered when they wrote summaries";
+    let help = "Requests to summarizer models and their answers";
     if logs.on_hover_text(help).clicked() {
         commands.push(Command::Logs(LogsWish::Show));
     }

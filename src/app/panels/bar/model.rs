@@ -1,4 +1,4 @@
-//! The chip of the model and its window, and the menu from which both are chosen.
+//! The chip with the model and its context window, and the menu for choosing both.
 
 use super::super::{Frame, model_menu, small, weak};
 use super::chips::{Detail, Words, chip};
@@ -14,14 +14,14 @@ use crate::safe_text;
 use crate::units::Tokens;
 use egui::{DragValue, Popup, PopupCloseBehavior, Ui, vec2};
 
-/// Windows to choose among.
+/// Selectable context windows, in tokens.
 const WINDOWS: [u64; 7] = [
     32_768, 128_000, 200_000, 256_000, 400_000, 1_000_000, 2_000_000,
 ];
-/// The least and the largest that can be typed.
+/// Minimum and maximum context window that can be typed, in tokens.
 const RANGE: std::ops::RangeInclusive<u64> = 2_000..=10_000_000;
 
-/// Words of the chip.
+/// Returns the words of the chip.
 pub(super) fn words(frame: &Frame<'_>, document: &Document, runs: &Runs, detail: Detail) -> Words {
     let windows = &runs.case.windows;
     let model = match &frame.config.billing.price {
@@ -38,7 +38,7 @@ pub(super) fn words(frame: &Frame<'_>, document: &Document, runs: &Runs, detail:
     }
     words.push((wording::tokens(windows.largest()), true));
     let source = match windows.source {
-        // Worth saying at any width: it is a guess.
+        // Always shown because the window is a guess.
         WindowSource::Assumed => " window, assumed".to_owned(),
         source if detail == Detail::WindowSource => {
             format!(" window, {}", wording::window_source(source))
@@ -49,7 +49,7 @@ pub(super) fn words(frame: &Frame<'_>, document: &Document, runs: &Runs, detail:
     words
 }
 
-/// Shows the chip, which opens the menu.
+/// Shows the chip that opens the menu.
 pub(super) fn show(
     ui: &mut Ui,
     frame: &Frame<'_>,
@@ -80,7 +80,7 @@ pub(super) fn show(
         });
 }
 
-/// The recorded models' names.
+/// Returns the names of the recorded models.
 fn recorded(document: &Document) -> String {
     let models = &document.session().models;
     if models.is_empty() {
@@ -129,7 +129,7 @@ fn window(ui: &mut Ui, frame: &Frame<'_>, document: &Document, commands: &mut Ve
     });
 }
 
-/// The model whose prices all calls have; its window comes with it.
+/// Shows the choice of the model that sets the prices of all calls and the context window.
 fn model(ui: &mut Ui, frame: &Frame<'_>, document: &Document, commands: &mut Vec<Command>) {
     let billing = &frame.config.billing;
     let mut choose = |price: PriceChoice, window: Option<Tokens>| {

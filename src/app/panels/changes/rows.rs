@@ -1,4 +1,4 @@
-//! The rows of a difference: lines with their signs, and folds that are opened by a click.
+//! The rows of a difference: lines with signs, and folds that open with a click.
 
 use crate::app::changes::diff::{DiffLine, Fold, Row, Side};
 use crate::app::panels::small;
@@ -9,11 +9,11 @@ use egui::{
     Align, Align2, Button, Color32, CursorIcon, Id, Sense, Shape, TextFormat, TextStyle, Ui, vec2,
 };
 
-/// Rows on one page.
+/// Rows per page.
 pub(super) const PAGE: usize = 240;
-/// Width of the sign before a line.
+/// Width of the sign before a line, in points.
 const SIGN: f32 = 10.0;
-/// Height of a line that is not wrapped.
+/// Height of a line that is not wrapped, in points.
 const LINE: f32 = 16.0;
 
 /// Shows a page of rows.
@@ -33,13 +33,13 @@ pub(super) fn show(ui: &mut Ui, id: Id, rows: &[Row], page: usize) {
     );
 }
 
-/// What is shown below each other: open folds' lines are lines like others.
+/// A displayed line. The lines of open folds are lines like others.
 #[derive(Clone, Copy)]
 enum Line<'a> {
     Plain(&'a DiffLine),
-    /// Where it is remembered whether it is open, and whether it is.
+    /// A fold: the id that stores its state, and whether it is open.
     Fold(Id, &'a Fold, bool),
-    /// So many lines of a fold that are not shown.
+    /// The number of lines of a fold that are not shown.
     More(usize),
 }
 
@@ -64,7 +64,7 @@ fn lines<'a>(ui: &Ui, id: Id, rows: &'a [Row], page: usize) -> Vec<Line<'a>> {
     lines
 }
 
-/// A line with its sign, tinted from edge to edge.
+/// Shows a line with its sign, tinted across the whole width.
 fn show_line(ui: &mut Ui, line: &DiffLine) {
     let palette = palette(ui);
     let (sign, name, ink, grounds) = match line.side {
@@ -93,7 +93,7 @@ fn show_line(ui: &mut Ui, line: &DiffLine) {
     }
 }
 
-/// The text of a line; what differs stands on a ground of its own.
+/// Lays out the text of a line with a background behind the changed words.
 fn job(ui: &Ui, line: &DiffLine, words: Option<Color32>) -> LayoutJob {
     let color = if line.side == Side::Same {
         palette(ui).weak
@@ -114,7 +114,7 @@ fn job(ui: &Ui, line: &DiffLine, words: Option<Color32>) -> LayoutJob {
     job
 }
 
-/// The button of lines that stand folded until it is clicked.
+/// Shows the button of folded lines.
 fn show_fold(ui: &mut Ui, id: Id, fold: &Fold, is_open: bool) {
     let n_lines = wording::count(fold.lines.len() + fold.more, "line");
     let what = match fold.side {
@@ -143,6 +143,6 @@ fn show_more(ui: &mut Ui, n: usize) {
     let more = wording::count(n, "line");
     ui.label(small(
         ui,
-        format!("{more} more of these: Parts has the whole text."),
+        format!("{more} more. The tab Parts shows the whole text."),
     ));
 }

@@ -1,4 +1,4 @@
-//! What the provider's cache should have served against what it did, and every call that missed it with the likely cause.
+//! The cache audit: expected and recorded cache reads, and every cache miss with its likely cause.
 
 use super::{PanelInput, small, weak};
 use crate::analysis::cost::{Audit, Break, Cause};
@@ -21,14 +21,14 @@ pub(super) fn show(
 ) {
     let Some(audit) = &costs.audit else {
         super::super::padded(ui, |ui| {
-            let said = "The file does not say what the provider's cache served, so there is nothing to hold the model against.";
+            let said = "The file contains no cache counts, so there is nothing to compare with the cache model.";
             ui.label(weak(ui, said));
         });
         return;
     };
     super::super::padded(ui, |ui| {
         ui.spacing_mut().item_spacing.y = space::XS;
-        said(ui, audit);
+        cache_summary(ui, audit);
         causes(ui, input, audit, commands);
     });
     if !audit.breaks.is_empty() {
@@ -36,28 +36,28 @@ pub(super) fn show(
     }
 }
 
-fn said(ui: &mut Ui, audit: &Audit) {
+fn cache_summary(ui: &mut Ui, audit: &Audit) {
     let share = audit.recorded.share_of(audit.predicted);
     let calls = wording::count(audit.calls.len(), "call");
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
-        ui.label(format!("Over {calls} the cache served "));
+        ui.label(format!("{calls}: cache read "));
         ui.label(
             RichText::new(wording::short(audit.recorded)).text_style(crate::app::theme::strong()),
         );
         ui.label(format!(
-            " tokens; our model of it expects {} ({} of that).",
+            " tokens; the cache model expects {} ({} of that).",
             wording::short(audit.predicted),
             wording::percent(share)
         ));
     });
     if audit.breaks.is_empty() {
-        let fine = "No call sent much again that it should have served.";
+        let fine = "No cache misses.";
         ui.label(RichText::new(fine).color(palette(ui).ok));
     }
 }
 
-/// Causes as filters: how many calls, how many tokens, how much more that cost.
+/// Shows the causes as filters, with their calls, tokens and extra cost.
 fn causes(ui: &mut Ui, input: &PanelInput<'_>, audit: &Audit, commands: &mut Vec<Command>) {
     if audit.breaks.is_empty() {
         return;
@@ -96,16 +96,16 @@ fn causes(ui: &mut Ui, input: &PanelInput<'_>, audit: &Audit, commands: &mut Vec
     });
 }
 
-/// `after a long pause 11 · 1.2M again · $6.90 more`
+/// Returns, for example, `after a long pause 11 · 1.2M resent · $6.90 more`.
 fn chip_text(name: &str, calls: usize, tokens: Tokens, usd: Option<Usd>) -> String {
     let more = usd.map_or_else(String::new, |usd| format!(" · {} more", wording::usd(usd)));
     let calls = wording::grouped(calls as u64);
-    format!("{name} {calls} · {} again{more}", wording::short(tokens))
+    format!("{name} {calls} · {} resent{more}", wording::short(tokens))
 }
 
 fn table(ui: &mut Ui, input: &PanelInput<'_>, audit: &Audit, commands: &mut Vec<Command>) {
     let cause = input.view.cost.cause;
-    // A cause that this session does not have hides nothing.
+    // A filter for a cause that this session lacks hides nothing.
     let cause = cause.filter(|cause| audit.breaks.iter().any(|b| b.cause == *cause));
     let misses = cost_view::misses(audit, cause);
     let table = TableBuilder::new(ui)
@@ -128,24 +128,24 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, audit: &Audit, commands: &mut Vec<
             head(
                 ui,
                 "likely cause",
-                "The nearest thing in the file that explains it",
+                "The nearest event in the file that explains the miss",
             );
         });
         cell(&mut row, Side::Right, |ui| {
             head(
                 ui,
-                "sent before",
-                "As much as this prompt shares with the one before at most",
+                "shared",
+                "Prompt tokens shared with the previous call, at most",
             );
         });
         cell(&mut row, Side::Right, |ui| {
-            head(ui, "served", "What the file says the cache served");
+            head(ui, "cache read", "Cache reads recorded in the file");
         });
         cell(&mut row, Side::Right, |ui| {
             head(
                 ui,
-                "sent again",
-                "Sent before, and paid for as if it were new",
+                "missed",
+                "Tokens sent before and billed again as new input",
             );
         });
         row.col(|_| {});

@@ -1,4 +1,4 @@
-//! The focused lane call by call: how much larger its prompt is than the one before, what came in, and what it cost.
+//! The calls of the focused lane: context growth, new messages and cost of each call.
 
 use super::{PanelInput, sum, weak};
 use crate::analysis::cost::CallCost;
@@ -14,10 +14,10 @@ use crate::units::Tokens;
 use egui::{Align, Frame, Id, Layout, Margin, RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder, TableRow};
 
-/// Growth from which on it is told in strong letters.
+/// Growth in tokens from which the number is shown in strong text.
 const MUCH: f64 = 10_000.0;
 
-/// A column.
+/// A column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Col {
     Call,
@@ -32,7 +32,7 @@ enum Col {
 }
 
 impl Col {
-    /// Columns with the width from which on each is there.
+    /// All columns, each with the minimum table width at which it is shown, in points.
     const ALL: [(Self, f32); 9] = [
         (Self::Call, 0.0),
         (Self::Context, 0.0),
@@ -45,7 +45,7 @@ impl Col {
         (Self::Cost, 0.0),
     ];
 
-    /// Its width in a list of so many calls.
+    /// Returns the column's layout in a list of `n_calls` calls.
     fn width(self, n_calls: usize) -> Column {
         match self {
             Self::Call => number_column(n_calls),
@@ -55,34 +55,38 @@ impl Col {
         }
     }
 
-    /// Its title, what it sorts by if anything, and what it means.
+    /// Returns the title, the sort key if any, and the hover text.
     fn head(self) -> (&'static str, Option<CallKey>, &'static str) {
         match self {
             Self::Call => ("call", Some(CallKey::Call), ""),
-            Self::Context => ("context", Some(CallKey::Context), "Tokens of the prompt"),
+            Self::Context => ("context", Some(CallKey::Context), "Tokens of the context"),
             Self::Grown => (
-                "grew by",
+                "growth",
                 Some(CallKey::Grown),
-                "How much larger the prompt is than that of the call before",
+                "Context tokens more than at the previous call",
             ),
             Self::CameIn => (
-                "came in",
+                "largest new",
                 None,
-                "The heaviest of the messages that were new at this call",
+                "The largest message that is new at this call",
             ),
             Self::Carried => (
-                "carried on",
+                "cumulative",
                 Some(CallKey::Carried),
-                "What came in here, times the calls that carried it in what was recorded",
+                "Tokens new at this call, times the recorded calls that sent them",
             ),
-            Self::Read => ("cache read", None, "Prompt tokens that the cache served"),
+            Self::Read => ("cache read", None, "Prompt tokens read from the cache"),
             Self::Fresh => (
                 "not cached",
                 Some(CallKey::Fresh),
-                "Prompt tokens that the cache did not serve",
+                "Prompt tokens not read from the cache",
             ),
             Self::Output => ("output", None, "Tokens of the answer"),
-            Self::Cost => ("cost", Some(CallKey::Cost), "The call at list prices"),
+            Self::Cost => (
+                "cost",
+                Some(CallKey::Cost),
+                "Cost of the call at list prices",
+            ),
         }
     }
 
@@ -105,7 +109,7 @@ pub(super) fn show(
     let lane = input.selection.lane;
     let run = input.runs.focused(&input.selection);
     let n = run.outcome.samples.len();
-    // The order may still be of another lane.
+    // The order can still be that of another lane.
     let order: Vec<u32> = input
         .calls
         .iter()
@@ -117,7 +121,7 @@ pub(super) fn show(
         return;
     }
     let cost = costs.of(lane);
-    whose(ui, input, cost, n);
+    lane_summary(ui, input, cost, n);
     let width = ui.available_width();
     let columns = Col::ALL.into_iter().filter(|(_, from)| width >= *from);
     let columns: Vec<Col> = columns.map(|(column, _)| column).collect();
@@ -163,8 +167,8 @@ pub(super) fn show(
     });
 }
 
-/// The lane that is shown, with its number of calls and what they cost.
-fn whose(ui: &mut Ui, input: &PanelInput<'_>, cost: Option<&LaneCost>, n: usize) {
+/// Shows the lane's name, number of calls and total cost.
+fn lane_summary(ui: &mut Ui, input: &PanelInput<'_>, cost: Option<&LaneCost>, n: usize) {
     let lane = input.selection.lane;
     let margin = Margin::symmetric(16, 4);
     Frame::new().inner_margin(margin).show(ui, |ui| {
@@ -182,7 +186,7 @@ fn whose(ui: &mut Ui, input: &PanelInput<'_>, cost: Option<&LaneCost>, n: usize)
     });
 }
 
-/// The row to scroll to: that of the selected call, once after another was selected elsewhere.
+/// Returns the row of the selected call after another call was selected elsewhere.
 fn reveal(ui: &Ui, input: &PanelInput<'_>, order: &[u32], run: &LaneRun) -> Option<usize> {
     let id = Id::unique("cost calls seen");
     let seen: Option<usize> = ui.data(|d| d.get_temp(id));
@@ -203,7 +207,7 @@ fn heading(ui: &mut Ui, input: &PanelInput<'_>, column: Col, commands: &mut Vec<
         return;
     };
     let sorted = (view.sort.key == key).then_some(view.sort.is_descending);
-    // The order of the calls goes without saying.
+    // The default order needs no arrow.
     let sorted = sorted.filter(|is_descending| key != CallKey::Call || *is_descending);
     if sort_head(ui, title, help, sorted) {
         let sort = view.sort.clicked(key);
@@ -227,8 +231,8 @@ fn content(
     cell(row, column.side(), |ui| match column {
         Col::Call => drop(ui.label(weak(ui, wording::number(step)))),
         Col::Context => drop(ui.label(wording::tokens(sample.tokens))),
-        Col::Grown => grown(ui, cost_view::grown(run, at)),
-        Col::CameIn => came_in(ui, input, step),
+        Col::Grown => growth_cell(ui, cost_view::grown(run, at)),
+        Col::CameIn => largest_new_message(ui, input, step),
         Col::Carried => {
             let heat = input.carried.and_then(|carried| carried.heat.get(step));
             let said = heat.map_or_else(|| "–".to_owned(), |heat| wording::short(heat.retained));
@@ -241,8 +245,8 @@ fn content(
     });
 }
 
-/// `+12 804`, strong where it is much; a fall is weak.
-fn grown(ui: &mut Ui, by: f64) {
+/// Shows growth such as `+12 804`: strong where it is large, weak where it is negative.
+fn growth_cell(ui: &mut Ui, by: f64) {
     let said = wording::grouped(by.abs() as u64);
     ui.label(match by {
         MUCH.. => RichText::new(format!("+{said}")).text_style(theme::strong()),
@@ -252,7 +256,7 @@ fn grown(ui: &mut Ui, by: f64) {
     });
 }
 
-fn came_in(ui: &mut Ui, input: &PanelInput<'_>, step: usize) {
+fn largest_new_message(ui: &mut Ui, input: &PanelInput<'_>, step: usize) {
     let ledger = &input.runs.case.ledger;
     let Some((message, _)) = input.document.biggest_growth(ledger, step) else {
         return;

@@ -1,4 +1,4 @@
-//! After how many further calls each compaction pays, of what was recorded and of every lane, and whether it did.
+//! Break-even of each compaction, as recorded and in every lane: the number of later calls after which it pays off.
 
 use super::{PanelInput, sum, weak};
 use crate::analysis::cost::BreakEven;
@@ -12,22 +12,30 @@ use crate::app::wording;
 use egui::{Align, Label, Layout, RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder, TableRow};
 
-/// Columns of figures: title, meaning, and the width from which on it is there.
+/// Columns of figures: title, hover text, and the minimum table width at which the column is shown (points).
 static HEADS: [(&str, &str, f32); 6] = [
     ("removed", "Tokens that later calls no longer send", 0.0),
     (
-        "written again",
-        "Tokens that the cache held and that this call writes again",
+        "rewritten",
+        "Cached tokens that this call writes to the cache again",
         0.0,
     ),
     (
         "costs once",
-        "Writing again what the cache held, and the summary",
+        "Cost of rewriting the cache and of the summary",
         620.0,
     ),
-    ("saves a call", "What each later call saves", 620.0),
-    ("pays after", "Calls after which it has paid", 0.0),
-    ("calls left", "Calls from it to the session's end", 560.0),
+    ("saves per call", "Savings at each later call", 620.0),
+    (
+        "pays after",
+        "Number of calls after which it has paid off",
+        0.0,
+    ),
+    (
+        "calls left",
+        "Calls from here to the end of the session",
+        560.0,
+    ),
 ];
 
 /// Shows the table.
@@ -40,7 +48,7 @@ pub(super) fn show(
     let rows = cost_view::compactions(costs);
     if rows.is_empty() {
         super::super::padded(ui, |ui| {
-            let said = "No lane removed anything that had been sent before, so nothing has to pay.";
+            let said = "No lane removed content that had been sent before, so there is no compaction to pay off.";
             ui.label(weak(ui, said));
         });
         return;
@@ -68,7 +76,7 @@ pub(super) fn show(
             for (title, help, _) in shown.iter().map(|i| HEADS[*i]) {
                 cell(&mut row, Side::Right, |ui| head(ui, title, help));
             }
-            cell(&mut row, Side::Left, |ui| head(ui, "did it pay?", ""));
+            cell(&mut row, Side::Left, |ui| head(ui, "paid off?", ""));
         });
     table.body(|body| {
         body.rows(space::ROW, rows.len(), |mut row| {
@@ -125,7 +133,7 @@ fn cells(
 
 fn needed(even: &BreakEven) -> String {
     match even.needed {
-        Some(0) => "at once".to_owned(),
+        Some(0) => "immediately".to_owned(),
         Some(calls) => wording::grouped(calls),
         None => "–".to_owned(),
     }
@@ -133,20 +141,20 @@ fn needed(even: &BreakEven) -> String {
 
 fn paid(even: &BreakEven) -> (&'static str, Tone) {
     match even.has_paid() {
-        Some(true) => ("paid", Tone::Ok),
-        Some(false) => ("did not pay", Tone::Warn),
-        None => ("not known", Tone::Weak),
+        Some(true) => ("yes", Tone::Ok),
+        Some(false) => ("no", Tone::Warn),
+        None => ("unknown", Tone::Weak),
     }
 }
 
-/// What else is to be known about a compaction.
+/// Returns remarks on a compaction's figures.
 fn remarks(even: &BreakEven) -> String {
     let mut said = format!("By {}.", even.stages.join(", "));
     if even.is_cold {
-        said.push_str(" The cache was empty anyway, so nothing was lost by it.");
+        said.push_str(" The cache was empty, so rewriting it costs nothing extra.");
     }
     if !even.knows_summary {
-        said.push_str(" What its summary cost is not in the file and left out.");
+        said.push_str(" The summary's cost is not recorded and not included.");
     }
     if even.once.is_none() {
         said.push_str(" No price is known.");

@@ -1,4 +1,4 @@
-//! What was recorded beside every lane: the total, how it differs, and what it is made of.
+//! Costs as recorded and of every lane: total, difference and components.
 
 use super::{PanelInput, sum, weak};
 use crate::analysis::cost::{Charge, Cost, CostSource};
@@ -13,37 +13,37 @@ use crate::units::{Tokens, Usd};
 use egui::{Align, Label, Layout, Rect, RichText, Sense, Ui, vec2};
 use egui_extras::{Column, TableBuilder, TableRow};
 
-/// What a total is made of: its name, what it means, and the part of a cost.
+/// A component of a total: its name, its hover text and its part of a cost.
 type Piece = (&'static str, &'static str, fn(&Cost) -> Charge);
 
 static PIECES: [Piece; 6] = [
-    (
-        "cache read",
-        "Prompt tokens that the cache served",
-        |cost| cost.read,
-    ),
+    ("cache read", "Prompt tokens read from the cache", |cost| {
+        cost.read
+    }),
     (
         "cache write",
-        "Prompt tokens that joined the cache",
+        "Prompt tokens written to the cache",
         |cost| cost.written,
     ),
-    ("uncached", "Prompt tokens that did neither", |cost| {
-        cost.uncached
-    }),
-    ("output", "Answers", |cost| cost.output),
+    (
+        "uncached",
+        "Prompt tokens neither read from nor written to the cache",
+        |cost| cost.uncached,
+    ),
+    ("output", "Tokens of the answers", |cost| cost.output),
     (
         "summaries",
-        "Requests for summaries: what they sent and got back",
+        "Input and output of summary requests",
         |cost| cost.summaries,
     ),
     (
         "rejected",
-        "Tries that the provider rejected as too long",
+        "Calls that the provider rejected as too long",
         |cost| cost.rejected,
     ),
 ];
 
-/// Shows the table and what is to be known about its figures.
+/// Shows the table and its notes.
 pub(super) fn show(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -55,14 +55,14 @@ pub(super) fn show(
     table(ui, input, (costs, &said.join("\n")), commands);
 }
 
-/// Width of the lane's name and its sums, of a piece, of how many pieces have no room, and of a bar that can be told from
-/// another.
+/// Widths in points: the lane's name and sums, a component, the count of hidden components, and the narrowest useful
+/// bar.
 const FIXED: f32 = 330.0;
 const PIECE: f32 = 78.0;
 const MORE: f32 = 28.0;
 const BAR: f32 = 100.0;
 
-/// The pieces that are something in any lane, by their indices: those that have room, and the others.
+/// Returns the indices of the components that are not zero in all lanes: those that fit and the others.
 fn pieces(ui: &Ui, rows: &[(Option<usize>, &Cost)]) -> (Vec<usize>, Vec<usize>) {
     let is_any = |piece: &usize| {
         let (.., part) = PIECES[*piece];
@@ -111,7 +111,7 @@ fn table(
             head(ui, "cost", "All calls at list prices");
         });
         cell(&mut row, Side::Right, |ui| {
-            let help = "More or less than what was recorded";
+            let help = "Difference from the recorded cost";
             head(ui, "vs recorded", help);
         });
         for piece in &pieces {
@@ -121,7 +121,7 @@ fn table(
         cell(&mut row, Side::Left, |ui| {
             if !others.is_empty() {
                 let names: Vec<&str> = others.iter().map(|piece| PIECES[*piece].0).collect();
-                let help = format!("No room for {}", names.join(", "));
+                let help = format!("Hidden for lack of width: {}", names.join(", "));
                 head(ui, &format!("+{}", others.len()), &help);
             }
         });
@@ -173,13 +173,13 @@ fn total(ui: &mut Ui, cost: &Cost) {
     ui.label(RichText::new(said).text_style(theme::strong()))
         .on_hover_text(match cost.source {
             CostSource::Recorded => {
-                "From what the provider counted for each call, its cache included"
+                "Based on the provider's counts for each call, including its cache"
             }
-            CostSource::Modelled => "By the model of the provider's cache",
+            CostSource::Modelled => "Based on a model of the provider's cache",
         });
 }
 
-/// How much more or less than what was recorded, as both are shown: dearer in amber, cheaper in green.
+/// Shows the difference from the recorded cost as displayed: higher in amber, lower in green.
 fn difference(ui: &mut Ui, cost: &Cost, recorded: Option<Usd>, lane: Option<usize>) {
     let (Some(_), Some(usd), Some(recorded)) = (lane, cost.total(), recorded) else {
         ui.label(weak(ui, "–"));
@@ -198,7 +198,7 @@ fn difference(ui: &mut Ui, cost: &Cost, recorded: Option<Usd>, lane: Option<usiz
 fn charge(ui: &mut Ui, cost: &Cost, piece: usize) {
     let (.., part) = PIECES[piece];
     let charge = part(cost);
-    // A sum of which a part is not known is not known.
+    // A sum with an unknown part is unknown.
     let known = cost.total().map(|_| charge.usd);
     let tokens = format!("{} tokens", wording::tokens(charge.tokens));
     sum(ui, known, Tone::Plain).on_hover_text(tokens);
@@ -214,27 +214,25 @@ fn bar(ui: &mut Ui, share: f32, lane: Option<usize>) {
         .rect_filled(bar, 2.0, color.gamma_multiply(0.8));
 }
 
-/// How the figures are known.
+/// Returns notes on how the figures are determined.
 fn notes(costs: &Costs) -> Vec<String> {
     let recorded = &costs.recorded.cost;
     let mut said = Vec::new();
     if recorded.source == CostSource::Modelled {
         said.push(
-            "The file does not count what its cache did: what was recorded is modelled like the lanes.".to_owned(),
+            "The file contains no cache counts: recorded costs use the cache model, like the lanes.".to_owned(),
         );
     } else {
         let modelled = costs.modelled.total().map(wording::usd);
-        let modelled = modelled.map_or_else(String::new, |usd| {
-            format!("; by the model of its cache ≈{usd}")
-        });
+        let modelled = modelled.map_or_else(String::new, |usd| format!("; cache model ≈{usd}"));
         said.push(format!(
-            "Recorded: by the provider's own counts{modelled}. Lanes: by the model of its cache."
+            "Recorded: provider's counts{modelled}. Lanes: cache model."
         ));
     }
     if recorded.estimated_outputs > 0 {
         let answers = wording::count(recorded.estimated_outputs, "answer");
         said.push(format!(
-            "{answers} without a reported size: what the file holds of them was priced."
+            "{answers} without a reported size: estimated from the recorded content."
         ));
     }
     let lanes = costs.lanes.iter().map(|lane| &lane.cost);
@@ -242,7 +240,7 @@ fn notes(costs: &Costs) -> Vec<String> {
         .chain([recorded])
         .any(|cost| cost.rejected.tokens > Tokens::ZERO);
     if is_any_rejected && !costs.billing.bills_rejected {
-        said.push("Rejected tries cost nothing: no provider we know bills them.".to_owned());
+        said.push("Rejected calls are free: no known provider bills them.".to_owned());
     }
     said
 }

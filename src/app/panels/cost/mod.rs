@@ -1,4 +1,4 @@
-//! The tab Cost: what was recorded and what every lane would have cost, with the provider's cache; prices beside it.
+//! The tab Cost: the cost as recorded and of every lane, including the provider's cache, and the prices.
 
 mod cache;
 mod calls;
@@ -15,11 +15,11 @@ use crate::app::wording;
 use crate::units::Usd;
 use egui::{Frame, Panel, RichText, Ui};
 
-/// Least width of the prices, and what they leave to the page.
+/// Minimum widths of the prices and of the page, in points.
 const PRICES: f32 = 268.0;
 const MIN_PAGE: f32 = 420.0;
 
-/// Which page is shown, at the right of the drawer's tabs; from right to left.
+/// Shows the choice of the page at the right of the drawer's tabs, from right to left.
 pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     ui.spacing_mut().interact_size.y = 22.0;
     ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
@@ -36,10 +36,10 @@ pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comm
     }
 }
 
-/// Shows the chosen page, and the prices beside it.
+/// Shows the chosen page and the prices next to it.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     let Some(costs) = input.costs else {
-        super::padded(ui, |ui| ui.label(weak(ui, "Working out what it costs…")));
+        super::padded(ui, |ui| ui.label(weak(ui, "Computing costs…")));
         return;
     };
     let most = (ui.available_width() - MIN_PAGE).max(PRICES);
@@ -49,7 +49,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         .size_range(PRICES..=most)
         .frame(Frame::new().fill(palette(ui).panel))
         .show(ui, |ui| prices::show(ui, input, costs, commands));
-    // Never over the prices, however narrow.
+    // The page must not extend over the prices.
     ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
     ui.spacing_mut().item_spacing.y = 0.0;
     match input.view.cost.page {
@@ -60,7 +60,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
     }
 }
 
-/// A sum in a cell: a dash where it is not known, weak where it is nothing.
+/// Shows a sum in a cell: a dash if unknown, weak if zero.
 fn sum(ui: &mut Ui, usd: Option<Usd>, tone: Tone) -> egui::Response {
     match usd {
         None => ui.label(weak(ui, "–")),

@@ -1,4 +1,4 @@
-//! The prices that all figures go by, and how calls are billed: chosen here, and undone like any setting.
+//! The choice of prices and billing rules. Changes can be undone like any setting.
 
 use super::super::model_menu;
 use super::{PanelInput, small, weak};
@@ -16,7 +16,7 @@ use egui::{
     Button, ComboBox, DragValue, Grid, Popup, PopupCloseBehavior, RichText, ScrollArea, Ui,
 };
 
-/// Shows prices and how calls are billed.
+/// Shows the prices and billing rules.
 pub(super) fn show(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -38,16 +38,14 @@ pub(super) fn show(
                     typed(ui, own);
                 } else {
                     for model in &costs.models {
-                        known(ui, model);
+                        recorded_model(ui, model);
                     }
                 }
                 ui.add_space(space::S);
                 widgets::section(ui, "Billing");
                 lifetime(ui, costs, &mut billing);
                 ui.checkbox(&mut billing.bills_rejected, "Rejected calls are billed")
-                    .on_hover_text(
-                        "No provider that we know bills a call that it rejects as too long",
-                    );
+                    .on_hover_text("No known provider bills a call that it rejects as too long");
             });
         });
     if billing != input.config.billing {
@@ -55,33 +53,33 @@ pub(super) fn show(
     }
 }
 
-/// Whose prices: the recorded models', another model's, or one's own.
+/// Shows the choice of prices: those of the recorded models, of another model, or custom.
 fn choose(ui: &mut Ui, (input, costs): (&PanelInput<'_>, &Costs), billing: &mut BillingChoice) {
     let said = match &billing.price {
-        PriceChoice::Recorded => "The recorded models'".to_owned(),
+        PriceChoice::Recorded => "Recorded models".to_owned(),
         PriceChoice::Model(name) => format!("All as {name}"),
-        PriceChoice::Own(_) => "My own".to_owned(),
+        PriceChoice::Own(_) => "Custom".to_owned(),
     };
     let button = Button::new(said).right_text("⏷").truncate();
     let button = ui.add_sized([ui.available_width(), 24.0], button);
     let button = button
         .accessible_name("Prices")
-        .on_hover_text("Whose prices all calls have");
+        .on_hover_text("Prices of all calls");
     Popup::menu(&button)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .show(|ui| {
             ui.set_width(model_menu::WIDTH);
             let choice = &mut billing.price;
             if ui
-                .radio(*choice == PriceChoice::Recorded, "The recorded models'")
+                .radio(*choice == PriceChoice::Recorded, "Recorded models")
                 .clicked()
             {
                 *choice = PriceChoice::Recorded;
                 ui.close();
             }
             if ui
-                .radio(matches!(choice, PriceChoice::Own(_)), "My own…")
-                .on_hover_text("Prices that you type; they are remembered")
+                .radio(matches!(choice, PriceChoice::Own(_)), "Custom…")
+                .on_hover_text("Prices that you enter; they are saved")
                 .clicked()
             {
                 let known = costs.models.iter().find_map(|model| model.price.as_ref());
@@ -101,8 +99,8 @@ fn choose(ui: &mut Ui, (input, costs): (&PanelInput<'_>, &Costs), billing: &mut 
         });
 }
 
-/// A recorded model with its prices, or that none is known.
-fn known(ui: &mut Ui, model: &ModelPrice) {
+/// Shows a recorded model with its prices, or that no price is known.
+fn recorded_model(ui: &mut Ui, model: &ModelPrice) {
     ui.add_space(space::XS);
     let name = if model.model.is_empty() {
         "The file names no model".to_owned()
@@ -111,17 +109,16 @@ fn known(ui: &mut Ui, model: &ModelPrice) {
     };
     let Some(price) = &model.price else {
         ui.label(RichText::new(name).color(palette(ui).text));
-        let said =
-            "No price is known: choose a model's or type your own. Until then costs stay blank.";
+        let said = "No price is known: choose another model or enter custom prices. Until then costs stay blank.";
         ui.label(small(ui, said).color(palette(ui).warn));
         return;
     };
     ui.label(name);
     figures(ui, price);
     let place = if price.verified {
-        "on the vendor's own page"
+        "from the vendor's price page"
     } else {
-        "elsewhere than on the vendor's own page"
+        "from another source"
     };
     let said = format!("read {} {place}", price.read);
     ui.label(small(ui, said)).on_hover_ui(|ui| {
@@ -158,13 +155,13 @@ fn figures(ui: &mut Ui, price: &Price) {
         })
         .response
         .on_hover_text(
-            "USD for a million tokens; in brackets, kept in the cache for the longer time",
+            "USD per million tokens; in parentheses, writes with the long cache lifetime",
         );
 }
 
-/// One's own prices.
+/// Shows the fields for custom prices.
 fn typed(ui: &mut Ui, own: &mut OwnPrice) {
-    ui.label(small(ui, "USD for a million tokens"));
+    ui.label(small(ui, "USD per million tokens"));
     Grid::new("own price")
         .num_columns(2)
         .spacing([12.0, 4.0])
@@ -215,7 +212,7 @@ fn rate_field(ui: &mut Ui, name: &str, rate: &mut Rate) {
     ui.end_row();
 }
 
-/// How long the cache keeps a prefix.
+/// Shows the choice of the cache lifetime.
 fn lifetime(ui: &mut Ui, costs: &Costs, billing: &mut BillingChoice) {
     let rule = costs.models.iter().find_map(|model| model.price.as_ref());
     let prices = billing.prices();
@@ -229,13 +226,13 @@ fn lifetime(ui: &mut Ui, costs: &Costs, billing: &mut BillingChoice) {
     };
     let named = |lifetime: Lifetime| match (lifetime, time(lifetime)) {
         (_, Some(time)) => time,
-        (Lifetime::Usual, None) => "the usual time".to_owned(),
-        (Lifetime::Long, None) => "the longer time".to_owned(),
+        (Lifetime::Usual, None) => "default".to_owned(),
+        (Lifetime::Long, None) => "long".to_owned(),
     };
     let said = named(billing.lifetime.unwrap_or(costs.lifetime));
     let is_told = billing.lifetime.is_none();
     ui.horizontal(|ui| {
-        ui.label(weak(ui, "cache keeps"));
+        ui.label(weak(ui, "cache lifetime"));
         let combo = ComboBox::from_id_salt("cache time")
             .selected_text(said)
             .truncate();
@@ -246,7 +243,7 @@ fn lifetime(ui: &mut Ui, costs: &Costs, billing: &mut BillingChoice) {
                     billing.lifetime = lifetime;
                 }
             };
-            offer(None, "as the file shows".to_owned());
+            offer(None, "as recorded".to_owned());
             offer(Some(Lifetime::Usual), named(Lifetime::Usual));
             if time(Lifetime::Long).is_some() {
                 offer(Some(Lifetime::Long), named(Lifetime::Long));
@@ -254,10 +251,10 @@ fn lifetime(ui: &mut Ui, costs: &Costs, billing: &mut BillingChoice) {
         });
         shown
             .response
-            .accessible_name("Cache time")
-            .on_hover_text("How long the provider keeps a prefix that is not used");
+            .accessible_name("Cache lifetime")
+            .on_hover_text("Time for which the provider keeps an unused prefix")
     });
     if is_told {
-        ui.label(small(ui, "as the file shows"));
+        ui.label(small(ui, "as recorded"));
     }
 }

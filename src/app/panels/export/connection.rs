@@ -1,4 +1,4 @@
-//! How the model is reached, folded away until somebody needs it: time limits, tries, proxy, certificates.
+//! Connection settings of the model, folded by default: time limits, attempts, proxy and certificates.
 
 use super::super::path_field::PathField;
 use super::model::{field, row};
@@ -24,13 +24,13 @@ pub(super) fn show(ui: &mut Ui, draft: &mut ConnectionDraft, commands: &mut Vec<
             ui,
             "proxy",
             proxy,
-            "the system's; or none, or http://HOST:PORT",
+            "system proxy; or none, or http://HOST:PORT",
         );
         row(ui, "CA file", |ui, label| {
             let path = PathField {
                 id: "certificates",
                 label,
-                hint: "PEM, to trust beside the system's",
+                hint: "PEM file, in addition to the system's",
             };
             if path.show(ui, &mut draft.ca_file) {
                 commands.push(Command::BrowseExport(Place::CaFile));
@@ -40,12 +40,12 @@ pub(super) fn show(ui: &mut Ui, draft: &mut ConnectionDraft, commands: &mut Vec<
             ui,
             "temperature",
             &mut draft.temperature,
-            "the model's own; or a number from 0 to 2",
+            "model's default; or a number from 0 to 2",
         );
     });
 }
 
-/// Time limits and tries, side by side.
+/// Shows the time limits and the number of attempts side by side.
 fn limits(ui: &mut Ui, draft: &mut ConnectionDraft) {
     let (limits, retries) = (Limits::default(), Retries::default());
     let short = |limit| humantime::format_duration(limit).to_string();
@@ -59,21 +59,21 @@ fn limits(ui: &mut Ui, draft: &mut ConnectionDraft) {
         };
         cell(
             &mut draft.whole,
-            format!("{} in all", short(limits.total)),
-            "Time limit of an answer",
-            "How long an answer may take as a whole, every try included: seconds, or a time as 5 min",
+            format!("{} total", short(limits.total)),
+            "Total time limit",
+            "Maximum time for an answer including all attempts: seconds, or a time such as 5 min",
         );
         cell(
             &mut draft.begin,
-            format!("{} to begin", short(limits.first_byte)),
-            "Time limit for an answer to begin",
-            "How long until an answer begins; models on a slow machine read the whole prompt first",
+            format!("{} first byte", short(limits.first_byte)),
+            "First byte time limit",
+            "Maximum time until an answer begins; models on a slow machine read the whole prompt first",
         );
         cell(
             &mut draft.tries,
-            format!("{} tries", retries.most + 1),
-            "Tries",
-            "How often a question is asked at most, where the server is busy or cannot be reached",
+            format!("{} attempts", retries.most + 1),
+            "Attempts",
+            "Maximum number of attempts if the server is busy or unreachable",
         );
     });
 }

@@ -1,4 +1,4 @@
-//! What was written, and how it was found when it was read again.
+//! The result of an export: the written file and the checks after reading it back.
 
 use super::super::{PanelInput, small, weak};
 use crate::app::command::Command;
@@ -10,7 +10,7 @@ use crate::exec::{Exported, Resumed, Sidecars};
 use egui::{Align, Id, Label, Layout, RichText, TextStyle, Ui};
 use std::path::Path;
 
-/// Shows it.
+/// Shows the result.
 pub(super) fn show(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -32,11 +32,11 @@ pub(super) fn show(
         place(ui, path, commands);
     }
     if let Some(sidecars) = &exported.sidecars {
-        beside(ui, sidecars);
+        sidecar_files(ui, sidecars);
     }
 }
 
-/// What it weighed before and weighs now.
+/// Returns the sizes before and after the export.
 fn headline(input: &PanelInput<'_>, export: &Export, exported: &Exported) -> String {
     let n_steps = input.document.session().steps.len();
     let at = wording::place(export.draft.step, n_steps);
@@ -45,7 +45,7 @@ fn headline(input: &PanelInput<'_>, export: &Export, exported: &Exported) -> Str
         wording::tokens(exported.after),
     );
     let whose = match export.draft.what {
-        What::Saw => return format!("What the model saw {at}: {after} tokens"),
+        What::Saw => return format!("Context {at}: {after} tokens"),
         What::AsShown => format!("History {at}"),
         What::CompactNow | What::CompactNowForced => "Last recorded context".to_owned(),
     };
@@ -57,7 +57,7 @@ fn headline(input: &PanelInput<'_>, export: &Export, exported: &Exported) -> Str
 }
 
 fn checks(ui: &mut Ui, exported: &Exported) {
-    // One after another, so that the eye can follow what was checked.
+    // The checks appear one after another.
     let shown = ui.ctx().animate_value_with_time(
         Id::unique(("checks", &exported.output)),
         exported.checks.len() as f32,
@@ -77,12 +77,12 @@ fn checks(ui: &mut Ui, exported: &Exported) {
     }
 }
 
-/// Where it was written, and what can be done with it.
+/// Shows the output path and its actions.
 pub(in crate::app::panels) fn place(ui: &mut Ui, path: &Path, commands: &mut Vec<Command>) {
     ui.add_space(space::XS);
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if widgets::secondary_button(ui, "Open it here", "")
+            if widgets::secondary_button(ui, "Open here", "")
                 .on_hover_text("Replaces the session in this window")
                 .clicked()
             {
@@ -101,7 +101,7 @@ pub(in crate::app::panels) fn place(ui: &mut Ui, path: &Path, commands: &mut Vec
     });
 }
 
-/// The command that carries on with what was written.
+/// Shows the command that resumes the exported session.
 fn resume(ui: &mut Ui, resumed: &Resumed, commands: &mut Vec<Command>) {
     place(ui, &resumed.path, commands);
     ui.add_space(space::XS);
@@ -120,17 +120,16 @@ fn resume(ui: &mut Ui, resumed: &Resumed, commands: &mut Vec<Command>) {
     });
 }
 
-/// What stands beside the managed file.
-fn beside(ui: &mut Ui, sidecars: &Sidecars) {
-    let text =
-        "Beside it: what was taken out, and a manifest; `plimsoll restore` gives the source back.";
+/// Shows the files written with the managed conversation.
+fn sidecar_files(ui: &mut Ui, sidecars: &Sidecars) {
+    let text = "Also written: the removed content and a manifest. `plimsoll restore` recreates the source.";
     ui.label(small(ui, text)).on_hover_ui(|ui| {
         ui.label(sidecars.removed.display().to_string());
         ui.label(sidecars.manifest.display().to_string());
     });
     if let Some((folder, n)) = &sidecars.files {
         let files = wording::count(*n, "file");
-        let text = format!("{files} that the policy wrote, in {}", folder.display());
+        let text = format!("{files} written by the policy, in {}", folder.display());
         ui.add(Label::new(small(ui, text)).truncate())
             .on_hover_text(folder.display().to_string());
     }

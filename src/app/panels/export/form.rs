@@ -1,4 +1,4 @@
-//! The form of an export: which lane, what of it, who writes summaries, how it is written and where to.
+//! The form of an export: lane, content, summarizer, format and output path.
 
 use super::super::path_field::PathField;
 use super::super::{PanelInput, small, weak};
@@ -16,10 +16,10 @@ use crate::formats::{self, Resume};
 use egui::{Align, ComboBox, Id, Layout, ScrollArea, TextEdit, Ui, vec2};
 use std::path::Path;
 
-/// Width of the labels.
+/// Width of the labels, in points.
 const LABEL: f32 = 84.0;
 
-/// Shows the form; `takes_focus` focuses the chosen lane.
+/// Shows the form. `takes_focus` focuses the chosen lane.
 pub(super) fn show(
     ui: &mut Ui,
     (input, export): (&PanelInput<'_>, &Export),
@@ -28,15 +28,17 @@ pub(super) fn show(
     commands: &mut Vec<Command>,
 ) {
     line(ui, "lane", |ui, _| lanes(ui, input, draft, takes_focus));
-    line(ui, "what", |ui, _| ui.vertical(|ui| what(ui, input, draft)));
+    line(ui, "content", |ui, _| {
+        ui.vertical(|ui| content_choice(ui, input, draft))
+    });
     let by_hand = by_hand::said(&input.runs.case.by_hand);
     if !by_hand.is_empty() {
-        line(ui, "by hand", |ui, _| {
+        line(ui, "edits", |ui, _| {
             let size = vec2(ui.available_width(), space::CONTROL);
             let layout = Layout::left_to_right(Align::Center);
             ui.allocate_ui_with_layout(size, layout, |ui| {
                 ui.label(&by_hand);
-                ui.label(small(ui, "messages, as the table marks them"));
+                ui.label(small(ui, "messages, as shown in the table"));
             });
         });
     }
@@ -67,7 +69,7 @@ pub(super) fn show(
             let size = vec2(ui.available_width(), space::CONTROL);
             let layout = Layout::left_to_right(Align::Center);
             ui.allocate_ui_with_layout(size, layout, |ui| {
-                let text = format!("where {} looks for its sessions", resume.program);
+                let text = format!("the session folder of {}", resume.program);
                 ui.label(weak(ui, text));
             });
         });
@@ -95,7 +97,7 @@ pub(super) fn show(
     }
 }
 
-/// A labelled line of the form; the label stands at the first line of what it names.
+/// Shows a labelled line of the form. The label aligns with the first line of its content.
 fn line<R>(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, Id) -> R) {
     widgets::labelled(ui, (label, LABEL, space::M), content);
     ui.add_space(space::XS);
@@ -114,7 +116,7 @@ fn lanes(ui: &mut Ui, input: &PanelInput<'_>, draft: &mut Draft, takes_focus: bo
             }
             let toggle = match lane {
                 Some(_) => toggle,
-                None => toggle.on_hover_text("What the recorded model really saw"),
+                None => toggle.on_hover_text("The recorded context"),
             };
             if toggle.clicked() {
                 draft.lane = lane;
@@ -123,13 +125,13 @@ fn lanes(ui: &mut Ui, input: &PanelInput<'_>, draft: &mut Draft, takes_focus: bo
     });
 }
 
-fn what(ui: &mut Ui, input: &PanelInput<'_>, draft: &mut Draft) {
+fn content_choice(ui: &mut Ui, input: &PanelInput<'_>, draft: &mut Draft) {
     let n_steps = input.document.session().steps.len();
     let place = wording::place(draft.step, n_steps);
     if draft.lane.is_some() {
-        let as_shown = format!("As this lane shows it {place}");
+        let as_shown = format!("As shown in this lane {place}");
         ui.radio_value(&mut draft.what, What::AsShown, as_shown)
-            .on_hover_text("The policy on from the first call; its summaries are written for real");
+            .on_hover_text("Apply the policy from the first call on; generates its summaries");
         let last = input.runs.recorded.outcome.context.tokens();
         let now = format!(
             "Compact now: the last recorded context, {} tokens",
@@ -137,19 +139,19 @@ fn what(ui: &mut Ui, input: &PanelInput<'_>, draft: &mut Draft) {
         );
         ui.radio_value(&mut draft.what, What::CompactNow, now)
             .on_hover_text(
-                "At the end of the session; the policy applied once, if its trigger is met",
+                "At the end of the session; applies the policy once if its trigger is met",
             );
-        let forced = "Compact now, trigger met or not";
+        let forced = "Compact now, regardless of the trigger";
         ui.radio_value(&mut draft.what, What::CompactNowForced, forced)
-            .on_hover_text("At the end of the session; the policy applied once");
+            .on_hover_text("At the end of the session; applies the policy once");
     }
     let saw = match draft.lane {
-        Some(_) => format!("What its model would see {place}, the file alone"),
-        None => format!("What the model really saw {place}, the file alone"),
+        Some(_) => format!("Context of this lane {place}, file only"),
+        None => format!("Recorded context {place}, file only"),
     };
     ui.radio_value(&mut draft.what, What::Saw, saw)
         .on_hover_text(
-            "Ends before the answer to that call; written whether anything was done by then or not",
+            "Ends before the answer to that call; written even if the policy has not acted by then",
         );
 }
 
@@ -163,18 +165,18 @@ fn summaries(ui: &mut Ui, export: &Export, draft: &mut Draft, commands: &mut Vec
         who(
             Who::Digest,
             "Digest",
-            "Put together from the conversation itself, without a model",
+            "Extracted from the conversation, without a model",
         );
-        who(Who::Person, "My text", "Paste a summary that you have");
+        who(Who::Person, "My text", "Paste an existing summary");
         who(
             Who::Model,
             "A model",
-            "Sends what is to be summarized to a model, once you have agreed",
+            "Sends the content to a model after you confirm",
         );
         who(
             Who::Log,
             "A log",
-            "What a model answered in an earlier run, from its log: nothing is sent",
+            "Answers from the log of an earlier run: nothing is sent",
         );
     });
     match draft.who {
@@ -198,34 +200,34 @@ fn pasted(ui: &mut Ui, draft: &mut Draft) {
         });
 }
 
-/// The log that answers.
+/// Shows the field for the log that supplies the answers.
 fn replayed(ui: &mut Ui, draft: &mut Draft, commands: &mut Vec<Command>) {
     ui.add_space(space::XS);
     model::row(ui, "log", |ui, label| {
         let field = PathField {
             id: "replayed log",
             label,
-            hint: "of an earlier run like this one",
+            hint: "log of an earlier run with the same settings",
         };
         if field.show(ui, &mut draft.replay) {
             commands.push(Command::BrowseExport(Place::Replay));
         }
     });
     model::row(ui, "", |ui, _| {
-        if ui.link("Choose among the kept logs…").clicked() {
+        if ui.link("Choose from saved logs…").clicked() {
             commands.push(Command::Logs(LogsWish::Show));
         }
     });
 }
 
-/// A file, or a session that the program can carry on with.
+/// Shows the choice between a file and a session that the program can resume.
 fn target(ui: &mut Ui, draft: &mut Draft, resume: &Resume) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::L;
         ui.radio_value(&mut draft.target, Target::File, "a new file");
         let name = format!("a new session in {}", resume.program);
         let help = format!(
-            "Into the folder that {} keeps its sessions in, under a new id. The recorded session stays as it is. You see where before it is written.",
+            "Into the session folder of {}, under a new id. The recorded session is not changed. You can check the path before it is written.",
             resume.program
         );
         ui.radio_value(&mut draft.target, Target::Store, name)
@@ -233,7 +235,7 @@ fn target(ui: &mut Ui, draft: &mut Draft, resume: &Resume) {
     });
 }
 
-/// Whether the lane's policy moves texts into files.
+/// Returns whether the lane's policy moves texts into files.
 fn writes_files(input: &PanelInput<'_>, draft: &Draft) -> bool {
     let Some(lane) = draft.lane.and_then(|lane| input.runs.lanes.get(lane)) else {
         return false;
@@ -258,14 +260,14 @@ fn files(
     let field = PathField {
         id: "export files",
         label,
-        hint: &format!("{name} beside {beside_what}"),
+        hint: &format!("{name} next to {beside_what}"),
     };
     if field.show(ui, &mut draft.files) {
         commands.push(Command::BrowseExport(Place::Files));
     }
 }
 
-/// What is wrong with a model as it is named, in one line.
+/// Returns the error in the model settings, in one line.
 pub(super) fn model_trouble(model: &ModelDraft) -> Option<String> {
     let endpoint = model.endpoint().err();
     endpoint.or_else(|| model.connection.trouble())

@@ -1,4 +1,4 @@
-//! The fields that name the model which writes summaries.
+//! The fields that select the summarizer model.
 
 use super::super::path_field::PathField;
 use super::super::small;
@@ -10,7 +10,7 @@ use crate::app::widgets;
 use crate::providers::APIS;
 use egui::{ComboBox, RichText, TextEdit, Ui};
 
-/// Width of the labels.
+/// Width of the labels, in points.
 const LABEL: f32 = 82.0;
 
 /// Shows the fields.
@@ -31,13 +31,13 @@ pub(super) fn show(ui: &mut Ui, export: &Export, draft: &mut Draft, commands: &m
         combo.response.labelled_by(id);
     });
     field(ui, "address", &mut model.base_url, api.base_url);
-    field(ui, "model", &mut model.model, "as the server names it");
+    field(ui, "model", &mut model.model, "name on the server");
     row(ui, "key", |ui, id| {
         let half = (ui.available_width() - space::S) / 2.0;
         let mut key = export.key.clone();
         let typed = TextEdit::singleline(&mut key.0)
             .password(true)
-            .hint_text("typed, for this run");
+            .hint_text("API key for this run");
         let response = ui.add_sized([half, space::CONTROL], typed).labelled_by(id);
         if response
             .on_hover_text("Kept until this dialog closes; never written or shown")
@@ -49,47 +49,47 @@ pub(super) fn show(ui: &mut Ui, export: &Export, draft: &mut Draft, commands: &m
             .hint_text(format!("or in {}", api.key_variable));
         ui.add_sized([half, space::CONTROL], variable)
             .accessible_name("Environment variable of the key")
-            .on_hover_text("The environment variable that holds the key");
+            .on_hover_text("The environment variable that contains the key");
     });
-    field(ui, "window", &mut model.window, "asked of the server");
+    field(ui, "window", &mut model.window, "from the server");
     row(ui, "prompt", |ui, id| {
         let edit = TextEdit::multiline(&mut model.prompt)
             .desired_rows(1)
             .desired_width(f32::INFINITY)
-            .hint_text("the policy's own");
-        ui.add(edit)
-            .labelled_by(id)
-            .on_hover_text("For our own policies; real systems ask in their own words");
+            .hint_text("policy's prompt");
+        ui.add(edit).labelled_by(id).on_hover_text(
+            "Applies to generic policies only; presets of real systems use their own prompts",
+        );
     });
     log(ui, export, model, commands);
     connection::show(ui, &mut model.connection, commands);
     remark(ui, model);
 }
 
-/// What keeps the form from going on, or what happens when it does.
+/// Shows what the form still needs, or how sending works.
 fn remark(ui: &mut Ui, model: &ModelDraft) {
     match (model.endpoint(), form::model_trouble(model)) {
         (Err(_), _) if model.model.trim().is_empty() => {
-            ui.label(small(ui, "Name the model to go on."));
+            ui.label(small(ui, "Enter the model name to continue."));
         }
         (_, Some(why)) => {
             ui.label(RichText::new(why).color(palette(ui).bad));
         }
         (Ok(endpoint), _) if !endpoint.is_encrypted() && !endpoint.is_local() => {
-            let text = format!("What is sent to {} is not encrypted.", endpoint.host());
+            let text = format!("The connection to {} is not encrypted.", endpoint.host());
             ui.label(RichText::new(text).color(palette(ui).warn));
         }
         _ => {
-            let text = "Nothing is sent before you have seen how much goes where.";
+            let text = "Nothing is sent before you confirm the amount and the destination.";
             ui.label(small(ui, text));
         }
     }
 }
 
-/// Whether requests and answers are kept, and where.
+/// Shows whether and where requests and answers are logged.
 fn log(ui: &mut Ui, export: &Export, model: &mut ModelDraft, commands: &mut Vec<Command>) {
     row(ui, "log", |ui, _| {
-        let help = "With a log the run can be made again without a model. It holds private text, and never a key.";
+        let help = "A log allows the run to be repeated without a model. It contains private text, but never a key.";
         ui.checkbox(&mut model.keeps_log, "Keep requests and answers")
             .on_hover_text(help);
     });
@@ -101,9 +101,9 @@ fn log(ui: &mut Ui, export: &Export, model: &mut ModelDraft, commands: &mut Vec<
             id: "log file",
             label,
             hint: if export.keeps_state {
-                "a new file in the program's own folder"
+                "a new file in Plimsoll's data folder"
             } else {
-                "a new file; the program keeps nothing of its own"
+                "a new file; no data folder is used"
             },
         };
         if field.show(ui, &mut model.log) {
@@ -112,7 +112,7 @@ fn log(ui: &mut Ui, export: &Export, model: &mut ModelDraft, commands: &mut Vec<
     });
 }
 
-/// A labelled line with a field for a text.
+/// Shows a labelled line with a text field.
 pub(super) fn field(ui: &mut Ui, label: &str, text: &mut String, hint: &str) {
     row(ui, label, |ui, id| {
         let edit = TextEdit::singleline(text)
@@ -122,7 +122,7 @@ pub(super) fn field(ui: &mut Ui, label: &str, text: &mut String, hint: &str) {
     });
 }
 
-/// A labelled line within the form.
+/// Shows a labelled line of the form.
 pub(super) fn row(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, egui::Id)) {
     widgets::labelled(ui, (label, LABEL, space::S), content);
 }

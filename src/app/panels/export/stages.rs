@@ -1,4 +1,4 @@
-//! What an export is at: the question before anything is sent, the model at work, summaries to be looked at.
+//! The stages of an export: consent before anything is sent, progress of the model, and review of the summaries.
 
 use super::super::{PanelInput, small, weak};
 use super::model::row;
@@ -10,13 +10,13 @@ use crate::app::wording;
 use crate::units::Tokens;
 use egui::{Align, Frame, Label, Layout, Margin, RichText, ScrollArea, TextEdit, Ui, vec2};
 
-/// Height of a text that comes in.
+/// Height of the incoming text, in points.
 const INCOMING: f32 = 110.0;
 
-/// Height of a summary that can be written over.
+/// Height of an editable summary, in points.
 const SUMMARY: f32 = 220.0;
 
-/// What would be sent, and to whom.
+/// Shows what would be sent and where.
 pub(super) fn consent(ui: &mut Ui, consent: &Consent) {
     let endpoint = &consent.endpoint;
     strong(ui, format!("Send to {}?", endpoint.host()));
@@ -25,9 +25,9 @@ pub(super) fn consent(ui: &mut Ui, consent: &Consent) {
     let how = if endpoint.is_local() {
         "this machine"
     } else if endpoint.is_encrypted() {
-        "encrypted on its way"
+        "encrypted connection"
     } else {
-        "not encrypted on its way"
+        "unencrypted connection"
     };
     let requests = wording::count(sending.requests, "request");
     let log = match &consent.log {
@@ -44,7 +44,7 @@ pub(super) fn consent(ui: &mut Ui, consent: &Consent) {
             ),
         ),
         (
-            "gets back",
+            "receives",
             format!("at most {} tokens", wording::tokens(sending.answers)),
         ),
         ("price", sending.quote.to_string()),
@@ -53,7 +53,7 @@ pub(super) fn consent(ui: &mut Ui, consent: &Consent) {
     facts(ui, &rows);
 }
 
-/// What a person agrees to, line by line.
+/// Shows the facts that the user confirms, line by line.
 fn facts(ui: &mut Ui, rows: &[(&str, String)]) {
     ui.spacing_mut().item_spacing.y = space::XS;
     for (name, text) in rows {
@@ -66,26 +66,23 @@ fn facts(ui: &mut Ui, rows: &[(&str, String)]) {
     }
 }
 
-/// What would go into a program's store.
+/// Shows what would be added to a program's session folder.
 pub(super) fn store(ui: &mut Ui, consent: &StoreConsent) {
     let program = consent.program;
-    strong(ui, format!("Put a new session into {program}?"));
+    strong(ui, format!("Add a new session to {program}?"));
     ui.add_space(space::XS);
     let place = match &consent.folder {
-        None => "looking…".to_owned(),
+        None => "checking…".to_owned(),
         Some(Ok(folder)) => folder.display().to_string(),
-        Some(Err(why)) => return super::failed(ui, "There is no place for it", why),
+        Some(Err(why)) => return super::failed(ui, "Cannot find a place for it", why),
     };
     let rows = [
         ("folder", place),
-        ("file", "a new one, named after its new id".to_owned()),
-        (
-            "others",
-            "every session that is there stays as it is".to_owned(),
-        ),
+        ("file", "new, named after the new id".to_owned()),
+        ("others", "existing sessions are not changed".to_owned()),
         (
             "after",
-            format!("the command that has {program} carry on with it"),
+            format!("shows the command that resumes it in {program}"),
         ),
     ];
     facts(ui, &rows);
@@ -103,23 +100,23 @@ pub(super) fn store_buttons(ui: &mut Ui, consent: &StoreConsent, commands: &mut 
     }
 }
 
-/// The model at work.
+/// Shows the progress of the model.
 pub(super) fn asking(ui: &mut Ui, line: &Line) {
     let heard = line.heard();
     ui.horizontal(|ui| {
         ui.spinner();
         let text = match (heard.asked, heard.text.is_empty()) {
-            (0, _) => "Getting ready…".to_owned(),
+            (0, _) => "Preparing…".to_owned(),
             (n, true) => format!(
                 "Request {n}: {} tokens sent, waiting for the answer…",
                 wording::tokens(Tokens(heard.tokens))
             ),
-            (n, false) => format!("Request {n}: the answer comes in…"),
+            (n, false) => format!("Request {n}: receiving the answer…"),
         };
         ui.label(weak(ui, text));
     });
     if let Some(why) = &heard.waits {
-        ui.label(RichText::new(format!("Asked again soon: {why}")).color(palette(ui).warn));
+        ui.label(RichText::new(format!("Retrying soon: {why}")).color(palette(ui).warn));
     }
     if heard.text.is_empty() {
         return;
@@ -138,7 +135,7 @@ pub(super) fn asking(ui: &mut Ui, line: &Line) {
     });
 }
 
-/// Summaries before they are written.
+/// Shows the summaries for review.
 pub(super) fn review(ui: &mut Ui, review: &Review, commands: &mut Vec<Command>) {
     let preview = &review.preview;
     let (before, after) = (
@@ -146,9 +143,9 @@ pub(super) fn review(ui: &mut Ui, review: &Review, commands: &mut Vec<Command>) 
         wording::tokens(preview.after),
     );
     let said = if preview.changes {
-        format!("{before} → {after} tokens; nothing is written yet")
+        format!("{before} → {after} tokens; not written yet")
     } else {
-        format!("{before} tokens, unchanged: there is nothing to write")
+        format!("{before} tokens, unchanged: nothing to write")
     };
     strong(ui, said);
     for note in &preview.notes {
@@ -160,7 +157,7 @@ pub(super) fn review(ui: &mut Ui, review: &Review, commands: &mut Vec<Command>) 
     }
     for (idx, request) in preview.requests.iter().enumerate() {
         ui.add_space(space::XS);
-        ui.label(small(ui, about(review, idx)));
+        ui.label(small(ui, summary_info(review, idx)));
         if let Some(why) = &request.failed {
             ui.label(RichText::new(why).color(palette(ui).bad));
         }
@@ -175,13 +172,13 @@ pub(super) fn review(ui: &mut Ui, review: &Review, commands: &mut Vec<Command>) 
     }
 }
 
-/// Who wrote a summary, for whom, and what that took.
-fn about(review: &Review, idx: usize) -> String {
+/// Returns the source of a summary, its purpose and its resource use.
+fn summary_info(review: &Review, idx: usize) -> String {
     let request = &review.preview.requests[idx];
     let mut facts = format!("call {} · {} · {}", request.step, request.stage, request.by);
     if let (Some(sent), Some(received)) = (request.sent, request.received) {
         let (sent, received) = (wording::grouped(sent), wording::grouped(received));
-        facts = format!("{facts} · {sent} tokens sent, {received} received as the server counts");
+        facts = format!("{facts} · {sent} tokens sent, {received} received (reported)");
     }
     if let Some(millis) = request.millis {
         facts = format!("{facts} · {:.1}\u{2009}s", millis as f64 / 1000.0);
@@ -190,12 +187,12 @@ fn about(review: &Review, idx: usize) -> String {
         facts = format!("{facts} · in {} parts", request.questions);
     }
     if review.is_edited(idx) {
-        facts += " · written over";
+        facts += " · edited";
     }
     facts
 }
 
-/// A summary that can be written over.
+/// Shows an editable summary.
 fn summary(ui: &mut Ui, idx: usize, text: &str, commands: &mut Vec<Command>) {
     let mut edited = text.to_owned();
     ScrollArea::vertical()
@@ -214,7 +211,7 @@ fn summary(ui: &mut Ui, idx: usize, text: &str, commands: &mut Vec<Command>) {
     }
 }
 
-/// The buttons of a stage.
+/// Shows the buttons of a stage.
 pub(super) fn consent_buttons(ui: &mut Ui, consent: &Consent, commands: &mut Vec<Command>) {
     let host = consent.endpoint.host();
     if widgets::primary_button(ui, &format!("Send to {host}")).clicked() {
@@ -248,7 +245,7 @@ pub(super) fn review_buttons(
     let is_worth_it = review.preview.changes || export.draft.what == What::Saw;
     ui.add_enabled_ui(is_worth_it, |ui| {
         let name = if export.draft.is_for_store(input.document) {
-            "Go on…"
+            "Continue…"
         } else {
             "Write the export"
         };

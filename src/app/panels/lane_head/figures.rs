@@ -1,4 +1,4 @@
-//! The figures of a lane's head, the same at every width, each with what it means.
+//! The figures of a lane's head, in the same order at every width, each with a hover text.
 
 use super::super::PanelInput;
 use super::cost;
@@ -12,9 +12,9 @@ use crate::app::wording;
 use crate::units::Tokens;
 use egui::{TextStyle, TextWrapMode, Ui, vec2};
 
-/// One figure of a head.
+/// A figure of a head.
 struct Figure {
-    /// Short enough for a narrow lane.
+    /// Label, short enough for a narrow lane.
     label: &'static str,
     name: &'static str,
     value: String,
@@ -22,25 +22,25 @@ struct Figure {
     hint: fn(&PanelInput<'_>, usize) -> String,
 }
 
-/// How many figures a head has, in lanes of any width.
+/// Number of figures in a head.
 const N: usize = 6;
-/// They stand in one row, or where that has no room in rows of so many.
+/// Possible numbers of figures per row.
 const PER_ROW: [usize; 2] = [N, 3];
-/// Height of a row, and of what is between two.
+/// Height of a row and space between two rows, in points.
 const ROW: f32 = 28.0;
 const GAP: f32 = 5.0;
-/// Most and least room between two figures.
+/// Range of the space between two figures, in points.
 const SPACE: egui::Rangef = egui::Rangef {
     min: 4.0,
     max: 20.0,
 };
-/// In one row there is at least this.
+/// Minimum space between figures in a single row, in points.
 const ROOMY: f32 = 10.0;
 
-/// The figures of a lane, the most telling first.
+/// Returns the figures of a lane, most important first.
 fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; N] {
     let run = &input.runs.lanes[lane];
-    // Without a call nothing was sent, and nothing could be missed: that is not zero but unknown.
+    // Without calls the references at risk are unknown, not zero.
     let of_calls = |said: String| run.peak.map_or_else(|| "–".to_owned(), |_| said);
     let figure = Figure {
         label: "",
@@ -83,7 +83,7 @@ fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; N] {
             name: "compactions",
             value: of_calls(wording::grouped(run.outcome.compactions as u64)),
             hint: |_, _| {
-                "How often the policy removed something; manual edits do not count".to_owned()
+                "Number of times the policy removed content, without manual edits".to_owned()
             },
             ..figure
         },
@@ -111,20 +111,20 @@ fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; N] {
     ]
 }
 
-/// Tokens as a head writes them.
+/// Formats tokens for a head.
 fn tokens(input: &PanelInput<'_>, n: Tokens) -> String {
     let about = wording::about(input.runs.case.ledger.basis);
     format!("{about}{}", wording::short(n))
 }
 
-/// How the figures of all lanes stand: the same ones, in the same places of every head.
+/// The layout of the figures, identical in every head.
 pub(in super::super) struct Grid {
     columns: Vec<f32>,
     space: f32,
 }
 
 impl Grid {
-    /// The grid of heads that leave their figures so much width.
+    /// Computes the layout for figures in this width.
     pub(super) fn new(ui: &Ui, input: &PanelInput<'_>, room: f32) -> Self {
         let mut widths = [0.0_f32; N];
         for lane in 0..input.runs.lanes.len() {
@@ -147,7 +147,7 @@ impl Grid {
         Self { columns, space }
     }
 
-    /// Height of what is below the first row.
+    /// Returns the height of the rows after the first, in points.
     pub(super) fn more(&self) -> f32 {
         (N.div_ceil(self.columns.len()) - 1) as f32 * (ROW + GAP)
     }
@@ -160,7 +160,7 @@ impl Figure {
             let galley = ui.painter().layout_no_wrap(text.to_owned(), font, color);
             galley.size().x
         };
-        // What is still worked out must not move the others when it comes.
+        // Reserves the final width so that other figures do not move when the value arrives.
         let value = if self.value == "…" && self.label == "cost" {
             "≈$0.00"
         } else {
@@ -170,7 +170,7 @@ impl Figure {
     }
 }
 
-/// Shows the figures of a lane, each with what it means.
+/// Shows the figures of a lane with their hover texts.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, lane: usize, grid: &Grid) {
     ui.style_mut().wrap_mode = Some(TextWrapMode::Extend);
     ui.spacing_mut().item_spacing.y = GAP;
@@ -202,7 +202,7 @@ fn peak_hint(input: &PanelInput<'_>, lane: usize) -> String {
         .runs
         .budget(&run.policy, &run.knobs, peak.step.unwrap_or(last));
     let place = peak.step.map_or_else(
-        || "at the end, the last answer included".to_owned(),
+        || "at the end, including the last answer".to_owned(),
         |step| format!("at call {}", wording::number(step)),
     );
     format!(
@@ -212,7 +212,7 @@ fn peak_hint(input: &PanelInput<'_>, lane: usize) -> String {
     )
 }
 
-/// The lane's context at the selected call, and what manual edits make of it, if there are any.
+/// Returns the lane's context size at the selected call, and its size after manual edits if there are any.
 fn now(input: &PanelInput<'_>, lane: usize) -> (Tokens, Option<Tokens>) {
     let total = input.rows.lanes.get(lane).map_or(Tokens::ZERO, |l| l.total);
     let until = input.rows.until.get(lane).and_then(Option::as_ref);
@@ -223,7 +223,7 @@ fn now(input: &PanelInput<'_>, lane: usize) -> (Tokens, Option<Tokens>) {
     }
 }
 
-/// `79.2k`, or `109k → 85.8k` where there are manual edits.
+/// Returns `79.2k`, or `109k → 85.8k` with manual edits.
 pub(super) fn now_said(input: &PanelInput<'_>, lane: usize) -> String {
     match now(input, lane) {
         (now, Some(edited)) => format!("{} → {}", tokens(input, now), wording::short(edited)),
@@ -231,7 +231,7 @@ pub(super) fn now_said(input: &PanelInput<'_>, lane: usize) -> String {
     }
 }
 
-/// The same in words.
+/// Returns the hover text for the context size.
 pub(super) fn now_hint(input: &PanelInput<'_>, lane: usize) -> String {
     let n = input.document.session().steps.len();
     let place = wording::place(input.rows.step, n);
@@ -247,7 +247,7 @@ pub(super) fn now_hint(input: &PanelInput<'_>, lane: usize) -> String {
 
 fn overflow_hint(run: &LaneRun) -> String {
     format!(
-        "Calls whose first try did not fit. They carried {} tokens.",
+        "Calls whose first attempt exceeded the context window. They contained {} tokens.",
         wording::tokens(run.outcome.tokens_rejected)
     )
 }
@@ -258,7 +258,7 @@ fn sent_hint(run: &LaneRun) -> String {
         String::new()
     } else {
         format!(
-            ". {} apart: {} sent, {} back",
+            ". In addition {}: {} sent, {} received",
             wording::count(summaries.requests, "summary request"),
             wording::tokens(summaries.sent),
             wording::tokens(summaries.received)
@@ -270,7 +270,7 @@ fn sent_hint(run: &LaneRun) -> String {
     )
 }
 
-/// `≈$21.03`: a lane's cost is worked out, not billed. A dash where a price is not known.
+/// Returns a lane's modelled cost, such as `≈$21.03`, or a dash if a price is unknown.
 fn cost_value(input: &PanelInput<'_>, lane: usize) -> String {
     let total = cost(input, lane).map(|cost| cost.cost.total());
     match total {
@@ -282,14 +282,14 @@ fn cost_value(input: &PanelInput<'_>, lane: usize) -> String {
 
 fn cost_hint(input: &PanelInput<'_>, lane: usize) -> String {
     let Some((cost, costs)) = cost(input, lane).zip(input.costs) else {
-        return "Working it out".to_owned();
+        return "Computing costs".to_owned();
     };
     if cost.cost.total().is_some() {
         let recorded = costs.recorded.cost.total().map_or_else(String::new, |usd| {
-            format!(" What was recorded comes to {}.", wording::usd(usd))
+            format!(" Recorded: {}.", wording::usd(usd))
         });
         let prices = match &input.config.billing.price {
-            PriceChoice::Own(_) => "At your own prices",
+            PriceChoice::Own(_) => "At custom prices",
             PriceChoice::Recorded | PriceChoice::Model(_) => "At list prices",
         };
         return format!("{prices}, with the provider's cache modelled.{recorded}");
@@ -306,13 +306,13 @@ fn cost_hint(input: &PanelInput<'_>, lane: usize) -> String {
     }
 }
 
-/// What the lane lacked; none while that is worked out.
+/// Returns the lane's losses, or `None` while they are computed.
 fn loss<'a>(input: &PanelInput<'a>, lane: usize) -> Option<&'a LaneLoss> {
     let loss = input.losses?.of(Some(lane))?;
     loss.is_of(&input.runs.lanes[lane]).then_some(loss)
 }
 
-/// The tone of what the lane lacked, once it is known.
+/// Returns the tone of the lane's losses, or a plain tone while they are computed.
 fn loss_tone(input: &PanelInput<'_>, lane: usize, tone: fn(&LaneLoss, &LaneLoss) -> Tone) -> Tone {
     let known = loss(input, lane).zip(input.losses);
     known
@@ -322,29 +322,29 @@ fn loss_tone(input: &PanelInput<'_>, lane: usize, tone: fn(&LaneLoss, &LaneLoss)
 
 fn risk_hint(input: &PanelInput<'_>, lane: usize) -> String {
     let Some((loss, all)) = loss(input, lane).zip(input.losses) else {
-        return "Looking for what was used again".to_owned();
+        return "Searching for references".to_owned();
     };
     let (found, floor) = (&loss.found.at_risk, &all.recorded.found.at_risk);
     let predicted = if found.fewest < found.faults.len() {
-        " The fewer, if its summaries held what was asked for most."
+        " The lower count assumes that summaries contain the most used names."
     } else {
         ""
     };
     format!(
-        "Uses by the recorded agent of what this policy had removed, of {}.{predicted} What was recorded has {} by \
-         the same measure: the noise floor.",
-        wording::count(found.uses, "use"),
+        "References by the recorded agent to content that this policy had removed, of {} in total.{predicted} Noise floor \
+ (recorded context): {}.",
+        wording::count(found.uses, "reference"),
         wording::grouped(floor.faults.len() as u64)
     )
 }
 
 fn blind_hint(input: &PanelInput<'_>, lane: usize) -> String {
     let Some((loss, all)) = loss(input, lane).zip(input.losses) else {
-        return "Looking for edits".to_owned();
+        return "Searching for edits".to_owned();
     };
     let floor = all.recorded.found.at_risk.blind_edits.len();
     format!(
-        "Edits whose old text was gone, of {} that can be judged. What was recorded has {}.",
+        "Edits whose original text had been removed, of {} with known original text. Recorded: {}.",
         wording::count(loss.found.at_risk.edits, "edit"),
         wording::grouped(floor as u64)
     )

@@ -1,4 +1,4 @@
-//! A row of the lanes: a message as each policy would have left it, or what a policy wrote.
+//! One row of the lanes: a message under each policy, or content that a policy wrote.
 
 use super::super::PanelInput;
 use super::{ROOM_FOR_WORDS, ROW};
@@ -11,7 +11,7 @@ use crate::session::{Kind, WrittenKind};
 use crate::units::Tokens;
 use egui::{Align2, Color32, Rect, TextStyle, Ui, UiBuilder, pos2, vec2};
 
-/// A row in every lane that has it.
+/// Draws a row in every lane that has it.
 pub(super) fn paint_row(ui: &mut Ui, input: &PanelInput<'_>, row: Row, rect: Rect, width: f32) {
     for (lane, context) in input.rows.lanes.iter().enumerate() {
         let left = rect.left() + lane as f32 * width;
@@ -57,7 +57,7 @@ fn message_cell(ui: &mut Ui, input: &PanelInput<'_>, message: usize, seen: Seen,
     content.show(ui, cell);
 }
 
-/// One row of one lane.
+/// A row of one lane.
 struct Cell {
     number: String,
     word: &'static str,
@@ -94,14 +94,14 @@ impl Cell {
             pos2(cell.right() - 60.0, y + 4.0),
         );
         if bar.width() > 8.0 {
-            // A child of its own: the bar must not move the row below.
+            // A child `Ui`, so that the bar does not move the row below.
             let mut place = ui.new_child(UiBuilder::new().max_rect(bar));
             widgets::fate_bar(&mut place, self.share, self.color, self.fate, bar.size());
         }
     }
 }
 
-/// Length of a bar: by the root, so that a small message is still seen beside a giant one.
+/// Returns the length of a bar (0 to 1). Uses the square root so that small messages stay visible next to large ones.
 fn bar_share(tokens: Tokens, heaviest: Tokens) -> f32 {
     tokens.share_of(heaviest).0.sqrt() as f32
 }

@@ -1,4 +1,4 @@
-//! A fold of the lanes' rows: many messages of the same fate on one line.
+//! Folded rows of the lanes: consecutive messages with the same status on one line.
 
 use super::super::PanelInput;
 use super::ROW;
@@ -8,7 +8,7 @@ use crate::app::wording;
 use crate::engine::Fate;
 use egui::{Align2, Color32, Rect, TextStyle, Ui, pos2, vec2};
 
-/// A fold in every lane: which messages, how many and what became of them, what they weigh together.
+/// Draws a fold in every lane: its messages, their count, status and total tokens.
 pub(super) fn paint(
     ui: &Ui,
     input: &PanelInput<'_>,
@@ -60,7 +60,7 @@ pub(super) fn paint(
             ),
             wording::fate_of_many(seen.fate).to_owned(),
         ];
-        // As many words as have room before the figure.
+        // Shows as many words as fit before the number.
         let room = end.left() - at.right() - 16.0;
         let galleys = words.map(|words| painter.layout_no_wrap(words, font.clone(), weak));
         if let Some(words) = galleys.into_iter().find(|words| words.size().x <= room) {
@@ -75,7 +75,7 @@ pub(super) fn paint(
     }
 }
 
-/// Points right while closed, down while open.
+/// Draws a triangle that points right (closed) or down (open).
 fn triangle(painter: &egui::Painter, center: egui::Pos2, is_open: bool, color: Color32) {
     let corners = if is_open {
         [vec2(-4.0, -2.0), vec2(4.0, -2.0), vec2(0.0, 3.0)]

@@ -1,4 +1,4 @@
-//! The lanes' rows in words: for those who cannot see them, and for tooltips.
+//! Text of the lanes' rows for assistive tools and hover texts.
 
 use super::super::{PanelInput, weak};
 use crate::app::lane_rows::{Line, Place, Row};
@@ -6,7 +6,7 @@ use crate::app::theme;
 use crate::app::wording;
 use egui::{RichText, Ui};
 
-/// What a line says to those who cannot see it.
+/// Returns the accessible text of a line.
 pub(super) fn spoken_line(input: &PanelInput<'_>, line: Line) -> String {
     match line {
         Line::Row(row) => spoken(input, input.rows.rows[row]),
@@ -28,7 +28,7 @@ pub(super) fn spoken_line(input: &PanelInput<'_>, line: Line) -> String {
     }
 }
 
-/// What a row says: what became of it in every lane.
+/// Returns the accessible text of a row: its status in every lane.
 pub(super) fn spoken(input: &PanelInput<'_>, row: Row) -> String {
     let lanes = input.runs.labels.iter().zip(&input.rows.lanes);
     match row {
@@ -60,7 +60,7 @@ pub(super) fn spoken(input: &PanelInput<'_>, row: Row) -> String {
     }
 }
 
-/// What every lane wrote at a place, for a tooltip.
+/// Shows the hover text for the content that each lane wrote at a place.
 pub(super) fn written_hint(ui: &mut Ui, input: &PanelInput<'_>, place: Place) {
     for (label, lane) in input.runs.labels.iter().zip(&input.rows.lanes) {
         let Some(written) = lane.written.get(&place) else {
@@ -76,7 +76,7 @@ pub(super) fn written_hint(ui: &mut Ui, input: &PanelInput<'_>, place: Place) {
             .text_style(theme::strong()),
         );
         let text = if written.is_predicted {
-            "The text is written when the lane is exported; its size is the policy's cap."
+            "The text is written when the lane is exported; the size shown is the policy's maximum."
                 .to_owned()
         } else {
             crate::safe_text::one_line(&written.text, 400)

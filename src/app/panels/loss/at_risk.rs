@@ -1,4 +1,4 @@
-//! What the focused lane missed: blind edits first, then names, each with who used it and where it had stood.
+//! References at risk in the focused lane: blind edits first, then names, each with the call that used it.
 
 use super::{PanelInput, weak};
 use crate::app::command::{Command, Spot};
@@ -12,7 +12,7 @@ use crate::safe_text;
 use egui::{Align, Id, Label, Layout, RichText, Sense, TextStyle, Ui};
 use egui_extras::{Column, TableBuilder, TableRow};
 
-/// Letters of a name.
+/// Maximum length of a name, in characters.
 const LONGEST: usize = 80;
 
 /// Shows the list.
@@ -28,7 +28,7 @@ pub(super) fn show(
     };
     let n = n_missed(loss);
     if n == 0 {
-        nothing(ui, input, losses, lane);
+        empty_state(ui, input, losses, lane);
         return;
     }
     let has_room = ui.available_width() > 520.0;
@@ -61,22 +61,24 @@ pub(super) fn show(
     }
     let table = table.header(space::ROW, |mut row| {
         cell(&mut row, Side::Right, |ui| {
-            head(ui, "call", "The call whose answer used it");
+            head(ui, "call", "The call whose answer used the reference");
         });
-        cell(&mut row, Side::Left, |ui| head(ui, "what was missed", ""));
         cell(&mut row, Side::Left, |ui| {
-            head(ui, "used by", "The message that used it");
+            head(ui, "at risk", "The name or the edited text");
+        });
+        cell(&mut row, Side::Left, |ui| {
+            head(ui, "used by", "The message that used the reference");
         });
         cell(&mut row, Side::Left, |ui| {
             head(
                 ui,
-                "stood last in",
-                "The last message before that held it; the lane had removed it",
+                "last in",
+                "The last earlier message that contained it; the lane had removed that message",
             );
         });
         if has_room {
             cell(&mut row, Side::Right, |ui| {
-                head(ui, "refetch", "Tokens of that message");
+                head(ui, "re-read", "Tokens of that message");
             });
         }
         row.col(|_| {});
@@ -87,28 +89,28 @@ pub(super) fn show(
                 return;
             };
             let is_here = found.step() == input.selection.step;
-            row.set_selected(is_here && Some(shown(found)) == input.selection.message);
+            row.set_selected(is_here && Some(message_to_select(found)) == input.selection.message);
             cells(&mut row, input, losses, found, has_room);
             if row.response().clicked() {
                 commands.push(Command::LookAt(Spot {
                     lane,
                     step: Some(found.step()),
-                    message: Some(shown(found)),
+                    message: Some(message_to_select(found)),
                 }));
             }
         });
     });
 }
 
-/// The message that a click looks at: what was gone, or the edit that lacked it.
-fn shown(found: Missed) -> usize {
+/// Returns the message that a click selects: the removed message, or the blind edit.
+fn message_to_select(found: Missed) -> usize {
     match found {
         Missed::Edit(edit) => edit.message,
         Missed::Name(fault) => fault.source,
     }
 }
 
-/// The row to scroll to: the first of the selected call, once another was selected elsewhere.
+/// Returns the row to scroll to after another call was selected elsewhere: the first row of that call.
 fn reveal(ui: &Ui, input: &PanelInput<'_>, losses: &Losses, lane: Option<usize>) -> Option<usize> {
     let id = Id::unique("loss list seen");
     let now = (lane, input.selection.step);
@@ -121,10 +123,10 @@ fn reveal(ui: &Ui, input: &PanelInput<'_>, losses: &Losses, lane: Option<usize>)
     let is_here = |nth: &usize| missed(loss, *nth).is_some_and(|m| m.step() == now.1);
     let mut here = (0..n_missed(loss)).filter(is_here);
     let first = here.next();
-    // A row that was clicked stays under the pointer.
+    // A clicked row stays under the pointer.
     let is_clicked = |nth: usize| {
         let found = missed(loss, nth);
-        found.map(shown) == input.selection.message
+        found.map(message_to_select) == input.selection.message
     };
     first.filter(|nth| !is_clicked(*nth) && !here.any(is_clicked))
 }
@@ -141,7 +143,7 @@ fn cells(
     });
     cell(row, Side::Left, |ui| match found {
         Missed::Edit(edit) => {
-            let said = format!("blind edit: {} of {} lines there", edit.seen, edit.lines);
+            let said = format!("blind edit: {} of {} lines present", edit.seen, edit.lines);
             let text = RichText::new(said).color(palette(ui).bad);
             ui.add(Label::new(text).truncate());
         }
@@ -172,7 +174,7 @@ fn cells(
     row.col(|_| {});
 }
 
-/// A message by its number, kind and tool.
+/// Shows a message's number, kind and tool.
 fn message(ui: &mut Ui, input: &PanelInput<'_>, message: usize, has_preview: bool) {
     let Some(facts) = input.document.facts.get(message) else {
         return;
@@ -188,18 +190,19 @@ fn message(ui: &mut Ui, input: &PanelInput<'_>, message: usize, has_preview: boo
     }
 }
 
-/// Why the list is empty.
-fn nothing(ui: &mut Ui, input: &PanelInput<'_>, losses: &Losses, lane: Option<usize>) {
+/// Explains why the list is empty.
+fn empty_state(ui: &mut Ui, input: &PanelInput<'_>, losses: &Losses, lane: Option<usize>) {
     let name = input.runs.label(lane);
     let said = if input.document.session().steps.is_empty() {
-        "No model call in this file: nothing was used, so nothing can be missed.".to_owned()
+        "This file has no model calls, so no reference can be at risk.".to_owned()
     } else if losses.names.is_empty() {
-        "The agent never came back to anything by name, so nothing can be missed.".to_owned()
+        "The agent never mentioned an earlier name again, so no reference can be at risk."
+            .to_owned()
     } else if lane.is_none() {
-        "Nothing that the agent used was gone in what was recorded: the noise floor is 0."
+        "The recorded calls contained every name that the agent used: the noise floor is 0."
             .to_owned()
     } else {
-        format!("{name} had everything that the recorded agent used, as far as names tell.")
+        format!("{name} kept every name that the recorded agent used.")
     };
     super::super::padded(ui, |ui| {
         ui.add(Label::new(RichText::new(said).color(palette(ui).ok)).wrap());

@@ -1,4 +1,5 @@
-//! What the person said is always, never or not to be done, and in which lanes it does not stand word for word any more.
+//! Standing instructions of the user (always, never, do not) and the calls at which each lane no longer has them
+//! verbatim.
 
 use super::{PanelInput, weak};
 use crate::analysis::loss::Standing;
@@ -11,9 +12,9 @@ use crate::safe_text;
 use egui::{Align, Label, Layout, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use egui_extras::{Column, TableBuilder};
 
-/// Width of a lane's strip.
+/// Width of a lane's strip, in points.
 const STRIP: f32 = 104.0;
-/// Letters of a sentence that are shown.
+/// Maximum length of a displayed sentence, in characters.
 const LONGEST: usize = 300;
 
 /// Shows the table.
@@ -26,14 +27,15 @@ pub(super) fn show(
     let all = losses.names.instructions();
     if all.is_empty() {
         super::super::padded(ui, |ui| {
-            let said = "The person gave no standing instructions: no sentence of theirs says always, never, must or do not.";
+            let said =
+                "No standing instructions: no user message contains always, never, must or do not.";
             ui.label(weak(ui, said));
         });
         return;
     }
     ui.spacing_mut().item_spacing.y = 0.0;
     let lanes: Vec<(Option<usize>, &LaneLoss)> = losses.all().collect();
-    // Narrow windows show the lane that is looked at beside what was recorded.
+    // Narrow windows show only the recorded lane and the focused lane.
     let room = ((ui.available_width() - 320.0) / (STRIP + space::S)).max(2.0) as usize;
     let is_focused = |lane: Option<usize>| lane.is_none() || lane == input.selection.lane;
     let shown = lanes
@@ -56,17 +58,17 @@ pub(super) fn show(
         .column(Column::exact(space::S))
         .header(space::ROW, |mut row| {
             cell(&mut row, Side::Right, |ui| {
-                head(ui, "message", "Where it was said");
+                head(
+                    ui,
+                    "message",
+                    "The user message that contains the instruction",
+                );
             });
             cell(&mut row, Side::Left, |ui| head(ui, "instruction", ""));
             for (lane, _) in &shown {
                 cell(&mut row, Side::Left, |ui| {
                     let name = input.runs.label(*lane);
-                    head(
-                        ui,
-                        name,
-                        "Thin while it stands word for word, thick where it does not",
-                    );
+                    head(ui, name, "Thin: present verbatim. Thick: missing.");
                 });
             }
             row.col(|_| {});
@@ -110,7 +112,7 @@ pub(super) fn show(
     });
 }
 
-/// Looks at an instruction where a lane lost it, if it did.
+/// Selects the first call at which a lane lost an instruction, if any.
 fn look_at(
     message: usize,
     lane: Option<usize>,
@@ -125,7 +127,7 @@ fn look_at(
     }));
 }
 
-/// All calls from left to right: thin where it stands, thick where it is gone, nothing before it was said.
+/// Draws a strip of all calls: thin where the instruction is present, thick where it is missing, empty before it.
 fn strip(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -149,15 +151,15 @@ fn strip(
         ui.painter()
             .rect_filled(bar(steps.start, steps.end, 10.0), 1.0, palette(ui).bad);
     }
-    let said = told(gone, n);
+    let said = missing_calls(gone, n);
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("{lane}: {said}")));
     response.on_hover_text(said)
 }
 
-fn told(gone: &[std::ops::Range<usize>], n_steps: usize) -> String {
+fn missing_calls(gone: &[std::ops::Range<usize>], n_steps: usize) -> String {
     const MOST: usize = 6;
     if gone.is_empty() {
-        return "Stands word for word at every call since it was said".to_owned();
+        return "Present verbatim at every call".to_owned();
     }
     let stretches: Vec<String> = gone
         .iter()
@@ -166,7 +168,7 @@ fn told(gone: &[std::ops::Range<usize>], n_steps: usize) -> String {
         .collect();
     let more = match gone.len().saturating_sub(MOST) {
         0 => String::new(),
-        more => format!(" and {more} more stretches"),
+        more => format!(" and {more} more ranges"),
     };
-    format!("Does not stand at calls {}{more}", stretches.join(", "))
+    format!("Missing at calls {}{more}", stretches.join(", "))
 }

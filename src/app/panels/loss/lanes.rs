@@ -11,41 +11,41 @@ use crate::app::wording;
 use egui::{Align, Label, Layout, RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder, TableRow};
 
-/// Columns of figures: title, meaning, width, and from which width of the table on it is there.
+/// Columns of figures: title, hover text, width, and the minimum table width at which the column is shown (points).
 static HEADS: [(&str, &str, f32, f32); 5] = [
     (
         "at risk",
-        "Uses by the recorded agent of what the lane had removed. Where two numbers stand, predicted summaries may have held some of it",
+        "References by the recorded agent to content that the lane had removed. If there are two numbers, predicted summaries may contain the difference",
         56.0,
         0.0,
     ),
     (
         "blind edits",
-        "Edits whose old text was gone: they could not have been written",
+        "Edits whose original text had been removed, so the agent could not have written them",
         66.0,
         0.0,
     ),
     (
         "from call",
-        "The first call that shows either. Until then the replay is exact in what the agent demonstrably used",
+        "First call with a reference at risk or a blind edit. Until then the lane had every name that the agent used",
         56.0,
         300.0,
     ),
     (
-        "refetch",
-        "Tokens of the messages that would have to be fetched again",
+        "re-read",
+        "Tokens of the removed messages that the agent would have to read again",
         52.0,
         380.0,
     ),
     (
         "saved",
-        "Of the tokens that could have been left unsent without loss, how many the lane left unsent; what loses something can save more than all",
+        "Unsent tokens relative to the lossless maximum. A lane that removes referenced content can exceed 100 %",
         48.0,
         420.0,
     ),
 ];
 
-/// Shows the table and what is to be known about it.
+/// Shows the table and its note.
 pub(super) fn show(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -108,7 +108,7 @@ fn name(row: &mut TableRow<'_, '_>, input: &PanelInput<'_>, lane: Option<usize>)
         ui.add(Label::new(name).truncate());
         if lane.is_none() && ui.available_width() > 60.0 {
             ui.label(small(ui, "noise floor")).on_hover_text(
-                "What the same measure finds on what really happened: derived, guessed or read elsewhere",
+                "References at risk in the recorded calls: names that the agent derived, guessed or read elsewhere",
             );
         }
     });
@@ -120,16 +120,16 @@ fn figure(ui: &mut Ui, (lane, loss): (Option<usize>, &LaneLoss), losses: &Losses
         0 => {
             let tone = lane.map_or(Tone::Weak, |_| risk_tone(loss, &losses.recorded));
             let said = RichText::new(at_risk_said(loss)).text_style(theme::strong());
-            let of = wording::count(at_risk.uses, "use");
+            let of = wording::count(at_risk.uses, "reference");
             ui.label(said.color(tone.color(palette(ui))))
-                .on_hover_text(format!("of {of} of what had been said before"));
+                .on_hover_text(format!("of {of} to earlier content"));
         }
         1 => {
             let tone = lane.map_or(Tone::Weak, |_| blind_tone(loss, &losses.recorded));
             let said = RichText::new(wording::grouped(at_risk.blind_edits.len() as u64));
             let of = wording::count(at_risk.edits, "edit");
             ui.label(said.color(tone.color(palette(ui))))
-                .on_hover_text(format!("of {of} that can be judged"));
+                .on_hover_text(format!("of {of} with known original text"));
         }
         2 => {
             let said = at_risk
@@ -147,10 +147,10 @@ fn figure(ui: &mut Ui, (lane, loss): (Option<usize>, &LaneLoss), losses: &Losses
     }
 }
 
-/// How the figures are known.
+/// Returns the note on how the figures are determined.
 fn note(losses: &Losses) -> String {
     let names = wording::count(losses.names.len(), "name");
     format!(
-        "By {names} that the agent used again: paths, symbols, hashes, numbers. No measure of quality; read it beside the noise floor."
+        "Based on {names} that the agent used again: paths, symbols, hashes, numbers. Not a quality score; compare with the noise floor."
     )
 }

@@ -1,5 +1,5 @@
-//! The tab Loss: what lanes lacked of what the recorded agent went on to use. It goes by names and is no measure of
-//! quality, so every count stands beside the same count on what was recorded.
+//! The tab Loss: content that the recorded agent used after a lane had removed it. Matches names and does not measure
+//! quality, so every count is shown with the count for the recorded calls.
 
 mod at_risk;
 mod instructions;
@@ -12,11 +12,11 @@ use crate::app::loss_view::{LossPage, LossView};
 use crate::app::theme::palette;
 use egui::{Frame, Panel, Ui};
 
-/// Width of the lanes, and what they leave to the list.
+/// Width of the lanes and minimum width of the list, in points.
 const LANES: f32 = 500.0;
 const MIN_LIST: f32 = 380.0;
 
-/// Which page is shown, at the right of the drawer's tabs; from right to left.
+/// Shows the choice of the page at the right of the drawer's tabs, from right to left.
 pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     ui.spacing_mut().interact_size.y = 22.0;
     ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
@@ -36,9 +36,7 @@ pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comm
 /// Shows the chosen page.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     let Some(losses) = input.losses else {
-        super::padded(ui, |ui| {
-            ui.label(weak(ui, "Looking for what was used again…"))
-        });
+        super::padded(ui, |ui| ui.label(weak(ui, "Searching for references…")));
         return;
     };
     match input.view.loss.page {

@@ -1,4 +1,4 @@
-//! What the first call after a recorded compaction still had of what stood before it, and what each lane had there.
+//! Survival at recorded compactions: which earlier content the next call still contained, as recorded and in each lane.
 
 use super::{PanelInput, small, weak};
 use crate::analysis::loss::{Kept, Survival};
@@ -11,13 +11,13 @@ use crate::app::wording;
 use crate::safe_text;
 use egui::{Frame, Grid, Label, Margin, Panel, RichText, ScrollArea, TextStyle, Ui};
 
-/// Names that are listed of each kind.
+/// Maximum number of listed names of each kind.
 const MOST: usize = 300;
-/// Width of the counts, and what they leave to the list.
+/// Width of the counts and minimum width of the list, in points.
 const COUNTS: f32 = 470.0;
 const MIN_LIST: f32 = 280.0;
 
-/// Shows one compaction: counts by lane, and what the focused lane lacked.
+/// Shows one compaction: the counts by lane and the missing content of the focused lane.
 pub(super) fn show(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -33,7 +33,7 @@ pub(super) fn show(
         return;
     }
     let Some(survivals) = input.survivals else {
-        super::super::padded(ui, |ui| ui.label(weak(ui, "Looking at what was left…")));
+        super::super::padded(ui, |ui| ui.label(weak(ui, "Measuring survival…")));
         return;
     };
     let chosen = input.view.loss.compaction.min(compactions.len() - 1);
@@ -66,7 +66,7 @@ pub(super) fn show(
             Frame::new()
                 .inner_margin(Margin::symmetric(14, 8))
                 .show(ui, |ui| match found {
-                    Some(survival) => lacking(ui, input, losses, (lane, survival)),
+                    Some(survival) => missing_content(ui, input, losses, (lane, survival)),
                     None => {
                         ui.label(weak(ui, "No call came after this compaction."));
                     }
@@ -74,7 +74,7 @@ pub(super) fn show(
         });
 }
 
-/// Which of the recorded compactions.
+/// Shows the choice of the recorded compaction.
 fn choose(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -115,20 +115,20 @@ fn step_of(input: &PanelInput<'_>, compaction: usize) -> Option<usize> {
     Some(survivals.iter().flatten().next()?.step)
 }
 
-/// What the three figures of a cell are, in their order and colors.
+/// Explains the three numbers of a cell in their order and colors.
 fn legend(ui: &mut Ui) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         ui.spacing_mut().interact_size.y = 0.0;
-        ui.label(small(ui, "of what stood before it:"));
-        ui.label(small(ui, "there word for word").color(palette(ui).text));
-        ui.label(small(ui, "· partly ·"));
-        ui.label(small(ui, "gone").color(palette(ui).bad));
+        ui.label(small(ui, "earlier content:"));
+        ui.label(small(ui, "present verbatim").color(palette(ui).text));
+        ui.label(small(ui, "· partly present ·"));
+        ui.label(small(ui, "missing").color(palette(ui).bad));
     });
     ui.add_space(space::XS);
 }
 
-/// Of each lane: how much of what stood before is there verbatim, partly, and not at all.
+/// Shows for each lane how much of the earlier content is present verbatim, partly present and missing.
 fn counts(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -143,7 +143,7 @@ fn counts(
             ui.label(small(ui, "lane"));
             for name in ["names used later", "instructions", "changed files"] {
                 ui.label(small(ui, name)).on_hover_text(
-                    "There word for word · partly · gone, of what stood before the compaction",
+                    "Present verbatim · partly present · missing, of the content before the compaction",
                 );
             }
             ui.end_row();
@@ -166,7 +166,7 @@ fn counts(
                 match survival {
                     Some(survival) => {
                         for (_, counts) in survival_counts(survival) {
-                            three(ui, counts);
+                            count_cell(ui, counts);
                         }
                     }
                     None => {
@@ -178,8 +178,8 @@ fn counts(
         });
 }
 
-/// `120 · 8 · 45`, what is gone in red.
-fn three(ui: &mut Ui, [verbatim, partly, gone]: [usize; 3]) {
+/// Shows `120 · 8 · 45`, with the missing count in red.
+fn count_cell(ui: &mut Ui, [verbatim, partly, gone]: [usize; 3]) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         if verbatim + partly + gone == 0 {
@@ -198,8 +198,8 @@ fn three(ui: &mut Ui, [verbatim, partly, gone]: [usize; 3]) {
     });
 }
 
-/// What the lane lacked at that call, by kind.
-fn lacking(
+/// Lists the content that is missing in the lane at that call, by kind.
+fn missing_content(
     ui: &mut Ui,
     input: &PanelInput<'_>,
     losses: &Losses,
@@ -208,11 +208,11 @@ fn lacking(
     ui.spacing_mut().item_spacing.y = space::XS;
     let name = input.runs.label(lane);
     let at = wording::number(survival.step);
-    ui.label(weak(ui, format!("What {name} lacked at call {at}")));
+    ui.label(weak(ui, format!("Missing in {name} at call {at}")));
     if survival.is_predicted {
         ui.label(small(
             ui,
-            "The summary is only predicted, so what is told gone may be in it.",
+            "The summary is only predicted: it may contain content listed as missing.",
         ));
     }
     let names = survival.names.iter();
@@ -225,11 +225,11 @@ fn lacking(
     is_any |= group(ui, "changed files", files, &TextStyle::Monospace);
     is_any |= group(ui, "names used later", names, &TextStyle::Monospace);
     if !is_any {
-        ui.label(RichText::new("Nothing: all of it was there.").color(palette(ui).ok));
+        ui.label(RichText::new("Nothing is missing.").color(palette(ui).ok));
     }
 }
 
-/// What of a kind is gone or only partly there. Whether anything is.
+/// Lists the missing and partly present content of one kind. Returns whether there is any.
 fn group<'a>(
     ui: &mut Ui,
     title: &str,
@@ -243,13 +243,13 @@ fn group<'a>(
     widgets::section(ui, title);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(space::M, 2.0);
-        // No row is higher than its text.
+        // A row is as high as its text.
         ui.spacing_mut().interact_size.y = 0.0;
         for (text, kept) in lacking.iter().take(MOST) {
             let said = safe_text::one_line(text, 160);
             let (color, how) = match kept {
-                Kept::Partly => (palette(ui).weak, "partly there"),
-                Kept::Verbatim | Kept::Gone => (palette(ui).text, "gone"),
+                Kept::Partly => (palette(ui).weak, "partly present"),
+                Kept::Verbatim | Kept::Gone => (palette(ui).text, "missing"),
             };
             let text = RichText::new(said).text_style(style.clone()).color(color);
             ui.add(Label::new(text)).on_hover_text(how);

@@ -1,5 +1,5 @@
-//! The button above the message table that says how many messages are marked by hand, and its menu: marks for what is
-//! selected and for what the filter shows, a way to take all away, and what could not be done.
+//! The button above the message table that counts manual edits, and its menu: edits of the selected and the filtered
+//! messages, a command that removes all edits, and warnings about edits that were not possible.
 
 use super::super::{PanelInput, small, weak};
 use super::menu;
@@ -12,19 +12,19 @@ use crate::app::wording;
 use crate::safe_text;
 use egui::{Align, Button, Label, Layout, Popup, PopupCloseBehavior, RichText, TextStyle, Ui};
 
-/// Width of the menu.
+/// Width of the menu, in points.
 const WIDTH: f32 = 300.0;
-/// Warnings that the menu lists; the tab Insights has all.
+/// Maximum number of warnings in the menu. The tab Insights lists all.
 const MOST: usize = 6;
-/// What the badge takes of the width, and what the button does beside its text.
+/// Width of the badge and of the button's margins, in points.
 const BADGE: f32 = 40.0;
 const PADDING: f32 = 24.0 + space::S;
 
-/// The button as it fits beside other tools.
+/// The button in the form that fits next to the other tools.
 pub(in crate::app::panels) struct AllMarks {
-    /// What it says.
+    /// Button text.
     name: String,
-    /// What it takes of the width; nothing where it does not fit.
+    /// Width in points, or 0 if the button does not fit.
     pub(in crate::app::panels) width: f32,
     marks: String,
     warnings: Vec<(String, String)>,
@@ -32,17 +32,17 @@ pub(in crate::app::panels) struct AllMarks {
 }
 
 impl AllMarks {
-    /// The longest form that leaves so much of the width to the other tools.
+    /// Returns the longest form that leaves `others` points to the other tools.
     pub(in crate::app::panels) fn fitting(ui: &Ui, input: &PanelInput<'_>, others: f32) -> Self {
         let by_hand = &input.config.by_hand;
         let (marks, warnings) = (said(by_hand), warnings(input));
-        let n_told = warnings.iter().filter(|(_, w)| is_told(w)).count();
+        let n_told = warnings.iter().filter(|(_, w)| is_relevant(w)).count();
         let n_marks: usize = Mark::ALL.iter().map(|m| m.list(by_hand).len()).sum();
         let number = wording::grouped(n_marks as u64);
         let forms = if marks.is_empty() {
-            vec!["By hand".to_owned()]
+            vec!["Manual edits".to_owned()]
         } else {
-            vec![marks.clone(), format!("{number} by hand"), number]
+            vec![marks.clone(), wording::count(n_marks, "edit"), number]
         };
         let font = TextStyle::Button.resolve(ui.style());
         let badge = if n_told > 0 { BADGE } else { 0.0 };
@@ -68,7 +68,7 @@ impl AllMarks {
         }
     }
 
-    /// Shows the button, and its menu where it is open.
+    /// Shows the button, and its menu while open.
     pub(in crate::app::panels) fn show(
         &self,
         ui: &mut Ui,
@@ -79,16 +79,16 @@ impl AllMarks {
             return;
         }
         let marks = if self.marks.is_empty() {
-            "nothing"
+            "none"
         } else {
             &self.marks
         };
         let mut opened = ui
             .add(Button::new(&self.name))
             .on_hover_text(format!(
-                "Marked by hand: {marks}. Pin, clear or drop messages here."
+                "Manual edits: {marks}. Pin, clear or drop messages here."
             ))
-            .accessible_name(format!("Marked by hand: {marks}"));
+            .accessible_name(format!("Manual edits: {marks}"));
         if self.n_told > 0 {
             let badge = widgets::badge(ui, self.n_told, Tone::Warn);
             opened = opened.union(badge.on_hover_ui(|ui| list(ui, &self.warnings)));
@@ -103,21 +103,21 @@ impl AllMarks {
         ui.set_max_width(WIDTH);
         let selected = chosen(&input.selection, input.order);
         menu(ui, input, &selected, commands);
-        let has_shown = shown(ui, input, !selected.is_empty(), commands);
+        let has_shown = filtered_edits(ui, input, !selected.is_empty(), commands);
         if !self.marks.is_empty() {
             if has_shown || !selected.is_empty() {
                 ui.separator();
             }
             marked(ui, input, &self.warnings, commands);
         } else if !has_shown && selected.is_empty() {
-            let text = "Select messages in the table, or filter them, to pin, clear or drop them.";
+            let text = "Select or filter messages in the table to pin, clear or drop them.";
             ui.add(Label::new(weak(ui, text)).wrap().halign(Align::Min));
         }
     }
 }
 
-/// Marks for everything that the filter shows; whether there are any.
-fn shown(
+/// Shows the edit buttons for all filtered messages. Returns whether any message matches.
+fn filtered_edits(
     ui: &mut Ui,
     input: &PanelInput<'_>,
     is_second: bool,
@@ -130,7 +130,7 @@ fn shown(
         ui.separator();
     }
     let n = wording::count(input.order.len(), "message");
-    ui.label(small(ui, format!("What the filter shows: {n}")));
+    ui.label(small(ui, format!("Filtered messages: {n}")));
     for mark in Mark::ALL {
         let (set, _) = mark.verbs();
         let button = ui.button(format!("{set} all of them"));
@@ -143,7 +143,7 @@ fn shown(
     true
 }
 
-/// What there is to do with all marks, and what could not be done.
+/// Shows the commands for existing edits and the warnings.
 fn marked(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -152,7 +152,7 @@ fn marked(
 ) {
     let mut is_marked = input.view.filter.is_marked;
     if ui
-        .checkbox(&mut is_marked, "Show only marked messages")
+        .checkbox(&mut is_marked, "Show only edited messages")
         .changed()
     {
         let filter = Filter {
@@ -161,7 +161,7 @@ fn marked(
         };
         commands.push(Command::SetFilter(filter));
     }
-    if ui.button("Take all marks away").clicked() {
+    if ui.button("Remove all manual edits").clicked() {
         commands.push(Command::ResetMarks);
         ui.close();
     }
@@ -171,7 +171,7 @@ fn marked(
     }
 }
 
-/// What the runs say about marks that could not be made, each with the lanes that say so.
+/// Returns the runs' warnings about edits that were not possible, each with its lanes.
 fn warnings(input: &PanelInput<'_>) -> Vec<(String, String)> {
     let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
     for (label, lane) in input.runs.labels.iter().zip(&input.runs.lanes) {
@@ -194,12 +194,12 @@ fn warnings(input: &PanelInput<'_>) -> Vec<(String, String)> {
 }
 
 fn list(ui: &mut Ui, warnings: &[(String, String)]) {
-    // A menu's own layout would stretch the lines from edge to edge.
+    // The menu's own layout would justify the lines.
     ui.with_layout(Layout::top_down(Align::Min), |ui| {
         ui.spacing_mut().item_spacing.y = space::XS;
         for (lanes, warning) in warnings.iter().take(MOST) {
             let text = format!("{lanes}: {}", wording::with_grouped(warning));
-            let color = if is_told(warning) {
+            let color = if is_relevant(warning) {
                 palette(ui).warn
             } else {
                 palette(ui).weak
@@ -213,7 +213,7 @@ fn list(ui: &mut Ui, warnings: &[(String, String)]) {
     });
 }
 
-/// Whether a warning wants to be seen: what is gone already need not be dropped.
-fn is_told(warning: &str) -> bool {
+/// Returns whether a warning is shown. Dropping a message that was already removed needs no warning.
+fn is_relevant(warning: &str) -> bool {
     !warning.contains(": gone already")
 }

@@ -1,4 +1,4 @@
-//! What stands in a cell of the table of messages.
+//! Cells of the message table.
 
 use super::columns::{Col, indent};
 use crate::app::panels::{PanelInput, marks, staying, weak};
@@ -8,7 +8,7 @@ use crate::app::wording;
 use crate::session::Kind;
 use egui::{Label, RichText, Sense, Ui, vec2};
 
-/// Shows what a message has in a column.
+/// Shows a message's value in a column.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, message: usize, column: Col, is_new: bool) {
     ui.with_layout(column.layout(), |ui| {
         indent(ui, column);
@@ -40,7 +40,7 @@ fn content(ui: &mut Ui, input: &PanelInput<'_>, message: usize, column: Col, is_
         Col::Role if m.is_injected => {
             ui.label(weak(ui, "injected")).on_hover_ui(|ui| {
                 let role = m.role.name();
-                ui.label(format!("Stands as {role}, but the program put it there"));
+                ui.label(format!("Role {role}, but added by the program"));
             });
         }
         Col::Role => {
@@ -83,7 +83,7 @@ fn content(ui: &mut Ui, input: &PanelInput<'_>, message: usize, column: Col, is_
         Col::LastUsed => staying::last_used(ui, input, message),
         Col::NeededBy => staying::needed_by(ui, input, message),
         Col::Share => {
-            // A column full of nearly nothing says nothing.
+            // A share that rounds to zero is left blank.
             if share.0 >= 0.001 {
                 ui.label(weak(ui, wording::percent(share)));
             }
@@ -96,7 +96,7 @@ fn content(ui: &mut Ui, input: &PanelInput<'_>, message: usize, column: Col, is_
     }
 }
 
-/// How much a message cost by staying beside the one that cost most.
+/// Draws a bar for a message's cumulative tokens relative to the largest message.
 fn bar(ui: &mut Ui, share: f32, kind: Kind) {
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 6.0), Sense::hover());
     let width = (share.clamp(0.0, 1.0) * rect.width()).max(1.5);
@@ -104,7 +104,7 @@ fn bar(ui: &mut Ui, share: f32, kind: Kind) {
     ui.painter().rect_filled(bar, 1.0, palette(ui).kind(kind));
 }
 
-/// A stroke at the left edge of a message that is new at the selected call.
+/// Draws a stroke at the left edge of a message that is new at the selected call.
 fn mark_new(ui: &Ui) {
     let cell = ui.max_rect();
     let mark = cell.with_max_x(cell.left() + 2.0).shrink2(vec2(0.0, 3.0));

@@ -1,4 +1,4 @@
-//! The columns of the table of messages: which fit, how wide they are, what they are called.
+//! Columns of the message table: their titles, widths and visibility.
 
 use crate::app::message_table::Column as Key;
 use crate::app::panels::table;
@@ -6,7 +6,7 @@ use crate::app::theme::space;
 use egui::{Align, Layout, Ui};
 use egui_extras::Column;
 
-/// A column of the table.
+/// A column of the message table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Col {
     Number,
@@ -26,7 +26,7 @@ pub(super) enum Col {
     Cumulative,
 }
 
-/// The columns from left to right.
+/// All columns from left to right.
 const ALL: [Col; 15] = [
     Col::Number,
     Col::Mark,
@@ -45,7 +45,7 @@ const ALL: [Col; 15] = [
     Col::Cumulative,
 ];
 
-/// The columns that are always there, then those that are added while the content keeps its width.
+/// Columns that are always shown, then columns that are added while the content column keeps its minimum width.
 const NEEDED: [Col; 5] = [Col::Content, Col::Number, Col::Mark, Col::Kind, Col::Tokens];
 const OPTIONAL: [Col; 10] = [
     Col::Retained,
@@ -60,12 +60,12 @@ const OPTIONAL: [Col; 10] = [
     Col::Cumulative,
 ];
 
-/// Least part of the table's width that optional columns leave to the content.
+/// Minimum share of the table's width for the content column.
 const CONTENT: f32 = 0.32;
-/// Space between two columns.
+/// Space between two columns, in points.
 pub(super) const GAP: f32 = 6.0;
 
-/// The columns that fit into `width`: the content takes what the others leave, and at least its share.
+/// Returns the columns that fit into `width` points. The content column takes the remaining width.
 pub(super) fn fitting(width: f32, n_messages: usize) -> Vec<Col> {
     let taken = |column: &Col| column.points(n_messages) + GAP;
     let mut room = width * (1.0 - CONTENT) - NEEDED.iter().map(taken).sum::<f32>();
@@ -82,7 +82,7 @@ pub(super) fn fitting(width: f32, n_messages: usize) -> Vec<Col> {
 }
 
 impl Col {
-    /// Its width in a session of so many messages, until it is dragged; the content takes what the others leave.
+    /// Returns the initial width in points for a session of `n_messages`. The content column takes the remaining width.
     fn points(self, n_messages: usize) -> f32 {
         match self {
             Self::Number | Self::Call => table::number_width(n_messages),
@@ -92,14 +92,14 @@ impl Col {
             Self::Content => 0.0,
             Self::Bar => 64.0,
             Self::Share | Self::Carried => 52.0,
-            Self::Tokens | Self::Retained => 60.0,
-            Self::LastUsed => 68.0,
+            Self::Tokens => 60.0,
+            Self::LastUsed | Self::Cumulative => 68.0,
             Self::NeededBy => 112.0,
-            Self::Cumulative => 76.0,
+            Self::Retained => 72.0,
         }
     }
 
-    /// Its column of the table.
+    /// Returns the column's layout in the table.
     pub(super) fn width(self, n_messages: usize) -> Column {
         let points = self.points(n_messages);
         match self {
@@ -111,7 +111,7 @@ impl Col {
         }
     }
 
-    /// Its title, what it sorts by if anything, and what it means where that needs saying.
+    /// Returns the title, the sort key if any, and the hover text (may be empty).
     pub(super) fn head(self) -> (&'static str, Option<Key>, &'static str) {
         match self {
             Self::Number => ("#", Some(Key::Number), ""),
@@ -122,33 +122,37 @@ impl Col {
             Self::Content => (
                 "content",
                 None,
-                "What a call is about, or how the message begins",
+                "Command, path or query of a tool call; otherwise the beginning of the message",
             ),
             Self::Tokens => ("tokens", Some(Key::Tokens), ""),
             Self::Carried => (
-                "carried",
+                "sent",
                 Some(Key::Carried),
-                "Calls that carried it, in what was recorded",
+                "Number of recorded calls that sent this message",
             ),
             Self::Retained => (
-                "retained",
+                "cumulative",
                 Some(Key::Retained),
-                "What it cost by staying: its tokens times the calls that carried it",
+                "Its tokens times the number of recorded calls that sent it",
             ),
             Self::Bar | Self::Mark => ("", None, ""),
             Self::LastUsed => (
                 "last used",
                 Some(Key::LastUsed),
-                "The last call that named something it holds, as far as names tell",
+                "Last call that mentions a name from this message",
             ),
             Self::NeededBy => (
                 "needed by",
                 None,
-                "The message that named something in it last",
+                "Last message that mentions a name from this one",
             ),
-            Self::Share => ("share", None, "Of the full history, each message once"),
+            Self::Share => (
+                "share",
+                None,
+                "Share of the full history, each message counted once",
+            ),
             Self::Cumulative => (
-                "cumulative",
+                "total",
                 None,
                 "Tokens of the history up to and including this message",
             ),
@@ -177,7 +181,7 @@ impl Col {
     }
 }
 
-/// Sets what begins at the left apart from figures that end there.
+/// Adds space before left-aligned content, to separate it from right-aligned numbers.
 pub(super) fn indent(ui: &mut Ui, column: Col) {
     if matches!(
         column,

@@ -1,4 +1,4 @@
-//! The heads of the table's columns, by which it is sorted.
+//! Heads of the message table's columns. A click sorts the table.
 
 use super::columns::{Col, indent};
 use crate::app::command::Command;
@@ -7,7 +7,7 @@ use crate::app::panels::PanelInput;
 use crate::app::panels::table::{head, sort_head};
 use egui::Ui;
 
-/// Shows a head; a click on it sorts.
+/// Shows a head and sorts by its column when clicked.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, column: Col, commands: &mut Vec<Command>) {
     let sort = input.view.sort;
     let (title, key, help) = column.head();
@@ -24,7 +24,8 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, column: Col, commands: &
     });
 }
 
-/// Whether the table is sorted by this column, largest first; the order of the session itself needs no sign.
+/// Returns whether the table is sorted by this column, largest first. `None` for other columns and for the session's
+/// own order.
 fn sorted(sort: Sort, key: Key) -> Option<bool> {
     let is_told = key != Key::Number || sort.is_descending;
     (sort.column == key && is_told).then_some(sort.is_descending)

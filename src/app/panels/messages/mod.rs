@@ -1,4 +1,4 @@
-//! The tab Messages: every message of the session in a table, and the selected one in full beside it.
+//! The tab Messages: a table of all messages of the session and the selected message in full.
 
 mod cell;
 mod columns;
@@ -21,16 +21,16 @@ use egui::{
 use egui_extras::{Column, TableBuilder};
 use std::ops::Range;
 
-/// Height of a row.
+/// Row height in points.
 const ROW: f32 = 22.0;
 
-/// Narrowest detail.
+/// Minimum width of the detail, in points.
 const MIN_DETAIL: f32 = 220.0;
-/// Narrowest field for the filter.
+/// Minimum width of the filter field, in points.
 const LEAST_FILTER: f32 = 48.0;
-/// Beside less room than this the count gives way to what can be done.
+/// Minimum width of the tools, in points, at which the message count is shown.
 const LEAST_COUNTED: f32 = 300.0;
-/// What the detail leaves of the width to the table.
+/// Minimum width of the table, in points.
 const MIN_TABLE: f32 = 400.0;
 
 /// Shows the table and the detail.
@@ -48,7 +48,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         };
         panel.place(ui)
     });
-    // Never over the detail, however narrow.
+    // The table must not extend over the detail.
     let clip = ui.clip_rect();
     ui.set_clip_rect(ui.max_rect().intersect(clip));
     table(ui, input, commands);
@@ -59,7 +59,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
     }
 }
 
-/// Filter, jump and count, at the right of the drawer's tabs; from right to left.
+/// Shows the filter, the jump field and the count at the right of the drawer's tabs, from right to left.
 pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     ui.spacing_mut().interact_size.y = 22.0;
     if ui.available_width() > LEAST_COUNTED {
@@ -74,11 +74,11 @@ pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comm
     let edit = TextEdit::singleline(&mut filter.text)
         .id(Id::unique("message filter"))
         .hint_text("Filter…  /")
-        // Narrow where the tabs leave little room.
+        // Shrinks where the tabs leave little width.
         .desired_width((ui.available_width() - 14.0 - marks.width).clamp(LEAST_FILTER, 150.0));
     let response = ui
         .add(edit.margin(Margin::symmetric(6, 3)))
-        .on_hover_text("Messages whose text or tool holds this")
+        .on_hover_text("Show messages whose text or tool name contains this")
         .accessible_name("Filter messages");
     if input.once.focuses_filter {
         response.request_focus();
@@ -100,7 +100,7 @@ fn jump(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
         .margin(Margin::symmetric(6, 3));
     let response = ui
         .add(edit)
-        .on_hover_text("Number of a message, then Enter")
+        .on_hover_text("Message number, then Enter")
         .accessible_name("Go to message");
     if response.changed() {
         let digits: String = text.chars().filter(char::is_ascii_digit).take(9).collect();
@@ -171,7 +171,7 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     }
     let selected = selected_row(input, &kept);
     let followed = kept.follow(selected.map(|row| (row, (row, 0))), shape);
-    // Without a selection, a new order is read from its beginning.
+    // Without a selection, a newly sorted table starts at the top.
     let start = (input.once.reorders_messages && selected.is_none()).then_some(0.0);
     let offset = followed.or(start).unwrap_or(kept.offset);
     let mut table = TableBuilder::new(ui)
@@ -211,7 +211,7 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     kept.store(&ctx, id, offset, selected.map(|row| (row, shape)));
 }
 
-/// The selected message's row of the table, which mostly is where it was.
+/// Returns the table row of the selected message. Checks its previous row first.
 fn selected_row(input: &PanelInput<'_>, kept: &InView) -> Option<usize> {
     let message = input.selection.message? as u32;
     let before = kept
@@ -220,8 +220,8 @@ fn selected_row(input: &PanelInput<'_>, kept: &InView) -> Option<usize> {
     before.or_else(|| input.order.iter().position(|m| *m == message))
 }
 
-/// What the mouse asks of a row: a click selects it, with Shift all from the one before, and the other button opens the
-/// menu for what is selected, or for a row beside that.
+/// Handles clicks on a row: a click selects it, Shift+click selects a range, and a secondary click opens the menu for
+/// the selection, or for this row if it is not selected.
 fn clicks(row: &Response, input: &PanelInput<'_>, message: usize, commands: &mut Vec<Command>) {
     if row.clicked() {
         let is_more = row.ctx.input(|i| i.modifiers.shift);
@@ -241,7 +241,7 @@ fn clicks(row: &Response, input: &PanelInput<'_>, message: usize, commands: &mut
     });
 }
 
-/// The messages that entered at the selected call.
+/// Returns the messages that are new at the selected call.
 fn new_at_step(input: &PanelInput<'_>) -> Range<usize> {
     let session = input.document.session();
     let step = input.selection.step;

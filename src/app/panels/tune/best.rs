@@ -1,4 +1,4 @@
-//! The settings that no other beats in cost and references at risk, as a list.
+//! The list of Pareto-optimal settings: no other setting is better in both cost and references at risk.
 
 use super::plot::{card, depth, written};
 use super::{settings, weak};
@@ -12,11 +12,11 @@ use crate::app::wording;
 use egui::{Align, Label, Layout, RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
-/// Shows the list, cheapest first. Gives back the setting under the pointer.
+/// Shows the list, cheapest first. Returns the setting under the pointer.
 pub(super) fn show(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) -> Option<usize> {
     if tuning.trade_off.is_empty() {
         super::super::padded(ui, |ui| {
-            ui.label(weak(ui, "None of the settings tried so far works."));
+            ui.label(weak(ui, "None of the tried settings works."));
         });
         return None;
     }
@@ -25,7 +25,7 @@ pub(super) fn show(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) ->
     let table = TableBuilder::new(ui)
         .id_salt("tune best")
         .sense(Sense::CLICK)
-        // What is around it scrolls it, together with the recommendation.
+        // The surrounding area scrolls the list together with the recommendation.
         .vscroll(false)
         .cell_layout(Layout::left_to_right(Align::Center))
         .column(Column::exact(62.0))
@@ -41,13 +41,13 @@ pub(super) fn show(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) ->
             head(ui, "at risk", "References at risk");
         });
         cell(&mut row, Side::Right, |ui| {
-            head(ui, "peak", "As a share of usable");
+            head(ui, "peak", "Share of the usable window");
         });
         cell(&mut row, Side::Left, |ui| {
             head(
                 ui,
                 "settings",
-                "What differs from now. Nothing tried is cheaper and puts less at risk, except settings that fill more than 95 % of usable",
+                "Differences from the current settings. No tried setting is both cheaper and lower in references at risk, except settings that fill more than 95 % of the usable window",
             );
         });
         row.col(|_| {});
@@ -87,8 +87,8 @@ pub(super) fn show(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) ->
     hovered
 }
 
-/// `trigger 0.86, recent 27`: what the lane does not have now. Knobs go by their last words, so that rows can be told apart
-/// in a narrow column; the tooltip has them whole.
+/// Returns the differences from the lane's current settings, such as `trigger 0.86, recent 27`. Shortens the names of
+/// knobs to their last word for narrow columns; the hover text has the full names.
 fn differences(tuning: &Tuning, point: &Point) -> String {
     let is_now = |other: &&Point| other.subject == point.subject && other.is_now;
     let now = tuning.points.iter().find(is_now);
@@ -99,7 +99,7 @@ fn differences(tuning: &Tuning, point: &Point) -> String {
         .map(|(knob, value)| format!("{} {value}", knob.rsplit('_').next().unwrap_or(&knob)))
         .collect();
     if said.is_empty() {
-        said.push("as now".to_owned());
+        said.push("current settings".to_owned());
     }
     said.join(", ")
 }

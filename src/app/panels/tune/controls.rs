@@ -1,4 +1,4 @@
-//! What is tried and what is preferred: lanes, their knobs, how many settings, cost against risk.
+//! The controls of a sweep: the lanes and knobs to vary, the number of settings, and the weight of cost against risk.
 
 use super::plot::depth;
 use super::{PanelInput, hindsight, small, weak};
@@ -14,10 +14,10 @@ use egui::{
     pos2, vec2,
 };
 
-/// Parts of the ramp that says what colors mean.
+/// Number of segments of the color legend.
 const STEPS: usize = 28;
 
-/// Shows the choices.
+/// Shows the controls.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     let mut view = input.view.tune.clone();
     ScrollArea::vertical()
@@ -31,13 +31,13 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
                     ui.spacing_mut().interact_size.y = 20.0;
                     preference(ui, &mut view);
                     ui.add_space(space::S);
-                    widgets::section(ui, "What is tried");
+                    widgets::section(ui, "Sweep");
                     lanes(ui, input, &mut view);
                     n_settings(ui, &mut view);
                     ui.add_space(space::S);
                     widgets::section(ui, "Hindsight");
-                    ui.checkbox(&mut view.shows_hindsight, "Draw it on the timeline");
-                    // Before a sweep it stands where that will be.
+                    ui.checkbox(&mut view.shows_hindsight, "Show on the timeline");
+                    // Before a sweep, the plot area shows this instead.
                     if input.tuning.is_some() {
                         ui.scope(|ui| hindsight(ui, input));
                     }
@@ -49,20 +49,18 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
     }
 }
 
-/// From the cheapest to the one with the fewest at risk, and what the colors of the plot mean.
+/// Shows the preference slider, from cheapest to lowest risk, and the color legend of the plot.
 fn preference(ui: &mut Ui, view: &mut TuneView) {
-    widgets::section(ui, "Preferred");
+    widgets::section(ui, "Preference");
     ui.horizontal(|ui| {
         ui.label(small(ui, "cheap"));
-        // From the right: a slider wider than what is left would widen the panel with every frame.
+        // Laid out from the right: a slider wider than the remaining width would widen the panel every frame.
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.label(small(ui, "little at risk"));
+            ui.label(small(ui, "low risk"));
             ui.spacing_mut().slider_width = ui.available_width().max(24.0);
             let slider = Slider::new(&mut view.weight, 0.0..=1.0).show_value(false);
             ui.add(slider)
-                .on_hover_text(
-                    "How much references at risk weigh against cost in what is recommended",
-                )
+                .on_hover_text("Weight of references at risk against cost in the recommendation")
                 .accessible_name("Preference");
         });
     });
@@ -113,12 +111,12 @@ fn lanes(ui: &mut Ui, input: &PanelInput<'_>, view: &mut TuneView) {
     }
 }
 
-/// The knobs of a lane, each with whether it varies.
+/// Shows the knobs of a lane, each with a checkbox for whether it varies.
 fn knobs(ui: &mut Ui, input: &PanelInput<'_>, lane: usize, view: &mut TuneView) {
     let policy = &input.runs.lanes[lane].policy;
     let varying = view.varying(policy);
     let n = varying.iter().filter(|varies| **varies).count();
-    let title = small(ui, wording::count(n, "varying knob"));
+    let title = small(ui, wording::count(n, "varying setting"));
     ui.indent(("tune knobs", lane), |ui| {
         CollapsingHeader::new(title)
             .id_salt(("tune knobs", lane, &policy.name))
@@ -149,15 +147,12 @@ fn n_settings(ui: &mut Ui, view: &mut TuneView) {
     });
 }
 
-/// Of what could have been saved without loss, what each lane saved.
+/// Shows each lane's savings relative to the lossless maximum.
 fn saved(ui: &mut Ui, input: &PanelInput<'_>) {
     let Some(losses) = input.losses else {
         return;
     };
-    ui.label(small(
-        ui,
-        "Of what that leaves unsent, each lane left unsent:",
-    ));
+    ui.label(small(ui, "Savings of each lane relative to this optimum:"));
     for (lane, loss) in losses.lanes.iter().enumerate() {
         let (Some(saved), Some(label)) = (loss.saved, input.runs.labels.get(lane)) else {
             continue;

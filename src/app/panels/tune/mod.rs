@@ -1,4 +1,4 @@
-//! The tab Tune: many settings tried at once, what each costs against what it puts at risk, and which is recommended.
+//! The tab Tune: a sweep over many settings, with the cost and the references at risk of each, and a recommendation.
 
 mod best;
 mod controls;
@@ -16,14 +16,14 @@ use crate::app::wording;
 use crate::units::Tokens;
 use egui::{Frame, Panel, ScrollArea, Ui};
 
-/// Width of what is chosen, at the right.
+/// Width of the controls at the right, in points.
 const CONTROLS: f32 = 250.0;
-/// Width of the recommendation and the list of the best, at first and at least, and what they leave to the plot.
+/// Initial and minimum width of the recommendation with the list, and minimum width of the plot, in points.
 const BEST: f32 = 380.0;
 const MIN_BEST: f32 = 200.0;
 const MIN_PLOT: f32 = 300.0;
 
-/// The button that starts or stops, at the right of the drawer's tabs; from right to left.
+/// Shows the button that starts or stops a sweep, at the right of the drawer's tabs, from right to left.
 pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     ui.spacing_mut().interact_size.y = 22.0;
     let running = input.tuning.filter(|tuning| tuning.is_running());
@@ -48,7 +48,7 @@ pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comm
     } else {
         let button = widgets::secondary_button(ui, "Sweep", "Ctrl R");
         if button
-            .on_hover_text("Try many settings of the chosen lanes")
+            .on_hover_text("Try many settings of the selected lanes")
             .clicked()
         {
             commands.push(Command::StartSweep);
@@ -59,10 +59,10 @@ pub(super) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comm
     }
 }
 
-/// How a sweep ended.
+/// Describes how a sweep ended.
 fn state(tuning: &Tuning, input: &PanelInput<'_>) -> String {
     if !tuning.holds_for(input.config) {
-        return "tried under other assumptions: sweep again".to_owned();
+        return "outdated: sweep again".to_owned();
     }
     let done = wording::count(tuning.n_done, "setting");
     let time = tuning.took.map_or_else(String::new, |took| {
@@ -72,7 +72,7 @@ fn state(tuning: &Tuning, input: &PanelInput<'_>) -> String {
     format!("{done}{time}{how}")
 }
 
-/// Shows what was tried: the plot, and beside it the recommendation with the list of the best.
+/// Shows the plot, with the recommendation and the list of best settings next to it.
 pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     let most = (ui.available_width() - MIN_PLOT).max(160.0);
     Panel::right("tune controls")
@@ -86,7 +86,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
         super::padded(ui, |ui| {
             ui.label(weak(
                 ui,
-                "Sweep tries many settings of each lane over this session: what each costs, what it puts at risk, how deep it sits.",
+                "Sweep tries many settings of each lane on this session and compares their cost, references at risk and peak fill.",
             ));
             hindsight(ui, input);
         });
@@ -117,7 +117,7 @@ pub(super) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Comma
     }
 }
 
-/// What a policy that loses nothing could have saved.
+/// Shows the savings of the hindsight optimum.
 fn hindsight(ui: &mut Ui, input: &PanelInput<'_>) {
     let (Some(reach), Some(losses)) = (input.reach, input.losses) else {
         return;
@@ -130,14 +130,14 @@ fn hindsight(ui: &mut Ui, input: &PanelInput<'_>) {
         return;
     }
     let said = format!(
-        "With hindsight, each tool result cleared right after its last use, {} tokens would have been sent{cost} instead of {} without management.",
+        "Hindsight optimum: if each tool result were cleared right after its last use, {} tokens would be sent{cost} instead of {} without compaction.",
         wording::short(sent),
         wording::short(none)
     );
     ui.label(weak(ui, said));
 }
 
-/// The settings of a point that differ from its policy's own, as people write them.
+/// Returns the settings of a point that differ from its policy's defaults, formatted as text.
 fn settings(tuning: &Tuning, point: &Point) -> Vec<(String, String)> {
     let subject = &tuning.subjects[point.subject];
     let varying = |knob: &str| subject.axes.iter().any(|axis| axis.knob == knob);

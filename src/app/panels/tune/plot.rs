@@ -1,4 +1,4 @@
-//! What each setting costs against what it puts at risk.
+//! The plot of cost against references at risk for each setting.
 
 use super::{PanelInput, settings};
 use crate::analysis::tune::{Point, Price, Score};
@@ -11,10 +11,10 @@ use crate::app::wording;
 use crate::units::{Share, Tokens, Usd};
 use egui::{Color32, Frame, Margin, RichText, Ui};
 
-/// Shares of usable between which depth is told by color: fine, near, beyond.
+/// Peak fill thresholds of the color scale, as shares of the usable window.
 const DEPTHS: [f64; 3] = [0.6, 0.85, 1.0];
 
-/// Shows the plot. Gives back the setting under the pointer.
+/// Shows the plot. Returns the setting under the pointer.
 pub(super) fn show(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -22,7 +22,7 @@ pub(super) fn show(
     commands: &mut Vec<Command>,
 ) -> Option<usize> {
     let unit = tuning.unit;
-    // Only what was played has a place.
+    // Only replayed settings have a position.
     let placed: Vec<(usize, Dot)> = tuning
         .points
         .iter()
@@ -93,8 +93,8 @@ fn dot(ui: &Ui, tuning: &Tuning, idx: usize, point: &Point) -> Option<Dot> {
     let score = point.score.as_ref()?;
     let lane = tuning.lanes[point.subject];
     Some(Dot {
-        at: place(tuning.unit, score)?,
-        // Lighter than as text, so that the edge in the lane's color stands out.
+        at: position(tuning.unit, score)?,
+        // Lighter than the text color, so that the edge in the lane's color is visible.
         fill: depth(palette(ui), score.peak_share).lerp_to_gamma(Color32::WHITE, 0.3),
         edge: palette(ui).lane(lane),
         shape: lane,
@@ -103,11 +103,11 @@ fn dot(ui: &Ui, tuning: &Tuning, idx: usize, point: &Point) -> Option<Dot> {
     })
 }
 
-fn place(unit: Price, score: &Score) -> Option<[f64; 2]> {
+fn position(unit: Price, score: &Score) -> Option<[f64; 2]> {
     Some([unit.of(score), score.risk?.references as f64])
 }
 
-/// The color of a peak: green where it is far from usable, amber near it, red beyond.
+/// Returns the color of a peak: green well below the usable window, amber near it, red above.
 pub(super) fn depth(palette: &Palette, peak: Share) -> Color32 {
     let [fine, near, beyond] = DEPTHS;
     if peak.0 <= near {
@@ -119,7 +119,7 @@ pub(super) fn depth(palette: &Palette, peak: Share) -> Color32 {
     }
 }
 
-/// What really happened is no setting, nor is hindsight; the present settings are.
+/// Returns the landmarks: the recorded result, the hindsight optimum and the current settings.
 fn landmarks(ui: &Ui, input: &PanelInput<'_>, tuning: &Tuning) -> Vec<Landmark> {
     let mut found = Vec::new();
     if let (Some(losses), Some(reach)) = (input.losses, input.reach) {
@@ -140,17 +140,17 @@ fn landmarks(ui: &Ui, input: &PanelInput<'_>, tuning: &Tuning) -> Vec<Landmark> 
         };
         let is_present = |point: &&Point| point.subject == subject && point.knobs == run.knobs;
         let present = tuning.points.iter().find(is_present);
-        let at = present.and_then(|point| place(tuning.unit, point.score.as_ref()?));
+        let at = present.and_then(|point| position(tuning.unit, point.score.as_ref()?));
         found.extend(at.map(|at| Landmark {
             at,
-            name: format!("{} now", input.runs.labels[*lane]),
+            name: format!("{} current", input.runs.labels[*lane]),
             color: palette(ui).lane(*lane),
         }));
     }
     found
 }
 
-/// What a cost is written as.
+/// Formats a cost.
 pub(super) fn written(unit: Price, value: f64) -> String {
     match unit {
         Price::Usd => wording::usd(Usd(value)),
@@ -158,7 +158,7 @@ pub(super) fn written(unit: Price, value: f64) -> String {
     }
 }
 
-/// What there is to know about a setting.
+/// Shows the details of a setting.
 pub(super) fn card(ui: &mut Ui, tuning: &Tuning, idx: usize) {
     let point = &tuning.points[idx];
     ui.spacing_mut().item_spacing.y = 2.0;
@@ -171,20 +171,20 @@ pub(super) fn card(ui: &mut Ui, tuning: &Tuning, idx: usize) {
         ui.label(figures(tuning.unit, score));
     }
     let (said, tone) = match (point.rejected, point.is_now) {
-        (Some(why), _) => (format!("Out of the question: {why}."), Tone::Bad),
+        (Some(why), _) => (format!("Excluded: {why}."), Tone::Bad),
         (None, true) => (
-            "What it had when this was tried. Click to go back to it.".to_owned(),
+            "Settings at the time of the sweep. Click to restore them.".to_owned(),
             Tone::Weak,
         ),
         (None, false) => (
-            "Click to give the lane these settings.".to_owned(),
+            "Click to apply these settings to the lane.".to_owned(),
             Tone::Weak,
         ),
     };
     ui.label(RichText::new(said).color(tone.color(palette(ui))));
 }
 
-/// `$4.10 · 12 at risk · 2 blind edits · peak 71 % of usable · 4 compactions`
+/// Returns the results of a setting: `$4.10 · 12 at risk · 2 blind edits · peak 71 % of usable · 4 compactions`
 pub(super) fn figures(unit: Price, score: &Score) -> String {
     let mut said = vec![written(unit, unit.of(score))];
     if let Some(risk) = score.risk {

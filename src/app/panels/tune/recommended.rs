@@ -1,4 +1,4 @@
-//! What is recommended, in a sentence that says why, with a button that takes it over.
+//! The recommended settings with the reason and a button that applies them.
 
 use super::{PanelInput, small, weak};
 use crate::analysis::tune::{Alternative, rejections};
@@ -8,10 +8,10 @@ use crate::app::tuning::Tuning;
 use crate::app::wording;
 use egui::{Frame, Label, Margin, RichText, Ui};
 
-/// Said of a sweep under other assumptions.
-const CHANGED: &str = "Window, counter, prices or marks have changed since: sweep again.";
+/// Note on a sweep with outdated assumptions.
+const CHANGED: &str = "Window, tokenizer, prices or manual edits have changed: sweep again.";
 
-/// Shows the sentence.
+/// Shows the recommendation.
 pub(super) fn show(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -35,15 +35,15 @@ pub(super) fn show(
     });
 }
 
-/// Shows what else there is to choose from, and what is not.
+/// Shows the alternatives and the excluded settings.
 pub(super) fn more(ui: &mut Ui, tuning: &Tuning) {
     super::super::padded(ui, |ui| {
-        others(ui, tuning);
-        out_of_the_question(ui, tuning);
+        alternatives(ui, tuning);
+        excluded(ui, tuning);
     });
 }
 
-/// What is recommended, or why nothing is and what would work.
+/// Shows the recommendation. If there is none, shows the reason and an alternative.
 fn sentence(ui: &mut Ui, input: &PanelInput<'_>, tuning: &Tuning, commands: &mut Vec<Command>) {
     match &tuning.recommended {
         None => {
@@ -62,21 +62,21 @@ fn sentence(ui: &mut Ui, input: &PanelInput<'_>, tuning: &Tuning, commands: &mut
                 ui.label(RichText::new("Recommended").text_style(theme::strong()));
                 adopt(ui, input, tuning, found.point, commands);
             });
-            // It compares with what the lane had when it was swept.
-            if !has_it(input, tuning, found.point) {
+            // The comparison refers to the lane's settings at the time of the sweep.
+            if !is_applied(input, tuning, found.point) {
                 ui.add(Label::new(wording::with_grouped(&found.text)).wrap());
             }
         }
     }
 }
 
-/// Another policy, which works.
+/// Offers another policy that works.
 fn offer(ui: &mut Ui, input: &PanelInput<'_>, other: &Alternative, commands: &mut Vec<Command>) {
     let is_compared = |lane: &crate::app::state::LaneConfig| lane.policy == other.policy;
     if !input.config.lanes.iter().any(is_compared)
         && ui
             .button(format!("Compare with {}", other.label))
-            .on_hover_text("Adds a lane of this policy; can be undone")
+            .on_hover_text("Add a lane with this policy (can be undone)")
             .clicked()
     {
         commands.push(Command::CompareWith(other.policy.clone()));
@@ -84,15 +84,15 @@ fn offer(ui: &mut Ui, input: &PanelInput<'_>, other: &Alternative, commands: &mu
     ui.add(Label::new(wording::with_grouped(&other.text)).wrap());
 }
 
-/// What else there is to choose from.
-fn others(ui: &mut Ui, tuning: &Tuning) {
+/// Shows the alternatives.
+fn alternatives(ui: &mut Ui, tuning: &Tuning) {
     let found = tuning.recommended.as_ref().and_then(|r| r.as_ref().ok());
     if let Some(others) = found.and_then(|found| found.others.as_ref()) {
         ui.add(Label::new(weak(ui, wording::with_grouped(others))).wrap());
     }
 }
 
-/// Takes a setting over, unless the lane has it.
+/// Shows a button that applies a setting, unless the lane has it already.
 fn adopt(
     ui: &mut Ui,
     input: &PanelInput<'_>,
@@ -100,26 +100,26 @@ fn adopt(
     idx: usize,
     commands: &mut Vec<Command>,
 ) {
-    if has_it(input, tuning, idx) {
-        ui.label(weak(ui, "The lane has these settings now."));
+    if is_applied(input, tuning, idx) {
+        ui.label(weak(ui, "The lane has these settings."));
     } else if ui
-        .button("Adopt")
-        .on_hover_text("Give the lane these settings of its own; can be undone")
+        .button("Apply")
+        .on_hover_text("Apply these settings to this lane only (can be undone)")
         .clicked()
     {
         commands.push(Command::AdoptPoint(idx));
     }
 }
 
-/// The lane has the settings of this point already.
-fn has_it(input: &PanelInput<'_>, tuning: &Tuning, idx: usize) -> bool {
+/// Returns whether the lane has the settings of this point.
+fn is_applied(input: &PanelInput<'_>, tuning: &Tuning, idx: usize) -> bool {
     let point = &tuning.points[idx];
     let lane = input.runs.lanes.get(tuning.lanes[point.subject]);
     lane.is_some_and(|lane| lane.knobs == point.knobs)
 }
 
-/// `12 of them do not fit, 3 cannot get below their trigger.`
-fn out_of_the_question(ui: &mut Ui, tuning: &Tuning) {
+/// Shows the excluded settings by reason, such as `12 of them do not fit, 3 cannot get below their trigger.`
+fn excluded(ui: &mut Ui, tuning: &Tuning) {
     let reasons = rejections(&tuning.points);
     if reasons.is_empty() {
         return;
@@ -128,8 +128,5 @@ fn out_of_the_question(ui: &mut Ui, tuning: &Tuning) {
         .iter()
         .map(|(_, told, n)| format!("{} {told}", wording::grouped(*n as u64)))
         .collect();
-    ui.label(small(
-        ui,
-        format!("Out of the question: {}.", said.join(", ")),
-    ));
+    ui.label(small(ui, format!("Excluded: {}.", said.join(", "))));
 }
