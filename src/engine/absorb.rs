@@ -11,7 +11,7 @@ use super::diff::{Diff, Told};
 use super::meter::Meter;
 use super::pieces::{Origin, Said, pieces};
 use super::taken::join;
-use crate::chat::ChatMessage;
+use crate::chat::{Block, ChatMessage, Content};
 use crate::session::{Role, WrittenKind};
 use std::ops::Range;
 use std::sync::Arc;
@@ -223,6 +223,7 @@ impl<'a> Change<'a> {
             return None;
         };
         written.text = said.map(Said::to_text).unwrap_or_default();
+        written.blocks = None;
         written.is_predicted |= self.mark.is_predicted;
         written.event = self.mark.event;
         Some(written.kind)
@@ -358,10 +359,18 @@ fn written(message: &ChatMessage, change: New) -> Written {
         [text] => Arc::clone(text),
         texts => texts.join("\n").into(),
     };
+    let blocks: Arc<[Block]> = match &message.content {
+        Content::Blocks(blocks) => {
+            let new = blocks.iter().filter(|block| block.part.is_none());
+            new.cloned().collect()
+        }
+        _ => Arc::default(),
+    };
     Written {
         role: role_of(&message.role),
         kind: message.written.unwrap_or(WrittenKind::Notice),
         text,
+        blocks: Some(blocks).filter(|blocks| !blocks.is_empty()),
         is_predicted: change.is_predicted,
         covers: Vec::new(),
         event: change.event,

@@ -8,6 +8,7 @@ mod parts;
 pub use parts::{Left, Marker, PartFate, PartFates};
 
 use super::Case;
+use crate::chat::Block;
 use crate::session::{Kind, Role, WrittenKind};
 use crate::units::Tokens;
 use std::ops::Range;
@@ -70,6 +71,8 @@ pub struct Written {
     pub kind: WrittenKind,
     /// Its text.
     pub text: Arc<str>,
+    /// The blocks that hold the text, where an action in Anthropic's shape wrote it so.
+    pub blocks: Option<Arc<[Block]>>,
     /// A stand-in of the right size rather than a text to export.
     pub is_predicted: bool,
     /// Indices of the messages it stands for, as ascending ranges.

@@ -235,6 +235,7 @@ fn written(replacement: Replacement, kind: WrittenKind, is_predicted: bool) -> W
         role,
         kind,
         text,
+        blocks: None,
         is_predicted,
         covers: Vec::new(),
         event: 0,

@@ -5,7 +5,7 @@ use super::context::{Context, Edited, Entry, EntryBody, Marker, PartFate, Writte
 use super::pieces::{Origin, Pieces, Said, WRITTEN, pieces};
 use super::taken::ranges;
 use crate::chat::{
-    ChatMessage, Content, Fields, Messages, Replaced, Shape, Text, join_answer, messages_of,
+    Block, ChatMessage, Content, Fields, Messages, Replaced, Shape, Text, join_answer, messages_of,
     push_grouped,
 };
 use crate::session::{Body, Message, Part, Role, Session};
@@ -289,7 +289,11 @@ pub(super) fn give(
                 .iter()
                 .for_each(give),
         },
-        EntryBody::Written(written) => [written_message(written, entry.id)].iter().for_each(give),
+        EntryBody::Written(written) => {
+            [written_message(written, entry.id, shape)]
+                .iter()
+                .for_each(give);
+        }
     }
 }
 
@@ -330,12 +334,23 @@ fn edited_messages(
     })
 }
 
-fn written_message(written: &Written, id: u32) -> ChatMessage {
-    ChatMessage::from(Fields {
-        content: Content::Text(Text {
+fn written_message(written: &Written, id: u32, shape: Shape) -> ChatMessage {
+    let part = Some(WRITTEN + id);
+    let of_entry = |block: &Block| Block {
+        part,
+        ..block.clone()
+    };
+    let content = match &written.blocks {
+        Some(blocks) if shape == Shape::Anthropic => {
+            Content::Blocks(blocks.iter().map(of_entry).collect())
+        }
+        _ => Content::Text(Text {
             text: Arc::clone(&written.text),
-            part: Some(WRITTEN + id),
+            part,
         }),
+    };
+    ChatMessage::from(Fields {
+        content,
         written: Some(written.kind),
         ..ChatMessage::new(written.role.name(), "").into_fields()
     })
