@@ -3,6 +3,7 @@
 use super::Case;
 use super::context::{Entry, EntryBody, Marker, PartFate};
 use crate::session::Kind;
+use std::sync::Arc;
 
 /// Running sums over the entries of a context.
 #[derive(Clone, Debug, Default)]
@@ -19,18 +20,25 @@ pub(super) struct Sums {
 /// Calls and results that are there.
 #[derive(Clone, Debug, Default)]
 struct Pairs {
-    /// How often the call and the result of each pair are there.
-    there: Vec<(u32, u32)>,
+    /// How often the call and the result of each pair are there. Copies share each block until one of them changes it.
+    there: Vec<Arc<PairBlock>>,
     /// Pairs of which one half is there without the other.
     n_orphans: usize,
 }
 
+/// Pairs whose counts stand together.
+const BLOCK: usize = 512;
+
+/// Counts of calls and results of consecutive pairs.
+type PairBlock = [(u32, u32); BLOCK];
+
 impl Sums {
     /// Nothing yet.
     pub(super) fn new(case: &Case) -> Self {
+        let none: Arc<PairBlock> = Arc::new([(0, 0); BLOCK]);
         Self {
             pairs: Pairs {
-                there: vec![(0, 0); case.index.n_pairs],
+                there: vec![none; case.index.n_pairs.div_ceil(BLOCK)],
                 n_orphans: 0,
             },
             ..Self::default()
@@ -127,7 +135,8 @@ impl Pairs {
         let Some(pair) = case.index.pair[part] else {
             return;
         };
-        let (calls, results) = &mut self.there[pair as usize];
+        let (block, idx) = (pair as usize / BLOCK, pair as usize % BLOCK);
+        let (calls, results) = &mut Arc::make_mut(&mut self.there[block])[idx];
         let was_orphan = (*calls > 0) != (*results > 0);
         let is_result = case.index.kinds[part] == Kind::ToolResult;
         change(if is_result { results } else { calls });
