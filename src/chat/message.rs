@@ -63,6 +63,9 @@ impl ChatMessage {
     /// The same message saying something else; the part it came from stays the same.
     #[must_use]
     pub fn with_text(&self, text: impl AsRef<str> + Into<Arc<str>>) -> Self {
+        if self.text() == Some(text.as_ref()) {
+            return self.clone();
+        }
         let is_marker = text.as_ref().len() <= MARKER;
         let says_it = |known: &Self| (known.text() == Some(text.as_ref())).then(|| known.clone());
         if let Some(known) = is_marker.then(|| self.0.variants.find(says_it)).flatten() {

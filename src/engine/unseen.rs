@@ -122,7 +122,8 @@ impl StandIn {
             let clean = self.clean(message.clone());
             !clean.is_some_and(|clean| clean.is_copy_of(message))
         };
-        without.weigh(rule, |message| u64::from(is_unclean(message))) > 0
+        let weigh = |message: &ChatMessage| u64::from(is_unclean(message));
+        without.weigh(rule, |message| message.weigh(rule, weigh)) > 0
     }
 
     fn clean(&self, message: ChatMessage) -> Option<ChatMessage> {
