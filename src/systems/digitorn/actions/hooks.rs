@@ -13,7 +13,8 @@ use super::super::turn_state::{NEVER_COMPACTED, TurnState};
 use super::{Reading, documented, known, mode_of, only, terms};
 use crate::chat::{Dialogue, Layout, Messages, Rule, Shape, Wants, python_dumps};
 use crate::engine::{Hook as At, Memory, NamedAction, Rewrite, Rewritten, Scene};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Turns that a compaction of the injected hook rests; it does not say so itself, as it is the action's default.
@@ -50,6 +51,60 @@ struct Hooks {
     setup_summary: Vec<String>,
     agent: String,
     reading: Reading,
+}
+
+/// Key of [`Kept`].
+pub(super) const KEPT: &str = "digitorn.hooks";
+
+/// What is kept between events of a turn.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Kept {
+    /// Of each hook that fired, by its id.
+    pub(super) states: BTreeMap<String, HookState>,
+    turn: Option<i64>,
+    last_compact_turn: Option<i64>,
+    /// Hooks as they were last built.
+    built: Vec<Built>,
+}
+
+/// Hooks with what they were built from.
+#[derive(Clone, Debug)]
+struct Built {
+    /// Address of the action.
+    by: usize,
+    numbers: Vec<(&'static str, f64)>,
+    hooks: Arc<[Hook]>,
+}
+
+impl Kept {
+    /// Hooks of an action, which are built anew only where its numbers changed.
+    fn hooks(&mut self, action: &Hooks, scene: &Scene<'_>) -> Arc<[Hook]> {
+        let by = std::ptr::from_ref(action).addr();
+        let is_it = |built: &&Built| built.by == by && built.numbers == scene.numbers;
+        if let Some(built) = self.built.iter().find(is_it) {
+            return Arc::clone(&built.hooks);
+        }
+        let built = Built {
+            by,
+            numbers: scene.numbers.to_vec(),
+            hooks: action.all(scene).into(),
+        };
+        let hooks = Arc::clone(&built.hooks);
+        self.built.retain(|known| known.by != by);
+        self.built.push(built);
+        hooks
+    }
+
+    /// What to keep: of each hook that fired, of the agent, of the turn.
+    fn memory(&mut self, runner: &HookRunner<'_>, state: &TurnState) -> Memory {
+        let states = runner.hooks().iter().zip(&runner.states);
+        for (hook, state) in states.filter(|(_, state)| state.fire_count > 0) {
+            self.states.insert(hook.id.clone(), *state);
+        }
+        self.turn = Some(state.turn);
+        self.last_compact_turn = Some(state.last_compact_turn);
+        Memory::default().with(KEPT, std::mem::take(self))
+    }
 }
 
 impl Hooks {
@@ -111,14 +166,14 @@ impl Hooks {
     }
 
     /// The turn restarts with every message of the user; in the document it does not.
-    fn turn(&self, scene: &Scene<'_>) -> i64 {
+    fn turn(&self, scene: &Scene<'_>, kept: &Kept) -> i64 {
         if self.reading == Reading::Document {
             return signed(scene.step) + 1;
         }
         let call = i64::from(scene.turn.1);
         match scene.at {
             // Results come in before the next call, or before the next message of the user.
-            At::AfterTools => scene.memory["turn"].as_i64().unwrap_or(call - 1).max(0),
+            At::AfterTools => kept.turn.unwrap_or(call - 1).max(0),
             _ => call,
         }
     }
@@ -130,11 +185,11 @@ impl Hooks {
         }
     }
 
-    fn state(&self, scene: &mut Scene<'_>) -> TurnState {
+    fn state(&self, scene: &mut Scene<'_>, kept: &Kept) -> TurnState {
         let (max_tokens, reserved) = (scene.number("max_tokens"), scene.number("output_reserved"));
         let mode = mode_of(scene, max_tokens as i64);
         let tool_calls = calls_of_turn(&scene.messages);
-        let turn = self.turn(scene);
+        let turn = self.turn(scene, kept);
         let messages = std::mem::take(&mut scene.messages);
         let mut state = TurnState::new(messages, max_tokens as i64, reserved as i64);
         state.start_event(turn, tool_calls);
@@ -146,9 +201,7 @@ impl Hooks {
             Reading::Code => mode,
             Reading::Document => documented(mode),
         };
-        state.last_compact_turn = scene.memory["last_compact_turn"]
-            .as_i64()
-            .unwrap_or(NEVER_COMPACTED);
+        state.last_compact_turn = kept.last_compact_turn.unwrap_or(NEVER_COMPACTED);
         state
     }
 }
@@ -159,12 +212,15 @@ impl Rewrite for Hooks {
         mut scene: Scene<'_>,
         dialogue: &mut Dialogue<'_>,
     ) -> Result<Rewritten, Wants> {
-        let hooks = self.all(&scene);
-        let states = hooks.iter().map(|hook| remembered(&scene.memory, hook));
+        let kept = scene.memory.shared::<Kept>(KEPT);
+        let mut kept = kept.cloned().unwrap_or_default();
+        let hooks = kept.hooks(self, &scene);
+        let states = hooks.iter().map(|hook| kept.states.get(&hook.id));
+        let states = states.map(|state| state.copied().unwrap_or_default());
         let clock = Clock::at(scene.number("uptime") + scene.now);
         let mut runner = HookRunner::new(&hooks, states.collect(), clock);
         runner.raises_pre_compact = true;
-        let mut state = self.state(&mut scene);
+        let mut state = self.state(&mut scene, &kept);
         let index = ToolIndex::of_definitions(scene.tools);
         let around = Surroundings {
             has_provider: true,
@@ -194,7 +250,7 @@ impl Rewrite for Hooks {
             // A hook that only logs is no attempt at anything.
             fired: acting.clone().any(|hook| hook.action.kind != "log"),
             terms: shown,
-            memory: memory(&runner, &state),
+            memory: kept.memory(&runner, &state),
             log,
             messages: state.is_changed.then(|| state.messages.into_vec()),
             edits: Vec::new(),
@@ -242,34 +298,4 @@ pub(super) fn calls_of_turn(messages: &Messages) -> i64 {
         *seen = messages.len();
     });
     calls.1
-}
-
-fn remembered(memory: &Memory, hook: &Hook) -> HookState {
-    let kept = &memory[key(hook)];
-    HookState {
-        last_fired: kept["last_fired"].as_f64().unwrap_or(0.0),
-        fire_count: kept["fire_count"].as_u64().unwrap_or(0),
-    }
-}
-
-/// What to keep: of each hook that fired, of the agent, of the turn.
-fn memory(runner: &HookRunner<'_>, state: &TurnState) -> Memory {
-    let fired = runner.hooks().iter().zip(&runner.states);
-    let fired = fired.filter(|(_, state)| state.fire_count > 0);
-    let mut memory: Map<String, Value> = fired
-        .map(|(hook, state)| {
-            let kept = json!({"last_fired": state.last_fired, "fire_count": state.fire_count});
-            (key(hook), kept)
-        })
-        .collect();
-    memory.insert("turn".to_owned(), json!(state.turn));
-    memory.insert(
-        "last_compact_turn".to_owned(),
-        json!(state.last_compact_turn),
-    );
-    Value::Object(memory).into()
-}
-
-fn key(hook: &Hook) -> String {
-    format!("hook {}", hook.id)
 }
