@@ -13,7 +13,8 @@ use super::super::turn_state::{NEVER_COMPACTED, TurnState};
 use super::{Reading, documented, known, mode_of, only, terms};
 use crate::chat::{Dialogue, Layout, Messages, Rule, Shape, Wants, python_dumps};
 use crate::engine::{Hook as At, Memory, NamedAction, Rewrite, Rewritten, Scene};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Turns between compactions of the injected hook; not in the hook itself, since it is the action's default.
@@ -50,6 +51,60 @@ struct Hooks {
     setup_summary: Vec<String>,
     agent: String,
     reading: Reading,
+}
+
+/// Key of [`Kept`].
+pub(super) const KEPT: &str = "digitorn.hooks";
+
+/// What is kept between events of a turn.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Kept {
+    /// Of each hook that fired, by its id.
+    pub(super) states: BTreeMap<String, HookState>,
+    turn: Option<i64>,
+    last_compact_turn: Option<i64>,
+    /// Hooks as they were last built.
+    built: Vec<Built>,
+}
+
+/// Hooks with what they were built from.
+#[derive(Clone, Debug)]
+struct Built {
+    /// Address of the action.
+    by: usize,
+    numbers: Vec<(&'static str, f64)>,
+    hooks: Arc<[Hook]>,
+}
+
+impl Kept {
+    /// Hooks of an action, which are built anew only where its numbers changed.
+    fn hooks(&mut self, action: &Hooks, scene: &Scene<'_>) -> Arc<[Hook]> {
+        let by = std::ptr::from_ref(action).addr();
+        let is_it = |built: &&Built| built.by == by && built.numbers == scene.numbers;
+        if let Some(built) = self.built.iter().find(is_it) {
+            return Arc::clone(&built.hooks);
+        }
+        let built = Built {
+            by,
+            numbers: scene.numbers.to_vec(),
+            hooks: action.all(scene).into(),
+        };
+        let hooks = Arc::clone(&built.hooks);
+        self.built.retain(|known| known.by != by);
+        self.built.push(built);
+        hooks
+    }
+
+    /// What to keep: of each hook that fired, of the agent, of the turn.
+    fn memory(&mut self, runner: &HookRunner<'_>, state: &TurnState) -> Memory {
+        let states = runner.hooks().iter().zip(&runner.states);
+        for (hook, state) in states.filter(|(_, state)| state.fire_count > 0) {
+            self.states.insert(hook.id.clone(), *state);
+        }
+        self.turn = Some(state.turn);
+        self.last_compact_turn = Some(state.last_compact_turn);
+        Memory::default().with(KEPT, std::mem::take(self))
+    }
 }
 
 impl Hooks {
@@ -130,11 +185,11 @@ impl Hooks {
         }
     }
 
-    fn state(&self, scene: &mut Scene<'_>) -> TurnState {
+    fn state(&self, scene: &mut Scene<'_>, kept: &Kept) -> TurnState {
         let (max_tokens, reserved) = (scene.number("max_tokens"), scene.number("output_reserved"));
         let mode = mode_of(scene, max_tokens as i64);
         let tool_calls = calls_of_turn(&scene.messages);
-        let turn = self.turn(scene);
+        let turn = self.turn(scene, kept);
         let messages = std::mem::take(&mut scene.messages);
         let mut state = TurnState::new(messages, max_tokens as i64, reserved as i64);
         state.start_event(turn, tool_calls);
@@ -146,9 +201,7 @@ impl Hooks {
             Reading::Code => mode,
             Reading::Document => documented(mode),
         };
-        state.last_compact_turn = scene.memory["last_compact_turn"]
-            .as_i64()
-            .unwrap_or(NEVER_COMPACTED);
+        state.last_compact_turn = kept.last_compact_turn.unwrap_or(NEVER_COMPACTED);
         state
     }
 }
@@ -159,12 +212,15 @@ impl Rewrite for Hooks {
         mut scene: Scene<'_>,
         dialogue: &mut Dialogue<'_>,
     ) -> Result<Rewritten, Wants> {
-        let hooks = self.all(&scene);
-        let states = hooks.iter().map(|hook| remembered(&scene.memory, hook));
+        let kept = scene.memory.shared::<Kept>(KEPT);
+        let mut kept = kept.cloned().unwrap_or_default();
+        let hooks = kept.hooks(self, &scene);
+        let states = hooks.iter().map(|hook| kept.states.get(&hook.id));
+        let states = states.map(|state| state.copied().unwrap_or_default());
         let clock = Clock::at(scene.number("uptime") + scene.now);
         let mut runner = HookRunner::new(&hooks, states.collect(), clock);
         runner.raises_pre_compact = true;
-        let mut state = self.state(&mut scene);
+        let mut state = self.state(&mut scene, &kept);
         let index = ToolIndex::of_definitions(scene.tools);
         let around = Surroundings {
             has_provider: true,
@@ -194,7 +250,7 @@ impl Rewrite for Hooks {
             // A hook that only logs does not count as an attempt.
             fired: acting.clone().any(|hook| hook.action.kind != "log"),
             terms: shown,
-            memory: memory(&runner, &state),
+            memory: kept.memory(&runner, &state),
             log,
             messages: state.is_changed.then(|| state.messages.into_vec()),
             edits: Vec::new(),

@@ -1,4 +1,5 @@
 use super::ACTIONS;
+use super::hooks::{KEPT, Kept};
 use crate::chat::{ChatMessage, Dialogue, Heard, message_from_json};
 use crate::engine::{Hook, Memory, Rewrite, Rewritten, Scene, Storage};
 use serde_json::json;
@@ -102,7 +103,8 @@ fn own_hooks_keep_their_count_in_the_memory() {
     );
     let messages = first.messages.unwrap();
     assert_eq!(messages[0].text(), Some("q\n\n[System note: N]"));
-    assert_eq!(first.memory["hook note"]["fire_count"], 1);
+    let kept = first.memory.shared::<Kept>(KEPT).unwrap();
+    assert_eq!(kept.states["note"].fire_count, 1);
     let second = run(&*hooks, scene(short, (1, 1), 1.0, first.memory));
     assert!(!second.fired && second.messages.is_none());
 }
