@@ -87,7 +87,7 @@ impl Col {
         match self {
             Self::Number | Self::Call => table::number_width(n_messages),
             Self::Mark => 16.0,
-            Self::Role => 72.0,
+            Self::Role | Self::Retained => 72.0,
             Self::Kind | Self::Tool => 84.0,
             Self::Content => 0.0,
             Self::Bar => 64.0,
@@ -95,7 +95,6 @@ impl Col {
             Self::Tokens => 60.0,
             Self::LastUsed | Self::Cumulative => 68.0,
             Self::NeededBy => 112.0,
-            Self::Retained => 72.0,
         }
     }
 

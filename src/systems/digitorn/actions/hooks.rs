@@ -17,13 +17,13 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Turns between compactions of the injected hook; not in the hook itself, since it is the action's default.
+/// Turns that a compaction of the injected hook rests; it does not say so itself, as it is the action's default.
 const COOLDOWN_TURNS: f64 = 3.0;
 
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "digitorn.hooks",
     verb: "summarize",
-    help: "Runs the application's hooks, including the injected one: at turn_start before a call, at turn_end after tool results.",
+    help: "Runs the application's hooks, the injected one among them: at turn_start before a call, at turn_end after results of tools.",
     shape: Shape::OpenAi,
     numbers: &[
         "max_tokens",
@@ -129,7 +129,7 @@ impl Hooks {
         })
     }
 
-    /// Returns its own hooks and, if the numbers request it, the injected one.
+    /// Its own hooks and, where the numbers ask for it, the injected one.
     fn all(&self, scene: &Scene<'_>) -> Vec<Hook> {
         let auto = (scene.number("auto_compact") >= 1.0).then(|| {
             let strategy = if scene.number("strategy") >= 1.0 {
@@ -156,7 +156,7 @@ impl Hooks {
         in_order(self.own.clone(), auto)
     }
 
-    /// Returns the events raised here, in order.
+    /// Events that are raised here, in their order.
     fn events(scene: &Scene<'_>) -> &'static [&'static str] {
         match scene.at {
             At::AfterTools | At::TurnEnd => &["turn_end"],
@@ -165,15 +165,15 @@ impl Hooks {
         }
     }
 
-    /// Returns the turn. It restarts with every user message; in the document it does not.
-    fn turn(&self, scene: &Scene<'_>) -> i64 {
+    /// The turn restarts with every message of the user; in the document it does not.
+    fn turn(&self, scene: &Scene<'_>, kept: &Kept) -> i64 {
         if self.reading == Reading::Document {
             return signed(scene.step) + 1;
         }
         let call = i64::from(scene.turn.1);
         match scene.at {
-            // Results arrive before the next call, or before the next user message.
-            At::AfterTools => scene.memory["turn"].as_i64().unwrap_or(call - 1).max(0),
+            // Results come in before the next call, or before the next message of the user.
+            At::AfterTools => kept.turn.unwrap_or(call - 1).max(0),
             _ => call,
         }
     }
@@ -247,7 +247,7 @@ impl Rewrite for Hooks {
         let mut log = std::mem::take(&mut runner.log);
         log.extend(runner.events.iter().filter_map(told));
         Ok(Rewritten {
-            // A hook that only logs does not count as an attempt.
+            // A hook that only logs is no attempt at anything.
             fired: acting.clone().any(|hook| hook.action.kind != "log"),
             terms: shown,
             memory: kept.memory(&runner, &state),
@@ -260,14 +260,14 @@ impl Rewrite for Hooks {
     }
 }
 
-/// Returns the value in a hook's condition, with the hook's name.
+/// What a hook's condition compared with, by the hook's name.
 fn threshold(hook: &Hook) -> Option<(String, f64)> {
     let params = &hook.condition.params;
     let threshold = params.get("threshold").or(params.get("every"))?.as_f64()?;
     Some((format!("{} {}", hook.id, hook.condition.kind), threshold))
 }
 
-/// Describes what a hook did, from its event.
+/// What a hook did, as its event says.
 fn told(event: &HookEvent) -> Option<String> {
     let is_news = matches!(event.phase, "end" | "error");
     is_news.then(|| {
@@ -282,9 +282,9 @@ const CALLS_OF_TURN: Rule = Rule {
     by: 0,
 };
 
-/// Returns the tool calls since the last user message. Looks only at messages added since the last call.
+/// Calls of tools since the user spoke last. Looks only at messages added since the last call.
 pub(super) fn calls_of_turn(messages: &Messages) -> i64 {
-    /// Number of messages read, and the tool calls.
+    /// Messages looked at, and the calls.
     #[derive(Clone, Default)]
     struct Calls(usize, i64);
     let calls = messages.find_out(CALLS_OF_TURN, |Calls(seen, calls), messages| {
@@ -298,34 +298,4 @@ pub(super) fn calls_of_turn(messages: &Messages) -> i64 {
         *seen = messages.len();
     });
     calls.1
-}
-
-fn remembered(memory: &Memory, hook: &Hook) -> HookState {
-    let kept = &memory[key(hook)];
-    HookState {
-        last_fired: kept["last_fired"].as_f64().unwrap_or(0.0),
-        fire_count: kept["fire_count"].as_u64().unwrap_or(0),
-    }
-}
-
-/// Returns the state to keep: of each hook that fired, of the agent, of the turn.
-fn memory(runner: &HookRunner<'_>, state: &TurnState) -> Memory {
-    let fired = runner.hooks().iter().zip(&runner.states);
-    let fired = fired.filter(|(_, state)| state.fire_count > 0);
-    let mut memory: Map<String, Value> = fired
-        .map(|(hook, state)| {
-            let kept = json!({"last_fired": state.last_fired, "fire_count": state.fire_count});
-            (key(hook), kept)
-        })
-        .collect();
-    memory.insert("turn".to_owned(), json!(state.turn));
-    memory.insert(
-        "last_compact_turn".to_owned(),
-        json!(state.last_compact_turn),
-    );
-    Value::Object(memory).into()
-}
-
-fn key(hook: &Hook) -> String {
-    format!("hook {}", hook.id)
 }
