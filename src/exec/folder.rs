@@ -61,11 +61,11 @@ mod tests {
         );
         let why = open_with("no-such-program-anywhere", folder.path()).unwrap_err();
         assert!(why.contains(&*folder.path().to_string_lossy()), "{why}");
-        assert!(why.contains("open it by hand"), "{why}");
+        assert!(why.contains("open it manually"), "{why}");
         #[cfg(unix)]
         {
             let why = open_with("false", folder.path()).unwrap_err();
-            assert!(why.contains("open it by hand"), "{why}");
+            assert!(why.contains("open it manually"), "{why}");
             assert_eq!(open_with("true", folder.path()), Ok(()));
         }
     }

@@ -180,7 +180,7 @@ mod tests {
                 );
             }
         }
-        assert!(said(&prune, Schedule::Replay, Idle::NotMet).contains("never acted"));
+        assert!(said(&prune, Schedule::Replay, Idle::NotMet).contains("has not acted so far"));
     }
 
     #[test]

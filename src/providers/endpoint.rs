@@ -304,10 +304,13 @@ mod tests {
     #[test]
     fn an_address_that_would_mislead_is_refused() {
         for (base, word) in [
-            ("localhost:11434", "begins with"),
-            ("file:///etc/passwd", "begins with"),
-            ("https://user:secret@api.openai.com", "key apart"),
-            ("https://api.openai.com:secret@evil.com/v1", "key apart"),
+            ("localhost:11434", "must begin with"),
+            ("file:///etc/passwd", "must begin with"),
+            ("https://user:secret@api.openai.com", "key separately"),
+            (
+                "https://api.openai.com:secret@evil.com/v1",
+                "key separately",
+            ),
             ("https://good.com\\@evil.com", "backslashes"),
             ("https://good.com /v1", "spaces"),
             ("https://", "host"),

@@ -165,5 +165,5 @@ fn a_prompt_that_does_not_fit_halts() {
 fn a_word_that_means_nothing_is_refused() {
     let settings = toml::from_str("marker = 'ignored'").unwrap();
     let refused = (prune::ACTION.make)(&settings).unwrap_err();
-    assert_eq!(refused, "`marker` is one of stops, counts");
+    assert_eq!(refused, "`marker` must be one of stops, counts");
 }
