@@ -328,9 +328,8 @@ impl App {
             .iter()
             .map(|l| self.policies.get(&l.policy));
         if is_placed && !policies.any(|policy| resumes(&policy)) {
-            self.toasts.info(
-                "Restart mark placed. No lane's policy does anything when it is started again.",
-            );
+            self.toasts
+                .info("Restart mark placed. No lane's policy reacts to a restart.");
         }
     }
 

@@ -14,8 +14,8 @@ detected did different dispatched do does done drop dropped dropping due each ei
 every everything exact exceeded exceeds executed executing existing fail failed failing fails failure falling fallback \
 far few fifth file files first fit fits flush for force forced found freed from full gives goes gone half handles has have \
 held here historical history hook how however if ignored ignores image images in injected input inserted inside \
-instruction instructions into is it its itself keep keeping kept large larger largest last late later leaves left length \
-less level like limit line lines list listed little log longer loop made makes many manual max maximum memory merged \
+instruction instructions into is it its itself keep keeps keeping kept large larger largest last late later leaves left length \
+less level like limit line lines list listed little log longer loop made makes many manual manually max maximum memory merged \
 message messages micro middle min minimum missing model more most much must near needed never new next no none not \
 nothing now number of off old older oldest omitted on once one only optimizing or other otherwise out output over \
 overflow overflowing overhead own oversized pair pairs partner passes pays peak peaked person's picture pictures points \
@@ -25,7 +25,7 @@ rejected rejects removal removed removes removing repair repairs repeats replace
 reserve reset rest restored result results retried retry retrying role room row runs safety same saved saves saving \
 saying says seconds see sent separates session set setting shipped short shortened skipped skipping small smaller so \
 some something spill spilled stage stands start started still stop stopped storage stored strategy success summaries \
-summarization summarize summarized summarizing summary survives synthetic system system's table take taken takes target \
+summarization summarize summarized summarizing summary support survives synthetic system system's table take taken takes target \
 tell than that the their them then there they this three threshold thresholds time times to together token tokens too \
 tool tool_result tool_use tools trailing trigger trim trimmed truncate truncated truncating truncation turn turns two \
 unless unmatched until up usable usage use used user user's vain validation value wait warning was weight were what when \

@@ -453,7 +453,7 @@ fn bad_use_says_what_to_do_in_one_line_and_writes_nothing() {
             ],
             "no policy here has a setting",
         ),
-        (&["sweep", file, "--policy", "none"], "nothing to vary"),
+        (&["sweep", file, "--policy", "none"], "no setting to vary"),
     ];
     for (args, said) in refusals {
         let error = ends(here.path(), 2, args);

@@ -555,7 +555,7 @@ fn a_pasted_summary_is_used_or_refused_when_it_is_too_long() {
     let long = format!("text:{}", "word ".repeat(3_000));
     let error = refused(here.path(), &[&args[..], &["--summarizer", &long]].concat());
     assert!(
-        error.contains("summary weighs") && error.contains("summary_max_tokens"),
+        error.contains("the summary has 3011 tokens") && error.contains("summary_max_tokens"),
         "{error}"
     );
     let output = plimsoll(
@@ -717,10 +717,10 @@ fn bad_use_is_refused_in_one_line_that_says_what_there_is() {
             &["inspect", c, "--window", "8k", "--output-reserve", "8k"],
             "--window",
         ),
-        (&["replay", c, "--policy", "truncate@none"], "always there"),
+        (&["replay", c, "--policy", "truncate@none"], "always exists"),
         (
             &["replay", c, "--policy", "truncate@recorded"],
-            "always there",
+            "always exists",
         ),
         (&["replay", c, "--set"], "SETTING=VALUE"),
         (&["replay", c, "--policy"], "FILE.toml"),

@@ -371,7 +371,7 @@ fn every_agent_says_where_it_comes_from_and_what_is_not_known() {
         let is_opaque = policy.stages.iter().any(
             |stage| matches!(&stage.action, plimsoll::engine::Action::Summarize(s) if s.is_opaque),
         );
-        let says_so = policy.help.contains("Size only");
+        let says_so = policy.help.contains("Models sizes only");
         assert_eq!(is_opaque, says_so, "{name}");
     }
 }

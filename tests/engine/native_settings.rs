@@ -37,7 +37,10 @@ fn every_preset_of_a_system_finds_its_configuration_and_ours_have_none() {
     }
     let truncate = presets::by_name("truncate").expect("bundled");
     let refused = export(&truncate, &truncate.defaults()).expect_err("it is ours");
-    assert!(refused.contains("no configuration of its own"), "{refused}");
+    assert!(
+        refused.contains("no configuration format of its own"),
+        "{refused}"
+    );
 }
 
 #[test]
@@ -103,7 +106,7 @@ fn what_is_out_of_range_or_unknown_is_told_and_not_taken() {
     assert!(
         import("hello")
             .expect_err("nothing")
-            .contains("no setting that we know")
+            .contains("no known setting found")
     );
 }
 

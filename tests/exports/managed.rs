@@ -351,7 +351,7 @@ fn a_changed_file_is_told_from_the_one_that_was_written() {
     fs::write(&sidecar, &changed).unwrap();
     let error = restore(&output, None).unwrap_err();
     assert!(
-        error.contains("out.removed.jsonl has been changed"),
+        error.contains("out.removed.jsonl has changed since it was written"),
         "{error}"
     );
     fs::write(&sidecar, &kept).unwrap();

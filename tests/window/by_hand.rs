@@ -317,7 +317,7 @@ fn a_cleared_message_is_shown_beside_what_was_there_in_each_lane() {
     assert_eq!(lines("added"), 1, "what is there now");
     window.get_by_label("Why").click();
     window.run_steps(4);
-    window.get_by_label("WHAT CAME OF IT");
+    window.get_by_label("RESULT");
 }
 
 #[test]
@@ -339,7 +339,7 @@ fn a_summary_stands_beside_what_it_stands_for() {
     assert!(!named(&window, "Summarized by ").is_empty());
     window.get_by_label_contains("original · ");
     window.get_by_label_contains("replaced by: a summary");
-    window.get_by_label_contains("As the offline digest writes it.");
+    window.get_by_label_contains("Preview from the offline digest");
     let link = window.get_by_label_contains("replaces ");
     link.click();
     window.run_steps(4);
@@ -370,7 +370,7 @@ fn what_went_for_the_sake_of_a_marked_message_says_so() {
     window.get_by_label("Changes").click();
     window.run_steps(4);
     window.get_by_label_contains("Dropped with its call or result");
-    assert!(!named(&window, "Touched, too, in the focused lane").is_empty());
+    assert!(!named(&window, "Also changed in the focused lane").is_empty());
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn the_sessions_own_file_is_told_as_such_until_another_place_is_typed() {
     write_to(&mut window, &format!("{}x", source.display()));
     assert!(!says(&window, "the session's own file"));
     click(&mut window, "Convert");
-    assert!(says(&window, "Read again and compared"));
+    assert!(says(&window, "Read back and compared"));
 }
 
 /// Types another place.

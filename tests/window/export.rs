@@ -305,7 +305,7 @@ fn the_price_stands_before_the_consent_and_nothing_is_asked_for_it() {
     assert!(!told.concat().contains(KEY));
     click(&mut window, "Back");
     type_into(&mut window, (Role::TextInput, "model"), "nobody-knows-it");
-    click(&mut window, "Go on…");
+    click(&mut window, "Continue…");
     window.get_by_label("unknown, no price of nobody-knows-it is listed");
 }
 
@@ -600,7 +600,7 @@ fn a_log_is_deleted_only_after_a_second_word() {
     );
     logs.borrow_mut().doomed = Some(Doomed::All);
     window.run_steps(2);
-    window.get_by_label_contains("Delete 2 logs");
+    window.get_by_label_contains("Permanently delete 2 logs");
     assert_eq!(press(&mut window, "Delete all"), LogsWish::Remove);
     assert_eq!(
         files(folder.path()).len(),

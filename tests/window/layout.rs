@@ -239,7 +239,7 @@ fn the_tooltip_of_the_strip_below_the_plot_is_a_whole_sentence() {
     let strip = window.get_by_label("cumulative tokens by call").rect();
     window.event(egui::Event::PointerMoved(strip.center()));
     window.run_steps(30);
-    let tip = window.get_by_label_contains("cumulative tokens");
+    let tip = window.get_by_label_contains("Messages added at call");
     let said = tip
         .accesskit_node()
         .value()

@@ -178,8 +178,7 @@ fn a_mark_that_nobody_heeds_is_told_to_be_so() {
     window.key_press(egui::Key::R);
     window.run_steps(3);
     // In the settings, and in a notice.
-    let told =
-        window.get_all_by_label_contains("No lane's policy does anything when it is started");
+    let told = window.get_all_by_label_contains("No lane's policy reacts to a restart");
     assert_eq!(told.count(), 2);
 }
 
@@ -212,7 +211,7 @@ fn events_are_filtered_and_shown_term_by_term() {
     let row = window.get_all_by_label(&why).next().expect("its row");
     row.click();
     window.run_steps(4);
-    window.get_by_label("WHAT CAME OF IT");
+    window.get_by_label("RESULT");
     assert!(
         window.query_all_by_label(&stage).next().is_some(),
         "{stage}"
@@ -314,7 +313,7 @@ fn an_error_of_the_provider_is_placed_from_the_menu_or_in_its_own_words() {
         window.get_by_label(label).click();
         window.run_steps(5);
     };
-    click(&mut window, "Place an error at call 56");
+    click(&mut window, "Add an error at call 56");
     click(&mut window, "rate limit");
     assert!(
         window.query_by_label("Error text").is_none(),
@@ -323,7 +322,7 @@ fn an_error_of_the_provider_is_placed_from_the_menu_or_in_its_own_words() {
     window.get_by_label("Error at call 56: rate limit");
     click(&mut window, "Remove the error at call 56");
     assert!(window.query_by_label_contains("Error at call 56").is_none());
-    click(&mut window, "Place an error at call 56");
+    click(&mut window, "Add an error at call 56");
     // A click into the field leaves the menu open.
     click(&mut window, "Error text");
     let field = window.get_by_role_and_label(Role::TextInput, "Error text");
@@ -331,6 +330,6 @@ fn an_error_of_the_provider_is_placed_from_the_menu_or_in_its_own_words() {
     window.run_steps(3);
     window.key_press(egui::Key::Enter);
     window.run_steps(5);
-    window.get_by_label("Error at call 56: own words");
+    window.get_by_label("Error at call 56: custom text");
     assert!(window.query_by_label("Error text").is_none());
 }
