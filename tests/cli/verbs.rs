@@ -725,7 +725,10 @@ fn bad_use_is_refused_in_one_line_that_says_what_there_is() {
         (&["replay", c, "--set"], "SETTING=VALUE"),
         (&["replay", c, "--policy"], "FILE.toml"),
         (&["compact", c, "--policy", "truncate", "-o", "-"], "file"),
-        (&["compact", c, "--policy", "truncate", "-o", ""], "name"),
+        (
+            &["compact", c, "--policy", "truncate", "-o", ""],
+            "give a path",
+        ),
         (
             &["compact", c, "--policy", "truncate", "-o"],
             "--output <OUT>",
