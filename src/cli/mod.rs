@@ -1,4 +1,4 @@
-//! The command line: one file per command, one row per command in [`commands`].
+//! The command line: one file per command, one row per command in `commands!`.
 //!
 //! Results go to standard output, everything else to standard error. Exit codes: 0 done; 1 a check failed; 2 invalid
 //! input or usage, with one line on standard error and nothing written. Without a command it returns what the window
