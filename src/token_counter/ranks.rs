@@ -4,19 +4,19 @@
 use std::collections::HashMap;
 
 /// Maximum bytes of pieces and tokens that fit a 128-bit number with their length and rank.
-pub(super) const LONGEST: usize = 13;
+pub(super) const MAX_SHORT_BYTES: usize = 13;
 /// Size of the table: a power of two, a third more than the short tokens of the largest vocabulary. Frequent tokens
 /// come first and stay in the CPU cache.
 const TABLE_SIZE: usize = 1 << 18;
 /// A token's bytes, its length and its rank share a 128-bit number.
-const LENGTH_AT: u32 = 8 * LONGEST as u32;
+const LENGTH_AT: u32 = 8 * MAX_SHORT_BYTES as u32;
 const RANK_AT: u32 = LENGTH_AT + 4;
 /// Mask of bytes and length.
 const KEY_MASK: u128 = (1 << RANK_AT) - 1;
 /// Bits of the filter: few enough for the CPU cache, and enough to reject nine in ten byte strings that are not tokens.
 const FILTER_BITS: usize = 1 << 21;
 /// Rank of a byte string that is not a token.
-pub(super) const NONE: u32 = u32::MAX;
+pub(super) const NO_RANK: u32 = u32::MAX;
 
 /// The ranks of a vocabulary's tokens.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Ranks {
     /// Builds the ranks of tokens listed in order.
     pub(super) fn of(tokens: impl Iterator<Item = &'static [u8]>) -> Self {
         let mut ranks = Self {
-            pairs: vec![NONE; 1 << 16],
+            pairs: vec![NO_RANK; 1 << 16],
             filter: vec![0; FILTER_BITS / 64],
             table: vec![0; TABLE_SIZE],
             long: HashMap::new(),
@@ -74,11 +74,11 @@ impl Ranks {
         self.filter[hash as usize % FILTER_BITS / 64] >> (hash % 64) & 1 != 0
     }
 
-    /// Counts the tokens of a piece of up to [`LONGEST`] bytes, given as a number whose lowest byte is the first.
+    /// Counts the tokens of a piece of up to [`MAX_SHORT_BYTES`] bytes, given as a number whose lowest byte is the first.
     #[inline]
     pub(super) fn count(&self, piece: u128, len: usize) -> usize {
         match len {
-            2 if self.pairs[piece as usize & 0xffff] == NONE => 2,
+            2 if self.pairs[piece as usize & 0xffff] == NO_RANK => 2,
             1 | 2 => 1,
             _ => self.count_longer(piece, len),
         }
@@ -86,12 +86,12 @@ impl Ranks {
 
     fn count_longer(&self, piece: u128, len: usize) -> usize {
         // Merging the bytes of a token always yields the token, and most pieces are one token.
-        if self.rank(piece, len) != NONE {
+        if self.rank(piece, len) != NO_RANK {
             return 1;
         }
         // Offsets where tokens begin and the end of the last one, and the rank of each token merged with the next.
-        let mut begins: [u8; LONGEST + 1] = std::array::from_fn(|at| at as u8);
-        let mut merged = [NONE; LONGEST];
+        let mut begins: [u8; MAX_SHORT_BYTES + 1] = std::array::from_fn(|at| at as u8);
+        let mut merged = [NO_RANK; MAX_SHORT_BYTES];
         for (at, rank) in merged.iter_mut().enumerate().take(len.saturating_sub(1)) {
             *rank = self.pairs[(piece >> (8 * at)) as usize & 0xffff];
         }
@@ -105,13 +105,13 @@ impl Ranks {
                     at
                 };
             }
-            if merged[at] == NONE {
+            if merged[at] == NO_RANK {
                 break;
             }
             begins.copy_within(at + 2..=n, at + 1);
             merged.copy_within(at + 1..n, at);
             n -= 1;
-            merged[n - 1] = NONE;
+            merged[n - 1] = NO_RANK;
             for changed in at.saturating_sub(1)..(at + 1).min(n - 1) {
                 let (from, to) = (
                     usize::from(begins[changed]),
@@ -132,16 +132,20 @@ impl Ranks {
     pub(super) fn rank_within(&self, bytes: &[u8], from: usize, to: usize) -> u32 {
         let first = bytes.get(from..from + 16).and_then(|b| b.try_into().ok());
         match first {
-            Some(first) if to - from <= LONGEST => self.rank(u128::from_le_bytes(first), to - from),
+            Some(first) if to - from <= MAX_SHORT_BYTES => {
+                self.rank(u128::from_le_bytes(first), to - from)
+            }
             _ => self.rank_of_long(&bytes[from..to]),
         }
     }
 
-    /// Returns the rank of more than [`LONGEST`] bytes.
+    /// Returns the rank of more than [`MAX_SHORT_BYTES`] bytes.
     pub(super) fn rank_of_long(&self, token: &[u8]) -> u32 {
         match first_of_long(token) {
-            Some(first) if self.is_marked(first) => self.long.get(token).copied().unwrap_or(NONE),
-            _ => NONE,
+            Some(first) if self.is_marked(first) => {
+                self.long.get(token).copied().unwrap_or(NO_RANK)
+            }
+            _ => NO_RANK,
         }
     }
 
@@ -150,10 +154,10 @@ impl Ranks {
         let key = key(piece, len);
         let hash = hash(key);
         if !self.is_marked(hash) {
-            return NONE;
+            return NO_RANK;
         }
         match self.table[self.index_of(key, hash)] {
-            0 => NONE,
+            0 => NO_RANK,
             token => (token >> RANK_AT) as u32,
         }
     }
@@ -179,10 +183,12 @@ fn hash(key: u128) -> u64 {
 
 /// Returns the filter hash of a long token, from its first bytes. Returns `None` for a short one.
 fn first_of_long(token: &[u8]) -> Option<u64> {
-    let first: &[u8; LONGEST] = token.first_chunk().filter(|_| token.len() > LONGEST)?;
+    let first: &[u8; MAX_SHORT_BYTES] = token
+        .first_chunk()
+        .filter(|_| token.len() > MAX_SHORT_BYTES)?;
     let mut bytes = [0; 16];
-    bytes[..LONGEST].copy_from_slice(first);
-    let key = key(u128::from_le_bytes(bytes), LONGEST);
+    bytes[..MAX_SHORT_BYTES].copy_from_slice(first);
+    let key = key(u128::from_le_bytes(bytes), MAX_SHORT_BYTES);
     // A length greater than that of any short token.
     Some(hash(key + (1 << LENGTH_AT)))
 }
@@ -194,29 +200,30 @@ fn key(piece: u128, len: usize) -> u128 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pieces::Rule;
-    use super::super::vocabulary::{self, library};
+    use super::super::Vocabulary;
     use super::*;
     use proptest::prelude::*;
 
-    fn agree(piece: &[u8]) {
+    fn assert_equal_counts(piece: &[u8]) {
         let mut bytes = [0xff; 16];
         bytes[..piece.len()].copy_from_slice(piece);
-        for rule in Rule::ALL {
-            let counted = vocabulary::ranks(rule).count(u128::from_le_bytes(bytes), piece.len());
+        for vocabulary in Vocabulary::ALL {
+            let counted = vocabulary
+                .ranks()
+                .count(u128::from_le_bytes(bytes), piece.len());
             assert_eq!(
                 counted,
-                library(rule).bpe.count(piece),
-                "{rule:?} {piece:?}"
+                vocabulary.library().bpe.count(piece),
+                "{vocabulary:?} {piece:?}"
             );
         }
     }
 
     #[test]
     fn only_tokens_have_ranks() {
-        for rule in Rule::ALL {
-            let ranks = vocabulary::ranks(rule);
-            for (rank, token) in (0..).zip(vocabulary::tokens(rule)) {
+        for vocabulary in Vocabulary::ALL {
+            let ranks = vocabulary.ranks();
+            for (rank, token) in (0..).zip(vocabulary.tokens()) {
                 let padded = [token, &[7; 17]].concat();
                 assert_eq!(
                     ranks.rank_within(&padded, 0, token.len()),
@@ -224,15 +231,15 @@ mod tests {
                     "{token:?}"
                 );
             }
-            assert_eq!(ranks.rank_within(&[0xff; 40], 0, 13), NONE);
-            assert_eq!(ranks.rank_within(&[0xff; 40], 0, 14), NONE);
+            assert_eq!(ranks.rank_within(&[0xff; 40], 0, 13), NO_RANK);
+            assert_eq!(ranks.rank_within(&[0xff; 40], 0, 14), NO_RANK);
         }
     }
 
     #[test]
     fn counts_of_tokens_and_pairs_of_tokens_match_the_library() {
-        for rule in Rule::ALL {
-            let all: Vec<_> = vocabulary::tokens(rule).collect();
+        for vocabulary in Vocabulary::ALL {
+            let all: Vec<_> = vocabulary.tokens().collect();
             for (rank, one) in all.iter().enumerate() {
                 let other = all[rank * 31 % all.len()];
                 for piece in [
@@ -240,7 +247,7 @@ mod tests {
                     [one, other].concat(),
                     [&other[1..], one].concat(),
                 ] {
-                    agree(&piece[..piece.len().min(LONGEST)]);
+                    assert_equal_counts(&piece[..piece.len().min(MAX_SHORT_BYTES)]);
                 }
             }
         }
@@ -251,13 +258,13 @@ mod tests {
 
         #[test]
         fn counts_of_random_pieces_match_the_library(
-            bytes in proptest::collection::vec(any::<u8>(), 1..=LONGEST),
+            bytes in proptest::collection::vec(any::<u8>(), 1..=MAX_SHORT_BYTES),
             letters in "[ ]?[a-zA-Z]{1,12}",
             few in "[aAbB ]{1,13}",
         ) {
-            agree(&bytes);
-            agree(letters.as_bytes());
-            agree(few.as_bytes());
+            assert_equal_counts(&bytes);
+            assert_equal_counts(letters.as_bytes());
+            assert_equal_counts(few.as_bytes());
         }
     }
 }

@@ -1,16 +1,16 @@
 //! Merges the bytes of a piece into tokens with a vocabulary's rule: repeatedly merges the neighbors that form the
 //! token with the lowest rank, from left to right.
 
-use super::ranks::{NONE, Ranks};
+use super::ranks::{NO_RANK, Ranks};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Maximum bytes of a piece that [`Merger`] counts. Each merge scans the whole piece, which takes quadratic time.
 /// [`count_long`] counts longer pieces.
-pub(super) const LONGEST: usize = 1 << OFFSET_BITS;
+pub(super) const MAX_SCANNED_BYTES: usize = 1 << OFFSET_BITS;
 const OFFSET_BITS: u32 = 10;
 /// Merge value of neighbors that form no token.
-const NEVER: i32 = i32::MAX;
+const NO_MERGE: i32 = i32::MAX;
 /// Number of bytes that can be read after a piece.
 const MARGIN: usize = 16;
 
@@ -20,7 +20,7 @@ pub(super) struct Merger {
     /// Bytes of the piece, then zeros.
     bytes: Vec<u8>,
     /// By the offset where a token begins: the merge with the next token, as rank and offset. The lowest value is
-    /// merged first, and the leftmost of equal ranks. [`NEVER`] where no token begins.
+    /// merged first, and the leftmost of equal ranks. [`NO_MERGE`] where no token begins.
     merges: Vec<i32>,
     /// By the offset where a token begins: the offset where it ends.
     ends: Vec<u16>,
@@ -29,7 +29,7 @@ pub(super) struct Merger {
 }
 
 impl Merger {
-    /// Counts the tokens of a piece of up to [`LONGEST`] bytes.
+    /// Counts the tokens of a piece of up to [`MAX_SCANNED_BYTES`] bytes.
     pub(super) fn count(&mut self, ranks: &Ranks, piece: &[u8]) -> usize {
         let len = piece.len();
         self.begin(ranks, piece);
@@ -38,17 +38,17 @@ impl Merger {
             let merge = self
                 .merges
                 .iter()
-                .fold(NEVER, |first, merge| first.min(*merge));
-            if merge == NEVER {
+                .fold(NO_MERGE, |first, merge| first.min(*merge));
+            if merge == NO_MERGE {
                 return tokens;
             }
-            let at = merge as usize % LONGEST;
+            let at = merge as usize % MAX_SCANNED_BYTES;
             let next = usize::from(self.ends[at]);
             let end = usize::from(self.ends[next]);
-            self.merges[next] = NEVER;
+            self.merges[next] = NO_MERGE;
             self.ends[at] = end as u16;
             tokens -= 1;
-            self.merges[at] = NEVER;
+            self.merges[at] = NO_MERGE;
             if end < len {
                 self.before[end] = at as u16;
                 self.merges[at] = self.merge(ranks, at, usize::from(self.ends[end]));
@@ -75,7 +75,7 @@ impl Merger {
         let pairs = piece.windows(2).enumerate();
         self.merges
             .extend(pairs.map(|(at, pair)| merge(ranks.of_pair(pair[0], pair[1]), at)));
-        self.merges.push(NEVER);
+        self.merges.push(NO_MERGE);
     }
 
     /// Returns the merge of the bytes between two offsets.
@@ -86,20 +86,20 @@ impl Merger {
 
 fn merge(rank: u32, at: usize) -> i32 {
     match rank {
-        NONE => NEVER,
+        NO_RANK => NO_MERGE,
         rank => (rank << OFFSET_BITS | at as u32).cast_signed(),
     }
 }
 
 /// Bytes that [`count_long`] counts at once, to bound its memory (20 bytes per byte). A longer piece, such as 20 MB of
-/// letters without a space, is counted in stretches. Each boundary between two stretches can add a token to the exact
+/// letters without a space, is counted in chunks. Each boundary between two chunks can add a token to the exact
 /// count.
-const STRETCH: usize = 16 << 20;
+const CHUNK_BYTES: usize = 16 << 20;
 
 /// Counts the tokens of a piece of any length in O(n log n) time.
 pub(super) fn count_long(ranks: &Ranks, piece: &[u8]) -> usize {
     piece
-        .chunks(STRETCH)
+        .chunks(CHUNK_BYTES)
         .map(|part| LongPiece::new(ranks, part).count(ranks))
         .sum()
 }
@@ -113,7 +113,7 @@ struct LongPiece {
     ends: Vec<u32>,
     /// By the offset where a token begins: the offset where the previous token begins.
     before: Vec<u32>,
-    /// By the offset where a token begins: the rank of the token that it forms with the next one, or [`NONE`].
+    /// By the offset where a token begins: the rank of the token that it forms with the next one, or [`NO_RANK`].
     pairs: Vec<u32>,
     /// Pairs as `rank << 32 | offset`, lowest first. Entries that no longer match `pairs` are skipped.
     queue: BinaryHeap<Reverse<u64>>,
@@ -127,8 +127,8 @@ impl LongPiece {
         bytes.extend_from_slice(piece);
         bytes.resize(piece.len() + MARGIN, 0);
         let pairs = piece.windows(2).map(|pair| ranks.of_pair(pair[0], pair[1]));
-        let pairs: Vec<u32> = pairs.chain([NONE]).collect();
-        let queued = (0..).zip(&pairs).filter(|(_, rank)| **rank != NONE);
+        let pairs: Vec<u32> = pairs.chain([NO_RANK]).collect();
+        let queued = (0..).zip(&pairs).filter(|(_, rank)| **rank != NO_RANK);
         Self {
             bytes,
             ends: (1..=len).collect(),
@@ -148,10 +148,10 @@ impl LongPiece {
             }
             let next = self.ends[at] as usize;
             let end = self.ends[next] as usize;
-            self.pairs[next] = NONE;
+            self.pairs[next] = NO_RANK;
             self.ends[at] = end as u32;
             tokens -= 1;
-            self.pairs[at] = NONE;
+            self.pairs[at] = NO_RANK;
             if end < len {
                 self.before[end] = at as u32;
                 self.queue_pair(ranks, at, self.ends[end] as usize);
@@ -167,7 +167,7 @@ impl LongPiece {
     fn queue_pair(&mut self, ranks: &Ranks, from: usize, to: usize) {
         let rank = ranks.rank_within(&self.bytes, from, to);
         self.pairs[from] = rank;
-        if rank != NONE {
+        if rank != NO_RANK {
             self.queue.push(queued_pair(rank, from as u32));
         }
     }
@@ -179,41 +179,40 @@ fn queued_pair(rank: u32, at: u32) -> Reverse<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pieces::Rule;
-    use super::super::vocabulary::{self, library};
+    use super::super::Vocabulary;
     use super::*;
     use proptest::prelude::*;
 
-    fn agree(piece: &[u8]) {
-        for rule in Rule::ALL {
-            let expected = library(rule).bpe.count(piece);
-            let ranks = vocabulary::ranks(rule);
+    fn assert_equal_counts(piece: &[u8]) {
+        for vocabulary in Vocabulary::ALL {
+            let expected = vocabulary.library().bpe.count(piece);
+            let ranks = vocabulary.ranks();
             let counted = Merger::default().count(ranks, piece);
-            assert_eq!(counted, expected, "{rule:?} {piece:?}");
+            assert_eq!(counted, expected, "{vocabulary:?} {piece:?}");
             assert_eq!(
                 count_long(ranks, piece),
                 expected,
-                "long: {rule:?} {piece:?}"
+                "long: {vocabulary:?} {piece:?}"
             );
         }
     }
 
     #[test]
     fn a_rank_and_an_offset_fit_a_merge() {
-        for rule in Rule::ALL {
-            let most = vocabulary::tokens(rule).count() << OFFSET_BITS;
-            assert!(i32::try_from(most).is_ok_and(|most| most < NEVER));
+        for vocabulary in Vocabulary::ALL {
+            let most = vocabulary.tokens().count() << OFFSET_BITS;
+            assert!(i32::try_from(most).is_ok_and(|most| most < NO_MERGE));
         }
     }
 
     #[test]
     fn counts_of_tokens_and_pairs_of_tokens_match_the_library() {
-        for rule in Rule::ALL {
-            let all: Vec<_> = vocabulary::tokens(rule).collect();
+        for vocabulary in Vocabulary::ALL {
+            let all: Vec<_> = vocabulary.tokens().collect();
             for (rank, one) in all.iter().enumerate().step_by(5) {
                 let other = all[rank * 31 % all.len()];
-                agree(&[one, other].concat());
-                agree(&[other, one, &other[1..], other].concat());
+                assert_equal_counts(&[one, other].concat());
+                assert_equal_counts(&[other, one, &other[1..], other].concat());
             }
         }
     }
@@ -221,8 +220,8 @@ mod tests {
     #[test]
     fn counts_of_runs_match_the_library() {
         for unit in ["a", " ", "=", "漢", "ab", "\t", "é"] {
-            for times in [20, 21, 63, 64, 65, 128, 129, LONGEST / unit.len()] {
-                agree(unit.repeat(times).as_bytes());
+            for times in [20, 21, 63, 64, 65, 128, 129, MAX_SCANNED_BYTES / unit.len()] {
+                assert_equal_counts(unit.repeat(times).as_bytes());
             }
         }
     }
@@ -235,10 +234,10 @@ mod tests {
             few in "[aAbB ]{1,99}",
             other in "[一-龥ぁ-んァ-ヶа-яα-ω가-힣]{1,99}",
         ) {
-            agree(&bytes);
-            agree(letters.as_bytes());
-            agree(few.as_bytes());
-            agree(other.as_bytes());
+            assert_equal_counts(&bytes);
+            assert_equal_counts(letters.as_bytes());
+            assert_equal_counts(few.as_bytes());
+            assert_equal_counts(other.as_bytes());
         }
     }
 }

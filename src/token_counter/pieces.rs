@@ -2,18 +2,13 @@
 //! to three digits, signs, blanks.
 //!
 //! The rule is published as a regular expression. This is a handwritten implementation of it.
+//!
+//! - `cl100k_base`: a word consists of letters. `'s` and similar contractions are separate pieces.
+//! - `o200k_base`: a word consists of uppercase and then lowercase letters, and includes `'s` and similar contractions.
+//!   A slash may follow a line ending.
 
-use super::classes::{ASCII, BYTES, Class, class_of};
-
-/// The splitting rule of a vocabulary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rule {
-    /// A word consists of letters; `'s` and similar contractions are separate pieces.
-    Cl100k,
-    /// A word consists of uppercase and then lowercase letters, and includes `'s` and similar contractions. A slash may
-    /// follow a line ending.
-    O200k,
-}
+use super::Vocabulary;
+use super::character_class::{ASCII, BYTES, Class, class_of};
 
 const LETTERS: u8 = Class::Upper as u8 | Class::Lower as u8 | Class::Letter as u8;
 const SMALL: u8 = Class::Lower as u8 | Class::Letter as u8 | Class::Mark as u8;
@@ -22,7 +17,7 @@ const SIGNS: u8 = Class::Sign as u8 | Class::Mark as u8;
 
 /// Returns the class and the length in bytes of the character at an offset.
 #[inline]
-fn at(text: &str, offset: usize) -> (Class, usize) {
+fn class_at(text: &str, offset: usize) -> (Class, usize) {
     match text.as_bytes().get(offset) {
         Some(byte) if *byte < 128 => (ASCII[usize::from(*byte)], 1),
         Some(_) => multi_byte(text, offset),
@@ -48,21 +43,17 @@ fn run(text: &str, from: usize, classes: u8) -> usize {
         {
             end += 1;
         }
-        match at(text, end) {
+        match class_at(text, end) {
             (class, len) if class.is_of(classes) => end += len,
             _ => return end,
         }
     }
 }
 
-impl Rule {
-    /// Both rules.
-    #[cfg(test)]
-    pub(super) const ALL: [Self; 2] = [Self::O200k, Self::Cl100k];
-
+impl Vocabulary {
     /// Returns the end of the piece that begins at `from`.
     pub(super) fn piece_end(self, text: &str, from: usize) -> usize {
-        let (class, len) = at(text, from);
+        let (class, len) = class_at(text, from);
         match class {
             _ if class.is_of(self.letters()) => self.word(text, from),
             Class::Digit => digits(text, from),
@@ -76,14 +67,14 @@ impl Rule {
     /// Returns the classes that form words.
     fn letters(self) -> u8 {
         match self {
-            Self::Cl100k => LETTERS,
-            Self::O200k => LETTERS | Class::Mark as u8,
+            Self::Cl100kBase => LETTERS,
+            Self::O200kBase => LETTERS | Class::Mark as u8,
         }
     }
 
     /// Returns the end of a word that begins with a letter.
     fn word(self, text: &str, from: usize) -> usize {
-        if self == Self::Cl100k {
+        if self == Self::Cl100kBase {
             return run(text, from, LETTERS);
         }
         let end = cased(text, from);
@@ -93,7 +84,7 @@ impl Rule {
     /// Returns the end of a piece that begins with a blank other than a line ending. The blank is part of a following
     /// word; a space is part of following signs.
     fn blank(self, text: &str, from: usize, len: usize) -> usize {
-        match at(text, from + len).0 {
+        match class_at(text, from + len).0 {
             class if class.is_of(self.letters()) => self.word(text, from + len),
             class if class.is_of(SIGNS) && text.as_bytes()[from] == b' ' => {
                 self.signs(text, from + len)
@@ -104,13 +95,13 @@ impl Rule {
 
     /// Returns the end of a piece that begins with a sign. The sign is part of a following word.
     fn sign(self, text: &str, from: usize, len: usize) -> usize {
-        if self == Self::Cl100k {
+        if self == Self::Cl100kBase {
             let contracted = contraction(&text.as_bytes()[from..]);
             if contracted > 0 {
                 return from + contracted;
             }
         }
-        match at(text, from + len).0 {
+        match class_at(text, from + len).0 {
             class if class.is_of(self.letters()) => self.word(text, from + len),
             _ => self.signs(text, from),
         }
@@ -121,7 +112,7 @@ impl Rule {
         let end = run(text, from, SIGNS);
         let is_trailing = |byte: &&u8| match **byte {
             b'\r' | b'\n' => true,
-            b'/' => self == Self::O200k,
+            b'/' => self == Self::O200kBase,
             _ => false,
         };
         let after = text.as_bytes()[end..].iter().take_while(is_trailing);
@@ -134,7 +125,7 @@ impl Rule {
 fn cased(text: &str, from: usize) -> usize {
     let (mut end, mut last_letter) = (from, None);
     loop {
-        let (class, len) = at(text, end);
+        let (class, len) = class_at(text, end);
         match class {
             Class::Upper => end += len,
             Class::Letter | Class::Mark => {
@@ -165,7 +156,7 @@ fn contraction(text: &[u8]) -> usize {
 fn digits(text: &str, from: usize) -> usize {
     let mut end = from;
     for _ in 0..3 {
-        match at(text, end) {
+        match class_at(text, end) {
             (Class::Digit, len) => end += len,
             _ => break,
         }
@@ -178,7 +169,7 @@ fn digits(text: &str, from: usize) -> usize {
 fn blanks(text: &str, from: usize) -> usize {
     let (mut end, mut line, mut last) = (from, None, from);
     let after = loop {
-        let (class, len) = at(text, end);
+        let (class, len) = class_at(text, end);
         if !class.is_of(BLANKS) {
             break class;
         }

@@ -1,20 +1,19 @@
 //! Counts a text piece by piece. Caches short pieces, because most words of a text repeat.
 
-use super::joining::{self, Merger};
-use super::pieces::Rule;
-use super::ranks::{self, NONE, Ranks};
-use super::vocabulary;
+use super::Vocabulary;
+use super::merge::{self, Merger};
+use super::ranks::{self, NO_RANK, Ranks};
 use std::cell::RefCell;
 
 /// Maximum bytes of a cached piece.
-const LONGEST: usize = 15;
+const MAX_CACHED_BYTES: usize = 15;
 /// Maximum bytes of a piece that is faster to count than to look up.
-const UNCACHED: usize = 2;
+const MAX_UNCACHED_BYTES: usize = 2;
 /// Bits that no ASCII character has.
 const NOT_ASCII: u128 = (u128::MAX / 0xff) << 7;
 /// Maximum bytes of a piece that fits a 64-bit entry with its length and count. Most pieces are as short, so that more
 /// entries fit the CPU cache.
-const SHORT: usize = 7;
+const MAX_SMALL_ENTRY_BYTES: usize = 7;
 /// Cache entries per thread for short pieces and for longer ones, half a megabyte in all. A new entry replaces an old
 /// one.
 const SHORT_ENTRIES: usize = 1 << 15;
@@ -39,39 +38,39 @@ struct PieceCache {
 }
 
 /// Counts the tokens of a text.
-pub(super) fn count(rule: Rule, text: &str) -> usize {
-    let ranks = vocabulary::ranks(rule);
-    CACHES.with_borrow_mut(|caches| caches[rule as usize].count(ranks, rule, text))
+pub(super) fn count(vocabulary: Vocabulary, text: &str) -> usize {
+    CACHES.with_borrow_mut(|caches| caches[vocabulary as usize].count(vocabulary, text))
 }
 
 impl PieceCache {
-    fn count(&mut self, ranks: &Ranks, rule: Rule, text: &str) -> usize {
+    fn count(&mut self, vocabulary: Vocabulary, text: &str) -> usize {
+        let ranks = vocabulary.ranks();
         self.short.resize(SHORT_ENTRIES, 0);
         self.counts.resize(ENTRIES, 0);
         let (mut from, mut sum) = (0, 0);
         while from < text.len() {
-            let end = rule.piece_end(text, from);
+            let end = vocabulary.piece_end(text, from);
             sum += match end - from {
-                len if len > joining::LONGEST => {
-                    joining::count_long(ranks, &text.as_bytes()[from..end])
+                len if len > merge::MAX_SCANNED_BYTES => {
+                    merge::count_long(ranks, &text.as_bytes()[from..end])
                 }
-                len => self.of_piece(ranks, text.as_bytes(), from, len),
+                len => self.count_piece(ranks, text.as_bytes(), from, len),
             };
             from = end;
         }
         sum
     }
 
-    fn of_piece(&mut self, ranks: &Ranks, text: &[u8], from: usize, len: usize) -> usize {
-        if len > LONGEST {
-            return self.of_long(ranks, &text[from..from + len]);
+    fn count_piece(&mut self, ranks: &Ranks, text: &[u8], from: usize, len: usize) -> usize {
+        if len > MAX_CACHED_BYTES {
+            return self.count_long(ranks, &text[from..from + len]);
         }
         let key = key(text, from, len);
-        if len <= UNCACHED {
+        if len <= MAX_UNCACHED_BYTES {
             return ranks.count(key, len);
         }
-        if len <= SHORT {
-            return self.of_short(ranks, key, &text[from..from + len]);
+        if len <= MAX_SMALL_ENTRY_BYTES {
+            return self.count_short(ranks, key, &text[from..from + len]);
         }
         let index = cache_index(key);
         let entry = self.counts[index];
@@ -85,7 +84,7 @@ impl PieceCache {
     }
 
     #[inline]
-    fn of_short(&mut self, ranks: &Ranks, key: u128, piece: &[u8]) -> usize {
+    fn count_short(&mut self, ranks: &Ranks, key: u128, piece: &[u8]) -> usize {
         let name = key as u64 | (piece.len() as u64) << 60;
         let index = (name.wrapping_mul(FACTOR) >> 32) as usize % SHORT_ENTRIES;
         let entry = self.short[index];
@@ -102,16 +101,16 @@ impl PieceCache {
     /// Counts a piece that is not cached.
     fn count_uncached(&mut self, ranks: &Ranks, key: u128, piece: &[u8]) -> usize {
         // Characters of other scripts have several bytes and take several merges.
-        if piece.len() <= ranks::LONGEST && key & NOT_ASCII == 0 {
+        if piece.len() <= ranks::MAX_SHORT_BYTES && key & NOT_ASCII == 0 {
             ranks.count(key, piece.len())
         } else {
-            self.of_long(ranks, piece)
+            self.count_long(ranks, piece)
         }
     }
 
-    fn of_long(&mut self, ranks: &Ranks, piece: &[u8]) -> usize {
+    fn count_long(&mut self, ranks: &Ranks, piece: &[u8]) -> usize {
         match ranks.rank_of_long(piece) {
-            NONE => self.merger.count(ranks, piece),
+            NO_RANK => self.merger.count(ranks, piece),
             _ => 1,
         }
     }
@@ -140,17 +139,16 @@ fn cache_index(key: u128) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::vocabulary::library;
     use super::*;
     use proptest::prelude::*;
 
     /// Asserts that the pieces of a text match the regular expression.
-    fn agree(text: &str) {
-        for rule in Rule::ALL {
+    fn assert_equal_pieces(text: &str) {
+        for vocabulary in Vocabulary::ALL {
             let mut from = 0;
-            for piece in library(rule).split(text) {
-                let piece_text = &text[from..rule.piece_end(text, from)];
-                assert_eq!(piece_text, piece, "{rule:?} {text:?}");
+            for piece in vocabulary.library().split(text) {
+                let piece_text = &text[from..vocabulary.piece_end(text, from)];
+                assert_eq!(piece_text, piece, "{vocabulary:?} {text:?}");
                 from += piece.len();
             }
             assert_eq!(from, text.len());
@@ -164,17 +162,17 @@ mod tests {
         let ends = "\u{4db5}\u{4dc0}\u{4e00}\u{9fef}\u{a000}\u{ac00}\u{d7a3}";
         let all = ('\0'..='\u{2ffff}').filter(|c| !large(c) || u32::from(*c) % 97 == 0);
         for c in all.chain(ends.chars()) {
-            agree(&format!("a{c}A{c}b{c}'S{c}1{c}\n{c}/ {c}{c} 漢{c}A"));
+            assert_equal_pieces(&format!("a{c}A{c}b{c}'S{c}1{c}\n{c}/ {c}{c} 漢{c}A"));
         }
     }
 
     #[test]
     fn cached_and_uncached_counts_are_equal() {
         let text = "It's plain English, 12345 words; fn main() { let x_y = \"z\"; }\r\n\r\n\tΑθήνα Москва 東京";
-        for rule in Rule::ALL {
-            let counted: usize = library(rule).count(text);
-            assert_eq!(count(rule, text), counted);
-            assert_eq!(count(rule, text), counted);
+        for vocabulary in Vocabulary::ALL {
+            let counted: usize = vocabulary.library().count(text);
+            assert_eq!(count(vocabulary, text), counted);
+            assert_eq!(count(vocabulary, text), counted);
         }
     }
 
@@ -185,9 +183,9 @@ mod tests {
         ];
         for unit in units {
             let text = unit.repeat(200_000);
-            for rule in Rule::ALL {
-                let counted: usize = library(rule).count(text.as_str());
-                assert_eq!(count(rule, &text), counted, "{unit:?}");
+            for vocabulary in Vocabulary::ALL {
+                let counted: usize = vocabulary.library().count(text.as_str());
+                assert_eq!(count(vocabulary, &text), counted, "{unit:?}");
             }
         }
     }
@@ -197,10 +195,10 @@ mod tests {
         fn pieces_of_random_texts_match_the_expression(
             text in "([aAzZ]|[bB]|[0-9]|['’]|[sStTmMdD]|[rRvVlLeE]{2}|[ \t\r\n]{1,3}|[/.{}_-]|[ſKÀéß漢あア한ー゛]|[\u{300}\u{301}²½Ⅷǅʰªº]|[\u{85}\u{a0}\u{2028}\u{3000}]|.){0,40}"
         ) {
-            agree(&text);
-            for rule in Rule::ALL {
-                let counted: usize = library(rule).count(text.as_str());
-                prop_assert_eq!(count(rule, &text), counted);
+            assert_equal_pieces(&text);
+            for vocabulary in Vocabulary::ALL {
+                let counted: usize = vocabulary.library().count(text.as_str());
+                prop_assert_eq!(count(vocabulary, &text), counted);
             }
         }
     }
