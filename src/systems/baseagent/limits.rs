@@ -1,4 +1,4 @@
-//! Its limits: constants of `compaction.py`, regardless of the configuration.
+//! Limits: constants of `compaction.py`. The configuration does not change them.
 
 use super::PythonError;
 use crate::units::Tokens;

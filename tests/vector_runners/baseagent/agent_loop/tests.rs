@@ -1,8 +1,8 @@
 //! Rules of the loop that no visible test vector covers.
 
 use super::*;
-use crate::chat::{BlockBody, message_to_json};
-use crate::systems::baseagent::PythonError;
+use plimsoll::chat::{BlockBody, message_to_json};
+use plimsoll::systems::baseagent::{Limits, PythonError};
 use serde_json::json;
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ struct Script {
     output: ToolOutput,
 }
 
-impl World for Script {
+impl Environment for Script {
     fn chat(&mut self, _: &[ChatMessage]) -> Result<Reply, Failure> {
         let ok = || Ok(says("ok"));
         self.replies.pop_front().unwrap_or_else(ok)
@@ -170,10 +170,10 @@ fn every_summary_that_is_shorter_replaces_the_history() {
     let record = run(vec![], limits, false);
     let lengths: Vec<_> = record.requests.iter().map(|r| r.messages.len()).collect();
     assert_eq!(lengths, [4, 2, 5, 2]);
-    let told = |line: &&String| line.starts_with("[loop] Context compacted:");
-    let told: Vec<_> = record.log.iter().filter(told).collect();
+    let lines = |line: &&String| line.starts_with("[loop] Context compacted:");
+    let lines: Vec<_> = record.log.iter().filter(lines).collect();
     assert_eq!(
-        told,
+        lines,
         [
             "[loop] Context compacted: 3 -> 2 messages",
             "[loop] Context compacted: 4 -> 2 messages",

@@ -1,7 +1,7 @@
 //! The prompt at the first answer without tool calls.
 
 /// Returns the self-verification prompt around the instruction. Two blanks end the heading of its second section.
-pub(super) fn verification_prompt(instruction: &str) -> String {
+pub(crate) fn verification_prompt(instruction: &str) -> String {
     format!("{BEFORE}{instruction}{AFTER}")
 }
 

@@ -1,21 +1,25 @@
 //! The loop: manage the context, mark for the cache, call the model, run the tools, request verification, end.
 
+use super::super::manage_context::manage_context;
+use super::cache_marks::mark_for_cache;
 use super::verification::verification_prompt;
-use super::{
-    Failure, Record, Reply, Request, Settings, Task, ToolCall, Usage, World, mark_for_cache,
-};
-use crate::chat::{
+use super::{Environment, Record, Reply, Request, Settings, Task, ToolCall, Usage};
+use plimsoll::chat::{
     Arguments, Block, Call, Calls, ChatMessage, Content, Fields, Function, converse, python_str,
 };
-use crate::systems::baseagent::{manage_context, middle_out};
+use plimsoll::systems::baseagent::{Failure, middle_out};
 use serde_json::{Map, Value, json};
 
 /// `run_agent_loop`.
-pub fn run_agent_loop(task: &Task, settings: &Settings, world: &mut dyn World) -> Record {
+pub(crate) fn run_agent_loop(
+    task: &Task,
+    settings: &Settings,
+    environment: &mut dyn Environment,
+) -> Record {
     let mut run = Run {
         settings,
         system: ChatMessage::new("system", task.system_prompt.as_str()),
-        world,
+        environment,
         record: Record::default(),
         messages: Vec::new(),
     };
@@ -51,7 +55,7 @@ pub fn run_agent_loop(task: &Task, settings: &Settings, world: &mut dyn World) -
 struct Run<'a> {
     settings: &'a Settings,
     system: ChatMessage,
-    world: &'a mut dyn World,
+    environment: &'a mut dyn Environment,
     record: Record,
     messages: Vec<ChatMessage>,
 }
@@ -112,7 +116,7 @@ impl Run<'_> {
         let Self {
             settings,
             system,
-            world,
+            environment,
             record,
             messages,
         } = self;
@@ -123,7 +127,7 @@ impl Run<'_> {
                     is_compaction: true,
                     messages: ask.messages.clone(),
                 });
-                world.summarize(ask)
+                environment.summarize(ask)
             },
         );
         record.log.extend(managed.log);
@@ -138,7 +142,7 @@ impl Run<'_> {
                 is_compaction: false,
                 messages: context.to_vec(),
             });
-            match self.world.chat(context) {
+            match self.environment.chat(context) {
                 Ok(reply) => {
                     let usage = &mut self.record.usage;
                     usage.input += reply.usage.input;
@@ -161,8 +165,8 @@ impl Run<'_> {
         }
     }
 
-    fn ask_for_verification(&mut self, said: &str, instruction: &str) {
-        self.messages.push(ChatMessage::new("assistant", said));
+    fn ask_for_verification(&mut self, answer: &str, instruction: &str) {
+        self.messages.push(ChatMessage::new("assistant", answer));
         let prompt = verification_prompt(instruction);
         self.messages.push(ChatMessage::new("user", prompt));
         self.log("Requesting self-verification before completion");
@@ -179,7 +183,7 @@ impl Run<'_> {
             self.log(format!("Executing tool: {}", call.tool));
             self.emit("ItemStartedEvent");
             let arguments = call.arguments.as_object().unwrap_or(&none);
-            let output = self.world.execute(&call.tool, arguments);
+            let output = self.environment.execute(&call.tool, arguments);
             let text = self.shortened(&output.text);
             self.emit("ItemCompletedEvent");
             // The image is inserted before the result, between the call and its result.

@@ -1,6 +1,6 @@
 //! Marks messages for the provider's prompt cache.
 
-use crate::chat::{Block, BlockBody, ChatMessage, Content, Image};
+use plimsoll::chat::{Block, BlockBody, ChatMessage, Content, Image};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ const LAST_OTHERS: usize = 2;
 
 /// `_apply_caching` with caching on: returns the messages as the client receives them, and the log lines. The client
 /// removes the marks again, but a text converted to a list of one part remains a list.
-pub fn mark_for_cache(mut messages: Vec<ChatMessage>) -> (Vec<ChatMessage>, Option<String>) {
+pub(crate) fn mark_for_cache(mut messages: Vec<ChatMessage>) -> (Vec<ChatMessage>, Option<String>) {
     let (system, others): (Vec<usize>, Vec<usize>) =
         (0..messages.len()).partition(|&idx| messages[idx].is("system"));
     let system = &system[..system.len().min(FIRST_SYSTEM)];

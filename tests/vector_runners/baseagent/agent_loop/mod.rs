@@ -1,46 +1,43 @@
 //! The loop around the context management. A scripted run shows which messages are stored and which are only sent.
 //!
-//! A [`World`] answers calls and runs tools; the loop itself decides, formats and records.
+//! A [`Environment`] answers calls and runs tools; the loop itself decides, formats and records.
 
 mod cache_marks;
-mod failure;
 mod run;
 mod verification;
 
-pub use cache_marks::mark_for_cache;
-pub use failure::{Failure, code_of_status};
-pub use run::run_agent_loop;
+pub(crate) use run::run_agent_loop;
 
-use super::Limits;
-use crate::chat::{Ask, Block, ChatMessage, Heard};
+use plimsoll::chat::{Ask, Block, ChatMessage, Heard};
+use plimsoll::systems::baseagent::{Failure, Limits};
 use serde_json::{Map, Value};
 
 /// The task and the initial state.
 #[derive(Clone, Debug)]
-pub struct Task {
+pub(crate) struct Task {
     /// The user's instruction.
-    pub instruction: String,
+    pub(crate) instruction: String,
     /// The first message.
-    pub system_prompt: String,
+    pub(crate) system_prompt: String,
     /// Output of `pwd && ls -la`.
-    pub initial_state: String,
+    pub(crate) initial_state: String,
 }
 
 /// Configuration of the agent.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// Limits of the context management.
-    pub limits: Limits,
+    pub(crate) limits: Limits,
     /// Token limit of a tool's output; the only limit that is read from the configuration.
-    pub max_output_tokens: i64,
+    pub(crate) max_output_tokens: i64,
     /// Calls after which it stops.
-    pub max_iterations: i64,
+    pub(crate) max_iterations: i64,
     /// Whether messages are marked for the provider's cache.
-    pub is_caching: bool,
+    pub(crate) is_caching: bool,
 }
 
 /// The model and the tools.
-pub trait World {
+pub(crate) trait Environment {
     /// Answers a request of the agent.
     ///
     /// # Errors
@@ -54,68 +51,68 @@ pub trait World {
 
 /// An answer of the model.
 #[derive(Clone, Debug, Default)]
-pub struct Reply {
+pub(crate) struct Reply {
     /// Text of the answer.
-    pub text: String,
+    pub(crate) text: String,
     /// Tool calls.
-    pub calls: Vec<ToolCall>,
+    pub(crate) calls: Vec<ToolCall>,
     /// Token counts that the provider charges.
-    pub usage: Usage,
+    pub(crate) usage: Usage,
 }
 
 /// A call in an answer.
 #[derive(Clone, Debug)]
-pub struct ToolCall {
+pub(crate) struct ToolCall {
     /// Its id.
-    pub id: String,
+    pub(crate) id: String,
     /// Name of the tool.
-    pub tool: String,
+    pub(crate) tool: String,
     /// Its arguments, as parsed by the client.
-    pub arguments: Value,
+    pub(crate) arguments: Value,
 }
 
 /// Output of a tool.
 #[derive(Clone, Debug, Default)]
-pub struct ToolOutput {
+pub(crate) struct ToolOutput {
     /// Its text.
-    pub text: String,
+    pub(crate) text: String,
     /// An image for the model.
-    pub image: Option<Block>,
+    pub(crate) image: Option<Block>,
 }
 
 /// Tokens as the provider counts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
+pub(crate) struct Usage {
     /// Input tokens.
-    pub input: u64,
+    pub(crate) input: u64,
     /// Input tokens read from the cache.
-    pub cached: u64,
+    pub(crate) cached: u64,
     /// Output tokens.
-    pub output: u64,
+    pub(crate) output: u64,
 }
 
 /// A request as it was sent.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub(crate) struct Request {
     /// Whether it is a summary request.
-    pub is_compaction: bool,
+    pub(crate) is_compaction: bool,
     /// Its messages.
-    pub messages: Vec<ChatMessage>,
+    pub(crate) messages: Vec<ChatMessage>,
 }
 
 /// The recorded run.
 #[derive(Clone, Debug, Default)]
-pub struct Record {
+pub(crate) struct Record {
     /// Every request, including failed tries.
-    pub requests: Vec<Request>,
+    pub(crate) requests: Vec<Request>,
     /// Names of the events that it prints.
-    pub events: Vec<&'static str>,
+    pub(crate) events: Vec<&'static str>,
     /// Log lines; a wait is logged as `sleep SECONDS`.
-    pub log: Vec<String>,
+    pub(crate) log: Vec<String>,
     /// Usage of the agent's own requests, without summary requests.
-    pub usage: Usage,
+    pub(crate) usage: Usage,
     /// Whether it reported completion, even after a failure.
-    pub is_done: bool,
+    pub(crate) is_done: bool,
 }
 
 #[cfg(test)]

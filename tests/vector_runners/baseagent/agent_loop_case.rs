@@ -1,16 +1,16 @@
-//! The loop with a model and tools that follow a case's script.
+//! Cases of the agent loop: the model and the tools follow a script.
 
-use super::super::{Answer, Case, NotCovered, texts, unstated};
-use super::exception::read_failure;
-use super::{fields, heard, json_of, limits};
-use plimsoll::chat::{Ask, Block, ChatMessage, Content, Heard, message_from_json};
-use plimsoll::systems::baseagent::agent_loop::{
-    Failure, Reply, Request, Settings, Task, ToolCall, ToolOutput, Usage, World, run_agent_loop,
+use super::super::{Answer, Case, NotCovered, messages_to_json, object, texts, unstated};
+use super::agent_loop::{
+    Environment, Reply, Request, Settings, Task, ToolCall, ToolOutput, Usage, run_agent_loop,
 };
-use plimsoll::systems::baseagent::{PythonError, total_tokens};
+use super::exception::read_failure;
+use super::{heard, limits};
+use plimsoll::chat::{Ask, Block, ChatMessage, Content, Heard, message_from_json};
+use plimsoll::systems::baseagent::{Failure, PythonError, total_tokens};
 use serde_json::{Map, Value, json};
 
-/// What the stub of the model says that every answer used.
+/// Usage of every answer.
 const USAGE: Usage = Usage {
     input: 10,
     cached: 1,
@@ -26,7 +26,7 @@ pub(super) fn run_loop(case: &Case) -> Answer {
         .filter(is_image)
         .any(|image| !given.contains(&image))
     {
-        return Err(unstated("an image that the stub of a tool returned"));
+        return Err(unstated("an image that a tool returned"));
     }
     let text = |key: &str| case.input[key].as_str().unwrap_or_default().to_owned();
     let task = Task {
@@ -55,12 +55,12 @@ pub(super) fn run_loop(case: &Case) -> Answer {
     if script.is_unstated {
         return Err(unstated("the code of an exception"));
     }
-    Ok(fields(json!({
-        "requests": record.requests.iter().map(request).collect::<Vec<_>>(),
-        "events": record.events,
-        "log": record.log,
-        "done": record.is_done,
-    })))
+    Ok(object([
+        ("requests", record.requests.iter().map(request).collect()),
+        ("events", json!(record.events)),
+        ("log", json!(record.log)),
+        ("done", json!(record.is_done)),
+    ]))
 }
 
 fn request(request: &Request) -> Value {
@@ -70,7 +70,7 @@ fn request(request: &Request) -> Value {
         let n = request.messages.len();
         json!({"kind": "compaction", "n_messages": n, "tokens": tokens, "roles": roles})
     } else {
-        json!({"kind": "agent", "messages": json_of(&request.messages), "tokens": tokens})
+        json!({"kind": "agent", "messages": messages_to_json(&request.messages), "tokens": tokens})
     }
 }
 
@@ -82,14 +82,14 @@ struct Script<'a> {
     is_unstated: bool,
 }
 
-impl World for Script<'_> {
+impl Environment for Script<'_> {
     fn chat(&mut self, _: &[ChatMessage]) -> Result<Reply, Failure> {
         let answer = &self.input["script"][self.n_answers];
         self.n_answers += 1;
         match answer {
             Value::Null => {
                 self.has_ended = true;
-                let error = PythonError::new("IndexError", "the script is at its end");
+                let error = PythonError::new("IndexError", "the script has ended");
                 Err(Failure::Other(error))
             }
             Value::String(exception) => Err(read_failure(exception).unwrap_or_else(|| {
@@ -126,7 +126,7 @@ impl World for Script<'_> {
     }
 }
 
-/// Calls of the `n`th answer; the stub names them `call_N_I`.
+/// Returns the calls of the `n`th answer, named `call_N_I` by default.
 fn calls(calls: &Value, n: usize) -> Vec<ToolCall> {
     let calls = calls.as_array().into_iter().flatten().enumerate();
     calls

@@ -1,6 +1,6 @@
 //! Failures of a call: retries and log texts.
 
-use crate::systems::baseagent::PythonError;
+use super::PythonError;
 
 /// Tries of one call.
 const MAX_ATTEMPTS: u64 = 5;
