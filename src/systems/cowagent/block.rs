@@ -111,7 +111,7 @@ pub(super) fn input_mut(block: &mut Block) -> Option<&mut Value> {
 }
 
 /// Returns a message's text blocks that are not blank, joined by newlines and stripped; the part is the first one's.
-pub(super) fn said(message: &ChatMessage) -> Text {
+pub(super) fn stripped_text(message: &ChatMessage) -> Text {
     match &message.content {
         Content::Text(text) => Text {
             text: strip(&text.text).into(),
@@ -178,7 +178,7 @@ pub(super) fn tail(text: &str, most: usize) -> &str {
 }
 
 /// `str.strip`, which treats the four separators of ASCII as space.
-pub(super) fn strip(text: &str) -> &str {
+pub fn strip(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 
@@ -188,7 +188,7 @@ pub(super) fn is_space(c: char) -> bool {
 }
 
 /// Returns an empty text without a part of the session.
-pub(super) fn nothing() -> Text {
+pub(super) fn empty_text() -> Text {
     Text {
         text: Arc::from(""),
         part: None,

@@ -121,7 +121,7 @@ mod tests {
     use crate::chat::{message_from_json, message_to_json};
 
     #[test]
-    fn results_come_before_the_text_and_thinking_goes() {
+    fn results_precede_the_text_and_thinking_is_removed() {
         let messages: Vec<ChatMessage> = [
             json!({"role": "assistant", "content": [
                 {"type": "thinking", "thinking": "hm"},

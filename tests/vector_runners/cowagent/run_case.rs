@@ -1,11 +1,10 @@
-//! Cases of whole runs over a script of answers.
+//! Cases of whole runs: the model and the tools follow a script.
 
+use super::agent_run::{Ended, Environment, Reply, RequestedCall, Run, ToolOutcome};
 use super::trim::{flushes, limits};
-use super::{Case, as_json, count, fields};
+use super::{Case, count, messages_to_json, object};
 use plimsoll::chat::ChatMessage;
-use plimsoll::systems::cowagent::{
-    Ended, Reply, RequestedCall, Run, ToolOutcome, World, messages_tokens,
-};
+use plimsoll::systems::cowagent::messages_tokens;
 use serde_json::{Map, Value, json};
 
 /// Runs one case.
@@ -22,18 +21,18 @@ pub(super) fn run(case: &Case, messages: Vec<ChatMessage>) -> Map<String, Value>
         max_steps,
     )
     .run(text("user_message"));
-    let requests: Vec<Value> = script.requests.iter().map(|r| told_request(r)).collect();
+    let requests: Vec<Value> = script.requests.iter().map(|r| request_to_json(r)).collect();
     let bodies: Value = script
         .requests
         .iter()
-        .map(|request| as_json(request))
+        .map(|request| messages_to_json(request))
         .collect();
-    // Cases leave long requests out.
-    let leaves_out = case.expected["request_messages"].is_null();
-    fields([
+    // Cases omit long requests.
+    let are_omitted = case.expected["request_messages"].is_null();
+    object([
         ("response", json!(ended.response.as_ref().ok())),
         ("error", json!(ended.response.as_ref().err())),
-        ("messages", as_json(&ended.messages)),
+        ("messages", messages_to_json(&ended.messages)),
         (
             "persisted_new_messages_count",
             json!(ended.stored.as_ref().map(Vec::len)),
@@ -42,28 +41,28 @@ pub(super) fn run(case: &Case, messages: Vec<ChatMessage>) -> Map<String, Value>
         ("requests", json!(requests)),
         (
             "request_messages",
-            if leaves_out { Value::Null } else { bodies },
+            if are_omitted { Value::Null } else { bodies },
         ),
         ("flushes", flushes(&ended.flushes)),
         ("log", json!(ended.log)),
     ])
 }
 
-fn told_request(request: &[ChatMessage]) -> Value {
+fn request_to_json(request: &[ChatMessage]) -> Value {
     let roles: Vec<&str> = request.iter().map(|m| &*m.role).collect();
     json!({"n_messages": request.len(), "tokens": messages_tokens(request), "roles": roles})
 }
 
-/// What is stored, which long cases tell by where it stands.
+/// Returns the stored messages. Long cases only state their position.
 fn stored(ended: &Ended, case: &Case) -> Value {
     let Some(stored) = &ended.stored else {
         return Value::Null;
     };
-    let is_told_by_place = case.expected["persisted_new_messages"].is_string();
-    if is_told_by_place && ended.messages.ends_with(stored) {
+    let states_position = case.expected["persisted_new_messages"].is_string();
+    if states_position && ended.messages.ends_with(stored) {
         return json!("== last persisted_new_messages_count items of messages");
     }
-    as_json(stored)
+    messages_to_json(stored)
 }
 
 /// Answers and outputs in order.
@@ -84,11 +83,11 @@ impl<'a> Script<'a> {
     }
 }
 
-impl World for Script<'_> {
+impl Environment for Script<'_> {
     fn call(&mut self, request: &[ChatMessage]) -> Reply {
         self.requests.push(request.to_vec());
         let Some(answer) = self.answers.next() else {
-            return Reply::Raised("the script is over".to_owned());
+            return Reply::Raised("the script has ended".to_owned());
         };
         let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
         if answer["raise"].is_string() {
@@ -103,7 +102,7 @@ impl World for Script<'_> {
             };
         }
         let calls = answer["tools"].as_array().into_iter().flatten();
-        Reply::Said {
+        Reply::Answer {
             text: text("text"),
             reasoning: text("reasoning"),
             calls: calls.map(requested).collect(),
@@ -111,7 +110,7 @@ impl World for Script<'_> {
         }
     }
 
-    /// The output `bad` stands for a failure.
+    /// An output that starts with `bad` is a failure.
     fn run_tool(&mut self, _tool: &str, _arguments: &Value) -> ToolOutcome {
         let result = self.outputs.next().cloned().unwrap_or(json!("ok"));
         let failed = result.as_str().is_some_and(|text| text.starts_with("bad"));

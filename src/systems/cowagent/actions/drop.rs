@@ -1,13 +1,13 @@
 //! Actions that drop turns before a run.
 
 use super::super::estimate::messages_tokens;
-use super::super::scheduler::trim_to_turns;
 use super::super::trim::{
     flatten_line, flattened, halve_line, older_half, removed_line, turn_limit_line,
     turns_over_limit,
 };
+use super::super::turn::trim_to_turns;
 use super::super::turn::turns;
-use super::{apart, idle, instructions_tokens, joined, term};
+use super::{changed, idle, instructions_tokens, split_instructions, term, with_instructions};
 use crate::chat::{ChatMessage, Dialogue, Wants};
 use crate::engine::{Rewrite, Rewritten, Scene};
 use std::ops::Range;
@@ -19,24 +19,21 @@ pub(super) struct TrimScheduler;
 impl Rewrite for TrimScheduler {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let keep = scene.count("keep_turns");
-        let (system, said) = apart(&scene.messages);
-        let mut said = said.to_vec();
-        let before = said.len();
-        trim_to_turns(&mut said, keep);
-        let n_removed = before - said.len();
+        let (system, conversation) = split_instructions(&scene.messages);
+        let mut conversation = conversation.to_vec();
+        let before = conversation.len();
+        trim_to_turns(&mut conversation, keep);
+        let n_removed = before - conversation.len();
         let terms = vec![
             term("messages_removed", n_removed),
             term("keep_turns", keep),
         ];
-        if n_removed == 0 {
-            return Ok(idle(terms));
-        }
-        Ok(Rewritten {
-            messages: Some(joined(system, &said)),
-            fired: true,
+        Ok(changed(
+            n_removed,
+            [system, &conversation],
             terms,
-            ..Rewritten::default()
-        })
+            Vec::new(),
+        ))
     }
 }
 
@@ -47,15 +44,15 @@ pub(super) struct LimitTurns;
 impl Rewrite for LimitTurns {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let max_turns = scene.count("max_turns");
-        let (system, said) = apart(&scene.messages);
-        let turns = turns(said);
+        let (system, conversation) = split_instructions(&scene.messages);
+        let turns = turns(conversation);
         let mut terms = vec![term("turns", turns.len()), term("max_turns", max_turns)];
         let Some((start, n_removed)) = turns_over_limit(&turns, max_turns) else {
             return Ok(idle(terms));
         };
         terms.push(term("turns_removed", n_removed));
         Ok(Rewritten {
-            messages: (start > 0).then(|| joined(system, &said[start..])),
+            messages: (start > 0).then(|| with_instructions(system, &conversation[start..])),
             fired: true,
             terms,
             log: vec![turn_limit_line(turns.len(), n_removed, max_turns)],
@@ -67,7 +64,7 @@ impl Rewrite for LimitTurns {
 /// Inputs of the two stages of the token budget.
 struct Weighed<'a> {
     system: &'a [ChatMessage],
-    said: &'a [ChatMessage],
+    conversation: &'a [ChatMessage],
     turns: Vec<Range<usize>>,
     system_tokens: u64,
     used: u64,
@@ -79,10 +76,10 @@ struct Weighed<'a> {
 impl<'a> Weighed<'a> {
     fn new(scene: &'a Scene<'_>) -> Self {
         let (max_tokens, few_turns) = (scene.count("max_tokens"), scene.count("few_turns"));
-        let (system, said) = apart(&scene.messages);
+        let (system, conversation) = split_instructions(&scene.messages);
         let system_tokens = instructions_tokens(system);
-        let used = messages_tokens(said) + system_tokens;
-        let turns = turns(said);
+        let used = messages_tokens(conversation) + system_tokens;
+        let turns = turns(conversation);
         Self {
             terms: vec![
                 term("used", used as usize),
@@ -91,7 +88,7 @@ impl<'a> Weighed<'a> {
                 term("few_turns", few_turns),
             ],
             system,
-            said,
+            conversation,
             turns,
             system_tokens,
             used,
@@ -104,10 +101,10 @@ impl<'a> Weighed<'a> {
         !self.turns.is_empty() && self.used > self.max_tokens
     }
 
-    fn becomes(mut self, said: &[ChatMessage], left: u64, log: Vec<String>) -> Rewritten {
+    fn becomes(mut self, conversation: &[ChatMessage], left: u64, log: Vec<String>) -> Rewritten {
         self.terms.push(term("left", left as usize));
         Rewritten {
-            messages: Some(joined(self.system, said)),
+            messages: Some(with_instructions(self.system, conversation)),
             fired: true,
             terms: self.terms,
             log,
@@ -126,12 +123,12 @@ impl Rewrite for FlattenTurns {
         if !weighed.is_over() || weighed.turns.len() >= weighed.few_turns {
             return Ok(idle(weighed.terms));
         }
-        let texts = flattened(weighed.said, &weighed.turns);
+        let texts = flattened(weighed.conversation, &weighed.turns);
         let left = messages_tokens(&texts) + weighed.system_tokens;
         let line = flatten_line(
             [weighed.used, weighed.max_tokens, left],
             [weighed.few_turns, weighed.turns.len()],
-            [weighed.said.len(), texts.len()],
+            [weighed.conversation.len(), texts.len()],
         );
         Ok(weighed.becomes(&texts, left, vec![line]))
     }
@@ -149,8 +146,8 @@ impl Rewrite for HalveTurns {
         }
         let (start, n_removed) = older_half(&weighed.turns);
         let n_kept = weighed.turns.len() - n_removed;
-        let before = weighed.said.len();
-        let kept = &weighed.said[start..];
+        let before = weighed.conversation.len();
+        let kept = &weighed.conversation[start..];
         let left = messages_tokens(kept) + weighed.system_tokens;
         let log = vec![
             halve_line([weighed.used, weighed.max_tokens], n_kept, n_removed),

@@ -1,11 +1,12 @@
 //! Actions around model calls: repairs, the report after the last step, the hint at repeats.
 
 use super::super::block::{answered_id, call_id, input};
-use super::super::repeat::{CallHistory, HINT, NOTICED_FROM, REPEATS};
-use super::super::run::ask_for_report;
+use super::super::loop_guard::{
+    CallHistory, FIRST_CHECKED_STEP, HINT, TOO_MANY_REPEATS, ask_for_report,
+};
 use super::super::sanitize::{is_sound, sanitize};
 use super::super::turn::starts_turn;
-use super::{apart, idle, joined, term};
+use super::{changed, idle, split_instructions, term};
 use crate::chat::{
     Block, BlockBody, ChatMessage, Content, Dialogue, Fields, Messages, Rule, Wants,
 };
@@ -22,21 +23,12 @@ impl Rewrite for Validate {
         if is_sound(&scene.messages) {
             return Ok(idle(vec![term("repairs", 0)]));
         }
-        let (system, said) = apart(&scene.messages);
-        let mut said = said.to_vec();
+        let (system, conversation) = split_instructions(&scene.messages);
+        let mut conversation = conversation.to_vec();
         let mut log = Vec::new();
-        let n_repairs = sanitize(&mut said, &mut log);
+        let n_repairs = sanitize(&mut conversation, &mut log);
         let terms = vec![term("repairs", n_repairs)];
-        if n_repairs == 0 {
-            return Ok(idle(terms));
-        }
-        Ok(Rewritten {
-            messages: Some(joined(system, &said)),
-            fired: true,
-            terms,
-            log,
-            ..Rewritten::default()
-        })
+        Ok(changed(n_repairs, [system, &conversation], terms, log))
     }
 }
 
@@ -72,7 +64,7 @@ impl Rewrite for HintAtRepeats {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let (n_steps, tool, n_succeeded) = repeats(&scene.messages);
         let terms = vec![term("steps", n_steps), term("succeeded", n_succeeded)];
-        if n_steps < NOTICED_FROM || n_succeeded < REPEATS {
+        if n_steps < FIRST_CHECKED_STEP || n_succeeded < TOO_MANY_REPEATS {
             return Ok(idle(terms));
         }
         let mut messages = scene.messages.into_vec();
@@ -97,7 +89,7 @@ fn notice(text: &str) -> ChatMessage {
     })
 }
 
-const REPEATED: Rule = Rule {
+const REPEATS: Rule = Rule {
     name: "cowagent.repeats",
     by: 0,
 };
@@ -106,7 +98,7 @@ const REPEATED: Rule = Rule {
 #[derive(Clone, Default)]
 struct CurrentRun {
     /// Number of messages read.
-    seen: usize,
+    n_read: usize,
     n_steps: usize,
     history: CallHistory,
     /// Calls whose result is an error.
@@ -116,7 +108,7 @@ struct CurrentRun {
 }
 
 impl CurrentRun {
-    fn take_in(&mut self, at: usize, message: &ChatMessage) {
+    fn read(&mut self, at: usize, message: &ChatMessage) {
         let is_hint = || message.blocks().iter().any(|b| b.as_text() == Some(HINT));
         if starts_turn(message) && !is_hint() {
             *self = Self::default();
@@ -142,11 +134,11 @@ impl CurrentRun {
 /// Returns the steps of the current run, the first tool of the newest step, and how often that call recently succeeded.
 /// Looks only at messages added since the last call.
 fn repeats(messages: &Messages) -> (usize, String, usize) {
-    let run = messages.find_out(REPEATED, |run: &mut CurrentRun, messages| {
-        for (at, message) in messages.iter().enumerate().skip(run.seen) {
-            run.take_in(at, message);
+    let run = messages.find_out(REPEATS, |run: &mut CurrentRun, messages| {
+        for (at, message) in messages.iter().enumerate().skip(run.n_read) {
+            run.read(at, message);
         }
-        run.seen = messages.len();
+        run.n_read = messages.len();
     });
     let has_result = |m: &ChatMessage| m.blocks().iter().any(|b| answered_id(b).is_some());
     let newest = run

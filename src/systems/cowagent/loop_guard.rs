@@ -1,27 +1,35 @@
-//! Guards against loops: the calls that a run records, when it refuses one, and when it hints to stop.
+//! Guards against endless runs: refusal of repeated calls, the hint to stop, and the report after the last step.
 
 use crate::chat::{Layout, python_dumps};
 use serde_json::Value;
 
 /// Most calls that are recorded.
-const REMEMBERED: usize = 50;
+const MAX_RECORDED: usize = 50;
 /// Number of recent calls searched for repeats.
-const RECENT: usize = 10;
+const N_RECENT: usize = 10;
 /// Number of repeats that is too many.
-pub(super) const REPEATS: usize = 3;
+pub const TOO_MANY_REPEATS: usize = 3;
 /// The step from which repeats are checked.
-pub(super) const NOTICED_FROM: usize = 3;
+pub const FIRST_CHECKED_STEP: usize = 3;
 /// The hint appended to the conversation, where it remains and counts as a turn.
-pub(super) const HINT: &str =
+pub const HINT: &str =
     "工具已成功执行并返回结果。请基于这些信息向用户做出回复，不要重复调用相同的工具。";
+
+/// Returns the prompt for a report after the last step; removed from the conversation afterwards.
+pub fn ask_for_report(n_steps: usize) -> String {
+    format!(
+        "你已经执行了{n_steps}个决策步骤，达到了单次运行的最大步数限制。请总结一下你目前的执行过程和结果，\
+         告诉用户当前的进展情况。不要再调用工具，直接用文字回复。"
+    )
+}
 
 /// The calls of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct CallHistory(Vec<Made>);
+pub struct CallHistory(Vec<RecordedCall>);
 
 /// A recorded call.
 #[derive(Clone, Debug, PartialEq)]
-struct Made {
+struct RecordedCall {
     id: String,
     tool: String,
     arguments: String,
@@ -30,44 +38,44 @@ struct Made {
 
 /// Refusal of a call.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Refusal {
+pub struct Refusal {
     /// The reason, in the system's wording.
-    pub(super) reason: String,
+    pub reason: String,
     /// Whether the run ends.
-    pub(super) is_critical: bool,
+    pub is_critical: bool,
 }
 
 impl CallHistory {
     /// Records a call.
-    pub(super) fn record(&mut self, id: &str, tool: &str, arguments: &Value, succeeded: bool) {
-        self.0.push(Made {
+    pub fn record(&mut self, id: &str, tool: &str, arguments: &Value, succeeded: bool) {
+        self.0.push(RecordedCall {
             id: id.to_owned(),
             tool: tool.to_owned(),
             arguments: key(arguments),
             succeeded,
         });
-        let too_many = self.0.len().saturating_sub(REMEMBERED);
+        let too_many = self.0.len().saturating_sub(MAX_RECORDED);
         self.0.drain(..too_many);
     }
 
     /// Records that the calls with an id failed.
-    pub(super) fn fail(&mut self, id: &str) {
-        for made in self.0.iter_mut().filter(|made| made.id == id) {
-            made.succeeded = false;
+    pub fn fail(&mut self, id: &str) {
+        for call in self.0.iter_mut().filter(|call| call.id == id) {
+            call.succeeded = false;
         }
     }
 
     /// Returns how often a call is among the recent ones, and how often it succeeded there.
-    pub(super) fn repeats(&self, tool: &str, arguments: &Value) -> (usize, usize) {
+    pub fn repeats(&self, tool: &str, arguments: &Value) -> (usize, usize) {
         let arguments = key(arguments);
-        let recent = self.0.iter().rev().take(RECENT);
-        let same: Vec<&Made> = recent.filter(|m| m.is(tool, &arguments)).collect();
-        let n_succeeded = same.iter().filter(|made| made.succeeded).count();
+        let recent = self.0.iter().rev().take(N_RECENT);
+        let same: Vec<&RecordedCall> = recent.filter(|m| m.is(tool, &arguments)).collect();
+        let n_succeeded = same.iter().filter(|call| call.succeeded).count();
         (same.len(), n_succeeded)
     }
 
     /// Returns the refusal of a call because of earlier calls.
-    pub(super) fn refusal(&self, tool: &str, arguments: &Value) -> Option<Refusal> {
+    pub fn refusal(&self, tool: &str, arguments: &Value) -> Option<Refusal> {
         let arguments = key(arguments);
         let newest = || self.0.iter().rev();
         let n_same = newest().take_while(|m| m.is(tool, &arguments)).count();
@@ -100,7 +108,7 @@ impl CallHistory {
     }
 }
 
-impl Made {
+impl RecordedCall {
     fn is(&self, tool: &str, arguments: &str) -> bool {
         self.tool == tool && self.arguments == arguments
     }

@@ -1,25 +1,22 @@
 //! One run of the agent: a user message, the trim, then model calls and tools until it answers.
 //!
-//! A [`World`] supplies the answers of model and tools, so the same loop runs with a script.
+//! An [`Environment`] supplies the answers of model and tools, so the same loop runs with a script.
 
+mod json_error;
 mod model;
 mod steps;
 mod tools;
 
-pub(super) use model::{FORMAT_ERROR, MAX_RETRIES, OVERFLOW_ERROR};
-pub(super) use steps::ask_for_report;
-
-use super::estimate::system_tokens;
-use super::flush::{Flush, Flushed, Reason, flush};
-use super::history::{Ends, HISTORY_RESULT_CHARS, cut_history};
-use super::repeat::CallHistory;
-use super::sanitize::sanitize;
-use super::trim::{Limits, trim_messages};
-use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields};
+use plimsoll::chat::{Block, BlockBody, ChatMessage, Content, Fields};
+use plimsoll::systems::cowagent::loop_guard::CallHistory;
+use plimsoll::systems::cowagent::{
+    Ends, Flush, Flushed, HISTORY_RESULT_CHARS, Limits, Reason, cut_history, flush, sanitize,
+    system_tokens, trim_messages,
+};
 use serde_json::Value;
 
-/// The model and the tools.
-pub trait World {
+/// The model and the tools of a run.
+pub(crate) trait Environment {
     /// One call of the model.
     fn call(&mut self, request: &[ChatMessage]) -> Reply;
     /// One call of a tool.
@@ -28,9 +25,9 @@ pub trait World {
 
 /// Result of a model call.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Reply {
+pub(crate) enum Reply {
     /// An answer.
-    Said {
+    Answer {
         /// Its text.
         text: String,
         /// Its reasoning.
@@ -57,18 +54,18 @@ pub enum Reply {
 
 /// A call as the model wrote it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RequestedCall {
+pub(crate) struct RequestedCall {
     /// Its id.
-    pub id: String,
+    pub(crate) id: String,
     /// The tool.
-    pub tool: String,
+    pub(crate) tool: String,
     /// Its arguments, which should be JSON.
-    pub arguments: String,
+    pub(crate) arguments: String,
 }
 
 /// Result of a tool.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ToolOutcome {
+pub(crate) enum ToolOutcome {
     /// A returned result.
     Returned {
         /// `success` or `error`.
@@ -82,24 +79,24 @@ pub enum ToolOutcome {
 
 /// Result of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ended {
+pub(crate) struct Ended {
     /// The answer, or the error that the user sees.
-    pub response: Result<String, String>,
+    pub(crate) response: Result<String, String>,
     /// The conversation in memory afterwards.
-    pub messages: Vec<ChatMessage>,
+    pub(crate) messages: Vec<ChatMessage>,
     /// Messages appended to the store; `None` after an error. A run that dropped messages stores too few: it finds the
     /// new ones by the earlier number of messages.
-    pub stored: Option<Vec<ChatMessage>>,
+    pub(crate) stored: Option<Vec<ChatMessage>>,
     /// Writes to memory.
-    pub flushes: Vec<Flush>,
+    pub(crate) flushes: Vec<Flush>,
     /// Log lines about the context, warnings and errors.
-    pub log: Vec<String>,
+    pub(crate) log: Vec<String>,
 }
 
 /// A run.
 #[derive(Debug)]
-pub struct Run<'a, W> {
-    world: &'a mut W,
+pub(crate) struct Run<'a, W> {
+    environment: &'a mut W,
     system: &'a str,
     limits: Limits,
     max_steps: usize,
@@ -110,17 +107,17 @@ pub struct Run<'a, W> {
     log: Vec<String>,
 }
 
-impl<'a, W: World> Run<'a, W> {
+impl<'a, W: Environment> Run<'a, W> {
     /// Makes a run that continues a conversation.
-    pub fn new(
-        world: &'a mut W,
+    pub(crate) fn new(
+        environment: &'a mut W,
         messages: Vec<ChatMessage>,
         system: &'a str,
         limits: Limits,
         max_steps: usize,
     ) -> Self {
         Self {
-            world,
+            environment,
             system,
             limits,
             max_steps,
@@ -133,7 +130,7 @@ impl<'a, W: World> Run<'a, W> {
     }
 
     /// Runs to the end.
-    pub fn run(mut self, user_message: &str) -> Ended {
+    pub(crate) fn run(mut self, user_message: &str) -> Ended {
         let n_before = self.messages.len();
         self.messages.push(user_text(user_message));
         cut_history(

@@ -1,4 +1,4 @@
-//! `CowAgent`'s mechanisms as actions of presets: each is one stage with its own event.
+//! Actions of presets. Each is one stage with its own event.
 
 mod context;
 mod cut;
@@ -12,7 +12,7 @@ use crate::chat::{ChatMessage, Shape};
 use crate::engine::{NamedAction, Rewrite, Rewritten};
 use std::sync::Arc;
 
-/// Every action.
+/// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "cowagent.cut_result",
@@ -160,7 +160,7 @@ fn plain(table: &toml::Table, action: impl Rewrite + 'static) -> Result<Arc<dyn 
 }
 
 /// Splits off the leading instructions.
-fn apart(messages: &[ChatMessage]) -> (&[ChatMessage], &[ChatMessage]) {
+fn split_instructions(messages: &[ChatMessage]) -> (&[ChatMessage], &[ChatMessage]) {
     let is_instruction = |m: &&ChatMessage| m.is("system");
     messages.split_at(messages.iter().take_while(is_instruction).count())
 }
@@ -171,8 +171,8 @@ fn instructions_tokens(system: &[ChatMessage]) -> u64 {
 }
 
 /// Joins instructions and conversation.
-fn joined(system: &[ChatMessage], said: &[ChatMessage]) -> Vec<ChatMessage> {
-    [system, said].concat()
+fn with_instructions(system: &[ChatMessage], conversation: &[ChatMessage]) -> Vec<ChatMessage> {
+    [system, conversation].concat()
 }
 
 fn term(name: &str, value: usize) -> (String, f64) {
@@ -183,6 +183,25 @@ fn term(name: &str, value: usize) -> (String, f64) {
 fn idle(terms: Vec<(String, f64)>) -> Rewritten {
     Rewritten {
         terms,
+        ..Rewritten::default()
+    }
+}
+
+/// Returns the result of an action that changed `n` messages or contents after the instructions.
+fn changed(
+    n: usize,
+    [system, conversation]: [&[ChatMessage]; 2],
+    terms: Vec<(String, f64)>,
+    log: Vec<String>,
+) -> Rewritten {
+    if n == 0 {
+        return idle(terms);
+    }
+    Rewritten {
+        messages: Some(with_instructions(system, conversation)),
+        fired: true,
+        terms,
+        log,
         ..Rewritten::default()
     }
 }

@@ -1,43 +1,34 @@
 //! A model call and its error handling: a retry, an emergency trim, or an empty conversation.
 
-use super::super::emergency::{Recovery, trim_for_overflow};
-use super::super::error::{is_format_error, is_overflow, is_retryable, wait_seconds};
-use super::super::json_error::json_error;
-use super::super::reasoning::{STORED_REASONING_CHARS, cut_reasoning};
-use super::super::sanitize::sanitize;
-use super::{Reply, RequestedCall, Run, World, block, with_blocks};
-use crate::chat::{BlockBody, python_str};
+use super::json_error::json_error;
+use super::{Environment, Reply, RequestedCall, Run, block, with_blocks};
+use plimsoll::chat::{BlockBody, python_str};
+use plimsoll::systems::cowagent::{
+    FORMAT_ERROR, MAX_RETRIES, OVERFLOW_ERROR, Recovery, STORED_REASONING_CHARS, cut_reasoning,
+    is_format_error, is_overflow, is_retryable, sanitize, trim_for_overflow, wait_seconds,
+};
 use serde_json::{Map, Value, json};
 
-/// Most retries.
-pub(in super::super) const MAX_RETRIES: u64 = 3;
 /// Prefix of stream errors that describe an overflow.
 const OVERFLOW_MARK: &str = "[CONTEXT_OVERFLOW]";
 /// Characters shown of faulty arguments.
 const PREVIEW_CHARS: usize = 200;
 
-/// The error after the conversation was emptied for an overflow.
-pub(in super::super) const OVERFLOW_ERROR: &str =
-    "抱歉，对话历史过长导致上下文溢出。我已清空历史记录，请重新描述你的需求。";
-/// The error after the conversation was emptied for mismatched messages.
-pub(in super::super) const FORMAT_ERROR: &str =
-    "抱歉，之前的对话出现了问题。我已清空历史记录，请重新发送你的消息。";
-
 /// An answer that was added to the conversation.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Answer {
-    pub(super) text: String,
-    pub(super) calls: Vec<ParsedCall>,
+pub(crate) struct Answer {
+    pub(crate) text: String,
+    pub(crate) calls: Vec<ParsedCall>,
 }
 
 /// A call with parsed arguments.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct ParsedCall {
-    pub(super) id: String,
-    pub(super) tool: String,
-    pub(super) arguments: Value,
+pub(crate) struct ParsedCall {
+    pub(crate) id: String,
+    pub(crate) tool: String,
+    pub(crate) arguments: Value,
     /// Reason why the arguments could not be parsed.
-    pub(super) flaw: Option<String>,
+    pub(crate) flaw: Option<String>,
 }
 
 /// Number and kind of the tries of a call.
@@ -48,14 +39,14 @@ struct Tries {
     after_overflow: bool,
 }
 
-impl<W: World> Run<'_, W> {
+impl<W: Environment> Run<'_, W> {
     /// Calls the model and adds its answer to the conversation; retries an empty answer once, if requested.
-    pub(super) fn ask(&mut self, mut retries_empty: bool) -> Result<Answer, String> {
+    pub(crate) fn ask(&mut self, mut retries_empty: bool) -> Result<Answer, String> {
         let mut tries = Tries::default();
         loop {
             sanitize(&mut self.messages, &mut self.log);
-            let error = match self.world.call(&self.messages) {
-                Reply::Said {
+            let error = match self.environment.call(&self.messages) {
+                Reply::Answer {
                     text,
                     reasoning,
                     calls,

@@ -1,11 +1,12 @@
 //! Actions that restore or empty a conversation: after an overflow or a restart.
 
 use super::super::emergency::{Recovery, trim_for_overflow};
-use super::super::error::{Meaning, meaning, wait_seconds};
+use super::super::error::{
+    FORMAT_ERROR, MAX_RETRIES, Meaning, OVERFLOW_ERROR, meaning, wait_seconds,
+};
 use super::super::restore::restore;
-use super::super::run::{FORMAT_ERROR, MAX_RETRIES, OVERFLOW_ERROR};
 use super::super::turn::turns;
-use super::{apart, idle, joined, term};
+use super::{idle, split_instructions, term, with_instructions};
 use crate::chat::{Dialogue, Wants};
 use crate::engine::{Memory, Rewrite, Rewritten, Scene};
 use serde_json::json;
@@ -26,11 +27,11 @@ impl Rewrite for Recover {
         };
         // A call that was retried after a trim is not tried a third time.
         let was_tried = scene.memory["tried_step"] == json!(scene.step);
-        let (system, said) = apart(&scene.messages);
-        let mut said = said.to_vec();
-        let n_turns = turns(&said).len();
+        let (system, conversation) = split_instructions(&scene.messages);
+        let mut conversation = conversation.to_vec();
+        let n_turns = turns(&conversation).len();
         let mut log = Vec::new();
-        let helps = !was_tried && trim_for_overflow(&mut said, recovery, &mut log);
+        let helps = !was_tried && trim_for_overflow(&mut conversation, recovery, &mut log);
         let mut terms = vec![
             term("turns", n_turns),
             term("keep_turns", recovery.turns),
@@ -40,11 +41,11 @@ impl Rewrite for Recover {
             log.push("warning: 🔄 Aggressively trimmed context, retrying...".to_owned());
         } else {
             log.push("warning: 🔄 Clearing conversation history to recover".to_owned());
-            said.clear();
+            conversation.clear();
         }
-        terms.push(term("turns_left", turns(&said).len()));
+        terms.push(term("turns_left", turns(&conversation).len()));
         Ok(Rewritten {
-            messages: Some(joined(system, &said)),
+            messages: Some(with_instructions(system, &conversation)),
             edits: Vec::new(),
             fired: true,
             terms,
@@ -70,11 +71,11 @@ fn other_error(scene: &Scene<'_>) -> Option<Rewritten> {
     let done = match meaning(error, true) {
         Meaning::Overflow => return None,
         Meaning::Format => {
-            let (system, said) = apart(&scene.messages);
+            let (system, conversation) = split_instructions(&scene.messages);
             Rewritten {
                 messages: Some(system.to_vec()),
                 fired: true,
-                terms: vec![term("messages", said.len())],
+                terms: vec![term("messages", conversation.len())],
                 log: vec![
                     format!("error: 💥 message format error detected: {error}"),
                     "warning: 🔄 Clearing conversation history to recover".to_owned(),
@@ -108,16 +109,16 @@ impl Rewrite for Restore {
         let max_turns = scene.count("max_turns");
         let is_scheduled = scene.number("is_scheduled") > 0.0;
         let session = if is_scheduled { "scheduler_" } else { "" };
-        let (system, said) = apart(&scene.messages);
-        let restored = restore(said, 0, max_turns, session);
+        let (system, conversation) = split_instructions(&scene.messages);
+        let restored = restore(conversation, 0, max_turns, session);
         let terms = vec![
-            term("messages", said.len()),
+            term("messages", conversation.len()),
             term("restore_turns", restored.n_turns),
             term("messages_loaded", restored.n_loaded),
             term("messages_restored", restored.messages.len()),
         ];
         Ok(Rewritten {
-            messages: Some(joined(system, &restored.messages)),
+            messages: Some(with_instructions(system, &restored.messages)),
             fired: true,
             terms,
             ..Rewritten::default()
@@ -131,16 +132,19 @@ pub(super) struct Clear;
 
 impl Rewrite for Clear {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
-        let (system, said) = apart(&scene.messages);
-        let terms = vec![term("messages", said.len())];
-        if said.is_empty() {
+        let (system, conversation) = split_instructions(&scene.messages);
+        let terms = vec![term("messages", conversation.len())];
+        if conversation.is_empty() {
             return Ok(idle(terms));
         }
         Ok(Rewritten {
             messages: Some(system.to_vec()),
             fired: true,
             terms,
-            log: vec![format!("✅ 已清除当前对话上下文 ({} 条消息)", said.len())],
+            log: vec![format!(
+                "✅ 已清除当前对话上下文 ({} 条消息)",
+                conversation.len()
+            )],
             ..Rewritten::default()
         })
     }

@@ -1,10 +1,10 @@
 //! Actions that shorten a part and keep the message.
 
 use super::super::block::{result_text, set_result_text};
-use super::super::history::{Ends, cut_history, is_longer};
-use super::super::reasoning::cut_reasoning;
-use super::super::tool_result::cut_result;
-use super::{apart, idle, joined, term};
+use super::super::truncate::cut_reasoning;
+use super::super::truncate::cut_result;
+use super::super::truncate::{Ends, cut_history, is_longer};
+use super::{changed, idle, split_instructions, term};
 use crate::chat::{Block, BlockBody, ChatMessage, Content, Dialogue, Wants};
 use crate::engine::{Rewrite, Rewritten, Scene};
 
@@ -110,24 +110,15 @@ impl CutHistory {
 impl Rewrite for CutHistory {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let most = scene.count("result_chars");
-        let (system, said) = apart(&scene.messages);
+        let (system, conversation) = split_instructions(&scene.messages);
         let is_long = |m: &ChatMessage| m.blocks().iter().any(|b| is_longer(b, most));
-        if !said.iter().any(is_long) {
+        if !conversation.iter().any(is_long) {
             return Ok(idle(vec![term("cut", 0), term("result_chars", most)]));
         }
-        let mut said = said.to_vec();
+        let mut conversation = conversation.to_vec();
         let mut log = Vec::new();
-        let n_cut = cut_history(&mut said, most, self.0, &mut log);
+        let n_cut = cut_history(&mut conversation, most, self.0, &mut log);
         let terms = vec![term("cut", n_cut), term("result_chars", most)];
-        if n_cut == 0 {
-            return Ok(idle(terms));
-        }
-        Ok(Rewritten {
-            messages: Some(joined(system, &said)),
-            fired: true,
-            terms,
-            log,
-            ..Rewritten::default()
-        })
+        Ok(changed(n_cut, [system, &conversation], terms, log))
     }
 }

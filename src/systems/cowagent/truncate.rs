@@ -1,7 +1,32 @@
-//! Cuts long results of earlier turns to their head (stage 0 of every trim).
+//! Truncation of long contents: new results, results of earlier turns, reasoning.
 
-use super::block::{cut, has, is, result_text, set_result_text, tail};
+use super::block::{cut, has, head, is, result_text, set_result_text, tail};
 use crate::chat::{Block, ChatMessage, Content};
+
+/// Returns the head of a text longer than this many characters, with a notice; `None` if it is not longer.
+pub fn cut_result(text: &str, most: usize) -> Option<String> {
+    cut(text, most, |n| {
+        format!("\n\n[Output truncated: {n} chars total, showing first {most} chars]")
+    })
+}
+
+/// `MAX_STORED_REASONING_CHARS`.
+pub const STORED_REASONING_CHARS: usize = 4096;
+
+/// Returns a reasoning text, or its first and last half of the limit with a marker between.
+pub fn cut_reasoning(text: &str, most: usize) -> String {
+    let length = text.chars().count();
+    if length <= most {
+        return text.to_owned();
+    }
+    let half = most / 2;
+    let omitted = length - 2 * half;
+    format!(
+        "{}\n\n... [reasoning truncated, {omitted} chars omitted] ...\n\n{}",
+        head(text, half),
+        tail(text, half)
+    )
+}
 
 /// The part of a long result that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,5 +114,14 @@ mod tests {
         let wanted = "ab\n\n[Historical output truncated: 8 -> 4 chars]\n\ngh";
         assert_eq!(cut.as_deref(), Some(wanted));
         assert_eq!(shortened("abcd", 4, Ends::Both), None);
+    }
+
+    #[test]
+    fn a_result_at_the_limit_stays_whole() {
+        let limit = "é".repeat(50_000);
+        assert_eq!(cut_result(&limit, 50_000), None);
+        let cut = cut_result(&(limit.clone() + "x"), 50_000);
+        let notice = "\n\n[Output truncated: 50001 chars total, showing first 50000 chars]";
+        assert_eq!(cut, Some(limit + notice));
     }
 }

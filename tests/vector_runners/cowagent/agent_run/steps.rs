@@ -1,24 +1,17 @@
 //! The steps of a run, up to the answer or the limit of steps.
 
-use super::super::block::strip;
-use super::{Run, World, user_text};
+use super::{Environment, Run, user_text};
+use plimsoll::systems::cowagent::loop_guard::ask_for_report;
+use plimsoll::systems::cowagent::strip;
 
 /// The answer if the model returns no text.
 const NO_ANSWER: &str = "抱歉，我暂时无法生成回复。请尝试换一种方式描述你的需求，或稍后再试。";
 /// Prompt sent once if the model returns no text after a tool; removed from the conversation afterwards.
 const ASK_FOR_ANSWER: &str = "请向用户说明刚才工具执行的结果或回答用户的问题。";
 
-/// Returns the prompt for a report after the last step; removed from the conversation afterwards.
-pub(in super::super) fn ask_for_report(n_steps: usize) -> String {
-    format!(
-        "你已经执行了{n_steps}个决策步骤，达到了单次运行的最大步数限制。请总结一下你目前的执行过程和结果，\
-         告诉用户当前的进展情况。不要再调用工具，直接用文字回复。"
-    )
-}
-
-impl<W: World> Run<'_, W> {
+impl<W: Environment> Run<'_, W> {
     /// Runs the steps and returns the answer.
-    pub(super) fn steps(&mut self) -> Result<String, String> {
+    pub(crate) fn steps(&mut self) -> Result<String, String> {
         let mut response = String::new();
         let mut step = 0;
         while step < self.max_steps {
@@ -42,8 +35,8 @@ impl<W: World> Run<'_, W> {
                     break;
                 }
             }
-            if let Some(last_word) = self.run_calls(step, &answer.calls) {
-                return Ok(strip(&last_word).to_owned());
+            if let Some(last_text) = self.run_calls(step, &answer.calls) {
+                return Ok(strip(&last_text).to_owned());
             }
         }
         if step >= self.max_steps {

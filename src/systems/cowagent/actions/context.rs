@@ -1,7 +1,7 @@
 //! The command `/context`.
 
 use super::super::statistics::{Statistics, context_command};
-use super::{apart, term};
+use super::{split_instructions, term};
 use crate::chat::{Dialogue, Wants};
 use crate::engine::{Rewrite, Rewritten, Scene};
 
@@ -11,8 +11,8 @@ pub(super) struct Context;
 
 impl Rewrite for Context {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
-        let (_, said) = apart(&scene.messages);
-        let counts = Statistics::of(said);
+        let (_, conversation) = split_instructions(&scene.messages);
+        let counts = Statistics::of(conversation);
         Ok(Rewritten {
             terms: vec![
                 term("messages", counts.messages),
@@ -21,7 +21,7 @@ impl Rewrite for Context {
                 term("tool", counts.tool),
                 term("characters", counts.chars),
             ],
-            log: context_command(said, "")
+            log: context_command(conversation, "")
                 .lines()
                 .map(str::to_owned)
                 .collect(),

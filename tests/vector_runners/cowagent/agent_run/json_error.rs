@@ -1,7 +1,7 @@
 //! Errors of Python's `json.loads` on invalid JSON; the model receives them as the result of its call.
 
 /// Returns Python's error for a text; `None` if it is valid JSON.
-pub fn json_error(text: &str) -> Option<String> {
+pub(crate) fn json_error(text: &str) -> Option<String> {
     let mut scanner = Scanner {
         text: text.chars().collect(),
         at: 0,
@@ -183,8 +183,8 @@ mod tests {
 
     /// Expected values from Python 3.12.
     #[test]
-    fn flaws_are_told_as_python_tells_them() {
-        for (text, told) in [
+    fn errors_match_those_of_python() {
+        for (text, error) in [
             ("", "Expecting value: line 1 column 1 (char 0)"),
             (
                 "{bad",
@@ -217,7 +217,7 @@ mod tests {
             ("01", "Extra data: line 1 column 2 (char 1)"),
             ("-", "Expecting value: line 1 column 1 (char 0)"),
         ] {
-            assert_eq!(json_error(text).as_deref(), Some(told), "{text}");
+            assert_eq!(json_error(text).as_deref(), Some(error), "{text}");
         }
         assert_eq!(json_error(" {\"a\": [1.5e-3, null, \"\\u00e9\"]} "), None);
     }

@@ -5,7 +5,7 @@ use super::super::flush::{Flush, Flushed, Reason, daily_entry, daily_header, day
 use super::super::inject::inject;
 use super::super::summary::Summarizer;
 use super::super::trim::{Limits, is_due, trim_messages};
-use super::{apart, idle, instructions_tokens, joined, term};
+use super::{idle, instructions_tokens, split_instructions, term, with_instructions};
 use crate::chat::{ChatMessage, Dialogue, Wants};
 use crate::engine::{FileContent, Memory, NewFile, Rewrite, Rewritten, Scene};
 use serde_json::json;
@@ -25,23 +25,23 @@ impl Rewrite for Remember {
         };
         let injects = scene.number("inject") > 0.0;
         let mut memory = DailyMemory::of(&scene);
-        let (system, said) = apart(&scene.messages);
+        let (system, conversation) = split_instructions(&scene.messages);
         let mut log = Vec::new();
         let tokens = instructions_tokens(system);
-        if !is_due(said, tokens, &limits) {
-            return Ok(memory.told(&[], None));
+        if !is_due(conversation, tokens, &limits) {
+            return Ok(memory.result(&[], None));
         }
-        let trimmed = trim_messages(said, tokens, &limits, &mut memory.flushed, &mut log);
-        let mut after = said.to_vec();
+        let trimmed = trim_messages(conversation, tokens, &limits, &mut memory.flushed, &mut log);
+        let mut after = conversation.to_vec();
         for flush in &trimmed.flushes {
             let summary = memory.write(flush, dialogue)?;
             if let (true, Some(summary), Some(target)) = (injects, summary, &flush.target) {
                 inject(&mut after, 0, target, &summary);
             }
         }
-        let changed = (after != said).then_some(after);
-        let messages = changed.map(|said| joined(system, &said));
-        Ok(memory.told(&trimmed.flushes, messages))
+        let changed = (after != conversation).then_some(after);
+        let messages = changed.map(|conversation| with_instructions(system, &conversation));
+        Ok(memory.result(&trimmed.flushes, messages))
     }
 }
 
@@ -55,11 +55,17 @@ impl Rewrite for RememberAll {
             return Ok(Rewritten::default());
         }
         let mut memory = DailyMemory::of(&scene);
-        let (_, said) = apart(&scene.messages);
+        let (_, conversation) = split_instructions(&scene.messages);
         let flushed = &mut memory.flushed;
-        let flush = flush(said, Reason::Overflow, None, flushed, &mut Vec::new());
+        let flush = flush(
+            conversation,
+            Reason::Overflow,
+            None,
+            flushed,
+            &mut Vec::new(),
+        );
         memory.write(&flush, dialogue)?;
-        Ok(memory.told(&[flush], None))
+        Ok(memory.result(&[flush], None))
     }
 }
 
@@ -91,10 +97,10 @@ impl DailyMemory {
     fn of(scene: &Scene<'_>) -> Self {
         let moment = scene.since.and_then(|since| day_and_hour(since, scene.now));
         let (day, hour) = moment.unzip();
-        let begun = scene.memory["daily_memory_file"].as_str();
+        let started_file = scene.memory["daily_memory_file"].as_str();
         Self {
             flushed: scene.memory.shared(FLUSHED).cloned().unwrap_or_default(),
-            has_file: begun == Some(&daily_file(day.as_deref())),
+            has_file: started_file == Some(&daily_file(day.as_deref())),
             day,
             hour: hour.unwrap_or_else(|| UNKNOWN_HOUR.to_owned()),
             summarizer: Summarizer {
@@ -132,7 +138,7 @@ impl DailyMemory {
         Ok(summary)
     }
 
-    fn told(self, flushes: &[Flush], messages: Option<Vec<ChatMessage>>) -> Rewritten {
+    fn result(self, flushes: &[Flush], messages: Option<Vec<ChatMessage>>) -> Rewritten {
         let passed = flushes.iter().map(|flush| flush.n_passed).sum();
         let fresh = flushes.iter().map(|flush| flush.fresh.len()).sum();
         let terms = vec![

@@ -42,14 +42,14 @@ fn text(role: &str, text: &str) -> Value {
 
 fn texts(rewritten: &Rewritten) -> Vec<String> {
     let messages = rewritten.messages.as_ref().unwrap();
-    let said = |m: &ChatMessage| {
+    let text = |m: &ChatMessage| {
         let json = message_to_json(m)["content"].clone();
         json.as_str()
             .or(json[0]["text"].as_str())
             .unwrap_or_default()
             .to_owned()
     };
-    messages.iter().map(said).collect()
+    messages.iter().map(text).collect()
 }
 
 fn written(rewritten: &Rewritten) -> &str {
@@ -71,7 +71,7 @@ fn conversation(n_turns: usize) -> Vec<Value> {
 }
 
 #[test]
-fn a_summary_stands_before_what_the_trim_will_keep_and_in_the_daily_file() {
+fn a_summary_precedes_the_kept_messages_and_is_written_to_the_daily_file() {
     let numbers = &[
         ("max_turns", 3.0),
         ("max_tokens", 50_000.0),
@@ -144,7 +144,7 @@ fn a_daily_file_has_its_date_and_hours_and_a_new_day_a_new_file() {
 }
 
 #[test]
-fn half_of_too_many_turns_goes() {
+fn half_of_too_many_turns_is_dropped() {
     let limited = act(
         "cowagent.limit_turns",
         scene(&conversation(4), &[("max_turns", 3.0)], Memory::default()),

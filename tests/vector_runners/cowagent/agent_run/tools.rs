@@ -1,24 +1,27 @@
 //! The tools of one step: all their results are added as one user message.
 
-use super::super::repeat::{HINT, NOTICED_FROM, REPEATS};
-use super::super::tool_result::{CURRENT_RESULT_CHARS, cut_result, result_content};
 use super::model::ParsedCall;
-use super::{Run, ToolOutcome, World, block, user_text, with_blocks};
-use crate::chat::{Block, BlockBody, Content, python_str};
+use super::{Environment, Run, ToolOutcome, block, user_text, with_blocks};
+use plimsoll::chat::{Block, BlockBody, Content, Layout, python_dumps, python_str};
+use plimsoll::systems::cowagent::cut_result;
+use plimsoll::systems::cowagent::loop_guard::{FIRST_CHECKED_STEP, HINT, TOO_MANY_REPEATS};
 use serde_json::{Value, json};
+
+/// `MAX_CURRENT_TURN_RESULT_CHARS`.
+const CURRENT_RESULT_CHARS: usize = 50_000;
 
 /// Follows the reason of a refusal.
 const TRY_OTHERWISE: &str = "\n\n当前方法行不通，请尝试完全不同的方法或向用户询问更多信息。";
 
-impl<W: World> Run<'_, W> {
+impl<W: Environment> Run<'_, W> {
     /// Runs calls and adds their results to the conversation. Returns the final text if the run is aborted.
-    pub(super) fn run_calls(&mut self, step: usize, calls: &[ParsedCall]) -> Option<String> {
+    pub(crate) fn run_calls(&mut self, step: usize, calls: &[ParsedCall]) -> Option<String> {
         let mut blocks = Vec::new();
-        let mut last_word = None;
+        let mut last_text = None;
         for call in calls {
             let (status, result) = self.run_call(call);
             let (n_same, _) = self.calls.repeats(&call.tool, &call.arguments);
-            if step >= NOTICED_FROM && n_same >= REPEATS {
+            if step >= FIRST_CHECKED_STEP && n_same >= TOO_MANY_REPEATS {
                 self.warn(&format!(
                     "⚠️  Tool '{}' has been called {n_same} times with same arguments. This may indicate a loop.",
                     call.tool
@@ -26,7 +29,7 @@ impl<W: World> Run<'_, W> {
             }
             if status == "critical_error" {
                 self.error("💥 检测到严重错误，终止对话");
-                last_word = Some(python_str(&result));
+                last_text = Some(python_str(&result));
                 break;
             }
             blocks.push(self.result_block(call, &status, &result));
@@ -48,7 +51,7 @@ impl<W: World> Run<'_, W> {
             let blocks = calls.iter().map(interrupted).collect();
             self.messages.push(with_blocks("user", blocks));
         }
-        last_word
+        last_text
     }
 
     /// Returns status and result of a call, which may be refused because of earlier calls.
@@ -70,7 +73,7 @@ impl<W: World> Run<'_, W> {
                 ("error", refusal.reason + TRY_OTHERWISE)
             }
         } else {
-            match self.world.run_tool(&call.tool, &call.arguments) {
+            match self.environment.run_tool(&call.tool, &call.arguments) {
                 ToolOutcome::Returned { status, result } => {
                     let succeeded = status == "success";
                     self.calls
@@ -106,11 +109,11 @@ impl<W: World> Run<'_, W> {
 
     /// After a third identical success, asks the model to answer; the hint remains in the conversation.
     fn hint_at_repeats(&mut self, step: usize, calls: &[ParsedCall]) {
-        let Some(first) = calls.first().filter(|_| step >= NOTICED_FROM) else {
+        let Some(first) = calls.first().filter(|_| step >= FIRST_CHECKED_STEP) else {
             return;
         };
         let (_, n_succeeded) = self.calls.repeats(&first.tool, &first.arguments);
-        if n_succeeded >= REPEATS {
+        if n_succeeded >= TOO_MANY_REPEATS {
             self.warn(&format!(
                 "⚠️  Detected potential loop: '{}' called {n_succeeded} times with same args. \
                  Adding hint to LLM to provide final response.",
@@ -127,4 +130,40 @@ fn result(call: &ParsedCall, text: String, is_error: bool) -> Block {
         content: Box::new(Content::text(text)),
         is_error: is_error.then_some(true),
     })
+}
+
+/// Returns the text of a result: an error with its prefix, objects and lists as JSON (a list wrapped with status and
+/// time).
+fn result_content(status: &str, result: &Value, seconds: f64) -> String {
+    match result {
+        _ if status == "error" => format!("Error: {}", python_str(result)),
+        Value::Object(_) => python_dumps(result, Layout::UNICODE),
+        Value::String(text) => text.clone(),
+        other => {
+            let whole = json!({"status": status, "result": other, "execution_time": seconds});
+            python_dumps(&whole, Layout::UNICODE)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_become_text_by_their_type() {
+        assert_eq!(result_content("error", &json!("bad"), 0.0), "Error: bad");
+        assert_eq!(
+            result_content("error", &json!({"a": null}), 0.0),
+            "Error: {'a': None}"
+        );
+        assert_eq!(
+            result_content("success", &json!({"a": "é"}), 0.0),
+            r#"{"a": "é"}"#
+        );
+        assert_eq!(
+            result_content("success", &json!([1]), 0.5),
+            r#"{"status": "success", "result": [1], "execution_time": 0.5}"#
+        );
+    }
 }
