@@ -4,7 +4,7 @@
 
 use super::fault::{Fault, Stop, class_of, head, number, signed, whole, with_commas};
 use super::notes::{Wording, rebuild};
-use super::reminder::{Known, context_reminder};
+use super::reminder::{ReminderInputs, context_reminder};
 use super::safe_split::{safe_keep_behind_system, split_system};
 use super::transcript::summary_request;
 use super::turn_state::TurnState;
@@ -32,7 +32,7 @@ pub struct Surroundings<'a> {
     /// Whether a model is available for a summary.
     pub has_provider: bool,
     /// Inputs of the reminder.
-    pub known: Known<'a>,
+    pub reminder: ReminderInputs<'a>,
     /// The wording of notes.
     pub wording: Wording,
 }
@@ -99,7 +99,7 @@ pub fn compact(
     if old.is_empty() {
         return Ok(());
     }
-    let reminder = context_reminder(around.known, state.tool_injection, kept)?;
+    let reminder = context_reminder(around.reminder, state.tool_injection, kept)?;
     let strategy = params.get("strategy").cloned();
     let strategy = strategy.unwrap_or_else(|| json!("summarize"));
     let note = match strategy.as_str() {

@@ -4,7 +4,7 @@
 
 use super::fault::{Fault, head, signed};
 use super::notes::{Wording, rebuild};
-use super::reminder::{Known, context_reminder};
+use super::reminder::{ReminderInputs, context_reminder};
 use super::safe_split::{safe_keep, split_system};
 use super::tool_injection::ToolInjection;
 use crate::chat::ChatMessage;
@@ -52,7 +52,7 @@ pub fn emergency_compact(
     max_tokens: i64,
     keep_recent: i64,
     mode: ToolInjection,
-    known: Known<'_>,
+    inputs: ReminderInputs<'_>,
 ) -> Result<Emergency, Fault> {
     let keep = keep_recent.div_euclid(2).max(LEAST_KEPT);
     let (system, conversation) = split_system(&messages);
@@ -64,10 +64,10 @@ pub fn emergency_compact(
     }
     let n_kept = safe_keep(conversation, keep)?;
     if n_kept == n {
-        return forced(messages, max_tokens, mode, known);
+        return forced(messages, max_tokens, mode, inputs);
     }
     let (old, kept) = conversation.split_at(n - n_kept);
-    let reminder = context_reminder(known, mode, kept)?;
+    let reminder = context_reminder(inputs, mode, kept)?;
     let note = Wording::Shipped.dropped(old.len(), &reminder);
     let rebuilt = truncate_oversized(rebuild(system, note, kept), max_tokens);
     let log = format!(
@@ -82,7 +82,7 @@ fn forced(
     messages: Vec<ChatMessage>,
     max_tokens: i64,
     mode: ToolInjection,
-    known: Known<'_>,
+    inputs: ReminderInputs<'_>,
 ) -> Result<Emergency, Fault> {
     let mut log = vec![
         "emergency_compact: safe split returned empty, forcing aggressive truncation of oversized messages and \
@@ -95,7 +95,7 @@ fn forced(
         return Ok(done(shortened, log));
     }
     let (old, kept) = conversation.split_at(conversation.len() / 2);
-    let reminder = context_reminder(known, mode, kept)?;
+    let reminder = context_reminder(inputs, mode, kept)?;
     let note = Wording::Shipped.dropped(old.len(), &reminder);
     log.push(format!(
         "emergency_compact: forced drop of {} oldest messages",

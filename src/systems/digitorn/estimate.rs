@@ -21,7 +21,7 @@ pub const CHARS_PER_TOKEN: usize = 4;
 /// # Errors
 /// As the original raises, on a text block whose text is not a string.
 pub fn hook_tokens(messages: &[ChatMessage]) -> Result<i64, Fault> {
-    let units = messages.iter().map(|m| known(m, HOOKS, hook_units));
+    let units = messages.iter().map(|m| cached(m, HOOKS, hook_units));
     Ok(signed(tokens_of(units.sum::<Result<usize, Fault>>()?)))
 }
 
@@ -44,17 +44,17 @@ const LOG: Rule = Rule {
 };
 
 /// Returns a cached estimate of a message; not cached if it raises.
-fn known(
+fn cached(
     message: &ChatMessage,
     rule: Rule,
     units: fn(&ChatMessage) -> Result<usize, Fault>,
 ) -> Result<usize, Fault> {
     const RAISES: u64 = u64::MAX;
-    let known = message.weigh(rule, |m| units(m).map_or(RAISES, |units| units as u64));
-    if known == RAISES {
+    let units_or_raises = message.weigh(rule, |m| units(m).map_or(RAISES, |units| units as u64));
+    if units_or_raises == RAISES {
         units(message)
     } else {
-        Ok(known as usize)
+        Ok(units_or_raises as usize)
     }
 }
 
@@ -69,7 +69,7 @@ fn all(
     struct Counted(usize, usize);
     let counted = messages.find_out(rule, |Counted(n, sum), messages| {
         for message in &messages[*n..] {
-            let Ok(units) = known(message, rule, units) else {
+            let Ok(units) = cached(message, rule, units) else {
                 break;
             };
             *sum += units;
@@ -103,7 +103,7 @@ pub(super) fn tokens_of(units: usize) -> usize {
 /// # Errors
 /// As the original raises: on `tool_calls: null`, and on a text block whose text is not a string.
 pub fn log_tokens(messages: &[ChatMessage]) -> Result<i64, Fault> {
-    let chars = messages.iter().map(|m| known(m, LOG, log_units));
+    let chars = messages.iter().map(|m| cached(m, LOG, log_units));
     let chars: usize = chars.sum::<Result<_, _>>()?;
     Ok(signed(chars / CHARS_PER_TOKEN))
 }

@@ -32,7 +32,7 @@ const IMPORTANT: &str = "IMPORTANT: The context was compacted to save space. You
 
 /// Inputs of a reminder.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Known<'a> {
+pub struct ReminderInputs<'a> {
     /// The tools; `None` if there is no context builder.
     pub tools: Option<&'a ToolIndex>,
     /// Lines about resources set up earlier.
@@ -46,11 +46,11 @@ pub struct Known<'a> {
 /// # Errors
 /// As the original raises, on `tool_calls: null` in a kept message.
 pub fn context_reminder(
-    known: Known<'_>,
+    inputs: ReminderInputs<'_>,
     mode: ToolInjection,
     kept: &[ChatMessage],
 ) -> Result<String, Fault> {
-    let Some(index) = known.tools.filter(|index| !index.categories.is_empty()) else {
+    let Some(index) = inputs.tools.filter(|index| !index.categories.is_empty()) else {
         return Ok(String::new());
     };
     let mut lines = vec![TITLE.to_owned(), String::new()];
@@ -58,10 +58,15 @@ pub fn context_reminder(
         ToolInjection::Direct | ToolInjection::CompactDirect => every_tool(index, &mut lines),
         ToolInjection::Discovery => categories(index, &mut lines),
     }
-    if !known.setup_summary.is_empty() {
+    if !inputs.setup_summary.is_empty() {
         lines.push(String::new());
         lines.push("Pre-configured resources (still active):".to_owned());
-        lines.extend(known.setup_summary.iter().map(|entry| format!("- {entry}")));
+        lines.extend(
+            inputs
+                .setup_summary
+                .iter()
+                .map(|entry| format!("- {entry}")),
+        );
     }
     let examples = examples(index, kept)?;
     if !examples.is_empty() {
@@ -71,8 +76,8 @@ pub fn context_reminder(
     }
     let mut paragraph = |text: &str| lines.extend([String::new(), text.to_owned()]);
     paragraph(PRIMITIVES);
-    if !known.memory.is_empty() {
-        paragraph(known.memory);
+    if !inputs.memory.is_empty() {
+        paragraph(inputs.memory);
     }
     if let Some(agents) = sub_agents(index) {
         paragraph(&agents);

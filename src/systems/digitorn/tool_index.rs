@@ -36,7 +36,7 @@ pub struct IndexedTool {
 }
 
 impl ToolIndex {
-    /// Reads `{categories: [{module_id, tool_names}], tools: [{fqn, description, examples}], specialists: {id: what for},
+    /// Parses `{categories: [{module_id, tool_names}], tools: [{fqn, description, examples}], specialists: {id: purpose},
     /// skills: [..]}`.
     pub fn from_json(value: &Value) -> Self {
         let items = |key: &str| value[key].as_array().into_iter().flatten();
@@ -45,7 +45,7 @@ impl ToolIndex {
             categories: items("categories").map(Category::from_json).collect(),
             tools: items("tools").map(IndexedTool::from_json).collect(),
             specialists: specialists
-                .map(|(id, what)| (id.clone(), text(what)))
+                .map(|(id, purpose)| (id.clone(), text(purpose)))
                 .collect(),
             skills: items("skills").map(text).collect(),
         }

@@ -48,7 +48,7 @@ pub fn summary_request(
 
 /// Returns the line of one message; `None` for a message without text and calls.
 fn line(message: &ChatMessage) -> Result<Option<String>, Fault> {
-    let content = said(&message.content)?;
+    let content = content_value(&message.content)?;
     let role = if message.role.is_empty() {
         "unknown"
     } else {
@@ -73,7 +73,7 @@ fn line(message: &ChatMessage) -> Result<Option<String>, Fault> {
 }
 
 /// Returns the content as a value; the texts of a list joined by spaces.
-fn said(content: &Content) -> Result<Value, Fault> {
+fn content_value(content: &Content) -> Result<Value, Fault> {
     Ok(match content {
         Content::Missing => Value::String(String::new()),
         Content::Null => Value::Null,

@@ -1,6 +1,6 @@
-//! Cases of what enters the conversation and what leaves for the provider.
+//! Cases of tool results, tool definitions and the messages sent to the provider.
 
-use super::{Case, listed, messages, number};
+use super::{Case, messages_from_json, messages_to_json, number};
 use plimsoll::systems::digitorn::provider_view::provider_view;
 use plimsoll::systems::digitorn::tool_injection::ToolInjection;
 use plimsoll::systems::digitorn::tool_result::{cut_result, max_result_chars, serialize_result};
@@ -38,12 +38,12 @@ pub(super) fn tool_result(case: &Case) -> Value {
 }
 
 pub(super) fn to_chat_messages(case: &Case) -> Value {
-    let input = messages(&case.input["messages"]);
+    let input = messages_from_json(&case.input["messages"]);
     let before = input.clone();
     let view = provider_view(&input);
-    let mut told = json!({"chat_messages": listed(&view)});
+    let mut answer = json!({"chat_messages": messages_to_json(&view)});
     if case.expected.get("input_unchanged").is_some() {
-        told["input_unchanged"] = json!(input == before);
+        answer["input_unchanged"] = json!(input == before);
     }
-    told
+    answer
 }

@@ -1,4 +1,4 @@
-//! Digitorn's mechanisms as stages of a policy, its estimates as meters, its table of windows.
+//! Actions, meters and windows of presets.
 
 mod emergency;
 mod go_rewrite;
@@ -8,14 +8,14 @@ mod tool_result;
 mod turn_limit;
 
 use super::estimate::{hook_units, log_units, tokens_of};
-use super::reminder::Known;
+use super::reminder::ReminderInputs;
 use super::tool_index::ToolIndex;
 use super::tool_injection::ToolInjection;
 use super::window::window_of;
 use crate::chat::Shape;
 use crate::engine::{NamedAction, NamedMeter, NamedWindow, Scene};
 
-/// Its mechanisms.
+/// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[
     tool_result::ACTION,
     turn_limit::ACTION,
@@ -48,7 +48,7 @@ pub static DOCUMENT_METER: NamedMeter = NamedMeter {
     tools: |_| 0,
 };
 
-/// The window that it assumes for a model if none is configured.
+/// The assumed window of a model if none is configured.
 pub static WINDOW: NamedWindow = NamedWindow {
     name: "digitorn",
     window: window_of,
@@ -100,8 +100,8 @@ fn documented(mode: ToolInjection) -> ToolInjection {
     }
 }
 
-fn known<'a>(index: &'a ToolIndex, setup_summary: &'a [String]) -> Known<'a> {
-    Known {
+fn reminder_inputs<'a>(index: &'a ToolIndex, setup_summary: &'a [String]) -> ReminderInputs<'a> {
+    ReminderInputs {
         tools: Some(index),
         setup_summary,
         memory: "",

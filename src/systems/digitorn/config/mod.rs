@@ -107,7 +107,7 @@ impl Application {
         Self {
             agent_id: text(&entry["id"]),
             model: text(&brain["model"]),
-            max_tokens: effective_window(context.max_tokens, known(brain)),
+            max_tokens: effective_window(context.max_tokens, window_of(brain)),
             level,
             summary_brain: summary_brain(brain, execution),
             hooks,
@@ -139,7 +139,7 @@ impl ContextSettings {
             if is_right(value) {
                 return Some(value);
             }
-            reader.ignore(&format!("{path}.{key}"), "it is of another type");
+            reader.ignore(&format!("{path}.{key}"), "its type is wrong");
             None
         };
         let is_count = |value: &Value| value.as_u64().is_some();
@@ -216,7 +216,7 @@ fn with_plain_on(hook: &Value) -> Value {
 }
 
 /// Returns the window that the backend of a brain knows for its model.
-fn known(brain: &Value) -> u64 {
+fn window_of(brain: &Value) -> u64 {
     let backend = brain.get("backend").or(brain.get("provider"));
     let backend = backend.and_then(Value::as_str).unwrap_or_default();
     backend_window(backend, &text(&brain["model"]))

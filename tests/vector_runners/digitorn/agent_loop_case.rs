@@ -1,9 +1,9 @@
-//! Cases of whole conversations: a script of users, tools and answers.
+//! Cases of the agent loop: a script of user messages, tool results and answers.
 
+use super::agent_loop::{AgentLoop, Exchange, ToolTurn, Trace};
 use super::hooks::{hooks_of, state_of, stub};
-use super::{Case, Setting, listed};
+use super::{Case, Setting, messages_to_json};
 use plimsoll::chat::{ChatMessage, converse, message_from_json};
-use plimsoll::systems::digitorn::agent_loop::{AgentLoop, Exchange, Step, Trace};
 use plimsoll::systems::digitorn::clock::Clock;
 use plimsoll::systems::digitorn::fault::Stop;
 use plimsoll::systems::digitorn::runner::HookRunner;
@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 /// The clock before the first turn.
 const START: f64 = 1_000.0;
 
-/// The system prompt that every script is played with.
+/// The system prompt of every script.
 const SYSTEM: &str = "You are a careful operations assistant. You are a careful operations assistant. You are a \
     careful operations assistant. ";
 
-pub(super) fn replay(case: &Case) -> Value {
+pub(super) fn run_agent_loop(case: &Case) -> Value {
     let config = &case.config;
     let setting = Setting::new(config);
     let hooks = hooks_of(config);
@@ -26,7 +26,7 @@ pub(super) fn replay(case: &Case) -> Value {
     }
     let script = case.input["script"].as_array().into_iter().flatten();
     let script: Vec<Exchange> = script.map(exchange).collect();
-    let mut n_asked = 0;
+    let mut n_requests = 0;
     let played = converse(
         |dialogue| {
             let mut agent = AgentLoop {
@@ -45,21 +45,21 @@ pub(super) fn replay(case: &Case) -> Value {
             Ok(Ok((agent.state.messages, traces)))
         },
         |_| {
-            n_asked += 1;
+            n_requests += 1;
             stub(config)
         },
     );
     match played {
         Ok((messages, traces)) => json!({
-            "messages": listed(&messages),
-            "trace": traces.iter().map(told).collect::<Value>(),
-            "summary_llm_calls": n_asked,
+            "messages": messages_to_json(&messages),
+            "trace": traces.iter().map(trace_to_json).collect::<Value>(),
+            "summary_llm_calls": n_requests,
         }),
         Err(fault) => json!({"error": fault.to_string()}),
     }
 }
 
-fn told(trace: &Trace) -> Value {
+fn trace_to_json(trace: &Trace) -> Value {
     json!({
         "turn": trace.turn,
         "clock": trace.clock,
@@ -76,19 +76,19 @@ fn exchange(value: &Value) -> Exchange {
     let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
     Exchange {
         user: text("user"),
-        steps: value["steps"]
+        tool_turns: value["steps"]
             .as_array()
             .into_iter()
             .flatten()
-            .map(step)
+            .map(tool_turn)
             .collect(),
         answer: text("answer"),
         seconds: value["dt"].as_f64().unwrap_or(0.0),
     }
 }
 
-/// `n` calls of the reading tool, each with the same result.
-fn step(value: &Value) -> Step {
+/// Makes a turn of `n` calls of the reading tool with the same result.
+fn tool_turn(value: &Value) -> ToolTurn {
     let id = value["id"].as_str().unwrap_or_default();
     let n = value["n"].as_u64().unwrap_or(1);
     let result = value["result"].as_str().unwrap_or_default();
@@ -101,7 +101,7 @@ fn step(value: &Value) -> Step {
     };
     let calls: Vec<Value> = (0..n).map(call).collect();
     let assistant = message_from_json(&json!({"role": "assistant", "tool_calls": calls}));
-    Step {
+    ToolTurn {
         calls: assistant.calls().to_vec(),
         results: vec![result.to_owned(); calls.len()],
     }

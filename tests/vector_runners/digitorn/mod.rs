@@ -1,16 +1,16 @@
-//! Cases of the system `digitorn`.
+//! Cases of Digitorn.
 
+mod agent_loop;
+mod agent_loop_case;
 mod go_rewrite;
 mod hooks;
-mod replay;
 mod request;
 
-use super::{Answer, Case, NotCovered, texts, unstated};
-use plimsoll::chat::{ChatMessage, message_from_json, message_to_json};
+use super::{Answer, Case, NotCovered, messages_from_json, messages_to_json, texts, unstated};
 use plimsoll::systems::digitorn::compact::Surroundings;
 use plimsoll::systems::digitorn::estimate::{hook_tokens, log_tokens};
 use plimsoll::systems::digitorn::fault::Fault;
-use plimsoll::systems::digitorn::reminder::Known;
+use plimsoll::systems::digitorn::reminder::ReminderInputs;
 use plimsoll::systems::digitorn::tool_index::ToolIndex;
 use plimsoll::systems::digitorn::tool_injection::ToolInjection;
 use plimsoll::systems::digitorn::turn_state::{NEVER_COMPACTED, TurnState};
@@ -19,12 +19,12 @@ use serde_json::{Map, Value, json};
 
 /// Runs one case.
 pub(super) fn run(case: &Case) -> Answer {
-    states_its_stub(case)?;
+    check_stated_index(case)?;
     let variant = case.whole["variant"].as_str().unwrap_or_default();
     let fields = match (variant, case.stage.as_str()) {
         ("python", "auto_compact") => hooks::auto_compact(case),
         ("python", "hooks") => hooks::hooks(case),
-        ("python", "replay") => replay::replay(case),
+        ("python", "replay") => agent_loop_case::run_agent_loop(case),
         ("python", "emergency") => emergency(case),
         ("python", "estimate") => estimate(case),
         ("python", "safe_split") => by_keep_recent(case),
@@ -46,41 +46,32 @@ pub(super) fn run(case: &Case) -> Answer {
     Ok(fields.as_object().cloned().unwrap_or_default())
 }
 
-/// Whether a case states what its stubs knew: a reminder names sub-agents and skills only where there are some.
-fn states_its_stub(case: &Case) -> Result<(), NotCovered> {
+/// Checks that a case contains the skills and sub-agents that its expected reminder names.
+fn check_stated_index(case: &Case) -> Result<(), NotCovered> {
     let index = &case.config["context_builder"];
-    let is_told = |marker: &str| {
+    let is_unexplained = |marker: &str| {
         let is_in = |value: &Value| texts(value).iter().any(|text| text.contains(marker));
         is_in(&case.expected) && !is_in(&case.input)
     };
-    if is_told("Available skills: ") && !index["skills"].is_array() {
-        return Err(unstated("what the stub's index has of skills"));
+    if is_unexplained("Available skills: ") && !index["skills"].is_array() {
+        return Err(unstated("the list of skills"));
     }
-    if is_told("Sub-agents available:") && !index["specialists"].is_object() {
-        return Err(unstated("what the stub's index has of sub-agents"));
+    if is_unexplained("Sub-agents available:") && !index["specialists"].is_object() {
+        return Err(unstated("the list of sub-agents"));
     }
     Ok(())
-}
-
-fn messages(value: &Value) -> Vec<ChatMessage> {
-    let list = value.as_array().into_iter().flatten();
-    list.map(message_from_json).collect()
-}
-
-fn listed(messages: &[ChatMessage]) -> Value {
-    messages.iter().map(message_to_json).collect()
 }
 
 fn number(config: &Value, key: &str, default: i64) -> i64 {
     config[key].as_i64().unwrap_or(default)
 }
 
-/// A value, or what was raised in its place.
+/// Returns a value, or the exception raised instead.
 fn or_error(result: Result<impl Into<Value>, Fault>) -> Value {
     result.map_or_else(|fault| json!({"error": fault.to_string()}), Into::into)
 }
 
-/// What the case says of tools and resources.
+/// Tools and resources of a case.
 struct Setting {
     index: Option<ToolIndex>,
     setup_summary: Vec<String>,
@@ -107,8 +98,8 @@ impl Setting {
         }
     }
 
-    fn known(&self) -> Known<'_> {
-        Known {
+    fn reminder_inputs(&self) -> ReminderInputs<'_> {
+        ReminderInputs {
             tools: self.index.as_ref(),
             setup_summary: &self.setup_summary,
             memory: &self.memory,
@@ -118,7 +109,7 @@ impl Setting {
     fn around(&self) -> Surroundings<'_> {
         Surroundings {
             has_provider: self.has_provider,
-            known: self.known(),
+            reminder: self.reminder_inputs(),
             ..Surroundings::default()
         }
     }
@@ -127,14 +118,20 @@ impl Setting {
 fn emergency(case: &Case) -> Value {
     let config = &case.config;
     let setting = Setting::new(config);
-    let input = messages(&case.input["messages"]);
+    let input = messages_from_json(&case.input["messages"]);
     let before = or_error(log_tokens(&input));
     let max_tokens = number(config, "max_tokens", 128_000);
     let keep = number(config, "keep_recent", 10);
-    let done = emergency::emergency_compact(input, max_tokens, keep, setting.mode, setting.known());
+    let done = emergency::emergency_compact(
+        input,
+        max_tokens,
+        keep,
+        setting.mode,
+        setting.reminder_inputs(),
+    );
     match done {
         Ok(done) => json!({
-            "messages": listed(&done.messages),
+            "messages": messages_to_json(&done.messages),
             "tokens_before": before,
             "tokens_after": or_error(log_tokens(&done.messages)),
             "last_compact_turn_after": number(config, "last_compact_turn", NEVER_COMPACTED),
@@ -144,7 +141,7 @@ fn emergency(case: &Case) -> Value {
 }
 
 fn estimate(case: &Case) -> Value {
-    let input = messages(&case.input["messages"]);
+    let input = messages_from_json(&case.input["messages"]);
     let reserved = number(&case.config, "output_reserved", 4_096);
     let max_tokens = number(&case.config, "max_tokens", 128_000);
     let mut state = TurnState::new(input.clone(), max_tokens, reserved);
@@ -157,15 +154,15 @@ fn estimate(case: &Case) -> Value {
 }
 
 fn by_keep_recent(case: &Case) -> Value {
-    let mut conversation = messages(&case.input["messages"]);
+    let mut conversation = messages_from_json(&case.input["messages"]);
     if conversation.first().is_some_and(|m| m.is("system")) {
         conversation.remove(0);
     }
     let split = |keep: i64| {
         let safe = safe_split::safe_keep(&conversation, keep);
-        let told =
+        let split =
             safe.map(|kept| json!({"safe_keep": kept, "compacted": conversation.len() - kept}));
-        (keep.to_string(), or_error(told))
+        (keep.to_string(), or_error(split))
     };
     let last = i64::try_from(conversation.len() + 1).unwrap_or(0);
     let splits: Map<String, Value> = (0..=last).map(split).collect();
@@ -173,22 +170,22 @@ fn by_keep_recent(case: &Case) -> Value {
 }
 
 fn truncate_oversized(case: &Case) -> Value {
-    let input = messages(&case.input["messages"]);
+    let input = messages_from_json(&case.input["messages"]);
     let before = or_error(log_tokens(&input));
     let max_tokens = number(&case.config, "max_tokens", 128_000);
     let done = emergency::truncate_oversized(input, max_tokens);
     json!({
-        "messages": listed(&done),
+        "messages": messages_to_json(&done),
         "tokens_before": before,
         "tokens_after": or_error(log_tokens(&done)),
     })
 }
 
 fn snip(case: &Case) -> Value {
-    let mut input = messages(&case.input["messages"]);
+    let mut input = messages_from_json(&case.input["messages"]);
     let threshold = number(&case.config, "threshold_chars", snip::THRESHOLD);
     match snip::snip_oversized(&mut input, threshold) {
-        Ok(snipped) => json!({"messages": listed(&input), "snipped": snipped}),
+        Ok(snipped) => json!({"messages": messages_to_json(&input), "snipped": snipped}),
         Err(fault) => json!({"error": fault.to_string()}),
     }
 }
@@ -210,9 +207,9 @@ fn context_window(case: &Case) -> Value {
 
 fn overflow_detect(case: &Case) -> Value {
     let errors = case.input["errors"].as_array().into_iter().flatten();
-    let told = errors.filter_map(Value::as_str).map(|error| {
+    let verdicts = errors.filter_map(Value::as_str).map(|error| {
         let is_overflow = emergency::is_context_overflow(error);
         (error.to_owned(), json!(is_overflow))
     });
-    json!({"is_overflow": told.collect::<Map<_, _>>()})
+    json!({"is_overflow": verdicts.collect::<Map<_, _>>()})
 }
