@@ -107,7 +107,7 @@ impl Llm {
                 let single = (own + image + PRIMING).cast_signed();
                 if self.keeps_all_counts || image > 0 {
                     message.rest.insert(CACHE.to_owned(), json!(single));
-                    // A number beside it leaves the text what it was.
+                    // The stored number does not change the tokens of the text.
                     message.weigh(self.rule(), |_| own);
                 }
                 single
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kept_count_tells_the_breakdown_but_not_the_total() {
+    fn a_stored_count_changes_the_breakdown_but_not_the_total() {
         let message =
             message_from_json(&json!({"role": "user", "content": "abcd", "token_count": 99}));
         let usage = llm("gpt-4o").count(&mut [message], &[]);

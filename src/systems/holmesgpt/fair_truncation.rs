@@ -107,14 +107,14 @@ fn cut(message: &mut ChatMessage, allotted: usize, needed: i64) -> Result<Trunca
         .clone()
         .ok_or_else(|| missing("tool_call_id"))?;
     let name = message.name.clone().ok_or_else(|| missing("name"))?;
-    let said = match &message.content {
+    let content = match &message.content {
         Content::Text(text) => text.text.to_string(),
         _ => python_str(&message_to_json(message)["content"]),
     };
     let length = NOTICE.chars().count();
     let (text, end_index) = if allotted > length {
         let end = allotted - length;
-        (format!("{}{NOTICE}", head(&said, end)), end)
+        (format!("{}{NOTICE}", head(&content, end)), end)
     } else {
         (head(NOTICE, allotted).to_owned(), allotted)
     };

@@ -1,7 +1,7 @@
-//! The stage `spill`: one result of a tool against its cap.
+//! The stage `spill`: one tool result against its cap.
 
 use super::super::{Answer, Case};
-use super::small::stored;
+use super::small::uncounted_json;
 use super::{Version, is, llm};
 use plimsoll::systems::holmesgpt::{
     SpilledContent, SpilledFile, Status, Storage, ToolData, ToolImage, ToolResult,
@@ -9,8 +9,8 @@ use plimsoll::systems::holmesgpt::{
 };
 use serde_json::{Map, Value, json};
 
-/// Longer texts are not stored in a case a second time.
-const LONGEST: usize = 4000;
+/// Maximum characters of a text that a case repeats.
+const MAX_REPEATED_CHARS: usize = 4000;
 
 pub(super) fn spill(case: &Case) -> Answer {
     let llm = llm(case)?;
@@ -38,11 +38,11 @@ pub(super) fn spill(case: &Case) -> Answer {
     };
     let mut now = message(&result);
     let data = result.data.to_json();
-    let is_long = data.to_string().chars().count() > LONGEST;
+    let is_long = data.to_string().chars().count() > MAX_REPEATED_CHARS;
     let after = llm.count_message(&mut now);
     let fields = [
         ("returned_token_count", returned),
-        ("message", stored(&[now])[0].clone()),
+        ("message", uncounted_json(&[now])[0].clone()),
         ("status", json!(result.status.name())),
         (
             "data",
@@ -68,7 +68,7 @@ pub(super) fn spill(case: &Case) -> Answer {
 
 fn file(file: &SpilledFile) -> (String, Value) {
     let content = match &file.content {
-        SpilledContent::Text(text) if text.chars().count() <= LONGEST => json!(text),
+        SpilledContent::Text(text) if text.chars().count() <= MAX_REPEATED_CHARS => json!(text),
         _ => json!({"bytes": file.n_bytes()}),
     };
     (file.path.clone(), content)

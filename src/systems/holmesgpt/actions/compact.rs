@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compaction_keeps_the_question_and_tells_its_cost() {
+    fn a_compaction_keeps_the_question_and_reports_its_cost() {
         let done = compacted(13_600, 4_000.0, "SUMMARY");
         let messages = done.messages.unwrap();
         assert_eq!(messages.len(), 3);

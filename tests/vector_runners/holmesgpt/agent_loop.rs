@@ -1,19 +1,16 @@
 //! The agent's loop (`ToolCallingLLM.call_stream`): compact if needed, call the model, run its tools, repeat.
 
-use super::compact::Summarizer;
-use super::count::forget_counts;
-use super::event::{Event, RunError};
-use super::limiter::{Limited, Threshold, compact_if_necessary, compaction_start_event};
-use super::repeat::{RepeatGuard, refusal_of_repeat};
-use super::spill::{Storage, spill_oversized_result};
-use super::stats::RequestStats;
-use super::tool_result::ToolResult;
-use crate::chat::{Arguments, Ask, Call, ChatMessage, Heard, converse};
+use super::repeat_guard::{RepeatGuard, refusal_of_repeat};
+use plimsoll::chat::{Arguments, Ask, Call, ChatMessage, Heard, converse};
+use plimsoll::systems::holmesgpt::{
+    Event, Limited, RequestStats, RunError, Storage, Summarizer, Threshold, ToolResult,
+    compact_if_necessary, compaction_start_event, forget_counts, spill_oversized_result,
+};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// The model and the tools of the loop.
-pub trait World {
+pub(crate) trait Environment {
     /// Returns the model's answer to a conversation with these tool definitions.
     fn complete(&mut self, messages: &[ChatMessage], tools: &[Value]) -> Completion;
     /// Returns a summary.
@@ -24,48 +21,52 @@ pub trait World {
 
 /// An answer of the model.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Completion {
+pub(crate) struct Completion {
     /// Text and tool calls.
-    pub message: ChatMessage,
+    pub(crate) message: ChatMessage,
     /// Its cost.
-    pub usage: RequestStats,
+    pub(crate) usage: RequestStats,
 }
 
 /// A run's settings.
 #[derive(Clone, Copy, Debug)]
-pub struct AgentLoop<'a> {
+pub(crate) struct AgentLoop<'a> {
     /// The model, its tools and the summary instruction.
-    pub summarizer: Summarizer<'a>,
+    pub(crate) summarizer: Summarizer<'a>,
     /// The threshold of compaction.
-    pub threshold: Threshold,
+    pub(crate) threshold: Threshold,
     /// Destination of oversized results.
-    pub storage: Storage<'a>,
+    pub(crate) storage: Storage<'a>,
     /// Most model calls; the last one is made without tools.
-    pub max_steps: usize,
+    pub(crate) max_steps: usize,
     /// `TOOL_CALL_SAFEGUARDS_ENABLED`.
-    pub refuses_repeats: bool,
+    pub(crate) refuses_repeats: bool,
     /// `RESET_REPEATED_TOOL_CALL_CHECK_AFTER_COMPACTION`.
-    pub forgets_at_compaction: bool,
+    pub(crate) forgets_at_compaction: bool,
 }
 
 /// Result of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Streamed {
+pub(crate) struct Streamed {
     /// The conversation at its end.
-    pub messages: Vec<ChatMessage>,
+    pub(crate) messages: Vec<ChatMessage>,
     /// Events sent to the client, in order.
-    pub events: Vec<Event>,
+    pub(crate) events: Vec<Event>,
     /// Number of model calls.
-    pub n_calls: usize,
+    pub(crate) n_calls: usize,
     /// Total cost.
-    pub stats: RequestStats,
+    pub(crate) stats: RequestStats,
     /// The error that ended the run, if any.
-    pub error: Option<RunError>,
+    pub(crate) error: Option<RunError>,
 }
 
 impl AgentLoop<'_> {
     /// Runs a conversation until the model's answer.
-    pub fn call_stream(&self, messages: Vec<ChatMessage>, world: &mut dyn World) -> Streamed {
+    pub(crate) fn call_stream(
+        &self,
+        messages: Vec<ChatMessage>,
+        environment: &mut dyn Environment,
+    ) -> Streamed {
         let mut run = Streamed {
             messages,
             ..Streamed::default()
@@ -78,27 +79,30 @@ impl AgentLoop<'_> {
             } else {
                 self.summarizer.tools
             };
-            if let Err(error) = self.limit(&mut run, &mut guard, tools, world) {
+            if let Err(error) = self.limit(&mut run, &mut guard, tools, environment) {
                 run.error = Some(error);
                 return run;
             }
             let mut sent = run.messages.clone();
             forget_counts(&mut sent);
-            let answer = world.complete(&sent, tools);
+            let answer = environment.complete(&sent, tools);
             run.stats.add(&answer.usage);
             run.messages.push(answer.message.clone());
-            self.tell_tokens(&mut run, tools);
+            self.report_tokens(&mut run, tools);
             if answer.message.calls().is_empty() {
                 run.events.push(Event::bare("ai_answer_end"));
                 return run;
             }
-            self.run_tools(&mut run, &mut guard, &answer.message, world);
-            self.tell_tokens(&mut run, tools);
+            self.run_tools(&mut run, &mut guard, &answer.message, environment);
+            self.report_tokens(&mut run, tools);
         }
-        run.error = Some(RunError::plain(format!(
-            "Too many LLM calls - exceeded max_steps: {}/{}",
-            run.n_calls, self.max_steps
-        )));
+        run.error = Some(RunError {
+            kind: "Exception",
+            text: format!(
+                "Too many LLM calls - exceeded max_steps: {}/{}",
+                run.n_calls, self.max_steps
+            ),
+        });
         run
     }
 
@@ -108,7 +112,7 @@ impl AgentLoop<'_> {
         run: &mut Streamed,
         guard: &mut RepeatGuard,
         tools: &[Value],
-        world: &mut dyn World,
+        environment: &mut dyn Environment,
     ) -> Result<(), RunError> {
         let summarizer = Summarizer {
             tools,
@@ -123,7 +127,7 @@ impl AgentLoop<'_> {
         ));
         let limited: Limited = converse(
             |dialogue| compact_if_necessary(&summarizer, threshold, run.messages.clone(), dialogue),
-            |ask| world.summarize(ask),
+            |ask| environment.summarize(ask),
         );
         run.events.extend(limited.events);
         if let Some(error) = limited.error {
@@ -148,7 +152,7 @@ impl AgentLoop<'_> {
         run: &mut Streamed,
         guard: &mut RepeatGuard,
         answer: &ChatMessage,
-        world: &mut dyn World,
+        environment: &mut dyn Environment,
     ) {
         let text = answer.text().filter(|text| !text.is_empty());
         if text.is_some() || answer.reasoning.is_some() {
@@ -159,26 +163,31 @@ impl AgentLoop<'_> {
             run.events.push(Event::bare("start_tool_calling"));
         }
         for call in answer.calls() {
-            let result = self.run_tool(call, &earlier, world);
-            guard.remember(&result);
+            let result = self.run_tool(call, &earlier, environment);
+            guard.record(&result);
             run.messages.push(result.to_message());
             run.events.push(Event::bare("tool_calling_result"));
         }
     }
 
     /// Reports the conversation's tokens to the client. Counting stores the counts in the messages.
-    fn tell_tokens(&self, run: &mut Streamed, tools: &[Value]) {
+    fn report_tokens(&self, run: &mut Streamed, tools: &[Value]) {
         self.summarizer.llm.count(&mut run.messages, tools);
         run.events.push(Event::bare("token_count"));
     }
 
-    fn run_tool(&self, call: &Call, earlier: &RepeatGuard, world: &mut dyn World) -> ToolResult {
+    fn run_tool(
+        &self,
+        call: &Call,
+        earlier: &RepeatGuard,
+        environment: &mut dyn Environment,
+    ) -> ToolResult {
         let (tool, params) = tool_and_params(call);
         let id = call.id.clone().unwrap_or_default();
-        let mut result = if self.refuses_repeats && earlier.knows(&tool, &params) {
+        let mut result = if self.refuses_repeats && earlier.has_run(&tool, &params) {
             refusal_of_repeat(&tool, &id, &params)
         } else {
-            world.run_tool(&tool, &id, &params)
+            environment.run_tool(&tool, &id, &params)
         };
         spill_oversized_result(self.summarizer.llm, &mut result, self.storage);
         result

@@ -1,21 +1,21 @@
-//! The stage `loop`: a whole run, with a model and tools that follow a script.
+//! The stage `loop`: a whole run. The model and the tools follow a script.
 
-use super::super::{Answer, Case};
-use super::fakes::{heard, roles};
-use super::limit::{threshold, told};
-use super::small::{messages, stored};
+use super::super::{Answer, Case, messages_from_json};
+use super::agent_loop::{AgentLoop, Completion, Environment};
+use super::limit::{event_to_json, threshold};
+use super::scripted_answers::{heard, roles};
+use super::small::uncounted_json;
 use super::{llm, tools};
 use plimsoll::chat::{
     Arguments, Ask, Call, Calls, ChatMessage, Content, Fields, Function, Heard, Layout,
     python_dumps,
 };
 use plimsoll::systems::holmesgpt::{
-    AgentLoop, Completion, Event, Llm, RequestStats, Status, Storage, Summarizer, ToolData,
-    ToolResult, V045_INSTRUCTION, World,
+    Event, Llm, RequestStats, Status, Storage, Summarizer, ToolData, ToolResult, V045_INSTRUCTION,
 };
 use serde_json::{Map, Value, json};
 
-/// What a fake answer costs the agent, and what a fake summary does.
+/// Prompt and answer tokens of an answer and of a summary.
 const ANSWER: (u64, u64) = (100, 10);
 const SUMMARY: (u64, u64) = (1000, 50);
 
@@ -29,7 +29,7 @@ struct Script<'a> {
 }
 
 impl Script<'_> {
-    fn describe(&mut self, kind: &str, messages: &[ChatMessage], tools: &[Value]) {
+    fn record(&mut self, kind: &str, messages: &[ChatMessage], tools: &[Value]) {
         let tokens = self.llm.count(&mut messages.to_vec(), tools).total;
         self.requests.push(json!({
             "kind": kind,
@@ -41,9 +41,9 @@ impl Script<'_> {
     }
 }
 
-impl World for Script<'_> {
+impl Environment for Script<'_> {
     fn complete(&mut self, messages: &[ChatMessage], tools: &[Value]) -> Completion {
-        self.describe("agent", messages, tools);
+        self.record("agent", messages, tools);
         let steps = self.case.input["steps"].as_array();
         let step = steps.and_then(|steps| steps.get(self.step).or(steps.last()));
         let message = step.map_or_else(
@@ -63,7 +63,7 @@ impl World for Script<'_> {
         } else {
             &[]
         };
-        self.describe("summarize", &ask.messages, tools);
+        self.record("summarize", &ask.messages, tools);
         heard(&self.case.input["fake_summary"], ask)
     }
 
@@ -86,7 +86,7 @@ impl World for Script<'_> {
     }
 }
 
-/// A step is an answer, or a list of calls.
+/// Returns the answer of a step: a text or a list of calls.
 fn scripted(step: &Value, idx: usize) -> ChatMessage {
     let Some(calls) = step.as_array() else {
         return ChatMessage::new("assistant", step.as_str().unwrap_or_default());
@@ -136,20 +136,20 @@ pub(super) fn call_stream(case: &Case) -> Answer {
         requests: Vec::new(),
         executed: Vec::new(),
     };
-    let run = agent.call_stream(messages(&case.input["messages"]), &mut script);
+    let run = agent.call_stream(messages_from_json(&case.input["messages"]), &mut script);
     let error = run
         .error
         .map(|error| json!({"type": error.kind, "text": error.text}));
     let content = run.messages.last().and_then(ChatMessage::text);
     let last = json!({
-        "messages": stored(&run.messages),
+        "messages": uncounted_json(&run.messages),
         "content": content,
         "num_llm_calls": run.n_calls,
         "costs": run.stats.to_json(),
     });
     let fields = [
         ("requests", script.requests.into()),
-        ("events", run.events.iter().map(shown).collect()),
+        ("events", run.events.iter().map(event_json).collect()),
         ("final", if error.is_some() { Value::Null } else { last }),
         ("error", json!(error)),
         ("executed_tools", script.executed.into()),
@@ -160,10 +160,10 @@ pub(super) fn call_stream(case: &Case) -> Answer {
         .collect())
 }
 
-/// Events with words are told in full, others by name.
-fn shown(event: &Event) -> Value {
+/// Returns an event with its content, or only its name if it has none.
+fn event_json(event: &Event) -> Value {
     if event.content.is_some() {
-        told(event)
+        event_to_json(event)
     } else {
         json!({"event": event.name})
     }

@@ -2,15 +2,14 @@
 //!
 //! After a compaction earlier calls may run again, except those whose results filled the window.
 
-use super::tool_data::{Status, ToolData};
-use super::tool_result::ToolResult;
+use plimsoll::systems::holmesgpt::{Status, ToolData, ToolResult};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The calls of a run that may not be repeated.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RepeatGuard {
+pub(crate) struct RepeatGuard {
     calls: Vec<RecordedCall>,
     guarded: BTreeSet<Arc<str>>,
 }
@@ -24,7 +23,7 @@ struct RecordedCall {
 
 impl RepeatGuard {
     /// Returns whether a call ran before.
-    pub fn knows(&self, tool: &str, params: &Value) -> bool {
+    pub(crate) fn has_run(&self, tool: &str, params: &Value) -> bool {
         let is_same = |recorded: &RecordedCall| {
             &*recorded.tool == tool
                 && !recorded.params.is_null()
@@ -34,7 +33,7 @@ impl RepeatGuard {
     }
 
     /// Records a call, including rejected ones.
-    pub fn remember(&mut self, result: &ToolResult) {
+    pub(crate) fn record(&mut self, result: &ToolResult) {
         self.calls.push(RecordedCall {
             id: Arc::clone(&result.call_id),
             tool: Arc::clone(&result.tool_name),
@@ -43,15 +42,15 @@ impl RepeatGuard {
     }
 
     /// Removes all calls except those of overflowing results, of this compaction and earlier ones.
-    pub fn forget(&mut self, overflowing: &[Arc<str>]) {
+    pub(crate) fn forget(&mut self, overflowing: &[Arc<str>]) {
         self.guarded.extend(overflowing.iter().cloned());
         let guarded = &self.guarded;
-        self.calls.retain(|known| guarded.contains(&known.id));
+        self.calls.retain(|call| guarded.contains(&call.id));
     }
 }
 
 /// Returns the message that replaces a result.
-pub fn refusal_of_repeat(tool: &str, call_id: &str, params: &Value) -> ToolResult {
+pub(crate) fn refusal_of_repeat(tool: &str, call_id: &str, params: &Value) -> ToolResult {
     ToolResult {
         tool_name: tool.into(),
         call_id: call_id.into(),
@@ -98,17 +97,17 @@ mod tests {
     fn only_overflowing_calls_stay_guarded() {
         let mut guard = RepeatGuard::default();
         for (id, kind) in [("1", "a"), ("2", "b")] {
-            guard.remember(&refusal_of_repeat(
+            guard.record(&refusal_of_repeat(
                 "get",
                 id,
                 &json!({"n": 1, "kind": kind}),
             ));
         }
-        assert!(guard.knows("get", &json!({"kind": "a", "n": 1.0})));
-        assert!(!guard.knows("list", &json!({"kind": "a", "n": 1})));
+        assert!(guard.has_run("get", &json!({"kind": "a", "n": 1.0})));
+        assert!(!guard.has_run("list", &json!({"kind": "a", "n": 1})));
         guard.forget(&["2".into()]);
-        assert!(!guard.knows("get", &json!({"n": 1, "kind": "a"})));
+        assert!(!guard.has_run("get", &json!({"n": 1, "kind": "a"})));
         guard.forget(&[]);
-        assert!(guard.knows("get", &json!({"n": 1, "kind": "b"})));
+        assert!(guard.has_run("get", &json!({"n": 1, "kind": "b"})));
     }
 }

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spilled_result_keeps_its_part_and_tells_the_file() {
+    fn a_spilled_result_keeps_its_part_and_names_the_file() {
         let done = spilled(&"x".repeat(9_000), 1.0);
         let messages = done.messages.unwrap();
         assert_eq!(messages[0].content.first_part(), Some(3));

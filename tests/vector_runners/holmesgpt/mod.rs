@@ -1,18 +1,14 @@
-//! Cases of the system `holmesgpt`: a stage is one of its functions, run with the settings of the case.
+//! Cases of `HolmesGPT`.
 
-use super::{Answer, Case, NotCovered};
-
-#[path = "holmesgpt/fakes.rs"]
-mod fakes;
-#[path = "holmesgpt/limit.rs"]
+mod agent_loop;
+mod agent_loop_case;
 mod limit;
-#[path = "holmesgpt/run.rs"]
-mod run;
-#[path = "holmesgpt/small.rs"]
+mod repeat_guard;
+mod scripted_answers;
 mod small;
-#[path = "holmesgpt/spill.rs"]
 mod spill;
 
+use super::{Answer, Case, NotCovered};
 use plimsoll::systems::holmesgpt::{Limits, Llm, Overrides, Reserve, Tokenizer};
 use serde_json::Value;
 
@@ -26,12 +22,12 @@ pub(super) fn run(case: &Case) -> Answer {
         "spill" => spill::spill(case),
         "limit" if is(case, Version::Legacy) => limit::legacy(case),
         "limit" => limit::limit(case),
-        "loop" => run::call_stream(case),
+        "loop" => agent_loop_case::call_stream(case),
         stage => Err(NotCovered(format!("no stage named {stage:?}"))),
     }
 }
 
-/// Which state of the code a case ran.
+/// Release of a case.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Version {
     V045,
@@ -51,7 +47,7 @@ fn is(case: &Case, wanted: Version) -> bool {
     version(case) == wanted
 }
 
-/// The settings of a case.
+/// Returns the settings of a case.
 fn overrides(config: &Value) -> Overrides {
     let number = |key: &str| config[key].as_i64().unwrap_or(0);
     let default = Overrides::default();
@@ -67,7 +63,7 @@ fn overrides(config: &Value) -> Overrides {
     }
 }
 
-/// The model of a case.
+/// Returns the model of a case.
 fn llm(case: &Case) -> Result<Llm, NotCovered> {
     let config = &case.config;
     let model = config["model"].as_str().unwrap_or_default();
@@ -85,7 +81,7 @@ fn llm(case: &Case) -> Result<Llm, NotCovered> {
     })
 }
 
-/// The definitions of tools of a case.
+/// Returns the tool definitions of a case.
 fn tools(case: &Case) -> &[Value] {
     case.input["tools"].as_array().map_or(&[], Vec::as_slice)
 }

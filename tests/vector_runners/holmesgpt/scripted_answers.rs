@@ -1,39 +1,39 @@
-//! Answers of models that a case stands in for, and how its requests are described.
+//! Scripted answers of the model, and descriptions of its requests.
 
 use plimsoll::chat::{Ask, ChatMessage, Content, Heard, Layout, message_to_json, python_dumps};
 use plimsoll::systems::holmesgpt::NO_MESSAGE;
 use serde_json::{Value, json};
 
-/// Characters of a content that are told.
-const HEAD: usize = 90;
-/// A longer request is described but not told.
-const LONGEST: usize = 4000;
+/// Characters of a described content.
+const HEAD_CHARS: usize = 90;
+/// Maximum characters of a request that is described in full.
+const MAX_LISTED_CHARS: usize = 4000;
 
-/// The answer of one fake: a text, an exception, or fields of a message. A fake that calls a tool does so only where
-/// the request knows of tools or instructions; in one that was flattened for a summary its text counts.
-pub(super) fn heard(fake: &Value, ask: &Ask) -> Heard {
-    if let Some(error) = fake
+/// Returns a scripted answer: a text, an exception, or fields of a message. Calls count only if the request has tools or
+/// instructions; in a request flattened for a summary the text counts.
+pub(super) fn heard(answer: &Value, ask: &Ask) -> Heard {
+    if let Some(error) = answer
         .as_str()
         .and_then(|text| text.strip_prefix("exception: "))
     {
         return Heard::Failed(exception_text(error));
     }
-    if fake.is_null() {
+    if answer.is_null() {
         return Heard::Failed(NO_MESSAGE.to_owned());
     }
     let is_native = |m: &ChatMessage| m.is("system") || m.is("tool") || !m.calls().is_empty();
-    let calls = fake["tool_calls"] == true || fake["tool_calls"].is_array();
+    let calls = answer["tool_calls"] == true || answer["tool_calls"].is_array();
     if calls && (ask.with_tools || ask.messages.iter().any(is_native)) {
         return Heard::Called;
     }
-    let text = match fake {
+    let text = match answer {
         Value::String(text) => text.clone(),
         other => text_of(&other["content"]),
     };
     Heard::Text(text.into())
 }
 
-/// The text of a content: a text, or blocks of which only texts count.
+/// Returns the text of a content: a text, or the texts of its blocks.
 fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -48,7 +48,7 @@ fn text_of(content: &Value) -> String {
     }
 }
 
-/// The text of `Exception('text')` as Python prints it; some exceptions print their text alone.
+/// Returns the text of `Exception('text')` as Python prints it. Some exceptions print only their text.
 fn exception_text(repr: &str) -> String {
     let inner = repr.split_once('(').filter(|(name, rest)| {
         let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
@@ -70,14 +70,14 @@ fn exception_text(repr: &str) -> String {
     text
 }
 
-/// A request as a case describes it.
+/// Returns a request as a case describes it.
 pub(super) fn described(ask: &Ask) -> Value {
     let (instruction, messages) = match ask.messages.split_last() {
         Some((last, rest)) => (last.text().unwrap_or_default(), rest),
         None => ("", &[][..]),
     };
-    let told: Value = messages.iter().map(message_to_json).collect();
-    let is_short = python_dumps(&told, Layout::UNICODE).chars().count() <= LONGEST;
+    let listed: Value = messages.iter().map(message_to_json).collect();
+    let is_short = python_dumps(&listed, Layout::UNICODE).chars().count() <= MAX_LISTED_CHARS;
     json!({
         "n_messages": ask.messages.len(),
         "roles": roles(&ask.messages),
@@ -85,7 +85,7 @@ pub(super) fn described(ask: &Ask) -> Value {
         "tool_choice": ask.with_tools.then_some("auto"),
         "last_is_instructions": true,
         "instructions_chars": instruction.chars().count(),
-        "messages_without_instructions": if is_short { told } else { Value::Null },
+        "messages_without_instructions": if is_short { listed } else { Value::Null },
         "content_heads": messages.iter().map(content_head).collect::<Value>(),
     })
 }
@@ -100,5 +100,5 @@ fn content_head(message: &ChatMessage) -> Value {
         Content::Text(text) => text.text.to_string(),
         _ => python_dumps(&message_to_json(message)["content"], Layout::UNICODE),
     };
-    json!(text.chars().take(HEAD).collect::<String>())
+    json!(text.chars().take(HEAD_CHARS).collect::<String>())
 }
