@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn results_without_a_call_are_no_group() {
+    fn results_without_a_call_are_not_a_group() {
         assert_eq!(before_group(&history("tta"), 1), 1);
         assert_eq!(before_group(&history("uatt"), 3), 3);
     }

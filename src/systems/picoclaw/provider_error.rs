@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bad_parameter_is_taken_for_a_long_context_and_a_deadline_is_not() {
+    fn a_bad_parameter_counts_as_an_overflow_and_a_deadline_does_not() {
         let of = |error| meaning(error, Edition::After);
         assert_eq!(
             of("Invalid value for 'max_tokens': must be positive"),

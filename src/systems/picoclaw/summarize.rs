@@ -130,11 +130,11 @@ fn plan<'a>(history: &'a [ChatMessage], edition: Edition, settings: &Settings) -
         Edition::After => find_safe_boundary(history, target.cast_signed()),
     };
     let largest = settings.context_window / 2;
-    let said = history[..cut]
+    let spoken = history[..cut]
         .iter()
         .filter(|m| m.is("user") || m.is("assistant"));
     let (omitted, messages): (Vec<_>, Vec<_>) =
-        said.partition(|m| (text_of(m).len() / 2).cast_signed() as i64 > largest);
+        spoken.partition(|m| (text_of(m).len() / 2).cast_signed() as i64 > largest);
     (!messages.is_empty()).then_some(Plan {
         messages,
         omitted: !omitted.is_empty(),
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
     use crate::chat::{Heard, converse};
 
-    fn said(n: usize) -> Vec<ChatMessage> {
+    fn texts(n: usize) -> Vec<ChatMessage> {
         let role = |idx| if idx % 2 == 0 { "user" } else { "assistant" };
         (0..n)
             .map(|idx| ChatMessage::new(role(idx), format!("m{idx}")))
@@ -177,8 +177,8 @@ mod tests {
     }
 
     #[test]
-    fn more_than_ten_messages_forget_the_summary_there_was() {
-        let asked = |n| prompts(&Stored::new(said(n), "EARLIER"));
+    fn the_previous_summary_of_more_than_ten_messages_is_lost() {
+        let asked = |n| prompts(&Stored::new(texts(n), "EARLIER"));
         let few = asked(14);
         assert_eq!(few.len(), 1);
         assert!(few[0].contains("Existing context: EARLIER\n"));
@@ -188,8 +188,8 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_that_comes_out_empty_changes_nothing() {
-        let stored = Stored::new(said(8), "EARLIER");
+    fn an_empty_summary_changes_nothing() {
+        let stored = Stored::new(texts(8), "EARLIER");
         let settings = Settings::new(Edition::After, 1000, 100);
         let done = converse(
             |dialogue| summarize_session(&stored, Edition::After, &settings, dialogue),

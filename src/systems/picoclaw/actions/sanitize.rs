@@ -1,7 +1,7 @@
 //! Selects the messages of the stored history that are sent.
 
-use super::turn::{Built, leave_out};
-use super::{Made, edition, term};
+use super::turn::{BuiltRequest, leave_out};
+use super::{MakeResult, edition, term};
 use crate::chat::{Dialogue, Wants};
 use crate::engine::{Memory, Rewrite, Rewritten, Scene};
 use crate::systems::picoclaw::Edition;
@@ -9,7 +9,7 @@ use crate::systems::picoclaw::sanitize::sent;
 use crate::systems::picoclaw::store::history;
 use std::sync::Arc;
 
-/// What it keeps: [`Sanitized`].
+/// Memory key of [`Sanitized`].
 const SANITIZED: &str = "picoclaw.sanitized";
 
 #[derive(Debug)]
@@ -17,14 +17,14 @@ struct Sanitize {
     edition: Edition,
 }
 
-/// What a turn's requests are built from, and which messages of that they leave out.
+/// The messages from which a turn's requests are built, and those that are not sent.
 #[derive(Clone, Debug)]
 struct Sanitized {
-    built: Built,
+    built: BuiltRequest,
     left_out: Arc<[usize]>,
 }
 
-pub(super) fn make(options: &toml::Table) -> Made {
+pub(super) fn make(options: &toml::Table) -> MakeResult {
     let edition = edition(options)?;
     Ok(Arc::new(Sanitize { edition }))
 }
@@ -34,11 +34,11 @@ impl Rewrite for Sanitize {
         let turn = scene.turn.0;
         let before = scene.memory.shared::<Sanitized>(SANITIZED);
         let mut memory = Memory::default();
-        let still = before.filter(|known| known.built.is_still(&scene.messages, turn));
+        let still = before.filter(|sanitized| sanitized.built.is_current(&scene.messages, turn));
         // Messages that the turn added since then are sent unchanged.
         let sanitized = still.cloned().unwrap_or_else(|| {
             let history = history(&scene.messages);
-            let built = Built::new(history, turn, before.map(|known| &known.built));
+            let built = BuiltRequest::new(history, turn, before.map(|sanitized| &sanitized.built));
             let mut sent = sent(&history[..built.messages], self.edition)
                 .into_iter()
                 .peekable();

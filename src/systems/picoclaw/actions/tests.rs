@@ -3,12 +3,12 @@
 use super::ACTIONS;
 use crate::chat::{ChatMessage, Content, Dialogue, Heard, Text, message_from_json};
 use crate::engine::{Hook, Memory, Rewritten, Scene, Storage};
-use crate::systems::picoclaw::active_turn::REFUSED;
+use crate::systems::picoclaw::overflow::REFUSED;
 use crate::systems::picoclaw::prompt::summary_part;
 use serde_json::json;
 
 /// Makes one message per letter: instructions, user, assistant, call, tool; each is the part of its index.
-fn said(roles: &str) -> Vec<ChatMessage> {
+fn messages_of(roles: &str) -> Vec<ChatMessage> {
     let message = |(idx, role): (usize, char)| {
         let mut message = match role {
             'i' => ChatMessage::new("system", ""),
@@ -87,13 +87,13 @@ fn value(done: &Rewritten, name: &str) -> f64 {
 }
 
 #[test]
-fn what_the_user_says_now_is_kept_and_the_note_stands_in_the_summary() {
+fn the_current_message_is_kept_and_the_note_is_in_the_summary() {
     let play = Play {
         numbers: &[("context_window", 30.0), ("max_tokens", 1.0)],
         at: Hook::TurnStart,
         ..Play::default()
     };
-    let done = play.run("picoclaw.compact_before_turn", &said("iuauau"));
+    let done = play.run("picoclaw.compact_before_turn", &messages_of("iuauau"));
     let note = "[Emergency compression dropped 2 oldest messages due to context limit]";
     assert_eq!(texts(&done), ["i0", &summary_part(note), "u3", "a4", "u5"]);
     assert_eq!(
@@ -108,19 +108,19 @@ fn a_request_that_fits_is_left_alone() {
         numbers: &[("context_window", 1000.0), ("max_tokens", 1.0)],
         ..Play::default()
     };
-    let done = play.run("picoclaw.compact_before_turn", &said("iuauau"));
+    let done = play.run("picoclaw.compact_before_turn", &messages_of("iuauau"));
     assert!(!done.fired && done.messages.is_none() && done.log.is_empty());
 }
 
 #[test]
-fn what_the_turn_adds_goes_along_as_it_is() {
+fn messages_that_the_turn_adds_are_sent_unchanged() {
     let sanitize = |memory: Memory, roles: &str| {
         let play = Play {
             options: "edition = \"after\"",
             memory,
             ..Play::default()
         };
-        play.run("picoclaw.sanitize", &said(roles))
+        play.run("picoclaw.sanitize", &messages_of(roles))
     };
     let first = sanitize(Memory::default(), "ituau");
     assert_eq!(texts(&first), ["i0", "u2", "a3", "u4"]);
@@ -139,7 +139,7 @@ fn turns_left_out_at_first_stay_out_for_the_turn() {
             memory,
             ..Play::default()
         };
-        play.run("picoclaw.trim_to_fit", &said(roles))
+        play.run("picoclaw.trim_to_fit", &messages_of(roles))
     };
     // Five tokens a message, thirteen for the system prompt.
     let first = trim(Memory::default(), 30.0, "iuauau");
@@ -156,9 +156,11 @@ fn a_turn_that_does_not_fit_by_itself_is_given_up() {
         ..Play::default()
     };
     let action = "picoclaw.rebuild_after_refusal";
-    let done = play(&[("context_window", 15.0), ("max_tokens", 1.0)]).run(action, &said("uauct"));
+    let done =
+        play(&[("context_window", 15.0), ("max_tokens", 1.0)]).run(action, &messages_of("uauct"));
     assert_eq!(done.halt.as_deref(), Some(REFUSED));
-    let done = play(&[("context_window", 1000.0), ("max_tokens", 1.0)]).run(action, &said("uauct"));
+    let done =
+        play(&[("context_window", 1000.0), ("max_tokens", 1.0)]).run(action, &messages_of("uauct"));
     assert_eq!(done.halt, None);
     assert_eq!(texts(&done)[1..], ["u2", "c3", "t4"]);
 }
@@ -178,7 +180,7 @@ fn a_summary_takes_the_place_of_all_but_the_newest() {
         heard: &[Heard::Text("S".into())],
         ..Play::default()
     };
-    let done = play.run("picoclaw.summarize_session", &said("iuauaua"));
+    let done = play.run("picoclaw.summarize_session", &messages_of("iuauaua"));
     assert_eq!(
         texts(&done),
         ["i0", &summary_part("S"), "u3", "a4", "u5", "a6"]
@@ -187,7 +189,7 @@ fn a_summary_takes_the_place_of_all_but_the_newest() {
 }
 
 #[test]
-fn as_proposed_a_call_is_held_to_what_is_left_for_the_history() {
+fn as_proposed_a_call_is_limited_by_the_history_budget() {
     let numbers: &[(&'static str, f64)] = &[
         ("context_window", 40.0),
         ("max_tokens", 5.0),
@@ -202,7 +204,7 @@ fn as_proposed_a_call_is_held_to_what_is_left_for_the_history() {
             heard: &[Heard::Text("S".into())],
             ..Play::default()
         };
-        play.run("picoclaw.summarize_session", &said("iuauct"))
+        play.run("picoclaw.summarize_session", &messages_of("iuauct"))
     };
     let done = summarize(numbers);
     // The system prompt has 13 tokens: 12 characters and 22 of its part, two tokens for five.

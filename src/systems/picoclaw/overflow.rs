@@ -1,11 +1,36 @@
-//! Handling of a rejected request, as built: never removes messages of the current turn.
+//! Handling of an oversized request, as built: before the first call of a turn, and after a rejection.
+//!
+//! Never removes messages of the current turn.
 
-use super::budget::{Trimmed, trim_to_fit};
+use super::budget::{Budget, Trimmed, trim_to_fit};
 use super::force_compression::{Compressed, force_compression};
 use super::message::are_equivalent;
 use super::prompt::Prompt;
 use super::{Settings, Stored};
 use crate::chat::ChatMessage;
+
+/// Log line for an oversized request.
+pub const EXCEEDED: &str = "Proactive compression: context budget exceeded before LLM call";
+
+/// Log line if history was left out of the request.
+pub const TRIMMED: &str = "Trimmed rebuilt history after proactive compaction";
+
+/// Log line if the request is still too large; the call is made anyway.
+pub const STILL_EXCEEDED: &str = "Context still exceeds budget after proactive compaction rebuild";
+
+/// Checks the request, and compresses the store by force if it is too large.
+pub fn compact_if_over(
+    prompt: &Prompt,
+    stored: &Stored,
+    tool_tokens: u64,
+    settings: &Settings,
+) -> (Budget, Option<Compressed>) {
+    let budget = Budget::of(prompt, stored, tool_tokens, settings);
+    let compressed = budget
+        .is_over()
+        .then(|| force_compression(stored, prompt.edition));
+    (budget, compressed.flatten())
+}
 
 /// Message to the user at the first rejection.
 pub const COMPRESSING: &str = "Context window exceeded. Compressing history and retrying...";
@@ -22,7 +47,7 @@ pub const REFUSED: &str =
 pub struct Retry {
     /// The compressed store; `None` if it was too short to compress.
     pub compressed: Option<Compressed>,
-    /// What is left out of the request. If it does not fit, the turn ends with [`REFUSED`].
+    /// The trimmed request. If it does not fit, the turn ends with [`REFUSED`].
     pub trimmed: Trimmed,
     /// Number of messages of the current turn found in the history.
     pub protected: usize,
@@ -64,7 +89,7 @@ pub fn rebuild_after_refusal(
 mod tests {
     use super::*;
 
-    fn said(texts: &[&str]) -> Vec<ChatMessage> {
+    fn user_messages(texts: &[&str]) -> Vec<ChatMessage> {
         texts
             .iter()
             .map(|text| ChatMessage::new("user", *text))
@@ -72,13 +97,22 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_common_end_is_the_running_turn() {
+    fn the_longest_common_end_is_the_current_turn() {
         assert_eq!(
-            active_messages(&said(&["a", "b", "c"]), &said(&["b", "c"])),
+            active_messages(
+                &user_messages(&["a", "b", "c"]),
+                &user_messages(&["b", "c"])
+            ),
             2
         );
-        assert_eq!(active_messages(&said(&["c"]), &said(&["b", "c"])), 1);
-        assert_eq!(active_messages(&said(&["a", "b"]), &said(&["b", "c"])), 0);
-        assert_eq!(active_messages(&said(&["a"]), &[]), 0);
+        assert_eq!(
+            active_messages(&user_messages(&["c"]), &user_messages(&["b", "c"])),
+            1
+        );
+        assert_eq!(
+            active_messages(&user_messages(&["a", "b"]), &user_messages(&["b", "c"])),
+            0
+        );
+        assert_eq!(active_messages(&user_messages(&["a"]), &[]), 0);
     }
 }

@@ -1,6 +1,6 @@
 //! Summaries: after a turn, and, as proposed, before a call that would overflow.
 
-use super::{Made, edition, settings, term};
+use super::{MakeResult, edition, settings, term};
 use crate::chat::{Dialogue, Wants};
 use crate::engine::{Hook, Rewrite, Rewritten, Scene};
 use crate::systems::picoclaw::budget::history_budget;
@@ -15,7 +15,7 @@ struct SummarizeSession {
     edition: Edition,
 }
 
-pub(super) fn make(options: &toml::Table) -> Made {
+pub(super) fn make(options: &toml::Table) -> MakeResult {
     let edition = edition(options)?;
     Ok(Arc::new(SummarizeSession { edition }))
 }

@@ -14,7 +14,7 @@ const BUILT_FROM: Rule = Rule {
 
 /// The state from which a request was built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Built {
+pub(super) struct BuiltRequest {
     /// The turn.
     turn: u32,
     /// The part that the turn started with.
@@ -27,7 +27,7 @@ pub(super) struct Built {
     from_part: u32,
 }
 
-impl Built {
+impl BuiltRequest {
     /// Builds from a whole history.
     pub(super) fn new(history: &[ChatMessage], turn: u32, before: Option<&Self>) -> Self {
         let up_to = history
@@ -35,8 +35,8 @@ impl Built {
             .flat_map(ChatMessage::parts)
             .max()
             .unwrap_or(0);
-        let said = history.iter().rfind(|m| m.is("user"));
-        let started = said.or(history.last()).map_or(0, first_part);
+        let last_user = history.iter().rfind(|m| m.is("user"));
+        let started = last_user.or(history.last()).map_or(0, first_part);
         let turn_part = before.filter(|b| b.turn == turn).map(|b| b.turn_part);
         let mut built = Self {
             turn,
@@ -51,12 +51,12 @@ impl Built {
 
     /// Returns whether it was built in this turn and the store was not rewritten since. `messages` are a replay's,
     /// instructions included. Looks only at messages added since the last call.
-    pub(super) fn is_still(&self, messages: &Messages, turn: u32) -> bool {
-        /// The messages looked at, and those at the start of the history whose parts are all up to a part.
+    pub(super) fn is_current(&self, messages: &Messages, turn: u32) -> bool {
+        /// Messages read, and messages at the start of the history that existed when the request was built.
         #[derive(Clone, Default)]
         struct Count {
             up_to: u32,
-            seen: usize,
+            n_read: usize,
             history: usize,
             is_over: bool,
         }
@@ -70,23 +70,23 @@ impl Built {
                     ..Count::default()
                 };
             }
-            for message in &messages[count.seen..] {
+            for message in &messages[count.n_read..] {
                 if count.history > 0 || !message.is("system") {
-                    count.is_over |= !self.was_there(message);
+                    count.is_over |= !self.existed(message);
                     count.history += usize::from(!count.is_over);
                 }
             }
-            count.seen = messages.len();
+            count.n_read = messages.len();
         });
         count.history == self.messages
     }
 
     /// Counts the messages at the start of a history that existed at that time.
     fn count(&self, history: &[ChatMessage]) -> usize {
-        history.iter().take_while(|m| self.was_there(m)).count()
+        history.iter().take_while(|m| self.existed(m)).count()
     }
 
-    fn was_there(&self, message: &ChatMessage) -> bool {
+    fn existed(&self, message: &ChatMessage) -> bool {
         message.parts().all(|part| part <= self.up_to)
     }
 
@@ -118,7 +118,7 @@ fn first_part(message: &ChatMessage) -> u32 {
     message.parts().min().unwrap_or(0)
 }
 
-/// Edits that leave messages of the history (by ascending index) out of a replay's messages.
+/// Returns the edits that omit messages of the history (by ascending index) from a replay's messages.
 pub(super) fn leave_out(
     messages: &[ChatMessage],
     left_out: impl IntoIterator<Item = usize>,
@@ -131,7 +131,7 @@ pub(super) fn leave_out(
     left_out.into_iter().map(edit).collect()
 }
 
-/// Takes off what the user says now, which is not stored before the turn's first request is built.
+/// Removes and returns the current user message, which is stored only after the turn's first request is built.
 pub(super) fn split_current(history: &mut Vec<ChatMessage>) -> Option<ChatMessage> {
     history.pop_if(|message| message.is("user"))
 }
@@ -163,18 +163,18 @@ mod tests {
     }
 
     #[test]
-    fn what_was_built_holds_while_the_turn_only_adds_to_it() {
-        let built = Built::new(&history(&[0, 1, 10]), 2, None);
-        let is_still = |parts: &[u32], turn| built.is_still(&history(parts).into(), turn);
-        assert!(is_still(&[0, 1, 10, 11, 12], 2));
-        assert!(!is_still(&[0, 1, 10, 11], 3), "another turn");
-        assert!(!is_still(&[1, 10, 11], 2), "a message is gone");
+    fn a_request_is_current_while_its_turn_only_adds_messages() {
+        let built = BuiltRequest::new(&history(&[0, 1, 10]), 2, None);
+        let is_current = |parts: &[u32], turn| built.is_current(&history(parts).into(), turn);
+        assert!(is_current(&[0, 1, 10, 11, 12], 2));
+        assert!(!is_current(&[0, 1, 10, 11], 3), "another turn");
+        assert!(!is_current(&[1, 10, 11], 2), "a message is gone");
     }
 
     #[test]
-    fn what_was_left_out_stays_out_as_the_turn_goes_on() {
+    fn omitted_messages_stay_omitted_in_the_same_turn() {
         let at_first = history(&[0, 1, 10]);
-        let mut built = Built::new(&at_first, 2, None);
+        let mut built = BuiltRequest::new(&at_first, 2, None);
         assert_eq!(
             (built.turn_start(&at_first), built.left_out(&at_first)),
             (2, 0)
@@ -187,10 +187,10 @@ mod tests {
     }
 
     #[test]
-    fn a_request_built_again_knows_where_its_turn_started() {
-        let first = Built::new(&history(&[0, 1, 10]), 2, None);
+    fn a_rebuilt_request_keeps_the_start_of_its_turn() {
+        let first = BuiltRequest::new(&history(&[0, 1, 10]), 2, None);
         let later = history(&[1, 10, 11, 12]);
-        let again = Built::new(&later, 2, Some(&first));
+        let again = BuiltRequest::new(&later, 2, Some(&first));
         assert_eq!(again.turn_start(&later), 1);
         assert_eq!(again.messages, 4);
     }

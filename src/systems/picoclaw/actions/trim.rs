@@ -1,24 +1,24 @@
 //! Leaves out the oldest turns of a turn's requests until the first request fits.
 
-use super::turn::{Built, leave_out};
-use super::{Made, budget_terms, settings, term, without_options};
+use super::turn::{BuiltRequest, leave_out};
+use super::{MakeResult, budget_terms, settings, term, without_options};
 use crate::chat::{Dialogue, Wants};
 use crate::engine::{Memory, Rewrite, Rewritten, Scene};
 use crate::systems::picoclaw::budget::{Trimmed, trim_to_fit};
 use crate::systems::picoclaw::estimate::tool_tokens;
+use crate::systems::picoclaw::overflow::{STILL_EXCEEDED, TRIMMED};
 use crate::systems::picoclaw::prompt::Prompt;
 use crate::systems::picoclaw::store::history;
-use crate::systems::picoclaw::turn_setup::{STILL_EXCEEDED, TRIMMED};
 use crate::systems::picoclaw::{Conversation, Edition};
 use std::sync::Arc;
 
-/// What it keeps: what the turn's requests are built from.
+/// Memory key of the [`BuiltRequest`] of the turn.
 const BUILT: &str = "picoclaw.trimmed";
 
 #[derive(Debug)]
 struct TrimToFit;
 
-pub(super) fn make(options: &toml::Table) -> Made {
+pub(super) fn make(options: &toml::Table) -> MakeResult {
     without_options(options)?;
     Ok(Arc::new(TrimToFit))
 }
@@ -26,13 +26,13 @@ pub(super) fn make(options: &toml::Table) -> Made {
 impl Rewrite for TrimToFit {
     fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let turn = scene.turn.0;
-        let before = scene.memory.shared::<Built>(BUILT);
+        let before = scene.memory.shared::<BuiltRequest>(BUILT);
         let mut done = Rewritten::default();
-        let still = before.filter(|built| built.is_still(&scene.messages, turn));
+        let still = before.filter(|built| built.is_current(&scene.messages, turn));
         let built = still.copied().unwrap_or_else(|| {
             let conversation = Conversation::of(scene.messages.to_vec());
             let history = &conversation.stored.history;
-            let mut built = Built::new(history, turn, before);
+            let mut built = BuiltRequest::new(history, turn, before);
             let trimmed = trim(&scene, &conversation, built.turn_start(history));
             built.leave_out(history, trimmed.dropped);
             report(&mut done, &trimmed);

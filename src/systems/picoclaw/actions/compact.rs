@@ -1,20 +1,20 @@
 //! Before a turn: compresses the store by force if the request would overflow.
 
 use super::turn::split_current;
-use super::{Made, budget_terms, compression_terms, settings, term, without_options};
+use super::{MakeResult, budget_terms, compression_terms, settings, term, without_options};
 use crate::chat::{Dialogue, Wants};
 use crate::engine::{Rewrite, Rewritten, Scene};
 use crate::systems::picoclaw::estimate::tool_tokens;
 use crate::systems::picoclaw::force_compression::EXECUTED;
+use crate::systems::picoclaw::overflow::{EXCEEDED, compact_if_over};
 use crate::systems::picoclaw::prompt::Prompt;
-use crate::systems::picoclaw::turn_setup::{EXCEEDED, compact_if_over};
 use crate::systems::picoclaw::{Conversation, Edition};
 use std::sync::Arc;
 
 #[derive(Debug)]
 struct CompactBeforeTurn;
 
-pub(super) fn make(options: &toml::Table) -> Made {
+pub(super) fn make(options: &toml::Table) -> MakeResult {
     without_options(options)?;
     Ok(Arc::new(CompactBeforeTurn))
 }

@@ -1,11 +1,11 @@
-//! Cases of the system `picoclaw`.
+//! Cases of `PicoClaw`.
 
 mod counting;
 mod rebuilding;
 mod shrinking;
 
-use super::{Answer, Case, NotCovered};
-use plimsoll::chat::{ChatMessage, Content, message_from_json, message_to_json};
+use super::{Answer, Case, NotCovered, messages_to_json};
+use plimsoll::chat::{ChatMessage, Content, message_from_json};
 use plimsoll::systems::picoclaw::{Edition, Settings, Stored};
 use serde_json::{Map, Value, json};
 
@@ -33,7 +33,7 @@ pub(super) fn run(case: &Case) -> Answer {
     }
 }
 
-/// Messages as Go reads them: a content that is missing or `null` is an empty text.
+/// Parses messages as Go does: a content that is missing or `null` is an empty text.
 fn messages(value: &Value) -> Vec<ChatMessage> {
     let list = value.as_array().map_or(&[][..], Vec::as_slice);
     list.iter().map(message).collect()
@@ -45,10 +45,6 @@ fn message(value: &Value) -> ChatMessage {
         message.content = Content::text("");
     }
     message
-}
-
-fn to_json(messages: &[ChatMessage]) -> Value {
-    messages.iter().map(message_to_json).collect()
 }
 
 fn stored(case: &Case) -> Stored {
@@ -64,7 +60,7 @@ fn settings(case: &Case, edition: Edition) -> Settings {
     )
 }
 
-/// Go writes a list that was never filled as `null`.
+/// Returns a list, or `null` if it is empty, as Go writes it.
 fn or_null(list: &[Value]) -> Value {
     if list.is_empty() {
         Value::Null

@@ -104,7 +104,7 @@ fn of_history(message: &ChatMessage, count: fn(&ChatMessage) -> u64) -> u64 {
     }
 }
 
-type Made = Result<Arc<dyn Rewrite>, String>;
+type MakeResult = Result<Arc<dyn Rewrite>, String>;
 
 /// Returns the edition that a preset selects. Rejects other options.
 fn edition(options: &toml::Table) -> Result<Edition, String> {

@@ -1,13 +1,13 @@
 //! Handles a rejected request.
 
-use super::{Made, budget_terms, compression_terms, edition, settings, term, without_options};
+use super::{
+    MakeResult, budget_terms, compression_terms, edition, settings, term, without_options,
+};
 use crate::chat::{Dialogue, Wants};
 use crate::engine::{Rewrite, Rewritten, Scene};
-use crate::systems::picoclaw::active_turn::{
-    COMPRESSING, DETECTED, REFUSED, rebuild_after_refusal,
-};
 use crate::systems::picoclaw::estimate::tool_tokens;
 use crate::systems::picoclaw::force_compression::{Compressed, EXECUTED, force_compression};
+use crate::systems::picoclaw::overflow::{COMPRESSING, DETECTED, REFUSED, rebuild_after_refusal};
 use crate::systems::picoclaw::prompt::Prompt;
 use crate::systems::picoclaw::provider_error::{Meaning, meaning};
 use crate::systems::picoclaw::{Conversation, Edition};
@@ -24,12 +24,12 @@ struct ForceCompression {
 #[derive(Debug)]
 struct RebuildAfterRefusal;
 
-pub(super) fn make_force_compression(options: &toml::Table) -> Made {
+pub(super) fn make_force_compression(options: &toml::Table) -> MakeResult {
     let edition = edition(options)?;
     Ok(Arc::new(ForceCompression { edition }))
 }
 
-pub(super) fn make_rebuild(options: &toml::Table) -> Made {
+pub(super) fn make_rebuild(options: &toml::Table) -> MakeResult {
     without_options(options)?;
     Ok(Arc::new(RebuildAfterRefusal))
 }
@@ -41,7 +41,7 @@ impl Rewrite for ForceCompression {
         }
         let conversation = Conversation::of(scene.messages.into_vec());
         let compressed = force_compression(&conversation.stored, self.edition);
-        Ok(tell(conversation, compressed))
+        Ok(report(conversation, compressed))
     }
 }
 
@@ -54,11 +54,11 @@ impl Rewrite for RebuildAfterRefusal {
         let conversation = Conversation::of(std::mem::take(&mut scene.messages).into_vec());
         let prompt = Prompt::of(&conversation, Edition::After);
         let stored = &conversation.stored;
-        let said = stored.history.iter().rposition(|m| m.is("user"));
-        let turn = &stored.history[said.unwrap_or(0)..];
+        let last_user = stored.history.iter().rposition(|m| m.is("user"));
+        let turn = &stored.history[last_user.unwrap_or(0)..];
         let tools = tool_tokens(scene.tools);
         let retry = rebuild_after_refusal(&prompt, stored, turn, tools, &settings);
-        let mut done = tell(conversation, retry.compressed);
+        let mut done = report(conversation, retry.compressed);
         done.halt = (!retry.trimmed.fits).then(|| REFUSED.to_owned());
         done.terms.extend(budget_terms(&retry.trimmed.budget));
         done.terms.push(term("protected", retry.protected as f64));
@@ -86,7 +86,7 @@ fn other_error(error: &str, edition: Edition) -> Option<Rewritten> {
 }
 
 /// Reports a compression; one of a history that is too short has no effect and no report.
-fn tell(mut conversation: Conversation, compressed: Option<Compressed>) -> Rewritten {
+fn report(mut conversation: Conversation, compressed: Option<Compressed>) -> Rewritten {
     let mut done = Rewritten {
         fired: true,
         log: vec![DETECTED.to_owned(), COMPRESSING.to_owned()],
