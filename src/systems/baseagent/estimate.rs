@@ -2,11 +2,11 @@
 //!
 //! Content and calls count; ids, names, reasoning and tool definitions do not.
 
-use super::PythonError;
 use crate::chat::{
     Arguments, BlockBody, Call, Calls, ChatMessage, Content, Function, Rule, call_from_json,
     python_str,
 };
+use crate::systems::python::PythonError;
 use crate::units::Tokens;
 use serde_json::{Map, Value};
 

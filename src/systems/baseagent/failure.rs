@@ -1,6 +1,6 @@
 //! Failures of a call: retries and log texts.
 
-use super::PythonError;
+use crate::systems::python::PythonError;
 
 /// Tries of one call.
 const MAX_ATTEMPTS: u64 = 5;
@@ -49,11 +49,11 @@ impl Failure {
 
     /// Returns the seconds until the next try; `None` if there is no next one.
     pub fn wait_after(&self, attempt: u64) -> Option<u64> {
-        (attempt < MAX_ATTEMPTS && self.is_passing()).then_some(WAIT * attempt)
+        (attempt < MAX_ATTEMPTS && self.is_temporary()).then_some(WAIT * attempt)
     }
 
     /// Returns whether its text describes a temporary error.
-    fn is_passing(&self) -> bool {
+    fn is_temporary(&self) -> bool {
         let says = |text: &str, words: &[&str]| {
             let text = text.to_lowercase();
             words.iter().any(|word| text.contains(word))

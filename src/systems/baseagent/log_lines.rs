@@ -1,6 +1,7 @@
 //! Log lines of the context management.
 
-use super::{Limits, PythonError};
+use super::Limits;
+use crate::systems::python::PythonError;
 use crate::units::Tokens;
 
 /// Log line at the start.

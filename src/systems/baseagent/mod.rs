@@ -8,14 +8,13 @@
 //! | `prune` | clearing of old results |
 //! | `compact` | the summary of everything |
 //! | `limits` | constants that decide when to act |
-//! | `failure`, `error` | failed calls, Python exceptions |
+//! | `failure` | failed calls |
 //! | `log_lines` | log lines of the context management |
 //!
 //! Read at PlatformNetwork/baseagent 18565d9: `src/core/compaction.py`, `src/core/loop.py`, `src/utils/truncate.py`.
 
 mod actions;
 mod compact;
-mod error;
 mod estimate;
 mod failure;
 mod limits;
@@ -25,7 +24,6 @@ mod prune;
 
 pub use actions::{ACTIONS, METER};
 pub use compact::{Compacted, Texts, compact};
-pub use error::PythonError;
 pub use estimate::{message_tokens, text_tokens, total_tokens};
 pub use failure::{Failure, code_of_status};
 pub use limits::Limits;

@@ -1,8 +1,9 @@
 //! Clears old tool results, newest first, beyond the protected turns and the protected tokens.
 
+use super::Limits;
 use super::estimate::whole_content_tokens;
-use super::{Limits, PythonError};
 use crate::chat::ChatMessage;
+use crate::systems::python::PythonError;
 use crate::units::Tokens;
 use std::ops::Range;
 

@@ -94,27 +94,27 @@ pub fn wait_seconds(error: &str, n_tries: u64) -> u64 {
 
 /// The handling of an error in the stream, as nearly all are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum ErrorKind {
     /// Overflow.
     Overflow,
     /// Mismatched messages: the conversation is emptied.
     Format,
     /// The call is retried.
-    Passing,
+    Temporary,
     /// The run ends.
     Final,
 }
 
 /// Classifies an error.
-pub(super) fn meaning(error: &str, is_in_stream: bool) -> Meaning {
+pub(super) fn classify(error: &str, is_in_stream: bool) -> ErrorKind {
     if is_overflow(error, is_in_stream) {
-        Meaning::Overflow
+        ErrorKind::Overflow
     } else if is_format_error(error) {
-        Meaning::Format
+        ErrorKind::Format
     } else if is_retryable(error) {
-        Meaning::Passing
+        ErrorKind::Temporary
     } else {
-        Meaning::Final
+        ErrorKind::Final
     }
 }
 

@@ -1,8 +1,8 @@
 //! Lines for the daily memory file without a model: a question and the first line of its answer.
 
-use super::block::{head, is_space, strip};
 use super::flush::full_text;
 use crate::chat::ChatMessage;
+use crate::systems::python::{head, is_space, strip};
 
 /// Characters of a question or an answer.
 const LINE_CHARS: usize = 120;

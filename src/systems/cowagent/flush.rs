@@ -1,8 +1,9 @@
 //! The daily memory file: selection of messages leaving the context, and the entries written.
 
-use super::block::{strip, text_of};
+use super::block::text_of;
 use super::inject::Target;
 use crate::chat::{BlockBody, ChatMessage, Content};
+use crate::systems::python::strip;
 use crate::units::{self, Millis};
 use serde_json::Value;
 use std::collections::BTreeSet;

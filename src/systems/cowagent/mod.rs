@@ -7,7 +7,7 @@
 //! | file | contains |
 //! |---|---|
 //! | `actions` | actions of presets |
-//! | `block` | fields of message blocks, texts as Python treats them |
+//! | `block` | fields of message blocks |
 //! | `estimate`, `window` | tokens of messages, windows of models |
 //! | `turn` | turns and their conversion to plain text |
 //! | `trim` | the trim before each run |
@@ -40,7 +40,6 @@ mod turn;
 mod window;
 
 pub use actions::ACTIONS;
-pub use block::strip;
 pub use convert::to_openai;
 pub use emergency::{Recovery, trim_for_overflow};
 pub use error::{

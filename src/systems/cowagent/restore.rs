@@ -1,8 +1,9 @@
 //! Restoring after a restart: the last few turns, a question and an answer each.
 
-use super::block::{has, is, strip, stripped_text, text_message};
+use super::block::{has, is, stripped_text, text_message};
 use super::turn::scheduler_turns;
 use crate::chat::{ChatMessage, Content, Text};
+use crate::systems::python::strip;
 
 /// The result of restoring.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,9 @@
 //! The request that turns dropped messages into a few lines for the daily memory file.
 
-use super::block::{head, strip};
 use super::fallback::rule_based;
 use super::flush::full_text;
 use crate::chat::{Ask, ChatMessage, Dialogue, Heard, Wants};
+use crate::systems::python::{head, strip};
 
 /// `SUMMARIZE_SYSTEM_PROMPT`.
 const SYSTEM_PROMPT: &str = r#"你是一个对话记录助手。请将对话内容归纳为当天的日常记录。

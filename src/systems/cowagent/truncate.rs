@@ -1,7 +1,8 @@
 //! Truncation of long contents: new results, results of earlier turns, reasoning.
 
-use super::block::{cut, has, head, is, result_text, set_result_text, tail};
+use super::block::{cut, has, is, result_text, set_result_text};
 use crate::chat::{Block, ChatMessage, Content};
+use crate::systems::python::{head, tail};
 
 /// Returns the head of a text longer than this many characters, with a notice; `None` if it is not longer.
 pub fn cut_result(text: &str, most: usize) -> Option<String> {

@@ -2,8 +2,9 @@
 //!
 //! A turn starts at a user's own text, as far as `CowAgent` can detect it.
 
-use super::block::{empty_text, has, is, strip, stripped_text, text_message, text_of};
+use super::block::{empty_text, has, is, stripped_text, text_message, text_of};
 use crate::chat::{ChatMessage, Content};
+use crate::systems::python::strip;
 use std::ops::Range;
 
 /// Returns whether a user message starts a turn: a string, or a text and no result. Hints of the agent's own do so too;

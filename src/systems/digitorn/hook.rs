@@ -1,6 +1,6 @@
 //! A hook: on an event, if a condition is true, run an action. Definitions, states and events are data.
 
-use super::fault::number;
+use crate::systems::python::number;
 use serde_json::{Map, Value, json};
 
 /// Events with a second name.

@@ -18,7 +18,8 @@
 //! | `snip` | shortening of long messages, never called by the original |
 //! | `document` | differences between the document and the code |
 //! | `go_rewrite` | the later rewrite in Go |
-//! | `fault`, `format`, `python_json` | exceptions, `str.format` and JSON as in Python |
+//! | `stop` | the reason why a rule stopped |
+//! | `format`, `python_json` | `str.format` and JSON as in Python |
 
 mod actions;
 pub mod clock;
@@ -28,7 +29,6 @@ pub mod config;
 pub mod document;
 pub mod emergency;
 pub mod estimate;
-pub mod fault;
 pub mod format;
 pub mod go_rewrite;
 pub mod hook;
@@ -42,6 +42,7 @@ pub mod reminder;
 pub mod runner;
 pub mod safe_split;
 pub mod snip;
+pub mod stop;
 pub mod tool_index;
 pub mod tool_injection;
 pub mod tool_result;

@@ -2,11 +2,11 @@
 //!
 //! Source: `to_chat_messages` of `runtime/messages.py`, mbathe/digitorn-bridge @0828486f. The store keeps everything.
 
-use super::fault::{is_space, is_true};
 use crate::chat::{
     Block, BlockBody, Call, Calls, ChatMessage, Content, Fields, Messages, Rule, python_str,
 };
 use crate::engine::MessageEdit;
+use crate::systems::python::{is_space, is_true};
 use serde_json::Value;
 use std::collections::HashSet;
 

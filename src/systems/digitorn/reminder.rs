@@ -1,10 +1,10 @@
 //! The reminder of tools after a compaction, since the messages that described them are gone.
 
 use super::estimate::{calls, name};
-use super::fault::Fault;
 use super::tool_index::{ToolIndex, qualified};
 use super::tool_injection::ToolInjection;
 use crate::chat::{ChatMessage, Layout, python_dumps};
+use crate::systems::python::PythonError;
 use serde_json::Value;
 
 /// Most names listed of a category.
@@ -49,7 +49,7 @@ pub fn context_reminder(
     inputs: ReminderInputs<'_>,
     mode: ToolInjection,
     kept: &[ChatMessage],
-) -> Result<String, Fault> {
+) -> Result<String, PythonError> {
     let Some(index) = inputs.tools.filter(|index| !index.categories.is_empty()) else {
         return Ok(String::new());
     };
@@ -122,7 +122,7 @@ fn categories(index: &ToolIndex, lines: &mut Vec<String>) {
 }
 
 /// Returns examples of the tools that the kept messages call most; the first called wins a tie.
-fn examples(index: &ToolIndex, kept: &[ChatMessage]) -> Result<Vec<String>, Fault> {
+fn examples(index: &ToolIndex, kept: &[ChatMessage]) -> Result<Vec<String>, PythonError> {
     let mut usage: Vec<(&str, usize)> = Vec::new();
     for message in kept {
         for name in calls(message)?.iter().filter_map(name) {

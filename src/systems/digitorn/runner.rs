@@ -5,14 +5,14 @@
 use super::clock::Clock;
 use super::compact::{Surroundings, compact, messages_to_keep};
 use super::condition::holds;
-use super::fault::{Fault, Stop};
-use super::hook::HookEvent;
-use super::hook::{Hook, HookState};
+use super::hook::{Hook, HookEvent, HookState};
 use super::inject::inject_message;
 use super::log_message::{filled, log_message};
 use super::module_action::module_action;
+use super::stop::Stop;
 use super::turn_state::TurnState;
 use crate::chat::{Dialogue, Wants};
+use crate::systems::python::PythonError;
 use serde_json::{Map, Value, json};
 
 /// The hooks of an application with their states.
@@ -71,10 +71,10 @@ impl<'a> HookRunner<'a> {
             match self.fire(idx, hook, state, around, dialogue) {
                 Ok(()) => fired.push(hook.id.clone()),
                 Err(Stop::Wants(wants)) => return Err(wants),
-                Err(Stop::Fault(Fault { message, .. })) => {
-                    self.emit(hook, "error", json!({"error": message}));
+                Err(Stop::Raised(PythonError { text, .. })) => {
+                    self.emit(hook, "error", json!({"error": text}));
                     self.log.push(format!(
-                        "hook_exec: action '{}' error for hook '{}': {message}",
+                        "hook_exec: action '{}' error for hook '{}': {text}",
                         hook.action.kind, hook.id
                     ));
                 }
@@ -98,9 +98,9 @@ impl<'a> HookRunner<'a> {
         match holds(kind, &hook.condition.params, state, &mut self.log) {
             Some(Ok(true)) => {}
             Some(Ok(false)) => return false,
-            Some(Err(Fault { message, .. })) => {
+            Some(Err(PythonError { text, .. })) => {
                 self.log.push(format!(
-                    "hook_eval: condition '{kind}' error for hook '{id}': {message}"
+                    "hook_eval: condition '{kind}' error for hook '{id}': {text}"
                 ));
                 return false;
             }
@@ -236,7 +236,7 @@ fn end_details(
     fire_count: u64,
     tokens_before: i64,
     state: &mut TurnState,
-) -> Result<Map<String, Value>, Fault> {
+) -> Result<Map<String, Value>, PythonError> {
     let params = &hook.action.params;
     let mut details = vec![("fire_count", json!(fire_count))];
     match &*hook.action.kind {

@@ -1,7 +1,7 @@
 //! The mild shortening of long messages, which the shipped code contains but never calls.
 
-use super::fault::{Fault, head, signed, tail};
 use crate::chat::ChatMessage;
+use crate::systems::python::{PythonError, head, signed, tail};
 
 /// Characters from which a message is snipped by default.
 pub const THRESHOLD: i64 = 16_000;
@@ -19,9 +19,9 @@ const OF_OTHERS: (usize, usize) = (4_000, 1_000);
 ///
 /// # Errors
 /// `IndexError` on an empty conversation, as the original raises it.
-pub fn snip_oversized(messages: &mut [ChatMessage], threshold: i64) -> Result<usize, Fault> {
+pub fn snip_oversized(messages: &mut [ChatMessage], threshold: i64) -> Result<usize, PythonError> {
     if messages.is_empty() {
-        return Err(Fault::out_of_range());
+        return Err(PythonError::out_of_range());
     }
     let end = messages.len().saturating_sub(SPARED).max(1);
     let mut snipped = 0;

@@ -115,7 +115,7 @@ impl IndexedTool {
         let sentence = self.description.split('.').next();
         sentence
             .unwrap_or_default()
-            .trim_matches(super::fault::is_space)
+            .trim_matches(crate::systems::python::is_space)
     }
 }
 

@@ -5,13 +5,13 @@
 
 use super::count::{Llm, uncounted};
 use super::event::RunError;
-use super::text::head;
 use crate::chat::{ChatMessage, Content, Fields, message_to_json, python_str};
+use crate::systems::python::head;
 use serde_json::{Value, json};
 
 const NOTICE: &str = "\n\n[TRUNCATED]";
 /// `MAX_OUTPUT_TOKEN_RESERVATION`: the most tokens reserved for the answer here.
-const MOST_RESERVED: i64 = 16_384;
+const MAX_RESERVED: i64 = 16_384;
 
 /// A truncated result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct Fair {
 /// # Errors
 /// [`RunError`] if the conversation overflows even without any result, or a result has no name.
 pub fn truncate_fairly(llm: &Llm, messages: &mut [ChatMessage]) -> Result<Fair, RunError> {
-    let (window, reserved) = (llm.limits.window, llm.limits.max_output.min(MOST_RESERVED));
+    let (window, reserved) = (llm.limits.window, llm.limits.max_output.min(MAX_RESERVED));
     let mut others: Vec<_> = messages.iter().filter(|m| !m.is("tool")).cloned().collect();
     let without_tools = llm.count(&mut others, &[]).total;
     if without_tools >= window - reserved {

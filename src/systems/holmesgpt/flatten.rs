@@ -2,10 +2,10 @@
 
 use super::count::uncounted;
 use super::image::is_image;
-use super::text::strip_end;
 use crate::chat::{
     Arguments, Block, Call, Calls, ChatMessage, Content, Fields, Text, call_from_json, python_str,
 };
+use crate::systems::python::strip_end;
 use serde_json::Value;
 
 /// Converts calls to lines of the assistant's text, and results to user messages

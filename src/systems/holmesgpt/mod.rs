@@ -13,7 +13,6 @@
 //! | `v038`, `legacy`, `fair_truncation` | older releases |
 //! | `spill`, `spilled_file`, `tool_result`, `tool_data` | oversized tool results |
 //! | `event`, `stats` | events, errors and costs of a run |
-//! | `text` | texts as Python treats them |
 
 mod actions;
 mod chunk;
@@ -33,7 +32,6 @@ mod spill;
 mod spilled_file;
 mod split;
 mod stats;
-mod text;
 mod tokenizer;
 mod tool_data;
 mod tool_definition;

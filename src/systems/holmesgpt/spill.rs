@@ -5,9 +5,9 @@
 
 use super::count::Llm;
 use super::spilled_file::{SpilledContent, SpilledFile, images, text_file};
-use super::text::head;
 use super::tool_data::{Status, ToolData};
 use super::tool_result::ToolResult;
+use crate::systems::python::head;
 
 /// Most characters of a failed call's preview.
 const ERROR_PREVIEW: usize = 500;

@@ -1,9 +1,9 @@
 //! A tool's result before conversion to a message, and the conversion.
 
 use super::image::is_image;
-use super::text::strip;
 use super::tool_data::{Status, ToolData, ToolImage};
 use crate::chat::{Block, ChatMessage, Content, Fields, Layout, Text, python_dumps, python_str};
+use crate::systems::python::strip;
 use serde_json::{Value, json};
 use std::sync::Arc;
 

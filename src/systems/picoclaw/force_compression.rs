@@ -6,10 +6,10 @@ use super::message::with_more_text;
 use super::{Edition, Stored};
 
 /// Before, a history of this many messages or fewer is unchanged.
-const LEAST_BEFORE: usize = 4;
+const MAX_UNCHANGED_BEFORE: usize = 4;
 
 /// As built, a history of this many messages or fewer is unchanged.
-const LEAST_AFTER: usize = 2;
+const MAX_UNCHANGED_AFTER: usize = 2;
 
 /// Log line after a compression.
 pub const EXECUTED: &str = "Forced compression executed";
@@ -46,7 +46,7 @@ pub fn force_compression(stored: &Stored, edition: Edition) -> Option<Compressed
 /// messages, and the last message. As proposed, the cut moves before the group of calls and results that contains it.
 fn drop_half_of_messages(stored: &Stored, edition: Edition) -> Option<Compressed> {
     let history = &stored.history;
-    if history.len() <= LEAST_BEFORE {
+    if history.len() <= MAX_UNCHANGED_BEFORE {
         return None;
     }
     let cut = 1 + (history.len() - 2) / 2;
@@ -70,7 +70,7 @@ fn drop_half_of_messages(stored: &Stored, edition: Edition) -> Option<Compressed
 /// summary, where notes accumulate.
 fn drop_half_of_turns(stored: &Stored) -> Option<Compressed> {
     let history = &stored.history;
-    if history.len() <= LEAST_AFTER {
+    if history.len() <= MAX_UNCHANGED_AFTER {
         return None;
     }
     let starts = turn_starts(history);

@@ -15,7 +15,7 @@ pub const STARTED: &str = "Memory threshold reached. Optimizing conversation his
 
 /// The most messages that are summarized at once, with the previous summary; more are split into two halves, without
 /// it.
-const MOST_AT_ONCE: usize = 10;
+const MAX_MESSAGES_AT_ONCE: usize = 10;
 
 /// Appended if messages were too large to be summarized.
 const OMITTED: &str =
@@ -91,7 +91,7 @@ pub fn summarize_session(
         return Ok(None);
     };
     let max_tokens = settings.max_tokens;
-    let mut summary = if plan.messages.len() > MOST_AT_ONCE {
+    let mut summary = if plan.messages.len() > MAX_MESSAGES_AT_ONCE {
         // The model does not receive the previous summary, which is lost here.
         let (first, second) = plan.messages.split_at(middle(&plan.messages));
         let first = summarize_batch(first, "", max_tokens, dialogue)?;

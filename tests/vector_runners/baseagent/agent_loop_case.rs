@@ -7,7 +7,8 @@ use super::agent_loop::{
 use super::exception::read_failure;
 use super::{heard, limits};
 use plimsoll::chat::{Ask, Block, ChatMessage, Content, Heard, message_from_json};
-use plimsoll::systems::baseagent::{Failure, PythonError, total_tokens};
+use plimsoll::systems::baseagent::{Failure, total_tokens};
+use plimsoll::systems::python::PythonError;
 use serde_json::{Map, Value, json};
 
 /// Usage of every answer.

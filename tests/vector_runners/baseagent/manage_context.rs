@@ -7,8 +7,9 @@ use plimsoll::systems::baseagent::log_lines::{
     OVERFLOW, compaction_result, insufficient, status, sufficient,
 };
 use plimsoll::systems::baseagent::{
-    Limits, PythonError, StopAtMarker, Texts, compact, prune_old_tool_outputs, total_tokens,
+    Limits, StopAtMarker, Texts, compact, prune_old_tool_outputs, total_tokens,
 };
+use plimsoll::systems::python::PythonError;
 use plimsoll::units::Tokens;
 
 /// The result of the management.

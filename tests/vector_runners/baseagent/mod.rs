@@ -11,9 +11,9 @@ use exception::read_exception;
 use manage_context::manage_context;
 use plimsoll::chat::{Ask, ChatMessage, Heard, converse, message_to_json};
 use plimsoll::systems::baseagent::{
-    Limits, MARKER, PythonError, StopAtMarker, message_tokens, middle_out, prune_old_tool_outputs,
-    total_tokens,
+    Limits, MARKER, StopAtMarker, message_tokens, middle_out, prune_old_tool_outputs, total_tokens,
 };
+use plimsoll::systems::python::PythonError;
 use plimsoll::units::Tokens;
 use serde_json::{Map, Value, json};
 use utf16::utf8_of;

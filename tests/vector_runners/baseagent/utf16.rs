@@ -1,6 +1,6 @@
 //! Texts that JSON cannot represent: unpaired surrogates, which case files escape.
 
-use plimsoll::systems::baseagent::PythonError;
+use plimsoll::systems::python::PythonError;
 
 /// Decodes UTF-16 units to text as `str.encode` does: half of a surrogate pair is an error.
 ///

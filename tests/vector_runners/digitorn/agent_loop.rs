@@ -5,11 +5,12 @@
 use plimsoll::chat::{Call, Calls, ChatMessage, Content, Dialogue, Wants};
 use plimsoll::systems::digitorn::clock::Clock;
 use plimsoll::systems::digitorn::compact::Surroundings;
-use plimsoll::systems::digitorn::fault::{Fault, Stop};
 use plimsoll::systems::digitorn::runner::HookRunner;
+use plimsoll::systems::digitorn::stop::Stop;
 use plimsoll::systems::digitorn::tool_result::{cut_result, max_result_chars};
 use plimsoll::systems::digitorn::turn_limit::turn_limit_warning;
 use plimsoll::systems::digitorn::turn_state::TurnState;
+use plimsoll::systems::python::PythonError;
 
 /// A user message and the turns until its answer.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -152,7 +153,7 @@ impl AgentLoop<'_> {
     }
 }
 
-fn measure(state: &mut TurnState) -> Result<(f64, i64), Fault> {
+fn measure(state: &mut TurnState) -> Result<(f64, i64), PythonError> {
     Ok((state.token_pressure()?, state.estimated_tokens()?))
 }
 

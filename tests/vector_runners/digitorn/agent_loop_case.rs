@@ -5,8 +5,8 @@ use super::hooks::{hooks_of, state_of, stub};
 use super::{Case, Setting, messages_to_json};
 use plimsoll::chat::{ChatMessage, converse, message_from_json};
 use plimsoll::systems::digitorn::clock::Clock;
-use plimsoll::systems::digitorn::fault::Stop;
 use plimsoll::systems::digitorn::runner::HookRunner;
+use plimsoll::systems::digitorn::stop::Stop;
 use serde_json::{Value, json};
 
 /// The clock before the first turn.
@@ -39,7 +39,7 @@ pub(super) fn run_agent_loop(case: &Case) -> Value {
                 match agent.answer(exchange, setting.around(), dialogue) {
                     Ok(turns) => traces.extend(turns),
                     Err(Stop::Wants(wants)) => return Err(wants),
-                    Err(Stop::Fault(fault)) => return Ok(Err(fault)),
+                    Err(Stop::Raised(error)) => return Ok(Err(error)),
                 }
             }
             Ok(Ok((agent.state.messages, traces)))
@@ -55,7 +55,7 @@ pub(super) fn run_agent_loop(case: &Case) -> Value {
             "trace": traces.iter().map(trace_to_json).collect::<Value>(),
             "summary_llm_calls": n_requests,
         }),
-        Err(fault) => json!({"error": fault.to_string()}),
+        Err(error) => json!({"error": error.to_string()}),
     }
 }
 

@@ -9,12 +9,12 @@ mod request;
 use super::{Answer, Case, NotCovered, messages_from_json, messages_to_json, texts, unstated};
 use plimsoll::systems::digitorn::compact::Surroundings;
 use plimsoll::systems::digitorn::estimate::{hook_tokens, log_tokens};
-use plimsoll::systems::digitorn::fault::Fault;
 use plimsoll::systems::digitorn::reminder::ReminderInputs;
 use plimsoll::systems::digitorn::tool_index::ToolIndex;
 use plimsoll::systems::digitorn::tool_injection::ToolInjection;
 use plimsoll::systems::digitorn::turn_state::{NEVER_COMPACTED, TurnState};
 use plimsoll::systems::digitorn::{emergency, safe_split, snip, window};
+use plimsoll::systems::python::PythonError;
 use serde_json::{Map, Value, json};
 
 /// Runs one case.
@@ -67,8 +67,8 @@ fn number(config: &Value, key: &str, default: i64) -> i64 {
 }
 
 /// Returns a value, or the exception raised instead.
-fn or_error(result: Result<impl Into<Value>, Fault>) -> Value {
-    result.map_or_else(|fault| json!({"error": fault.to_string()}), Into::into)
+fn or_error(result: Result<impl Into<Value>, PythonError>) -> Value {
+    result.map_or_else(|error| json!({"error": error.to_string()}), Into::into)
 }
 
 /// Tools and resources of a case.
@@ -136,7 +136,7 @@ fn emergency(case: &Case) -> Value {
             "tokens_after": or_error(log_tokens(&done.messages)),
             "last_compact_turn_after": number(config, "last_compact_turn", NEVER_COMPACTED),
         }),
-        Err(fault) => json!({"error": fault.to_string()}),
+        Err(error) => json!({"error": error.to_string()}),
     }
 }
 
@@ -186,7 +186,7 @@ fn snip(case: &Case) -> Value {
     let threshold = number(&case.config, "threshold_chars", snip::THRESHOLD);
     match snip::snip_oversized(&mut input, threshold) {
         Ok(snipped) => json!({"messages": messages_to_json(&input), "snipped": snipped}),
-        Err(fault) => json!({"error": fault.to_string()}),
+        Err(error) => json!({"error": error.to_string()}),
     }
 }
 

@@ -9,9 +9,10 @@ mod middle_out;
 mod prune;
 
 use super::estimate::countable_tokens;
-use super::{Failure, Limits, PythonError};
+use super::{Failure, Limits};
 use crate::chat::{ChatMessage, Messages, Shape};
 use crate::engine::{NamedAction, NamedMeter, Rewritten, Scene};
+use crate::systems::python::PythonError;
 use crate::units::Tokens;
 
 /// Actions of presets.

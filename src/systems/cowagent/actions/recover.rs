@@ -2,7 +2,7 @@
 
 use super::super::emergency::{Recovery, trim_for_overflow};
 use super::super::error::{
-    FORMAT_ERROR, MAX_RETRIES, Meaning, OVERFLOW_ERROR, meaning, wait_seconds,
+    ErrorKind, FORMAT_ERROR, MAX_RETRIES, OVERFLOW_ERROR, classify, wait_seconds,
 };
 use super::super::restore::restore;
 use super::super::turn::turns;
@@ -68,9 +68,9 @@ fn other_error(scene: &Scene<'_>) -> Option<Rewritten> {
     if error.is_empty() {
         return None;
     }
-    let done = match meaning(error, true) {
-        Meaning::Overflow => return None,
-        Meaning::Format => {
+    let done = match classify(error, true) {
+        ErrorKind::Overflow => return None,
+        ErrorKind::Format => {
             let (system, conversation) = split_instructions(&scene.messages);
             Rewritten {
                 messages: Some(system.to_vec()),
@@ -84,14 +84,14 @@ fn other_error(scene: &Scene<'_>) -> Option<Rewritten> {
                 ..Rewritten::default()
             }
         }
-        Meaning::Passing => Rewritten {
+        ErrorKind::Temporary => Rewritten {
             log: vec![
                 format!("warning: ⚠️ LLM API error (attempt 1/{MAX_RETRIES}): {error}"),
                 format!("sleep: {}", wait_seconds(error, 0)),
             ],
             ..Rewritten::default()
         },
-        Meaning::Final => Rewritten {
+        ErrorKind::Final => Rewritten {
             log: vec![format!("error: ❌ LLM call error (non-retryable): {error}")],
             halt: Some(error.to_owned()),
             ..Rewritten::default()

@@ -1,6 +1,6 @@
 //! Actions that write messages to the daily memory file.
 
-use super::super::error::{Meaning, meaning};
+use super::super::error::{ErrorKind, classify};
 use super::super::flush::{Flush, Flushed, Reason, daily_entry, daily_header, day_and_hour, flush};
 use super::super::inject::inject;
 use super::super::summary::Summarizer;
@@ -51,7 +51,7 @@ pub(super) struct RememberAll;
 
 impl Rewrite for RememberAll {
     fn rewrite(&self, scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
-        if !scene.error.is_empty() && meaning(scene.error, true) != Meaning::Overflow {
+        if !scene.error.is_empty() && classify(scene.error, true) != ErrorKind::Overflow {
             return Ok(Rewritten::default());
         }
         let mut memory = DailyMemory::of(&scene);

@@ -65,7 +65,7 @@ impl Rewrite for Emergency {
         };
         let done = match done {
             Ok(done) => done,
-            Err(fault) => return Ok(halted(fault.message)),
+            Err(raised) => return Ok(halted(raised.text)),
         };
         let after = log_tokens(&done.messages);
         Ok(Rewritten {

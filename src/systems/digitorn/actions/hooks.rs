@@ -3,9 +3,7 @@
 use super::super::clock::Clock;
 use super::super::compact::Surroundings;
 use super::super::document::as_documented;
-use super::super::fault::signed;
-use super::super::hook::HookEvent;
-use super::super::hook::{Hook, HookState, in_order};
+use super::super::hook::{Hook, HookEvent, HookState, in_order};
 use super::super::notes::Wording;
 use super::super::runner::HookRunner;
 use super::super::tool_index::ToolIndex;
@@ -13,6 +11,7 @@ use super::super::turn_state::{NEVER_COMPACTED, TurnState};
 use super::{Reading, documented, mode_of, only, reminder_inputs, terms};
 use crate::chat::{Dialogue, Layout, Messages, Rule, Shape, Wants, python_dumps};
 use crate::engine::{Hook as At, Memory, NamedAction, Rewrite, Rewritten, Scene};
+use crate::systems::python::signed;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;

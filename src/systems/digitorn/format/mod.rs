@@ -3,24 +3,24 @@
 mod number;
 mod spec;
 
-use super::fault::Fault;
 use crate::chat::python_str;
+use crate::systems::python::PythonError;
 use serde_json::{Value, json};
 
 /// Deepest nesting of fields within format specifications.
-const DEEPEST: usize = 2;
+const MAX_DEPTH: usize = 2;
 
 /// Fills the fields of a template.
 ///
 /// # Errors
 /// As the original raises: unknown names, positions, broken braces, formats that do not fit.
-pub fn format_text(template: &str, fields: &[(&str, i64)]) -> Result<String, Fault> {
-    expand(template, fields, DEEPEST)
+pub fn format_text(template: &str, fields: &[(&str, i64)]) -> Result<String, PythonError> {
+    expand(template, fields, MAX_DEPTH)
 }
 
-fn expand(template: &str, fields: &[(&str, i64)], depth: usize) -> Result<String, Fault> {
+fn expand(template: &str, fields: &[(&str, i64)], depth: usize) -> Result<String, PythonError> {
     let Some(depth) = depth.checked_sub(1) else {
-        return Err(Fault::of_value("Max string recursion exceeded"));
+        return Err(PythonError::of_value("Max string recursion exceeded"));
     };
     let mut out = String::new();
     let mut rest = template;
@@ -38,7 +38,9 @@ fn expand(template: &str, fields: &[(&str, i64)], depth: usize) -> Result<String
             out.push_str(&field.fill(fields, depth)?);
             rest = after;
         } else {
-            return Err(Fault::of_value("Single '}' encountered in format string"));
+            return Err(PythonError::of_value(
+                "Single '}' encountered in format string",
+            ));
         }
     }
     out.push_str(rest);
@@ -54,19 +56,21 @@ struct Field<'a> {
 
 impl<'a> Field<'a> {
     /// Parses a field after its opening brace, and returns the rest of the text.
-    fn parse(text: &'a str) -> Result<(Self, &'a str), Fault> {
+    fn parse(text: &'a str) -> Result<(Self, &'a str), PythonError> {
         if text.is_empty() {
-            return Err(Fault::of_value("Single '{' encountered in format string"));
+            return Err(PythonError::of_value(
+                "Single '{' encountered in format string",
+            ));
         }
         let mut in_brackets = false;
         let end = text.find(|c| {
             in_brackets = (in_brackets || c == '[') && c != ']';
             c == '{' || (matches!(c, '}' | ':' | '!') && !in_brackets)
         });
-        let unended = || Fault::of_value("expected '}' before end of string");
+        let unended = || PythonError::of_value("expected '}' before end of string");
         let (name, from) = text.split_at(end.ok_or_else(unended)?);
         if from.starts_with('{') {
-            return Err(Fault::of_value("unexpected '{' in field name"));
+            return Err(PythonError::of_value("unexpected '{' in field name"));
         }
         let mut field = Self {
             name,
@@ -77,7 +81,11 @@ impl<'a> Field<'a> {
         if let Some(after) = from.strip_prefix('!') {
             let mut chars = after.chars();
             let no_conversion = "end of string while looking for conversion specifier";
-            field.conversion = Some(chars.next().ok_or_else(|| Fault::of_value(no_conversion))?);
+            field.conversion = Some(
+                chars
+                    .next()
+                    .ok_or_else(|| PythonError::of_value(no_conversion))?,
+            );
             rest = chars.as_str();
         }
         let after = field.parse_spec(rest)?;
@@ -85,12 +93,12 @@ impl<'a> Field<'a> {
     }
 
     /// Parses the part after name and conversion, and returns the text after the closing brace.
-    fn parse_spec(&mut self, rest: &'a str) -> Result<&'a str, Fault> {
+    fn parse_spec(&mut self, rest: &'a str) -> Result<&'a str, PythonError> {
         if let Some(after) = rest.strip_prefix('}') {
             return Ok(after);
         }
         let Some(spec) = rest.strip_prefix(':') else {
-            return Err(Fault::of_value(if rest.is_empty() {
+            return Err(PythonError::of_value(if rest.is_empty() {
                 "unmatched '{' in format spec"
             } else {
                 "expected ':' after conversion specifier"
@@ -105,13 +113,13 @@ impl<'a> Field<'a> {
             }
             open == 0
         });
-        let unmatched = || Fault::of_value("unmatched '{' in format spec");
+        let unmatched = || PythonError::of_value("unmatched '{' in format spec");
         let (spec, after) = spec.split_at(end.ok_or_else(unmatched)?);
         self.spec = spec;
         Ok(after.strip_prefix('}').unwrap_or_default())
     }
 
-    fn fill(&self, fields: &[(&str, i64)], depth: usize) -> Result<String, Fault> {
+    fn fill(&self, fields: &[(&str, i64)], depth: usize) -> Result<String, PythonError> {
         let value = self.value(fields)?;
         let spec = if self.spec.contains(['{', '}']) {
             expand(self.spec, fields, depth)?
@@ -121,33 +129,33 @@ impl<'a> Field<'a> {
         match self.conversion {
             None => number::format_int(value, &spec),
             Some('s' | 'r' | 'a') => number::format_str(&value.to_string(), &spec),
-            Some(other) => Err(Fault::of_value(format!(
+            Some(other) => Err(PythonError::of_value(format!(
                 "Unknown conversion specifier {other}"
             ))),
         }
     }
 
-    fn value(&self, fields: &[(&str, i64)]) -> Result<i64, Fault> {
+    fn value(&self, fields: &[(&str, i64)]) -> Result<i64, PythonError> {
         let end = self.name.find(['.', '[']).unwrap_or(self.name.len());
         let (first, path) = self.name.split_at(end);
         if first.bytes().all(|b| b.is_ascii_digit()) {
             let index = if first.is_empty() { "0" } else { first };
             let why = format!("Replacement index {index} out of range for positional args tuple");
-            return Err(Fault::new("IndexError", why));
+            return Err(PythonError::new("IndexError", why));
         }
         let found = fields.iter().find(|(name, _)| *name == first);
         let Some((_, value)) = found else {
-            return Err(Fault::new("KeyError", quoted(first)));
+            return Err(PythonError::new("KeyError", quoted(first)));
         };
         match path {
             "" | ".real" | ".numerator" => Ok(*value),
             ".denominator" => Ok(1),
             ".imag" => Ok(0),
             _ => Err(path.strip_prefix('.').map_or_else(
-                || Fault::of_type("'int' object is not subscriptable"),
+                || PythonError::of_type("'int' object is not subscriptable"),
                 |attribute| {
                     let why = format!("'int' object has no attribute '{attribute}'");
-                    Fault::new("AttributeError", why)
+                    PythonError::new("AttributeError", why)
                 },
             )),
         }

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 pub const KEEP_RECENT: i64 = 3;
 
 /// Messages that an emergency always keeps.
-const LEAST_KEPT: i64 = 4;
+const MIN_KEPT: i64 = 4;
 
 /// Phrases of an error that identify an overflow, case-insensitive.
 const OVERFLOWS: &[&str] = &[
@@ -42,7 +42,7 @@ pub fn emergency_keep_recent(keep_recent: i64) -> i64 {
     } else {
         keep_recent
     };
-    (keep / 2).max(LEAST_KEPT)
+    (keep / 2).max(MIN_KEPT)
 }
 
 /// Returns the bytes of texts and roles plus 4 per message, / 4, rounded down once.

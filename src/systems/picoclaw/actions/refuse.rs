@@ -9,7 +9,7 @@ use crate::systems::picoclaw::estimate::tool_tokens;
 use crate::systems::picoclaw::force_compression::{Compressed, EXECUTED, force_compression};
 use crate::systems::picoclaw::overflow::{COMPRESSING, DETECTED, REFUSED, rebuild_after_refusal};
 use crate::systems::picoclaw::prompt::Prompt;
-use crate::systems::picoclaw::provider_error::{Meaning, meaning};
+use crate::systems::picoclaw::provider_error::{ErrorKind, classify};
 use crate::systems::picoclaw::{Conversation, Edition};
 use std::sync::Arc;
 
@@ -71,13 +71,13 @@ fn other_error(error: &str, edition: Edition) -> Option<Rewritten> {
     if error.is_empty() {
         return None;
     }
-    let done = match meaning(error, edition) {
-        Meaning::TooLong => return None,
-        Meaning::Passing => Rewritten {
+    let done = match classify(error, edition) {
+        ErrorKind::Overflow => return None,
+        ErrorKind::Temporary => Rewritten {
             log: vec![format!("{RETRYING}: {error}")],
             ..Rewritten::default()
         },
-        Meaning::Final => Rewritten {
+        ErrorKind::Final => Rewritten {
             halt: Some(format!("LLM call failed after retries: {error}")),
             ..Rewritten::default()
         },

@@ -2,7 +2,8 @@
 
 use super::*;
 use plimsoll::chat::{BlockBody, message_to_json};
-use plimsoll::systems::baseagent::{Limits, PythonError};
+use plimsoll::systems::baseagent::Limits;
+use plimsoll::systems::python::PythonError;
 use serde_json::json;
 use std::collections::VecDeque;
 

@@ -2,7 +2,7 @@
 
 use super::{Environment, Run, user_text};
 use plimsoll::systems::cowagent::loop_guard::ask_for_report;
-use plimsoll::systems::cowagent::strip;
+use plimsoll::systems::python::strip;
 
 /// The answer if the model returns no text.
 const NO_ANSWER: &str = "抱歉，我暂时无法生成回复。请尝试换一种方式描述你的需求，或稍后再试。";
