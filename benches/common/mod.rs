@@ -1,7 +1,7 @@
 //! A generated session for benchmarks: a user message every 20 messages, otherwise calls with results of 10 to 1,500
 //! words.
 
-use std::fmt::Write as _;
+mod record;
 
 /// Number of messages of the usual session.
 pub(crate) const MESSAGES: usize = 10_000;
@@ -40,23 +40,7 @@ pub(crate) fn file_with(messages: usize, most_words: usize) -> Vec<u8> {
                 result
             }
         };
-        let (kind, parent) = if idx % 2 == 1 {
-            ("assistant", idx)
-        } else {
-            ("user", idx)
-        };
-        let parent = if idx == 0 {
-            "null".to_owned()
-        } else {
-            format!("\"u-{}\"", parent - 1)
-        };
-        writeln!(
-            text,
-            r#"{{"type":"{kind}","uuid":"u-{idx}","parentUuid":{parent},"sessionId":"s","version":"2.1.99","isSidechain":false,"timestamp":"2026-11-01T10:{:02}:{:02}.000Z","message":{message}}}"#,
-            idx / 60 % 60,
-            idx % 60
-        )
-        .expect("writing to a string succeeds");
+        record::add(&mut text, idx, &message);
     }
     text.into_bytes()
 }

@@ -1,6 +1,6 @@
 //! Generated sessions in which the model reuses files, names and lines of earlier results, mostly recent ones.
 
-use std::fmt::Write as _;
+mod record;
 
 /// A generator of reproducible numbers.
 struct Random(u64);
@@ -32,18 +32,7 @@ pub(crate) fn file(messages: usize) -> Vec<u8> {
             n if n % 2 == 1 => call_message(call, &mut random),
             _ => result_message(call - 1, &mut random),
         };
-        let kind = ["user", "assistant"][idx % 2];
-        let parent = match idx {
-            0 => "null".to_owned(),
-            _ => format!("\"u-{}\"", idx - 1),
-        };
-        writeln!(
-            text,
-            r#"{{"type":"{kind}","uuid":"u-{idx}","parentUuid":{parent},"sessionId":"s","version":"2.1.99","isSidechain":false,"timestamp":"2026-11-01T10:{:02}:{:02}.000Z","message":{message}}}"#,
-            idx / 60 % 60,
-            idx % 60
-        )
-        .expect("writing to a string succeeds");
+        record::add(&mut text, idx, &message);
     }
     text.into_bytes()
 }
