@@ -82,7 +82,7 @@ pub(super) fn len(value: &Value) -> Result<usize, PythonError> {
 }
 
 /// `bool(value)`.
-pub(super) fn is_true(value: &Value) -> bool {
+pub fn is_true(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::Bool(flag) => *flag,
@@ -145,13 +145,13 @@ pub(super) fn strip_end(text: &str) -> &str {
 }
 
 /// `text[:n]`, in characters.
-pub(super) fn head(text: &str, n: usize) -> &str {
+pub fn head(text: &str, n: usize) -> &str {
     let end = text.char_indices().nth(n);
     end.map_or(text, |(at, _)| &text[..at])
 }
 
 /// Returns the last `n` characters of a text.
-pub(super) fn tail(text: &str, n: usize) -> &str {
+pub fn tail(text: &str, n: usize) -> &str {
     let Some(before) = n.checked_sub(1) else {
         return "";
     };

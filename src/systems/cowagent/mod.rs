@@ -18,11 +18,9 @@
 //! | `error`, `emergency` | provider errors, reduction after an overflow |
 //! | `restore` | the conversation after a restart |
 //! | `statistics` | the command `/context` |
-//! | `convert` | conversion to `OpenAI` messages |
 
 mod actions;
 mod block;
-mod convert;
 mod emergency;
 mod error;
 mod estimate;
@@ -40,7 +38,6 @@ mod turn;
 mod window;
 
 pub use actions::ACTIONS;
-pub use convert::to_openai;
 pub use emergency::{Recovery, trim_for_overflow};
 pub use error::{
     FORMAT_ERROR, MAX_RETRIES, OVERFLOW_ERROR, is_format_error, is_overflow, is_retryable,

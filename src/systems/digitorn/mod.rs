@@ -15,7 +15,6 @@
 //! | `safe_split` | position of the cut |
 //! | `emergency`, `turn_limit` | a rejected request, the end of the turns |
 //! | `tool_result`, `provider_view` | messages that enter the conversation and leave for the provider |
-//! | `snip` | shortening of long messages, never called by the original |
 //! | `document` | differences between the document and the code |
 //! | `go_rewrite` | the later rewrite in Go |
 //! | `stop` | the reason why a rule stopped |
@@ -41,7 +40,6 @@ mod python_json;
 pub mod reminder;
 pub mod runner;
 pub mod safe_split;
-pub mod snip;
 pub mod stop;
 pub mod tool_index;
 pub mod tool_injection;

@@ -3,9 +3,7 @@
 //! Source: `runtime/messages.py` of mbathe/digitorn-bridge @0828486f.
 
 use super::python_json::{Top, list, object, read};
-use crate::chat::{Layout, python_dumps};
 use crate::systems::python::{head, signed};
-use serde_json::{Map, Value};
 
 /// Characters that a result may have in any window.
 const MIN_CHARS: i64 = 4_000;
@@ -23,29 +21,6 @@ const MAX_SHORT_LIST: usize = 10;
 pub fn max_result_chars(max_tokens: i64, output_reserved: i64) -> i64 {
     let tokens = max_tokens.saturating_sub(output_reserved).div_euclid(2);
     tokens.saturating_mul(4).max(MIN_CHARS)
-}
-
-/// Converts a result to text: a text as it is, the data of a success, the error and data of a failure, otherwise JSON.
-pub fn serialize_result(result: &Value) -> String {
-    let written = |value: &Value| python_dumps(value, Layout::UNICODE);
-    let data = result.get("data").unwrap_or(&Value::Null);
-    match (result, result.get("success")) {
-        (Value::String(text), _) => text.clone(),
-        (_, Some(Value::Bool(true))) => written(data),
-        (Value::Object(fields), Some(Value::Bool(false))) => {
-            let error = fields.get("error").cloned().unwrap_or(Value::Null);
-            let mut payload = Map::from_iter([("error".to_owned(), error)]);
-            match data {
-                Value::Object(fields) => payload.extend(fields.clone()),
-                data if crate::systems::python::is_true(data) => {
-                    payload.insert("data".to_owned(), data.clone());
-                }
-                _ => {}
-            }
-            written(&Value::Object(payload))
-        }
-        (other, _) => written(other),
-    }
 }
 
 /// Cuts a result with more characters than allowed. A list loses items at its end, an object those of its `entries`.

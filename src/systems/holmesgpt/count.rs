@@ -59,21 +59,6 @@ pub struct Usage {
     pub other: i64,
 }
 
-impl Usage {
-    /// Returns the fields as stored.
-    pub fn to_json(self) -> Value {
-        json!({
-            "total_tokens": self.total,
-            "tools_tokens": self.tools,
-            "system_tokens": self.system,
-            "user_tokens": self.user,
-            "tools_to_call_tokens": self.tools_to_call,
-            "assistant_tokens": self.assistant,
-            "other_tokens": self.other,
-        })
-    }
-}
-
 impl Llm {
     /// Makes a model with the count of release 0.38 and later.
     pub fn new(model: &str, tokenizer: Tokenizer, limits: Limits) -> Self {

@@ -7,7 +7,6 @@ use super::count::{Llm, uncounted};
 use super::event::RunError;
 use crate::chat::{ChatMessage, Content, Fields, message_to_json, python_str};
 use crate::systems::python::head;
-use serde_json::{Value, json};
 
 const NOTICE: &str = "\n\n[TRUNCATED]";
 /// `MAX_OUTPUT_TOKEN_RESERVATION`: the most tokens reserved for the answer here.
@@ -24,19 +23,6 @@ pub struct Truncation {
     pub end_index: usize,
     /// Its original tokens.
     pub original_tokens: i64,
-}
-
-impl Truncation {
-    /// Returns the fields as stored.
-    pub fn to_json(&self) -> Value {
-        json!({
-            "tool_call_id": self.tool_call_id,
-            "start_index": 0,
-            "end_index": self.end_index,
-            "tool_name": self.tool_name,
-            "original_token_count": self.original_tokens,
-        })
-    }
 }
 
 /// The values of a truncation, for inspection.

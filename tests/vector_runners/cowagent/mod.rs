@@ -1,6 +1,7 @@
 //! Cases of `CowAgent`.
 
 mod agent_run;
+mod convert;
 mod run_case;
 mod trim;
 
@@ -8,8 +9,7 @@ use super::{Answer, Case, NotCovered, messages_from_json, messages_to_json, obje
 use plimsoll::chat::ChatMessage;
 use plimsoll::systems::cowagent::{
     Ends, HISTORY_RESULT_CHARS, Recovery, compress_turn, cut_history, cut_reasoning,
-    message_tokens, messages_tokens, restore, sanitize, to_openai, trim_for_overflow,
-    trim_to_turns,
+    message_tokens, messages_tokens, restore, sanitize, trim_for_overflow, trim_to_turns,
 };
 use serde_json::{Map, Value, json};
 
@@ -18,7 +18,10 @@ pub(super) fn run(case: &Case) -> Answer {
     let given = messages_from_json(&case.input["messages"]);
     Ok(match case.stage.as_str() {
         "compress" => object([("messages", messages_to_json(&compress_turn(&given)))]),
-        "convert" => object([("openai_messages", messages_to_json(&to_openai(&given)))]),
+        "convert" => object([(
+            "openai_messages",
+            json!(convert::to_openai(given_json(case))),
+        )]),
         "emergency" => emergency(given),
         "estimate" => estimate(&given),
         "restore" => restored(case, &given),
@@ -41,6 +44,10 @@ pub(super) fn run(case: &Case) -> Answer {
         }
         other => return Err(NotCovered(format!("no stage named {other:?}"))),
     })
+}
+
+fn given_json(case: &Case) -> &[Value] {
+    case.input["messages"].as_array().map_or(&[], Vec::as_slice)
 }
 
 fn emergency(mut messages: Vec<ChatMessage>) -> Map<String, Value> {

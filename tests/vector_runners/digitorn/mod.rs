@@ -5,15 +5,16 @@ mod agent_loop_case;
 mod go_rewrite;
 mod hooks;
 mod request;
+mod snip;
 
 use super::{Answer, Case, NotCovered, messages_from_json, messages_to_json, texts, unstated};
 use plimsoll::systems::digitorn::compact::Surroundings;
 use plimsoll::systems::digitorn::estimate::{hook_tokens, log_tokens};
 use plimsoll::systems::digitorn::reminder::ReminderInputs;
-use plimsoll::systems::digitorn::tool_index::ToolIndex;
+use plimsoll::systems::digitorn::tool_index::{Category, IndexedTool, ToolIndex};
 use plimsoll::systems::digitorn::tool_injection::ToolInjection;
 use plimsoll::systems::digitorn::turn_state::{NEVER_COMPACTED, TurnState};
-use plimsoll::systems::digitorn::{emergency, safe_split, snip, window};
+use plimsoll::systems::digitorn::{emergency, safe_split, window};
 use plimsoll::systems::python::PythonError;
 use serde_json::{Map, Value, json};
 
@@ -86,7 +87,7 @@ impl Setting {
         let lines = config["setup_summary"].as_array().into_iter().flatten();
         let mode = config["tool_injection"].as_str();
         Self {
-            index: index.map(ToolIndex::from_json),
+            index: index.map(tool_index),
             setup_summary: lines
                 .map(|l| l.as_str().unwrap_or_default().to_owned())
                 .collect(),
@@ -112,6 +113,32 @@ impl Setting {
             reminder: self.reminder_inputs(),
             ..Surroundings::default()
         }
+    }
+}
+
+/// Parses `{categories: [{module_id, tool_names}], tools: [{fqn, description, examples}], specialists: {id: purpose},
+/// skills: [..]}`.
+fn tool_index(value: &Value) -> ToolIndex {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let items = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let texts = |value: &Value| items(value).iter().map(text).collect();
+    let category = |value: &Value| Category {
+        module_id: text(&value["module_id"]),
+        tool_names: texts(&value["tool_names"]),
+    };
+    let tool = |value: &Value| IndexedTool {
+        fqn: text(&value["fqn"]),
+        description: text(&value["description"]),
+        examples: items(&value["examples"]),
+    };
+    let specialists = value["specialists"].as_object().into_iter().flatten();
+    ToolIndex {
+        categories: items(&value["categories"]).iter().map(category).collect(),
+        tools: items(&value["tools"]).iter().map(tool).collect(),
+        specialists: specialists
+            .map(|(id, purpose)| (id.clone(), text(purpose)))
+            .collect(),
+        skills: texts(&value["skills"]),
     }
 }
 

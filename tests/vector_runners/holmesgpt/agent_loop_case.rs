@@ -1,17 +1,17 @@
 //! The stage `loop`: a whole run. The model and the tools follow a script.
 
-use super::super::{Answer, Case, messages_from_json};
+use super::super::{Answer, Case, messages_from_json, object};
 use super::agent_loop::{AgentLoop, Completion, Environment};
 use super::limit::{event_to_json, threshold};
 use super::scripted_answers::{heard, roles};
 use super::small::uncounted_json;
-use super::{llm, tools};
+use super::{llm, storage, tools};
 use plimsoll::chat::{
     Arguments, Ask, Call, Calls, ChatMessage, Content, Fields, Function, Heard, Layout,
     python_dumps,
 };
 use plimsoll::systems::holmesgpt::{
-    Event, Llm, RequestStats, Status, Storage, Summarizer, ToolData, ToolResult, V045_INSTRUCTION,
+    Event, Llm, RequestStats, Status, Summarizer, ToolData, ToolResult, V045_INSTRUCTION,
 };
 use serde_json::{Map, Value, json};
 
@@ -120,11 +120,7 @@ pub(super) fn call_stream(case: &Case) -> Answer {
             price: &price,
         },
         threshold: threshold(&case.config),
-        storage: Storage {
-            folder: case.config["tool_results_dir"].as_str(),
-            is_enabled: Storage::is_on(case.config["storage_enabled_env"].as_str()),
-            spares_failures: false,
-        },
+        storage: storage(case),
         max_steps: case.config["max_steps"].as_u64().unwrap_or(10) as usize,
         refuses_repeats: flag("tool_call_safeguards_enabled"),
         forgets_at_compaction: flag("reset_repeated_tool_call_check_after_compaction"),
@@ -147,17 +143,13 @@ pub(super) fn call_stream(case: &Case) -> Answer {
         "num_llm_calls": run.n_calls,
         "costs": run.stats.to_json(),
     });
-    let fields = [
+    Ok(object([
         ("requests", script.requests.into()),
         ("events", run.events.iter().map(event_json).collect()),
         ("final", if error.is_some() { Value::Null } else { last }),
         ("error", json!(error)),
         ("executed_tools", script.executed.into()),
-    ];
-    Ok(fields
-        .map(|(key, value)| (key.to_owned(), value))
-        .into_iter()
-        .collect())
+    ]))
 }
 
 /// Returns an event with its content, or only its name if it has none.

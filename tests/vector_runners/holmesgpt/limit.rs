@@ -2,7 +2,7 @@
 
 use super::super::{Answer, Case, messages_from_json};
 use super::scripted_answers::{described, heard};
-use super::small::uncounted_json;
+use super::small::{uncounted_json, usage_to_json};
 use super::{Version, is, llm, tools};
 use plimsoll::chat::{Ask, ChatMessage, Dialogue, Heard, Wants, converse};
 use plimsoll::systems::holmesgpt::{
@@ -85,7 +85,7 @@ pub(super) fn limit(case: &Case) -> Answer {
     let mut answer = Map::new();
     let mut put = |key: &str, value: Value| answer.insert(key.to_owned(), value);
     put("tokens_before", json!(before.total));
-    put("usage_before", before.to_json());
+    put("usage_before", usage_to_json(before));
     put("compaction_start_event", json!(start));
     put("llm_requests", requests.into());
     if let Some(error) = &limited.error {
@@ -136,7 +136,7 @@ pub(super) fn legacy(case: &Case) -> Answer {
     let mut answer = Map::new();
     let mut put = |key: &str, value: Value| answer.insert(key.to_owned(), value);
     put("tokens_before", json!(before.total));
-    put("usage_before", before.to_json());
+    put("usage_before", usage_to_json(before));
     put("llm_requests", requests.into());
     if let Some(RunError { kind, text }) = &limited.error {
         put("error", json!(kind));
@@ -145,7 +145,7 @@ pub(super) fn legacy(case: &Case) -> Answer {
         return Ok(answer);
     }
     let cut = limited.fair.iter().flat_map(|fair| &fair.truncations);
-    let cut: Value = cut.map(Truncation::to_json).collect();
+    let cut: Value = cut.map(truncation_to_json).collect();
     put("messages", uncounted_json(&limited.messages));
     put("tokens_after", json!(limited.tokens.total));
     put("compacted", json!(limited.is_compacted));
@@ -175,6 +175,16 @@ fn limit_input_context_window(
 
 fn texts(ids: &[std::sync::Arc<str>]) -> Value {
     ids.iter().map(|id| json!(&**id)).collect()
+}
+
+fn truncation_to_json(truncation: &Truncation) -> Value {
+    json!({
+        "tool_call_id": truncation.tool_call_id,
+        "start_index": 0,
+        "end_index": truncation.end_index,
+        "tool_name": truncation.tool_name,
+        "original_token_count": truncation.original_tokens,
+    })
 }
 
 /// Returns an event with its values.

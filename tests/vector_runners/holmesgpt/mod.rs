@@ -9,7 +9,7 @@ mod small;
 mod spill;
 
 use super::{Answer, Case, NotCovered};
-use plimsoll::systems::holmesgpt::{Limits, Llm, Overrides, Reserve, Tokenizer};
+use plimsoll::systems::holmesgpt::{Limits, Llm, Overrides, Reserve, Storage, Tokenizer};
 use serde_json::Value;
 
 /// Runs one case.
@@ -84,4 +84,30 @@ fn llm(case: &Case) -> Result<Llm, NotCovered> {
 /// Returns the tool definitions of a case.
 fn tools(case: &Case) -> &[Value] {
     case.input["tools"].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// Returns the storage of a case.
+fn storage(case: &Case) -> Storage<'_> {
+    Storage {
+        folder: case.config["tool_results_dir"].as_str(),
+        is_enabled: is_storage_on(case.config["storage_enabled_env"].as_str()),
+        spares_failures: is(case, Version::V038),
+    }
+}
+
+/// Parses `HOLMES_TOOL_RESULT_STORAGE_ENABLED`: JSON of its lower-cased text (default: true).
+fn is_storage_on(setting: Option<&str>) -> bool {
+    setting.is_none_or(|text| !matches!(&*text.trim().to_lowercase(), "false" | "0" | "null"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_storage_on;
+
+    #[test]
+    fn only_false_turns_storage_off() {
+        assert!(is_storage_on(None));
+        assert!(is_storage_on(Some("True")));
+        assert!(!is_storage_on(Some("FALSE")));
+    }
 }

@@ -4,7 +4,7 @@ use super::super::{Answer, Case, messages_from_json, messages_to_json};
 use super::{llm, overrides, tools};
 use plimsoll::chat::{ChatMessage, message_from_json};
 use plimsoll::systems::holmesgpt::{
-    Limits, Reserve, flatten_tool_messages, forget_counts, split_message,
+    Limits, Reserve, Usage, flatten_tool_messages, forget_counts, split_message,
 };
 use serde_json::{Map, Value, json};
 
@@ -15,11 +15,23 @@ pub(super) fn uncounted_json(messages: &[ChatMessage]) -> Value {
     messages_to_json(&messages)
 }
 
+pub(super) fn usage_to_json(usage: Usage) -> Value {
+    json!({
+        "total_tokens": usage.total,
+        "tools_tokens": usage.tools,
+        "system_tokens": usage.system,
+        "user_tokens": usage.user,
+        "tools_to_call_tokens": usage.tools_to_call,
+        "assistant_tokens": usage.assistant,
+        "other_tokens": usage.other,
+    })
+}
+
 pub(super) fn count(case: &Case) -> Answer {
     let llm = llm(case)?;
     let mut answer = Map::new();
     for (name, set) in case.input["message_sets"].as_object().into_iter().flatten() {
-        let without = llm.count(&mut messages_from_json(set), &[]).to_json();
+        let without = usage_to_json(llm.count(&mut messages_from_json(set), &[]));
         if tools(case).is_empty() {
             answer.insert(name.clone(), without);
             continue;
@@ -73,8 +85,9 @@ pub(super) fn limits(case: &Case) -> Map<String, Value> {
                 "max_output_token": limits.max_output,
                 "max_token_count_for_single_tool": limits.tool_cap,
             });
-            row["compaction_triggers_above_total_tokens"] = json!(limits.trigger(pct));
-            row["hard_input_limit_total_tokens"] = json!(limits.hard_input_limit());
+            row["compaction_triggers_above_total_tokens"] =
+                json!(limits.threshold(pct) - limits.max_output as f64);
+            row["hard_input_limit_total_tokens"] = json!(limits.window - limits.max_output);
             row
         });
     Map::from_iter([("rows".to_owned(), rows.collect())])

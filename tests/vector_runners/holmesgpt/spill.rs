@@ -1,11 +1,11 @@
 //! The stage `spill`: one tool result against its cap.
 
-use super::super::{Answer, Case};
+use super::super::{Answer, Case, object};
 use super::small::uncounted_json;
-use super::{Version, is, llm};
+use super::{Version, is, llm, storage};
 use plimsoll::systems::holmesgpt::{
-    SpilledContent, SpilledFile, Status, Storage, ToolData, ToolImage, ToolResult,
-    refuse_oversized_result, spill_oversized_result,
+    SpilledContent, SpilledFile, Status, ToolData, ToolImage, ToolResult, refuse_oversized_result,
+    spill_oversized_result,
 };
 use serde_json::{Map, Value, json};
 
@@ -24,23 +24,18 @@ pub(super) fn spill(case: &Case) -> Answer {
         }
     };
     let before = llm.count_message(&mut message(&result));
-    let storage = Storage {
-        folder: case.config["tool_results_dir"].as_str(),
-        is_enabled: Storage::is_on(case.config["storage_enabled_env"].as_str()),
-        spares_failures: is(case, Version::V038),
-    };
     let (returned, files) = if is_legacy {
         refuse_oversized_result(&llm, &mut result);
         (Value::Null, Vec::new())
     } else {
-        let spilling = spill_oversized_result(&llm, &mut result, storage);
+        let spilling = spill_oversized_result(&llm, &mut result, storage(case));
         (json!(spilling.tokens), spilling.files)
     };
     let mut now = message(&result);
     let data = result.data.to_json();
     let is_long = data.to_string().chars().count() > MAX_REPEATED_CHARS;
     let after = llm.count_message(&mut now);
-    let fields = [
+    Ok(object([
         ("returned_token_count", returned),
         ("message", uncounted_json(&[now])[0].clone()),
         ("status", json!(result.status.name())),
@@ -59,11 +54,7 @@ pub(super) fn spill(case: &Case) -> Answer {
         ),
         ("tokens_before", json!(before)),
         ("tokens_after", json!(after)),
-    ];
-    Ok(fields
-        .map(|(key, value)| (key.to_owned(), value))
-        .into_iter()
-        .collect())
+    ]))
 }
 
 fn file(file: &SpilledFile) -> (String, Value) {
