@@ -10,8 +10,8 @@
 //!
 //! # Algorithm
 //!
-//! 1. `pieces` splits the text into words, numbers, signs and blanks, by `character_class`. The published regular
-//!    expression is implemented by hand.
+//! 1. `pieces` splits the text into words, numbers, signs and blanks, by `character_class`. A handwritten scanner
+//!    replaces the published regular expression.
 //! 2. `piece_cache` looks up the count of each piece. Most words of a text repeat.
 //! 3. `ranks` counts a piece of up to 13 bytes within a single number.
 //! 4. `merge` counts a longer piece: by scanning up to a kilobyte, with a priority queue beyond it. A megabyte of one

@@ -37,7 +37,7 @@ pub struct ReminderInputs<'a> {
     pub tools: Option<&'a ToolIndex>,
     /// Lines about resources set up earlier.
     pub setup_summary: &'a [String],
-    /// The memory module's state; empty if there is none.
+    /// The memory module's state; empty without such a module.
     pub memory: &'a str,
 }
 

@@ -127,7 +127,7 @@ pub(super) fn decode(encoded: &str) -> Option<Vec<u8>> {
     STANDARD.decode(clean).ok()
 }
 
-/// Returns width and height from the header; the default size if the format is none of four.
+/// Returns width and height from the header; the default size for formats other than these four.
 fn dimensions(bytes: &[u8]) -> Option<(u32, u32)> {
     let known = [
         ImageType::Png,

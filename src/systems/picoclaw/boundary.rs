@@ -18,7 +18,7 @@ pub fn is_safe_boundary(history: &[ChatMessage], at: isize) -> bool {
 }
 
 /// Returns the safe position nearest to a target: the last turn that starts there or earlier, else the first that
-/// starts later; 0 if there is only one turn, and the target itself if there is none.
+/// starts later; 0 if there is only one turn, and the target itself without any turn.
 pub fn find_safe_boundary(history: &[ChatMessage], target: isize) -> usize {
     let Ok(target) = usize::try_from(target) else {
         return 0;

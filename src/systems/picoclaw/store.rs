@@ -12,7 +12,7 @@ use crate::session::WrittenKind;
 pub struct Stored {
     /// Its messages.
     pub history: Vec<ChatMessage>,
-    /// Its summary; empty if there is none.
+    /// Its summary; may be empty.
     pub summary: String,
 }
 

@@ -18,7 +18,7 @@ struct Setup {
     budget: Budget,
     /// The session afterwards.
     stored: Stored,
-    /// What is left out of the request.
+    /// The trimmed history of the request.
     trimmed: Trimmed,
     /// Events for listeners.
     events: Vec<Event>,

@@ -31,8 +31,8 @@ pub(super) fn with_missing_facts(summary: &str, dropped: &[ChatMessage]) -> Stri
     )
 }
 
-/// Returns whether a new summary lost a fact of the previous one. Compares its block of key facts, or all of it if
-/// there is none.
+/// Returns whether a new summary lost a fact of the previous one. Compares its block of key facts, or all of it
+/// without such a block.
 pub(super) fn loses_a_fact(prior: &str, next: &str) -> bool {
     let key_facts = key_facts(prior).filter(|facts| !facts.trim().is_empty());
     let next = next.to_lowercase();
