@@ -1,4 +1,4 @@
-//! Time to replay a policy over a session of 10,000 messages, whole and up to a call in its middle.
+//! One lane over a 10,000-message session, series included; and the same up to a call in its middle.
 
 mod common;
 #[path = "common/loaded.rs"]
@@ -13,7 +13,7 @@ static CASE: LazyLock<Case> =
     LazyLock::new(|| loaded::loaded(common::file_of(common::MESSAGES)).case);
 
 fn main() {
-    // Loads the file, which is not measured.
+    // Reading the file is no part of what is measured.
     LazyLock::force(&CASE);
     divan::main();
 }

@@ -17,13 +17,13 @@ const POINTS: usize = 1_000;
 const POLICIES: [&str; 3] = ["truncate", "prune", "summarize"];
 
 /// A session with the index of its names.
-struct IndexedSession {
+struct Known {
     case: Case,
     names: Names,
 }
 
-/// Returns the usual session with names: every result defines some, and every call uses eight names of earlier results,
-/// most of them recent. (Long recorded sessions have eight or nine such references per call.)
+/// The session of all benchmarks, with names: every result defines some, every call uses eight of earlier results, most
+/// of them lately read. (Long recorded sessions have eight or nine such references a call.)
 fn file(messages: usize) -> Vec<u8> {
     let text = String::from_utf8(common::file_of(messages)).expect("JSON");
     let named = |(idx, line): (usize, &str)| {
@@ -45,17 +45,17 @@ fn file(messages: usize) -> Vec<u8> {
     lines.join("\n").into_bytes()
 }
 
-fn indexed(messages: usize) -> IndexedSession {
+fn known(messages: usize) -> Known {
     let case = loaded::loaded(file(messages)).case;
     let names = Names::new(&case.session);
-    IndexedSession { case, names }
+    Known { case, names }
 }
 
-static SMALL: LazyLock<IndexedSession> = LazyLock::new(|| indexed(1_000));
-static USUAL: LazyLock<IndexedSession> = LazyLock::new(|| indexed(common::MESSAGES));
-static LARGE: LazyLock<IndexedSession> = LazyLock::new(|| indexed(100_000));
+static SMALL: LazyLock<Known> = LazyLock::new(|| known(1_000));
+static USUAL: LazyLock<Known> = LazyLock::new(|| known(common::MESSAGES));
+static LARGE: LazyLock<Known> = LazyLock::new(|| known(100_000));
 
-fn of_size(messages: usize) -> &'static IndexedSession {
+fn of_size(messages: usize) -> &'static Known {
     match messages {
         1_000 => &SMALL,
         common::MESSAGES => &USUAL,
@@ -64,12 +64,12 @@ fn of_size(messages: usize) -> &'static IndexedSession {
 }
 
 fn main() {
-    // Loads the file, which is not measured.
+    // Reading the file is no part of what is measured.
     LazyLock::force(&USUAL);
     divan::main();
 }
 
-/// Returns the policies with their usual axes.
+/// Every knob that is worth varying, over its whole range.
 fn subjects(policies: &[&str]) -> Vec<Subject> {
     let subject = |name: &&str| {
         let policy = presets::by_name(name).expect("bundled");
@@ -85,11 +85,8 @@ fn subjects(policies: &[&str]) -> Vec<Subject> {
 
 fn swept(gauge: &Gauge<'_>, subjects: &[Subject]) -> Vec<Point> {
     let points = plan(subjects, POINTS);
-    assert!(
-        points.len() >= POINTS - subjects.len(),
-        "all points are planned"
-    );
-    sweep(gauge, subjects, points, &Progress::default(), &|_, _| {}).expect("not cancelled")
+    assert!(points.len() >= POINTS - subjects.len(), "so many are meant");
+    sweep(gauge, subjects, points, &Progress::default(), &|_, _| {}).expect("nobody stops it")
 }
 
 /// Token totals of a thousand settings of one policy.
@@ -99,16 +96,16 @@ fn totals(bencher: divan::Bencher<'_, '_>, policy: &str) {
     bencher.bench(|| swept(&Gauge::of_tokens(&USUAL.case), &subjects));
 }
 
-/// Token totals of a thousand settings of all policies.
+/// The same, shared among the three.
 #[divan::bench(args = [1_000, 10_000, 100_000], sample_count = 20, max_time = 6)]
 fn totals_of_all(bencher: divan::Bencher<'_, '_>, messages: usize) {
-    let (session, subjects) = (of_size(messages), subjects(&POLICIES));
-    bencher.bench(|| swept(&Gauge::of_tokens(&session.case), &subjects));
+    let (known, subjects) = (of_size(messages), subjects(&POLICIES));
+    bencher.bench(|| swept(&Gauge::of_tokens(&known.case), &subjects));
 }
 
-fn gauge(session: &IndexedSession) -> Gauge<'_> {
-    let bills = Bills::new(&session.case, Billing::at(Prices::bundled()));
-    Gauge::new(&session.case, bills, &session.names)
+fn gauge(known: &Known) -> Gauge<'_> {
+    let bills = Bills::new(&known.case, Billing::at(Prices::bundled()));
+    Gauge::new(&known.case, bills, &known.names)
 }
 
 /// A thousand settings of one policy with cost and references at risk.
@@ -118,14 +115,14 @@ fn whole(bencher: divan::Bencher<'_, '_>, policy: &str) {
     bencher.bench(|| swept(&gauge(&USUAL), &subjects));
 }
 
-/// A thousand settings of all policies with cost and references at risk.
+/// The same, shared among the three.
 #[divan::bench(args = [1_000, 10_000, 100_000], sample_count = 3, max_time = 20)]
 fn whole_of_all(bencher: divan::Bencher<'_, '_>, messages: usize) {
-    let (session, subjects) = (of_size(messages), subjects(&POLICIES));
-    bencher.bench(|| swept(&gauge(session), &subjects));
+    let (known, subjects) = (of_size(messages), subjects(&POLICIES));
+    bencher.bench(|| swept(&gauge(known), &subjects));
 }
 
-/// The replay of one setting. Its price and its references follow.
+/// What one setting takes: the replay, its price, its references.
 #[divan::bench(args = POLICIES)]
 fn one_replay(bencher: divan::Bencher<'_, '_>, policy: &str) {
     let policy = presets::by_name(policy).expect("bundled");
@@ -148,7 +145,7 @@ fn one_count_of_references(bencher: divan::Bencher<'_, '_>, policy: &str) {
     bencher.bench(|| references_at_risk(&USUAL.names, &USUAL.case, &outcome));
 }
 
-/// The steps after a sweep.
+/// What follows the sweep.
 #[divan::bench]
 fn front_and_recommendation(bencher: divan::Bencher<'_, '_>) {
     let subjects = subjects(&POLICIES);

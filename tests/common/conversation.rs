@@ -127,7 +127,7 @@ impl Talk {
 pub(crate) fn case(talk: &Talk, window: u64) -> Case {
     let session = talk.session();
     let ledger = TokenLedger::count(&session, default_counter(), &Progress::default())
-        .expect("not cancelled");
+        .expect("nobody cancels");
     let windows = WindowPlan::constant(Tokens(window), session.steps.len(), WindowSource::ByHand);
     Case::new(Arc::new(session), ledger, windows)
 }
