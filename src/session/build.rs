@@ -2,65 +2,15 @@
 //! turn from 1 on, and steps refer to existing messages.
 
 use super::{
-    Calibration, Message, Part, RecordedCompaction, Role, Session, Source, Span, Step, StepsFrom,
-    Track, Usage,
+    Calibration, Draft, Message, Part, RecordedCompaction, Role, Session, Source, Span, Step,
+    StepDraft, StepsFrom, Track,
 };
-use crate::units::{Millis, Tokens};
+use crate::units::Tokens;
 use std::sync::Arc;
 
 /// Maximum number of messages that all compactions of a session keep in total. A file could list a hundred thousand
 /// compactions that each keep everything. Further compactions are left out.
 pub const MAX_KEPT: usize = 5_000_000;
-
-/// A message as a format reads it, without an index.
-#[derive(Clone, Debug)]
-pub struct Draft {
-    /// Id in the file.
-    pub id: Option<Box<str>>,
-    /// Role of the sender.
-    pub role: Role,
-    /// Time, if recorded.
-    pub time: Option<Millis>,
-    /// See [`Message::is_injected`].
-    pub is_injected: bool,
-    /// See [`Message::is_summary`].
-    pub is_summary: bool,
-    /// See [`Message::in_history`].
-    pub in_history: bool,
-    /// See [`Message::raw`].
-    pub raw: Vec<Span>,
-    /// Parts of the message.
-    pub parts: Vec<Part>,
-}
-
-impl Draft {
-    /// Creates an ordinary message of the history without an id or a time.
-    pub fn new(role: Role, parts: Vec<Part>) -> Self {
-        Self {
-            id: None,
-            role,
-            time: None,
-            is_injected: false,
-            is_summary: false,
-            in_history: true,
-            raw: Vec::new(),
-            parts,
-        }
-    }
-}
-
-/// A recorded model call, to be added directly before the assistant message it produced.
-#[derive(Clone, Debug, Default)]
-pub struct StepDraft {
-    /// Name of the model.
-    pub model: Option<String>,
-    /// Recorded context window.
-    pub window: Option<Tokens>,
-    /// Reported usage.
-    pub usage: Option<Usage>,
-    /// Time of the call.
-    pub time: Option<Millis>,
-}
 
 /// Collects messages, steps and compactions in file order.
 #[derive(Debug)]
@@ -184,6 +134,11 @@ impl SessionBuilder {
     /// Returns the step with this index, for adding what is recorded after its answer (usage).
     pub fn step_mut(&mut self, step: usize) -> Option<&mut Step> {
         self.session.steps.get_mut(step)
+    }
+
+    /// Returns the latest step, for adding what is recorded after its answer.
+    pub fn last_step_mut(&mut self) -> Option<&mut Step> {
+        self.session.steps.last_mut()
     }
 
     /// Returns the message with this index, for adding records that arrive later.

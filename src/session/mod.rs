@@ -7,25 +7,28 @@
 mod build;
 mod bytes;
 mod check;
-
+mod draft;
 mod identifier;
 mod implausible_usage;
 mod managed;
 mod message;
 mod packed;
 mod part;
+mod pieces;
 mod refused;
 mod track;
 
-pub use build::{Draft, MAX_KEPT, SessionBuilder, StepDraft};
-pub use bytes::{FileBytes, Pieces, Stretch};
+pub use build::{MAX_KEPT, SessionBuilder};
+pub use bytes::FileBytes;
 pub use check::{Issue, IssueKind, issues};
+pub use draft::{Draft, StepDraft};
 pub use identifier::identifiers;
 pub use implausible_usage::{ImplausibleUsage, remove_implausible_usage};
 pub use managed::{Calibration, Managed, ManagedEntry, ManagedPart, WrittenKind};
 pub use message::{Message, Role, Span, kind_of};
 pub use packed::Packer;
 pub use part::{Body, Kind, MediaKind, Part};
+pub use pieces::{Pieces, Stretch};
 pub use refused::says_too_long;
 pub use track::{Conversation, Size, Start, SubAgent, Track};
 
