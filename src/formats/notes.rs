@@ -1,6 +1,6 @@
 //! Warnings collected by byte position while a file is read.
 
-use super::{Warning, counts};
+use super::{Warning, counts, json};
 use crate::session::{FileBytes, Session, Usage};
 use crate::units::Tokens;
 use std::collections::HashSet;
@@ -40,6 +40,12 @@ pub(super) fn left_out_usage(sessions: &[Session]) -> Vec<Warning> {
         notes.warnings(&session.source.bytes)
     };
     sessions.iter().flat_map(of_session).collect()
+}
+
+/// Returns the warning about a message whose role the format does not define.
+pub(super) fn unknown_role(role: &str) -> String {
+    let role = json::shortened(role);
+    format!("a message with the unknown role `{role}` is kept, but not sent to the model")
 }
 
 /// Truncates the warnings to the maximum.

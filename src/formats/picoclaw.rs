@@ -9,25 +9,19 @@ use crate::progress::Progress;
 use crate::session::{Draft, Message, RecordedCompaction, Role, Session, Step};
 use serde_json::Value;
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "PicoClaw session",
     detect,
-    in_pieces: false,
     parse,
     export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
     recorded: &[RecordedData::Times, RecordedData::Compactions],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 /// Notation of these messages for reading and writing.
 const DIALECT: Dialect = Dialect {
     name: "picoclaw",
-    shape: message_list::CHAT,
-    is_request: false,
-    answers_in_runs: false,
     title: |members| json::str_at(members, &["key"]).map(str::to_owned),
     body,
     messages: |value, calls| Ok(vec![openai_chat::message(value, calls)?]),
@@ -36,6 +30,7 @@ const DIALECT: Dialect = Dialect {
         edit: openai_chat::edit,
         written: openai_chat::written,
     }),
+    ..Dialect::READ_ONLY
 };
 
 fn detect(probe: &Probe) -> Option<String> {

@@ -9,34 +9,28 @@
 
 use super::jsonl::{self, map_records};
 use super::notes::Notes;
+use super::read_log::ReadLog;
 use super::transcript::Transcript;
 use super::tree::Tree;
-use super::{
-    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, counts,
-    json,
-};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, Draft, Part, Role, Session, Span, StepDraft, SubAgent, Track, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "qwen_code",
     label: "Qwen Code session",
     detect,
-    in_pieces: false,
     parse,
-    export: None,
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,
         RecordedData::Compactions,
         RecordedData::SubAgents,
     ],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -179,16 +173,15 @@ fn usage(value: &Value) -> Option<Usage> {
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
-    let mut warnings = Vec::new();
-    let mut notes = Notes::default();
-    let entries = map_records(&input.bytes, progress, 1, &mut warnings, read)?;
+    let mut log = ReadLog::default();
+    let entries = map_records(&input.bytes, progress, 1, &mut log.warnings, read)?;
     let tree = Tree::new(
         entries
             .iter()
             .map(|e| (e.id.as_deref(), e.parent.as_deref())),
     );
     for at in &tree.orphans {
-        notes.add(
+        log.notes.add(
             entries[*at].span.start,
             "the previous record is missing; this one is assumed to follow the line before it",
         );
@@ -201,7 +194,6 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         .unwrap_or(entries.len().saturating_sub(1));
     let main = tree.path(leaf);
     let is_main: HashSet<usize> = main.iter().copied().collect();
-    let mut report = ImportReport::default();
     for (at, entry) in entries.iter().enumerate() {
         let on_main = is_main.contains(&at);
         let branch = match (on_main, entry.is_sidechain) {
@@ -209,14 +201,15 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             (false, true) => " (sub-agent)",
             (false, false) => " (another branch)",
         };
-        report.note(
+        log.report.note(
             &format!("{}{branch}", entry.label),
             on_main && is_context(at),
         );
     }
-    let mut sessions: Vec<Session> = read_path(input, &entries, &main, None, progress, &mut notes)?
-        .into_iter()
-        .collect();
+    let mut sessions: Vec<Session> =
+        read_path(input, &entries, &main, None, progress, &mut log.notes)?
+            .into_iter()
+            .collect();
     for leaf in tree.others(&main, is_context) {
         let number = sessions.len() + 1;
         let session = read_path(
@@ -225,7 +218,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             &tree.path(leaf),
             Some(number),
             progress,
-            &mut notes,
+            &mut log.notes,
         )?;
         let (kind, track) = if entries[leaf].is_sidechain {
             ("sub-agent", Track::SubAgent(SubAgent::default()))
@@ -238,22 +231,12 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             ..session
         }));
     }
-    if sessions.is_empty() {
-        let looks_like = "this looks like a Qwen Code session without a message".to_owned();
-        return Err(Refused { looks_like }.into());
-    }
     let spans = entries.iter().map(|entry| &entry.span);
     let folder = json::first_str(&input.bytes.whole(), spans, &["cwd"]);
     for session in &mut sessions {
         session.project.clone_from(&folder);
     }
-    warnings.extend(notes.warnings(&input.bytes));
-    warnings.sort_by_key(|w| w.line);
-    Ok(Parsed {
-        sessions,
-        warnings,
-        report,
-    })
+    log.finish(input, sessions, "a Qwen Code session without a message")
 }
 
 fn read_path(

@@ -1,8 +1,49 @@
 //! Data that a session file records besides messages: present, absent, or not supported by its format. Data that a
 //! format cannot record is unknown, never zero.
 
-use super::{ImportReport, RecordedData, by_name};
+use super::{ImportReport, by_name};
 use crate::session::{Body, Conversation, Role, Session, Track};
+
+/// Data that a session file may record besides messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RecordedData {
+    /// Tokens that the provider reported.
+    Usage,
+    /// Times of messages.
+    Times,
+    /// Compactions by the program itself.
+    Compactions,
+    /// The system prompt.
+    SystemPrompt,
+    /// Tool definitions.
+    Tools,
+    /// Conversations of sub-agents.
+    SubAgents,
+}
+
+impl RecordedData {
+    /// All kinds of data.
+    pub const ALL: &'static [Self] = &[
+        Self::Usage,
+        Self::Times,
+        Self::Compactions,
+        Self::SystemPrompt,
+        Self::Tools,
+        Self::SubAgents,
+    ];
+
+    /// Display name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Usage => "usage",
+            Self::Times => "timestamps",
+            Self::Compactions => "compactions",
+            Self::SystemPrompt => "system prompt",
+            Self::Tools => "tool definitions",
+            Self::SubAgents => "sub-agents",
+        }
+    }
+}
 
 /// Availability of a kind of data in a session file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,21 +2,17 @@
 //! OpenAI messages (`traj`, or `messages` of the `simulations`).
 
 use super::message_list::{self, Dialect, Shape, Writes};
-use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json, openai_chat};
-use crate::progress::Progress;
+use super::{Format, Probe, RecordedData, json, openai_chat};
 use serde_json::Value;
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "tau-bench results",
     detect,
-    in_pieces: false,
-    parse,
+    parse: |input, progress| message_list::read(input, progress, &DIALECT),
     export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
     recorded: &[RecordedData::SystemPrompt],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 /// Notation of these messages for reading and writing.
@@ -27,8 +23,6 @@ const DIALECT: Dialect = Dialect {
         many: &["simulations"],
         ..message_list::CHAT
     },
-    is_request: false,
-    answers_in_runs: false,
     title,
     body: openai_chat::body,
     messages: |value, calls| Ok(vec![openai_chat::message(value, calls)?]),
@@ -37,6 +31,7 @@ const DIALECT: Dialect = Dialect {
         edit: openai_chat::edit,
         written: openai_chat::written,
     }),
+    ..Dialect::READ_ONLY
 };
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -59,10 +54,6 @@ fn detect(probe: &Probe) -> Option<String> {
         None => !probe.records().is_empty() && probe.records().iter().all(|r| is_episode(&r.value)),
     };
     is_its.then(|| "episodes with a `task_id`, messages and a reward".to_owned())
-}
-
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
-    message_list::read(input, progress, &DIALECT)
 }
 
 fn title(episode: &Value) -> Option<String> {

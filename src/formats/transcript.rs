@@ -1,6 +1,6 @@
 //! A conversation under construction, with the steps that all readers share.
 
-use super::message_list::Calls;
+use super::content::CallMatcher;
 use super::{Input, title};
 use crate::session::{
     Body, Draft, Part, Role, Session, SessionBuilder, Source, Span, StepDraft, Usage,
@@ -11,7 +11,7 @@ use crate::session::{
 pub(super) struct Transcript {
     /// The underlying builder. Compactions are added to it directly.
     pub(super) builder: SessionBuilder,
-    calls: Calls,
+    calls: CallMatcher,
     first_words: Option<String>,
     has_title: bool,
 }
@@ -29,7 +29,7 @@ impl Transcript {
                 format,
                 bytes: input.bytes.clone(),
             }),
-            calls: Calls::default(),
+            calls: CallMatcher::default(),
             first_words: None,
             has_title: false,
         }
@@ -63,8 +63,7 @@ impl Transcript {
 
     /// Discards the usage of the latest call, but keeps its reported reasoning tokens.
     pub(super) fn forget_usage(&mut self) {
-        let last = self.builder.session().steps.len().checked_sub(1);
-        if let Some(step) = last.and_then(|last| self.builder.step_mut(last)) {
+        if let Some(step) = self.builder.last_step_mut() {
             step.usage = None;
         }
     }

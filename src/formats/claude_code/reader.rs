@@ -5,7 +5,8 @@ use super::conversation;
 use super::entry::{Entry, EntryKind};
 use super::tree::{self, Course, RecordPlace};
 use crate::formats::json;
-use crate::formats::{ImportReport, Input, ParseError, Parsed, Refused, Warning};
+use crate::formats::read_log::ReadLog;
+use crate::formats::{ImportReport, Input, ParseError, Parsed, Warning};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Part, Pieces as _, Session, Track};
 use crate::units::Tokens;
@@ -22,26 +23,28 @@ const MAX_REPEATED: usize = 64 << 20;
 /// Maximum number of sub-agents with separate conversations.
 const MAX_AGENTS: usize = 2000;
 
+/// Description of a file without a conversation.
+const WHAT: &str = "a Claude Code session without a message";
+
 /// Reads the conversations of these records.
 pub(super) fn read(
     input: &Input,
     entries: Vec<Entry>,
     progress: &Progress,
-    mut warnings: Vec<Warning>,
+    mut log: ReadLog,
 ) -> Result<Parsed, ParseError> {
     progress.go_on()?;
     let (mut entries, agents) = agents::take_out(entries);
     let mut courses = tree::courses(&entries).into_iter();
     let main = courses.next().map(|c| c.places).unwrap_or_default();
-    let parts: Vec<Vec<Part>> = entries.iter_mut().map(conversation::take_parts).collect();
+    let parts: Vec<Vec<Part>> = entries.iter_mut().map(Entry::take_parts).collect();
     let (branches, n_left_out) = branches(input, &entries, &parts, courses.collect(), progress)?;
     let conversation =
         conversation::read_conversation(input, None, &entries, parts, &main, progress)?;
-    warnings.extend(conversation.warnings);
-    let report = report(&entries, &main, &conversation.is_context, &agents);
+    log.warnings.extend(conversation.warnings);
+    log.report = report(&entries, &main, &conversation.is_context, &agents);
     if conversation.session.messages.is_empty() {
-        let looks_like = "this looks like a Claude Code session without a message".to_owned();
-        return Err(Refused { looks_like }.into());
+        return log.finish(input, Vec::new(), WHAT);
     }
     let texts = [
         abandoned(&entries, &main, branches.len()),
@@ -58,8 +61,8 @@ pub(super) fn read(
         input,
         agents,
         &conversation.session,
-        &report,
-        &mut warnings,
+        &log.report,
+        &mut log.warnings,
         progress,
     )?;
     let mut sessions = vec![conversation.session];
@@ -68,14 +71,10 @@ pub(super) fn read(
         let name = format!("{} #{}", input.name, sessions.len() + 1);
         sessions.push(renamed(branch, name));
     }
-    warnings.sort_by_key(|w| w.line.unwrap_or(usize::MAX));
     let texts = texts.into_iter().flatten().chain(shrinking);
-    warnings.extend(texts.map(|text| Warning { line: None, text }));
-    Ok(Parsed {
-        sessions,
-        warnings,
-        report,
-    })
+    log.warnings
+        .extend(texts.map(|text| Warning { line: None, text }));
+    log.finish(input, sessions, WHAT)
 }
 
 /// Counts the records by kind.
@@ -190,7 +189,7 @@ fn sub_agent(
     // Inline records are complete, and `progress` records repeat them.
     let mut entries = if inline.is_empty() { embedded } else { inline };
     let places = tree::courses(&entries).swap_remove(0).places;
-    let parts = entries.iter_mut().map(conversation::take_parts).collect();
+    let parts = entries.iter_mut().map(Entry::take_parts).collect();
     let conversation =
         conversation::read_conversation(input, Some(number), &entries, parts, &places, progress)?;
     warnings.extend(conversation.warnings);

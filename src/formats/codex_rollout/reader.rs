@@ -1,7 +1,8 @@
 //! Builds the session from the lines in order.
 
-use super::super::json::quoted;
-use super::super::{ImportReport, Input, ParseError, Parsed, Refused, Warning, counts, title};
+use super::super::json::shortened;
+use super::super::read_log::ReadLog;
+use super::super::{Input, ParseError, Parsed, Warning, counts, title};
 use super::FORMAT;
 use super::compaction::Compaction;
 use super::fork::Fork;
@@ -25,7 +26,7 @@ pub(super) fn read(
     input: &Input,
     lines: Vec<Line>,
     progress: &Progress,
-    warnings: Vec<Warning>,
+    log: ReadLog,
 ) -> Result<Parsed, ParseError> {
     let user_items = neighbors::user_items(&lines);
     let source = Source {
@@ -33,13 +34,13 @@ pub(super) fn read(
         format: FORMAT.name,
         bytes: input.bytes.clone(),
     };
-    let mut reader = CodexReader::new(source, warnings);
+    let mut reader = CodexReader::new(source, log);
     reader.triggers = neighbors::triggers(&lines).into_iter();
     for (line, is_user_item) in lines.into_iter().zip(user_items) {
         progress.go_on()?;
         reader.line(line, is_user_item);
     }
-    Ok(reader.finish()?)
+    reader.finish(input)
 }
 
 /// A call whose usage has not been read yet.
@@ -52,8 +53,7 @@ struct Call {
 #[derive(Debug)]
 pub(super) struct CodexReader {
     pub(super) builder: SessionBuilder,
-    report: ImportReport,
-    warnings: Vec<Warning>,
+    log: ReadLog,
     fork: Fork,
     is_copied: bool,
     meter: Meter,
@@ -80,11 +80,10 @@ pub(super) struct CodexReader {
 }
 
 impl CodexReader {
-    fn new(source: Source, warnings: Vec<Warning>) -> Self {
+    fn new(source: Source, log: ReadLog) -> Self {
         Self {
             builder: SessionBuilder::new(source),
-            report: ImportReport::default(),
-            warnings,
+            log,
             fork: Fork::default(),
             is_copied: false,
             meter: Meter::default(),
@@ -126,7 +125,7 @@ impl CodexReader {
                 false
             }
         };
-        self.report.note(&line.kind, in_context);
+        self.log.report.note(&line.kind, in_context);
     }
 
     /// Reads a line without context content.
@@ -162,7 +161,10 @@ impl CodexReader {
             }
             LineContent::Unknown => self.warn_once(
                 line,
-                format!("unknown record type `{}`: not counted", quoted(&line.kind)),
+                format!(
+                    "unknown record type `{}`: not counted",
+                    shortened(&line.kind)
+                ),
             ),
             _ => {}
         }
@@ -191,7 +193,7 @@ impl CodexReader {
                 line,
                 format!(
                     "unknown item type `{}`: counted as context",
-                    quoted(unknown)
+                    shortened(unknown)
                 ),
             );
         }
@@ -309,10 +311,8 @@ impl CodexReader {
 
     fn set_usage(&mut self, line: &Line, usage: Usage) {
         let call = self.call.take().unwrap_or_else(|| {
-            self.warnings.push(Warning {
-                line: Some(line.number),
-                text: "usage of a model call whose answer is not in the file".to_owned(),
-            });
+            let text = "usage of a model call whose answer is not in the file";
+            self.warn(line, text.to_owned());
             let draft = StepDraft {
                 model: self.model.clone(),
                 time: line.time,
@@ -342,7 +342,7 @@ impl CodexReader {
     }
 
     fn warn(&mut self, line: &Line, text: String) {
-        self.warnings.push(Warning {
+        self.log.warnings.push(Warning {
             line: Some(line.number),
             text,
         });
@@ -354,22 +354,16 @@ impl CodexReader {
         }
     }
 
-    fn finish(mut self) -> Result<Parsed, Refused> {
+    fn finish(mut self, input: &Input) -> Result<Parsed, ParseError> {
         self.close_compaction();
-        if self.builder.is_empty() {
-            return Err(Refused {
-                looks_like: "this looks like a Codex rollout without a message".to_owned(),
-            });
-        }
         if let Some(name) = self.name.or(self.user_text) {
             self.builder.title(name);
         }
-        self.warnings.sort_by_key(|w| w.line.unwrap_or(usize::MAX));
-        Ok(Parsed {
-            sessions: vec![self.builder.finish()],
-            warnings: self.warnings,
-            report: self.report,
-        })
+        let is_empty = self.builder.is_empty();
+        let session = (!is_empty).then(|| self.builder.finish());
+        let sessions = session.into_iter().collect();
+        let what = "a Codex rollout without a message";
+        self.log.finish(input, sessions, what)
     }
 }
 

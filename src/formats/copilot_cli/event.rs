@@ -1,7 +1,7 @@
 //! Parses events.
 
+use super::super::content::part;
 use super::super::jsonl::Record;
-use super::super::message_list::part;
 use super::super::{content, counts, json};
 use crate::session::{Draft, Part, Role, Span, StepDraft, Usage};
 use crate::units::{Millis, Tokens};

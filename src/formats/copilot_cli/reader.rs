@@ -3,8 +3,9 @@
 use super::FORMAT;
 use super::event::{Event, EventContent};
 use crate::formats::notes::Notes;
+use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
-use crate::formats::{ImportReport, Input, ParseError, Parsed, Refused, Warning, json};
+use crate::formats::{Input, ParseError, Parsed, json};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, Role, Session, StepDraft, SubAgent, Track, Usage};
 use crate::units::Tokens;
@@ -25,11 +26,9 @@ pub(super) fn read(
     input: &Input,
     events: Vec<Event>,
     progress: &Progress,
-    mut warnings: Vec<Warning>,
+    mut log: ReadLog,
 ) -> Result<Parsed, ParseError> {
-    let mut notes = Notes::default();
-    let (is_alive, before_rewinds) = rewound(&events, &mut notes);
-    let mut report = ImportReport::default();
+    let (is_alive, before_rewinds) = rewound(&events, &mut log.notes);
     for (event, is_alive) in events.iter().zip(&is_alive) {
         let branch = match (is_alive, &event.agent) {
             (false, _) => " (rewound)",
@@ -40,13 +39,13 @@ pub(super) fn read(
             event.content,
             EventContent::Message(_) | EventContent::Answer(..) | EventContent::Compaction { .. }
         );
-        report.note(
+        log.report.note(
             &format!("{}{branch}", event.kind),
             *is_alive && event.agent.is_none() && is_context,
         );
         if matches!(event.content, EventContent::Unknown) {
-            let kind = json::quoted(&event.kind);
-            notes.once(
+            let kind = json::shortened(&event.kind);
+            log.notes.once(
                 event.span.start,
                 format!("unknown event type `{kind}`: not counted"),
             );
@@ -68,14 +67,18 @@ pub(super) fn read(
         main,
         &models,
         progress,
-        &mut notes,
+        &mut log.notes,
     )?);
     for (call, name, its) in agents(alive()) {
         let number = sessions.len() + 1;
         let transcript = Transcript::new(input, FORMAT.name, Some(number));
-        if let Some(mut session) =
-            read_conversation(transcript, its.into_iter(), &models, progress, &mut notes)?
-        {
+        if let Some(mut session) = read_conversation(
+            transcript,
+            its.into_iter(),
+            &models,
+            progress,
+            &mut log.notes,
+        )? {
             if session.title == session.source.name {
                 session.title.clone_from(&name);
             }
@@ -98,22 +101,16 @@ pub(super) fn read(
             sessions.push(session);
         }
     }
-    if sessions.is_empty() {
-        let looks_like = "this looks like GitHub Copilot CLI events without a message".to_owned();
-        return Err(Refused { looks_like }.into());
-    }
     let spans = events.iter().map(|event| &event.span);
     let folder = json::first_str(&input.bytes.whole(), spans, &["data", "context", "cwd"]);
     for session in &mut sessions {
         session.project.clone_from(&folder);
     }
-    warnings.extend(notes.warnings(&input.bytes));
-    warnings.sort_by_key(|w| w.line);
-    Ok(Parsed {
+    log.finish(
+        input,
         sessions,
-        warnings,
-        report,
-    })
+        "GitHub Copilot CLI events without a message",
+    )
 }
 
 /// Returns whether each event is still valid, and the indices of the rewinds.
@@ -157,7 +154,7 @@ fn agents<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<(&'a str, String, 
             found[place].1.push(event);
         }
     }
-    let name = |agent: &str| json::quoted(names.get(agent).map_or(agent, |name| name));
+    let name = |agent: &str| json::shortened(names.get(agent).map_or(agent, |name| name));
     found
         .into_iter()
         .map(|(agent, its)| (agent, name(agent), its))
@@ -171,7 +168,7 @@ fn read_conversation<'a>(
     progress: &Progress,
     notes: &mut Notes,
 ) -> Result<Option<Session>, Cancelled> {
-    let mut reader = ConversationReader {
+    let mut reader = CopilotReader {
         transcript,
         models,
         context: Vec::new(),
@@ -188,7 +185,7 @@ fn read_conversation<'a>(
     Ok(reader.transcript.finish())
 }
 
-struct ConversationReader<'a> {
+struct CopilotReader<'a> {
     transcript: Transcript,
     models: &'a Models<'a>,
     /// Indices of the messages in the context.
@@ -203,7 +200,7 @@ struct ConversationReader<'a> {
     is_named: bool,
 }
 
-impl ConversationReader<'_> {
+impl CopilotReader<'_> {
     fn event(&mut self, event: &Event, notes: &mut Notes) {
         let at = event.span.start;
         match &event.content {
@@ -232,8 +229,7 @@ impl ConversationReader<'_> {
             }
             EventContent::Usage(usage) => {
                 let usage = notes.usage(at, Some(*usage));
-                let last = self.transcript.builder.session().steps.len().checked_sub(1);
-                if let Some(step) = last.and_then(|last| self.transcript.builder.step_mut(last)) {
+                if let Some(step) = self.transcript.builder.last_step_mut() {
                     step.usage = usage.or(step.usage);
                 }
             }

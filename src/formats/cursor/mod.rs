@@ -11,26 +11,23 @@ mod store;
 
 pub(super) use store::DATABASE;
 
+use super::json::Row;
 use super::notes::Notes;
-use super::rows::{self, Row};
+use super::read_log::ReadLog;
 use super::transcript::Transcript;
-use super::{Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, json};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
 use crate::progress::Progress;
 use crate::session::{Draft, Role, StepDraft};
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "cursor",
     label: "Cursor conversation",
     detect,
-    in_pieces: false,
     parse,
-    export: None,
     recorded: &[RecordedData::Usage, RecordedData::Times],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -45,23 +42,21 @@ fn detect(probe: &Probe) -> Option<String> {
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
-    let (mut notes, mut report) = (Notes::default(), ImportReport::default());
-    let head = rows::around(bytes, &whole, &["conversation"]);
-    let bubbles = rows::listed(bytes, &whole, &["conversation"], progress, &mut notes)?;
+    let mut log = ReadLog::default();
+    let head = json::members_except(bytes, &whole, &["conversation"]);
+    let bubbles = json::rows_at(bytes, &whole, &["conversation"], progress, &mut log.notes)?;
     let mut reader = CursorReader::new(input, &head);
     for row in bubbles {
         progress.go_on()?;
-        let (kind, in_context) = reader.row(&row, &mut notes);
-        report.note(kind, in_context);
+        let (kind, in_context) = reader.row(&row, &mut log.notes);
+        log.report.note(kind, in_context);
     }
-    let session = reader.transcript.finish().ok_or_else(|| Refused {
-        looks_like: "this looks like a Cursor conversation without a message".to_owned(),
-    })?;
-    Ok(Parsed {
-        sessions: vec![session],
-        warnings: notes.warnings(&input.bytes),
-        report,
-    })
+    let session = reader.transcript.finish();
+    log.finish(
+        input,
+        session.into_iter().collect(),
+        "a Cursor conversation without a message",
+    )
 }
 
 struct CursorReader {
@@ -97,7 +92,7 @@ impl CursorReader {
     fn row(&mut self, row: &Row, notes: &mut Notes) -> (&'static str, bool) {
         let at = row.span.start;
         if let Some(id) = row.value.as_str() {
-            let id = json::quoted(id);
+            let id = json::shortened(id);
             notes.add(at, format!("message `{id}` is listed but missing"));
             return ("missing", false);
         }

@@ -1,6 +1,6 @@
 //! Reads messages: user messages, and answers with their calls and results.
 
-use crate::formats::message_list::part;
+use crate::formats::content::part;
 use crate::formats::{content, counts, json};
 use crate::session::{Body, Draft, Part, Role, Span, StepDraft, Usage};
 use crate::units::Tokens;

@@ -3,6 +3,7 @@
 mod cli_events;
 mod context;
 mod wire;
+mod wire_reader;
 
 pub(super) use context::CONTEXT;
 pub(super) use wire::WIRE;

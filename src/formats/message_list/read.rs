@@ -1,11 +1,11 @@
 //! Reads the conversations of a file. Each format reads its own messages ([`Dialect`]).
 
-use super::calls::Calls;
 use super::dialect::Dialect;
 use super::layout::{self, Layout};
 use super::settings::Settings;
-use crate::formats::notes::Notes;
-use crate::formats::{ImportReport, Input, ParseError, Parsed, Refused, counts, json, title};
+use crate::formats::content::CallMatcher;
+use crate::formats::read_log::ReadLog;
+use crate::formats::{ImportReport, Input, ParseError, Parsed, counts, json, title};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, Draft, Part, Role, Session, SessionBuilder, Source, Span, StepDraft};
 use crate::units::Tokens;
@@ -35,14 +35,12 @@ pub(in crate::formats) fn read(
     progress: &Progress,
     dialect: &Dialect,
 ) -> Result<Parsed, ParseError> {
-    let mut warnings = Vec::new();
-    let mut report = ImportReport::default();
-    let mut notes = Notes::default();
+    let mut log = ReadLog::default();
     let layouts = layout::find(
         &input.bytes.whole(),
         &dialect.shape,
         progress,
-        &mut warnings,
+        &mut log.warnings,
     )?;
     let is_many = layouts.len() > 1;
     let mut sessions = Vec::with_capacity(layouts.len());
@@ -57,26 +55,15 @@ pub(in crate::formats) fn read(
             format: dialect.name,
             bytes: input.bytes.clone(),
         };
-        let session = read_one(source, layout, progress, dialect, (&mut report, &mut notes))?;
+        let session = read_one(source, layout, progress, dialect, &mut log)?;
         if session.messages.is_empty() {
-            notes.add(layout.whole.start, "this conversation has no messages");
+            let text = "this conversation has no messages";
+            log.notes.add(layout.whole.start, text);
         } else {
             sessions.push(session);
         }
     }
-    warnings.extend(notes.warnings(&input.bytes));
-    warnings.sort_by_key(|w| w.line);
-    if sessions.is_empty() {
-        return Err(Refused {
-            looks_like: "this looks like a list of messages without any message".to_owned(),
-        }
-        .into());
-    }
-    Ok(Parsed {
-        sessions,
-        warnings,
-        report,
-    })
+    log.finish(input, sessions, "a list of messages without any message")
 }
 
 fn read_one(
@@ -84,23 +71,23 @@ fn read_one(
     layout: &Layout,
     progress: &Progress,
     dialect: &Dialect,
-    (report, notes): (&mut ImportReport, &mut Notes),
+    log: &mut ReadLog,
 ) -> Result<Session, Cancelled> {
     let mut settings = Settings::new(&source.bytes.whole(), layout, dialect);
     let checked = counts::checked(settings.window, "the recorded context window");
     settings.window = checked.unwrap_or_else(|why| {
-        notes.add(layout.whole.start, why);
+        log.notes.add(layout.whole.start, why);
         None
     });
     let mut elements = Vec::with_capacity(layout.elements.len() + layout.answers.len());
-    let mut calls = Calls::default();
+    let mut calls = CallMatcher::default();
     let mut read = |parsed: Vec<Element>| {
         settings.find_mark(parsed.iter().filter_map(|e| e.value.as_ref()));
         elements.extend(parsed.into_iter().map(|element| {
-            let mut read = read_element(&element, &settings, dialect, &mut calls, report);
+            let mut read = read_element(&element, &settings, dialect, &mut calls, &mut log.report);
             let usage = read.step.as_ref().and_then(|s| s.usage);
             if let Err(why) = counts::checked_usage(usage) {
-                notes.add(element.span.start, why);
+                log.notes.add(element.span.start, why);
                 read.step = None;
             }
             read
@@ -122,7 +109,7 @@ fn read_one(
     let around = (dialect.step)(&Value::Object(settings.members.clone()));
     let around = around.filter(|_| !is_copy);
     let mut is_answering = false;
-    let mut builder = start(source, settings, dialect, report);
+    let mut builder = start(source, settings, dialect, &mut log.report);
     let mut first_words = None;
     let mut pending_count = None;
     for (idx, element) in elements.into_iter().enumerate() {
@@ -154,17 +141,14 @@ fn read_one(
                     builder.message(draft);
                 }
             }
-            Err(why) => notes.add(element.span.start, why),
+            Err(why) => log.notes.add(element.span.start, why),
         }
     }
     // Usage of the document itself belongs to its last answer.
-    let last = builder.session().steps.len().checked_sub(1);
-    if let (true, Some(step), Some(around)) = (
-        dialect.answers_in_runs,
-        last.and_then(|last| builder.step_mut(last)),
-        around,
-    ) {
-        let around = || notes.usage(layout.whole.start, around.usage);
+    if let (true, Some(step), Some(around)) =
+        (dialect.answers_in_runs, builder.last_step_mut(), around)
+    {
+        let around = || log.notes.usage(layout.whole.start, around.usage);
         step.usage = step.usage.or_else(around);
     }
     let mut session = builder.finish();
@@ -184,9 +168,7 @@ fn count_between(
     is_answering: bool,
     builder: &mut SessionBuilder,
 ) -> Option<StepDraft> {
-    let last = builder.session().steps.len().checked_sub(1);
-    let last = last.filter(|_| is_answering);
-    let Some(step) = last.and_then(|last| builder.step_mut(last)) else {
+    let Some(step) = builder.last_step_mut().filter(|_| is_answering) else {
         return Some(found);
     };
     let total = found.usage.map(|usage| usage.input);
@@ -250,7 +232,7 @@ fn read_element(
     element: &Element,
     settings: &Settings,
     dialect: &Dialect,
-    calls: &mut Calls,
+    calls: &mut CallMatcher,
     report: &mut ImportReport,
 ) -> ReadElement {
     let value = element.value.as_ref();

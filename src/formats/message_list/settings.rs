@@ -1,8 +1,9 @@
 //! Members around the list of messages: model, context window, tools and the mark of a managed conversation.
 
-use super::dialect::{Dialect, MARK};
+use super::dialect::Dialect;
 use super::layout::Layout;
-use crate::formats::{counts, json, mark};
+use crate::formats::mark::{self, MARK};
+use crate::formats::{counts, json};
 use crate::session::{Calibration, StepDraft};
 use crate::units::Tokens;
 use serde_json::{Map, Value};

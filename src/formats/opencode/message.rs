@@ -1,7 +1,7 @@
 //! Reads one message of the file: a user message, or an answer split into its model calls.
 
-use crate::formats::message_list::{Media, of_block, opaque, part};
-use crate::formats::rows::Row;
+use crate::formats::content::{Media, of_block, opaque, part};
+use crate::formats::json::Row;
 use crate::formats::{content, counts, json};
 use crate::session::{Body, Draft, Part, Role, StepDraft, Usage};
 use crate::units::{Millis, Tokens};

@@ -1,7 +1,7 @@
 //! Parses one entry of the file.
 
 use super::super::jsonl::Record;
-use super::super::message_list::MARK;
+use super::super::mark::MARK;
 use super::super::{content, counts, json, mark};
 use crate::session::{Calibration, Draft, Part, Role, Span, StepDraft, Usage};
 use crate::units::Tokens;

@@ -3,11 +3,13 @@
 mod body;
 mod list;
 
-use super::dialect::{Dialect, MARK, Writes};
-use super::edit::{Editing, MessageChanges};
+use super::dialect::{Dialect, Writes};
 use super::layout::{self, Layout};
-use super::patch::{Patch, patched, with_member, without_members};
-use crate::formats::{CannotExport, json, mark};
+use crate::formats::editing::{
+    Editing, MessageChanges, Patch, patched, with_member, without_members,
+};
+use crate::formats::mark::{self, MARK};
+use crate::formats::{CannotExport, json};
 use crate::progress::Progress;
 use crate::session::{Managed, ManagedEntry, Session};
 use std::borrow::Cow;
