@@ -28,7 +28,7 @@ fn fixtures() -> Vec<PathBuf> {
         .flatten()
         .flatten()
         .map(|entry| entry.path())
-        .filter(|path| path.extension().is_none_or(|end| end != "told"));
+        .filter(|path| path.extension().is_none_or(|end| end != "expected"));
     let samples = fs::read_dir(root("sample_sessions"))
         .into_iter()
         .flatten()
