@@ -12,7 +12,7 @@ use super::text_lines::{TextLine, text_lines, without_line_ending};
 use super::transcript::Transcript;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, time};
 use crate::progress::Progress;
-use crate::session::{Draft, Role, Session, Span, StepDraft, Usage};
+use crate::session::{CallDraft, Draft, Role, Session, Span, Usage};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;
 
@@ -206,13 +206,13 @@ impl<'a> AiderReader<'a> {
         if parts.is_empty() || self.transcript.len() == 0 {
             return false;
         }
-        let step = StepDraft {
+        let call = CallDraft {
             model: self.model.clone(),
             time: self.time,
-            ..StepDraft::default()
+            ..CallDraft::default()
         };
         let draft = self.placed(block, Draft::new(Role::Assistant, parts));
-        self.transcript.add_answer(step, draft);
+        self.transcript.add_answer(call, draft);
         true
     }
 
@@ -229,8 +229,8 @@ impl<'a> AiderReader<'a> {
                 continue;
             };
             let usage = notes.usage(block.span.start, Some(usage));
-            if let Some(step) = self.transcript.builder.last_step_mut() {
-                step.usage = step.usage.or(usage);
+            if let Some(call) = self.transcript.builder.last_call_mut() {
+                call.usage = call.usage.or(usage);
             }
         }
     }

@@ -10,7 +10,7 @@ use super::read_log::ReadLog;
 use super::transcript::Transcript;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json};
 use crate::progress::Progress;
-use crate::session::{Draft, Part, Role, StepDraft, Usage};
+use crate::session::{CallDraft, Draft, Part, Role, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
@@ -32,8 +32,8 @@ fn detect(probe: &Probe) -> Option<String> {
     let document = probe.document()?;
     let version = json::str_at(document, &["schema_version"])?;
     let steps = document.get("steps")?.as_array()?;
-    let is_its = version.starts_with("ATIF") || is_bare(version) && steps.iter().all(is_step);
-    is_its.then(|| {
+    let is_match = version.starts_with("ATIF") || is_bare(version) && steps.iter().all(is_step);
+    is_match.then(|| {
         format!(
             "a document with `steps` and the schema {}",
             json::shortened(version)
@@ -126,16 +126,16 @@ fn step(source: &str, row: &Row, transcript: &mut Transcript, notes: &mut Notes)
                 let arguments = call.get("arguments");
                 part(idx, content::call(id, name.unwrap_or_default(), arguments))
             }));
-            let step = StepDraft {
+            let call = CallDraft {
                 model: json::str_at(value, &["model_name"]).map(str::to_owned),
                 window: None,
                 usage: notes.usage(row.span.start, usage(value)),
                 time,
             };
             if parts.is_empty() {
-                transcript.builder.step(step);
+                transcript.builder.call(call);
             } else {
-                transcript.add_answer(step, draft(Role::Assistant, parts));
+                transcript.add_answer(call, draft(Role::Assistant, parts));
             }
             let results = json::at(value, &["observation", "results"]).and_then(Value::as_array);
             let results = results

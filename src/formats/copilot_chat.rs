@@ -17,7 +17,7 @@ use super::{
     jsonl,
 };
 use crate::progress::Progress;
-use crate::session::{Draft, Part, Role, Span, StepDraft, Usage};
+use crate::session::{CallDraft, Draft, Part, Role, Span, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
@@ -197,7 +197,7 @@ fn request(row: &Row, transcript: &mut Transcript, notes: &mut Notes) {
     if !question.is_empty() {
         transcript.add_message(draft(Role::User, question));
     }
-    let step = StepDraft {
+    let call = CallDraft {
         model: json::str_at(value, &["modelId"]).map(str::to_owned),
         window: None,
         usage: None,
@@ -209,7 +209,7 @@ fn request(row: &Row, transcript: &mut Transcript, notes: &mut Notes) {
     if rounds.is_empty() {
         let parts = displayed_parts(value);
         if !parts.is_empty() {
-            transcript.add_answer(StepDraft { usage, ..step }, draft(Role::Assistant, parts));
+            transcript.add_answer(CallDraft { usage, ..call }, draft(Role::Assistant, parts));
         }
         return;
     }
@@ -219,11 +219,11 @@ fn request(row: &Row, transcript: &mut Transcript, notes: &mut Notes) {
         // The reported usage is that of the last call.
         let usage = usage.filter(|_| n + 1 == n_rounds);
         if !parts.is_empty() {
-            let step = StepDraft {
+            let call = CallDraft {
                 usage,
-                ..step.clone()
+                ..call.clone()
             };
-            transcript.add_answer(step, draft(Role::Assistant, parts));
+            transcript.add_answer(call, draft(Role::Assistant, parts));
         }
         if !results.is_empty() {
             transcript.add_message(draft(Role::Tool, results));

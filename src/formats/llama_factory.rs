@@ -43,9 +43,9 @@ fn detect(probe: &Probe) -> Option<String> {
         .filter_map(|m| m.get("content")?.as_array())
         .flatten();
     let mut blocks = blocks.peekable();
-    let is_its =
+    let is_match =
         |b: &Value| b.get("type").is_some() && b.get("value").is_some() && b.get("text").is_none();
-    (blocks.peek().is_some() && blocks.all(is_its))
+    (blocks.peek().is_some() && blocks.all(is_match))
         .then(|| format!("{}: content blocks with a `value`", look.how))
 }
 

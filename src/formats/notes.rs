@@ -21,11 +21,11 @@ fn left_out(n: usize) -> Warning {
 pub(super) fn left_out_usage(sessions: &[Session]) -> Vec<Warning> {
     let of_session = |session: &Session| {
         let mut notes = Notes::default();
-        for (at, step) in session.steps.iter().enumerate() {
-            let Some(found) = step.left_out else {
+        for (at, call) in session.calls.iter().enumerate() {
+            let Some(found) = call.left_out else {
                 continue;
             };
-            let answer = session.messages.iter().find(|m| m.step == Some(at));
+            let answer = session.messages.iter().find(|m| m.call == Some(at));
             let place = answer.and_then(|answer| Some(answer.raw.last()?.start));
             let times = found.times;
             notes.add(

@@ -12,7 +12,7 @@ use super::{
     Format, Input, ParseError, Parsed, Probe, RecordedData, Warning, content, counts, json,
 };
 use crate::progress::Progress;
-use crate::session::{Body, Draft, Part, Role, StepDraft, Usage};
+use crate::session::{Body, CallDraft, Draft, Part, Role, Usage};
 use crate::units::Tokens;
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ const DIALECT: Dialect = Dialect {
     title: message_list::title,
     body,
     messages,
-    step,
+    call: recorded_call,
     writes: Some(Writes { edit, written }),
     ..Dialect::READ_ONLY
 };
@@ -202,11 +202,11 @@ fn mcp(value: &Value) -> Vec<(Role, Vec<Part>)> {
     found
 }
 
-fn step(value: &Value) -> Option<StepDraft> {
+fn recorded_call(value: &Value) -> Option<CallDraft> {
     let usage = value.get("usage").filter(|u| u.is_object())?;
     let count = |path: &[&str]| counts::tokens_at(usage, path);
     let input = count(&["input_tokens"])?;
-    (input > Tokens::ZERO).then(|| StepDraft {
+    (input > Tokens::ZERO).then(|| CallDraft {
         model: json::str_at(value, &["model"]).map(str::to_owned),
         window: None,
         usage: Some(Usage {

@@ -14,7 +14,7 @@ use super::transcript::Transcript;
 use super::tree::Tree;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Body, Draft, Part, Role, Session, Span, StepDraft, SubAgent, Track, Usage};
+use crate::session::{Body, CallDraft, Draft, Part, Role, Session, Span, SubAgent, Track, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -35,7 +35,7 @@ pub(super) const FORMAT: Format = Format {
 
 fn detect(probe: &Probe) -> Option<String> {
     let records = probe.records();
-    let is_its = |v: &Value| {
+    let is_match = |v: &Value| {
         json::str_at(v, &["uuid"]).is_some()
             && json::str_at(v, &["sessionId"]).is_some()
             && matches!(
@@ -44,7 +44,7 @@ fn detect(probe: &Probe) -> Option<String> {
             )
     };
     let has_content = |v: &Value| json::at(v, &["message", "parts"]).is_some_and(Value::is_array);
-    let n = records.iter().filter(|r| is_its(&r.value)).count();
+    let n = records.iter().filter(|r| is_match(&r.value)).count();
     (n > 0 && n * 4 >= records.len() * 3 && records.iter().any(|r| has_content(&r.value)))
         .then(|| "JSON Lines whose records have a `uuid` and a `message` with `parts`".to_owned())
 }
@@ -64,7 +64,7 @@ struct Entry {
 #[derive(Clone, Debug)]
 enum EntryKind {
     Message(Draft),
-    Answer(StepDraft, Draft),
+    Answer(CallDraft, Draft),
     /// The whole new history, with the token counts before and after.
     Compression(Vec<Draft>, Option<Tokens>, Option<Tokens>),
     Title(String),
@@ -100,7 +100,7 @@ fn entry_kind(kind: &str, value: &Value, span: &Span) -> EntryKind {
     let message = value.get("message").and_then(of_content).map(draft);
     match (kind, sub, message) {
         ("assistant", _, Some(message)) => EntryKind::Answer(
-            StepDraft {
+            CallDraft {
                 model: json::str_at(value, &["model"]).map(str::to_owned),
                 window: counts::window_at(value, &["contextWindowSize"]),
                 usage: usage(value),
@@ -255,13 +255,13 @@ fn read_path(
         let start = entry.span.start;
         match entry.kind.clone() {
             EntryKind::Message(draft) => context.push(transcript.add_message(draft)),
-            EntryKind::Answer(step, draft) => {
-                let step = StepDraft {
-                    usage: notes.usage(start, step.usage),
-                    window: notes.tokens(start, step.window, "the recorded context window"),
-                    ..step
+            EntryKind::Answer(call, draft) => {
+                let call = CallDraft {
+                    usage: notes.usage(start, call.usage),
+                    window: notes.tokens(start, call.window, "the recorded context window"),
+                    ..call
                 };
-                context.push(transcript.add_answer(step, draft));
+                context.push(transcript.add_answer(call, draft));
             }
             EntryKind::Compression(drafts, before, after) => {
                 let what = "a count of this compression";

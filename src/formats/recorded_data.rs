@@ -111,10 +111,10 @@ fn holds(session: &Session, conversations: &[Conversation], data: RecordedData) 
     let has_tools = |body: &Body| matches!(body, Body::ToolDefinition { .. });
     let messages = &session.messages;
     match data {
-        RecordedData::Usage => session.steps.iter().any(|step| step.usage.is_some()),
+        RecordedData::Usage => session.calls.iter().any(|call| call.usage.is_some()),
         RecordedData::Times => {
             messages.iter().any(|m| m.time.is_some())
-                || session.steps.iter().any(|step| step.time.is_some())
+                || session.calls.iter().any(|call| call.time.is_some())
         }
         RecordedData::Compactions => !session.compactions.is_empty(),
         RecordedData::SystemPrompt => messages.iter().any(|m| {

@@ -8,14 +8,14 @@
 //! - Token counts are recorded as a total only.
 
 use super::content::CallMatcher;
-use super::contexts::{Call, Contexts};
+use super::contexts::{Contexts, LoggedCall};
 use super::json::Row;
 use super::notes::Notes;
 use super::read_log::ReadLog;
 use super::transcript::Transcript;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, json, openai_chat};
 use crate::progress::Progress;
-use crate::session::{Body, Draft, Role, Session, StepDraft};
+use crate::session::{Body, CallDraft, Draft, Role, Session};
 use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
@@ -72,7 +72,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         let mut transcript = Transcript::new(input, FORMAT.name, None);
         for draft in history {
             if draft.role == Role::Assistant && !draft.is_injected {
-                transcript.add_answer(StepDraft::default(), draft);
+                transcript.add_answer(CallDraft::default(), draft);
             } else {
                 transcript.add_message(draft);
             }
@@ -155,12 +155,12 @@ fn replayed(input: &Input, history: &[Draft], steps: &[Row], queries: &[Query]) 
                 ..draft
             }
         };
-        contexts.add(Call {
+        contexts.add(LoggedCall {
             group: "".into(),
             agent: None,
             context: context_of_call(queries, at, response),
             continues: false,
-            step: StepDraft::default(),
+            recorded: CallDraft::default(),
             answer: Some(answer.map_or_else(written, |(_, draft)| draft.clone())),
         });
     }

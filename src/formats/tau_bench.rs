@@ -26,7 +26,7 @@ const DIALECT: Dialect = Dialect {
     title,
     body: openai_chat::body,
     messages: |value, calls| Ok(vec![openai_chat::message(value, calls)?]),
-    step: message_list::step_of,
+    call: message_list::call_of,
     writes: Some(Writes {
         edit: openai_chat::edit,
         written: openai_chat::written,
@@ -45,7 +45,7 @@ fn detect(probe: &Probe) -> Option<String> {
                 .any(|key| v.get(key).is_some())
     };
     let listed = |list: &[Value]| !list.is_empty() && list.iter().all(is_episode);
-    let is_its = match probe.document() {
+    let is_match = match probe.document() {
         Some(Value::Array(list)) => listed(list),
         Some(one) => {
             let simulations = one.get("simulations").and_then(Value::as_array);
@@ -53,7 +53,7 @@ fn detect(probe: &Probe) -> Option<String> {
         }
         None => !probe.records().is_empty() && probe.records().iter().all(|r| is_episode(&r.value)),
     };
-    is_its.then(|| "episodes with a `task_id`, messages and a reward".to_owned())
+    is_match.then(|| "episodes with a `task_id`, messages and a reward".to_owned())
 }
 
 fn title(episode: &Value) -> Option<String> {

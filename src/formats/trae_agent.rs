@@ -12,7 +12,7 @@ use super::{
     Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json,
 };
 use crate::progress::Progress;
-use crate::session::{Draft, Part, Role, StepDraft, Usage, says_too_long};
+use crate::session::{CallDraft, Draft, Part, Role, Usage, says_too_long};
 use crate::units::Tokens;
 use serde_json::Value;
 
@@ -126,9 +126,9 @@ fn failed_call(
     )? {
         message(&row, transcript, report, notes);
     }
-    transcript.builder.step(StepDraft {
+    transcript.builder.call(CallDraft {
         time: json::millis_at(&step.value, &["timestamp"]),
-        ..StepDraft::default()
+        ..CallDraft::default()
     });
     if says_too_long(&error.to_lowercase()) {
         transcript.builder.refuse();
@@ -205,7 +205,7 @@ fn answer(
             .map(|(idx, c)| part(idx, call(c))),
     );
     let own = str_of("provider").unwrap_or(provider);
-    let step = StepDraft {
+    let call = CallDraft {
         model: str_of("model").map(str::to_owned),
         window: None,
         usage: notes.usage(row.span.start, usage(response, own)),
@@ -213,15 +213,15 @@ fn answer(
     };
     report.note("answer", !parts.is_empty());
     if parts.is_empty() {
-        transcript.builder.step(step);
+        transcript.builder.call(call);
         return;
     }
     let draft = Draft {
-        time: step.time,
+        time: call.time,
         raw: vec![row.span.clone()],
         ..Draft::new(Role::Assistant, parts)
     };
-    transcript.add_answer(step, draft);
+    transcript.add_answer(call, draft);
 }
 
 fn call(value: &Value) -> crate::session::Body {

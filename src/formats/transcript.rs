@@ -1,9 +1,9 @@
-//! A conversation under construction, with the steps that all readers share.
+//! A conversation under construction, with the operations that all readers share.
 
 use super::content::CallMatcher;
 use super::{Input, title};
 use crate::session::{
-    Body, Draft, Part, Role, Session, SessionBuilder, Source, Span, StepDraft, Usage,
+    Body, CallDraft, Draft, Part, Role, Session, SessionBuilder, Source, Span, Usage,
 };
 
 /// A conversation under construction.
@@ -55,16 +55,16 @@ impl Transcript {
     }
 
     /// Adds a model call with its answer and returns the answer's index.
-    pub(super) fn add_answer(&mut self, step: StepDraft, mut draft: Draft) -> usize {
-        note_reasoning(&mut draft.parts, step.usage.as_ref());
-        self.builder.step(step);
+    pub(super) fn add_answer(&mut self, call: CallDraft, mut draft: Draft) -> usize {
+        note_reasoning(&mut draft.parts, call.usage.as_ref());
+        self.builder.call(call);
         self.add_message(draft)
     }
 
     /// Discards the usage of the latest call, but keeps its reported reasoning tokens.
     pub(super) fn forget_usage(&mut self) {
-        if let Some(step) = self.builder.last_step_mut() {
-            step.usage = None;
+        if let Some(call) = self.builder.last_call_mut() {
+            call.usage = None;
         }
     }
 

@@ -42,7 +42,7 @@ impl Draft {
 
 /// A recorded model call, to be added directly before the assistant message it produced.
 #[derive(Clone, Debug, Default)]
-pub struct StepDraft {
+pub struct CallDraft {
     /// Name of the model.
     pub model: Option<String>,
     /// Recorded context window.

@@ -1,7 +1,7 @@
 //! Descriptions of what was read from a fixture, as text.
 
 use plimsoll::formats::Parsed;
-use plimsoll::session::{Body, Message, Session, Step, StepsFrom, SubAgent, Track, Usage};
+use plimsoll::session::{Body, Call, CallsFrom, Message, Session, SubAgent, Track, Usage};
 use std::fmt::Write as _;
 
 /// Returns a text on one line, shortened.
@@ -60,8 +60,8 @@ fn message(session: &Session, idx: usize, message: &Message) -> String {
             line.push_str(mark);
         }
     }
-    if let Some(step) = message.step {
-        let _ = write!(line, " of call {}", step + 1);
+    if let Some(call) = message.call {
+        let _ = write!(line, " of call {}", call + 1);
     }
     for p in session.parts_of(message) {
         let _ = write!(line, "\n    {}", part(&p.body));
@@ -85,23 +85,23 @@ fn usage(usage: &Usage) -> String {
     text
 }
 
-fn step(session: &Session, idx: usize, step: &Step) -> String {
-    let model = step.model.map_or("?", |m| &session.models[m]);
-    let used = step
+fn call(session: &Session, idx: usize, call: &Call) -> String {
+    let model = call.model.map_or("?", |m| &session.models[m]);
+    let used = call
         .usage
         .as_ref()
         .map_or_else(|| "unknown".to_owned(), usage);
-    let window = step
+    let window = call
         .window
         .map_or_else(String::new, |w| format!(" window {}", w.0));
-    let time = step
+    let time = call
         .time
         .map_or_else(String::new, |t| format!(" at {}", t.0));
     format!(
         "call {} after {} in turn {} by {model}: {used}{window}{time}",
         idx + 1,
-        step.context_end,
-        step.turn
+        call.context_end,
+        call.turn
     )
 }
 
@@ -123,9 +123,9 @@ pub fn description_of(parsed: &Parsed) -> String {
         for (idx, m) in session.messages.iter().enumerate() {
             let _ = writeln!(text, "{}", message(session, idx, m));
         }
-        if session.steps_from == StepsFrom::Recorded {
-            for (idx, s) in session.steps.iter().enumerate() {
-                let _ = writeln!(text, "{}", step(session, idx, s));
+        if session.calls_from == CallsFrom::Recorded {
+            for (idx, s) in session.calls.iter().enumerate() {
+                let _ = writeln!(text, "{}", call(session, idx, s));
             }
         } else {
             let _ = writeln!(text, "calls are not recorded");
@@ -138,7 +138,7 @@ pub fn description_of(parsed: &Parsed) -> String {
                 "compaction {:?} before message {} and call {}: {} to {} tokens, keeps {:?}",
                 c.trigger,
                 c.before_message,
-                c.step + 1,
+                c.call + 1,
                 tokens(c.tokens_before),
                 tokens(c.tokens_after),
                 c.kept

@@ -130,7 +130,7 @@ fn ordinary_conversations_are_detected_and_read() {
     for (format, text) in plain() {
         let parsed = check(text.as_bytes()).expect(format);
         assert_eq!(parsed.sessions[0].source.format, format);
-        let has_usage = parsed.sessions[0].steps.iter().any(|s| s.usage.is_some());
+        let has_usage = parsed.sessions[0].calls.iter().any(|s| s.usage.is_some());
         assert!(has_usage, "{format}");
     }
 }
@@ -151,7 +151,7 @@ fn absurd_numbers_are_left_out_with_a_warning() {
             assert_eq!(parsed.sessions[0].source.format, format, "{number}");
             assert!(
                 parsed.sessions[0]
-                    .steps
+                    .calls
                     .iter()
                     .all(|s| s.usage.is_none() && s.window.is_none())
             );
@@ -346,8 +346,8 @@ fn a_call_before_any_user_message_is_in_the_first_turn() {
     let session = &parsed.sessions[0];
     let turns: Vec<_> = session.messages.iter().map(|m| m.turn).collect();
     assert_eq!((turns, session.turns), (vec![1, 1, 2, 2], 2));
-    let steps: Vec<_> = session.steps.iter().map(|s| s.turn).collect();
-    assert_eq!(steps, [1, 2]);
+    let calls: Vec<_> = session.calls.iter().map(|s| s.turn).collect();
+    assert_eq!(calls, [1, 2]);
 }
 
 /// Returns the start of a sample up to the end of a line, or all of a small one.

@@ -28,7 +28,7 @@ fn described(session: &Session) -> String {
         models,
         messages,
         parts,
-        steps,
+        calls,
         compactions,
         calibration,
         ..

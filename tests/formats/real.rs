@@ -232,7 +232,7 @@ fn counts(parsed: &Parsed) -> [usize; 5] {
     [
         parsed.sessions.len(),
         sum(&|s| s.messages.len()),
-        sum(&|s| s.steps.len()),
+        sum(&|s| s.calls.len()),
         sum(&|s| s.compactions.len()),
         sum(&|s| issues(s).len()),
     ]

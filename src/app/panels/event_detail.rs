@@ -50,7 +50,7 @@ fn head(
     commands: &mut Vec<Command>,
 ) {
     let label = input.runs.label(lane);
-    let call = event_text::call(event, input.document.session().steps.len());
+    let call = event_text::call(event, input.document.session().calls.len());
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
         widgets::swatch(ui, palette(ui).lane_or_recorded(lane));

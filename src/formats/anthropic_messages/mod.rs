@@ -35,7 +35,7 @@ const DIALECT: Dialect = Dialect {
         message_list::refuse_empty(value)?;
         Ok(vec![read::message(value, calls)?])
     },
-    step: message_list::step_of,
+    call: message_list::call_of,
     writes: Some(Writes {
         edit: write::edit,
         written: write::written,

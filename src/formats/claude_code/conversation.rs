@@ -8,7 +8,7 @@ use super::tree::{RecordPlace, uuid};
 use crate::formats::json::member;
 use crate::formats::{Input, Warning, counts, title};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Draft, Part, Role, Session, SessionBuilder, Source, StepDraft, Usage};
+use crate::session::{CallDraft, Draft, Part, Role, Session, SessionBuilder, Source, Usage};
 use crate::units::Tokens;
 use std::collections::HashMap;
 
@@ -222,7 +222,7 @@ impl<'a> ConversationBuilder<'a> {
         }
         self.close_compaction();
         let usage = self.usage(&lines);
-        self.builder.step(StepDraft {
+        self.builder.call(CallDraft {
             model: answer.model.as_deref().map(Into::into),
             window: None,
             usage,

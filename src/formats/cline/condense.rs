@@ -39,15 +39,15 @@ pub(super) fn apply(session: &mut Session) {
         let kept = (0..after).filter(|idx| !hidden.contains(idx) && is_there(idx));
         let kept: Vec<usize> = kept.collect();
         kept_left = kept_left.saturating_sub(kept.len());
-        let is_later = |step: &crate::session::Step| step.context_end >= after;
-        let step = session
-            .steps
+        let is_later = |call: &crate::session::Call| call.context_end >= after;
+        let call = session
+            .calls
             .iter()
             .position(is_later)
-            .unwrap_or(session.steps.len());
+            .unwrap_or(session.calls.len());
         session.compactions.push(RecordedCompaction {
             before_message: after,
-            step,
+            call,
             trigger: String::new(),
             tokens_before: None,
             tokens_after: None,

@@ -2,7 +2,7 @@
 
 use super::super::notes::unknown_role;
 use super::super::{content, counts, json};
-use crate::session::{Body, Draft, Part, Role, StepDraft, Usage};
+use crate::session::{Body, CallDraft, Draft, Part, Role, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
@@ -72,12 +72,12 @@ fn is_from_program(parts: &[Part]) -> bool {
 }
 
 /// Returns the call recorded with an answer.
-pub(super) fn step(value: &Value) -> Option<StepDraft> {
+pub(super) fn call(value: &Value) -> Option<CallDraft> {
     let usage = sdk(value).or_else(|| classic(value))?;
     let model = ["id", "modelId"]
         .iter()
         .find_map(|key| json::str_at(value, &["modelInfo", key]));
-    Some(StepDraft {
+    Some(CallDraft {
         model: model.map(str::to_owned),
         window: None,
         usage: Some(usage),

@@ -43,7 +43,7 @@ const DIALECT: Dialect = Dialect {
     title: message_list::title,
     body,
     messages: |value, _| message::read(value).map(|draft| vec![draft]),
-    step: message::step,
+    call: message::call,
     writes: Some(Writes {
         edit: |editing| editing::edit(editing, &["content"]),
         written: |role, text| {

@@ -12,7 +12,7 @@ use super::message_index::MessageIndex;
 use super::neighbors;
 use super::usage::{Count, Meter, Reading};
 use crate::progress::Progress;
-use crate::session::{Body, Draft, Role, SessionBuilder, Source, Span, StepDraft, Usage};
+use crate::session::{Body, CallDraft, Draft, Role, SessionBuilder, Source, Span, Usage};
 use crate::units::Tokens;
 use std::collections::{HashMap, HashSet};
 use std::mem;
@@ -45,8 +45,9 @@ pub(super) fn read(
 
 /// A call whose usage has not been read yet.
 #[derive(Debug)]
-struct Call {
-    step: usize,
+struct OpenCall {
+    /// Index of the call in the session.
+    index: usize,
     messages: Vec<usize>,
 }
 
@@ -63,7 +64,7 @@ pub(super) struct CodexReader {
     window: Option<Tokens>,
     /// Index of the message with the system prompt.
     pub(super) instructions: Option<usize>,
-    call: Option<Call>,
+    open_call: Option<OpenCall>,
     /// The previous item was part of an answer. A following model item continues it.
     pub(super) is_answering: bool,
     pub(super) compaction: Option<Compaction>,
@@ -91,7 +92,7 @@ impl CodexReader {
             model: None,
             window: None,
             instructions: None,
-            call: None,
+            open_call: None,
             is_answering: false,
             compaction: None,
             known: MessageIndex::default(),
@@ -210,14 +211,14 @@ impl CodexReader {
         }
         self.close_compaction();
         if is_answer && !self.is_answering && !self.is_copied {
-            let step = self.builder.step(StepDraft {
+            let index = self.builder.call(CallDraft {
                 model: self.model.clone(),
                 window: self.window,
                 usage: None,
                 time: line.time,
             });
-            self.call = Some(Call {
-                step,
+            self.open_call = Some(OpenCall {
+                index,
                 messages: Vec::new(),
             });
         }
@@ -226,7 +227,7 @@ impl CodexReader {
             self.user_text = Some(title(&item.text())).filter(|t| !t.is_empty());
         }
         let message = self.add(line, item, is_user_item, true);
-        if let Some(call) = self.call.as_mut().filter(|_| is_answer) {
+        if let Some(call) = self.open_call.as_mut().filter(|_| is_answer) {
             call.messages.push(message);
         }
         true
@@ -283,7 +284,7 @@ impl CodexReader {
                 match usage {
                     Some(usage) if !self.is_copied => self.set_usage(line, usage),
                     // The call was made, although its usage is implausible.
-                    None => self.call = None,
+                    None => self.open_call = None,
                     Some(_) => {}
                 }
             }
@@ -310,22 +311,22 @@ impl CodexReader {
     }
 
     fn set_usage(&mut self, line: &Line, usage: Usage) {
-        let call = self.call.take().unwrap_or_else(|| {
+        let call = self.open_call.take().unwrap_or_else(|| {
             let text = "usage of a model call whose answer is not in the file";
             self.warn(line, text.to_owned());
-            let draft = StepDraft {
+            let draft = CallDraft {
                 model: self.model.clone(),
                 time: line.time,
-                ..StepDraft::default()
+                ..CallDraft::default()
             };
-            Call {
-                step: self.builder.step(draft),
+            OpenCall {
+                index: self.builder.call(draft),
                 messages: Vec::new(),
             }
         });
-        if let Some(step) = self.builder.step_mut(call.step) {
-            step.usage = Some(usage);
-            step.window = self.window;
+        if let Some(recorded) = self.builder.call_mut(call.index) {
+            recorded.usage = Some(usage);
+            recorded.window = self.window;
         }
         // The call's total reasoning tokens are assigned to the first part.
         let mut tokens = usage

@@ -12,13 +12,13 @@ pub(super) use nesting::{Enclosing, Nesting, SpanKind};
 
 use super::transcript::Transcript;
 use super::{Input, Warning};
-use crate::session::{Draft, Role, Session, StepDraft, SubAgent, Track as SessionTrack};
+use crate::session::{CallDraft, Draft, Role, Session, SubAgent, Track as SessionTrack};
 use matching::{TOOLS, key, keys};
 use std::collections::HashSet;
 
 /// A model call with its whole context.
 #[derive(Debug)]
-pub(super) struct Call {
+pub(super) struct LoggedCall {
     /// Key shared by all calls of one conversation, or empty if the file records none.
     pub(super) group: Box<str>,
     /// The sub-agent that made the call, if recorded.
@@ -28,7 +28,7 @@ pub(super) struct Call {
     /// The file does not record the call's context: `context` holds the messages added since the previous call.
     pub(super) continues: bool,
     /// Recorded data of the call.
-    pub(super) step: StepDraft,
+    pub(super) recorded: CallDraft,
     /// The model's answer.
     pub(super) answer: Option<Draft>,
 }
@@ -85,7 +85,7 @@ impl<'a> Contexts<'a> {
     }
 
     /// Adds a call. Calls must be added in chronological order.
-    pub(super) fn add(&mut self, call: Call) {
+    pub(super) fn add(&mut self, call: LoggedCall) {
         self.n_calls += 1;
         self.n_unrecorded += usize::from(call.continues);
         let (texts, keys) = keys(&call.context);
@@ -146,13 +146,13 @@ impl<'a> Contexts<'a> {
         let mut sessions: Vec<Session> = self.tracks.into_iter().filter_map(session).collect();
         sessions.sort_by_key(|session| {
             let is_main = session.track == SessionTrack::Main;
-            (!is_main, std::cmp::Reverse(session.steps.len()))
+            (!is_main, std::cmp::Reverse(session.calls.len()))
         });
         sessions
     }
 
     /// Returns the index of the conversation that a call continues, adding one if needed.
-    fn track_of(&mut self, call: &Call, keys: &[u64]) -> usize {
+    fn track_of(&mut self, call: &LoggedCall, keys: &[u64]) -> usize {
         let caller = caller(call);
         let own: HashSet<u64> = keys
             .iter()
@@ -202,14 +202,14 @@ impl<'a> Contexts<'a> {
 }
 
 /// Returns the id of the sub-agent that made a call.
-fn caller(call: &Call) -> Option<Box<str>> {
+fn caller(call: &LoggedCall) -> Option<Box<str>> {
     call.agent
         .as_ref()
         .map(|agent| agent.id.clone().unwrap_or_default())
 }
 
 impl Track {
-    fn add(&mut self, call: Call, keys: &[u64]) {
+    fn add(&mut self, call: LoggedCall, keys: &[u64]) {
         // A call without tool definitions uses those of the previous call.
         let tools = self
             .current
@@ -224,11 +224,11 @@ impl Track {
             let kept = self.current.iter().map(|entry| entry.message).collect();
             self.transcript.builder.compaction("", None, None, kept);
         }
-        self.answer(call.step, call.answer);
+        self.answer(call.recorded, call.answer);
     }
 
     /// Adds a call whose context is the whole conversation so far and the messages added since.
-    fn continue_with(&mut self, call: Call) {
+    fn continue_with(&mut self, call: LoggedCall) {
         let has_setup = self.current.iter().any(|entry| entry.is_system);
         let is_new = |draft: &Draft| draft.role != Role::System || !has_setup;
         for draft in call.context.into_iter().filter(is_new) {
@@ -239,14 +239,14 @@ impl Track {
             };
             self.current.push(entry);
         }
-        self.answer(call.step, call.answer);
+        self.answer(call.recorded, call.answer);
     }
 
-    fn answer(&mut self, step: StepDraft, answer: Option<Draft>) {
+    fn answer(&mut self, recorded: CallDraft, answer: Option<Draft>) {
         match answer.filter(|answer| !answer.parts.is_empty()) {
             Some(answer) => {
                 let key = key(&answer);
-                let message = self.transcript.add_answer(step, answer);
+                let message = self.transcript.add_answer(recorded, answer);
                 self.current.push(ContextEntry {
                     message,
                     key,
@@ -254,7 +254,7 @@ impl Track {
                 });
             }
             None => {
-                self.transcript.builder.step(step);
+                self.transcript.builder.call(recorded);
             }
         }
     }

@@ -48,10 +48,10 @@ fn detect(probe: &Probe) -> Option<String> {
         "assistant.message",
     ];
     let n = records.iter().filter(|r| is_event(&r.value)).count();
-    let is_its = records
+    let is_match = records
         .iter()
         .any(|r| json::str_at(&r.value, &["type"]).is_some_and(|kind| kinds.contains(&kind)));
-    (is_its && n * 5 >= records.len() * 4)
+    (is_match && n * 5 >= records.len() * 4)
         .then(|| "events with a dotted `type`, `data` and a `timestamp`".to_owned())
 }
 

@@ -7,7 +7,7 @@ use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
 use crate::formats::{Input, ParseError, Parsed, json};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Body, Role, Session, StepDraft, SubAgent, Track, Usage};
+use crate::session::{Body, CallDraft, Role, Session, SubAgent, Track, Usage};
 use crate::units::Tokens;
 use std::collections::HashMap;
 
@@ -69,12 +69,12 @@ pub(super) fn read(
         progress,
         &mut log.notes,
     )?);
-    for (call, name, its) in agents(alive()) {
+    for (call, name, events) in agents(alive()) {
         let number = sessions.len() + 1;
         let transcript = Transcript::new(input, FORMAT.name, Some(number));
         if let Some(mut session) = read_conversation(
             transcript,
-            its.into_iter(),
+            events.into_iter(),
             &models,
             progress,
             &mut log.notes,
@@ -92,9 +92,9 @@ pub(super) fn read(
     }
     for (n, end) in before_rewinds.into_iter().enumerate() {
         let transcript = Transcript::new(input, FORMAT.name, Some(sessions.len() + 1));
-        let its = events[..end].iter().filter(|event| event.agent.is_none());
+        let before = events[..end].iter().filter(|event| event.agent.is_none());
         if let Some(mut session) =
-            read_conversation(transcript, its, &models, progress, &mut Notes::default())?
+            read_conversation(transcript, before, &models, progress, &mut Notes::default())?
         {
             session.title = format!("{} (rewound {})", session.title, n + 1);
             session.track = Track::Branch;
@@ -157,7 +157,7 @@ fn agents<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<(&'a str, String, 
     let name = |agent: &str| json::shortened(names.get(agent).map_or(agent, |name| name));
     found
         .into_iter()
-        .map(|(agent, its)| (agent, name(agent), its))
+        .map(|(agent, events)| (agent, name(agent), events))
         .collect()
 }
 
@@ -212,37 +212,37 @@ impl CopilotReader<'_> {
                 let message = self.transcript.add_message(draft.clone());
                 self.context.push(message);
             }
-            EventContent::Answer(step, draft) if !draft.parts.is_empty() => {
+            EventContent::Answer(call, draft) if !draft.parts.is_empty() => {
                 let ran = draft.parts.iter().find_map(|part| match &part.body {
                     Body::ToolCall { call, .. } => self.models.get(&**call),
                     _ => None,
                 });
-                let named = step.model.clone().or(ran.map(|model| (*model).to_owned()));
+                let named = call.model.clone().or(ran.map(|model| (*model).to_owned()));
                 self.model = named.or(self.model.take());
-                let step = StepDraft {
+                let call = CallDraft {
                     model: self.model.clone(),
                     usage: self.next_size.take().map(of_size),
-                    ..step.clone()
+                    ..call.clone()
                 };
-                let message = self.transcript.add_answer(step, draft.clone());
+                let message = self.transcript.add_answer(call, draft.clone());
                 self.context.push(message);
             }
             EventContent::Usage(usage) => {
                 let usage = notes.usage(at, Some(*usage));
-                if let Some(step) = self.transcript.builder.last_step_mut() {
-                    step.usage = usage.or(step.usage);
+                if let Some(call) = self.transcript.builder.last_call_mut() {
+                    call.usage = usage.or(call.usage);
                 }
             }
             EventContent::Ended(size, model) => {
                 let size = notes.tokens(at, *size, CONTEXT_SIZE);
                 let session = self.transcript.builder.session();
-                let n_calls = session.steps.len();
+                let n_calls = session.calls.len();
                 // After a compaction the size is not that of the last call's context.
-                let is_its = session.compactions.last().is_none_or(|c| c.step < n_calls);
+                let is_its = session.compactions.last().is_none_or(|c| c.call < n_calls);
                 let last = n_calls.checked_sub(1).filter(|_| is_its);
-                let last = last.and_then(|last| self.transcript.builder.step_mut(last));
-                if let (Some(step), Some(size)) = (last, size.filter(|s| *s > Tokens::ZERO)) {
-                    step.usage.get_or_insert(of_size(size));
+                let last = last.and_then(|last| self.transcript.builder.call_mut(last));
+                if let (Some(call), Some(size)) = (last, size.filter(|s| *s > Tokens::ZERO)) {
+                    call.usage.get_or_insert(of_size(size));
                 }
                 if let Some(model) = model {
                     self.transcript.builder.usual_model(model);

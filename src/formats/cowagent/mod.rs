@@ -14,7 +14,7 @@ use super::read_log::ReadLog;
 use super::transcript::Transcript;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, json};
 use crate::progress::Progress;
-use crate::session::{Draft, Role, StepDraft};
+use crate::session::{CallDraft, Draft, Role};
 use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
@@ -37,8 +37,8 @@ fn detect(probe: &Probe) -> Option<String> {
             && m.get("role").is_some_and(Value::is_string)
             && m.get("content").is_some()
     };
-    let is_its = document.get("session_id").is_some() && document.get("last_active").is_some();
-    (is_its && list.iter().any(is_message))
+    let is_match = document.get("session_id").is_some() && document.get("last_active").is_some();
+    (is_match && list.iter().any(is_message))
         .then(|| "a `session_id` with `last_active`, and messages with a `seq`".to_owned())
 }
 
@@ -111,11 +111,11 @@ fn message(row: &Row, transcript: &mut Transcript, notes: &mut Notes) -> (&'stat
         ..Draft::new(role, parts)
     };
     if role == Role::Assistant {
-        let step = StepDraft {
+        let call = CallDraft {
             time,
-            ..StepDraft::default()
+            ..CallDraft::default()
         };
-        transcript.add_answer(step, draft);
+        transcript.add_answer(call, draft);
     } else {
         transcript.add_message(draft);
     }

@@ -17,7 +17,7 @@ use super::read_log::ReadLog;
 use super::transcript::Transcript;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
 use crate::progress::Progress;
-use crate::session::{Draft, Role, StepDraft};
+use crate::session::{CallDraft, Draft, Role};
 use crate::units::Tokens;
 use serde_json::Value;
 
@@ -62,7 +62,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
 struct CursorReader {
     transcript: Transcript,
     window: Option<Tokens>,
-    /// Indices of the current answer and its step.
+    /// Indices of the current answer and its call.
     answer: Option<(usize, usize)>,
 }
 
@@ -141,23 +141,23 @@ impl CursorReader {
         let current = self
             .answer
             .filter(|(message, _)| self.transcript.is_last(*message));
-        if let Some((message, step)) = current {
+        if let Some((message, call)) = current {
             self.transcript.extend(message, row.span.clone(), parts);
-            if let Some(step) = self.transcript.builder.step_mut(step) {
-                step.usage = step.usage.or(usage);
+            if let Some(call) = self.transcript.builder.call_mut(call) {
+                call.usage = call.usage.or(usage);
             }
         } else {
-            let step = StepDraft {
+            let call = CallDraft {
                 window: self.window,
                 usage,
                 time: bubble::time(&row.value),
-                ..StepDraft::default()
+                ..CallDraft::default()
             };
             let message = self
                 .transcript
-                .add_answer(step, draft(row, Role::Assistant, parts));
-            let step = self.transcript.builder.session().steps.len() - 1;
-            self.answer = Some((message, step));
+                .add_answer(call, draft(row, Role::Assistant, parts));
+            let call = self.transcript.builder.session().calls.len() - 1;
+            self.answer = Some((message, call));
         }
         if let Some(result) = bubble::result(&row.value) {
             self.answer = None;

@@ -62,8 +62,8 @@ fn detect(probe: &Probe) -> Option<String> {
 /// Returns the messages of a session document.
 fn document(value: &Value) -> Option<&Vec<Value>> {
     json::str_at(value, &["sessionId"])?;
-    let is_its = value.get("projectHash").is_some() || value.get("startTime").is_some();
-    value.get("messages")?.as_array().filter(|_| is_its)
+    let is_match = value.get("projectHash").is_some() || value.get("startTime").is_some();
+    value.get("messages")?.as_array().filter(|_| is_match)
 }
 
 fn is_message(value: &Value) -> bool {

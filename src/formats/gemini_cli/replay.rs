@@ -8,7 +8,7 @@ use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
 use crate::formats::{Input, ParseError, Parsed, json};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Body, Calibration, Draft, Role, Session, StepDraft, Track};
+use crate::session::{Body, Calibration, CallDraft, Draft, Role, Session, Track};
 use std::collections::{HashMap, HashSet};
 
 /// Maximum number of rewound conversations that are kept.
@@ -30,8 +30,8 @@ impl Change {
             Self::Message(record) => std::slice::from_mut(record),
             Self::History(records) => records,
         };
-        for step in records.iter_mut().filter_map(|record| record.step.as_mut()) {
-            step.usage = None;
+        for call in records.iter_mut().filter_map(|record| record.call.as_mut()) {
+            call.usage = None;
         }
     }
 }
@@ -228,16 +228,16 @@ struct GeminiReader {
 
 impl GeminiReader {
     fn message(&mut self, transcript: &mut Transcript, record: Record, notes: &mut Notes) {
-        let usage = record.step.as_ref().and_then(|s| s.usage);
+        let usage = record.call.as_ref().and_then(|s| s.usage);
         let usage = notes.usage(record.span.start, usage);
-        let step = record.step.map(|step| StepDraft { usage, ..step });
+        let call = record.call.map(|call| CallDraft { usage, ..call });
         let mut added = Vec::new();
-        match (record.content, step) {
-            (Some(content), Some(step)) => added.push(transcript.add_answer(step, content)),
+        match (record.content, call) {
+            (Some(content), Some(call)) => added.push(transcript.add_answer(call, content)),
             (Some(content), None) => added.push(transcript.add_message(content)),
             // The call was made, although its answer has no content for a message.
-            (None, Some(step)) if step.usage.is_some() => {
-                transcript.builder.step(step);
+            (None, Some(call)) if call.usage.is_some() => {
+                transcript.builder.call(call);
             }
             (None, _) => {}
         }

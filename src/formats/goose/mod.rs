@@ -18,7 +18,7 @@ use super::read_log::ReadLog;
 use super::transcript::Transcript;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, json, jsonl};
 use crate::progress::Progress;
-use crate::session::{Body, Draft, Part, Role, StepDraft};
+use crate::session::{Body, CallDraft, Draft, Part, Role};
 use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
@@ -56,8 +56,8 @@ fn detect(probe: &Probe) -> Option<String> {
     if let Some(list) = document.and_then(|d| d.get("conversation")?.as_array()) {
         // A damaged record does not change the format.
         let has_folder = document.is_some_and(|d| d.get("working_dir").is_some());
-        let is_its = list.iter().any(is_message) && (has_folder || list.iter().all(is_message));
-        return is_its.then(|| "a document whose `conversation` holds Goose messages".to_owned());
+        let is_match = list.iter().any(is_message) && (has_folder || list.iter().all(is_message));
+        return is_match.then(|| "a document whose `conversation` holds Goose messages".to_owned());
     }
     let (head, rest) = probe.records().split_first()?;
     let is_head = |v: &Value| v.get("role").is_none() && v.get("working_dir").is_some();
@@ -67,8 +67,8 @@ fn detect(probe: &Probe) -> Option<String> {
         probe.records()
     };
     let n = messages.iter().filter(|r| is_message(&r.value)).count();
-    let is_its = is_head(&head.value) || messages.iter().any(|r| has_own(&r.value));
-    (is_its && n > 0 && n * 5 >= messages.len() * 4)
+    let is_match = is_head(&head.value) || messages.iter().any(|r| has_own(&r.value));
+    (is_match && n > 0 && n * 5 >= messages.len() * 4)
         .then(|| "JSON Lines with a `working_dir`, then Goose messages".to_owned())
 }
 
@@ -206,11 +206,11 @@ impl GooseReader {
                 self.transcript.extend(answer, raw, draft.parts);
                 return;
             }
-            let step = StepDraft {
+            let call = CallDraft {
                 time: draft.time,
-                ..StepDraft::default()
+                ..CallDraft::default()
             };
-            self.answer = Some(self.transcript.add_answer(step, draft));
+            self.answer = Some(self.transcript.add_answer(call, draft));
             return;
         }
         self.answer = None;

@@ -8,7 +8,7 @@ use super::super::content::CallMatcher;
 use super::super::editing::Editing;
 use super::super::message_list::{self, Dialect, Writes};
 use super::super::{Format, Probe, RecordedData, content, counts, json, openai_chat};
-use crate::session::{Draft, Role, StepDraft, Usage};
+use crate::session::{CallDraft, Draft, Role, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ pub(in crate::formats) const CONTEXT: Format = Format {
 const DIALECT: Dialect = Dialect {
     name: "kimi_context",
     messages,
-    step,
+    call,
     writes: Some(Writes {
         edit,
         written: openai_chat::written,
@@ -51,16 +51,16 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| format!("{} with Kimi CLI records", look.how))
 }
 
-fn step(value: &Value) -> Option<StepDraft> {
+fn call(value: &Value) -> Option<CallDraft> {
     let is_count = json::str_at(value, &["role"]) == Some(USAGE);
     let input = counts::tokens_at(value, &["token_count"]);
     let input = input.filter(|tokens| is_count && *tokens > Tokens::ZERO)?;
-    Some(StepDraft {
+    Some(CallDraft {
         usage: Some(Usage {
             input,
             ..Usage::default()
         }),
-        ..StepDraft::default()
+        ..CallDraft::default()
     })
 }
 

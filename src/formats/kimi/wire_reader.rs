@@ -6,12 +6,12 @@ use crate::formats::json::Row;
 use crate::formats::notes::Notes;
 use crate::formats::transcript::Transcript;
 use crate::formats::{content, counts, json};
-use crate::session::{Draft, Part, Role, StepDraft, Usage};
+use crate::session::{CallDraft, Draft, Part, Role, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// A model call in progress.
-struct Step {
+/// A model call in progress, which Kimi names a step.
+struct OpenCall {
     id: Box<str>,
     /// Index of the call in the session; `None` until its answer begins.
     index: Option<usize>,
@@ -22,7 +22,7 @@ struct Step {
 pub(super) struct WireReader {
     pub(super) transcript: Transcript,
     pub(super) notes: Notes,
-    step: Option<Step>,
+    open_call: Option<OpenCall>,
     model: Option<String>,
     trigger: String,
     /// Indices of the messages in context.
@@ -38,7 +38,7 @@ impl WireReader {
         Self {
             transcript,
             notes: Notes::default(),
-            step: None,
+            open_call: None,
             model: None,
             trigger: String::new(),
             context: Vec::new(),
@@ -85,7 +85,7 @@ impl WireReader {
             .builder
             .compaction("auto", None, None, kept.clone());
         self.context = kept;
-        self.step = None;
+        self.open_call = None;
     }
 
     /// Reads a line. Returns whether it is part of the context.
@@ -180,7 +180,7 @@ impl WireReader {
             is_injected: origin.is_some_and(|kind| kind != "user") && role == Role::User,
             ..Draft::new(role, parts)
         };
-        self.step = None;
+        self.open_call = None;
         self.say(row, draft);
         true
     }
@@ -189,7 +189,7 @@ impl WireReader {
         let event = row.value.get("event").unwrap_or(&Value::Null);
         match json::str_at(event, &["type"]) {
             Some("step.begin") => {
-                self.step = Some(Step {
+                self.open_call = Some(OpenCall {
                     id: json::str_at(event, &["uuid"]).unwrap_or_default().into(),
                     index: None,
                     message: 0,
@@ -234,23 +234,23 @@ impl WireReader {
             return false;
         }
         let id = json::str_at(event, &["stepUuid"]).unwrap_or_default();
-        if let Some(step) = self
-            .step
+        if let Some(call) = self
+            .open_call
             .as_ref()
             .filter(|s| s.index.is_some() && &*s.id == id)
-            && self.transcript.is_last(step.message)
+            && self.transcript.is_last(call.message)
         {
             self.transcript
-                .extend(step.message, row.span.clone(), parts);
+                .extend(call.message, row.span.clone(), parts);
             return true;
         }
-        let draft = StepDraft {
+        let draft = CallDraft {
             model: self.model.clone(),
             time: json::millis_at(&row.value, &["time"]),
-            ..StepDraft::default()
+            ..CallDraft::default()
         };
         let is_new = self
-            .step
+            .open_call
             .as_ref()
             .is_none_or(|s| s.index.is_none() || &*s.id != id);
         let answer = with_source(row, Draft::new(Role::Assistant, parts));
@@ -261,8 +261,8 @@ impl WireReader {
             self.transcript.add_message(answer)
         };
         self.context.push(message);
-        let index = self.transcript.builder.session().steps.len().checked_sub(1);
-        self.step = Some(Step {
+        let index = self.transcript.builder.session().calls.len().checked_sub(1);
+        self.open_call = Some(OpenCall {
             id: id.into(),
             index,
             message,
@@ -289,15 +289,15 @@ impl WireReader {
         let usage = self.notes.usage(at, usage);
         let window = counts::window_at(event, &["window"]);
         let window = self.notes.tokens(at, window, "the recorded context window");
-        match self.step.take().and_then(|s| s.index) {
+        match self.open_call.take().and_then(|s| s.index) {
             Some(index) => {
-                if let Some(step) = self.transcript.builder.step_mut(index) {
-                    step.usage = usage;
-                    step.window = window;
+                if let Some(call) = self.transcript.builder.call_mut(index) {
+                    call.usage = usage;
+                    call.window = window;
                 }
             }
             None if usage.is_some() => {
-                self.transcript.builder.step(StepDraft {
+                self.transcript.builder.call(CallDraft {
                     model: self.model.clone(),
                     usage,
                     time: json::millis_at(&row.value, &["time"]),
@@ -347,7 +347,7 @@ impl WireReader {
         self.transcript
             .builder
             .compaction(trigger, before, after, kept);
-        self.step = None;
+        self.open_call = None;
         true
     }
 

@@ -6,7 +6,7 @@
 use crate::formats::content::{self, CallMatcher};
 use crate::formats::message_list::{self, Dialect, Shape};
 use crate::formats::{Format, Probe, RecordedData, counts, json};
-use crate::session::{Draft, StepDraft, Usage};
+use crate::session::{CallDraft, Draft, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ const DIALECT: Dialect = Dialect {
     },
     title: message_list::title,
     messages: |value, calls| message(value, calls).map(|draft| vec![draft]),
-    step,
+    call,
     ..Dialect::READ_ONLY
 };
 
@@ -70,7 +70,7 @@ fn message(value: &Value, calls: &mut CallMatcher) -> Result<Draft, String> {
 }
 
 /// Returns the call that an answer reports, from any of the places that `LangChain` stores it.
-pub(super) fn step(value: &Value) -> Option<StepDraft> {
+pub(super) fn call(value: &Value) -> Option<CallDraft> {
     let inner = ["kwargs", "data"]
         .iter()
         .find_map(|key| value.get(key))
@@ -88,7 +88,7 @@ pub(super) fn step(value: &Value) -> Option<StepDraft> {
     let model = model
         .iter()
         .find_map(|key| json::str_at(inner, &["response_metadata", key]));
-    Some(StepDraft {
+    Some(CallDraft {
         model: model.map(str::to_owned),
         window: None,
         usage: Some(usage),

@@ -3,7 +3,7 @@
 
 use super::messages;
 use crate::formats::content::tool_definitions;
-use crate::formats::contexts::{Call, Contexts};
+use crate::formats::contexts::{Contexts, LoggedCall};
 use crate::formats::contexts::{Enclosing, Nesting, SpanKind};
 use crate::formats::notes::Notes;
 use crate::formats::read_log::ReadLog;
@@ -12,7 +12,7 @@ use crate::formats::{
     message_list,
 };
 use crate::progress::Progress;
-use crate::session::{Draft, Role, Span, StepDraft, Usage};
+use crate::session::{CallDraft, Draft, Role, Span, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
@@ -80,13 +80,13 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         if let Some(id) = json::str_at(&run, &["id"]) {
             nesting.add(id.into(), enclosing(&run, kind, parent.clone()));
         }
-        calls.extend(call.map(|call| (call.step.time, span.start, parent, call)));
+        calls.extend(call.map(|call| (call.recorded.time, span.start, parent, call)));
     }
     calls.sort_by_key(|(time, at, ..)| (*time, *at));
     let mut contexts = Contexts::new(input, RUNS.name);
     for (.., parent, call) in calls {
         let agent = nesting.sub_agent(parent.as_deref());
-        contexts.add(Call { agent, ..call });
+        contexts.add(LoggedCall { agent, ..call });
     }
     log.warnings.extend(contexts.warnings());
     let sessions = contexts.finish();
@@ -134,7 +134,7 @@ fn enclosing(run: &Value, kind: &str, parent: Option<Box<str>>) -> Enclosing {
     }
 }
 
-fn call(run: &Value, span: &Span, notes: &mut Notes) -> Option<Call> {
+fn call(run: &Value, span: &Span, notes: &mut Notes) -> Option<LoggedCall> {
     let inputs = run.get("inputs").unwrap_or(&Value::Null);
     let outputs = run.get("outputs").unwrap_or(&Value::Null);
     let mut context: Vec<Draft> = Vec::new();
@@ -164,7 +164,7 @@ fn call(run: &Value, span: &Span, notes: &mut Notes) -> Option<Call> {
     let answer = output.and_then(|message| content::any_message::read(message, span));
     let time =
         content::first(run, &["start_time", "end_time"]).and_then(crate::formats::time::millis);
-    let own = output.and_then(messages::step);
+    let own = output.and_then(messages::call);
     let usage = own
         .as_ref()
         .and_then(|s| s.usage)
@@ -187,12 +187,12 @@ fn call(run: &Value, span: &Span, notes: &mut Notes) -> Option<Call> {
     let thread = ["thread_id", "session_id", "conversation_id"]
         .iter()
         .find_map(|key| json::str_at(run, &["extra", "metadata", key]));
-    Some(Call {
+    Some(LoggedCall {
         group: thread.map_or_else(|| group.unwrap_or_default(), Into::into),
         agent: None,
         context,
         continues,
-        step: StepDraft {
+        recorded: CallDraft {
             model: own.and_then(|s| s.model).or(model),
             window: None,
             usage: notes.usage(span.start, usage),

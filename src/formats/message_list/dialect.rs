@@ -4,7 +4,7 @@ use super::shape::{CHAT, Shape};
 use crate::formats::content::CallMatcher;
 use crate::formats::editing::Editing;
 use crate::formats::json;
-use crate::session::{Draft, Role, StepDraft};
+use crate::session::{CallDraft, Draft, Role};
 use serde_json::Value;
 
 /// Properties of one format that lists messages.
@@ -27,7 +27,7 @@ pub(in crate::formats) struct Dialect {
     pub(in crate::formats) messages: fn(&Value, &mut CallMatcher) -> Result<Vec<Draft>, String>,
     /// Returns the call that an element or a separately stored answer reports. The report of an element without a
     /// message belongs to the adjacent answer.
-    pub(in crate::formats) step: fn(&Value) -> Option<StepDraft>,
+    pub(in crate::formats) call: fn(&Value) -> Option<CallDraft>,
     /// Writes the document; `None` if the format is import-only.
     pub(in crate::formats) writes: Option<Writes>,
 }
@@ -43,7 +43,7 @@ impl Dialect {
         title: |_| None,
         body: |_| Vec::new(),
         messages: |_, _| Ok(Vec::new()),
-        step: |_| None,
+        call: |_| None,
         writes: None,
     };
 }

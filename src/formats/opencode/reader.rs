@@ -168,12 +168,12 @@ impl OpenCodeReader {
                 .all(|(_, p)| json::str_at(p, &["type"]) != Some("step-start"));
         for call in calls {
             let usage = notes.usage(row.span.start, call.usage);
-            let step = message::step(row, usage);
+            let reported = message::reported(row, usage);
             // A failed answer is not resent. An interrupted answer is resent as far as it was received.
             let is_sent = !has_failed || aborted;
             if call.output.is_empty() || !is_sent {
                 if usage.is_some() && !self.is_managed {
-                    self.transcript.builder.step(step);
+                    self.transcript.builder.call(reported);
                 }
                 continue;
             }
@@ -190,7 +190,7 @@ impl OpenCodeReader {
                     ..draft
                 })
             } else {
-                let message = self.transcript.add_answer(step, draft);
+                let message = self.transcript.add_answer(reported, draft);
                 if self.is_managed {
                     self.transcript.forget_usage();
                 }

@@ -4,9 +4,9 @@ use super::messages::{any_agent, event, instructions_and_tools, messages, vercel
 use super::spans::Span;
 use super::usage::usage;
 use crate::formats::content;
-use crate::formats::contexts::{Call, Enclosing, SpanKind};
+use crate::formats::contexts::{Enclosing, LoggedCall, SpanKind};
 use crate::formats::notes::Notes;
-use crate::session::{Draft, Role, StepDraft};
+use crate::session::{CallDraft, Draft, Role};
 
 const INPUTS: [&str; 5] = [
     "gen_ai.input.messages",
@@ -126,7 +126,7 @@ pub(super) fn tool_result(span: &Span) -> Option<Draft> {
 }
 
 /// Reads a span. Returns `None` if it is not a model call, or has neither messages nor usage.
-pub(super) fn read(span: &Span, notes: &mut Notes) -> Option<Call> {
+pub(super) fn read(span: &Span, notes: &mut Notes) -> Option<LoggedCall> {
     let own = &span.attributes;
     let kind = span.kind.as_deref().unwrap_or_default();
     let named = operation(span);
@@ -176,12 +176,12 @@ pub(super) fn read(span: &Span, notes: &mut Notes) -> Option<Call> {
         "ai.model.id",
     ];
     let window = None;
-    Some(Call {
+    Some(LoggedCall {
         group: group(span),
         agent: None,
         context: setup,
         continues,
-        step: StepDraft {
+        recorded: CallDraft {
             model: own.text(&model).map(str::to_owned),
             window,
             usage,

@@ -14,7 +14,7 @@ mod spans;
 mod usage;
 
 use super::contexts::Nesting;
-use super::contexts::{Call, Contexts};
+use super::contexts::{Contexts, LoggedCall};
 use super::read_log::ReadLog;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData};
 use crate::progress::Progress;
@@ -62,7 +62,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         read.push(call::read(span, &mut log.notes));
     }
     // Two libraries may record the same call, one span inside the other.
-    let is_bare = |call: &Call| call.continues && call.answer.is_none();
+    let is_bare = |call: &LoggedCall| call.continues && call.answer.is_none();
     let calls = || {
         spans
             .iter()
@@ -72,7 +72,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let ids: HashSet<Box<str>> = calls().map(|(span, _)| span.id.clone()).collect();
     let whole = calls().filter(|(_, call)| !is_bare(call));
     let parents: HashSet<Box<str>> = whole.filter_map(|(span, _)| span.parent.clone()).collect();
-    let is_duplicate = |span: &Span, call: &Call| {
+    let is_duplicate = |span: &Span, call: &LoggedCall| {
         let has_call_as_parent = || span.parent.as_ref().is_some_and(|id| ids.contains(id));
         is_bare(call) && (parents.contains(&span.id) || has_call_as_parent())
     };
@@ -89,7 +89,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             if call.continues {
                 call.context.extend(new_results.into_iter().flatten());
             }
-            contexts.add(Call { agent, ..call });
+            contexts.add(LoggedCall { agent, ..call });
         } else if let Some(result) = call::tool_result(span) {
             results.entry(key).or_default().push(result);
         }

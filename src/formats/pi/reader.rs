@@ -7,7 +7,7 @@ use super::super::{Input, ParseError, Parsed, json};
 use super::FORMAT;
 use super::entry::{Compaction, Entry, EntryContent, EntryRef};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Session, StepDraft, Track};
+use crate::session::{CallDraft, Session, Track};
 use std::collections::HashSet;
 use std::mem;
 
@@ -114,18 +114,18 @@ impl PiReader<'_> {
             };
             match content {
                 EntryContent::Message(draft) => messages.push((*at, transcript.add_message(draft))),
-                EntryContent::Answer(step, draft) => {
+                EntryContent::Answer(call, draft) => {
                     let usage = self
                         .log
                         .notes
-                        .usage(start, step.usage)
+                        .usage(start, call.usage)
                         .filter(|_| n >= n_managed);
-                    let step = StepDraft { usage, ..step };
+                    let call = CallDraft { usage, ..call };
                     if let Some(draft) = draft {
-                        messages.push((*at, transcript.add_answer(step, draft)));
+                        messages.push((*at, transcript.add_answer(call, draft)));
                     } else {
                         if usage.is_some() {
-                            transcript.builder.step(step);
+                            transcript.builder.call(call);
                         }
                         transcript.builder.aborted();
                     }

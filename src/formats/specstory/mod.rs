@@ -14,7 +14,7 @@ use super::{
 };
 use crate::formats::content::part;
 use crate::progress::Progress;
-use crate::session::{Draft, Part, Role, Session, Span, StepDraft, SubAgent, Track};
+use crate::session::{CallDraft, Draft, Part, Role, Session, Span, SubAgent, Track};
 use crate::units::Millis;
 use blocks::{Block, Speaker};
 use serde_json::Value;
@@ -161,12 +161,12 @@ impl SpecStoryReader<'_> {
         let joined =
             continued.is_some_and(|l| transcript.extend(l.message, span.clone(), parts.clone()));
         if !joined {
-            let step = StepDraft {
+            let call = CallDraft {
                 model: speaker.model.clone(),
                 time,
-                ..StepDraft::default()
+                ..CallDraft::default()
             };
-            let message = transcript.add_answer(step, draft(Role::Assistant, parts));
+            let message = transcript.add_answer(call, draft(Role::Assistant, parts));
             self.last_answer = Some(LastAnswer {
                 is_sidechain: speaker.is_sidechain,
                 label: label.to_owned(),

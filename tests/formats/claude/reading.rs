@@ -33,7 +33,7 @@ fn an_answer_split_over_records_is_one_message_and_one_call() {
             "assistant: done",
         ]
     );
-    assert_eq!(session.steps.len(), 2);
+    assert_eq!(session.calls.len(), 2);
     let usage = Usage {
         input: Tokens(1203),
         cache_read: Some(Tokens(1000)),
@@ -42,9 +42,9 @@ fn an_answer_split_over_records_is_one_message_and_one_call() {
         output: Some(Tokens(50)),
         reasoning: None,
     };
-    assert_eq!(session.steps[0].usage, Some(usage));
+    assert_eq!(session.calls[0].usage, Some(usage));
     assert_eq!(
-        (session.steps[0].context_end, session.steps[1].context_end),
+        (session.calls[0].context_end, session.calls[1].context_end),
         (1, 4)
     );
     assert_eq!(session.messages[1].raw.len(), 3);
@@ -111,7 +111,7 @@ fn messages_of_the_program_are_injected_or_left_out() {
         ]
     );
     assert_eq!(
-        (parsed.sessions[0].steps.len(), parsed.sessions[0].turns),
+        (parsed.sessions[0].calls.len(), parsed.sessions[0].turns),
         (1, 2)
     );
     assert_eq!(parsed.sessions[0].title, "fix it");
@@ -202,7 +202,7 @@ fn a_recorded_compaction_keeps_its_summary_and_preserved_messages() {
     );
     let compaction = RecordedCompaction {
         before_message: 6,
-        step: 2,
+        call: 2,
         trigger: "auto".into(),
         tokens_before: Some(Tokens(150_000)),
         tokens_after: Some(Tokens(9000)),
@@ -220,7 +220,7 @@ fn a_compaction_at_the_start_has_its_summary_in_the_history() {
     assert_eq!(summaries(session)[0], "userΣ: What happened so far");
     let compaction = RecordedCompaction {
         before_message: 2,
-        step: 0,
+        call: 0,
         trigger: "auto".into(),
         tokens_before: Some(Tokens(150_000)),
         tokens_after: Some(Tokens(9000)),
@@ -235,7 +235,7 @@ fn copies_of_records_count_once() {
     let copies = file.lines[..4].to_vec();
     file.lines.extend(copies);
     let parsed = file.parse();
-    assert_eq!(parsed.sessions[0].steps.len(), 3);
+    assert_eq!(parsed.sessions[0].calls.len(), 3);
     assert_eq!(parsed.report.records["assistant (copy)"].count, 2);
 }
 
@@ -262,7 +262,7 @@ fn output_tokens_of_old_versions_are_ignored() {
     file.assistant("m1", &text("one"), 9);
     let answer = file.lines[1].replace("2.1.100", "2.1.89");
     let parsed = parse(&format!("{old}\n{answer}"));
-    let usage = parsed.sessions[0].steps[0].usage.expect("it is recorded");
+    let usage = parsed.sessions[0].calls[0].usage.expect("it is recorded");
     assert_eq!((usage.input, usage.output), (Tokens(1203), None));
 }
 
@@ -300,9 +300,9 @@ fn reads_the_effort_of_a_prompt_and_the_abort_of_a_call() {
     file.assistant("m3", &text("three"), 5);
     let session = file.parse().sessions.remove(0);
     let calls: Vec<_> = session
-        .steps
+        .calls
         .iter()
-        .map(|step| (step.effort.as_deref(), step.is_after_abort))
+        .map(|call| (call.effort.as_deref(), call.is_after_abort))
         .collect();
     let expected = [
         (Some("high"), false),

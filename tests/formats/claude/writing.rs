@@ -258,7 +258,7 @@ fn notices_and_summaries_are_written_at_their_positions() {
 fn usage_recorded_before_an_export_is_ignored_and_later_usage_counts() {
     let session = with_picture().parse().sessions.remove(0);
     let is_reported = |session: &Session| {
-        let reported = session.steps.iter().map(|step| step.usage.is_some());
+        let reported = session.calls.iter().map(|call| call.usage.is_some());
         reported.collect::<Vec<_>>()
     };
     let (whole, again) = export(&session, whole_context(&session));

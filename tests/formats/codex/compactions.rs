@@ -2,7 +2,7 @@
 
 use super::{
     OLDER_TURN, OWN, YOUNGER_TURN, call, compacted, event, inputs, line, message, meta, output,
-    session, started, texts, tokens, user_message,
+    session, started, texts, tokens, two_calls, user_message,
 };
 use plimsoll::session::Body;
 use plimsoll::units::Tokens;
@@ -33,20 +33,20 @@ fn the_copy_in_a_fork_is_history_without_calls() {
         panic!("{:?}", session.compactions)
     };
     assert_eq!(
-        (compaction.step, compaction.tokens_before),
+        (compaction.call, compaction.tokens_before),
         (0, Some(Tokens(1210)))
     );
     assert_eq!(
         texts(&session, &compaction.kept),
         ["You are a fork.", "Kept of the parent"]
     );
-    let since: Vec<_> = (compaction.before_message..session.steps[0].context_end).collect();
+    let since: Vec<_> = (compaction.before_message..session.calls[0].context_end).collect();
     assert_eq!(
         texts(&session, &since),
         ["After the compaction", "Review it"]
     );
     assert_eq!(
-        session.messages.iter().filter(|m| m.step.is_some()).count(),
+        session.messages.iter().filter(|m| m.call.is_some()).count(),
         1
     );
 }
@@ -97,7 +97,7 @@ fn a_compaction_keeps_the_recorded_items_and_repeated_instructions() {
     let [compaction] = &session.compactions[..] else {
         panic!("{:?}", session.compactions)
     };
-    assert_eq!((&*compaction.trigger, compaction.step), ("auto", 2));
+    assert_eq!((&*compaction.trigger, compaction.call), ("auto", 2));
     assert_eq!(
         (compaction.tokens_before, compaction.tokens_after),
         (Some(Tokens(1210)), None)

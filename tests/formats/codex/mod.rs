@@ -115,8 +115,41 @@ fn texts(session: &Session, messages: &[usize]) -> Vec<String> {
 
 fn inputs(session: &Session) -> Vec<Option<u64>> {
     session
-        .steps
+        .calls
         .iter()
         .map(|s| s.usage.map(|u| u.input.0))
         .collect()
+}
+
+/// Returns a turn with two calls. The results of the first precede its token count, which is repeated.
+fn two_calls() -> Vec<String> {
+    let mut lines = vec![
+        meta(),
+        started(OLDER_TURN),
+        message("developer", "<permissions instructions>"),
+        message("user", "<environment_context>"),
+        turn_context("gpt-5.5"),
+    ];
+    lines.extend(user_message("List the files"));
+    lines.extend([
+        event(&json!({"type": "token_count", "info": null})),
+        reasoning(),
+        event(&json!({"type": "agent_message", "message": "Looking."})),
+        message("assistant", "Looking."),
+        call("c1"),
+        call("c2"),
+        output(
+            "c1",
+            "Chunk ID: 1\nProcess exited with code 0\nOutput:\na.txt",
+        ),
+        output(
+            "c2",
+            "Chunk ID: 2\nProcess exited with code 2\nOutput:\nno such file",
+        ),
+        tokens(1000, 50, 1050),
+        tokens(1000, 50, 1050),
+        message("assistant", "One file."),
+        tokens(1200, 10, 2260),
+    ]);
+    lines
 }

@@ -1,52 +1,19 @@
 //! Reading calls, items and real files.
 
 use super::{
-    OLDER_TURN, OWN, call, event, inputs, item, line, message, meta, output, parse, reasoning,
-    session, started, tokens, turn_context, user_message,
+    OWN, call, event, inputs, item, line, message, meta, parse, session, tokens, turn_context,
+    two_calls, user_message,
 };
 use plimsoll::formats::{self, Input};
-use plimsoll::session::{Body, Role, StepsFrom, Usage, issues};
+use plimsoll::session::{Body, CallsFrom, Role, Usage, issues};
 use plimsoll::units::Tokens;
 use serde_json::json;
-
-/// Returns a turn with two calls. The results of the first precede its token count, which is repeated.
-fn two_calls() -> Vec<String> {
-    let mut lines = vec![
-        meta(),
-        started(OLDER_TURN),
-        message("developer", "<permissions instructions>"),
-        message("user", "<environment_context>"),
-        turn_context("gpt-5.5"),
-    ];
-    lines.extend(user_message("List the files"));
-    lines.extend([
-        event(&json!({"type": "token_count", "info": null})),
-        reasoning(),
-        event(&json!({"type": "agent_message", "message": "Looking."})),
-        message("assistant", "Looking."),
-        call("c1"),
-        call("c2"),
-        output(
-            "c1",
-            "Chunk ID: 1\nProcess exited with code 0\nOutput:\na.txt",
-        ),
-        output(
-            "c2",
-            "Chunk ID: 2\nProcess exited with code 2\nOutput:\nno such file",
-        ),
-        tokens(1000, 50, 1050),
-        tokens(1000, 50, 1050),
-        message("assistant", "One file."),
-        tokens(1200, 10, 2260),
-    ]);
-    lines
-}
 
 #[test]
 fn a_call_counts_once_and_holds_its_cached_tokens() {
     let parsed = parse(&two_calls());
     let session = &parsed.sessions[0];
-    assert_eq!(session.steps_from, StepsFrom::Recorded);
+    assert_eq!(session.calls_from, CallsFrom::Recorded);
     assert_eq!(inputs(session), [Some(1000), Some(1200)]);
     let expected = Usage {
         input: Tokens(1000),
@@ -56,21 +23,21 @@ fn a_call_counts_once_and_holds_its_cached_tokens() {
         output: Some(Tokens(50)),
         reasoning: Some(Tokens(7)),
     };
-    assert_eq!(session.steps[0].usage, Some(expected));
-    assert_eq!(session.steps[0].window, Some(Tokens(258_400)));
+    assert_eq!(session.calls[0].usage, Some(expected));
+    assert_eq!(session.calls[0].window, Some(Tokens(258_400)));
     assert_eq!(
         session
-            .steps
+            .calls
             .iter()
             .map(|s| s.context_end)
             .collect::<Vec<_>>(),
         [4, 10]
     );
-    let of_step: Vec<_> = session.messages.iter().map(|m| m.step).collect();
+    let of_call: Vec<_> = session.messages.iter().map(|m| m.call).collect();
     let mut expected = vec![None; 4];
     expected.extend([Some(0); 4]);
     expected.extend([None, None, Some(1)]);
-    assert_eq!(of_step, expected);
+    assert_eq!(of_call, expected);
     assert_eq!(session.models, ["gpt-5.5"]);
     assert_eq!(parsed.warnings, []);
 }
@@ -201,7 +168,7 @@ fn truncated_lines_and_unknown_types_become_warnings() {
         "{\"timestamp\":\"2026-04".to_owned(),
     ]);
     let parsed = parse(&lines);
-    assert_eq!(parsed.sessions[0].steps.len(), 2);
+    assert_eq!(parsed.sessions[0].calls.len(), 2);
     let warnings: Vec<_> = parsed.warnings.iter().map(ToString::to_string).collect();
     let expected = [
         "line 20: unknown record type `new_kind`: not counted",
@@ -220,7 +187,7 @@ fn a_model_may_change_within_a_session() {
     let session = session(&lines);
     assert_eq!(session.models, ["gpt-5.5", "gpt-5.6"]);
     assert_eq!(
-        session.steps.iter().map(|s| s.model).collect::<Vec<_>>(),
+        session.calls.iter().map(|s| s.model).collect::<Vec<_>>(),
         [Some(0), Some(0), Some(1)]
     );
     assert_eq!(
@@ -246,9 +213,9 @@ fn reads_the_effort_and_the_abort_of_a_turn() {
     }
     let session = session(&lines);
     let calls: Vec<_> = session
-        .steps
+        .calls
         .iter()
-        .map(|step| (step.effort.as_deref(), step.is_after_abort))
+        .map(|call| (call.effort.as_deref(), call.is_after_abort))
         .collect();
     let (low, high) = (Some("low"), Some("high"));
     assert_eq!(calls, [(low, false), (low, false), (high, true)]);
@@ -289,7 +256,7 @@ fn single_lines_and_the_oldest_files_are_detected() {
         .to_string();
     let session = session(&[head, bare("user", "Hello"), bare("assistant", "Hi")]);
     assert_eq!(
-        (session.source.format, session.steps.len(), session.turns),
+        (session.source.format, session.calls.len(), session.turns),
         ("codex_rollout", 1, 1)
     );
 }
@@ -345,7 +312,7 @@ fn real_files_have_the_expected_calls_and_peaks() {
             .expect("a rollout")
             .sessions
             .remove(0);
-        let reported = session.steps.iter().filter(|s| s.usage.is_some()).count();
+        let reported = session.calls.iter().filter(|s| s.usage.is_some()).count();
         assert_eq!(
             (reported, session.largest_reported()),
             (calls, Some(Tokens(peak))),
@@ -353,7 +320,7 @@ fn real_files_have_the_expected_calls_and_peaks() {
         );
         assert!(
             session
-                .steps
+                .calls
                 .iter()
                 .all(|s| s.context_end <= session.messages.len() && s.model.is_some()),
             "{name}"

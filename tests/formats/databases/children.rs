@@ -268,7 +268,7 @@ fn lists_sub_agents_in_a_database_of_opencode() {
         [],
     )
     .unwrap();
-    let last = opened(&path, 0).unwrap().case.session.steps.len();
+    let last = opened(&path, 0).unwrap().case.session.calls.len();
     let agent = format!("sub-agent general, started by call {last}");
     let title = "Look around (@general subagent)";
     let expected = |what: &str| {
@@ -335,7 +335,7 @@ fn lists_sub_agents_in_a_folder_of_opencode() {
         &json!({"id": "ses_9", "parentID": "ses_8", "title": "Not ours"}),
     );
     let loaded = opened(&paths[0], 0).unwrap();
-    let last = loaded.case.session.steps.len();
+    let last = loaded.case.session.calls.len();
     let agent = format!("sub-agent general, started by call {last}");
     let title = "Look around (@general subagent)";
     assert_eq!(
@@ -344,7 +344,7 @@ fn lists_sub_agents_in_a_folder_of_opencode() {
     );
     let child = opened(&paths[0], 1).unwrap();
     assert_eq!(
-        (child.path.as_ref(), child.case.session.steps.len()),
+        (child.path.as_ref(), child.case.session.calls.len()),
         (Some(&paths[1]), 1)
     );
     let alone = opened(&paths[1], 0).unwrap();

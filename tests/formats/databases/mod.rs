@@ -63,7 +63,7 @@ pub(crate) fn said(session: &Session) -> Vec<String> {
         )
     };
     let mut all: Vec<String> = session.messages.iter().map(message).collect();
-    all.extend(session.steps.iter().map(|step| format!("{step:?}")));
+    all.extend(session.calls.iter().map(|call| format!("{step:?}")));
     all.extend(session.compactions.iter().map(|c| format!("{c:?}")));
     all.extend([session.title.clone(), format!("{:?}", session.project)]);
     all.extend(session.models.iter().cloned());
@@ -75,8 +75,8 @@ fn without_times(session: &Session) -> Vec<String> {
     for message in &mut session.messages {
         message.time = None;
     }
-    for step in &mut session.steps {
-        step.time = None;
+    for call in &mut session.calls {
+        call.time = None;
     }
     said(&session)
 }

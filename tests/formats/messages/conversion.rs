@@ -1,6 +1,6 @@
 //! Conversion between the two formats, and of other formats to them.
 
-use super::{PNG, all_kept, anthropic_request, export, line, lines, openai_request, read, session};
+use super::{PNG, all_kept, anthropic_request, export, lines, openai_request, session};
 use plimsoll::session::{
     Body, Draft, MediaKind, Part, Role, Session, SessionBuilder, Source, issues,
 };

@@ -280,15 +280,15 @@ fn real_conversations_are_read_and_written_byte_for_byte() {
             Some(6_729),
         ),
     ];
-    for (path, messages, steps, peak) in files {
+    for (path, messages, calls, peak) in files {
         let Some(bytes) = shared(path) else { continue };
         let session = session(&bytes);
         let found = (
             session.messages.len(),
-            session.steps.len(),
+            session.calls.len(),
             session.largest_reported().map(|t| t.0),
         );
-        assert_eq!(found, (messages, steps, peak), "{path}");
+        assert_eq!(found, (messages, calls, peak), "{path}");
         assert!(export_own(&session, &all_kept(&session)) == bytes, "{path}");
         let there =
             self::session(export(&session, "anthropic_messages", &all_kept(&session)).as_bytes());

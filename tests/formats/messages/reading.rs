@@ -1,7 +1,7 @@
 //! Reading requests, logs and JSON Lines.
 
-use super::{all_kept, anthropic_request, export, line, lines, openai_request, read, session};
-use plimsoll::session::{Body, Managed, ManagedEntry, ManagedPart, StepsFrom, issues};
+use super::{all_kept, anthropic_request, export, lines, openai_request, read, session};
+use plimsoll::session::{Body, CallsFrom, Managed, ManagedEntry, ManagedPart, issues};
 use plimsoll::units::Tokens;
 
 #[test]
@@ -28,8 +28,8 @@ fn an_openai_request_is_read_with_its_tools_images_thoughts_and_calls() {
         ]
     );
     assert_eq!(
-        (session.turns, session.steps.len(), session.steps_from),
-        (2, 3, StepsFrom::AssistantMessages)
+        (session.turns, session.calls.len(), session.calls_from),
+        (2, 3, CallsFrom::AssistantMessages)
     );
     assert_eq!(session.models, ["gpt-x"]);
     assert!(session.messages[0].raw.is_empty());
@@ -68,7 +68,7 @@ fn an_anthropic_request_is_read_with_its_system_tools_and_blocks() {
             "assistant \"Done.\"",
         ]
     );
-    assert_eq!((session.turns, session.steps.len()), (2, 2));
+    assert_eq!((session.turns, session.calls.len()), (2, 2));
 }
 
 #[test]
@@ -80,20 +80,20 @@ fn recorded_usage_makes_every_answer_a_recorded_call() {
         {"role":"user","content":"c"},
         {"role":"assistant","content":"d"}]}"#;
     let session = session(text);
-    assert_eq!(session.steps_from, StepsFrom::Recorded);
-    let ends: Vec<_> = session.steps.iter().map(|s| s.context_end).collect();
+    assert_eq!(session.calls_from, CallsFrom::Recorded);
+    let ends: Vec<_> = session.calls.iter().map(|s| s.context_end).collect();
     assert_eq!(ends, [1, 3]);
     assert_eq!(
-        (session.messages[1].step, session.messages[3].step),
+        (session.messages[1].call, session.messages[3].call),
         (Some(0), Some(1))
     );
-    let usage = session.steps[0].usage.unwrap();
+    let usage = session.calls[0].usage.unwrap();
     assert_eq!(
         (usage.input, usage.cache_read, usage.output),
         (Tokens(100), Some(Tokens(64)), Some(Tokens(9)))
     );
     assert_eq!(
-        (session.steps[0].window, session.steps[1].usage),
+        (session.calls[0].window, session.calls[1].usage),
         (Some(Tokens(1000)), None)
     );
     assert!(lines(&session)[1].contains("thinks"));

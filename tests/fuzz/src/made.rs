@@ -5,7 +5,7 @@ use plimsoll::engine::{ByHand, Case, KnobValues, Policy, ProviderError, WindowPl
 use plimsoll::presets::{self, PRESETS};
 use plimsoll::progress::Progress;
 use plimsoll::session::{
-    Body, Draft, MediaKind, Part, Role, Session, SessionBuilder, Source, StepDraft, Usage,
+    Body, Draft, MediaKind, Part, Role, Session, SessionBuilder, Source, CallDraft, Usage,
 };
 use plimsoll::tokens::TokenLedger;
 use plimsoll::units::{Millis, Tokens};
@@ -61,7 +61,7 @@ fn values(u: &mut Unstructured<'_>, policy: &Policy) -> Result<KnobValues> {
         let [low, high] = knob.range;
         let share = f64::from(u.arbitrary::<u8>()?) / 255.0;
         let value = low + (high - low) * share.powi(4);
-        let value = if knob.step >= 1.0 {
+        let value = if knob.call >= 1.0 {
             value.round()
         } else {
             value
@@ -309,16 +309,16 @@ fn case(u: &mut Unstructured<'_>) -> Result<Case> {
     let ledger = TokenLedger::count(&session, crate::counter(), &Progress::default());
     let ledger = ledger.expect("the progress is not cancelled");
     let window = Tokens(u.int_in_range(1..=4_000)?);
-    let n = session.steps.len();
+    let n = session.calls.len();
     let windows = WindowPlan::constant(window, n, WindowSource::ByHand);
     let mut case = Case::new(Arc::new(session), ledger, windows);
     if u.ratio(1, 4)? {
         case = case.with_restarts(&[u.int_in_range(0..=n)?]);
     }
     if u.ratio(1, 4)? {
-        let step = u.int_in_range(0..=n)?;
+        let call = u.int_in_range(0..=n)?;
         let text = "context_length_exceeded: maximum context length is 100 tokens".into();
-        case = case.with_errors(&[ProviderError { step, text }]);
+        case = case.with_errors(&[ProviderError { call, text }]);
     }
     if u.ratio(1, 4)? {
         let most = case.session.messages.len();
@@ -369,13 +369,13 @@ fn session(u: &mut Unstructured<'_>) -> Result<Session> {
             .arbitrary::<Option<u16>>()?
             .map(|time| Millis(i64::from(time) * 1_000));
         if is_recorded && draft.role == Role::Assistant && draft.in_history {
-            builder.step(StepDraft {
+            builder.call(CallDraft {
                 model: Some((*u.choose(&["gpt-4o", "claude-sonnet-4-5", ""])?).to_owned()),
                 usage: u.arbitrary::<Option<u16>>()?.map(|input| Usage {
                     input: Tokens(input.into()),
                     ..Usage::default()
                 }),
-                ..StepDraft::default()
+                ..CallDraft::default()
             });
         }
         builder.message(draft);

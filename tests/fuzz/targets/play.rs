@@ -35,7 +35,7 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let whole = simulate(&case, &policy, &values, None);
     whole.context.check(&case).expect("every message is accounted for");
-    for until in 0..case.session.steps.len() {
+    for until in 0..case.session.calls.len() {
         let part = simulate(&case, &policy, &values, Some(until));
         part.context.check(&case).expect("every message is accounted for");
         assert!(part.samples == whole.samples[..part.samples.len()]);

@@ -245,7 +245,7 @@ impl<'a> DocumentWriter<'a> {
             let Ok(mut record) = json::parse_lenient(&piece.text) else {
                 continue;
             };
-            let is_count = (self.dialect.step)(&record).is_some() || record.get(MARK).is_some();
+            let is_count = (self.dialect.call)(&record).is_some() || record.get(MARK).is_some();
             let Some(members) = record.as_object_mut().filter(|_| is_count) else {
                 continue;
             };
@@ -283,9 +283,9 @@ impl<'a> DocumentWriter<'a> {
             return Some((old, text));
         }
         let reports = |piece: &Piece<'_>| {
-            json::parse_lenient(&piece.text).is_ok_and(|m| (self.dialect.step)(&m).is_some())
+            json::parse_lenient(&piece.text).is_ok_and(|m| (self.dialect.call)(&m).is_some())
         };
-        let has_usage = || self.session.steps.iter().any(|step| step.usage.is_some());
+        let has_usage = || self.session.calls.iter().any(|call| call.usage.is_some());
         let is_needed = managed.calibration.is_some()
             || has_usage() && (is_unchanged || pieces.iter().any(reports));
         is_needed.then(|| with_member(bytes, root, MARK, &text))

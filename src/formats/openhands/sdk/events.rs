@@ -8,7 +8,7 @@ use crate::formats::openhands::totals;
 use crate::formats::openhands::view::{Condensation, View};
 use crate::formats::transcript::Transcript;
 use crate::formats::{content, counts, json};
-use crate::session::{Draft, Part, Role, StepDraft, Usage};
+use crate::session::{CallDraft, Draft, Part, Role, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -189,7 +189,7 @@ impl SdkReader {
         if parts.is_empty() {
             return None;
         }
-        let step = StepDraft {
+        let call = CallDraft {
             model: self.model.clone(),
             window: self.window,
             usage: self.pending.take(),
@@ -197,7 +197,7 @@ impl SdkReader {
         };
         let message = self
             .transcript
-            .add_answer(step, with_source(row, Draft::new(Role::Assistant, parts)));
+            .add_answer(call, with_source(row, Draft::new(Role::Assistant, parts)));
         self.view.add(id, message);
         Some(message)
     }

@@ -9,7 +9,7 @@ use crate::formats::openhands::totals;
 use crate::formats::openhands::view::{Condensation, View};
 use crate::formats::transcript::Transcript;
 use crate::formats::{content, json, openai_chat};
-use crate::session::{Draft, Part, Role, Span, StepDraft, Usage};
+use crate::session::{CallDraft, Draft, Part, Role, Span, Usage};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -139,7 +139,7 @@ impl V0Reader {
             .and_then(|r| r.get("choices")?.as_array()?.first()?.get("message"))
             .and_then(|message| openai_chat::message(message, &mut self.calls).ok());
         let usage = self.usage(value, response);
-        let step = StepDraft {
+        let call = CallDraft {
             model: response
                 .and_then(|r| json::str_at(r, &["model"]))
                 .map(str::to_owned),
@@ -156,7 +156,7 @@ impl V0Reader {
         }
         let message = self
             .transcript
-            .add_answer(step, with_source(row, Draft::new(Role::Assistant, parts)));
+            .add_answer(call, with_source(row, Draft::new(Role::Assistant, parts)));
         self.view.add(id, message);
     }
 
