@@ -29,6 +29,7 @@ mod message_index;
 mod neighbors;
 mod reader;
 mod record;
+mod reported_usage;
 mod resume;
 mod tools;
 mod usage;

@@ -2,7 +2,7 @@
 
 use super::super::json::shortened;
 use super::super::read_log::ReadLog;
-use super::super::{Input, ParseError, Parsed, Warning, counts, title};
+use super::super::{Input, ParseError, Parsed, Warning, title};
 use super::FORMAT;
 use super::compaction::Compaction;
 use super::fork::Fork;
@@ -10,9 +10,10 @@ use super::items::{Item, Sort};
 use super::lines::{Line, LineContent, Meta};
 use super::message_index::MessageIndex;
 use super::neighbors;
-use super::usage::{Count, Meter, Reading};
+use super::reported_usage::OpenCall;
+use super::usage::Meter;
 use crate::progress::Progress;
-use crate::session::{Body, CallDraft, Draft, Role, SessionBuilder, Source, Span, Usage};
+use crate::session::{Body, CallDraft, Draft, Role, SessionBuilder, Source, Span};
 use crate::units::Tokens;
 use std::collections::{HashMap, HashSet};
 use std::mem;
@@ -43,28 +44,20 @@ pub(super) fn read(
     reader.finish(input)
 }
 
-/// A call whose usage has not been read yet.
-#[derive(Debug)]
-struct OpenCall {
-    /// Index of the call in the session.
-    index: usize,
-    messages: Vec<usize>,
-}
-
 #[derive(Debug)]
 pub(super) struct CodexReader {
     pub(super) builder: SessionBuilder,
     log: ReadLog,
     fork: Fork,
-    is_copied: bool,
-    meter: Meter,
+    pub(super) is_copied: bool,
+    pub(super) meter: Meter,
     /// Size of the context: input and output of the latest call.
     pub(super) size: Option<Tokens>,
-    model: Option<String>,
-    window: Option<Tokens>,
+    pub(super) model: Option<String>,
+    pub(super) window: Option<Tokens>,
     /// Index of the message with the system prompt.
     pub(super) instructions: Option<usize>,
-    open_call: Option<OpenCall>,
+    pub(super) open_call: Option<OpenCall>,
     /// The previous item was part of an answer. A following model item continues it.
     pub(super) is_answering: bool,
     pub(super) compaction: Option<Compaction>,
@@ -269,87 +262,14 @@ impl CodexReader {
         })
     }
 
-    fn count(&mut self, line: &Line, count: &Count) {
-        self.window = self.checked_window(line, count.window).or(self.window);
-        match self.meter.read(count) {
-            Reading::Call(usage) => {
-                let usage = counts::checked_usage(Some(usage)).unwrap_or_else(|why| {
-                    self.warn(line, why);
-                    None
-                });
-                self.size = usage
-                    .map(|u| u.input + u.output.unwrap_or_default())
-                    .or(self.size);
-                self.is_answering = false;
-                match usage {
-                    Some(usage) if !self.is_copied => self.set_usage(line, usage),
-                    // The call was made, although its usage is implausible.
-                    None => self.open_call = None,
-                    Some(_) => {}
-                }
-            }
-            Reading::Estimate(tokens) if !self.is_copied => {
-                let text = match counts::checked(Some(tokens), "an estimate by the client") {
-                    Ok(_) => format!(
-                        "{} tokens are an estimate by the client, not a model call",
-                        tokens.0
-                    ),
-                    Err(why) => why,
-                };
-                self.warn(line, text);
-            }
-            _ => {}
-        }
-    }
-
-    /// Returns a plausible window, else adds a warning.
-    fn checked_window(&mut self, line: &Line, window: Option<Tokens>) -> Option<Tokens> {
-        counts::checked(window, "the recorded context window").unwrap_or_else(|why| {
-            self.warn_once(line, why);
-            None
-        })
-    }
-
-    fn set_usage(&mut self, line: &Line, usage: Usage) {
-        let call = self.open_call.take().unwrap_or_else(|| {
-            let text = "usage of a model call whose answer is not in the file";
-            self.warn(line, text.to_owned());
-            let draft = CallDraft {
-                model: self.model.clone(),
-                time: line.time,
-                ..CallDraft::default()
-            };
-            OpenCall {
-                index: self.builder.call(draft),
-                messages: Vec::new(),
-            }
-        });
-        if let Some(recorded) = self.builder.call_mut(call.index) {
-            recorded.usage = Some(usage);
-            recorded.window = self.window;
-        }
-        // The call's total reasoning tokens are assigned to the first part.
-        let mut tokens = usage
-            .reasoning
-            .map(|t| u32::try_from(t.0).unwrap_or(u32::MAX));
-        for message in call.messages {
-            for part in self.builder.parts_mut(message) {
-                if let Body::Thinking { reported, .. } = &mut part.body {
-                    *reported = tokens;
-                    tokens = tokens.map(|_| 0);
-                }
-            }
-        }
-    }
-
-    fn warn(&mut self, line: &Line, text: String) {
+    pub(super) fn warn(&mut self, line: &Line, text: String) {
         self.log.warnings.push(Warning {
             line: Some(line.number),
             text,
         });
     }
 
-    fn warn_once(&mut self, line: &Line, text: String) {
+    pub(super) fn warn_once(&mut self, line: &Line, text: String) {
         if self.unknown.insert(text.clone()) {
             self.warn(line, text);
         }

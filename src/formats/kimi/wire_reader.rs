@@ -1,6 +1,6 @@
 //! Builds a conversation from the events of a Kimi log.
 
-use super::cli_events::{self, CliEvent};
+use super::cli_events::CliEvent;
 use crate::formats::content::{part, tool_definitions};
 use crate::formats::json::Row;
 use crate::formats::notes::Notes;
@@ -11,7 +11,7 @@ use crate::units::Tokens;
 use serde_json::Value;
 
 /// A model call in progress, which Kimi names a step.
-struct OpenCall {
+pub(super) struct OpenCall {
     id: Box<str>,
     /// Index of the call in the session; `None` until its answer begins.
     index: Option<usize>,
@@ -22,11 +22,11 @@ struct OpenCall {
 pub(super) struct WireReader {
     pub(super) transcript: Transcript,
     pub(super) notes: Notes,
-    open_call: Option<OpenCall>,
+    pub(super) open_call: Option<OpenCall>,
     model: Option<String>,
-    trigger: String,
+    pub(super) trigger: String,
     /// Indices of the messages in context.
-    context: Vec<usize>,
+    pub(super) context: Vec<usize>,
     has_prompt: bool,
     has_tools: bool,
     /// Number of Kimi CLI steps so far.
@@ -67,25 +67,6 @@ impl WireReader {
         };
         let kind = json::str_at(&row.value, &["type"]).unwrap_or_default();
         self.row(kind, &row)
-    }
-
-    /// Adds a compaction of Kimi CLI. The log records only that it took place.
-    fn cli_compaction(&mut self, row: &Row) {
-        let text =
-            "the summary of a compaction is not recorded; the context after it lacks the summary";
-        self.notes.once(row.span.start, text);
-        let messages = &self.transcript.builder.session().messages;
-        let is_counted = |idx: &usize| matches!(messages[*idx].role, Role::User | Role::Assistant);
-        let positions = self.context.iter().enumerate().rev();
-        let mut counted = positions.filter(|(_, idx)| is_counted(idx));
-        let first = counted.nth(cli_events::KEPT_BY_COMPACTION - 1);
-        let first = first.map_or(0, |(position, _)| position);
-        let kept = self.context.split_off(first);
-        self.transcript
-            .builder
-            .compaction("auto", None, None, kept.clone());
-        self.context = kept;
-        self.open_call = None;
     }
 
     /// Reads a line. Returns whether it is part of the context.
@@ -308,49 +289,6 @@ impl WireReader {
         }
     }
 
-    fn compaction(&mut self, row: &Row) -> bool {
-        let value = &row.value;
-        let at = row.span.start;
-        let n_kept = json::u64_at(value, &["keptUserMessageCount"]).unwrap_or(0);
-        let n_kept = usize::try_from(n_kept).unwrap_or(usize::MAX);
-        let messages = &self.transcript.builder.session().messages;
-        let is_user =
-            |idx: &&usize| messages[**idx].role == Role::User && !messages[**idx].is_injected;
-        let mut kept: Vec<usize> = self
-            .context
-            .iter()
-            .rev()
-            .filter(is_user)
-            .take(n_kept)
-            .copied()
-            .collect();
-        let is_system = |idx: &&usize| messages[**idx].role == Role::System;
-        kept.extend(self.context.iter().filter(is_system));
-        kept.sort_unstable();
-        let text = content::first(value, &["contextSummary", "summary"]);
-        let summary = Draft {
-            is_summary: true,
-            in_history: false,
-            ..Draft::new(Role::User, text.map(content::parts).unwrap_or_default())
-        };
-        kept.push(self.transcript.add_message(with_source(row, summary)));
-        let mut tokens = |key| {
-            self.notes.tokens(
-                at,
-                counts::tokens_at(value, &[key]),
-                "a count of this compaction",
-            )
-        };
-        let (before, after) = (tokens("tokensBefore"), tokens("tokensAfter"));
-        self.context.clone_from(&kept);
-        let trigger = std::mem::take(&mut self.trigger);
-        self.transcript
-            .builder
-            .compaction(trigger, before, after, kept);
-        self.open_call = None;
-        true
-    }
-
     fn say(&mut self, row: &Row, draft: Draft) {
         let message = self.transcript.add_message(with_source(row, draft));
         self.context.push(message);
@@ -365,7 +303,8 @@ fn tool_call(idx: usize, call: &Value) -> Part {
     part(idx, content::call(id, name, arguments))
 }
 
-fn with_source(row: &Row, draft: Draft) -> Draft {
+/// Adds the time and the position of a row.
+pub(super) fn with_source(row: &Row, draft: Draft) -> Draft {
     Draft {
         time: json::millis_at(&row.value, &["time"]),
         raw: vec![row.span.clone()],

@@ -6,7 +6,7 @@ mod rules;
 
 pub use made::{Made, made};
 
-use plimsoll::formats::{Input, Parsed, ParseError};
+use plimsoll::formats::{Input, ParseError, Parsed};
 use plimsoll::progress::Progress;
 use plimsoll::session::{Packer, issues};
 use plimsoll::tokens::{Counter, TokenLedger, by_name};
@@ -49,6 +49,7 @@ pub fn check(read: &Result<Parsed, ParseError>) {
     for session in &parsed.sessions {
         rules::keeps_the_rules(session);
         let _ = issues(session);
-        TokenLedger::count(session, counter(), &Progress::default()).expect("the progress is not cancelled");
+        TokenLedger::count(session, counter(), &Progress::default())
+            .expect("the progress is not cancelled");
     }
 }

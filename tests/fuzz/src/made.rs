@@ -5,7 +5,7 @@ use plimsoll::engine::{ByHand, Case, KnobValues, Policy, ProviderError, WindowPl
 use plimsoll::presets::{self, PRESETS};
 use plimsoll::progress::Progress;
 use plimsoll::session::{
-    Body, Draft, MediaKind, Part, Role, Session, SessionBuilder, Source, CallDraft, Usage,
+    Body, CallDraft, Draft, MediaKind, Part, Role, Session, SessionBuilder, Source, Usage,
 };
 use plimsoll::tokens::TokenLedger;
 use plimsoll::units::{Millis, Tokens};
