@@ -167,7 +167,7 @@ fn announce(job: &ExportJob) {
 }
 
 pub(super) fn within(loaded: &Loaded, at: Option<usize>) -> anyhow::Result<Option<usize>> {
-    let steps = loaded.case.session.steps.len();
+    let steps = loaded.case.session.calls.len();
     match at {
         Some(step) if step >= steps => bail!(
             "--at-call {}: the session has {}",

@@ -28,7 +28,7 @@ fn fixtures() -> Vec<PathBuf> {
         .flatten()
         .flatten()
         .map(|entry| entry.path())
-        .filter(|path| path.extension().is_none_or(|end| end != "told"));
+        .filter(|path| path.extension().is_none_or(|end| end != "expected"));
     let samples = fs::read_dir(root("sample_sessions"))
         .into_iter()
         .flatten()
@@ -189,7 +189,7 @@ fn what_a_format_cannot_hold_is_counted() {
     let session = &loaded.case.session;
     let told = |what| aspect(&converted, what).map(|a| (a.kept, a.held));
     assert_eq!(told("compactions"), Some((0, session.compactions.len())));
-    let usages = session.steps.iter().filter(|s| s.usage.is_some()).count();
+    let usages = session.calls.iter().filter(|s| s.usage.is_some()).count();
     assert!(usages > 0);
     assert_eq!(told("reported tokens of calls"), Some((0, usages)));
     assert!(told("times of messages").is_some_and(|(kept, held)| kept == 0 && held > 0));

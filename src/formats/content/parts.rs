@@ -4,12 +4,6 @@ use crate::formats::json;
 use crate::session::{Body, Draft, Part, Role};
 use serde_json::Value;
 
-/// Returns the title of a document.
-pub(in crate::formats) fn title(members: &Value) -> Option<String> {
-    let title = json::str_at(members, &["title"])?;
-    (!title.trim().is_empty()).then(|| title.to_owned())
-}
-
 /// Creates a part of a message with a single record.
 pub(in crate::formats) fn part(block: usize, body: Body) -> Part {
     Part {
@@ -17,6 +11,18 @@ pub(in crate::formats) fn part(block: usize, body: Body) -> Part {
         record: 0,
         block: u32::try_from(block).unwrap_or(u32::MAX),
     }
+}
+
+/// Returns whether a part is a tool result or media in one.
+pub(in crate::formats) fn is_of_result(part: &Part) -> bool {
+    matches!(
+        part.body,
+        Body::ToolResult { .. }
+            | Body::Media {
+                within: Some(_),
+                ..
+            }
+    )
 }
 
 /// Creates the body for a block of an unknown type.

@@ -1,14 +1,13 @@
 //! A message in any known provider's or library's notation, as logs and traces record it.
 
-use super::content;
-use super::json;
-use super::message_list::part;
-use crate::session::{Draft, Part, Role, Span};
+use super::part;
+use crate::formats::{content, json};
+use crate::session::{Body, Draft, Part, Role, Span};
 use serde_json::Value;
 
 /// Reads a message. Returns `None` if no content is recognized. `span` is the message's byte range or that of the
 /// record that contains it.
-pub(super) fn read(value: &Value, span: &Span) -> Option<Draft> {
+pub(in crate::formats) fn read(value: &Value, span: &Span) -> Option<Draft> {
     let inner = inner(value);
     let role = role(value, inner)?;
     let content =
@@ -24,18 +23,8 @@ pub(super) fn read(value: &Value, span: &Span) -> Option<Draft> {
         parts.extend(calls(inner, &parts));
     }
     // Formats with only user and assistant roles keep tool results in user messages.
-    let is_answer = |part: &Part| {
-        use crate::session::Body;
-        matches!(
-            part.body,
-            Body::ToolResult { .. }
-                | Body::Media {
-                    within: Some(_),
-                    ..
-                }
-        )
-    };
-    let is_tools = role == Role::User && !parts.is_empty() && parts.iter().all(is_answer);
+    let is_tools =
+        role == Role::User && !parts.is_empty() && parts.iter().all(content::is_of_result);
     (!parts.is_empty()).then(|| Draft {
         id: json::str_at(inner, &["id"]).map(Into::into),
         raw: vec![span.clone()],
@@ -101,7 +90,7 @@ fn tool_result(message: &Value, content: &Value) -> Vec<Part> {
     let blocks = content::parts(content);
     if blocks
         .iter()
-        .any(|p| matches!(p.body, crate::session::Body::ToolResult { .. }))
+        .any(|p| matches!(p.body, Body::ToolResult { .. }))
     {
         return blocks;
     }
@@ -122,7 +111,7 @@ fn thought(message: &Value) -> Option<Part> {
 fn calls(message: &Value, parts: &[Part]) -> Vec<Part> {
     if parts
         .iter()
-        .any(|p| matches!(p.body, crate::session::Body::ToolCall { .. }))
+        .any(|p| matches!(p.body, Body::ToolCall { .. }))
     {
         return Vec::new();
     }

@@ -4,8 +4,19 @@
 //! Programs define their own records but rarely their own blocks. Unknown blocks are kept whole and counted as JSON.
 //! Calls and results without an id get an empty one, and [`super::transcript`] matches them.
 
+pub(super) mod any_message;
+mod call_matcher;
+mod media;
+mod parts;
+mod payload;
+
+pub(super) use call_matcher::CallMatcher;
+pub use media::media_bytes;
+pub(super) use media::{Media, MediaSource, all_in, found, of_block, of_urls};
+pub(super) use parts::{is_of_result, opaque, part, tool_definitions};
+pub(super) use payload::{from_base64, from_url, reference};
+
 use super::json;
-use super::message_list::{of_block, of_urls, opaque, part};
 use crate::session::{Body, Part};
 use serde_json::Value;
 
@@ -65,9 +76,10 @@ const RESULT_IDS: [&str; 8] = [
 ];
 const NAMES: [&str; 4] = ["name", "toolName", "tool_name", "tool"];
 /// Keys of a call's arguments.
-pub(super) const ARGUMENTS: [&str; 4] = ["input", "arguments", "args", "parameters"];
+pub(in crate::formats) const ARGUMENTS: [&str; 4] = ["input", "arguments", "args", "parameters"];
 /// Keys of a tool's output.
-pub(super) const OUTPUTS: [&str; 6] = ["content", "output", "result", "response", "value", "text"];
+pub(in crate::formats) const OUTPUTS: [&str; 6] =
+    ["content", "output", "result", "response", "value", "text"];
 const SEALS: [&str; 7] = [
     "signature",
     "thinkingSignature",
@@ -79,7 +91,7 @@ const SEALS: [&str; 7] = [
 ];
 
 /// Returns the parts of a content: a text, one block, or a list of them.
-pub(super) fn parts(content: &Value) -> Vec<Part> {
+pub(in crate::formats) fn parts(content: &Value) -> Vec<Part> {
     match content {
         Value::Null => Vec::new(),
         Value::Array(blocks) => blocks
@@ -92,7 +104,7 @@ pub(super) fn parts(content: &Value) -> Vec<Part> {
 }
 
 /// Returns the parts of one block: the block itself and, for a result, the media inside it.
-pub(super) fn block(idx: usize, block: &Value) -> Vec<Part> {
+pub(in crate::formats) fn block(idx: usize, block: &Value) -> Vec<Part> {
     let kind = json::str_at(block, &["type"]);
     let is_of = |kinds: &[&str]| kind.is_some_and(|kind| kinds.contains(&kind));
     if let Some(call) = block
@@ -131,12 +143,12 @@ pub(super) fn block(idx: usize, block: &Value) -> Vec<Part> {
 }
 
 /// Returns a text part, or `None` for an empty text.
-pub(super) fn text_part(block: usize, text: &str) -> Option<Part> {
+pub(in crate::formats) fn text_part(block: usize, text: &str) -> Option<Part> {
     (!text.is_empty()).then(|| part(block, Body::Text(text.into())))
 }
 
 /// Returns a thought, or `None` if it has neither text nor encrypted data.
-pub(super) fn thought(text: &str, sealed: usize) -> Option<Body> {
+pub(in crate::formats) fn thought(text: &str, sealed: usize) -> Option<Body> {
     (!text.is_empty() || sealed > 0).then(|| Body::Thinking {
         text: text.into(),
         sealed_bytes: u32::try_from(sealed).unwrap_or(u32::MAX),
@@ -145,7 +157,7 @@ pub(super) fn thought(text: &str, sealed: usize) -> Option<Body> {
 }
 
 /// Returns a call. An unknown id becomes an empty one.
-pub(super) fn call(id: Option<&str>, tool: &str, arguments: Option<&Value>) -> Body {
+pub(in crate::formats) fn call(id: Option<&str>, tool: &str, arguments: Option<&Value>) -> Body {
     Body::ToolCall {
         call: id.unwrap_or_default().into(),
         tool: tool.into(),
@@ -154,7 +166,7 @@ pub(super) fn call(id: Option<&str>, tool: &str, arguments: Option<&Value>) -> B
 }
 
 /// Returns the parts of a tool result: its text and the media in it.
-pub(super) fn result(
+pub(in crate::formats) fn result(
     idx: usize,
     (call, tool): (Option<&str>, Option<&str>),
     is_error: bool,
@@ -176,7 +188,7 @@ pub(super) fn result(
 }
 
 /// Returns a text unchanged, any other value as JSON, and an empty text for `null`.
-pub(super) fn text_or_json(value: &Value) -> Box<str> {
+pub(in crate::formats) fn text_or_json(value: &Value) -> Box<str> {
     match value {
         Value::Null => "".into(),
         Value::String(text) => text.as_str().into(),
@@ -280,7 +292,7 @@ fn split_output(content: &Value) -> (String, Vec<&Value>) {
 }
 
 /// Whether a block within a tool's output is text.
-pub(super) fn is_text(block: &Value) -> bool {
+pub(in crate::formats) fn is_text(block: &Value) -> bool {
     text_of_block(block).is_some()
 }
 
@@ -293,7 +305,7 @@ fn media_or_opaque(block: &Value, within: Option<&str>) -> Body {
 }
 
 /// Returns the first of these members that is present and not `null`.
-pub(super) fn first<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
+pub(in crate::formats) fn first<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
     keys.iter()
         .find_map(|key| value.get(key).filter(|v| !v.is_null()))
 }

@@ -18,7 +18,7 @@ const TO_BLANKS: u64 = LOW * (0x80 - b' ' as u64);
 
 /// A set of characters.
 pub(super) trait CharSet {
-    /// Marks the characters of the set in eight bytes, by the highest bit of each.
+    /// CharSearch the characters of the set in eight bytes, by the highest bit of each.
     fn marked(word: u64) -> u64;
 }
 
@@ -47,7 +47,7 @@ impl CharSet for Backslashes {
 }
 
 /// Finds the characters of a set in a text from start to end.
-pub(super) struct Marks<'a, S> {
+pub(super) struct CharSearch<'a, S> {
     bytes: &'a [u8],
     /// Start of the current block.
     start: usize,
@@ -56,16 +56,16 @@ pub(super) struct Marks<'a, S> {
     chars: PhantomData<S>,
 }
 
-impl<'a, S: CharSet> Marks<'a, S> {
+impl<'a, S: CharSet> CharSearch<'a, S> {
     pub(super) fn of(bytes: &'a [u8]) -> Self {
-        let mut marks = Self {
+        let mut search = Self {
             bytes,
             start: 0,
             mask: 0,
             chars: PhantomData,
         };
-        marks.load(0);
-        marks
+        search.load(0);
+        search
     }
 
     /// Returns the position of the next character of the set at or after `from`, or the text's length.
@@ -120,10 +120,10 @@ mod tests {
 
     /// Returns all positions of characters of a set.
     fn found<S: CharSet>(bytes: &[u8]) -> Vec<usize> {
-        let mut marks = Marks::<S>::of(bytes);
+        let mut search = CharSearch::<S>::of(bytes);
         let mut from = 0;
         std::iter::from_fn(|| {
-            let at = marks.next(from);
+            let at = search.next(from);
             from = at + 1;
             (at < bytes.len()).then_some(at)
         })
@@ -156,9 +156,9 @@ mod tests {
         for len in 0..200 {
             let bytes = vec![b'"'; len];
             for from in 0..len + 3 {
-                let mut marks = Marks::<Special>::of(&bytes);
-                assert_eq!(marks.next(from), from.min(len), "{from} of {len}");
-                assert_eq!(marks.next(from / 2), (from / 2).min(len), "back in {len}");
+                let mut search = CharSearch::<Special>::of(&bytes);
+                assert_eq!(search.next(from), from.min(len), "{from} of {len}");
+                assert_eq!(search.next(from / 2), (from / 2).min(len), "back in {len}");
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Writes a session record by record, for formats whose files are more than a list of messages.
 
-use super::edit::{Editing, MessageChanges, PartChange};
+use super::{Editing, MessageChanges, PartChange};
 use crate::formats::{Format, Input};
 use crate::progress::Progress;
 use crate::session::{Managed, ManagedEntry, Role, Session, Span};

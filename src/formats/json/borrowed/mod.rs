@@ -4,10 +4,10 @@
 //! only stores positions. The result equals that of `serde_json`, except that this parser rejects the few texts that a
 //! `String` cannot hold.
 
-mod marks;
-mod reader;
+mod char_search;
+mod parser;
 
-use reader::{JsonReader, unescaped};
+use parser::{Parser, unescaped};
 use serde_json::{Number, Value};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ const MANY: usize = 16;
 
 /// A value.
 #[derive(Clone, Debug)]
-pub(super) enum Json<'a> {
+pub(in crate::formats) enum BorrowedValue<'a> {
     Null,
     Bool(bool),
     /// A number in its source notation.
@@ -30,7 +30,7 @@ pub(super) enum Json<'a> {
 
 /// The content between two quotes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Text<'a> {
+pub(in crate::formats) struct Text<'a> {
     raw: &'a str,
     /// Number of bytes that unescaping removes; 0 without escapes.
     escape_bytes: u32,
@@ -38,14 +38,14 @@ pub(super) struct Text<'a> {
     is_usual: bool,
 }
 
-impl<'a> Json<'a> {
+impl<'a> BorrowedValue<'a> {
     /// Parses a text. Returns `None` if it is not supported or not JSON.
-    pub(super) fn parse(text: &'a str) -> Option<Self> {
-        JsonReader::whole(text)
+    pub(in crate::formats) fn parse(text: &'a str) -> Option<Self> {
+        Parser::whole(text)
     }
 
     /// Returns a member of an object, the last one if the name occurs several times.
-    pub(super) fn get(&self, name: &str) -> Option<&Self> {
+    pub(in crate::formats) fn get(&self, name: &str) -> Option<&Self> {
         match self {
             Self::Object(members) => {
                 let mut from_last = members.iter().rev();
@@ -56,12 +56,12 @@ impl<'a> Json<'a> {
     }
 
     /// Returns the value at a path of names.
-    pub(super) fn at(&self, path: &[&str]) -> Option<&Self> {
+    pub(in crate::formats) fn at(&self, path: &[&str]) -> Option<&Self> {
         path.iter().try_fold(self, |value, name| value.get(name))
     }
 
     /// Returns the decoded text of a string.
-    pub(super) fn as_str(&self) -> Option<Cow<'a, str>> {
+    pub(in crate::formats) fn as_str(&self) -> Option<Cow<'a, str>> {
         match self {
             Self::Text(text) => Some(text.decoded()),
             _ => None,
@@ -69,22 +69,22 @@ impl<'a> Json<'a> {
     }
 
     /// Returns the string at a path.
-    pub(super) fn str_at(&self, path: &[&str]) -> Option<Cow<'a, str>> {
+    pub(in crate::formats) fn str_at(&self, path: &[&str]) -> Option<Cow<'a, str>> {
         self.at(path)?.as_str()
     }
 
     /// Whether the value at a path is `true`.
-    pub(super) fn is_true(&self, path: &[&str]) -> bool {
+    pub(in crate::formats) fn is_true(&self, path: &[&str]) -> bool {
         matches!(self.at(path), Some(Self::Bool(true)))
     }
 
     /// Whether the value at a path is this string.
-    pub(super) fn is_str_at(&self, path: &[&str], words: &str) -> bool {
+    pub(in crate::formats) fn is_str_at(&self, path: &[&str], words: &str) -> bool {
         matches!(self.at(path), Some(Self::Text(text)) if text.is(words))
     }
 
     /// Returns the number at a path in its source notation.
-    pub(super) fn number_at(&self, path: &[&str]) -> Option<&'a str> {
+    pub(in crate::formats) fn number_at(&self, path: &[&str]) -> Option<&'a str> {
         match self.at(path)? {
             Self::Number(raw) => Some(raw),
             _ => None,
@@ -92,15 +92,15 @@ impl<'a> Json<'a> {
     }
 
     /// Returns the elements of a list, or none for any other value.
-    pub(super) fn elements(&self) -> &[Self] {
+    pub(in crate::formats) fn elements(&self) -> &[Self] {
         match self {
             Self::List(elements) => elements,
             _ => &[],
         }
     }
 
-    /// Returns the text of a content, see [`super::json::text_of`].
-    pub(super) fn text_of(&self) -> Cow<'a, str> {
+    /// Returns the text of a content, see [`super::text_of`].
+    pub(in crate::formats) fn text_of(&self) -> Cow<'a, str> {
         match self {
             Self::List(blocks) => {
                 let texts: Vec<_> = blocks.iter().filter_map(Self::block_text).collect();
@@ -115,7 +115,7 @@ impl<'a> Json<'a> {
     }
 
     /// Converts the value to a `serde_json` value. Intended for rare members.
-    pub(super) fn to_value(&self) -> Value {
+    pub(in crate::formats) fn to_value(&self) -> Value {
         match self {
             Self::Text(text) => Value::String(text.decoded().into_owned()),
             other => serde_json::from_str(&other.to_json()).unwrap_or_default(),
@@ -123,7 +123,7 @@ impl<'a> Json<'a> {
     }
 
     /// Returns the JSON that `serde_json` writes for this value: without whitespace and duplicate names.
-    pub(super) fn to_json(&self) -> String {
+    pub(in crate::formats) fn to_json(&self) -> String {
         let mut json = String::new();
         self.push_to(&mut json);
         json
@@ -158,7 +158,7 @@ impl<'a> Json<'a> {
 }
 
 /// Joins texts with line breaks.
-pub(super) fn joined(mut texts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
+pub(in crate::formats) fn joined(mut texts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
     match texts.len() {
         0 | 1 => texts.pop().unwrap_or_default(),
         _ => Cow::Owned(texts.join("\n")),
@@ -209,9 +209,11 @@ fn push_number(raw: &str, json: &mut String) {
 }
 
 /// Returns every name once, at its first position and with its last value.
-fn once<'j, 'a>(members: &'j [(Text<'a>, Json<'a>)]) -> Vec<(Text<'a>, &'j Json<'a>)> {
+fn once<'j, 'a>(
+    members: &'j [(Text<'a>, BorrowedValue<'a>)],
+) -> Vec<(Text<'a>, &'j BorrowedValue<'a>)> {
     let mut places: HashMap<Cow<'_, str>, usize> = HashMap::new();
-    let mut kept: Vec<(Text<'a>, &'j Json<'a>)> = Vec::with_capacity(members.len());
+    let mut kept: Vec<(Text<'a>, &'j BorrowedValue<'a>)> = Vec::with_capacity(members.len());
     for (name, value) in members {
         let place = if members.len() < MANY {
             let is_same = |(it, _): &(Text<'_>, _)| it.decoded() == name.decoded();
@@ -245,7 +247,7 @@ null| true |falsey|nul|tru|"|"\|"\"|"a\"b"|NaN|{a:1}
     /// Compares with `serde_json`, which additionally accepts lone surrogates.
     fn agree(text: &str) {
         let theirs = serde_json::from_str::<Value>(text);
-        match Json::parse(text) {
+        match BorrowedValue::parse(text) {
             Some(ours) => {
                 let theirs = theirs.unwrap_or_else(|error| panic!("{text:?}: {error}"));
                 assert_eq!(ours.to_json(), theirs.to_string(), "{text:?}");
@@ -296,7 +298,7 @@ null| true |falsey|nul|tru|"|"\|"\"|"a\"b"|NaN|{a:1}
             agree(&format!("{{{}}}", members(n)));
         }
         let text = format!("{{{}}}", members(300));
-        let value = Json::parse(&text).unwrap();
+        let value = BorrowedValue::parse(&text).unwrap();
         assert_eq!(value.number_at(&["k7"]), Some("287"));
     }
 
@@ -316,7 +318,7 @@ null| true |falsey|nul|tru|"|"\|"\"|"a\"b"|NaN|{a:1}
         ) {
             let object: serde_json::Map<_, _> = names.into_iter().zip(texts.iter().cloned().map(Value::String)).collect();
             let value = serde_json::json!([texts, object, number, {"o": object}]).to_string();
-            prop_assert!(Json::parse(&value).is_some());
+            prop_assert!(BorrowedValue::parse(&value).is_some());
             agree(&value);
         }
     }

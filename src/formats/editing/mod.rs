@@ -1,6 +1,18 @@
 //! Edits to the parts of a message, and changes that several formats share.
 
-use super::patch::{Patch, quoted, with_member, without};
+mod content;
+mod patch;
+mod records;
+
+pub(super) use content::{
+    Framing, answer_patches, arguments, block_patches, edit, edit_result, patches,
+};
+pub(super) use patch::{
+    Patch, array_at, at_path, json_string, object_at, patched, with_member, without,
+    without_members,
+};
+pub(super) use records::{OutputRecord, is_whole, output_records};
+
 use crate::formats::json;
 use crate::session::{Managed, ManagedEntry, ManagedPart, Message, Part, Session, Span};
 use serde_json::{Value, json};
@@ -100,8 +112,8 @@ impl<'a> Editing<'a> {
     ) -> Vec<Patch> {
         let bytes = self.bytes;
         let whole = |text: &str| match json::member(bytes, owner, "content") {
-            Some(content) => vec![(content, quoted(text))],
-            None => vec![with_member(bytes, owner, "content", &quoted(text))],
+            Some(content) => vec![(content, json_string(text))],
+            None => vec![with_member(bytes, owner, "content", &json_string(text))],
         };
         let content = json::member(bytes, owner, "content").unwrap_or_default();
         match (json::elements(bytes, &content), text) {

@@ -1,7 +1,7 @@
 //! Parses a JSON text into values that borrow from it.
 
-use super::marks::{Backslashes, Marks, Special};
-use super::{Json, Text};
+use super::char_search::{Backslashes, CharSearch, Special};
+use super::{BorrowedValue, Text};
 
 /// Nesting depth at which a text is rejected, as in `serde_json`.
 const MAX_DEPTH: usize = 128;
@@ -22,7 +22,7 @@ const ESCAPES: [u8; 256] = {
 /// Unescapes a text with valid escapes only, of `len` bytes once unescaped.
 pub(super) fn unescaped(raw: &str, len: usize) -> String {
     let bytes = raw.as_bytes();
-    let mut backslashes = Marks::<Backslashes>::of(bytes);
+    let mut backslashes = CharSearch::<Backslashes>::of(bytes);
     let mut text = vec![0; len];
     let (mut from, mut to) = (0, 0);
     loop {
@@ -91,16 +91,16 @@ fn hexadecimal(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 /// Parses values from the start of a text.
-pub(super) struct JsonReader<'a> {
+pub(super) struct Parser<'a> {
     text: &'a str,
     at: usize,
-    special: Marks<'a, Special>,
+    special: CharSearch<'a, Special>,
 }
 
-impl<'a> JsonReader<'a> {
+impl<'a> Parser<'a> {
     /// Parses a text that is one value.
-    pub(super) fn whole(text: &'a str) -> Option<Json<'a>> {
-        let special = Marks::of(text.as_bytes());
+    pub(super) fn whole(text: &'a str) -> Option<BorrowedValue<'a>> {
+        let special = CharSearch::of(text.as_bytes());
         let mut reader = Self {
             text,
             at: 0,
@@ -133,27 +133,27 @@ impl<'a> JsonReader<'a> {
     }
 
     /// Parses a value nested less than `depth` levels deep.
-    fn value(&mut self, depth: usize) -> Option<Json<'a>> {
+    fn value(&mut self, depth: usize) -> Option<BorrowedValue<'a>> {
         self.skip_space();
         match self.peek()? {
-            b'"' => self.string().map(Json::Text),
+            b'"' => self.string().map(BorrowedValue::Text),
             b'{' => self.object(depth - 1),
             b'[' => self.list(depth - 1),
             b'-' | b'0'..=b'9' => self.number(),
-            b't' => self.word("true", Json::Bool(true)),
-            b'f' => self.word("false", Json::Bool(false)),
-            b'n' => self.word("null", Json::Null),
+            b't' => self.word("true", BorrowedValue::Bool(true)),
+            b'f' => self.word("false", BorrowedValue::Bool(false)),
+            b'n' => self.word("null", BorrowedValue::Null),
             _ => None,
         }
     }
 
-    fn object(&mut self, depth: usize) -> Option<Json<'a>> {
+    fn object(&mut self, depth: usize) -> Option<BorrowedValue<'a>> {
         let mut members = Vec::with_capacity(8);
         if depth == 0 || !self.eat(b'{') {
             return None;
         }
         if self.eat(b'}') {
-            return Some(Json::Object(members));
+            return Some(BorrowedValue::Object(members));
         }
         loop {
             let name = self.string()?;
@@ -162,7 +162,7 @@ impl<'a> JsonReader<'a> {
             }
             members.push((name, self.value(depth)?));
             if self.eat(b'}') {
-                return Some(Json::Object(members));
+                return Some(BorrowedValue::Object(members));
             }
             if !self.eat(b',') {
                 return None;
@@ -170,18 +170,18 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    fn list(&mut self, depth: usize) -> Option<Json<'a>> {
+    fn list(&mut self, depth: usize) -> Option<BorrowedValue<'a>> {
         let mut elements = Vec::new();
         if depth == 0 || !self.eat(b'[') {
             return None;
         }
         if self.eat(b']') {
-            return Some(Json::List(elements));
+            return Some(BorrowedValue::List(elements));
         }
         loop {
             elements.push(self.value(depth)?);
             if self.eat(b']') {
-                return Some(Json::List(elements));
+                return Some(BorrowedValue::List(elements));
             }
             if !self.eat(b',') {
                 return None;
@@ -220,7 +220,7 @@ impl<'a> JsonReader<'a> {
         })
     }
 
-    fn number(&mut self) -> Option<Json<'a>> {
+    fn number(&mut self) -> Option<BorrowedValue<'a>> {
         let start = self.at;
         self.at += usize::from(self.peek() == Some(b'-'));
         // No digit may follow a leading zero.
@@ -238,7 +238,7 @@ impl<'a> JsonReader<'a> {
             self.at += usize::from(matches!(self.peek(), Some(b'+' | b'-')));
             self.digits()?;
         }
-        Some(Json::Number(&self.text[start..self.at]))
+        Some(BorrowedValue::Number(&self.text[start..self.at]))
     }
 
     /// Skips one or more digits.
@@ -250,7 +250,7 @@ impl<'a> JsonReader<'a> {
         (self.at > start).then_some(())
     }
 
-    fn word(&mut self, word: &str, value: Json<'a>) -> Option<Json<'a>> {
+    fn word(&mut self, word: &str, value: BorrowedValue<'a>) -> Option<BorrowedValue<'a>> {
         let is_there = self.text[self.at..].starts_with(word);
         self.at += word.len();
         is_there.then_some(value)

@@ -5,15 +5,20 @@
 //! messages it repeats and begins a new one if it repeats none. A sub-agent's call must repeat more messages, because
 //! short results and prompts occur in both conversations.
 
+mod matching;
+mod nesting;
+
+pub(super) use nesting::{Enclosing, Nesting, SpanKind};
+
 use super::transcript::Transcript;
 use super::{Input, Warning};
-use crate::session::{Body, Draft, Role, Session, StepDraft, SubAgent, Track as SessionTrack};
-use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use crate::session::{CallDraft, Draft, Role, Session, SubAgent, Track as SessionTrack};
+use matching::{TOOLS, key, keys};
+use std::collections::HashSet;
 
 /// A model call with its whole context.
 #[derive(Debug)]
-pub(super) struct Call {
+pub(super) struct LoggedCall {
     /// Key shared by all calls of one conversation, or empty if the file records none.
     pub(super) group: Box<str>,
     /// The sub-agent that made the call, if recorded.
@@ -23,7 +28,7 @@ pub(super) struct Call {
     /// The file does not record the call's context: `context` holds the messages added since the previous call.
     pub(super) continues: bool,
     /// Recorded data of the call.
-    pub(super) step: StepDraft,
+    pub(super) recorded: CallDraft,
     /// The model's answer.
     pub(super) answer: Option<Draft>,
 }
@@ -65,12 +70,6 @@ struct ContextEntry {
     is_system: bool,
 }
 
-/// The context of a call after matching it with the previous one.
-struct Rebuilt {
-    context: Vec<ContextEntry>,
-    is_managed: bool,
-}
-
 impl<'a> Contexts<'a> {
     /// Creates an empty set of conversations.
     pub(super) fn new(input: &'a Input, format: &'static str) -> Self {
@@ -86,7 +85,7 @@ impl<'a> Contexts<'a> {
     }
 
     /// Adds a call. Calls must be added in chronological order.
-    pub(super) fn add(&mut self, call: Call) {
+    pub(super) fn add(&mut self, call: LoggedCall) {
         self.n_calls += 1;
         self.n_unrecorded += usize::from(call.continues);
         let (texts, keys) = keys(&call.context);
@@ -147,13 +146,13 @@ impl<'a> Contexts<'a> {
         let mut sessions: Vec<Session> = self.tracks.into_iter().filter_map(session).collect();
         sessions.sort_by_key(|session| {
             let is_main = session.track == SessionTrack::Main;
-            (!is_main, std::cmp::Reverse(session.steps.len()))
+            (!is_main, std::cmp::Reverse(session.calls.len()))
         });
         sessions
     }
 
     /// Returns the index of the conversation that a call continues, adding one if needed.
-    fn track_of(&mut self, call: &Call, keys: &[u64]) -> usize {
+    fn track_of(&mut self, call: &LoggedCall, keys: &[u64]) -> usize {
         let caller = caller(call);
         let own: HashSet<u64> = keys
             .iter()
@@ -203,14 +202,14 @@ impl<'a> Contexts<'a> {
 }
 
 /// Returns the id of the sub-agent that made a call.
-fn caller(call: &Call) -> Option<Box<str>> {
+fn caller(call: &LoggedCall) -> Option<Box<str>> {
     call.agent
         .as_ref()
         .map(|agent| agent.id.clone().unwrap_or_default())
 }
 
 impl Track {
-    fn add(&mut self, call: Call, keys: &[u64]) {
+    fn add(&mut self, call: LoggedCall, keys: &[u64]) {
         // A call without tool definitions uses those of the previous call.
         let tools = self
             .current
@@ -225,11 +224,11 @@ impl Track {
             let kept = self.current.iter().map(|entry| entry.message).collect();
             self.transcript.builder.compaction("", None, None, kept);
         }
-        self.answer(call.step, call.answer);
+        self.answer(call.recorded, call.answer);
     }
 
     /// Adds a call whose context is the whole conversation so far and the messages added since.
-    fn continue_with(&mut self, call: Call) {
+    fn continue_with(&mut self, call: LoggedCall) {
         let has_setup = self.current.iter().any(|entry| entry.is_system);
         let is_new = |draft: &Draft| draft.role != Role::System || !has_setup;
         for draft in call.context.into_iter().filter(is_new) {
@@ -240,14 +239,14 @@ impl Track {
             };
             self.current.push(entry);
         }
-        self.answer(call.step, call.answer);
+        self.answer(call.recorded, call.answer);
     }
 
-    fn answer(&mut self, step: StepDraft, answer: Option<Draft>) {
+    fn answer(&mut self, recorded: CallDraft, answer: Option<Draft>) {
         match answer.filter(|answer| !answer.parts.is_empty()) {
             Some(answer) => {
                 let key = key(&answer);
-                let message = self.transcript.add_answer(step, answer);
+                let message = self.transcript.add_answer(recorded, answer);
                 self.current.push(ContextEntry {
                     message,
                     key,
@@ -255,145 +254,8 @@ impl Track {
                 });
             }
             None => {
-                self.transcript.builder.step(step);
+                self.transcript.builder.call(recorded);
             }
         }
     }
-
-    /// Matches a context with the previous one and adds the new messages.
-    fn rebuilt(&mut self, context: Vec<Draft>, keys: &[u64]) -> Rebuilt {
-        let same = self
-            .current
-            .iter()
-            .zip(keys)
-            .take_while(|(entry, key)| entry.key == **key)
-            .count();
-        let mut later: HashMap<u64, Vec<usize>> = HashMap::new();
-        for (at, entry) in self.current.iter().enumerate().skip(same).rev() {
-            later.entry(entry.key).or_default().push(at);
-        }
-        // Previous index of each message. The indices ascend.
-        let mut next = same;
-        let mut found: Vec<Option<usize>> = (0..same).map(Some).collect();
-        for key in &keys[same..] {
-            let places = later.get_mut(key);
-            let track_of = places.and_then(|places| {
-                while places.last().is_some_and(|at| *at < next) {
-                    places.pop();
-                }
-                places.pop()
-            });
-            next = track_of.map_or(next, |at| at + 1);
-            found.push(track_of);
-        }
-        let n_found = found.iter().flatten().count();
-        let is_managed = n_found < self.current.len();
-        let first_new = first_new(&context, &found, is_managed);
-        let before = std::mem::take(&mut self.current);
-        let mut rebuilt = Vec::with_capacity(context.len());
-        // Rewritten messages come first, because they belong to the context after a compaction.
-        for (idx, ((draft, track_of), key)) in context.into_iter().zip(found).zip(keys).enumerate()
-        {
-            let is_system = draft.role == Role::System;
-            let message = if let Some(at) = track_of {
-                before[at].message
-            } else {
-                let is_rewritten = is_managed && idx < first_new;
-                self.transcript.add_message(Draft {
-                    in_history: !is_rewritten,
-                    is_summary: is_rewritten && draft.role == Role::User && !draft.is_injected,
-                    ..draft
-                })
-            };
-            rebuilt.push(ContextEntry {
-                message,
-                key: *key,
-                is_system,
-            });
-        }
-        Rebuilt {
-            context: rebuilt,
-            is_managed,
-        }
-    }
-}
-
-/// Returns the index of the first new message of a context. If messages were removed, only tool results and the last
-/// message can be new; any other unknown message replaces removed ones.
-fn first_new(context: &[Draft], found: &[Option<usize>], is_managed: bool) -> usize {
-    let last_known = found
-        .iter()
-        .rposition(Option::is_some)
-        .map_or(0, |at| at + 1);
-    if !is_managed {
-        return last_known;
-    }
-    let tail = context.iter().enumerate().rev().take_while(|(idx, draft)| {
-        *idx >= last_known && (*idx + 1 == context.len() || draft.role == Role::Tool)
-    });
-    tail.last().map_or(context.len(), |(idx, _)| idx)
-}
-
-/// Returns the hashes of the leading instructions and the keys of all messages. Instructions that change between calls
-/// count as the same message, and tool definitions may be missing from a call. Neither is a compaction.
-fn keys(context: &[Draft]) -> (Vec<u64>, Vec<u64>) {
-    let head = context
-        .iter()
-        .take_while(|draft| draft.role == Role::System)
-        .count();
-    let texts = context[..head]
-        .iter()
-        .filter(|draft| !is_tools(draft))
-        .map(key)
-        .collect();
-    let mut n = 0;
-    let all = context.iter().enumerate().map(|(at, draft)| {
-        if at >= head {
-            return key(draft);
-        }
-        if is_tools(draft) {
-            return TOOLS;
-        }
-        n += 1;
-        n
-    });
-    (texts, all.collect())
-}
-
-/// Key of all tool definitions.
-const TOOLS: u64 = 0;
-
-fn is_tools(draft: &Draft) -> bool {
-    let is_tool = |part: &crate::session::Part| matches!(part.body, Body::ToolDefinition { .. });
-    draft.parts.iter().any(is_tool)
-}
-
-/// Returns a hash of a message's content without ids and thoughts, which change between calls.
-fn key(draft: &Draft) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    let role = match draft.role {
-        Role::Tool => Role::User,
-        role => role,
-    };
-    role.hash(&mut hasher);
-    for part in &draft.parts {
-        match &part.body {
-            Body::Thinking { .. } => {}
-            Body::ToolCall {
-                tool, arguments, ..
-            } => {
-                // Some libraries write empty arguments as an empty text in answers and as `{}` in later contexts.
-                let arguments = match arguments.trim() {
-                    "" | "null" => "{}",
-                    other => other,
-                };
-                let arguments = serde_json::from_str::<serde_json::Value>(arguments)
-                    .map_or_else(|_| arguments.to_owned(), |value| value.to_string());
-                (tool, arguments).hash(&mut hasher);
-            }
-            Body::Media { bytes, .. } => bytes.hash(&mut hasher),
-            body => body.text().trim().hash(&mut hasher),
-        }
-    }
-    hasher.finish()
 }

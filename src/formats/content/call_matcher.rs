@@ -5,13 +5,13 @@ use std::collections::{HashMap, VecDeque};
 
 /// Tool calls of a conversation read so far, to name their results.
 #[derive(Debug, Default)]
-pub(in crate::formats) struct Calls {
+pub(in crate::formats) struct CallMatcher {
     tools: HashMap<Box<str>, Box<str>>,
     open: VecDeque<Box<str>>,
     count: usize,
 }
 
-impl Calls {
+impl CallMatcher {
     /// Records a call. Assigns an id if it has none, and returns the id.
     pub(in crate::formats) fn add(&mut self, id: Option<&str>, tool: &str) -> Box<str> {
         self.count += 1;

@@ -1,7 +1,6 @@
-//! Images, audio and documents in messages: their sizes, without decoding them as a whole.
+//! Payloads of images, audio and documents: their kind and size, without decoding them as a whole.
 
-use super::message_list::media;
-use crate::session::{Body, MediaKind, Session};
+use crate::session::{Body, MediaKind};
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -13,7 +12,7 @@ const HEAD: usize = 65_536 / 3 * 4;
 const MOST_PIXELS: (usize, usize) = (100_000, 1_000_000_000);
 
 /// Returns a media part for a base64 payload.
-pub(super) fn from_base64(mime: &str, payload: &str, within: Option<&str>) -> Body {
+pub(in crate::formats) fn from_base64(mime: &str, payload: &str, within: Option<&str>) -> Body {
     let media = kind_of(mime);
     let pixels = if media == MediaKind::Image {
         pixels(payload)
@@ -31,7 +30,7 @@ pub(super) fn from_base64(mime: &str, payload: &str, within: Option<&str>) -> Bo
 
 /// Returns a media part for a URL. A `data:` URL contains its payload, any other URL refers to it. `mime` is the type
 /// recorded with the URL or the assumed type (`image/*`).
-pub(super) fn from_url(mime: &str, url: &str, within: Option<&str>) -> Body {
+pub(in crate::formats) fn from_url(mime: &str, url: &str, within: Option<&str>) -> Body {
     if let Some((head, payload)) = url
         .strip_prefix("data:")
         .and_then(|data| data.split_once(','))
@@ -47,7 +46,7 @@ pub(super) fn from_url(mime: &str, url: &str, within: Option<&str>) -> Body {
 }
 
 /// Returns a media part whose payload is not in the file.
-pub(super) fn reference(mime: &str, bytes: u64, within: Option<&str>) -> Body {
+pub(in crate::formats) fn reference(mime: &str, bytes: u64, within: Option<&str>) -> Body {
     Body::Media {
         media: kind_of(mime),
         mime: mime.into(),
@@ -58,7 +57,7 @@ pub(super) fn reference(mime: &str, bytes: u64, within: Option<&str>) -> Body {
 }
 
 /// Returns the kind of media of a MIME type.
-pub(super) fn kind_of(mime: &str) -> MediaKind {
+pub(in crate::formats) fn kind_of(mime: &str) -> MediaKind {
     match mime.split('/').next() {
         Some("image") => MediaKind::Image,
         Some("audio") => MediaKind::Audio,
@@ -72,7 +71,7 @@ fn decoded_len(payload: &str) -> u64 {
 }
 
 /// Decodes the first `most` digits of a payload. Line breaks and padding do not count.
-fn decode(payload: &str, most: usize) -> Option<Vec<u8>> {
+pub(super) fn decode(payload: &str, most: usize) -> Option<Vec<u8>> {
     let standard = |b| match b {
         b'-' => b'+',
         b'_' => b'/',
@@ -89,24 +88,6 @@ fn decode(payload: &str, most: usize) -> Option<Vec<u8>> {
         .with_decode_allow_trailing_bits(true);
     let engine = GeneralPurpose::new(&alphabet::STANDARD, config);
     engine.decode(digits).ok()
-}
-
-/// Returns the bytes of a media part from the session file, or `None` if the part only refers to them.
-pub fn media_bytes(session: &Session, part: usize) -> Option<Vec<u8>> {
-    let message = session.messages.iter().find(|m| m.parts.contains(&part))?;
-    let record = session.parts[part].record;
-    let is_media = |idx: &usize| {
-        let of_record = session.parts[*idx].record == record;
-        of_record && matches!(session.parts[*idx].body, Body::Media { .. })
-    };
-    let before = (message.parts.start..part).filter(is_media);
-    let before = before.map(|idx| &session.parts[idx].body);
-    let raw = session.raw(message.raw.get(record as usize)?);
-    let value = serde_json::from_slice(&raw).ok()?;
-    match media::found(&value, before, &session.parts[part].body)?.source {
-        media::MediaSource::Base64 { data, .. } => decode(&data, usize::MAX),
-        media::MediaSource::Url(_) | media::MediaSource::File(_) => None,
-    }
 }
 
 fn pixels(payload: &str) -> Option<(u32, u32)> {

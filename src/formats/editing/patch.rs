@@ -63,7 +63,7 @@ pub(in crate::formats) fn without(spans: &[Span], removed: &[bool]) -> Vec<Patch
 /// Returns a patch that inserts a member at the beginning of the object at `span`.
 pub(in crate::formats) fn with_member(bytes: &[u8], span: &Span, key: &str, value: &[u8]) -> Patch {
     let is_empty = json::members(bytes, span).is_none_or(|m| m.is_empty());
-    let mut text = [quoted(key), b": ".to_vec(), value.to_vec()].concat();
+    let mut text = [json_string(key), b": ".to_vec(), value.to_vec()].concat();
     if !is_empty {
         text.extend_from_slice(b", ");
     }
@@ -88,7 +88,7 @@ pub(in crate::formats) fn patched(bytes: &[u8], span: &Span, mut patches: Vec<Pa
 }
 
 /// Serializes a text as a JSON string.
-pub(in crate::formats) fn quoted(text: &str) -> Vec<u8> {
+pub(in crate::formats) fn json_string(text: &str) -> Vec<u8> {
     serde_json::Value::from(text).to_string().into_bytes()
 }
 
@@ -120,6 +120,12 @@ mod tests {
         assert_eq!(without(&["a"]), r#"{ "b": [2] , "c":3.10}"#);
         assert_eq!(without(&["b", "c"]), r#"{ "a" :1}"#);
         assert_eq!(without(&["a", "b", "c"]), "{ }");
+    }
+
+    #[test]
+    fn replaces_only_the_given_ranges() {
+        let patches = vec![(0..1, b"A".to_vec()), (2..2, b"-".to_vec())];
+        assert_eq!(patched(b"abcd", &(0..4), patches), b"Ab-cd");
     }
 
     #[test]

@@ -1,11 +1,9 @@
 //! Rewrites a record in which some parts changed, whose content is a text or a list of blocks ([`super::content`] reads
 //! them). Unchanged blocks keep their bytes.
 
-use super::content::{self, ARGUMENTS, OUTPUTS};
-use super::json;
-use super::message_list::{
-    Editing, PartChange, Patch, at_path, patched, quoted, text_block, without,
-};
+use super::{Editing, PartChange, Patch, at_path, json_string, patched, text_block, without};
+use crate::formats::content::{self, ARGUMENTS, OUTPUTS};
+use crate::formats::json;
 use crate::session::{Body, Part, Span};
 use serde_json::{Value, json};
 
@@ -15,7 +13,7 @@ const TEXTS: [&str; 4] = ["text", "refusal", "value", "content"];
 const INNER: [&str; 4] = ["content", "output", "text", "error"];
 
 /// Returns the edited record, or `None` if no part is left. `path` leads to the record's content.
-pub(super) fn edit(editing: &Editing<'_>, path: &[&str]) -> Option<Vec<u8>> {
+pub(in crate::formats) fn edit(editing: &Editing<'_>, path: &[&str]) -> Option<Vec<u8>> {
     if editing.is_emptied() {
         return None;
     }
@@ -28,23 +26,23 @@ pub(super) fn edit(editing: &Editing<'_>, path: &[&str]) -> Option<Vec<u8>> {
 
 /// Notation of a new text in a tool result.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Framing {
+pub(in crate::formats) struct Framing {
     /// Text as the whole content.
-    pub(super) whole: fn(&str) -> Value,
+    pub(in crate::formats) whole: fn(&str) -> Value,
     /// Text as one of several blocks.
-    pub(super) block: fn(&str) -> Value,
+    pub(in crate::formats) block: fn(&str) -> Value,
 }
 
 /// Returns the edited record if its whole content is a tool's output, or `None` if it is removed.
-pub(super) fn edit_result(
+pub(in crate::formats) fn edit_result(
     editing: &Editing<'_>,
     path: &[&str],
     framing: Framing,
 ) -> Option<Vec<u8>> {
-    let ((_, fate), nested) = editing.parts.split_first()?;
+    let ((_, change), nested) = editing.parts.split_first()?;
     let place = at_path(editing.bytes, &editing.span, path)?;
-    let nested: Vec<PartChange<'_>> = nested.iter().map(|(_, fate)| *fate).collect();
-    let text = match fate {
+    let nested: Vec<PartChange<'_>> = nested.iter().map(|(_, change)| *change).collect();
+    let text = match change {
         PartChange::Removed => return None,
         PartChange::Kept => None,
         PartChange::Replaced(text) => Some(*text),
@@ -54,7 +52,7 @@ pub(super) fn edit_result(
 }
 
 /// Returns the patches for a content, or `None` if no block of it is left.
-pub(super) fn patches(
+pub(in crate::formats) fn patches(
     bytes: &[u8],
     content: &Span,
     parts: &[(&Part, PartChange<'_>)],
@@ -69,45 +67,49 @@ pub(super) fn patches(
     let Some(blocks) = json::elements(bytes, content) else {
         return block_patches(bytes, content, &of_block(0));
     };
-    let mut gone = vec![false; blocks.len()];
+    let mut removed = vec![false; blocks.len()];
     let mut all = Vec::new();
     for (idx, block) in blocks.iter().enumerate() {
         match block_patches(bytes, block, &of_block(idx)) {
             Some(mut patches) => all.append(&mut patches),
-            None => gone[idx] = true,
+            None => removed[idx] = true,
         }
     }
-    if !gone.is_empty() && gone.iter().all(|g| *g) {
+    if !removed.is_empty() && removed.iter().all(|g| *g) {
         return None;
     }
-    all.extend(without(&blocks, &gone));
+    all.extend(without(&blocks, &removed));
     Some(all)
 }
 
 /// Returns the patches for one block, or `None` if it is removed.
-pub(super) fn block_patches(
+pub(in crate::formats) fn block_patches(
     bytes: &[u8],
     block: &Span,
     parts: &[(&Part, PartChange<'_>)],
 ) -> Option<Vec<Patch>> {
-    let Some(((part, fate), nested)) = parts.split_first() else {
+    let Some(((part, change), nested)) = parts.split_first() else {
         return Some(Vec::new());
     };
-    if parts.iter().all(|(_, fate)| *fate == PartChange::Kept) {
+    if parts.iter().all(|(_, change)| *change == PartChange::Kept) {
         return Some(Vec::new());
     }
     let is_pair = matches!(part.body, Body::ToolResult { .. } | Body::ToolCall { .. });
-    let text = match if is_pair { *fate } else { fate.or_removed() } {
+    let text = match if is_pair {
+        *change
+    } else {
+        change.or_removed()
+    } {
         PartChange::Removed => return None,
         PartChange::Kept => None,
         PartChange::Replaced(text) => Some(text),
     };
-    let nested: Vec<PartChange<'_>> = nested.iter().map(|(_, fate)| *fate).collect();
+    let nested: Vec<PartChange<'_>> = nested.iter().map(|(_, change)| *change).collect();
     Some(match (&part.body, text) {
         (Body::ToolResult { .. }, text) => result_patches(bytes, block, text, &nested),
         (_, None) => Vec::new(),
         (Body::ToolCall { .. }, Some(text)) => arguments(bytes, block, text),
-        (Body::Text(_), Some(text)) => vec![(text_place(bytes, block), quoted(text))],
+        (Body::Text(_), Some(text)) => vec![(text_place(bytes, block), json_string(text))],
         // A signature is valid for its own thought only, and blocks other than text have no member for a text.
         (_, Some(text)) => vec![(block.clone(), text_block(text))],
     })
@@ -122,7 +124,7 @@ fn text_place(bytes: &[u8], block: &Span) -> Span {
 }
 
 /// Returns the patches for the arguments of a call.
-pub(super) fn arguments(bytes: &[u8], block: &Span, text: &str) -> Vec<Patch> {
+pub(in crate::formats) fn arguments(bytes: &[u8], block: &Span, text: &str) -> Vec<Patch> {
     let inner = ["functionCall", "function_call", "function", "custom"];
     let inner = inner.iter().find_map(|key| {
         at_path(bytes, block, &[key]).filter(|p| bytes.get(p.start) == Some(&b'{'))
@@ -135,7 +137,7 @@ pub(super) fn arguments(bytes: &[u8], block: &Span, text: &str) -> Vec<Patch> {
         return Vec::new();
     };
     let text = if bytes.get(place.start) == Some(&b'"') {
-        quoted(text)
+        json_string(text)
     } else {
         object(text).to_string().into_bytes()
     };
@@ -171,7 +173,7 @@ fn result_patches(
 
 /// Returns the patches for a tool's output: its text and its other blocks. Without a `framing`, the text keeps its
 /// notation.
-pub(super) fn answer_patches(
+pub(in crate::formats) fn answer_patches(
     bytes: &[u8],
     place: &Span,
     text: Option<&str>,
@@ -186,12 +188,13 @@ pub(super) fn answer_patches(
             None if bytes.get(place.start) == Some(&b'{') => {
                 json!({"output": text}).to_string().into_bytes()
             }
-            None => quoted(text),
+            None => json_string(text),
         };
         vec![(place.clone(), framed)]
     };
     let blocks = json::elements(bytes, place).unwrap_or_default();
-    if blocks.is_empty() || nested.iter().all(|fate| *fate == PartChange::Removed) && text.is_some()
+    if blocks.is_empty()
+        || nested.iter().all(|change| *change == PartChange::Removed) && text.is_some()
     {
         return text.map(whole).unwrap_or_default();
     }
@@ -202,27 +205,27 @@ pub(super) fn answer_patches(
         )
     };
     let mut nested = nested.iter();
-    let mut gone = Vec::with_capacity(blocks.len());
+    let mut removed = Vec::with_capacity(blocks.len());
     let mut patches = Vec::new();
     for span in &blocks {
         let is_text = json::parse_span(bytes, span).is_some_and(|b| content::is_text(&b));
-        let fate = match (is_text, text) {
+        let change = match (is_text, text) {
             (true, None) => PartChange::Kept,
             (true, Some(_)) => PartChange::Removed,
             (false, _) => nested.next().copied().unwrap_or(PartChange::Kept),
         };
-        if let PartChange::Replaced(text) = fate {
+        if let PartChange::Replaced(text) = change {
             patches.push((span.clone(), block(text)));
         }
-        gone.push(fate == PartChange::Removed);
+        removed.push(change == PartChange::Removed);
     }
-    if gone.iter().all(|g| *g) {
+    if removed.iter().all(|g| *g) {
         return whole(text.unwrap_or_default());
     }
     if let (Some(text), Some(first)) = (text, blocks.first()) {
         let lead = [block(text), b", ".to_vec()].concat();
         patches.push((first.start..first.start, lead));
     }
-    patches.extend(without(&blocks, &gone));
+    patches.extend(without(&blocks, &removed));
     patches
 }

@@ -1,8 +1,8 @@
 //! Images, audio and documents in the forms of all providers: the parts they become, and their payload for exporting to
 //! another format (parts do not include payloads).
 
-use crate::formats::payload;
-use crate::session::{Body, MediaKind};
+use super::payload;
+use crate::session::{Body, MediaKind, Session};
 use serde_json::Value;
 
 /// An image, audio or document in a file.
@@ -84,6 +84,24 @@ pub(in crate::formats) fn found<'a>(
     let nth = before.iter().filter(|b| are_alike(b, part)).count();
     let idx = alike.get(nth).copied().unwrap_or(before.len());
     all.into_iter().nth(idx)
+}
+
+/// Returns the bytes of a media part from the session file, or `None` if the part only refers to them.
+pub fn media_bytes(session: &Session, part: usize) -> Option<Vec<u8>> {
+    let message = session.messages.iter().find(|m| m.parts.contains(&part))?;
+    let record = session.parts[part].record;
+    let is_media = |idx: &usize| {
+        let of_record = session.parts[*idx].record == record;
+        of_record && matches!(session.parts[*idx].body, Body::Media { .. })
+    };
+    let before = (message.parts.start..part).filter(is_media);
+    let before = before.map(|idx| &session.parts[idx].body);
+    let raw = session.raw(message.raw.get(record as usize)?);
+    let value = serde_json::from_slice(&raw).ok()?;
+    match found(&value, before, &session.parts[part].body)?.source {
+        MediaSource::Base64 { data, .. } => payload::decode(&data, usize::MAX),
+        MediaSource::Url(_) | MediaSource::File(_) => None,
+    }
 }
 
 /// Returns whether two media parts are equal except for the result that contains them.

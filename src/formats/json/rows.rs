@@ -1,7 +1,7 @@
 //! The records of a JSON document: the elements of its lists with their byte ranges, parsed on all cores.
 
-use super::json;
-use super::notes::Notes;
+use crate::formats::notes::Notes;
+use crate::formats::{json, jsonl};
 use crate::progress::{Cancelled, Progress};
 use crate::session::Span;
 use rayon::prelude::*;
@@ -9,16 +9,25 @@ use serde_json::Value;
 
 /// A value with its byte range in the file.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
+pub(in crate::formats) struct Row {
     /// Byte range in the file.
-    pub(super) span: Span,
+    pub(in crate::formats) span: Span,
     /// The parsed value.
-    pub(super) value: Value,
+    pub(in crate::formats) value: Value,
+}
+
+impl From<jsonl::Record> for Row {
+    fn from(record: jsonl::Record) -> Self {
+        Self {
+            span: record.span,
+            value: record.value,
+        }
+    }
 }
 
 /// Parses the elements of the array at the end of a path of members of the value at `span`. Returns none if there is no
 /// array. Elements nested too deeply are reported in `notes`. Advances `progress` by their share of the bytes.
-pub(super) fn listed(
+pub(in crate::formats) fn rows_at(
     bytes: &[u8],
     span: &Span,
     path: &[&str],
@@ -50,7 +59,7 @@ pub(super) fn listed(
 }
 
 /// Parses the members of an object except the given lists.
-pub(super) fn around(bytes: &[u8], span: &Span, lists: &[&str]) -> Value {
+pub(in crate::formats) fn members_except(bytes: &[u8], span: &Span, lists: &[&str]) -> Value {
     let members = json::members(bytes, span).unwrap_or_default();
     let others = members
         .into_iter()
