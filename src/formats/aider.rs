@@ -62,7 +62,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut report = ImportReport::default();
     let mut reader = AiderReader::new(input);
     for block in blocks(&input.bytes.whole(), &mut notes) {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         if block.kind == Kind::Answer && block.text.trim().is_empty() {
             continue;
         }

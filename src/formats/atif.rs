@@ -83,7 +83,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         transcript.add_message(tools);
     }
     for row in rows::listed(bytes, &whole, &["steps"], progress, &mut notes)? {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         let source = Some(source(&row.value)).filter(|source| !source.is_empty());
         let source = source.unwrap_or("other");
         let before = transcript.len();

@@ -68,7 +68,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     });
     let mut queries = Vec::with_capacity(steps.len());
     for step in &steps {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         let query = query(bytes, step, &mut notes)?;
         for _ in &query.rows {
             report.note("message of a query", false);

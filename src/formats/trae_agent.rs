@@ -64,7 +64,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         .unwrap_or_default()
         .to_owned();
     for call in rows::listed(bytes, &whole, &["llm_interactions"], progress, &mut notes)? {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         for row in rows::listed(
             bytes,
             &call.span,

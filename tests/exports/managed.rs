@@ -151,7 +151,7 @@ fn a_copy_without_a_message_is_refused_and_leaves_no_file() {
     for job in [clears, drops] {
         let why = export(&job).unwrap_err();
         assert!(
-            why.starts_with("nothing was written: the copy would hold no message"),
+            why.starts_with("nothing was written: the managed file would have no messages"),
             "{why}"
         );
     }
@@ -247,7 +247,7 @@ fn what_was_edited_by_hand_without_any_policy_comes_back_byte_for_byte() {
                 .iter()
                 .map(|m| m + 1)
                 .collect::<Vec<_>>();
-            assert_eq!(manifest["by_hand"]["dropped"], json!(dropped));
+            assert_eq!(manifest["manual_edits"]["dropped"], json!(dropped));
             assert_eq!(manifest["events"][0]["stage"], "by hand");
             let back = output.with_extension("back");
             restore(&output, Some(&back)).unwrap();

@@ -60,7 +60,7 @@ fn what_is_no_file_is_refused_in_a_line_that_names_it() {
     fs::create_dir(at("folder.json")).unwrap();
     for (name, says) in [
         ("zero.json", "is a device"),
-        ("ring.json", "is a link that leads to no file"),
+        ("ring.json", "is a broken link"),
         ("folder.json", "is a folder"),
     ] {
         let refused = load(&at(name), &options(), &Progress::default()).unwrap_err();

@@ -468,7 +468,7 @@ fn a_log_that_is_none_is_told_with_its_name() {
     type_into(&mut window, (Role::TextInput, "log"), &none);
     click(&mut window, "Review summaries");
     let told = said(&window).concat();
-    assert!(told.contains("is no log of a run"), "{told}");
+    assert!(told.contains("is not the log of a run"), "{told}");
 }
 
 /// A variable that is set in a process of a test's own.

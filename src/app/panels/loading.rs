@@ -21,7 +21,7 @@ pub(super) fn progress(ui: &mut Ui, loading: &Loading, commands: &mut Vec<Comman
     let stage = loading.stage();
     let doing = match stage.phase {
         Phase::Reading => "Reading",
-        Phase::Weighing => "Counting tokens in",
+        Phase::Counting => "Counting tokens in",
     };
     let share = stage
         .share

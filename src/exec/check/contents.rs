@@ -1,19 +1,19 @@
-//! Whether a conversation written in another format says what was promised: the same texts in the same order, the
-//! same calls with the same results, the same tools. How these are framed is each format's own.
+//! Compares the contents of a conversation written in another format: texts in their order, calls with results, and tools.
+//! Formats may differ in everything else.
 
-use super::{Promise, context_messages};
+use super::promise::{Promise, context_messages};
 use crate::session::{Body, ManagedEntry, ManagedPart, Session};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// All that a conversation says.
+/// The contents of a conversation.
 #[derive(Debug, Default)]
 struct Contents<'a> {
-    /// Texts that are more than white space, each with its message.
+    /// Texts that are not blank, each with its message.
     texts: Vec<(usize, &'a str)>,
-    calls: Vec<Asked<'a>>,
+    calls: Vec<CallWithResult<'a>>,
     tools: Vec<(usize, Value)>,
-    /// Images and the like, for which a text may stand where they cannot be written.
+    /// Number of images and other media, which a text may replace.
     media: usize,
     /// Calls without a result so far.
     open: HashMap<&'a str, usize>,
@@ -21,14 +21,14 @@ struct Contents<'a> {
 
 /// A call with its result.
 #[derive(Debug)]
-struct Asked<'a> {
+struct CallWithResult<'a> {
     message: usize,
     tool: &'a str,
     arguments: Value,
     result: Option<&'a str>,
 }
 
-/// The first thing that is not as promised, as a sentence.
+/// Describes the first difference from the intended content.
 pub(super) fn difference(promise: &Promise<'_>, read: &Session) -> Option<String> {
     let (promised, found) = (promised(promise), of_session(read));
     differing_text(&promised, &found)
@@ -62,7 +62,7 @@ fn promised<'a>(promise: &Promise<'a>) -> Contents<'a> {
                 text,
                 before_message,
                 ..
-            } => contents.say(*before_message, text),
+            } => contents.add_text(*before_message, text),
         }
     }
     contents
@@ -87,37 +87,37 @@ impl<'a> Contents<'a> {
                 arguments,
             } => {
                 self.open.insert(call, self.calls.len());
-                self.calls.push(Asked {
+                self.calls.push(CallWithResult {
                     message,
                     tool,
                     arguments: self::arguments(new.unwrap_or(arguments)),
                     result: None,
                 });
             }
-            // A result that answers nothing can only be written as a text.
+            // A result without a call can only be written as a text.
             Body::ToolResult { call, text, .. } => {
                 let text = new.unwrap_or(text);
                 match self.open.remove(&**call) {
-                    Some(asked) => self.calls[asked].result = Some(text),
-                    None => self.say(message, text),
+                    Some(index) => self.calls[index].result = Some(text),
+                    None => self.add_text(message, text),
                 }
             }
             Body::ToolDefinition { json, .. } => self.tools.push((message, definition(json))),
             Body::Media { .. } if new.is_none() => self.media += 1,
-            // Thoughts can be sent to who thought them only.
+            // Reasoning can only be sent back to the provider that wrote it.
             Body::Thinking { .. } if new.is_none() => {}
-            body => self.say(message, new.unwrap_or(body.text())),
+            body => self.add_text(message, new.unwrap_or(body.text())),
         }
     }
 
-    fn say(&mut self, message: usize, text: &'a str) {
+    fn add_text(&mut self, message: usize, text: &'a str) {
         if !text.trim().is_empty() {
             self.texts.push((message, text));
         }
     }
 }
 
-/// A call's arguments as an object, which some formats want them to be.
+/// Returns the arguments of a call as an object, which some formats require.
 pub(in crate::exec) fn arguments(arguments: &str) -> Value {
     match serde_json::from_str(arguments) {
         Ok(value @ Value::Object(_)) => value,
@@ -126,7 +126,7 @@ pub(in crate::exec) fn arguments(arguments: &str) -> Value {
     }
 }
 
-/// Name, description and schema of a tool, whoever defined it.
+/// Returns name, description and schema of a tool in any API's shape.
 pub(in crate::exec) fn definition(json: &str) -> Value {
     let tool: Value = serde_json::from_str(json).unwrap_or_default();
     let inner = ["function", "custom"]
@@ -145,7 +145,7 @@ pub(in crate::exec) fn definition(json: &str) -> Value {
     ])
 }
 
-/// Every promised text is there in its order, and nothing else but what may stand for media.
+/// Finds a missing or misplaced text, or more texts than media that they may replace.
 fn differing_text(promised: &Contents<'_>, found: &Contents<'_>) -> Option<String> {
     let mut rest = found.texts.iter();
     for (message, text) in &promised.texts {
@@ -166,20 +166,20 @@ fn differing_text(promised: &Contents<'_>, found: &Contents<'_>) -> Option<Strin
     (more > promised.media).then(|| format!("{more} unexpected texts"))
 }
 
-fn differing_call(promised: &[Asked<'_>], found: &[Asked<'_>]) -> Option<String> {
+fn differing_call(promised: &[CallWithResult<'_>], found: &[CallWithResult<'_>]) -> Option<String> {
     for (promised, found) in promised.iter().zip(found) {
         let is_same = promised.tool == found.tool && promised.arguments == found.arguments;
         let is_blank = |text: &str| text.trim().is_empty();
         let is_answered = match (promised.result, found.result) {
             (Some(a), Some(b)) => a == b || is_blank(a) && is_blank(b),
             (Some(_), None) => false,
-            // A note may say that no result was recorded.
+            // A note may replace a result that was not recorded.
             (None, _) => true,
         };
         if !is_same || !is_answered {
-            let what = if is_same { "result" } else { "call" };
+            let part = if is_same { "result" } else { "call" };
             return Some(format!(
-                "a {what} of message {} changed",
+                "a {part} of message {} changed",
                 promised.message + 1
             ));
         }

@@ -1,29 +1,29 @@
-//! What a session holds and what of it is found again in what was written: counted, never assumed of a format.
+//! Compares a session with the written file and counts what was kept.
 
-use super::Aspect;
-use super::contents::{Asked, Contents};
+use super::aspect::Aspect;
+use super::contents::{CallItem, Contents};
 use crate::exec::load::Loaded;
 use crate::session::{Message, Role, Session};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 
-/// Messages that are named of those whose own is missing.
-const NAMED: usize = 5;
+/// Most messages that are listed per aspect.
+const LISTED: usize = 5;
 
-/// What is counted: many, and one.
+/// A noun in plural and singular.
 type Noun = (&'static str, &'static str);
 
-/// All aspects of which the session holds anything.
+/// Returns all aspects that the session has.
 pub(super) fn aspects(loaded: &Loaded, read: &Session) -> Vec<Aspect> {
     let session = &*loaded.case.session;
-    // Its pictures are looked up one by one.
+    // Keeps the bytes decompressed while media are read one by one.
     let _held = session.source.bytes.whole();
     let (source, found) = (Contents::of(session), Contents::of(read));
     let mut all = Vec::new();
     texts(&source, &found, &mut all);
     calls(&source, &found, &mut all);
     all.push(same(
-        ("pictures and files", "picture or file"),
+        ("images and files", "image or file"),
         true,
         &source.media,
         &found.media,
@@ -38,38 +38,38 @@ pub(super) fn aspects(loaded: &Loaded, read: &Session) -> Vec<Aspect> {
         &tools(&source),
         &tools(&found),
     ));
-    let mut thoughts = same(
-        ("thoughts", "thought"),
+    let mut reasoning = same(
+        ("reasoning blocks", "reasoning block"),
         false,
-        &source.thoughts,
-        &found.thoughts,
+        &source.reasoning,
+        &found.reasoning,
     );
-    // Many formats hold none, which is no fault; where all are there it is told.
-    thoughts.is_said = thoughts.is_whole();
-    all.push(thoughts);
-    beside(session, read, &mut all);
-    all.extend(around(loaded));
+    // Many formats hold no reasoning, so that losing it is not a loss of content.
+    reasoning.is_content = reasoning.is_whole();
+    all.push(reasoning);
+    metadata(session, read, &mut all);
+    all.extend(rest_of_the_file(loaded));
     all.retain(|aspect| aspect.held > 0);
     all
 }
 
-/// Counted on both sides, whichever they are.
-fn counted(what: Noun, held: usize, kept: usize) -> Aspect {
+/// Creates an aspect from two counts.
+fn counted((plural, singular): Noun, held: usize, kept: usize) -> Aspect {
     Aspect {
-        what: what.0,
-        one: what.1,
+        plural,
+        singular,
         held,
         kept: kept.min(held),
-        is_said: false,
+        is_content: false,
         messages: Vec::new(),
         detail: String::new(),
     }
 }
 
-/// Those of the one side that are on the other as well, each as often as it is there.
+/// Creates an aspect from the items of the source that were found, each as often as it was found.
 fn same<T: Hash + Eq>(
-    what: Noun,
-    is_said: bool,
+    noun: Noun,
+    is_content: bool,
     source: &[(usize, T)],
     found: &[(usize, T)],
 ) -> Aspect {
@@ -84,52 +84,52 @@ fn same<T: Hash + Eq>(
             _ => missing.push(*message),
         }
     }
-    lacking(what, is_said, source.len(), missing)
+    with_missing(noun, is_content, source.len(), missing)
 }
 
-/// An aspect of which these messages' own are missing.
-fn lacking(what: Noun, is_said: bool, held: usize, missing: Vec<usize>) -> Aspect {
-    let mut aspect = counted(what, held, held - missing.len());
-    aspect.is_said = is_said;
+/// Creates an aspect that is missing in these messages.
+fn with_missing(noun: Noun, is_content: bool, held: usize, missing: Vec<usize>) -> Aspect {
+    let mut aspect = counted(noun, held, held - missing.len());
+    aspect.is_content = is_content;
     aspect.messages = missing;
     aspect.messages.dedup();
-    aspect.messages.truncate(NAMED);
+    aspect.messages.truncate(LISTED);
     aspect
 }
 
-/// Texts, who says them, and in which order.
+/// Compares texts, their roles and their order.
 fn texts(source: &Contents<'_>, found: &Contents<'_>, all: &mut Vec<Aspect>) {
     let mut there: HashMap<&str, VecDeque<(usize, Role)>> = HashMap::new();
-    for (place, said) in found.texts.iter().enumerate() {
-        let places = there.entry(said.text).or_default();
-        places.push_back((place, said.role));
+    for (position, item) in found.texts.iter().enumerate() {
+        let positions = there.entry(item.text).or_default();
+        positions.push_back((position, item.role));
     }
     let (mut missing, mut others, mut moved, mut last) = (Vec::new(), Vec::new(), Vec::new(), 0);
-    for said in &source.texts {
-        let places = there.entry(said.text).or_default();
-        let same_role = places.iter().position(|(_, role)| *role == said.role);
-        let Some((place, role)) = places.remove(same_role.unwrap_or(0)) else {
-            missing.push(said.message);
+    for item in &source.texts {
+        let positions = there.entry(item.text).or_default();
+        let same_role = positions.iter().position(|(_, role)| *role == item.role);
+        let Some((position, role)) = positions.remove(same_role.unwrap_or(0)) else {
+            missing.push(item.message);
             continue;
         };
-        if role != said.role {
-            others.push(said.message);
+        if role != item.role {
+            others.push(item.message);
         }
-        if place < last {
-            moved.push(said.message);
+        if position < last {
+            moved.push(item.message);
         }
-        last = last.max(place);
+        last = last.max(position);
     }
     let (n, n_found) = (source.texts.len(), source.texts.len() - missing.len());
-    all.push(lacking(("texts", "text"), true, n, missing));
-    all.push(lacking(
-        ("texts said by the same role", "text said by the same role"),
+    all.push(with_missing(("texts", "text"), true, n, missing));
+    all.push(with_missing(
+        ("texts with the same role", "text with the same role"),
         false,
         n_found,
         others,
     ));
-    all.push(lacking(
-        ("texts in their order", "text in its order"),
+    all.push(with_missing(
+        ("texts in the original order", "text in the original order"),
         false,
         n_found,
         moved,
@@ -141,28 +141,28 @@ fn texts(source: &Contents<'_>, found: &Contents<'_>, all: &mut Vec<Aspect>) {
     ));
 }
 
-/// Calls with their arguments, and results.
+/// Compares calls with their arguments and results.
 fn calls(source: &Contents<'_>, found: &Contents<'_>, all: &mut Vec<Aspect>) {
-    let key = |asked: &Asked<'_>| format!("{}\n{}", asked.tool, asked.arguments);
-    let mut there: HashMap<String, VecDeque<&Asked<'_>>> = HashMap::new();
-    for asked in &found.calls {
-        there.entry(key(asked)).or_default().push_back(asked);
+    let key = |call: &CallItem<'_>| format!("{}\n{}", call.tool, call.arguments);
+    let mut there: HashMap<String, VecDeque<&CallItem<'_>>> = HashMap::new();
+    for call in &found.calls {
+        there.entry(key(call)).or_default().push_back(call);
     }
-    let (mut no_call, mut no_result, mut no_mark) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut no_call, mut no_result, mut no_error) = (Vec::new(), Vec::new(), Vec::new());
     let (mut n_results, mut n_failed, mut n_noted) = (0, 0, 0);
-    for asked in &source.calls {
-        let again = there.get_mut(&key(asked)).and_then(VecDeque::pop_front);
-        if again.is_none() {
-            no_call.push(asked.message);
+    for call in &source.calls {
+        let same = there.get_mut(&key(call)).and_then(VecDeque::pop_front);
+        if same.is_none() {
+            no_call.push(call.message);
         }
-        let answer = again.and_then(|asked| asked.result.as_ref());
-        let Some(result) = &asked.result else {
-            n_noted += usize::from(answer.is_some());
+        let found = same.and_then(|call| call.result.as_ref());
+        let Some(result) = &call.result else {
+            n_noted += usize::from(found.is_some());
             continue;
         };
         n_results += 1;
         let is_blank = |text: &str| text.trim().is_empty();
-        let is_there = answer.is_some_and(|there| {
+        let is_there = found.is_some_and(|there| {
             there.text == result.text || is_blank(there.text) && is_blank(result.text)
         });
         if !is_there {
@@ -170,26 +170,34 @@ fn calls(source: &Contents<'_>, found: &Contents<'_>, all: &mut Vec<Aspect>) {
         }
         if result.is_error {
             n_failed += 1;
-            if !answer.is_some_and(|there| there.is_error) {
-                no_mark.push(result.message);
+            if !found.is_some_and(|there| there.is_error) {
+                no_error.push(result.message);
             }
         }
     }
-    all.push(lacking(
+    all.push(with_missing(
         ("calls", "call"),
         true,
         source.calls.len(),
         no_call,
     ));
-    all.push(lacking(("results", "result"), true, n_results, no_result));
-    all.push(lacking(
-        ("marks of failed results", "mark of a failed result"),
+    all.push(with_missing(
+        ("results", "result"),
+        true,
+        n_results,
+        no_result,
+    ));
+    all.push(with_missing(
+        ("error flags of results", "error flag of a result"),
         false,
         n_failed,
-        no_mark,
+        no_error,
     ));
     let mut open = counted(
-        ("calls left without a result", "call left without a result"),
+        (
+            "calls without a recorded result",
+            "call without a recorded result",
+        ),
         n_noted,
         0,
     );
@@ -197,8 +205,8 @@ fn calls(source: &Contents<'_>, found: &Contents<'_>, all: &mut Vec<Aspect>) {
     all.push(open);
 }
 
-/// What stands beside what was said.
-fn beside(session: &Session, read: &Session, all: &mut Vec<Aspect>) {
+/// Compares the metadata of messages, calls and the session.
+fn metadata(session: &Session, read: &Session, all: &mut Vec<Aspect>) {
     let history = |session: &Session, is_it: fn(&Message) -> bool| {
         let messages = session.messages.iter().filter(|m| m.in_history);
         messages.filter(|m| is_it(m)).count()
@@ -211,8 +219,8 @@ fn beside(session: &Session, read: &Session, all: &mut Vec<Aspect>) {
     });
     messages(
         (
-            "marks of messages that the program wrote as the user",
-            "mark of a message that the program wrote as the user",
+            "flags of messages that the program wrote as the user",
+            "flag of a message that the program wrote as the user",
         ),
         |m| m.is_injected,
     );
@@ -287,8 +295,8 @@ fn beside(session: &Session, read: &Session, all: &mut Vec<Aspect>) {
     ));
 }
 
-/// What the file holds around the conversation.
-fn around(loaded: &Loaded) -> [Aspect; 2] {
+/// Counts the content of the file besides the conversation.
+fn rest_of_the_file(loaded: &Loaded) -> [Aspect; 2] {
     let others = loaded.conversations.len().saturating_sub(1);
     let mut conversations = counted(
         (
@@ -299,25 +307,25 @@ fn around(loaded: &Loaded) -> [Aspect; 2] {
         0,
     );
     "convert each with --conversation".clone_into(&mut conversations.detail);
-    let aside = loaded.report.records.iter();
-    let aside: Vec<(&String, usize)> = aside
+    let outside = loaded.report.records.iter();
+    let outside: Vec<(&String, usize)> = outside
         .map(|(kind, n)| (kind, n.count - n.in_context))
         .filter(|(_, n)| *n > 0)
         .collect();
-    let n = aside.iter().map(|(_, n)| n).sum();
+    let n = outside.iter().map(|(_, n)| n).sum();
     let mut records = counted(
         (
-            "records that are no part of the conversation",
-            "record that is no part of the conversation",
+            "records outside of the conversation",
+            "record outside of the conversation",
         ),
         n,
         0,
     );
-    let kinds: Vec<String> = aside
+    let kinds: Vec<String> = outside
         .iter()
         .map(|(kind, n)| format!("{n} {kind}"))
         .collect();
-    let more = kinds.len().saturating_sub(NAMED);
+    let more = kinds.len().saturating_sub(LISTED);
     records.detail = kinds[..kinds.len() - more].join(", ");
     if more > 0 {
         records.detail.push_str(", …");

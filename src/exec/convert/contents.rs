@@ -1,26 +1,26 @@
-//! What a session says, taken apart so that two sessions can be compared that frame it differently.
+//! The contents of a session, for comparing sessions in different formats.
 
 use crate::exec::check::{arguments, definition};
-use crate::exec::export::sha256;
+use crate::exec::files::sha256;
 use crate::formats;
 use crate::session::{Body, Role, Session};
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// All that the history says, in order, each with its message.
+/// The contents of the history in order, each with its message.
 #[derive(Debug, Default)]
 pub(super) struct Contents<'a> {
-    /// Texts that are more than white space.
-    pub(super) texts: Vec<Said<'a>>,
-    /// Texts that are not.
+    /// Texts that are not blank.
+    pub(super) texts: Vec<TextItem<'a>>,
+    /// Number of blank texts.
     pub(super) n_blank: usize,
-    /// Calls of tools with what came of them.
-    pub(super) calls: Vec<Asked<'a>>,
-    /// Traces of pictures, sounds and documents.
+    /// Tool calls with their results.
+    pub(super) calls: Vec<CallItem<'a>>,
+    /// Hashes of images, audio and documents.
     pub(super) media: Vec<(usize, String)>,
-    /// Thoughts: their text, and the bytes of what seals them.
-    pub(super) thoughts: Vec<(usize, (&'a str, u32))>,
-    /// Definitions of tools.
+    /// Reasoning: text, and size of the signature or ciphertext.
+    pub(super) reasoning: Vec<(usize, (&'a str, u32))>,
+    /// Tool definitions.
     pub(super) tools: Vec<(usize, Value)>,
     /// Calls without a result so far.
     open: HashMap<&'a str, usize>,
@@ -28,7 +28,7 @@ pub(super) struct Contents<'a> {
 
 /// A text.
 #[derive(Debug)]
-pub(super) struct Said<'a> {
+pub(super) struct TextItem<'a> {
     pub(super) message: usize,
     pub(super) role: Role,
     pub(super) text: &'a str,
@@ -36,23 +36,23 @@ pub(super) struct Said<'a> {
 
 /// A call with its result.
 #[derive(Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct CallItem<'a> {
     pub(super) message: usize,
     pub(super) tool: &'a str,
     pub(super) arguments: Value,
-    pub(super) result: Option<Answer<'a>>,
+    pub(super) result: Option<ResultItem<'a>>,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug)]
-pub(super) struct Answer<'a> {
+pub(super) struct ResultItem<'a> {
     pub(super) message: usize,
     pub(super) text: &'a str,
     pub(super) is_error: bool,
 }
 
 impl<'a> Contents<'a> {
-    /// Of the history of a session.
+    /// Collects the contents of a session's history.
     pub(super) fn of(session: &'a Session) -> Self {
         let mut contents = Self::default();
         for (idx, message) in session.messages.iter().enumerate() {
@@ -74,7 +74,7 @@ impl<'a> Contents<'a> {
                 arguments: given,
             } => {
                 self.open.insert(call, self.calls.len());
-                self.calls.push(Asked {
+                self.calls.push(CallItem {
                     message,
                     tool,
                     arguments: arguments(given),
@@ -87,30 +87,32 @@ impl<'a> Contents<'a> {
                 is_error,
                 ..
             } => match self.open.remove(&**call) {
-                Some(asked) => {
-                    self.calls[asked].result = Some(Answer {
+                Some(index) => {
+                    self.calls[index].result = Some(ResultItem {
                         message,
                         text,
                         is_error: *is_error,
                     });
                 }
-                // A result that answers nothing can only be written as a text.
-                None => self.say(message, role, text),
+                // A result without a call can only be written as a text.
+                None => self.add_text(message, role, text),
             },
-            Body::Media { .. } => self.media.push((message, trace(session, part))),
+            Body::Media { .. } => self.media.push((message, media_key(session, part))),
             Body::Thinking {
                 text, sealed_bytes, ..
-            } => self.thoughts.push((message, (text, *sealed_bytes))),
+            } => self.reasoning.push((message, (text, *sealed_bytes))),
             Body::ToolDefinition { json, .. } => self.tools.push((message, definition(json))),
-            body @ (Body::Text(_) | Body::Opaque { .. }) => self.say(message, role, body.text()),
+            body @ (Body::Text(_) | Body::Opaque { .. }) => {
+                self.add_text(message, role, body.text());
+            }
         }
     }
 
-    fn say(&mut self, message: usize, role: Role, text: &'a str) {
+    fn add_text(&mut self, message: usize, role: Role, text: &'a str) {
         if text.trim().is_empty() {
             self.n_blank += 1;
         } else {
-            self.texts.push(Said {
+            self.texts.push(TextItem {
                 message,
                 role,
                 text,
@@ -119,8 +121,8 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// What tells a picture from others: its hash, or what is known of one that the file does not hold.
-fn trace(session: &Session, part: usize) -> String {
+/// Returns a key of a media part: its hash or, if the file lacks its bytes, its kind and size.
+fn media_key(session: &Session, part: usize) -> String {
     match formats::media_bytes(session, part) {
         Some(bytes) => sha256(&bytes),
         None => match &session.parts[part].body {

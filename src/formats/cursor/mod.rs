@@ -50,7 +50,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bubbles = rows::listed(bytes, &whole, &["conversation"], progress, &mut notes)?;
     let mut reader = CursorReader::new(input, &head);
     for row in bubbles {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         let (kind, in_context) = reader.row(&row, &mut notes);
         report.note(kind, in_context);
     }

@@ -48,7 +48,7 @@ pub(super) fn read(
         ..Replay::default()
     };
     for line in lines {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         replay.line(line);
     }
     let Replay {
@@ -190,7 +190,7 @@ fn read_conversation(
     remove_repeated_results(&mut log);
     let mut reader = ConversationReader::default();
     for change in log {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         match change {
             Change::Message(record) => reader.message(&mut transcript, record, notes),
             Change::History(records) => reader.history(&mut transcript, records),

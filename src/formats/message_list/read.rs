@@ -126,7 +126,7 @@ fn read_one(
     let mut first_words = None;
     let mut pending_count = None;
     for (idx, element) in elements.into_iter().enumerate() {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         match element.drafts {
             Ok(drafts) => {
                 let mut step = element.step.map(|step| *step);
@@ -274,7 +274,7 @@ fn parse_elements(
     progress: &Progress,
 ) -> Result<Vec<Element>, Cancelled> {
     let listed = spans.par_iter().map(|span| {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         progress.advance(span.len() as u64 / json::DOCUMENT_PASSES);
         Ok(Element {
             span: span.clone(),

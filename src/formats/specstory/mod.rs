@@ -54,7 +54,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         last_answer: None,
     };
     for block in blocks::read(&input.bytes.whole(), &mut notes) {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         reader.block(block, &mut report);
     }
     let sessions = reader.finish();

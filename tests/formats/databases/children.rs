@@ -2,7 +2,7 @@
 
 use super::{fixture, make, opened};
 use crate::program::plimsoll;
-use plimsoll::exec::{Loaded, Several};
+use plimsoll::exec::{FileSessions, Loaded};
 use plimsoll::progress::Progress;
 use plimsoll::report::track;
 use rusqlite::Connection;
@@ -166,7 +166,7 @@ fn codexs_sub_agents_are_found_by_the_thread_that_they_name() {
         said.contains(&format!("sub-agent    started by the session {PARENT}")),
         "{said}"
     );
-    let several = Several::open(&main, &Progress::default()).unwrap();
+    let several = FileSessions::open(&main, &Progress::default()).unwrap();
     assert_eq!(several.numbers(), [0]);
 }
 
@@ -283,7 +283,7 @@ fn a_session_of_opencodes_database_lists_those_of_its_sub_agents_as_its_own() {
     assert_eq!(told(&child), expected("sub-agent of conversation 1"));
     assert_eq!(child.report.parent.as_deref(), Some("ses_1"));
     // What it did is not taken for a session of its own where sessions are counted.
-    let several = Several::open(&path, &Progress::default()).unwrap();
+    let several = FileSessions::open(&path, &Progress::default()).unwrap();
     assert_eq!(several.numbers(), [0, 2]);
     // Parents that go round in a ring belong to nobody.
     db.execute(
@@ -298,7 +298,7 @@ fn a_session_of_opencodes_database_lists_those_of_its_sub_agents_as_its_own() {
     .unwrap();
     assert_eq!(opened(&path, 0).unwrap().conversations.len(), 3);
     assert_eq!(
-        Several::open(&path, &Progress::default())
+        FileSessions::open(&path, &Progress::default())
             .unwrap()
             .numbers(),
         [0, 1, 2]

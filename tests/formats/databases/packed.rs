@@ -52,7 +52,10 @@ fn a_compressed_database_that_is_cut_short_or_made_to_fill_the_disk_is_refused()
     let packed = gzip(&bytes).unwrap();
     fs::write(&path, &packed[..packed.len() / 2]).unwrap();
     let refused = opened(&path, 0).unwrap_err();
-    assert!(refused.contains("a.db.gz cannot be unpacked"), "{refused}");
+    assert!(
+        refused.contains("cannot decompress") && refused.contains("a.db.gz"),
+        "{refused}"
+    );
     let mut bomb = bytes;
     bomb.resize(90 << 20, 0);
     fs::write(&path, gzip(&bomb).unwrap()).unwrap();
