@@ -5,7 +5,7 @@ use super::model::{Model, ModelEvent};
 use super::reply::{Failure, ModelReply};
 use super::summarizer::Summarizer;
 use crate::engine::Case;
-use crate::exec::model::{News, ask};
+use crate::exec::model::{AskEvent, ask};
 use crate::providers::{Answer, Prompt, Stop, plain_line};
 use std::collections::HashMap;
 use std::time::Instant;
@@ -176,9 +176,9 @@ fn send(model: &Model, prompt: &Prompt, number: usize, tokens: u64, key: &str) -
     model.emit(ModelEvent::Sent(number, tokens));
     let begin = Instant::now();
     let answer = ask(&model.client, prompt, &model.stop, &mut |news| match news {
-        News::Text(text) => model.emit(ModelEvent::Text(text.to_owned())),
-        News::Waits { because, .. } => model.emit(ModelEvent::Waits(because.to_string())),
-        News::Sent { .. } => {}
+        AskEvent::Text(text) => model.emit(ModelEvent::Text(text.to_owned())),
+        AskEvent::Waits { because, .. } => model.emit(ModelEvent::Waits(because.to_string())),
+        AskEvent::Sent { .. } => {}
     });
     let millis = begin.elapsed().as_millis() as u64;
     let exchange = Exchange {

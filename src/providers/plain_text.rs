@@ -1,16 +1,16 @@
-//! What a server says as one line that is safe to show: no control characters, no key, no end in sight.
+//! Makes text of servers safe to show: one line of bounded length without control characters and keys.
 
-/// Stands where a key stood.
+/// Replacement of a key.
 const HIDDEN: &str = "[key]";
-/// Shorter keys are placeholders ("x"): they are hidden where they stand alone, not inside words.
-const SHORT: usize = 4;
+/// Shortest key in characters that is hidden inside of words. Shorter keys are placeholders ("x").
+const SHORTEST_KEY: usize = 4;
 
-/// A text as one line of at most so many characters: white space is one space, what a terminal obeys is left out.
+/// Returns a text as one line of at most `most` characters. White space becomes one space, and control characters are removed.
 pub fn plain_line(text: &str, most: usize) -> String {
     let mut line = String::new();
     let mut n_chars = 0;
     for word in text.split(char::is_whitespace) {
-        let mut letters = word.chars().filter(|c| !is_obeyed(*c)).peekable();
+        let mut letters = word.chars().filter(|c| !is_control(*c)).peekable();
         if letters.peek().is_none() {
             continue;
         }
@@ -31,13 +31,13 @@ pub fn plain_line(text: &str, most: usize) -> String {
     line
 }
 
-/// A text without the key, wherever it stands in it.
+/// Replaces every occurrence of the key in a text.
 pub fn hide(text: &str, key: Option<&str>) -> String {
     let Some(key) = key.map(str::trim).filter(|key| !key.is_empty()) else {
         return text.to_owned();
     };
-    if key.chars().count() >= SHORT {
-        // Some servers write a slash in JSON with a backslash before it.
+    if key.chars().count() >= SHORTEST_KEY {
+        // Some servers escape slashes in JSON.
         let text = text.replace(key, HIDDEN);
         return text.replace(&key.replace('/', "\\/"), HIDDEN);
     }
@@ -55,8 +55,8 @@ pub fn hide(text: &str, key: Option<&str>) -> String {
     hidden + rest
 }
 
-/// Control characters, line separators, and marks that reorder text.
-fn is_obeyed(c: char) -> bool {
+/// Returns true for control characters, line separators, and marks that reorder text.
+fn is_control(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_obeys_nothing_and_ends() {
+    fn a_line_has_no_control_characters_and_a_bounded_length() {
         assert_eq!(plain_line(" a\x1b[31m\r\n\tb\u{202e}c ", 80), "a[31m bc");
         assert_eq!(plain_line("äöü äöü", 5), "äöü ä…");
         assert_eq!(plain_line("äöü äöü", 4), "äöü…");
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_hidden_wherever_it_stands() {
+    fn every_occurrence_of_a_key_is_hidden() {
         let key = Some("sk-secret");
         assert_eq!(
             hide("bad sk-secret, really xsk-secrets", key),

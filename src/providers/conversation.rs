@@ -1,39 +1,38 @@
-//! A conversation in no API's shape: what each side said, called and got back, in order.
-//!
-//! Messages come in two shapes and go out in three; this is what stands between.
+//! A conversation independent of any API: texts, images, calls and results by role, in order. It converts between the two shapes
+//! of recorded messages and the three shapes of requests.
 
 use crate::chat::{Arguments, BlockBody, Call, ChatMessage, Content};
 use serde_json::{Value, json};
 
-/// Who said something.
+/// The role of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Who {
+pub(super) enum Role {
     System,
     User,
     Assistant,
 }
 
-/// What one side said in one message; never empty.
+/// A message that is not empty.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Said {
-    pub(super) who: Who,
+pub(super) struct RoleMessage {
+    pub(super) role: Role,
     pub(super) items: Vec<Item>,
 }
 
 /// A piece of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Item {
-    /// A text with something in it.
+    /// A text that is not blank.
     Text(String),
-    /// A picture: its address, often with its bytes in it (`data:`).
+    /// The URL of an image, often with its bytes (`data:`).
     Image(String),
-    /// A call of a tool.
+    /// A tool call.
     Call {
         id: String,
         tool: String,
         arguments: Value,
     },
-    /// What came of a call.
+    /// The result of a call.
     Result {
         call: String,
         items: Vec<Self>,
@@ -47,7 +46,7 @@ impl Item {
     }
 }
 
-/// The texts of items as one; other items leave a word.
+/// Joins the texts of items, with a word for each image.
 pub(super) fn text_of(items: &[Item]) -> String {
     let texts: Vec<&str> = items
         .iter()
@@ -60,21 +59,25 @@ pub(super) fn text_of(items: &[Item]) -> String {
     texts.join("\n")
 }
 
-/// What a conversation's messages say. Messages that say nothing are left out.
-pub(super) fn said(messages: &[ChatMessage]) -> Vec<Said> {
-    let mut names = Names::default();
-    let said = messages.iter().map(|message| said_by(message, &mut names));
-    said.filter(|said| !said.items.is_empty()).collect()
+/// Converts messages and leaves empty ones out.
+pub(super) fn role_messages(messages: &[ChatMessage]) -> Vec<RoleMessage> {
+    let mut ids = Ids::default();
+    let messages = messages
+        .iter()
+        .map(|message| role_message(message, &mut ids));
+    messages
+        .filter(|message| !message.items.is_empty())
+        .collect()
 }
 
-/// Names for calls and results that have none, which then belong together in order.
+/// Assigns ids to calls and results without one, which are then matched in order.
 #[derive(Default)]
-struct Names {
+struct Ids {
     n_calls: usize,
     n_results: usize,
 }
 
-impl Names {
+impl Ids {
     fn of_call(&mut self, id: Option<&str>) -> String {
         id.filter(|id| !id.is_empty()).map_or_else(
             || {
@@ -96,16 +99,16 @@ impl Names {
     }
 }
 
-fn said_by(message: &ChatMessage, names: &mut Names) -> Said {
-    let mut items = items_of(&message.content, names);
-    let who = match &*message.role {
-        "system" | "developer" => Who::System,
-        "assistant" | "model" => Who::Assistant,
-        _ => Who::User,
+fn role_message(message: &ChatMessage, ids: &mut Ids) -> RoleMessage {
+    let mut items = items_of(&message.content, ids);
+    let role = match &*message.role {
+        "system" | "developer" => Role::System,
+        "assistant" | "model" => Role::Assistant,
+        _ => Role::User,
     };
     if matches!(&*message.role, "tool" | "function") {
         items = vec![Item::Result {
-            call: names.of_result(message.call_id.as_deref()),
+            call: ids.of_result(message.call_id.as_deref()),
             items,
             is_error: false,
         }];
@@ -114,12 +117,12 @@ fn said_by(message: &ChatMessage, names: &mut Names) -> Said {
         message
             .calls()
             .iter()
-            .filter_map(|call| item_of_call(call, names)),
+            .filter_map(|call| item_of_call(call, ids)),
     );
-    Said { who, items }
+    RoleMessage { role, items }
 }
 
-fn item_of_call(call: &Call, names: &mut Names) -> Option<Item> {
+fn item_of_call(call: &Call, ids: &mut Ids) -> Option<Item> {
     let function = call.function.as_ref()?;
     let arguments = match &function.arguments {
         Arguments::Text(text) => Value::String(text.to_string()),
@@ -127,37 +130,35 @@ fn item_of_call(call: &Call, names: &mut Names) -> Option<Item> {
         Arguments::Missing => Value::Null,
     };
     Some(Item::Call {
-        id: names.of_call(call.id.as_deref()),
+        id: ids.of_call(call.id.as_deref()),
         tool: function.name.to_string(),
         arguments,
     })
 }
 
-fn items_of(content: &Content, names: &mut Names) -> Vec<Item> {
+fn items_of(content: &Content, ids: &mut Ids) -> Vec<Item> {
     match content {
         Content::Missing | Content::Null => Vec::new(),
         Content::Text(text) => text_item(&text.text).into_iter().collect(),
         Content::Blocks(blocks) => {
-            let items = blocks
-                .iter()
-                .filter_map(|block| item_of(&block.body, names));
+            let items = blocks.iter().filter_map(|block| item_of(&block.body, ids));
             items.collect()
         }
         Content::Other(value) => text_item(&value.to_string()).into_iter().collect(),
     }
 }
 
-/// Servers refuse texts without anything in them.
+/// Returns a text item unless it is blank, since servers reject blank texts.
 fn text_item(text: &str) -> Option<Item> {
     (!text.trim().is_empty()).then(|| Item::Text(text.to_owned()))
 }
 
-fn item_of(block: &BlockBody, names: &mut Names) -> Option<Item> {
+fn item_of(block: &BlockBody, ids: &mut Ids) -> Option<Item> {
     match block {
         BlockBody::Text(text) => text_item(text),
-        BlockBody::Image(image) => Some(picture(&image.json)),
+        BlockBody::Image(image) => Some(self::image(&image.json)),
         BlockBody::ToolUse { id, name, input } => Some(Item::Call {
-            id: names.of_call(Some(id)),
+            id: ids.of_call(Some(id)),
             tool: name.to_string(),
             arguments: input.clone(),
         }),
@@ -166,8 +167,8 @@ fn item_of(block: &BlockBody, names: &mut Names) -> Option<Item> {
             content,
             is_error,
         } => Some(Item::Result {
-            call: names.of_result(Some(id)),
-            items: items_of(content, names),
+            call: ids.of_result(Some(id)),
+            items: items_of(content, ids),
             is_error: is_error.unwrap_or(false),
         }),
         BlockBody::Thinking(_) => None,
@@ -175,8 +176,8 @@ fn item_of(block: &BlockBody, names: &mut Names) -> Option<Item> {
     }
 }
 
-/// A picture in any API's shape; a word where its bytes are not there.
-fn picture(block: &Value) -> Item {
+/// Converts an image in any API's shape; a word replaces one without bytes.
+fn image(block: &Value) -> Item {
     let source = &block["source"];
     let inline = source["data"].as_str().map(|bytes| {
         let media = source["media_type"].as_str().unwrap_or("image/png");
@@ -195,21 +196,21 @@ fn picture(block: &Value) -> Item {
     }
 }
 
-/// Blocks of other kinds: texts in other shapes, and a word for what cannot be handed on.
+/// Converts other blocks: texts in other shapes, and a word for content that cannot be sent.
 fn other(value: &Value) -> Option<Item> {
     if let Some(text) = value.as_str().or_else(|| value["text"].as_str()) {
         return text_item(text);
     }
     match value["type"].as_str() {
         Some("thinking" | "redacted_thinking" | "reasoning") => None,
-        Some("input_image") => Some(picture(value)),
+        Some("input_image") => Some(image(value)),
         Some("input_audio" | "audio") => Some(Item::Text("[audio]".to_owned())),
         Some("document" | "file" | "input_file") => Some(Item::Text("[document]".to_owned())),
         _ => text_item(&value.to_string()),
     }
 }
 
-/// Arguments as the text that OpenAI's APIs want.
+/// Returns arguments as text, as OpenAI's APIs require.
 pub(super) fn arguments_text(arguments: &Value) -> String {
     match arguments {
         Value::Null => "{}".to_owned(),
@@ -219,7 +220,7 @@ pub(super) fn arguments_text(arguments: &Value) -> String {
     }
 }
 
-/// Arguments as the object that Anthropic's API wants.
+/// Returns arguments as an object, as Anthropic's API requires.
 pub(super) fn arguments_object(arguments: &Value) -> Value {
     let text = arguments.as_str().unwrap_or_default().trim();
     let parsed = serde_json::from_str(text).ok();

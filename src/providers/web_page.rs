@@ -1,17 +1,17 @@
-//! Web pages in the place of an answer: login pages, proxies' own errors.
+//! Web pages instead of an answer, such as login pages and errors of proxies.
 
-use super::plain_line;
+use super::plain_text::plain_line;
 
-/// Whether bytes begin like a page.
+/// Returns true if bytes start like a web page.
 pub(super) fn is_page(bytes: &[u8]) -> bool {
     let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     start.trim_ascii_start().first() == Some(&b'<')
 }
 
-/// What a page calls itself, else how it begins without its tags.
+/// Returns the title of a page, or else its start without tags.
 pub(super) fn title(bytes: &[u8]) -> String {
     let page = String::from_utf8_lossy(bytes);
-    // Lower-cased letter by letter, so that places are the same in both.
+    // ASCII lower case keeps the offsets.
     let lower = page.to_ascii_lowercase();
     let title = lower.find("<title").and_then(|at| {
         let start = at + lower[at..].find('>')? + 1;
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_told_by_its_title_or_its_text() {
+    fn a_page_is_described_by_its_title_or_its_text() {
         assert!(is_page(b"\xef\xbb\xbf\n <!DOCTYPE html>") && !is_page(b" {\"a\": 1}"));
         let page = b"<html><TITLE lang=en>502 Bad\nGateway</TITLE><body>x";
         assert_eq!(title(page), "502 Bad Gateway");
