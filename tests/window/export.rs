@@ -120,7 +120,7 @@ fn model_that_says(words: &'static str) -> Server {
     Server::new(move |seen, client| {
         if seen.line.starts_with("GET") {
             let windows = "{\"data\":[{\"id\":\"m\",\"max_model_len\":200000}]}";
-            return client.say(&answer(
+            return client.send(&answer(
                 "200 OK",
                 "content-type: application/json\r\n",
                 windows,
@@ -129,7 +129,7 @@ fn model_that_says(words: &'static str) -> Server {
         let event = format!(
             "{STREAM_HEAD}data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{words}\"}},\"finish_reason\":\"stop\"}}]}}\n\ndata: [DONE]\n\n"
         );
-        client.say(event.as_bytes());
+        client.send(event.as_bytes());
     })
 }
 
@@ -319,7 +319,7 @@ fn where_no_summary_is_needed_nobody_is_asked_anything() {
     window.get_by_label("This policy writes no summary here.");
     click(&mut window, "Write the export");
     window.get_by_label("Written to");
-    assert!(server.seen().is_empty());
+    assert!(server.received().is_empty());
     assert_eq!(files(folder.path()).len(), 4);
 }
 
@@ -329,7 +329,7 @@ fn a_refused_key_says_what_to_do_and_is_never_shown_or_logged() {
     let server = Server::new(|seen, client| {
         let key = seen.header("authorization").unwrap_or_default();
         let body = format!("{{\"error\":{{\"message\":\"Incorrect API key provided: {key}\"}}}}");
-        client.say(&answer(
+        client.send(&answer(
             "401 Unauthorized",
             "content-type: application/json\r\n",
             &body,
@@ -345,7 +345,10 @@ fn a_refused_key_says_what_to_do_and_is_never_shown_or_logged() {
         &log.to_string_lossy(),
     );
     click(&mut window, "Continue…");
-    assert!(server.seen().is_empty(), "nothing is sent before consent");
+    assert!(
+        server.received().is_empty(),
+        "nothing is sent before consent"
+    );
     click(&mut window, &format!("Send to {}", server.address));
     window.get_by_label("Nothing was written");
     let told = said(&window).concat();
@@ -360,7 +363,7 @@ fn a_refused_key_says_what_to_do_and_is_never_shown_or_logged() {
         "{logged}"
     );
     assert_eq!(files(folder.path()).len(), 2, "no export");
-    let sent = server.seen();
+    let sent = server.received();
     assert!(sent.iter().any(|seen| {
         seen.header("authorization")
             .is_some_and(|h| h.contains(KEY))
@@ -430,7 +433,7 @@ fn a_log_answers_in_the_models_place_to_the_same_bytes() {
     click(&mut window, &format!("Send to {}", server.address));
     click(&mut window, "Write the export");
     window.get_by_label("Written to");
-    let asked = server.seen().len();
+    let asked = server.received().len();
     click(&mut window, "Another export");
     click(&mut window, "A log");
     type_into(
@@ -440,7 +443,7 @@ fn a_log_answers_in_the_models_place_to_the_same_bytes() {
     );
     click(&mut window, "Export");
     window.get_by_label("Written to");
-    assert_eq!(server.seen().len(), asked, "nobody was asked again");
+    assert_eq!(server.received().len(), asked, "nobody was asked again");
     let here = folder.path();
     let args = ["compact", MANY_RESULTS, "--policy", "summarize", "--force"];
     let more = ["--replay-log", "run.jsonl", "-o", "cli.jsonl"];

@@ -43,7 +43,7 @@ impl DatabaseCopy {
     pub(super) fn new(path: &Path, progress: &Progress) -> Result<Self, LoadError> {
         let shown = path.display().to_string();
         let unreadable = |error: io::Error| LoadError::unreadable(&shown, &error);
-        // Like SQLite, look for the log beside the file itself, not beside a link to it.
+        // Like SQLite, look for the log next to the file itself, not next to a link to it.
         let real = path.canonicalize().map_err(unreadable)?;
         let folder = TemporaryFolder::new().map_err(|error| {
             LoadError(format!(
@@ -128,7 +128,7 @@ impl DatabaseCopy {
         }
     }
 
-    /// Copies the database, or a file beside it, unless cancelled.
+    /// Copies the database, or a file next to it, unless cancelled.
     fn copy_file(&self, real: &Path, suffix: &str, progress: &Progress) -> io::Result<()> {
         let mut from = File::open(with_suffix(real, suffix))?.take(MOST_BYTES);
         let mut to = File::create(with_suffix(&self.path(), suffix))?;
@@ -136,7 +136,7 @@ impl DatabaseCopy {
         Ok(())
     }
 
-    /// Warns of files beside the database that were not copied.
+    /// Warns of files next to the database that were not copied.
     fn warn_of_ignored_files(&mut self, real: &Path) -> io::Result<()> {
         let state = DatabaseState::of(real)?;
         if state.log_bytes() > 0 && !state.writes_ahead {
@@ -158,7 +158,7 @@ struct DatabaseState {
     modified: Option<SystemTime>,
     /// The database uses a write-ahead log.
     writes_ahead: bool,
-    /// Size and header of the log beside the database.
+    /// Size and header of the log next to the database.
     log: Option<(u64, Vec<u8>)>,
 }
 

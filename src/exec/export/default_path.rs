@@ -1,4 +1,4 @@
-//! Default paths of exports: beside the source, but never in an agent's own session store, where the agent would take the
+//! Default paths of exports: next to the source, but never in an agent's own session store, where the agent would take the
 //! file for a session.
 
 use super::paths::{is_free, numbered};
@@ -8,7 +8,7 @@ use crate::exec::stores;
 use crate::formats::Format;
 use std::path::{Path, PathBuf};
 
-/// Returns `<name>-managed-N.<ext>` with the first free N: beside the source, or in the current folder if the source is in an
+/// Returns `<name>-managed-N.<ext>` with the first free N: next to the source, or in the current folder if the source is in an
 /// agent's session store. Returns `None` if the current folder is in one, too.
 pub fn default_export_path(source: &Path, format: &Format) -> Option<PathBuf> {
     Some(free_name(&folder_for(source)?, source, format))

@@ -13,7 +13,7 @@ pub(in crate::exec) fn manifest_path(managed: &Path) -> PathBuf {
     managed.with_extension("manifest.json")
 }
 
-/// Returns the folder of a policy's files beside a managed file.
+/// Returns the folder of a policy's files next to a managed file.
 pub fn files_path(managed: &Path) -> PathBuf {
     managed.with_extension("files")
 }

@@ -1,4 +1,4 @@
-//! Files that a policy writes beside the conversation, in a folder chosen by the user. Nothing outside the folder is written,
+//! Files that a policy writes next to the conversation, in a folder chosen by the user. Nothing outside the folder is written,
 //! and nothing is overwritten.
 
 use crate::engine::{Case, Event, FileContent, NewFile};

@@ -24,7 +24,7 @@ pub struct Restored {
     pub source: String,
 }
 
-/// Restores the source of a managed file and writes it to `output` or, by default, beside the managed file under the name of
+/// Restores the source of a managed file and writes it to `output` or, by default, next to the managed file under the name of
 /// the source, with `-restored` appended if that is taken.
 ///
 /// # Errors
@@ -120,7 +120,7 @@ fn manifests_in(folder: &Path) -> Vec<PathBuf> {
     manifests.into_iter().map(|(_, path)| path).collect()
 }
 
-/// Returns the sidecar beside a manifest: named like the manifest or, if that was renamed, as the manifest states. Only the
+/// Returns the sidecar next to a manifest: named like the manifest or, if that was renamed, as the manifest states. Only the
 /// last segment of a stated path is used, since a manifest may contain anything.
 fn sidecar(manifest: &Path, recipe: &Recipe) -> PathBuf {
     let own = removed_path(&manifest.with_extension(""));
@@ -155,7 +155,7 @@ fn changed(path: &Path) -> String {
     )
 }
 
-/// Returns the default output: the name of the source beside the managed file. Only the last segment of a stated path is used.
+/// Returns the default output: the name of the source next to the managed file. Only the last segment of a stated path is used.
 fn default_output(managed: &Path, name: &str) -> PathBuf {
     let folder = managed.parent().unwrap_or(Path::new(""));
     let name = Path::new(name).file_name().unwrap_or(managed.as_os_str());

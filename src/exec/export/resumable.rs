@@ -48,7 +48,7 @@ pub fn export_resumable(job: &ExportJob) -> Result<(Exported, Option<Resumed>), 
         files: Some(
             job.files
                 .clone()
-                .unwrap_or_else(|| files_beside(&job.output)),
+                .unwrap_or_else(|| default_files_folder(&job.output)),
         ),
         ..job.clone()
     };
@@ -77,8 +77,8 @@ pub fn export_resumable(job: &ExportJob) -> Result<(Exported, Option<Resumed>), 
     Ok((exported, Some(resumed)))
 }
 
-/// Returns the folder of the policy's files: beside the output, or in the current folder if the output has no name.
-fn files_beside(output: &Path) -> PathBuf {
+/// Returns the folder of the policy's files: next to the output, or in the current folder if the output has no name.
+fn default_files_folder(output: &Path) -> PathBuf {
     let is_named = output.file_name().is_some();
     files_path(if is_named {
         output

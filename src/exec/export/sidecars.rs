@@ -15,7 +15,7 @@ use crate::session::{FileBytes, Session};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The files beside a managed file.
+/// The files next to a managed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sidecars {
     /// The removed records, one per line.

@@ -60,12 +60,12 @@ pub(in crate::exec) struct StagedFile {
 }
 
 impl StagedFile {
-    /// Writes bytes to a temporary file beside the output.
+    /// Writes bytes to a temporary file next to the output.
     pub(in crate::exec) fn new(output: &Path, bytes: &[u8]) -> io::Result<Self> {
         Self::with_bytes(unfinished::builder(), output, bytes)
     }
 
-    /// Writes a stream to a temporary file beside the output.
+    /// Writes a stream to a temporary file next to the output.
     pub(in crate::exec) fn streamed(
         output: &Path,
         write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,

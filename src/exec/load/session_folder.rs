@@ -81,15 +81,15 @@ pub(in crate::exec) fn events_in(folder: &Path) -> Option<Vec<PathBuf>> {
 pub(in crate::exec) fn is_piece(path: &Path) -> bool {
     let name = |path: Option<&Path>| Some(path?.file_name()?.to_str()?.to_owned());
     let (file, folder) = (name(Some(path)).unwrap_or_default(), path.parent());
-    let is_beside = |other: &str| folder.is_some_and(|folder| folder.join(other).is_file());
+    let has_sibling = |other: &str| folder.is_some_and(|folder| folder.join(other).is_file());
     if file.starts_with("msg_") || file.starts_with("prt_") {
         let kind = name(folder.and_then(Path::parent));
         return kind.is_some_and(|kind| kind == "message" || kind == "part");
     }
     if let Some(stem) = file.strip_suffix(".meta.json") {
-        return is_beside(&format!("{stem}.jsonl"));
+        return has_sibling(&format!("{stem}.jsonl"));
     }
-    file != TASK[0] && TASK.contains(&&*file) && is_beside(TASK[0])
+    file != TASK[0] && TASK.contains(&&*file) && has_sibling(TASK[0])
 }
 
 /// Finds the files of the session at a path.

@@ -41,7 +41,7 @@ struct CacheFile {
 }
 
 impl Cache {
-    /// Reads the cache beside the program's state; empty if there is none or it cannot be read.
+    /// Reads the cache next to the program's state; empty if there is none or it cannot be read.
     pub fn load() -> Self {
         let path = Self::path();
         let read = path

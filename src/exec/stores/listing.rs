@@ -260,7 +260,7 @@ impl Item {
     }
 
     /// Returns the session that started this one, with its title from the sessions read so far, the database, or a file
-    /// beside it.
+    /// next to it.
     fn parent(
         &self,
         summary: &Result<SessionSummary, String>,

@@ -1,5 +1,5 @@
 //! Unfinished files: an interrupted process would leave them behind. A signal removes them, and the leftovers of a killed
-//! process are removed before the next file is created beside them.
+//! process are removed before the next file is created next to them.
 //!
 //! A temporary file or folder has a name of ours and stays locked while its process uses it. Only entries of such a name
 //! are removed later, and only if they belong to the same user, are not locked, and are older than a minute.
@@ -164,7 +164,7 @@ fn try_lock(file: &File) {
     let _ = file.try_lock();
 }
 
-/// Removes the leftovers of killed processes beside a file or folder of ours, as far as possible.
+/// Removes the leftovers of killed processes next to a file or folder of ours, as far as possible.
 fn remove_leftovers(own: &Path) {
     let entries = fs::read_dir(parent_folder(own)).into_iter().flatten();
     let Ok(own) = fs::symlink_metadata(own) else {

@@ -1,4 +1,4 @@
-//! Claude Code's sub-agents: `ID/subagents/agent-*.jsonl` beside `ID.jsonl`; in older versions `agent-*.jsonl` beside it.
+//! Claude Code's sub-agents: `ID/subagents/agent-*.jsonl` next to `ID.jsonl`; in older versions `agent-*.jsonl` next to it.
 
 use super::scan::{Found, HEAD, MOST, entries, head, is_file, is_file_name, is_folder, open};
 use crate::formats::{AgentCalls, ImportReport};
@@ -57,7 +57,7 @@ fn id(path: &Path) -> Option<String> {
     Some(id.to_owned())
 }
 
-/// Lists the files of a session's sub-agents by id. A file beside the session's own counts only if the session names it,
+/// Lists the files of a session's sub-agents by id. A file next to the session's own counts only if the session names it,
 /// since it may belong to another session.
 fn files(path: &Path, report: &ImportReport) -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
@@ -92,7 +92,7 @@ fn search(folder: &Path, depth: usize, found: &mut Vec<(String, PathBuf)>) {
     }
 }
 
-/// Sets kind and title from the metadata file beside the file of a sub-agent whose call is unknown.
+/// Sets kind and title from the metadata file next to the file of a sub-agent whose call is unknown.
 fn read_metadata(path: &Path, session: &mut Session) {
     let Track::SubAgent(SubAgent {
         kind: kind @ None,

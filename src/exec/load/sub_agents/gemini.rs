@@ -1,4 +1,4 @@
-//! Gemini CLI's sub-agents: `chats/PARENT/ID.jsonl` (older versions: `.json`) beside the parent's `chats/session-*`. PARENT
+//! Gemini CLI's sub-agents: `chats/PARENT/ID.jsonl` (older versions: `.json`) next to the parent's `chats/session-*`. PARENT
 //! is the id of the parent's session.
 
 use super::scan::{Found, MOST, conversations, entries, is_file, is_file_name, name_of};
