@@ -226,7 +226,7 @@ fn shape(listing: &Listing, folders: &[PathBuf]) -> Value {
     json!({
         "sessions": sessions,
         "unread": unread,
-        "existing_folders": places,
+        "looked_into": places,
         "not_read": listing.left,
     })
 }
