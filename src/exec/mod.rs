@@ -1,6 +1,7 @@
 //! I/O: reads session files, writes exports and state, and sends requests to models. Independent of the window.
 
 mod check;
+mod contents;
 mod convert;
 mod database;
 mod export;

@@ -11,7 +11,6 @@ mod roles;
 mod signatures;
 mod tokens;
 
-pub(super) use contents::{arguments, definition};
 pub use outcome::Check;
 pub(super) use promise::Promise;
 

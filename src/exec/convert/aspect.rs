@@ -1,6 +1,14 @@
 //! Aspects of a conversion: what the session has and what the written file kept, with their descriptions for users.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::hash::Hash;
+
+/// Most messages that are listed per aspect.
+const LISTED: usize = 5;
+
+/// A noun in plural and singular.
+type Noun = (&'static str, &'static str);
 
 /// Something that a session has, counted in the session and in the written file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +72,55 @@ impl Aspect {
         }
         text
     }
+}
+
+/// Creates an aspect from two counts.
+pub(super) fn counted((plural, singular): Noun, held: usize, kept: usize) -> Aspect {
+    Aspect {
+        plural,
+        singular,
+        held,
+        kept: kept.min(held),
+        is_content: false,
+        messages: Vec::new(),
+        detail: String::new(),
+    }
+}
+
+/// Creates an aspect from the items of the source that were found, each as often as it was found.
+pub(super) fn same<T: Hash + Eq>(
+    noun: Noun,
+    is_content: bool,
+    source: &[(usize, T)],
+    found: &[(usize, T)],
+) -> Aspect {
+    let mut there: HashMap<&T, usize> = HashMap::new();
+    for (_, item) in found {
+        *there.entry(item).or_default() += 1;
+    }
+    let mut missing = Vec::new();
+    for (message, item) in source {
+        match there.get_mut(item) {
+            Some(n) if *n > 0 => *n -= 1,
+            _ => missing.push(*message),
+        }
+    }
+    with_missing(noun, is_content, source.len(), missing)
+}
+
+/// Creates an aspect that is missing in these messages.
+pub(super) fn with_missing(
+    noun: Noun,
+    is_content: bool,
+    held: usize,
+    missing: Vec<usize>,
+) -> Aspect {
+    let mut aspect = counted(noun, held, held - missing.len());
+    aspect.is_content = is_content;
+    aspect.messages = missing;
+    aspect.messages.dedup();
+    aspect.messages.truncate(LISTED);
+    aspect
 }
 
 #[cfg(test)]

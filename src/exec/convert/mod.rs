@@ -3,7 +3,7 @@
 
 mod aspect;
 mod compare;
-mod contents;
+mod metadata;
 
 pub use aspect::Aspect;
 
