@@ -157,12 +157,12 @@ fn codes_of(json: &Value) -> String {
 
 /// Classifies an error by its status and the server's message in lower case.
 fn kind(status: Option<u16>, message: &str) -> RefusalKind {
-    let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+    let has = |texts: &[&str]| texts.iter().any(|text| message.contains(text));
     let is_about_the_key = matches!(status, Some(401 | 403));
     if status == Some(413) || (says_too_long(message) && !is_about_the_key) {
         return RefusalKind::ContextTooLong;
     }
-    if status == Some(402) || says(&["insufficient_quota", "credit balance is too low"]) {
+    if status == Some(402) || has(&["insufficient_quota", "credit balance is too low"]) {
         return RefusalKind::NoCredit;
     }
     match status {
@@ -172,13 +172,13 @@ fn kind(status: Option<u16>, message: &str) -> RefusalKind {
         Some(503 | 529) => RefusalKind::Overloaded,
         // Timeout, conflict, too early, or a failure of the server.
         Some(408 | 409 | 425 | 500..) => RefusalKind::ServerError,
-        Some(400..=499) if says(&["model_not_found"]) => RefusalKind::UnknownModel,
+        Some(400..=499) if has(&["model_not_found"]) => RefusalKind::UnknownModel,
         Some(400..=499) => RefusalKind::BadRequest,
-        _ if says(&["overloaded"]) => RefusalKind::Overloaded,
-        _ if says(&["rate_limit", "rate limit", "too many requests"]) => RefusalKind::RateLimited,
-        _ if says(&["authentication_error", "permission_error"]) => RefusalKind::BadKey,
-        _ if says(&["not_found_error"]) => RefusalKind::UnknownModel,
-        _ if says(&["invalid_request", "invalid_prompt"]) => RefusalKind::BadRequest,
+        _ if has(&["overloaded"]) => RefusalKind::Overloaded,
+        _ if has(&["rate_limit", "rate limit", "too many requests"]) => RefusalKind::RateLimited,
+        _ if has(&["authentication_error", "permission_error"]) => RefusalKind::BadKey,
+        _ if has(&["not_found_error"]) => RefusalKind::UnknownModel,
+        _ if has(&["invalid_request", "invalid_prompt"]) => RefusalKind::BadRequest,
         _ => RefusalKind::ServerError,
     }
 }

@@ -465,7 +465,7 @@ fn removed_records_have_their_stage_and_trigger() {
         .collect();
     let edited = lines
         .iter()
-        .find(|line| line["fate"] == "edited")
+        .find(|line| line["state"] == "edited")
         .expect("the result");
     assert_eq!(
         (&edited["stage"], &edited["messages"]),

@@ -3,7 +3,7 @@
 use plimsoll::chat::{ChatMessage, message_from_json};
 use plimsoll::providers::{
     Answer, Api, Endpoint, LimitField, Prompt, ReadError, Reading, Refusal, RefusalKind, Stop,
-    api_by_name, body, context_length, window_questions,
+    api_by_name, context_length, window_queries,
 };
 use plimsoll::session::Usage;
 use plimsoll::units::Tokens;
@@ -394,7 +394,7 @@ fn asked(name: &str, base: &str, messages: Vec<ChatMessage>) -> Value {
         temperature: None,
         tools: Vec::new(),
     };
-    body(&endpoint, &prompt)
+    endpoint.body(&prompt)
 }
 
 #[test]
@@ -532,7 +532,7 @@ fn tools_of_any_api_are_converted_to_every_other() {
             ("openai-responses", &flat),
             ("anthropic", &anthropic),
         ] {
-            let body = body(&Endpoint::new(api(name), "", "m").unwrap(), &prompt);
+            let body = Endpoint::new(api(name), "", "m").unwrap().body(&prompt);
             assert_eq!(body["tools"], json!([expected]), "{name}");
             assert_eq!(body["temperature"], json!(0.25));
         }
@@ -547,7 +547,9 @@ fn an_invalid_temperature_is_not_sent() {
         temperature: Some(f64::NAN),
         tools: Vec::new(),
     };
-    let body = body(&Endpoint::new(api("anthropic"), "", "m").unwrap(), &prompt);
+    let body = Endpoint::new(api("anthropic"), "", "m")
+        .unwrap()
+        .body(&prompt);
     assert_eq!(
         (body.get("temperature"), &body["max_tokens"]),
         (None, &json!(1))
@@ -770,7 +772,7 @@ fn windows_are_read_from_the_responses_of_all_servers() {
 fn a_provider_only_gets_queries_for_its_own_urls() {
     let urls = |name: &str, base: &str| -> Vec<String> {
         let endpoint = Endpoint::new(api(name), base, "org/m:1").unwrap();
-        window_questions(&endpoint)
+        window_queries(&endpoint)
             .into_iter()
             .map(|q| q.url)
             .collect()

@@ -79,7 +79,7 @@ pub(super) fn promised_groups(promise: &Promise<'_>) -> [u64; GROUPS.len()] {
                     .clone()
                     .for_each(|part| add(*message, part, ledger.part(part)));
             }
-            ManagedEntry::Edited { message, parts } => parts.iter().for_each(|fate| match fate {
+            ManagedEntry::Edited { message, parts } => parts.iter().for_each(|part| match part {
                 ManagedPart::Kept { part } => add(*message, *part, ledger.part(*part)),
                 ManagedPart::Replaced { part, text } => add(*message, *part, ledger.weigh(text)),
             }),

@@ -4,7 +4,7 @@
 use super::job::ExportJob;
 use super::pieces::Piece;
 use super::policy_files::WrittenFile;
-use super::removed::Removed;
+use super::removed::RemovedRecord;
 use crate::engine::{ByHand, Outcome, Schedule};
 use crate::exec::check::Check;
 use crate::exec::files::MOST_BYTES;
@@ -71,7 +71,7 @@ pub(super) fn source_parts(pieces: &[Piece]) -> Vec<SourcePart> {
 pub(in crate::exec) fn restored_source(
     recipe: &Recipe,
     managed: &[u8],
-    removed: impl Iterator<Item = Result<Removed, String>>,
+    removed: impl Iterator<Item = Result<RemovedRecord, String>>,
 ) -> Result<Vec<u8>, String> {
     let stated = recipe.source.bytes;
     let too_large = || format!("the manifest states {stated} bytes, which is too large to restore");
@@ -92,7 +92,7 @@ pub(super) fn write_parts(
     stated: usize,
     parts: &[SourcePart],
     managed: &[u8],
-    removed: impl Iterator<Item = Result<Removed, String>>,
+    removed: impl Iterator<Item = Result<RemovedRecord, String>>,
     mut write: impl FnMut(&[u8]),
 ) -> Result<(), String> {
     let mut left = stated;

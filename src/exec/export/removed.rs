@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// A piece of the source that the managed file lacks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(in crate::exec) struct Removed {
+pub(in crate::exec) struct RemovedRecord {
     /// Offset in the source in bytes.
     pub(in crate::exec) start: usize,
     /// Length in bytes.
@@ -22,7 +22,8 @@ pub(in crate::exec) struct Removed {
     pub(in crate::exec) messages: Vec<usize>,
     /// `dropped`, `summarized`, `edited`, `rewritten` (kept, but not byte for byte), `not_in_context`, or `layout` between
     /// messages.
-    pub(in crate::exec) fate: String,
+    #[serde(alias = "fate")]
+    pub(in crate::exec) state: String,
     /// The stage that removed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::exec) stage: Option<String>,
@@ -45,7 +46,7 @@ pub(in crate::exec) struct Removed {
     pub(in crate::exec) base64: Option<String>,
 }
 
-impl Removed {
+impl RemovedRecord {
     /// Returns the bytes, or `None` if they do not match the hash.
     pub(super) fn into_bytes(self) -> Option<Vec<u8>> {
         let bytes = match (self.text, self.base64) {
@@ -71,7 +72,7 @@ pub(super) fn removed<'a>(
     context: &Context,
     events: &'a [Event],
     pieces: &'a [Piece],
-) -> impl Iterator<Item = Removed> + 'a {
+) -> impl Iterator<Item = RemovedRecord> + 'a {
     let bytes = case.session.source.bytes.whole();
     let states = states(case, context);
     let mut starts: Vec<(usize, usize)> = Vec::new();
@@ -91,12 +92,12 @@ pub(super) fn removed<'a>(
         let event = state.and_then(|state| events.get(state.event? as usize));
         let bytes = &bytes[piece.span.clone()];
         let text = std::str::from_utf8(bytes).ok().map(str::to_owned);
-        Removed {
+        RemovedRecord {
             start: piece.span.start,
             length: piece.span.len(),
             sha256: sha256(bytes),
             messages: messages.iter().map(|message| message + 1).collect(),
-            fate: state.map_or("layout", |state| state.state).to_owned(),
+            state: state.map_or("layout", |state| state.state).to_owned(),
             stage: event.map(|event| event.stage.clone()),
             step: event.map(|event| event.step + 1),
             why: event.map(|event| event.cause.when.clone()),
@@ -142,7 +143,7 @@ fn states(case: &Case, context: &Context) -> Vec<MessageState> {
                     .parts
                     .as_slice()
                     .iter()
-                    .filter_map(|fate| match fate {
+                    .filter_map(|part| match part {
                         PartFate::Kept => None,
                         PartFate::Cleared { marker } => {
                             Some(context.markers[*marker as usize].event)

@@ -2,7 +2,7 @@
 
 use super::manifest::{Recipe, restored_source};
 use super::paths::{manifest_path, removed_path};
-use super::removed::Removed;
+use super::removed::RemovedRecord;
 use crate::exec::files::{MOST_BYTES, is_taken, parent_folder, read_bounded, sha256, write_file};
 use crate::figure::counted;
 use std::fs::{self, DirEntry};
@@ -40,7 +40,7 @@ pub fn restore(managed: &Path, output: Option<&Path>) -> Result<Restored, String
     let filled = numbered.filter(|(_, line)| !line.is_empty());
     let mut removed = filled.map(|(idx, line)| {
         let invalid = |_| format!("{}: line {} is invalid", sidecar.display(), idx + 1);
-        serde_json::from_slice::<Removed>(line).map_err(invalid)
+        serde_json::from_slice::<RemovedRecord>(line).map_err(invalid)
     });
     let bytes = restored_source(&recipe, &kept, &mut removed)?;
     removed.try_for_each(|entry| entry.map(drop))?;

@@ -5,7 +5,7 @@ use super::manifest::{
 };
 use super::paths::{is_free, manifest_path, numbered, removed_path};
 use super::pieces;
-use super::removed::{Removed, removed};
+use super::removed::{RemovedRecord, removed};
 use crate::exec::check::Check;
 use crate::exec::files::unfinished::Unfinished;
 use crate::exec::files::{Hasher, StagedFile, is_taken, sha256, write_error};
@@ -146,7 +146,7 @@ impl RemovedFile {
     /// Writes the records one by one and compares the restored bytes with the source.
     fn write(
         path: &Path,
-        removed: impl Iterator<Item = Removed>,
+        removed: impl Iterator<Item = RemovedRecord>,
         restore: &[SourcePart],
         managed: &[u8],
         source: &[u8],
@@ -156,7 +156,7 @@ impl RemovedFile {
         let mut restored = Ok(());
         let staged = StagedFile::streamed(path, |file| {
             let mut line = Vec::new();
-            let mut write = |entry: &Removed| -> io::Result<()> {
+            let mut write = |entry: &RemovedRecord| -> io::Result<()> {
                 line.clear();
                 serde_json::to_writer(&mut line, entry)?;
                 line.push(b'\n');
