@@ -18,7 +18,7 @@ pub(super) struct BillingArgs {
     /// Price every call as this model's
     #[arg(long = "price-as", value_name = "MODEL")]
     model: Option<String>,
-    /// How long the provider caches a prefix [default: as the file's cache writes show]
+    /// Lifetime of the provider's cache: usual or long [default: as the file's cache writes show]
     #[arg(long = "cache-time", value_name = "TIME", value_parser = lifetime())]
     lifetime: Option<Lifetime>,
     /// Bill calls that the provider rejects as too long

@@ -2,8 +2,7 @@
 
 use super::args::Shared;
 use super::output::print;
-use super::{Cli, Status};
-use clap::CommandFactory as _;
+use super::{Status, command_line};
 use clap_complete::Shell;
 
 /// Print a completion script for a shell
@@ -16,7 +15,7 @@ pub(super) struct Args {
 impl Args {
     pub(super) fn run(&self, _shared: &Shared) -> anyhow::Result<Status> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "plimsoll", &mut script);
+        clap_complete::generate(self.shell, &mut command_line(), "plimsoll", &mut script);
         print(&String::from_utf8_lossy(&script))?;
         Ok(Status::Done)
     }

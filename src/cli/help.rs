@@ -1,10 +1,11 @@
 //! `plimsoll help`: help of a command, or the global options.
 
 use super::args::Shared;
+use super::nearest::unknown;
 use super::output::print;
-use super::{Cli, Status, nearest::nearest, verbs};
+use super::{Status, command_line, verbs};
 use anyhow::bail;
-use clap::{Args as _, CommandFactory as _};
+use clap::Args as _;
 
 /// Print the help of a command, or the options that every command accepts
 #[derive(Debug, clap::Args)]
@@ -16,7 +17,7 @@ pub(super) struct Args {
 
 impl Args {
     pub(super) fn run(&self, _shared: &Shared) -> anyhow::Result<Status> {
-        let mut cli = Cli::command().term_width(120);
+        let mut cli = command_line();
         let Some(topic) = &self.topic else {
             print(&cli.render_help().to_string())?;
             return Ok(Status::Done);
@@ -25,21 +26,14 @@ impl Args {
             let options = clap::Command::new("plimsoll").disable_help_flag(true);
             let mut options = Shared::augment_args(options)
                 .mut_args(|arg| arg.hide(false))
-                .help_template("{options}\n")
-                .term_width(120);
+                .help_template("{options}\n");
             print(&options.render_help().to_string())?;
             return Ok(Status::Done);
         }
         cli.build();
         let Some(command) = cli.find_subcommand_mut(topic) else {
-            let commands = verbs();
-            match nearest(topic, &commands) {
-                Some(near) => bail!("no command is named {topic:?}; did you mean {near}?"),
-                None => bail!(
-                    "no command is named {topic:?}; commands are {}, and options",
-                    commands.join(", ")
-                ),
-            }
+            let topics: Vec<String> = verbs().into_iter().chain(["options".to_owned()]).collect();
+            bail!("{}", unknown("no command is named", topic, &topics));
         };
         print(&command.render_help().to_string())?;
         Ok(Status::Done)

@@ -2,9 +2,8 @@
 
 use super::args::Shared;
 use super::output::{clean, print};
-use super::{Cli, Status};
+use super::{Status, command_line};
 use crate::exec::write_file;
-use clap::CommandFactory as _;
 use std::path::PathBuf;
 
 /// Write the manual pages, one per command, to an existing folder
@@ -17,7 +16,7 @@ pub(super) struct Args {
 
 impl Args {
     pub(super) fn run(&self, _shared: &Shared) -> anyhow::Result<Status> {
-        let mut cli = Cli::command().mut_args(|arg| arg.hide(false));
+        let mut cli = command_line().mut_args(|arg| arg.hide(false));
         cli.build();
         let commands = cli
             .get_subcommands()

@@ -38,7 +38,7 @@ struct ApiArgs {
     /// Environment variable with the key [default: the provider's usual one]
     #[arg(long, value_name = "VAR")]
     key_env: Option<String>,
-    /// Context window of the model [default: asked of the server]
+    /// Context window of the model [default: as the server reports]
     #[arg(long, value_name = "TOKENS", value_parser = positive, allow_negative_numbers = true)]
     model_window: Option<f64>,
     /// Prompt for policies whose system has none

@@ -37,3 +37,9 @@ pub(super) fn play(case: &Case, mut none: Lane, lanes: Vec<Lane>, reserve: Token
     result.par_extend(played);
     result
 }
+
+/// Returns the name of the lane's policy; `recorded` for the recorded run.
+pub(super) fn policy_name(played: &Played) -> &str {
+    let policy = played.policy.as_ref();
+    policy.map_or("recorded", |policy| &policy.name)
+}

@@ -34,7 +34,7 @@ pub(super) struct Args {
 #[derive(Clone, Copy, Debug)]
 struct Size([u32; 2]);
 
-/// What to open in the window, and how.
+/// Files to open in the window, and options.
 #[derive(Clone, Debug)]
 pub struct WindowArgs {
     /// Session files; none opens the empty window.
@@ -82,7 +82,7 @@ impl Args {
             || !self.lanes.are_default()
     }
 
-    /// Returns what to open. Fails if a path is missing.
+    /// Returns the files to open and the options of the window. Fails if a path is missing.
     pub(super) fn run(self, shared: &Shared) -> anyhow::Result<Invocation> {
         if shared.json {
             bail!("--json requires a command: plimsoll inspect FILE --json");

@@ -3,9 +3,12 @@
 
 use super::{ImportReport, RecordedData, by_name};
 use crate::session::{Body, Conversation, Role, Session, Track};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Availability of a kind of data in a session file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Availability {
     /// The file records it.
     Present,

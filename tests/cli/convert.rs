@@ -286,6 +286,6 @@ fn a_conversion_that_loses_something_said_fails_the_check() {
         ],
     );
     let shape: Value = serde_json::from_slice(&shape.stdout).unwrap();
-    assert_eq!(shape["whole"], false);
-    assert_eq!(shape["aspects"][0]["what"], "texts");
+    assert_eq!(shape["complete"], false);
+    assert_eq!(shape["content"][0]["kind"], "texts");
 }

@@ -71,7 +71,7 @@ fn every_sample_is_diagnosed_in_both_forms() {
                 assert!((sum - total).abs() < 1e-9, "{name}: {sum}, not {total}");
             } else {
                 assert!(
-                    cost["read"]["usd"].is_null(),
+                    cost["cache_read"]["usd"].is_null(),
                     "{name}: a part of an unknown sum is known"
                 );
             }
@@ -190,9 +190,13 @@ fn shared_sessions_cost_what_their_own_counts_come_to() {
         let file = folder.join(name);
         let shape = json(&["diagnose", &file.to_string_lossy(), "--json"]);
         let cost = &shape["lanes"][0]["cost"];
-        assert_eq!(cost["read"]["tokens"].as_u64(), Some(read), "{name}");
-        assert_eq!(cost["written"]["tokens"].as_u64(), Some(written), "{name}");
-        let breaks = shape["cache_audit"]["breaks"].as_array().expect("counted");
+        assert_eq!(cost["cache_read"]["tokens"].as_u64(), Some(read), "{name}");
+        assert_eq!(
+            cost["cache_write"]["tokens"].as_u64(),
+            Some(written),
+            "{name}"
+        );
+        let breaks = shape["cache_audit"]["misses"].as_array().expect("counted");
         let sum = |key: &str| {
             breaks
                 .iter()
@@ -236,7 +240,7 @@ fn inspect_diagnose_and_report_give_the_same_verdict() {
         let inspected = json(&["inspect", &file, "--json"]);
         let verdict = inspected["verdict"].as_str().unwrap();
         assert!(verdict.contains("the trigger of truncate ("), "{verdict}");
-        let card = json(&["diagnose", &file, "--json"])["card"].clone();
+        let card = json(&["diagnose", &file, "--json"])["summary"].clone();
         let card = card.as_str().unwrap();
         assert!(card.starts_with(verdict), "{card}");
         let report = said(&plimsoll(&["report", &file, "-o", "-"]));
@@ -260,6 +264,6 @@ fn the_trigger_of_a_real_system_is_the_one_of_its_own_count() {
         "200k",
         "--json",
     ];
-    let card = json(&args)["card"].to_string();
+    let card = json(&args)["summary"].to_string();
     assert!(card.contains("the trigger of holmesgpt (126k)"), "{card}");
 }

@@ -83,7 +83,7 @@ fn one_report_that_cannot_be_right_changes_neither_window_nor_peak_nor_cost() {
     let wrong = json(here.path(), &["inspect", "s.jsonl"]);
     assert!(right["window"].is_u64(), "{right}");
     assert_eq!(wrong["window"], right["window"]);
-    let peak = |found: &Value| found["recorded"]["largest_call"].clone();
+    let peak = |found: &Value| found["recorded"]["largest_call_tokens"].clone();
     assert_eq!(peak(&wrong), peak(&right));
     let said = wrong["warnings"].to_string();
     assert!(said.contains("cannot be right and was left out"), "{said}");
@@ -119,7 +119,7 @@ fn a_verdict_speaks_of_the_trigger_that_was_given_and_says_whose_it_is() {
         let file = sample("slow-growth.jsonl");
         let args = ["diagnose", &file, "--policy", "truncate", "--set", &set];
         let found = json(here.path(), &args);
-        assert_eq!(found["trigger"].to_string(), trigger);
+        assert_eq!(found["trigger_share"].to_string(), trigger);
         let output = plimsoll(here.path(), &args);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         text.lines().nth(1).unwrap_or_default().to_owned()
@@ -186,10 +186,10 @@ fn a_list_holds_no_more_than_asked_for_and_names_the_folder_that_was_looked_into
         Some(3),
         "{found}"
     );
-    assert_eq!(found["not_read"], 4);
-    let looked = &found["looked_into"];
-    assert_eq!(looked[0]["agent"], Value::Null, "{found}");
-    assert_eq!(looked.as_array().map(Vec::len), Some(1), "{found}");
+    assert_eq!(found["not_listed"], 4);
+    let searched = &found["searched"];
+    assert_eq!(searched[0]["agent"], Value::Null, "{found}");
+    assert_eq!(searched.as_array().map(Vec::len), Some(1), "{found}");
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn same_peaks(samples: &Path, least: usize) {
         let curve = json(here.path(), &["replay", &file, "--policy", "none"]);
         let lanes = curve["lanes"].as_array().cloned().unwrap_or_default();
         let recorded = lanes.iter().find(|lane| lane["lane"] == "recorded");
-        let exact = recorded.map_or(0.0, |lane| lane["peak"].as_f64().unwrap_or_default());
+        let exact = recorded.map_or(0.0, |lane| lane["peak_tokens"].as_f64().unwrap_or_default());
         let listed = session["peak_tokens"].as_f64().unwrap_or_default();
         assert!(
             (listed / exact - 1.0).abs() < 0.1,

@@ -75,7 +75,7 @@ fn what_has_not_changed_passes_and_the_baseline_holds_figures_and_settings() {
     ];
     let replay = parsed(&ends(here.path(), 0, &replay));
     let played = &replay["lanes"][2];
-    assert_eq!(lane["knobs"]["keep_recent"], 10.0);
+    assert_eq!(lane["settings"]["keep_recent"], 10.0);
     assert_eq!(
         (&lane["peak"], &lane["compactions"]),
         (&played["peak"], &played["compactions"])
@@ -168,7 +168,7 @@ fn limits_need_no_baseline_and_a_session_without_calls_is_left_out() {
     let output = plimsoll(here.path(), &with(&["--max-peak", "9"]));
     let note = String::from_utf8_lossy(&output.stderr);
     assert!(
-        note.starts_with("plimsoll: note: left out: ") && note.contains("notes.json"),
+        note.starts_with("plimsoll: note: skipped: ") && note.contains("notes.json"),
         "{note}"
     );
 }
@@ -584,7 +584,7 @@ fn a_sweep_varies_what_it_is_told_and_takes_folders() {
     );
     let robust = &told["robust"];
     assert_eq!(robust["sessions"].as_array().map(Vec::len), Some(2));
-    assert_eq!(robust["left_out"].as_array().map(Vec::len), Some(2));
+    assert_eq!(robust["cross_validation"].as_array().map(Vec::len), Some(2));
     let text = ends(here.path(), 0, &args[..args.len() - 1]);
     assert!(
         text.contains("One for all: ") && text.contains("2 sessions, 6 settings of prune, few"),

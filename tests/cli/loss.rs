@@ -40,14 +40,16 @@ fn both_forms_say_the_same_of_every_lane() {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     for name in ["recorded", "none", "truncate", "prune", "summarize"] {
         let lane = lane(&loss, name);
-        let counts = format!("{}/{}", lane["at_risk"], lane["uses"]);
+        let counts = format!("{}/{}", lane["at_risk"], lane["references"]);
         let told = text
             .lines()
             .any(|line| line.trim_start().starts_with(name) && line.contains(&counts));
         assert!(told, "{name}: {counts} in\n{text}");
         assert_eq!(
             lane["at_risk"].as_u64(),
-            lane["faults"].as_array().map(|faults| faults.len() as u64)
+            lane["references_at_risk"]
+                .as_array()
+                .map(|references| references.len() as u64)
         );
     }
     assert_eq!(lane(&loss, "none")["at_risk"], 0);
@@ -73,17 +75,17 @@ fn a_curve_falls_and_marks_what_each_lane_has() {
         ("prune_protect", &["prune"]),
     ] {
         let curve = &loss["reuse"][name];
-        let misses: Vec<f64> = curve["curve"]
+        let misses: Vec<f64> = curve["points"]
             .as_array()
             .into_iter()
             .flatten()
-            .filter_map(|point| point["miss"].as_f64())
+            .filter_map(|point| point["missed_share"].as_f64())
             .collect();
         assert!(
             misses.len() > 3 && misses.is_sorted_by(|a, b| a >= b),
             "{name}: {misses:?}"
         );
-        let current: Vec<_> = curve["current"].as_array().into_iter().flatten().collect();
+        let current: Vec<_> = curve["lanes"].as_array().into_iter().flatten().collect();
         let names: Vec<_> = current.iter().filter_map(|c| c["lane"].as_str()).collect();
         assert_eq!(names, lanes, "{name}");
         let seven = current.iter().all(|c| c["value"] == 7);
@@ -114,9 +116,9 @@ fn hindsight_loses_nothing_and_the_whole_history_neither() {
         );
         for name in ["truncate", "prune", "summarize", "recorded"] {
             let lane = lane(&loss, name);
-            let (most, least) = (lane["at_risk"].as_u64(), lane["at_risk_at_best"].as_u64());
+            let (most, least) = (lane["at_risk"].as_u64(), lane["fewest_at_risk"].as_u64());
             assert!(least <= most, "{file}: {name}");
-            assert!(most <= lane["uses"].as_u64(), "{file}: {name}");
+            assert!(most <= lane["references"].as_u64(), "{file}: {name}");
         }
         n += 1;
     }

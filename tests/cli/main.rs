@@ -13,6 +13,8 @@ mod diagnose;
 mod edges;
 mod gate;
 mod interrupted;
+mod json_page;
+mod json_schemas;
 mod loss;
 mod manual_edits;
 mod model;

@@ -61,7 +61,7 @@ fn compact_edits_by_hand_without_any_policy_and_restore_undoes_it() {
     ];
     let told = parsed(&done(here.path(), &[&args[..], &["--json"]].concat()));
     assert_eq!(told["changed"], true);
-    assert!(told["after"].as_u64() < told["before"].as_u64());
+    assert!(told["tokens_after"].as_u64() < told["tokens_before"].as_u64());
     let out = fs::read_to_string(here.path().join("out.json")).expect("it is there");
     assert_eq!(out.matches("[cleared by hand]").count(), 2);
     assert!(!out.contains("call_1") && out.contains("call_0") && out.contains("file 3"));
@@ -106,7 +106,7 @@ fn replay_tells_an_edit_by_hand_as_an_event_behind_the_same_curve() {
         [
             &event["stage"],
             &event["action"],
-            &event["did"],
+            &event["effect"],
             &event["messages"][0]
         ],
         [

@@ -150,7 +150,7 @@ fn assert_refused(output: &Output, folder: &Path, why: &str) {
     let [request] = &result["requests"].as_array().expect("a list")[..] else {
         panic!("one request: {result}");
     };
-    let failed = request["failed"].as_str().unwrap_or_default();
+    let failed = request["error"].as_str().unwrap_or_default();
     assert!(failed.contains(why), "{failed:?} lacks {why:?}");
     let notes = result["notes"].to_string();
     assert!(
@@ -271,7 +271,7 @@ fn a_systems_own_limit_is_asked_for_and_an_answer_within_it_is_used() {
         let told: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let requests = told["requests"].as_array().expect("it asked");
         assert!(
-            !requests.is_empty() && requests.iter().all(|r| r["failed"].is_null()),
+            !requests.is_empty() && requests.iter().all(|r| r["error"].is_null()),
             "{policy}: {told}"
         );
         let asked = server.seen()[0].json();

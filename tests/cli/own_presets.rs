@@ -33,7 +33,7 @@ fn peak(output: &Output) -> Option<u64> {
     let lane = lanes
         .iter()
         .find(|lane| lane["policy"] != "recorded" && lane["policy"] != "none")?;
-    lane["peak"].as_u64()
+    lane["peak_tokens"].as_u64()
 }
 
 #[test]

@@ -164,10 +164,10 @@ fn a_codex_session_goes_into_its_store_as_a_fork_of_the_recorded_one() {
     assert_eq!(opened.steps, parse(source.into_bytes()).steps);
     let again = done(&compact(home.path(), Path::new(path), &TRUNCATE));
     assert_eq!(
-        (&again["before"], &again["changed"]),
-        (&said["after"], &false.into())
+        (&again["tokens_before"], &again["changed"]),
+        (&said["tokens_after"], &false.into())
     );
-    assert_eq!(again["resume"], Value::Null);
+    assert_eq!(again["resumable"], Value::Null);
     assert_eq!(files(home.path()), written);
 }
 
@@ -316,7 +316,7 @@ fn without_the_option_nothing_goes_into_a_store() {
         &["--policy", "truncate", "--force", "-o", "copy.jsonl"],
     ));
     assert_eq!(
-        (&said["resume"], &said["format"]),
+        (&said["resumable"], &said["format"]),
         (&Value::Null, &"codex_rollout".into())
     );
     assert_eq!(
@@ -346,8 +346,8 @@ fn a_managed_copy_of_a_codex_session_weighs_the_same_when_it_is_opened_again() {
                 &["--policy", policy, "-o", "again.jsonl"],
             ));
             assert_eq!(
-                (&again["before"], &again["changed"]),
-                (&said["after"], &false.into()),
+                (&again["tokens_before"], &again["changed"]),
+                (&said["tokens_after"], &false.into()),
                 "{out}"
             );
         }
@@ -474,8 +474,8 @@ fn real_kind(folder: &Path) {
             let names: Vec<_> = checks.iter().filter_map(|c| c["name"].as_str()).collect();
             let row = format!(
                 "{name:<40} {policy:<9} {:>7} → {:<7} {}",
-                said["before"],
-                said["after"],
+                said["tokens_before"],
+                said["tokens_after"],
                 names.join(", ")
             );
             eprintln!("{row}");
@@ -483,7 +483,11 @@ fn real_kind(folder: &Path) {
                 checks.iter().all(|check| check["ok"] == true),
                 "{row}: {checks:?}"
             );
-            assert_eq!(said["resume"].is_null(), said["changed"] == false, "{row}");
+            assert_eq!(
+                said["resumable"].is_null(),
+                said["changed"] == false,
+                "{row}"
+            );
             written += usize::from(said["changed"] == true);
         }
         assert!(

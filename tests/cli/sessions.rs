@@ -56,12 +56,12 @@ fn sessions_of_every_agent_are_listed_and_nothing_beside_them_is_opened() {
         .collect();
     agents.sort_unstable();
     assert_eq!(agents, ["Claude Code", "Codex"]);
-    assert_eq!(shape["unread"], Value::Array(Vec::new()));
+    assert_eq!(shape["unreadable"], Value::Array(Vec::new()));
     let claude = sessions
         .iter()
         .find(|s| s["agent"] == "Claude Code")
         .unwrap();
-    assert_eq!(claude["peak_basis"], "reported");
+    assert_eq!(claude["peak_accuracy"], "reported");
     assert!(claude["compactions"].as_u64() > Some(0));
     assert!(claude["peak_share"].as_f64().unwrap() > 0.1);
     assert!(claude["project"].as_str().unwrap().starts_with('/'));
@@ -166,7 +166,7 @@ fn a_list_says_of_the_same_files_what_it_says_in_this_way_of_reading() {
             path.file_name().unwrap().to_string_lossy().into_owned(),
             session["messages"].as_u64().unwrap(),
             session["peak_tokens"].as_u64().unwrap(),
-            session["peak_basis"].as_str().unwrap().to_owned(),
+            session["peak_accuracy"].as_str().unwrap().to_owned(),
         ));
     }
     found.sort();
@@ -232,7 +232,7 @@ fn a_session_that_is_kept_as_many_files_is_listed_once() {
         found.iter().map(|s| row(s)).collect::<Vec<_>>(),
         [("Stored".into(), 1.into()), ("Word 0".into(), 3.into())]
     );
-    assert_eq!(shape["unread"], Value::Array(Vec::new()));
+    assert_eq!(shape["unreadable"], Value::Array(Vec::new()));
     // The folder of one session is that session, wherever sessions are gone through.
     let talk = home.path().join("mine/talk").to_string_lossy().into_owned();
     let shape = listed(home.path(), &["sessions", &talk, "--json", "--no-state"]);

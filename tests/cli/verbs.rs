@@ -124,7 +124,7 @@ fn inspect_gives_the_documented_shape_for_every_sample() {
             &["inspect", "--json", sample.to_str().expect("Unicode")],
         ));
         let name = sample.display();
-        for number in ["messages", "turns", "steps", "chars"] {
+        for number in ["messages", "turns", "calls", "characters"] {
             assert!(
                 found[number].as_u64().is_some_and(|n| n > 0),
                 "{name}: {number} is {}",
@@ -150,7 +150,8 @@ fn inspect_gives_the_documented_shape_for_every_sample() {
             "{name}"
         );
         let sum: u64 = kinds.values().map(|n| n.as_u64().expect("a count")).sum();
-        assert_eq!(sum, total, "{name}: the kinds do not add up");
+        let not_recorded = found["tokens"]["not_recorded"].as_u64().expect("a count");
+        assert_eq!(sum + not_recorded, total, "{name}: the kinds do not add up");
         let roles = found["roles"].as_object().expect("roles");
         let sum: u64 = roles.values().map(|n| n.as_u64().expect("a count")).sum();
         assert_eq!(found["messages"], sum, "{name}: the roles do not add up");
@@ -173,14 +174,18 @@ fn inspect_gives_the_documented_shape_for_every_sample() {
         );
         assert!(
             ["reported", "exact", "calibrated", "estimated"]
-                .contains(&found["tokens"]["basis"].as_str().expect("a word"))
+                .contains(&found["tokens"]["accuracy"].as_str().expect("a word"))
         );
         assert!(
             found["recorded"]["calls_with_usage"].is_u64()
                 && found["recorded"]["compactions"].is_array()
         );
         let usage = found["recorded"]["calls_with_usage"].as_u64() > Some(0);
-        assert_eq!(found["recorded"]["largest_call"].is_u64(), usage, "{name}");
+        assert_eq!(
+            found["recorded"]["largest_call_tokens"].is_u64(),
+            usage,
+            "{name}"
+        );
         assert!(
             found["warnings"].is_array()
                 && found["issues"].is_array()
@@ -208,7 +213,7 @@ fn replay_has_one_sample_a_call_and_figures_that_follow_from_them() {
     let here = folder();
     for sample in samples() {
         let file = sample.to_str().expect("Unicode");
-        let steps = json(&plimsoll(here.path(), &["inspect", "--json", file]))["steps"].as_u64();
+        let calls = json(&plimsoll(here.path(), &["inspect", "--json", file]))["calls"].as_u64();
         let replay = json(&plimsoll(here.path(), &["replay", "--json", file]));
         let reserve = replay["output_reserve"].as_f64().expect("a number");
         let lanes = replay["lanes"].as_array().expect("lanes");
@@ -222,21 +227,21 @@ fn replay_has_one_sample_a_call_and_figures_that_follow_from_them() {
         );
         for lane in lanes {
             let samples = lane["samples"].as_array().expect("samples");
-            assert_eq!(Some(samples.len() as u64), steps, "{file}");
+            assert_eq!(Some(samples.len() as u64), calls, "{file}");
             let tokens = || {
                 samples
                     .iter()
                     .map(|s| s["tokens"].as_u64().expect("a count"))
             };
-            let largest = lane["largest_call"].as_u64();
+            let largest = lane["largest_call_tokens"].as_u64();
             assert_eq!(largest, tokens().max(), "{file}");
-            let is_at_end = lane["peak_step"].is_null();
-            assert_eq!(lane["peak"].as_u64() > largest, is_at_end, "{file}");
-            let answered = samples.iter().filter(|s| s["refused"] == false);
+            let is_at_end = lane["peak_call"].is_null();
+            assert_eq!(lane["peak_tokens"].as_u64() > largest, is_at_end, "{file}");
+            let answered = samples.iter().filter(|s| s["rejected"] == false);
             let sent = answered.map(|s| s["tokens"].as_u64().expect("a count"));
             assert_eq!(lane["tokens_sent"].as_u64(), Some(sent.sum()), "{file}");
             for (idx, sample) in samples.iter().enumerate() {
-                assert_eq!(sample["step"], idx + 1);
+                assert_eq!(sample["call"], idx + 1);
                 let usable = sample["window"].as_f64().expect("a number") - reserve;
                 let pressure = sample["tokens"].as_f64().expect("a number") / usable;
                 assert!(
@@ -246,7 +251,7 @@ fn replay_has_one_sample_a_call_and_figures_that_follow_from_them() {
             }
             for event in lane["events"].as_array().expect("events") {
                 assert!(
-                    (1..=steps.unwrap_or(0)).contains(&event["step"].as_u64().expect("a step"))
+                    (1..=calls.unwrap_or(0)).contains(&event["call"].as_u64().expect("a call"))
                 );
                 assert!(
                     event["messages"]
@@ -285,7 +290,8 @@ fn the_same_numbers_come_as_text_as_json_and_as_csv() {
             .find(|l| l.starts_with(&format!("{name} ")))
             .expect("a row a lane");
         let cells: Vec<&str> = row.split_whitespace().collect();
-        let figures = ["peak", "peak_step"].map(|key| lane[key].to_string().replace("null", "end"));
+        let figures =
+            ["peak_tokens", "peak_call"].map(|key| lane[key].to_string().replace("null", "end"));
         assert_eq!(cells[1..3], figures, "{row}");
         // What the format does not tell is no number in either form.
         let figures = ["compactions", "overflows", "tokens_sent"]
@@ -298,7 +304,7 @@ fn the_same_numbers_come_as_text_as_json_and_as_csv() {
         let samples = lane["samples"].as_array().expect("samples");
         assert_eq!(series.len(), samples.len());
         for (line, s) in series.iter().zip(samples) {
-            let expected = ["step", "turn", "window", "metered", "tokens"]
+            let expected = ["call", "turn", "window", "metered", "tokens"]
                 .map(|key| s[key].to_string())
                 .join(",");
             assert!(line.starts_with(&format!("{name},{expected},")), "{line}");
@@ -355,7 +361,7 @@ fn a_policy_may_be_named_twice_with_other_settings_or_come_from_a_file() {
         .map(|l| {
             (
                 l["lane"].as_str().expect("a name").to_owned(),
-                l["knobs"]["keep_recent"].as_u64(),
+                l["settings"]["keep_recent"].as_u64(),
             )
         })
         .collect();
@@ -407,13 +413,13 @@ fn a_compacted_session_weighs_what_was_promised_and_leaves_the_source_alone() {
                 (&compacted["changed"], &compacted["output"]),
                 (&Value::from(true), &Value::from("c-managed-1.json"))
             );
-            assert!(compacted["after"].as_u64() < compacted["before"].as_u64());
+            assert!(compacted["tokens_after"].as_u64() < compacted["tokens_before"].as_u64());
             let inspected = json(&plimsoll(
                 here.path(),
                 &["inspect", "--json", "c-managed-1.json"],
             ));
             assert_eq!(
-                inspected["tokens"]["total"], compacted["after"],
+                inspected["tokens"]["total"], compacted["tokens_after"],
                 "{policy}, {schedule}"
             );
             assert_eq!(
@@ -459,9 +465,12 @@ fn a_managed_copy_of_a_calibrated_session_weighs_the_same_when_it_is_opened_agai
         ];
         let compacted = json(&plimsoll(folder.path(), &args));
         let opened = json(&plimsoll(folder.path(), &["inspect", &out, "--json"]));
-        assert_eq!(opened["tokens"]["total"], compacted["after"], "{sample}");
-        assert_eq!(opened["tokens"]["basis"], "calibrated");
-        assert_eq!(opened["recorded"]["largest_call"], Value::Null);
+        assert_eq!(
+            opened["tokens"]["total"], compacted["tokens_after"],
+            "{sample}"
+        );
+        assert_eq!(opened["tokens"]["accuracy"], "calibrated");
+        assert_eq!(opened["recorded"]["largest_call_tokens"], Value::Null);
     }
 }
 
@@ -529,7 +538,7 @@ fn a_trigger_that_is_not_met_changes_nothing_unless_forced() {
         (&unchanged["changed"], &unchanged["output"]),
         (&Value::from(false), &Value::Null)
     );
-    assert_eq!(unchanged["before"], unchanged["after"]);
+    assert_eq!(unchanged["tokens_before"], unchanged["tokens_after"]);
     let forced = json(&plimsoll(
         here.path(),
         &[&args[..], &["--json", "--force"]].concat(),
@@ -830,7 +839,7 @@ fn presets_can_be_listed_and_shown() {
         let name = preset["name"].as_str().expect("a name");
         let shown = json(&plimsoll(here.path(), &["presets", "show", name, "--json"]));
         let text = stdout(&plimsoll(here.path(), &["presets", "show", name]));
-        for knob in shown["knobs"].as_array().expect("knobs") {
+        for knob in shown["settings"].as_array().expect("settings") {
             assert!(
                 text.contains(knob["help"].as_str().expect("help")),
                 "{name}: {knob}"
@@ -1066,15 +1075,15 @@ fn lanes_cannot_command_the_terminal_either() {
 }
 
 #[test]
-fn messages_are_counted_as_they_are_numbered() {
+fn message_numbers_include_those_of_recorded_compactions() {
     let here = folder();
     let mut has_both = false;
     for sample in samples() {
         let file = sample.to_str().expect("Unicode");
         let found = json(&plimsoll(here.path(), &["inspect", "--json", file]));
         let messages = found["messages"].as_u64().expect("a count");
-        let only = found["messages_recorded_only"].as_u64().expect("a count");
-        has_both |= only > 0 && only < messages;
+        let of_compactions = found["compaction_messages"].as_u64().expect("a count");
+        has_both |= of_compactions > 0;
         let text = stdout(&plimsoll(here.path(), &["inspect", file])).replace(',', "");
         assert!(
             text.contains(&format!("messages     {messages} (")),
@@ -1091,8 +1100,8 @@ fn messages_are_counted_as_they_are_numbered() {
         let named = named.chain(largest.iter().map(|part| &part["message"]));
         let highest = named.filter_map(Value::as_u64).max();
         assert!(
-            highest <= Some(messages),
-            "{file}: {highest:?} of {messages}"
+            highest <= Some(messages + of_compactions),
+            "{file}: {highest:?} of {messages} and {of_compactions}"
         );
     }
     assert!(has_both, "no sample was compacted by its own program");
