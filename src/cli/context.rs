@@ -18,7 +18,7 @@ use std::fmt;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Write the context of a call, as recorded or under a policy, as a conversation file
+/// Write the context of a call, as recorded or under a policy
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "The conversation ends before the answer of that call. The written file is read again and checked; exit code 1 if a check fails. The source is never modified, nothing is overwritten."
@@ -45,6 +45,7 @@ pub(super) struct Args {
 /// The context of a call, written as a conversation.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ContextFile<'a> {
+    /// Call, from 1.
     call: usize,
     /// Name of the lane; `recorded` without a policy.
     lane: &'a str,
@@ -53,7 +54,7 @@ pub(super) struct ContextFile<'a> {
     /// Tokens of the context that the source does not record and the new file does not contain, mostly system prompt and
     /// tool definitions.
     not_recorded: Tokens,
-    /// Path of the new file.
+    /// Path of the new file; null if none was written.
     output: Option<Cow<'a, str>>,
     /// Checks of the written file.
     checks: Vec<compact::CheckEntry<'a>>,

@@ -1,41 +1,51 @@
-//! `plimsoll help`: help of a command, or the global options.
+//! `plimsoll help`: help of a command, or options that the help of the commands omits.
 
 use super::args::Shared;
+use super::model::ApiArgs;
 use super::nearest::unknown;
 use super::output::print;
 use super::{Status, command_line, verbs};
 use anyhow::bail;
-use clap::Args as _;
+use clap::{Args as _, Command};
 
-/// Print the help of a command, or the options that every command accepts
+/// Print the help of a command, the options of every command, or those of models
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Command, or options
-    #[arg(value_name = "COMMAND|options")]
+    /// Command, options or models
+    #[arg(value_name = "COMMAND|options|models")]
     topic: Option<String>,
 }
 
+/// Groups of options that the help of the commands omits.
+const TOPICS: [(&str, fn(Command) -> Command); 2] = [
+    ("options", Shared::augment_args),
+    ("models", ApiArgs::augment_args),
+];
+
 impl Args {
     pub(super) fn run(&self, _shared: &Shared) -> anyhow::Result<Status> {
-        let mut cli = command_line();
-        let Some(topic) = &self.topic else {
-            print(&cli.render_help().to_string())?;
-            return Ok(Status::Done);
-        };
-        if topic == "options" {
-            let options = clap::Command::new("plimsoll").disable_help_flag(true);
-            let mut options = Shared::augment_args(options)
-                .mut_args(|arg| arg.hide(false))
-                .help_template("{options}\n");
-            print(&options.render_help().to_string())?;
-            return Ok(Status::Done);
-        }
-        cli.build();
-        let Some(command) = cli.find_subcommand_mut(topic) else {
-            let topics: Vec<String> = verbs().into_iter().chain(["options".to_owned()]).collect();
-            bail!("{}", unknown("no command is named", topic, &topics));
-        };
-        print(&command.render_help().to_string())?;
+        print(&help(self.topic.as_deref())?)?;
         Ok(Status::Done)
     }
+}
+
+/// Returns the help of a topic (default: of the program).
+fn help(topic: Option<&str>) -> anyhow::Result<String> {
+    let mut cli = command_line();
+    let Some(topic) = topic else {
+        return Ok(cli.render_help().to_string());
+    };
+    if let Some((_, options)) = TOPICS.iter().find(|(name, _)| *name == topic) {
+        let command = Command::new("plimsoll").disable_help_flag(true);
+        let options = options(command).mut_args(|arg| arg.hide(false));
+        let mut options = options.help_template("{options}\n");
+        return Ok(options.render_help().to_string());
+    }
+    cli.build();
+    let Some(command) = cli.find_subcommand_mut(topic) else {
+        let topics = TOPICS.map(|(name, _)| name.to_owned());
+        let topics: Vec<String> = verbs().into_iter().chain(topics).collect();
+        bail!("{}", unknown("no command is named", topic, &topics));
+    };
+    Ok(command.render_help().to_string())
 }

@@ -39,7 +39,7 @@ pub(super) struct LaneArgs {
     /// Preset or policy file; @LANE names its lane (repeatable)
     #[arg(long = "policy", value_name = "NAME|FILE.toml[@LANE]")]
     policies: Vec<String>,
-    /// Set a setting; strategy=NAME selects another preset (repeatable)
+    /// Set a setting; strategy=NAME selects a preset (repeatable)
     #[arg(long = "set", value_name = "[LANE.]SETTING=VALUE", value_parser = set)]
     sets: Vec<Set>,
 }

@@ -12,6 +12,7 @@ mod context;
 mod convert;
 mod curve;
 mod diagnose;
+mod figures;
 mod gate;
 mod help;
 mod inspect;

@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-/// Write a report of the session and of each policy as an HTML page or as Markdown
+/// Write a report of a session and each policy as HTML or Markdown
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "The report has the curve, settings, figures, findings, events and removed messages of the lanes of `replay`. An HTML page loads nothing and runs no script. A redacted report keeps roles, kinds, sizes, well-known tools and models, and bundled policies; text becomes its length, names and paths become numbers."
@@ -45,6 +45,7 @@ enum ReportFormat {
 pub(super) struct ReportFile<'a> {
     /// Path of the new file.
     output: Cow<'a, str>,
+    /// Format of the report.
     format: ReportFormat,
     /// Whether texts, paths and names were left out.
     redacted: bool,

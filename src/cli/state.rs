@@ -77,6 +77,7 @@ struct PriceEntry<'a> {
 /// The folder of your own presets.
 #[derive(Serialize, JsonSchema)]
 struct PresetFolder<'a> {
+    /// Path of the folder.
     path: Cow<'a, str>,
     /// Number of presets.
     count: usize,
@@ -85,7 +86,9 @@ struct PresetFolder<'a> {
 /// A log.
 #[derive(Serialize, JsonSchema)]
 struct LogEntry<'a> {
+    /// Path of the log.
     path: Cow<'a, str>,
+    /// Size of the log.
     bytes: u64,
 }
 

@@ -61,9 +61,11 @@ pub(super) struct Skipped(Vec<(SessionId, String)>);
 /// A session that was not read.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct SkippedEntry<'a> {
+    /// Path of the file.
     file: &'a str,
     /// Number of the conversation, from 1; null if it is the whole file.
     conversation: Option<usize>,
+    /// Why it was not read.
     reason: &'a str,
 }
 

@@ -1,6 +1,7 @@
 //! The JSON output of every command, validated against its schema.
 
 use crate::program::plimsoll;
+use crate::support::sample;
 use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -75,11 +76,6 @@ fn forbid_other_fields(schema: &mut Value) {
 
 fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn sample(name: &str) -> String {
-    let path = repository().join("sample_sessions").join(name);
-    path.to_string_lossy().into_owned()
 }
 
 /// Returns the session files of a folder and its folders.
@@ -211,6 +207,7 @@ fn written_files_follow_their_schemas() {
         "replay",
     ];
     validator.run(&[&spilled[..], &["-o", "spilled.json"]].concat());
+    fs::create_dir(validator.folder.path().join(".claude")).expect("a folder");
     let resumable = [
         "compact",
         &compacted,

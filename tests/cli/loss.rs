@@ -1,6 +1,7 @@
-//! What `plimsoll diagnose` says was lost, on sample sessions and on long shared ones.
+//! The losses of `plimsoll diagnose`, on sample sessions and on long shared ones.
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
+use crate::support::sample;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -18,12 +19,7 @@ fn loss(args: &[&str]) -> Value {
     all["loss"].take()
 }
 
-fn sample(name: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
-    folder.join(name).to_string_lossy().into_owned()
-}
-
-/// The lane of a name.
+/// Returns the lane of a name.
 fn lane<'a>(loss: &'a Value, name: &str) -> &'a Value {
     let mut lanes = loss["lanes"].as_array().into_iter().flatten();
     lanes
@@ -32,7 +28,7 @@ fn lane<'a>(loss: &'a Value, name: &str) -> &'a Value {
 }
 
 #[test]
-fn both_forms_say_the_same_of_every_lane() {
+fn text_and_json_agree_for_every_lane() {
     let file = sample("compacted.jsonl");
     let args = [&file, "--set", "compression_trigger=0.1"];
     let loss = loss(&[&file, "--set", "compression_trigger=0.1", "--json"]);
@@ -41,10 +37,10 @@ fn both_forms_say_the_same_of_every_lane() {
     for name in ["recorded", "none", "truncate", "prune", "summarize"] {
         let lane = lane(&loss, name);
         let counts = format!("{}/{}", lane["at_risk"], lane["references"]);
-        let told = text
+        let result = text
             .lines()
             .any(|line| line.trim_start().starts_with(name) && line.contains(&counts));
-        assert!(told, "{name}: {counts} in\n{text}");
+        assert!(result, "{name}: {counts} in\n{text}");
         assert_eq!(
             lane["at_risk"].as_u64(),
             lane["references_at_risk"]
@@ -63,7 +59,7 @@ fn both_forms_say_the_same_of_every_lane() {
 }
 
 #[test]
-fn a_curve_falls_and_marks_what_each_lane_has() {
+fn a_reuse_curve_falls_and_lists_the_values_of_the_lanes() {
     let loss = loss(&[
         &sample("many-tool-results.jsonl"),
         "--set",
@@ -94,7 +90,7 @@ fn a_curve_falls_and_marks_what_each_lane_has() {
 }
 
 #[test]
-fn hindsight_loses_nothing_and_the_whole_history_neither() {
+fn hindsight_and_the_whole_history_lose_nothing() {
     let folder = std::env::var_os("PLIMSOLL_SESSIONS").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/sessions"),
         PathBuf::from,

@@ -1,4 +1,4 @@
-//! Presets of a person's own: kept by the window or the command line, and opened again by either with the same numbers.
+//! Your own presets: saved by the window or the command line, and used by both with the same numbers.
 
 use egui::accesskit::Role;
 use egui::{Key, Vec2};
@@ -23,13 +23,13 @@ fn plimsoll(data: &Path, words: &[&str]) -> std::io::Result<Output> {
         .output()
 }
 
-fn said(output: &Output) -> String {
+fn printed(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
 fn peak(output: &Output) -> Option<u64> {
-    let said: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
-    let lanes = said["lanes"].as_array()?;
+    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
+    let lanes = printed["lanes"].as_array()?;
     let lane = lanes
         .iter()
         .find(|lane| lane["policy"] != "recorded" && lane["policy"] != "none")?;
@@ -37,7 +37,7 @@ fn peak(output: &Output) -> Option<u64> {
 }
 
 #[test]
-fn what_the_command_line_keeps_plays_with_the_values_it_was_kept_with() {
+fn a_preset_saved_by_the_command_line_keeps_its_settings() {
     let data = tempfile::tempdir().unwrap();
     let run = |words: &[&str]| plimsoll(data.path(), words).unwrap();
     let set = ["--set", "compression_trigger=0.4", "--set", "keep_recent=6"];
@@ -47,9 +47,9 @@ fn what_the_command_line_keeps_plays_with_the_values_it_was_kept_with() {
     ]
     .concat());
     assert!(
-        said(&kept).starts_with("saved as short-leash: "),
+        printed(&kept).starts_with("saved as short-leash: "),
         "{}",
-        said(&kept)
+        printed(&kept)
     );
     let file = sample();
     let file = file.to_str().unwrap();
@@ -58,15 +58,40 @@ fn what_the_command_line_keeps_plays_with_the_values_it_was_kept_with() {
     let tuned = played(&[&["--policy", "truncate"], &set[..]].concat());
     assert!(own.is_some() && own == tuned, "{own:?} {tuned:?}");
     assert_ne!(own, played(&["--policy", "truncate"]));
-    assert!(said(&run(&["presets"])).contains("Your own:\nshort-leash          Short leash"));
-    assert!(said(&run(&["presets", "show", "short-leash"])).contains("Short leash"));
+    assert!(printed(&run(&["presets"])).contains("Your own:\nshort-leash          Short leash"));
+    assert!(printed(&run(&["presets", "show", "short-leash"])).contains("Short leash"));
     assert!(run(&["presets", "remove", "short-leash"]).status.success());
     let gone = run(&["replay", file, "--policy", "short-leash"]);
-    assert!(!gone.status.success() && said(&gone).contains("no preset is named"));
+    assert!(!gone.status.success() && printed(&gone).contains("no preset is named"));
 }
 
 #[test]
-fn a_name_that_is_taken_or_missing_is_refused_and_nothing_is_written() {
+fn a_saved_preset_is_replaced_only_on_request() {
+    let data = tempfile::tempdir().unwrap();
+    let save = |words: &[&str]| {
+        let save = ["presets", "save", "prune", "--as", "mine"];
+        plimsoll(data.path(), &[&save[..], words].concat()).unwrap()
+    };
+    assert!(save(&[]).status.success());
+    let rejected = save(&["--set", "prune_protect=9k"]);
+    assert_eq!(rejected.status.code(), Some(2));
+    let error = printed(&rejected);
+    assert!(
+        error.contains("already exists") && error.contains("--replace"),
+        "{error}"
+    );
+    let file = data.path().join("plimsoll/presets/mine.toml");
+    let before = std::fs::read(&file).unwrap();
+    assert!(
+        save(&["--set", "prune_protect=9k", "--replace"])
+            .status
+            .success()
+    );
+    assert_ne!(std::fs::read(&file).unwrap(), before);
+}
+
+#[test]
+fn invalid_and_missing_names_are_rejected_and_nothing_is_written() {
     let data = tempfile::tempdir().unwrap();
     for words in [
         &["presets", "save", "truncate", "--as", "Prune"][..],
@@ -75,8 +100,12 @@ fn a_name_that_is_taken_or_missing_is_refused_and_nothing_is_written() {
         &["presets", "save", "nowhere.toml", "--as", "mine"],
         &["presets", "remove", "truncate"],
     ] {
-        let refused = plimsoll(data.path(), words).unwrap();
-        assert!(!refused.status.success(), "{words:?}: {}", said(&refused));
+        let rejected = plimsoll(data.path(), words).unwrap();
+        assert!(
+            !rejected.status.success(),
+            "{words:?}: {}",
+            printed(&rejected)
+        );
     }
     assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 0);
 }
@@ -119,7 +148,7 @@ fn first_lane(window: &Harness<'_, App>) -> Option<(String, Option<f64>)> {
 }
 
 #[test]
-fn what_the_window_keeps_is_what_the_lane_has_then_and_is_there_when_it_is_opened_again() {
+fn a_preset_saved_in_the_window_is_used_and_available_later() {
     let folder = tempfile::tempdir().unwrap();
     let kept = OwnPresets::in_folder(folder.path().join("presets"));
     let mut shown = window(kept.clone(), None);
@@ -150,7 +179,7 @@ fn what_the_window_keeps_is_what_the_lane_has_then_and_is_there_when_it_is_opene
 }
 
 #[test]
-fn a_window_that_keeps_nothing_says_so_instead_of_asking_for_a_name() {
+fn a_window_without_state_saves_no_preset() {
     let mut shown = window(OwnPresets::default(), None);
     shown.get_by_label("Save preset…").click();
     shown.run_steps(4);

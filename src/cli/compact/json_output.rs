@@ -62,6 +62,7 @@ struct SidecarPaths<'a> {
 /// A folder of files.
 #[derive(Serialize, JsonSchema)]
 struct FolderEntry<'a> {
+    /// Path of the folder.
     folder: Cow<'a, str>,
     /// Number of files.
     count: usize,
@@ -99,6 +100,7 @@ struct RequestEntry<'a> {
 pub(in crate::cli) struct CheckEntry<'a> {
     /// What was checked.
     name: &'a str,
+    /// Whether the check passed.
     ok: bool,
     /// Whether it is only as good as the source, so that a provider may reject it.
     warning: bool,
@@ -109,9 +111,11 @@ pub(in crate::cli) struct CheckEntry<'a> {
 /// A session in the agent's own store.
 #[derive(Serialize, JsonSchema)]
 struct ResumableSession<'a> {
+    /// Id of the new session.
     id: &'a str,
     /// Command that resumes it.
     command: &'a str,
+    /// Path of its file.
     path: Cow<'a, str>,
 }
 

@@ -35,6 +35,7 @@ pub(super) struct CostEntry<'a> {
 /// Tokens of one kind and their cost.
 #[derive(Serialize, JsonSchema)]
 struct ChargeEntry {
+    /// Number of tokens.
     tokens: Tokens,
     /// Cost in USD; null if the total is unknown.
     usd: Option<Usd>,
@@ -43,10 +44,15 @@ struct ChargeEntry {
 /// The cost of a call, its kinds in tokens.
 #[derive(Serialize, JsonSchema)]
 struct CallCostEntry {
+    /// Call, from 1.
     call: usize,
+    /// Prompt tokens read from the cache.
     cache_read: Tokens,
+    /// Prompt tokens written to the cache.
     cache_write: Tokens,
+    /// Other prompt tokens.
     uncached: Tokens,
+    /// Tokens of the answer.
     output: Tokens,
     /// Cost in USD without rejected attempts and requests for summaries; null if the price is unknown.
     usd: Option<Usd>,

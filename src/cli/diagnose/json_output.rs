@@ -21,6 +21,7 @@ use serde::Serialize;
 pub(in crate::cli) struct DiagnosisOutput<'a> {
     /// Detected format.
     format: &'a str,
+    /// Title of the session.
     title: &'a str,
     /// Context window in tokens, the largest if it changes.
     window: Tokens,
@@ -34,8 +35,8 @@ pub(in crate::cli) struct DiagnosisOutput<'a> {
     summary: String,
     /// Insights, worst first.
     insights: Vec<InsightEntry<'a>>,
-    /// Prices of the session's models.
-    prices: Vec<PriceEntry<'a>>,
+    /// The session's models with their prices.
+    models: Vec<ModelEntry<'a>>,
     /// Costs by lane: `recorded`, `none`, then the policies.
     lanes: LazyList<'a, LaneCostEntry<'a>>,
     /// Recorded cache reads against expected ones; null if the file records none.
@@ -70,31 +71,38 @@ struct InsightEntry<'a> {
     cumulative_tokens: Tokens,
 }
 
+/// A model of the session.
+#[derive(Serialize, JsonSchema)]
+struct ModelEntry<'a> {
+    /// Model as recorded.
+    model: &'a str,
+    /// Its price; null if unknown.
+    price: Option<PriceEntry<'a>>,
+}
+
 /// The price of a model. Rates are in USD per million tokens.
 #[derive(Serialize, JsonSchema)]
 struct PriceEntry<'a> {
-    /// Model as recorded.
+    /// Model of the price table that it matched.
     model: &'a str,
-    /// Model of the price table that it matched; null, as all other fields, if no price is known.
-    price_of: Option<&'a str>,
     /// Rate of prompt tokens outside of the cache.
-    input: Option<Rate>,
+    input: Rate,
     /// Rate of answers.
-    output: Option<Rate>,
+    output: Rate,
     /// Rate of prompt tokens read from the cache.
-    cache_read: Option<Rate>,
+    cache_read: Rate,
     /// Rate of prompt tokens written to the cache; null if they cost the same as input.
     cache_write: Option<Rate>,
     /// Rate of prompt tokens written to the cache for the longer lifetime; null if the provider has only one.
     cache_write_hour: Option<Rate>,
     /// Name of the caching rule.
-    caching: Option<&'a str>,
+    caching: &'a str,
     /// Page that the price comes from.
-    source: Option<&'a str>,
+    source: &'a str,
     /// Date when the page was read.
-    read_on: Option<String>,
+    read_on: String,
     /// Whether the vendor's own page confirms the price.
-    verified: Option<bool>,
+    verified: bool,
 }
 
 /// The cost of one lane.
@@ -155,6 +163,7 @@ struct MissEntry {
     cause: Cause,
     /// Number of calls.
     calls: usize,
+    /// First of these calls.
     first_call: usize,
     /// Tokens that had been sent before and were not read from the cache.
     tokens: Tokens,
@@ -165,6 +174,7 @@ struct MissEntry {
 /// Cache reads of a call in tokens.
 #[derive(Serialize, JsonSchema)]
 struct AuditedCallEntry {
+    /// Call, from 1.
     call: usize,
     expected: Tokens,
     recorded: Tokens,
@@ -203,6 +213,7 @@ struct GrowthEntry {
 /// Growth at a call.
 #[derive(Serialize, JsonSchema)]
 struct GrownEntry {
+    /// Call, from 1.
     call: usize,
     /// Tokens that the context grew by.
     tokens: Tokens,
@@ -214,7 +225,10 @@ impl Diagnosis<'_> {
     /// Returns the JSON output.
     pub(super) fn json_output(&self) -> DiagnosisOutput<'_> {
         let case = self.case();
-        let prices = self.prices.iter();
+        let models = self.prices.iter().map(|(model, known)| ModelEntry {
+            model,
+            price: known.as_ref().map(price),
+        });
         let (largest, share) = largest_growth(&self.growth);
         DiagnosisOutput {
             format: case.session.source.format,
@@ -225,9 +239,7 @@ impl Diagnosis<'_> {
             accuracy: basis(case),
             summary: self.summary(),
             insights: self.insights.iter().map(insight).collect(),
-            prices: prices
-                .map(|(model, known)| price(model, known.as_ref()))
-                .collect(),
+            models: models.collect(),
             lanes: LazyList::new(self.lanes.iter().map(lane_cost)),
             cache_audit: self.audit.map(audit),
             loss: self.losses.json_output(),
@@ -260,19 +272,18 @@ fn insight(insight: &Insight) -> InsightEntry<'_> {
     }
 }
 
-fn price<'a>(model: &'a str, price: Option<&'a Price>) -> PriceEntry<'a> {
+fn price(price: &Price) -> PriceEntry<'_> {
     PriceEntry {
-        model,
-        price_of: price.map(|p| p.name.as_str()),
-        input: price.map(|p| p.input),
-        output: price.map(|p| p.output),
-        cache_read: price.map(|p| p.cache_read),
-        cache_write: price.and_then(|p| p.cache_write),
-        cache_write_hour: price.and_then(|p| p.cache_write_hour),
-        caching: price.map(|p| p.caching.as_str()),
-        source: price.map(|p| p.source.as_str()),
-        read_on: price.map(|p| p.read.to_string()),
-        verified: price.map(|p| p.verified),
+        model: &price.name,
+        input: price.input,
+        output: price.output,
+        cache_read: price.cache_read,
+        cache_write: price.cache_write,
+        cache_write_hour: price.cache_write_hour,
+        caching: &price.caching,
+        source: &price.source,
+        read_on: price.read.to_string(),
+        verified: price.verified,
     }
 }
 

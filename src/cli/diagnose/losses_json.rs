@@ -74,6 +74,7 @@ struct ReferenceEntry<'a> {
 struct BlindEditEntry {
     /// Call whose answer contains the edit.
     call: usize,
+    /// Message that contains it.
     message: usize,
     /// Number of lines of the old text that are long enough to be recognized.
     lines: usize,
@@ -95,6 +96,7 @@ struct MissingInstructionEntry {
 struct InstructionEntry<'a> {
     /// Message that contains it first.
     message: usize,
+    /// The sentence.
     text: &'a str,
 }
 
@@ -103,6 +105,7 @@ struct InstructionEntry<'a> {
 struct CompactionEntry<'a> {
     /// First call after it.
     call: usize,
+    /// Content left by lane.
     lanes: Vec<SurvivalEntry<'a>>,
 }
 
@@ -158,6 +161,7 @@ struct ReuseEntry<'a> {
 struct CurveEntry<'a> {
     /// Number of uses.
     uses: usize,
+    /// Points of the curve.
     points: Vec<CurvePoint>,
     /// Smallest value that misses at most 5 % of the uses.
     at_most_5_percent_from: u64,

@@ -27,7 +27,7 @@ use crate::units::{Share, Tokens};
 pub(super) use json_output::DiagnosisOutput;
 use losses::Losses;
 
-/// Explain what went wrong in a session, what it cost and lost, and what each policy would have changed
+/// List problems of a session, its cost and losses, and those of each policy
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Without --policy: truncate, prune and summarize. The lanes `recorded` and `none` are always shown. Prices are list prices; calls of a model without a price have no cost."

@@ -1,9 +1,8 @@
 //! Baselines of `plimsoll gate`: the figures of runs, and how they differ from current ones.
 
-use crate::analysis::tune::{Figures, Risk, Score};
-use crate::units::{Share, Tokens, Usd};
+use crate::analysis::tune::{Figures, Score};
+use crate::cli::figures::FiguresEntry;
 use anyhow::Context as _;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -57,77 +56,19 @@ pub(super) struct BaselineLane {
     pub(super) policy_sha256: String,
     pub(super) settings: BTreeMap<String, f64>,
     pub(super) figures: FiguresEntry,
-}
-
-/// Figures of a lane.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct FiguresEntry {
-    /// Cost in USD; null if a price is unknown.
-    usd: Option<f64>,
-    /// Sum of the contexts of all calls in tokens.
-    tokens_sent: u64,
-    /// `tokens_sent`, rejected tokens, and requests for summaries with their answers.
-    tokens_total: u64,
-    /// References at risk. Predicted summaries count as empty.
-    at_risk: usize,
-    /// Edits of text that the context no longer contained.
-    blind_edits: usize,
-    /// Tokens that would have to be read again.
-    reread_tokens: u64,
-    /// Largest context in tokens.
-    peak_tokens: u64,
-    /// Largest context as a share of the usable window.
-    peak_share: f64,
-    compactions: usize,
-    /// Number of calls that overflowed at the first attempt.
-    overflows: usize,
-    /// Why the policy thrashes, such as `thrashes` or `gives_up`; null if it does not.
-    thrash: Option<String>,
-}
-
-impl From<&Figures> for FiguresEntry {
-    fn from(figures: &Figures) -> Self {
-        let (score, risk) = (figures.score, figures.score.risk.unwrap_or_default());
-        Self {
-            usd: score.cost.map(|usd| usd.0),
-            tokens_sent: score.sent.0,
-            tokens_total: score.total.0,
-            at_risk: risk.references,
-            blind_edits: risk.blind_edits,
-            reread_tokens: risk.refetch.0,
-            peak_tokens: score.peak.0,
-            // A window of 0 tokens gives no share; JSON has no infinity.
-            peak_share: score.peak_share.0.min(f64::MAX),
-            compactions: score.compactions,
-            overflows: score.overflows,
-            thrash: figures.flaw.clone(),
-        }
-    }
-}
-
-impl From<&FiguresEntry> for Figures {
-    fn from(entry: &FiguresEntry) -> Self {
-        Self {
-            score: Score {
-                cost: entry.usd.map(Usd),
-                sent: Tokens(entry.tokens_sent),
-                total: Tokens(entry.tokens_total),
-                risk: Some(Risk {
-                    references: entry.at_risk,
-                    blind_edits: entry.blind_edits,
-                    refetch: Tokens(entry.reread_tokens),
-                }),
-                peak: Tokens(entry.peak_tokens),
-                peak_share: Share(entry.peak_share),
-                compactions: entry.compactions,
-                overflows: entry.overflows,
-            },
-            flaw: entry.thrash.clone(),
-        }
-    }
+    /// Why the policy thrashes, such as `thrashes` or `gives_up`; none if it does not.
+    pub(super) thrash: Option<String>,
 }
 
 impl BaselineLane {
+    /// Returns the figures for comparison.
+    pub(super) fn figures(&self) -> Figures {
+        Figures {
+            score: Score::from(&self.figures),
+            flaw: self.thrash.clone(),
+        }
+    }
+
     /// Returns the differences of the policy and its settings from the baseline.
     pub(super) fn changes(&self, before: &Self) -> Vec<String> {
         let mut changes = Vec::new();

@@ -1,8 +1,8 @@
 //! The result of `plimsoll gate` as JSON.
 
-use super::baseline::FiguresEntry;
 use super::{Judged, JudgedLane, Verdict};
 use crate::analysis::tune::{Check, Measure};
+use crate::cli::figures::FiguresEntry;
 use crate::cli::json_values::{Number, Settings};
 use crate::cli::targets::SkippedEntry;
 use schemars::JsonSchema;
@@ -29,6 +29,7 @@ pub(in crate::cli) struct Gate<'a> {
 /// The baseline.
 #[derive(Serialize, JsonSchema)]
 struct BaselineEntry<'a> {
+    /// Path of the baseline.
     file: &'a str,
     /// Version of the program that wrote it.
     written_by: &'a str,
@@ -37,12 +38,15 @@ struct BaselineEntry<'a> {
 /// The checks of a session.
 #[derive(Serialize, JsonSchema)]
 struct SessionEntry<'a> {
+    /// Path of the file.
     file: &'a str,
     /// Number of the conversation, from 1; null if the file holds only one.
     conversation: Option<usize>,
+    /// Title of the session.
     title: &'a str,
     /// SHA-256 of the file, or of the session's messages if the file holds several sessions.
     sha256: &'a str,
+    /// Whether all checks of the session passed.
     passed: bool,
     /// Whether the content differs from the baseline's. Such a session fails and is not compared.
     content_changed: bool,
@@ -60,8 +64,11 @@ struct LaneEntry<'a> {
     policy: &'a str,
     /// Values of the policy's settings.
     settings: Settings,
+    /// Whether all checks of the lane passed.
     passed: bool,
     figures: &'a FiguresEntry,
+    /// Why the policy thrashes, such as `thrashes` or `gives_up`; null if it does not.
+    thrash: Option<&'a str>,
     /// Figures of the baseline; null if it does not contain the lane.
     baseline: Option<&'a FiguresEntry>,
     /// Differences of the policy from the baseline's.
@@ -74,6 +81,7 @@ struct LaneEntry<'a> {
 #[derive(Serialize, JsonSchema)]
 struct CheckEntry<'a> {
     measure: Measure,
+    /// Whether the figure is within its limit.
     ok: bool,
     /// Figure and limit.
     text: &'a str,
@@ -121,6 +129,7 @@ fn lane(judged: &JudgedLane) -> LaneEntry<'_> {
         settings: Settings::new(settings.map(|(name, value)| (name.as_str(), Number(*value)))),
         passed: judged.passed(),
         figures: &judged.now.figures,
+        thrash: judged.now.thrash.as_deref(),
         baseline: judged.before.as_ref().map(|before| &before.figures),
         changes: &judged.changes,
         checks: judged.checks.iter().map(check).collect(),

@@ -11,7 +11,7 @@ use super::args::Shared;
 use super::lanes::Lane;
 use super::output::{clean, counted, json, note, print};
 use super::targets::{SessionId, Skipped, Targets};
-use crate::analysis::tune::{Check, Figures, Limits, checks};
+use crate::analysis::tune::{Check, Limits, checks};
 use crate::exec::{OwnPresets, check_own, fingerprint, policy_text, read_own, write_own};
 use baseline::{Baseline, BaselineLane, BaselineSession};
 pub(super) use json_output::Gate;
@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Check that policies stay within limits and do no worse than a baseline, for continuous integration
+/// Check policies against limits and a baseline, for continuous integration
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Exit codes: 0 all checks passed; 1 a regression, an exceeded limit, or nothing to compare; 2 invalid input or usage. The same input gives the same numbers on every machine. `--policy recorded` checks the recorded run. A file with several sessions is checked session by session, each named FILE#N. A session whose content changed fails."
@@ -146,11 +146,11 @@ fn judge(
         // Figures of different content are not compared.
         let known = before.filter(|_| !content_changed);
         let before = known.and_then(|before| before.lanes.get(name));
-        let figures = before.map(|before| Figures::from(&before.figures));
+        let figures = before.map(BaselineLane::figures);
         JudgedLane {
             name: name.clone(),
             changes: before.map_or_else(Vec::new, |before| now.changes(before)),
-            checks: checks(limits, &Figures::from(&now.figures), figures.as_ref()),
+            checks: checks(limits, &now.figures(), figures.as_ref()),
             before: before.cloned(),
             now: now.clone(),
         }
@@ -209,6 +209,19 @@ impl Verdict {
         self.written.is_none() && self.n_checks() == 0 && !self.sessions.iter().any(is_changed)
     }
 
+    /// Formats the number of sessions that passed and of those without any check.
+    fn passed_text(&self) -> String {
+        let unchecked = self.sessions.iter().filter(|s| s.n_checks() == 0).count();
+        let passed = counted(self.sessions.len() - unchecked, "session");
+        match unchecked {
+            0 => format!("passed: {passed}"),
+            n => format!(
+                "passed: {passed}; nothing to compare in {}",
+                counted(n, "session")
+            ),
+        }
+    }
+
     /// Writes the requested files.
     fn write(&mut self, options: &Options) -> anyhow::Result<()> {
         if let Some(path) = options.baseline.as_ref().filter(|_| options.write_baseline) {
@@ -247,12 +260,12 @@ impl Verdict {
                 clean(&self.not_checked[0])
             );
         }
-        let n_passed = self.sessions.iter().filter(|s| s.passed()).count();
+        let n_failed = self.sessions.iter().filter(|s| !s.passed()).count();
         let n = counted(self.sessions.len(), "session");
-        let _ = match (self.sessions.len() - n_passed, self.written.is_some()) {
+        let _ = match (n_failed, self.written.is_some()) {
             (0, true) => Ok(()),
             (0, false) if self.compared_nothing() => writeln!(text, "{}", junit::NOTHING_COMPARED),
-            (0, false) => writeln!(text, "passed: {n}"),
+            (0, false) => writeln!(text, "{}", self.passed_text()),
             (failed, _) => writeln!(text, "failed: {failed} of {n}"),
         };
         text

@@ -1,9 +1,10 @@
 //! Plays the lanes of `plimsoll gate` over one session.
 
-use super::baseline::{BaselineLane, BaselineSession, FiguresEntry};
+use super::baseline::{BaselineLane, BaselineSession};
 use crate::analysis::cost::{Billing, Bills};
 use crate::analysis::loss::Names;
 use crate::analysis::tune::{Figures, Gauge};
+use crate::cli::figures::FiguresEntry;
 use crate::cli::lanes::{ALWAYS, Lane};
 use crate::cli::targets::SessionId;
 use crate::engine::{Case, KnobValues, recorded};
@@ -23,11 +24,13 @@ pub(super) fn session(
     let gauge = Gauge::new(case, Bills::new(case, billing), &names);
     let played = lanes.par_iter().map(|(lane, sha256)| {
         let (score, rejections) = gauge.judge(&lane.policy, &lane.knobs);
+        let figures = Figures::new(score, &rejections);
         let played = BaselineLane {
             policy: lane.policy.name.clone(),
             policy_sha256: sha256.clone(),
             settings: by_name(&lane.knobs),
-            figures: FiguresEntry::from(&Figures::new(score, &rejections)),
+            figures: FiguresEntry::from(score),
+            thrash: figures.flaw,
         };
         (lane.name.clone(), played)
     });
@@ -42,7 +45,8 @@ pub(super) fn session(
             policy: ALWAYS[0].to_owned(),
             policy_sha256: String::new(),
             settings: BTreeMap::new(),
-            figures: FiguresEntry::from(&Figures::new(score, &[])),
+            figures: FiguresEntry::from(score),
+            thrash: None,
         };
         played.insert(ALWAYS[0].to_owned(), lane);
     }

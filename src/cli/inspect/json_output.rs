@@ -16,6 +16,7 @@ use serde::Serialize;
 pub(in crate::cli) struct Inspection<'a> {
     /// Detected format.
     format: &'a str,
+    /// Title of the session.
     title: &'a str,
     /// Number of this conversation in the file, from 1.
     conversation: usize,
@@ -64,6 +65,7 @@ pub(in crate::cli) struct Inspection<'a> {
 /// A conversation of the file.
 #[derive(Serialize, JsonSchema)]
 struct ConversationEntry<'a> {
+    /// Title of the conversation.
     title: &'a str,
     relation: Relation,
     /// Kind of the sub-agent; null if it is not one or not recorded.
@@ -164,6 +166,7 @@ struct LargestPart {
     kind: &'static str,
     /// Tool of a call or result; null otherwise.
     tool: Option<String>,
+    /// Tokens of the part.
     tokens: Tokens,
 }
 

@@ -1,4 +1,4 @@
-//! `plimsoll inspect`: the contents of a session file, its tokens, and warnings about it.
+//! `plimsoll inspect`: the content of a session file, its tokens and warnings.
 
 mod json_output;
 mod text;
@@ -15,7 +15,7 @@ use crate::session::{Kind, Message, Role, Session, issues};
 use crate::units::Tokens;
 pub(super) use json_output::Inspection;
 
-/// Show what a session file contains, how many tokens it has, and what is unusual about it
+/// Show the content of a session file, its tokens and warnings
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]

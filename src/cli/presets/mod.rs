@@ -85,6 +85,7 @@ pub(super) type PresetList<'a> = Vec<PresetEntry<'a>>;
 /// A preset.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct PresetEntry<'a> {
+    /// Name that `--policy` takes.
     name: &'a str,
     /// Name for display.
     label: &'a str,

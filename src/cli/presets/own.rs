@@ -14,6 +14,7 @@ use std::path::Path;
 /// A preset of your own that was saved or removed.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::cli) struct OwnPresetFile<'a> {
+    /// Name that `--policy` takes.
     name: &'a str,
     /// Path of its file.
     path: Cow<'a, str>,

@@ -9,11 +9,13 @@ use serde::Serialize;
 /// A preset with its settings, stages and sources.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::cli) struct PresetOutput<'a> {
+    /// Name that `--policy` takes.
     name: &'a str,
     /// Name for display.
     label: &'a str,
     /// Description as a sentence.
     help: &'a str,
+    /// Settings with their default values.
     settings: Vec<SettingEntry<'a>>,
     /// Named expressions.
     #[serde(rename = "let")]
@@ -33,6 +35,7 @@ pub(in crate::cli) struct PresetOutput<'a> {
 /// A setting.
 #[derive(Serialize, JsonSchema)]
 struct SettingEntry<'a> {
+    /// Name that `--set` takes.
     name: &'a str,
     /// Default value; for a setting with choices, the position of the choice, from 0.
     value: Number,
@@ -57,13 +60,16 @@ struct SettingEntry<'a> {
 /// A named expression.
 #[derive(Serialize, JsonSchema)]
 struct NamedExpression<'a> {
+    /// Name in other expressions.
     name: &'a str,
+    /// The expression as written.
     expression: &'a str,
 }
 
 /// A stage of a policy.
 #[derive(Serialize, JsonSchema)]
 struct StageEntry<'a> {
+    /// Id, as in events.
     id: &'a str,
     /// Point of the run at which it is tried, such as `before_call`.
     at: &'a str,

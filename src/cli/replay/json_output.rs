@@ -17,6 +17,7 @@ use serde::Serialize;
 pub(in crate::cli) struct Replay<'a> {
     /// Detected format.
     format: &'a str,
+    /// Title of the session.
     title: &'a str,
     /// Context window in tokens, the largest if it changes.
     window: Tokens,
@@ -80,7 +81,9 @@ struct LaneReplay<'a> {
 struct Summaries {
     /// Number of requests.
     requests: usize,
+    /// Tokens sent.
     tokens_sent: Tokens,
+    /// Tokens received, as predicted.
     tokens_received: Tokens,
 }
 
@@ -99,6 +102,7 @@ struct FindingEntry<'a> {
 /// A point where the system itself would have ended the run.
 #[derive(Serialize, JsonSchema)]
 struct HaltEntry<'a> {
+    /// Call, from 1.
     call: usize,
     /// The system's error message.
     reason: &'a str,
@@ -147,6 +151,7 @@ struct CauseEntry<'a> {
 /// A file that a stage writes.
 #[derive(Serialize, JsonSchema)]
 struct FileEntry<'a> {
+    /// Path in the folder of files.
     name: &'a str,
     /// Size; null for an image of the session, which is written as recorded.
     bytes: Option<usize>,
@@ -155,15 +160,18 @@ struct FileEntry<'a> {
 /// A request for a summary.
 #[derive(Serialize, JsonSchema)]
 struct RequestEntry {
+    /// Tokens sent.
     tokens_sent: Tokens,
-    /// Predicted size of the answer.
+    /// Predicted size of the answer in tokens.
     tokens_received: Tokens,
 }
 
 /// The context at a call.
 #[derive(Serialize, JsonSchema)]
 struct SampleEntry {
+    /// Call, from 1.
     call: usize,
+    /// Its turn.
     turn: u32,
     /// Context window in tokens.
     window: Tokens,

@@ -16,7 +16,7 @@ pub(super) use json_output::Replay;
 use json_output::json_output;
 use text::table;
 
-/// Replay policies over every model call of a session and compare them with the recorded run
+/// Replay policies over a session, call by call, and compare them with the recorded run
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Without --policy: truncate, prune and summarize. The lanes `recorded` and `none` are always shown."

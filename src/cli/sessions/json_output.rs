@@ -10,6 +10,7 @@ use std::path::PathBuf;
 /// Sessions, newest first.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::cli) struct SessionList<'a> {
+    /// Sessions that can be opened.
     sessions: Vec<SessionEntry<'a>>,
     /// Files that are no session that can be opened.
     unreadable: Vec<UnreadableEntry<'a>>,
@@ -22,11 +23,13 @@ pub(in crate::cli) struct SessionList<'a> {
 /// A session.
 #[derive(Serialize, JsonSchema)]
 struct SessionEntry<'a> {
+    /// Path of the file.
     path: String,
     /// Number of the conversation that `--conversation` takes; null if it is the whole file.
     conversation: Option<usize>,
     /// Agent whose folder contains it; null in a folder that was given.
     agent: Option<&'a str>,
+    /// Title of the session.
     title: &'a str,
     /// Folder that the agent worked in; null if not recorded.
     project: Option<&'a str>,
@@ -66,6 +69,7 @@ enum PeakAccuracy {
 /// The session that started a sub-agent.
 #[derive(Serialize, JsonSchema)]
 struct ParentEntry<'a> {
+    /// Its id.
     id: &'a str,
     /// Its title; null if it was not found.
     title: Option<&'a str>,
@@ -74,9 +78,11 @@ struct ParentEntry<'a> {
 /// A file that is no session that can be opened.
 #[derive(Serialize, JsonSchema)]
 struct UnreadableEntry<'a> {
+    /// Path of the file.
     path: String,
     /// Agent whose folder contains it; null in a folder that was given.
     agent: Option<&'a str>,
+    /// Why it cannot be opened.
     reason: &'a str,
 }
 
@@ -85,6 +91,7 @@ struct UnreadableEntry<'a> {
 struct FolderEntry {
     /// Agent that it belongs to; null for a folder that was given.
     agent: Option<&'static str>,
+    /// Path of the folder.
     folder: String,
 }
 

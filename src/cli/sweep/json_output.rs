@@ -2,10 +2,11 @@
 
 use super::{Findings, Swept};
 use crate::analysis::tune::{Point, Price, Rejection, Robust, front, price_unit};
+use crate::cli::figures::FiguresEntry;
 use crate::cli::json_values::Settings;
 use crate::cli::lazy_list::LazyList;
 use crate::cli::targets::SkippedEntry;
-use crate::units::{Share, Tokens, Usd};
+use crate::units::{Share, Tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -26,11 +27,13 @@ pub(in crate::cli) struct Sweep<'a> {
 /// All settings tried in a session.
 #[derive(Serialize, JsonSchema)]
 struct SessionEntry<'a> {
+    /// Path of the file.
     file: &'a str,
     /// Number of the conversation, from 1; null if the file holds only one.
     conversation: Option<usize>,
     /// Detected format.
     format: &'a str,
+    /// Title of the session.
     title: &'a str,
     /// Number of model calls.
     calls: usize,
@@ -41,7 +44,7 @@ struct SessionEntry<'a> {
     /// How exactly token counts are known: `reported`, `exact`, `calibrated` or `estimated`.
     accuracy: &'a str,
     cost_unit: CostUnit,
-    /// References at risk of the recorded run: smaller numbers are noise.
+    /// References at risk of the recorded run: smaller numbers are noise. Null if not computed.
     noise_floor: Option<usize>,
     /// The settings. Other fields refer to them by position, from 0.
     points: LazyList<'a, PointEntry<'a>>,
@@ -61,7 +64,7 @@ enum CostUnit {
     Tokens,
 }
 
-/// A setting and its figures, which are null if it was rejected without a replay.
+/// A setting and its figures.
 #[derive(Serialize, JsonSchema)]
 struct PointEntry<'a> {
     /// Name of the lane.
@@ -76,28 +79,11 @@ struct PointEntry<'a> {
     current: bool,
     /// Whether no other setting is better in cost, references at risk and peak.
     on_front: bool,
-    /// Cost in USD; null if a price is unknown.
-    usd: Option<Usd>,
-    /// Sum of the contexts of all calls in tokens.
-    tokens_sent: Option<Tokens>,
-    /// `tokens_sent`, rejected tokens, and requests for summaries with their answers.
-    tokens_total: Option<Tokens>,
-    /// References at risk, with predicted summaries as empty.
-    at_risk: Option<usize>,
-    /// References at risk if predicted summaries contained what was used most.
-    /// Computed for listed settings only, otherwise equal to `at_risk`.
+    /// Figures of the replay; null if the setting was excluded without one.
+    figures: Option<FiguresEntry>,
+    /// References at risk if predicted summaries contained what was used most; null without figures. Computed for listed
+    /// settings only, otherwise equal to `figures.at_risk`.
     fewest_at_risk: Option<usize>,
-    /// Edits of text that the context no longer contained.
-    blind_edits: Option<usize>,
-    /// Tokens that would have to be read again.
-    reread_tokens: Option<Tokens>,
-    /// Largest context in tokens.
-    peak_tokens: Option<Tokens>,
-    /// Largest context as a share of the usable window.
-    peak_share: Option<Share>,
-    compactions: Option<usize>,
-    /// Number of calls that overflowed at the first attempt.
-    overflows: Option<usize>,
     /// Why the setting is excluded; null if it works.
     rejected: Option<RejectionEntry>,
 }
@@ -153,6 +139,7 @@ struct RobustEntry<'a> {
 /// The regret of the robust setting in a session.
 #[derive(Serialize, JsonSchema)]
 struct RegretEntry<'a> {
+    /// Path of the file.
     file: &'a str,
     /// Number of the conversation, from 1; null if the file holds only one.
     conversation: Option<usize>,
@@ -165,6 +152,7 @@ struct RegretEntry<'a> {
 /// The choice by all other sessions, tested on this one.
 #[derive(Serialize, JsonSchema)]
 struct CrossValidationEntry<'a> {
+    /// Path of the file.
     file: &'a str,
     /// Number of the conversation, from 1; null if the file holds only one.
     conversation: Option<usize>,
@@ -244,8 +232,6 @@ impl Findings {
 
     fn point(&self, point: &Point) -> PointEntry<'_> {
         let subject = &self.subjects[point.subject];
-        let score = point.score;
-        let risk = score.and_then(|s| s.risk);
         PointEntry {
             lane: &subject.lane,
             policy: &subject.policy.name,
@@ -253,17 +239,8 @@ impl Findings {
             set: self.set(point),
             current: point.is_now,
             on_front: false,
-            usd: score.and_then(|s| s.cost),
-            tokens_sent: score.map(|s| s.sent),
-            tokens_total: score.map(|s| s.total),
-            at_risk: at_risk(point),
+            figures: point.score.map(FiguresEntry::from),
             fewest_at_risk: at_risk(point),
-            blind_edits: risk.map(|r| r.blind_edits),
-            reread_tokens: risk.map(|r| r.refetch),
-            peak_tokens: score.map(|s| s.peak),
-            peak_share: score.map(|s| s.peak_share),
-            compactions: score.map(|s| s.compactions),
-            overflows: score.map(|s| s.overflows),
             rejected: point.rejected.as_ref().map(rejection),
         }
     }

@@ -17,8 +17,7 @@ const MOST: usize = 100_000;
 /// Options of the sweep.
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
-    /// Values to try: A,B,C, MIN..MAX, MIN..MAX:STEP, MIN..MAX:log or MIN..MAX:linear (repeatable)
-    /// [default: trigger and kept amount]
+    /// Values to try: A,B,C, MIN..MAX, or MIN..MAX:STEP|log|linear (repeatable) [default: trigger and kept amount]
     #[arg(long = "vary", value_name = "[LANE.]SETTING=VALUES", value_parser = vary)]
     varied: Vec<Vary>,
     /// Number of settings [default: 300, or all if every --vary lists its values]
