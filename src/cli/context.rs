@@ -1,11 +1,11 @@
 //! `plimsoll context`: the context of a call as a conversation file.
 
-use super::Status;
 use super::args::{FileArg, Shared, is_stdin, ordinal};
 use super::compact;
 use super::lanes::{self, Lane, LaneArgs};
 use super::model;
 use super::output::{clean, grouped, json, note, print, tokens};
+use super::status::Status;
 use crate::engine::Schedule;
 use crate::exec::{Claim, ExportJob, Exported, Loaded, Summarizer, default_seen_path, export_seen};
 use crate::formats::{Availability, Format, RecordedData, availability};

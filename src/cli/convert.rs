@@ -1,10 +1,10 @@
 //! `plimsoll convert`: writes a session in another format and reports what that format cannot hold.
 
-use super::Status;
 use super::args::{FileArg, Shared, is_stdin};
 use super::compact;
 use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, print};
+use super::status::Status;
 use crate::exec::{
     Aspect, Claim, Converted, convert, default_converted_path, refuse_source, targets,
 };

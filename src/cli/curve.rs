@@ -1,25 +1,14 @@
 //! `--curve`: writes the curve of a replay to a file.
 
-use super::args::theme;
 use super::output::note;
-use super::{Status, Theme};
+use super::status::{Picture, Status};
+use super::theme::{Theme, theme};
 use crate::exec::{Loaded, refuse_output, write_file};
 use crate::formats;
 use crate::report::{Drawing, Played, Subject, draw, series, svg};
 use crate::units::Tokens;
 use anyhow::bail;
 use std::path::PathBuf;
-
-/// A drawing that the window's renderer paints into a file.
-#[derive(Debug)]
-pub struct Picture {
-    /// Drawing to paint.
-    pub drawing: Drawing,
-    /// Colors.
-    pub theme: Theme,
-    /// Path of the new PNG file.
-    pub output: PathBuf,
-}
 
 /// Options that write the curve.
 #[derive(Clone, Debug, Default, clap::Args)]

@@ -4,7 +4,7 @@ use super::args::Shared;
 use super::model::ApiArgs;
 use super::nearest::unknown;
 use super::output::print;
-use super::{Status, command_line, verbs};
+use super::status::Status;
 use anyhow::bail;
 use clap::{Args as _, Command};
 
@@ -23,15 +23,14 @@ const TOPICS: [(&str, fn(Command) -> Command); 2] = [
 ];
 
 impl Args {
-    pub(super) fn run(&self, _shared: &Shared) -> anyhow::Result<Status> {
-        print(&help(self.topic.as_deref())?)?;
+    pub(super) fn run(&self, cli: Command) -> anyhow::Result<Status> {
+        print(&help(cli, self.topic.as_deref())?)?;
         Ok(Status::Done)
     }
 }
 
 /// Returns the help of a topic (default: of the program).
-fn help(topic: Option<&str>) -> anyhow::Result<String> {
-    let mut cli = command_line();
+fn help(mut cli: Command, topic: Option<&str>) -> anyhow::Result<String> {
     let Some(topic) = topic else {
         return Ok(cli.render_help().to_string());
     };
@@ -44,7 +43,8 @@ fn help(topic: Option<&str>) -> anyhow::Result<String> {
     cli.build();
     let Some(command) = cli.find_subcommand_mut(topic) else {
         let topics = TOPICS.map(|(name, _)| name.to_owned());
-        let topics: Vec<String> = verbs().into_iter().chain(topics).collect();
+        let commands = cli.get_subcommands().map(|c| c.get_name().to_owned());
+        let topics: Vec<String> = commands.chain(topics).collect();
         bail!("{}", unknown("no command is named", topic, &topics));
     };
     Ok(command.render_help().to_string())

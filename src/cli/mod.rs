@@ -32,33 +32,39 @@ mod restore;
 mod schema;
 mod sessions;
 mod state;
+mod status;
 mod sweep;
 mod targets;
+mod theme;
 mod window;
 
-pub use curve::Picture;
 pub use lanes::Lane;
 pub use manual_edits::ManualEditArgs;
-pub use window::{Theme, WindowArgs};
+pub use status::Picture;
+pub use theme::Theme;
+pub use window::WindowArgs;
 
 use args::Shared;
 use clap::{CommandFactory as _, FromArgMatches as _};
+use status::Status;
 use std::ffi::OsString;
 use std::io;
 
-/// Declares the commands: the variant, the module with its `Args`.
+/// Declares the commands: the variant, the module with its `Args`. Commands after `about` run on the command line itself.
 macro_rules! commands {
-    ($($name:ident: $module:ident,)*) => {
+    ($($name:ident: $module:ident,)* about $($about:ident: $about_module:ident,)*) => {
         /// A command with its options.
         #[derive(Debug, clap::Subcommand)]
         enum Command {
             $($name($module::Args),)*
+            $($about($about_module::Args),)*
         }
 
         impl Command {
             fn run(self, shared: &Shared) -> anyhow::Result<Status> {
                 match self {
                     $(Self::$name(args) => args.run(shared),)*
+                    $(Self::$about(args) => args.run(command_line()),)*
                 }
             }
         }
@@ -81,6 +87,7 @@ commands! {
     Presets: presets,
     State: state,
     Schema: schema,
+    about
     Help: help,
     Completions: completions,
     Man: man,
@@ -131,17 +138,6 @@ fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&matches)
 }
 
-/// Result of a command.
-#[derive(Debug)]
-enum Status {
-    /// Done.
-    Done,
-    /// Done, but a check of the result failed.
-    CheckFailed,
-    /// Done except for a picture, which the window's renderer paints.
-    Paints(Box<Picture>),
-}
-
 /// The action that is left to the caller.
 #[derive(Debug)]
 pub enum Invocation {
@@ -171,7 +167,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Invocation {
             Status::CheckFailed => Invocation::Finished(1),
             Status::Paints(picture) => Invocation::Paint(picture),
         }),
-        None => parsed.window.run(&parsed.shared),
+        None => {
+            let args = parsed.window.run(&parsed.shared, &verbs(&command_line()));
+            args.map(|args| Invocation::Window(Box::new(args)))
+        }
     };
     result.unwrap_or_else(|error| {
         if is_broken_pipe(&error) {
@@ -182,9 +181,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Invocation {
 }
 
 /// Returns the names of the commands.
-fn verbs() -> Vec<String> {
-    let command = command_line();
-    let visible = command.get_subcommands().filter(|c| !c.is_hide_set());
+fn verbs(cli: &clap::Command) -> Vec<String> {
+    let visible = cli.get_subcommands().filter(|c| !c.is_hide_set());
     visible.map(|c| c.get_name().to_owned()).collect()
 }
 

@@ -1,10 +1,10 @@
 //! `plimsoll report`: an HTML page or Markdown about a session, redacted on request.
 
-use super::Status;
 use super::args::{FileArg, Shared};
 use super::lanes::{self, LaneArgs};
 use super::output::{clean, grouped, json, note, print};
 use super::played::play;
+use super::status::Status;
 use crate::exec::{refuse_output, write_file};
 use crate::formats;
 use crate::report::{Report, Subject, html, markdown};

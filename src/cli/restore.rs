@@ -1,8 +1,8 @@
 //! `plimsoll restore`: restores the source of a managed conversation, byte for byte.
 
-use super::Status;
 use super::args::{Shared, is_stdin};
 use super::output::{clean, grouped, json, print};
+use super::status::Status;
 use crate::exec::restore;
 use anyhow::bail;
 use schemars::JsonSchema;

@@ -1,8 +1,8 @@
 //! `plimsoll state`: lists and clears the files that the program keeps between runs.
 
-use super::Status;
 use super::args::Shared;
 use super::output::{clean, counted, grouped, json, print};
+use super::status::Status;
 use crate::exec::stores::Cache;
 use crate::exec::{KeptPrice, OwnPresets, State, clear_logs, logs};
 use crate::units::Rate;

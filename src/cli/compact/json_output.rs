@@ -98,7 +98,7 @@ struct RequestEntry<'a> {
 /// A check of the written file.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::cli) struct CheckEntry<'a> {
-    /// What was checked.
+    /// Name of the check.
     name: &'a str,
     /// Whether the check passed.
     ok: bool,

@@ -2,11 +2,11 @@
 
 mod json_output;
 
-use super::Status;
 use super::args::{FileArg, Shared, is_stdin, ordinal};
 use super::lanes::{self, LaneArgs};
 use super::model::ModelArgs;
 use super::output::{clean, counted, json, note, print, tokens};
+use super::status::Status;
 use crate::engine::Schedule;
 use crate::exec::{
     Claim, ExportJob, Exported, Loaded, Resumed, Summarizer, default_export_path, export,

@@ -1,8 +1,9 @@
 //! The result of `plimsoll diagnose` as JSON.
 
 use super::cost_json::{CostEntry, cost};
+use super::lane_cost::LaneCost;
 use super::losses_json::LossEntry;
-use super::{Diagnosis, LaneCost, largest_growth};
+use super::{Diagnosis, largest_growth};
 use crate::analysis::MessageName;
 use crate::analysis::cost::{Audit, AuditedCall, Break, BreakEven, Cause};
 use crate::analysis::insight::{Certainty, Insight, InsightKind, Level};

@@ -1,6 +1,6 @@
 //! References at risk in every lane, the hindsight optimum and the reuse distances, computed once for text and JSON.
 
-use super::LaneCost;
+use super::lane_cost::LaneCost;
 use crate::analysis::cost::{Bills, Cost, price_lane};
 use crate::analysis::insight::{Insight, loss_insights};
 use crate::analysis::loss::{

@@ -2,20 +2,19 @@
 
 mod cost_json;
 mod json_output;
+mod lane_cost;
 mod losses;
 mod losses_json;
 mod losses_text;
 mod text;
 
-use super::Status;
 use super::args::{FileArg, Shared};
 use super::billing::BillingArgs;
 use super::lanes::{self, LaneArgs};
 use super::output::{json, note, print};
 use super::played::play;
-use crate::analysis::cost::{
-    Audit, Billing, Bills, BreakEven, Cost, audit, break_even, price_lane, price_recorded,
-};
+use super::status::Status;
+use crate::analysis::cost::{Audit, Billing, Bills, audit};
 use crate::analysis::insight::{Facts, Insight, Lane, card, insights, lane_insights, sort};
 use crate::analysis::retained::{Carried, Growth, growth};
 use crate::analysis::{Clause, Trigger};
@@ -25,6 +24,7 @@ use crate::presets::prices::Price;
 use crate::report::Played;
 use crate::units::{Share, Tokens};
 pub(super) use json_output::DiagnosisOutput;
+use lane_cost::LaneCost;
 use losses::Losses;
 
 /// List problems of a session, its cost and losses, and those of each policy
@@ -66,13 +66,6 @@ struct Diagnosis<'a> {
     /// The most resent messages, each with the last call that used it.
     most_resent: Vec<(Carried, Option<usize>)>,
     growth: Vec<Growth>,
-}
-
-/// One lane with its cost.
-struct LaneCost<'a> {
-    played: &'a Played,
-    cost: Cost,
-    break_even: Vec<BreakEven>,
 }
 
 impl Diagnosis<'_> {
@@ -123,7 +116,7 @@ fn diagnose<'a>(
     let facts = Facts::new(case, recorded, (reserve, trigger), audit);
     let lanes: Vec<LaneCost<'_>> = played
         .iter()
-        .map(|played| priced(case, bills, played))
+        .map(|played| LaneCost::new(case, bills, played))
         .collect();
     let mut found = insights(&facts);
     found.extend(lanes.iter().flat_map(|lane| of_lane(case, lane)));
@@ -166,19 +159,6 @@ fn diagnose<'a>(
         lanes,
         losses,
         audit,
-    }
-}
-
-fn priced<'a>(case: &Case, bills: &Bills<'_>, played: &'a Played) -> LaneCost<'a> {
-    let cost = if played.policy.is_none() {
-        price_recorded(case, bills, &played.outcome)
-    } else {
-        price_lane(bills, &played.outcome)
-    };
-    LaneCost {
-        cost,
-        break_even: break_even(bills, &played.outcome),
-        played,
     }
 }
 

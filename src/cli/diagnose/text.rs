@@ -1,6 +1,7 @@
 //! The result of `plimsoll diagnose` as text.
 
-use super::{Diagnosis, LaneCost, largest_growth};
+use super::lane_cost::LaneCost;
+use super::{Diagnosis, largest_growth};
 use crate::analysis::MessageName;
 use crate::analysis::cost::{Audit, BreakEven, CostSource};
 use crate::analysis::insight::Insight;

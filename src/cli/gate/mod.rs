@@ -6,10 +6,10 @@ mod junit;
 mod options;
 mod replay;
 
-use super::Status;
 use super::args::Shared;
 use super::lanes::Lane;
 use super::output::{clean, counted, json, note, print};
+use super::status::Status;
 use super::targets::{SessionId, Skipped, Targets};
 use crate::analysis::tune::{Check, Limits, checks};
 use crate::exec::{OwnPresets, check_own, fingerprint, policy_text, read_own, write_own};

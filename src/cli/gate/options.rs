@@ -37,7 +37,7 @@ pub(super) struct Options {
     /// Calls that overflow the context window
     #[arg(long, value_name = "N", value_parser = whole, help_heading = "Limits")]
     max_overflows: Option<usize>,
-    /// Policies that stay above their trigger, act call after call, or end the run
+    /// Fail if a policy stays above its trigger, thrashes or ends the run
     #[arg(long, help_heading = "Limits")]
     no_thrash: bool,
     #[command(flatten)]

@@ -110,7 +110,7 @@ struct Recorded<'a> {
 struct CompactionEntry<'a> {
     /// First call after it.
     call: usize,
-    /// What started it, as the file names it, such as `auto` or `manual`; `unknown` if not recorded.
+    /// Cause as recorded, such as `auto` or `manual`; `unknown` if not recorded.
     started_by: &'a str,
     /// Reported tokens before; null if not recorded.
     tokens_before: Option<Tokens>,
@@ -170,7 +170,7 @@ struct LargestPart {
     tokens: Tokens,
 }
 
-/// How the file was read.
+/// Facts about the file and its format.
 #[derive(Serialize, JsonSchema)]
 struct Source<'a> {
     /// Content by which the format was detected.

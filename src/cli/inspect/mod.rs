@@ -3,10 +3,10 @@
 mod json_output;
 mod text;
 
-use super::Status;
 use super::args::{FileArg, Shared};
 use super::lanes;
 use super::output::{json, note, print};
+use super::status::Status;
 use crate::analysis::{Trigger, verdict};
 use crate::engine::{Case, Peak, recorded};
 use crate::exec::Loaded;

@@ -6,10 +6,10 @@ mod show;
 mod show_json;
 mod stage_words;
 
-use super::Status;
 use super::args::Shared;
 use super::lanes::{self, LaneArgs};
 use super::output::{clean, json, print};
+use super::status::Status;
 use crate::engine::Policy;
 use crate::exec::OwnPresets;
 use crate::presets::{self, PRESETS};

@@ -89,7 +89,7 @@ struct StageEntry<'a> {
     sentence: String,
 }
 
-/// What a stage acts on.
+/// The content that a stage acts on.
 #[derive(Serialize, JsonSchema)]
 struct TakeEntry<'a> {
     /// `messages` or `tool_results`.
@@ -121,7 +121,7 @@ struct GuardEntry<'a> {
     cold: Option<&'a str>,
 }
 
-/// What a stage changes.
+/// The object that a stage changes.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum MutatesName {

@@ -1,10 +1,9 @@
 //! The result of `plimsoll replay` as JSON.
 
-use super::compactions;
 use crate::analysis::{Finding, FindingKind};
 use crate::cli::json_values::{Number, Object, Settings};
 use crate::cli::lazy_list::LazyList;
-use crate::cli::played::policy_name;
+use crate::cli::played::{compactions, policy_name};
 use crate::engine::{Case, Did, Event, Sample};
 use crate::exec::Loaded;
 use crate::report::{Played, basis, window_source};

@@ -3,15 +3,14 @@
 mod json_output;
 mod text;
 
-use super::Status;
 use super::args::{FileArg, Shared};
 use super::curve::CurveArgs;
 use super::lanes::{self, Lane, LaneArgs};
 use super::output::{json, note, print};
 use super::played::play;
-use crate::engine::{Case, Hook};
-use crate::formats::records_compactions;
-use crate::report::{Played, series};
+use super::status::Status;
+use crate::engine::Hook;
+use crate::report::series;
 pub(super) use json_output::Replay;
 use json_output::json_output;
 use text::table;
@@ -60,10 +59,4 @@ impl Args {
             None => Ok(Status::Done),
         }
     }
-}
-
-/// Returns the number of compactions; `None` for the recorded run if the format does not record them.
-fn compactions(case: &Case, lane: &Played) -> Option<usize> {
-    let is_known = lane.policy.is_some() || records_compactions(&case.session);
-    is_known.then_some(lane.outcome.compactions)
 }

@@ -1,8 +1,8 @@
 //! The result of `plimsoll replay` as text.
 
-use super::compactions;
 use crate::cli::json_values::Number;
 use crate::cli::output::{clean, counted, grouped, percent, tokens};
+use crate::cli::played::compactions;
 use crate::engine::{Budget, Did, Event};
 use crate::exec::Loaded;
 use crate::report::{Played, basis_sentence, window_source};

@@ -2,10 +2,10 @@
 
 mod json_output;
 
-use super::Status;
 use super::args::Shared;
 use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, note, percent, print, tokens};
+use super::status::Status;
 use crate::exec::is_taken;
 use crate::exec::stores::{
     Cache, Found, Listed, Listing, PeakBasis, STORES, SessionSummary, find, find_in, list,

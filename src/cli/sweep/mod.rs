@@ -6,9 +6,9 @@ mod options;
 mod swept;
 mod text;
 
-use super::Status;
 use super::args::Shared;
 use super::output::{json, print, progress};
+use super::status::Status;
 use super::targets::{Skipped, Targets};
 use crate::analysis::tune::{Point, Robust, Subject, plan, robust, words};
 use crate::units::Share;

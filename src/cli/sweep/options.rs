@@ -61,7 +61,7 @@ impl Options {
         let is_listed = |axis: &Axis| matches!(axis.values, Values::Listed(_));
         let all_listed = subjects.iter().flat_map(|s| &s.axes).all(is_listed);
         let largest = subjects.iter().map(Subject::n_settings).max().unwrap_or(0);
-        // The present settings may add one.
+        // The current settings may add one.
         let all = usize::try_from(largest.saturating_add(1)).unwrap_or(MOST);
         match self.points {
             Some(points) => points,

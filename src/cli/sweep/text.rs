@@ -266,7 +266,7 @@ impl Findings {
     }
 }
 
-/// Returns the points to list: the front of cost and risk, the recommendation and the present settings.
+/// Returns the points to list: the front of cost and risk, the recommendation and the current settings.
 fn rows(points: &[Point], recommended: Option<&Recommendation>, all: bool) -> Vec<usize> {
     if all {
         return (0..points.len()).collect();
