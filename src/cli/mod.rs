@@ -50,9 +50,9 @@ use status::Status;
 use std::ffi::OsString;
 use std::io;
 
-/// Declares the commands: the variant, the module with its `Args`. Commands after `about` run on the command line itself.
+/// Declares the commands: the variant, the module with its `Args`. Commands after `;` are about the command line itself.
 macro_rules! commands {
-    ($($name:ident: $module:ident,)* about $($about:ident: $about_module:ident,)*) => {
+    ($($name:ident: $module:ident,)*; $($about:ident: $about_module:ident,)*) => {
         /// A command with its options.
         #[derive(Debug, clap::Subcommand)]
         enum Command {
@@ -87,7 +87,7 @@ commands! {
     Presets: presets,
     State: state,
     Schema: schema,
-    about
+    ;
     Help: help,
     Completions: completions,
     Man: man,
