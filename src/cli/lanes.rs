@@ -1,13 +1,13 @@
 //! Options that select the policies of a command: `--policy`, `--set` and `--output-reserve`.
 
-use super::args::{Shared, number};
+use super::args::Shared;
 use super::nearest::unknown;
-use crate::engine::{Case, Knob, KnobRole, KnobValues, Policy};
+use super::settings::{Set, set, setting_names, value_of};
+use crate::engine::{Case, KnobRole, KnobValues, Policy};
 use crate::exec::{OwnPresets, load_policy};
 use crate::presets::{self, PRESETS};
 use crate::units::Tokens;
 use anyhow::{Context as _, bail};
-use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Lanes that are always shown: the recorded run, and the run without any compaction.
@@ -42,15 +42,6 @@ pub(super) struct LaneArgs {
     /// Set a setting; strategy=NAME selects a preset (repeatable)
     #[arg(long = "set", value_name = "[LANE.]SETTING=VALUE", value_parser = set)]
     sets: Vec<Set>,
-}
-
-/// A setting as typed: `[LANE.]SETTING=VALUE`.
-#[derive(Clone, Debug)]
-pub(super) struct Set {
-    lane: Option<String>,
-    name: String,
-    /// A number, or the name of a choice.
-    value: String,
 }
 
 impl Lane {
@@ -250,43 +241,6 @@ pub(super) fn known_presets() -> Vec<String> {
     bundled.chain(own).collect()
 }
 
-/// Parses a setting.
-pub(super) fn set(text: &str) -> anyhow::Result<Set> {
-    let (lane, name, value) = assignment(text)
-        .ok_or_else(|| anyhow::anyhow!("give SETTING=VALUE such as keep_recent=20"))?;
-    Ok(Set { lane, name, value })
-}
-
-/// Splits `[LANE.]SETTING=VALUE` into its parts; `None` without a value. Lane names hold no `=`, names of settings no `.`.
-pub(super) fn assignment(text: &str) -> Option<(Option<String>, String, String)> {
-    let (name, value) = text.split_once('=')?;
-    let (lane, name) = match name.rsplit_once('.') {
-        Some((lane, name)) => (Some(lane.to_owned()), name),
-        None => (None, name),
-    };
-    let (name, value) = (name.trim().to_owned(), value.trim().to_owned());
-    (!value.is_empty()).then_some((lane, name, value))
-}
-
-/// Parses the value of a setting of `option`.
-pub(super) fn value_of(option: &str, knob: &Knob, text: &str) -> anyhow::Result<f64> {
-    let choice = knob
-        .choices
-        .iter()
-        .position(|c| c.eq_ignore_ascii_case(text));
-    let value = choice.map(|at| at as f64).or_else(|| number(text));
-    value.ok_or_else(|| match &*knob.choices {
-        [] => {
-            let (name, usual) = (&knob.name, knob.value);
-            anyhow::anyhow!("{option} {name}={text}: give SETTING=NUMBER such as {name}={usual}")
-        }
-        choices => {
-            let (name, choices) = (&knob.name, choices.join(", "));
-            anyhow::anyhow!("{option} {name}={text}: give one of {choices}")
-        }
-    })
-}
-
 fn refuse_same_names(lanes: &[Lane]) -> anyhow::Result<()> {
     for (idx, lane) in lanes.iter().enumerate() {
         if lanes[..idx].iter().any(|other| other.name == lane.name) {
@@ -299,27 +253,10 @@ fn refuse_same_names(lanes: &[Lane]) -> anyhow::Result<()> {
     Ok(())
 }
 
-impl Set {
-    fn is_of(&self, lane: &Lane) -> bool {
-        self.lane.as_ref().is_none_or(|name| *name == lane.name)
-    }
-
-    /// Fails if no lane has this name.
-    fn check_lane(&self, lanes: &[Lane]) -> anyhow::Result<()> {
-        if let Some(name) = &self.lane
-            && !lanes.iter().any(|lane| self.is_of(lane))
-        {
-            let known: Vec<_> = lanes.iter().map(|lane| lane.name.clone()).collect();
-            bail!("{}", unknown("no lane is named", name, &known));
-        }
-        Ok(())
-    }
-}
-
 /// Selects the presets of lanes. A policy that has a setting of this name treats the value as its own.
 fn switch(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
-    set.check_lane(lanes)?;
-    for old in lanes.iter_mut().filter(|lane| set.is_of(lane)) {
+    set.check_lane(lanes.iter().map(|lane| &*lane.name))?;
+    for old in lanes.iter_mut().filter(|lane| set.is_of(&lane.name)) {
         let own = old.policy.knob(&set.name);
         if let Some(value) = own.and_then(|knob| value_of("--set", knob, &set.value).ok()) {
             old.policy.set(&mut old.knobs, &set.name, value)?;
@@ -341,8 +278,8 @@ fn switch(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
 }
 
 fn apply(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
-    set.check_lane(lanes)?;
-    let is_meant = |lane: &Lane| set.is_of(lane);
+    set.check_lane(lanes.iter().map(|lane| &*lane.name))?;
+    let is_meant = |lane: &Lane| set.is_of(&lane.name);
     let mut is_known = false;
     for lane in lanes.iter_mut().filter(|lane| is_meant(lane)) {
         if let Some(knob) = lane.policy.knob(&set.name) {
@@ -361,13 +298,6 @@ fn apply(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
         );
     }
     Ok(())
-}
-
-/// Returns the names of the settings of policies, sorted.
-pub(super) fn setting_names<'a>(policies: impl Iterator<Item = &'a Policy>) -> Vec<String> {
-    let knobs = policies.flat_map(|policy| &policy.knobs);
-    let names: BTreeSet<&str> = knobs.map(|knob| knob.name.as_str()).collect();
-    names.into_iter().map(str::to_owned).collect()
 }
 
 fn reserve(lane: &mut Lane, shared: &Shared) -> anyhow::Result<()> {

@@ -31,6 +31,7 @@ mod report;
 mod restore;
 mod schema;
 mod sessions;
+mod settings;
 mod state;
 mod status;
 mod sweep;

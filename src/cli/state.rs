@@ -4,7 +4,7 @@ use super::args::Shared;
 use super::output::{clean, counted, grouped, json, print};
 use super::status::Status;
 use crate::exec::stores::Cache;
-use crate::exec::{KeptPrice, OwnPresets, State, clear_logs, logs};
+use crate::exec::{KeptPrice, LogFile, OwnPresets, State, clear_logs, logs};
 use crate::units::Rate;
 use anyhow::{Context as _, bail};
 use schemars::JsonSchema;
@@ -50,7 +50,7 @@ pub(super) struct StateList<'a> {
     /// Prices typed last; null if none were.
     price: Option<PriceEntry<'a>>,
     /// Path of the cached list of sessions; null if it does not exist.
-    sessions: Option<&'a str>,
+    sessions: Option<Cow<'a, str>>,
     /// Your own presets; null if there are none.
     presets: Option<PresetFolder<'a>>,
     /// Logs of runs in which a model wrote summaries.
@@ -138,51 +138,48 @@ impl Args {
 }
 
 fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
-    let kept = State::kept();
-    let (state, theme) = match &kept {
-        Some(state) => (
-            state.clone(),
-            Some(&state.theme).filter(|theme| !theme.is_empty()),
-        ),
-        None => (State::default(), None),
+    let (kept, sessions, presets, logs) = (State::kept(), Cache::kept(), own_presets(), logs());
+    let exists = kept.is_some();
+    let state = kept.unwrap_or_default();
+    let list = StateList {
+        path: path.to_string_lossy(),
+        exists,
+        recent: state.recent.iter().map(|p| p.to_string_lossy()).collect(),
+        theme: Some(&*state.theme).filter(|theme| !theme.is_empty()),
+        price: state.price.as_ref().map(PriceEntry::from),
+        sessions: sessions.as_ref().map(|path| path.to_string_lossy()),
+        presets: presets.as_ref().map(|(folder, count)| PresetFolder {
+            path: folder.to_string_lossy(),
+            count: *count,
+        }),
+        logs: logs.iter().map(log_entry).collect(),
     };
-    let recent: Vec<_> = state.recent.iter().map(|p| p.to_string_lossy()).collect();
-    let logs = logs();
-    let sessions = Cache::kept();
-    let sessions = sessions.map(|path| path.to_string_lossy().into_owned());
-    let presets = own_presets();
     if as_json {
-        return json(&StateList {
-            path: path.to_string_lossy(),
-            exists: kept.is_some(),
-            recent,
-            theme: theme.map(String::as_str),
-            price: state.price.as_ref().map(PriceEntry::from),
-            sessions: sessions.as_deref(),
-            presets: presets.as_ref().map(|(folder, count)| PresetFolder {
-                path: folder.to_string_lossy(),
-                count: *count,
-            }),
-            logs: logs
-                .iter()
-                .map(|log| LogEntry {
-                    path: log.path.to_string_lossy(),
-                    bytes: log.bytes,
-                })
-                .collect(),
-        });
+        json(&list)
+    } else {
+        print(&text(&list))
     }
-    let mut text = format!("{}\n", clean(&path.to_string_lossy()));
-    if kept.is_none() && sessions.is_none() && logs.is_empty() && presets.is_none() {
+}
+
+fn log_entry(log: &LogFile) -> LogEntry<'_> {
+    LogEntry {
+        path: log.path.to_string_lossy(),
+        bytes: log.bytes,
+    }
+}
+
+fn text(list: &StateList<'_>) -> String {
+    let mut text = format!("{}\n", clean(&list.path));
+    if !list.exists && list.sessions.is_none() && list.logs.is_empty() && list.presets.is_none() {
         text.push_str("  nothing is kept\n");
     }
-    for file in &recent {
+    for file in &list.recent {
         let _ = writeln!(text, "  recent  {}", clean(file));
     }
-    if let Some(theme) = theme {
+    if let Some(theme) = list.theme {
         let _ = writeln!(text, "  theme   {}", clean(theme));
     }
-    if let Some(price) = &state.price {
+    if let Some(price) = &list.price {
         let _ = writeln!(
             text,
             "  prices  {} in, {} out, {} cache read, {} cache write, as {} caches",
@@ -190,21 +187,21 @@ fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
             usd(price.output),
             usd(price.cache_read),
             usd(price.cache_write),
-            clean(&price.caching)
+            clean(price.caching)
         );
     }
-    if let Some(sessions) = &sessions {
+    if let Some(sessions) = &list.sessions {
         let _ = writeln!(text, "  list    {}", clean(sessions));
     }
-    if let Some((folder, n)) = &presets {
-        let (folder, n) = (folder.to_string_lossy(), counted(*n, "preset"));
-        let _ = writeln!(text, "  presets {} ({n})", clean(&folder));
+    if let Some(presets) = &list.presets {
+        let n = counted(presets.count, "preset");
+        let _ = writeln!(text, "  presets {} ({n})", clean(&presets.path));
     }
-    for log in &logs {
-        let (path, bytes) = (log.path.to_string_lossy(), grouped(log.bytes));
-        let _ = writeln!(text, "  log     {} ({bytes} bytes)", clean(&path));
+    for log in &list.logs {
+        let bytes = grouped(log.bytes);
+        let _ = writeln!(text, "  log     {} ({bytes} bytes)", clean(&log.path));
     }
-    print(&text)
+    text
 }
 
 /// Returns the folder of the user's own presets and their number; `None` if there are none.

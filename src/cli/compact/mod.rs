@@ -64,6 +64,26 @@ impl Args {
         }
     }
 
+    /// Reserves the path of the output until everything is written.
+    fn claim(&self, format: &Format) -> anyhow::Result<Claim> {
+        let file = &self.file.file;
+        Ok(match &self.output {
+            Some(output) => Claim::given(output.clone()),
+            // Only files of the policy are written to this folder.
+            None if self.resumable => {
+                let is_stdin = is_stdin(file);
+                let source = if is_stdin { Path::new("session") } else { file };
+                let path = default_export_path(source, format);
+                Claim::given(path.unwrap_or_else(|| PathBuf::from(source)))
+            }
+            None => Claim::new(|| default_export_path(file, format)).ok_or_else(|| {
+                anyhow::anyhow!(
+                    "the current folder is an agent's session store; choose the output with -o OUT"
+                )
+            })?,
+        })
+    }
+
     pub(super) fn run(self, shared: &Shared) -> anyhow::Result<Status> {
         let file = &self.file.file;
         let (lane, schedule) = (self.lanes.one("compact", shared)?, self.schedule()?);
@@ -78,25 +98,7 @@ impl Args {
         }
         let until = within(&loaded, self.at_call)?;
         let (format, format_note) = output_format(&loaded, self.format);
-        // Reserves the name until everything is written.
-        let claim = match self.output {
-            Some(output) => Claim::given(output),
-            // Only files of the policy are written to this folder.
-            None if self.resumable => {
-                let source = if is_stdin(file) {
-                    Path::new("session")
-                } else {
-                    file
-                };
-                let path = default_export_path(source, format);
-                Claim::given(path.unwrap_or_else(|| PathBuf::from(source)))
-            }
-            None => Claim::new(|| default_export_path(file, format)).ok_or_else(|| {
-                anyhow::anyhow!(
-                    "the current folder is an agent's session store; choose the output with -o OUT"
-                )
-            })?,
-        };
+        let claim = self.claim(format)?;
         let name = loaded.case.session.source.name.clone();
         let summarizer = self.model.summarizer(&name, shared.no_state)?;
         let job = ExportJob {

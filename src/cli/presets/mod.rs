@@ -7,8 +7,9 @@ mod show_json;
 mod stage_words;
 
 use super::args::Shared;
-use super::lanes::{self, LaneArgs};
+use super::lanes::LaneArgs;
 use super::output::{clean, json, print};
+use super::settings::{Set, set};
 use super::status::Status;
 use crate::engine::Policy;
 use crate::exec::OwnPresets;
@@ -46,8 +47,8 @@ enum Action {
         /// Preset
         name: String,
         /// Set a setting (repeatable)
-        #[arg(long = "set", value_name = "SETTING=VALUE", value_parser = lanes::set)]
-        sets: Vec<lanes::Set>,
+        #[arg(long = "set", value_name = "SETTING=VALUE", value_parser = set)]
+        sets: Vec<Set>,
     },
     /// Read a system's own configuration and print the preset and settings that it means
     Import {
@@ -66,8 +67,8 @@ enum Action {
         #[arg(long = "as", value_name = "NAME")]
         name: String,
         /// Set a setting (repeatable)
-        #[arg(long = "set", value_name = "SETTING=VALUE", value_parser = lanes::set)]
-        sets: Vec<lanes::Set>,
+        #[arg(long = "set", value_name = "SETTING=VALUE", value_parser = set)]
+        sets: Vec<Set>,
         /// Replace your own preset of this name
         #[arg(long)]
         replace: bool,

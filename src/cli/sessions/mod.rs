@@ -146,7 +146,7 @@ fn row(text: &mut String, listed: &Listed, summary: &SessionSummary) {
     let about = if peak.starts_with('<') { "" } else { about };
     let peak = format!("{about}{peak}");
     let mut line = format!(
-        "{:<16}  {:<14}  peak {peak:>5} ({})  {}",
+        "{:<16}  {:<14}  peak {peak:>5} of the window ({})  {}",
         time(listed.found.modified),
         listed.found.agent.unwrap_or(summary.format_label()),
         tokens(Tokens(summary.peak)),

@@ -3,8 +3,9 @@
 use crate::analysis::tune::{Axis, Scale, Subject, Values};
 use crate::cli::args::{Shared, number};
 use crate::cli::billing::BillingArgs;
-use crate::cli::lanes::{Lane, LaneArgs, assignment, setting_names, value_of};
+use crate::cli::lanes::{Lane, LaneArgs};
 use crate::cli::nearest::unknown;
+use crate::cli::settings::{assignment, setting_names, value_of};
 use crate::engine::{Knob, Policy};
 use crate::units::Share;
 use anyhow::bail;
