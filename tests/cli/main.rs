@@ -26,10 +26,13 @@ mod many_threads;
 mod model;
 mod output;
 mod own_presets;
+#[cfg(feature = "window")]
+mod own_presets_window;
 mod presets_and_state;
 mod replay;
 mod report;
 mod resumable;
+#[cfg(feature = "window")]
 mod screenshot;
 mod sessions;
 mod support;

@@ -210,6 +210,7 @@ fn messages_beyond_the_session_are_rejected_in_one_line() {
     assert!(!here.path().join("c-managed-1.json").exists());
 }
 
+#[cfg(feature = "window")]
 #[test]
 fn the_window_applies_the_options_or_reports_why_not() {
     let here = folder();
