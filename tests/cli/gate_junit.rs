@@ -88,27 +88,23 @@ fn gated() -> (Value, Element) {
     ends(here.path(), 0, &[&gate[..], &["--write-baseline"]].concat());
     write(&two_talks().replace("Done.", "Done, again."));
     let limits = ["--max-peak", "1%", "--max-overflows", "0"];
-    let wanted = ["--junit", "r.xml", "--json"];
-    let result = ends(here.path(), 1, &[&gate[..], &limits, &wanted].concat());
+    let formats = ["--junit", "r.xml", "--json"];
+    let printed = ends(here.path(), 1, &[&gate[..], &limits, &formats].concat());
     let text = fs::read_to_string(here.path().join("r.xml")).expect("it was written");
-    let result = crate::xml::document(&text).unwrap_or_else(|| panic!("it is no XML: {text}"));
-    (parsed(&result), result)
+    let xml = crate::xml::document(&text).unwrap_or_else(|| panic!("not XML: {text}"));
+    (parsed(&printed), xml)
 }
 
 #[test]
 fn every_session_lane_and_measure_has_its_own_name() {
-    let (result, result) = gated();
+    let (result, xml) = gated();
     assert_eq!(
-        (&*result.name, result.says("name")),
+        (&*xml.name, xml.says("name")),
         ("testsuites", Some("plimsoll gate"))
     );
 
-    // A suite a session, named as the session is; of many by its number and its title.
-    let suites: Vec<&str> = result
-        .children
-        .iter()
-        .filter_map(|s| s.says("name"))
-        .collect();
+    // One suite per session, named after the session: if a file holds several, by number and title.
+    let suites: Vec<&str> = xml.children.iter().filter_map(|s| s.says("name")).collect();
     let expected = [
         format!("{ODD}#1 First <b>"),
         format!("{ODD}#2 Second & last"),
@@ -117,8 +113,8 @@ fn every_session_lane_and_measure_has_its_own_name() {
     ];
     assert_eq!(suites, expected);
 
-    // A case a lane and measure, each with a name of its own, as many as the JSON tells of.
-    let cases = cases(&result);
+    // One case per lane and measure, each with its own name, as many as in the JSON.
+    let cases = cases(&xml);
     let mut names: Vec<_> = cases
         .iter()
         .map(|(_, class, name, _)| (class, name))
@@ -150,13 +146,16 @@ fn every_session_lane_and_measure_has_its_own_name() {
             "{class} in {suite}"
         );
     }
-    // A measure that is held to the baseline and to a limit is there twice.
+    // A measure that is compared with the baseline and with a limit occurs twice.
     let twice = |name: &str| {
         cases
             .iter()
             .any(|(_, class, n, _)| n == name && class.contains("handoff"))
     };
-    assert!(twice("peak") && twice("peak (2)"), "{cases:?}");
+    assert!(
+        twice("peak of the usable window") && twice("peak of the usable window (2)"),
+        "{cases:?}"
+    );
 }
 
 #[test]

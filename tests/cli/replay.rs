@@ -1,7 +1,7 @@
 //! `plimsoll replay` on sample sessions.
 
 use crate::program::plimsoll;
-use crate::support::{TIGHT, folder, json, rejected, samples, stdout, write_conversation};
+use crate::support::{TIGHT, folder, json, samples, stdout, write_conversation};
 use serde_json::Value;
 use std::fs;
 
