@@ -3,8 +3,9 @@
 use super::{Findings, LARGEST};
 use crate::analysis::{largest_parts, tokens_by_tool};
 use crate::cli::json_values::Object;
+use crate::engine::WindowSource;
 use crate::formats::Availability;
-use crate::report::{basis, window_source};
+use crate::report::basis;
 use crate::session::{Conversation, RecordedCompaction, Start, StepsFrom, Track};
 use crate::tokens::{Basis, Fit};
 use crate::units::{Share, Tokens};
@@ -41,8 +42,7 @@ pub(in crate::cli) struct Inspection<'a> {
     characters: usize,
     /// Context window in tokens, the largest if it changes.
     window: Tokens,
-    /// Source of the context window.
-    window_source: &'a str,
+    window_source: WindowSource,
     /// Tokens of the context window that are kept for the answer.
     output_reserve: Tokens,
     /// Largest context in tokens, including the one at the end; null without calls.
@@ -211,7 +211,7 @@ impl Findings<'_> {
             roles: Object::new(self.roles()),
             characters: self.characters(),
             window: self.case.windows.largest(),
-            window_source: window_source(self.case),
+            window_source: self.case.windows.source,
             output_reserve: self.reserve,
             peak_tokens: self.peak.map(|peak| peak.tokens),
             peak_call: self.peak.and_then(|peak| peak.step).map(|idx| idx + 1),

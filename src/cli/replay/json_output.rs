@@ -4,9 +4,9 @@ use crate::analysis::{Finding, FindingKind};
 use crate::cli::json_values::{Number, Object, Settings};
 use crate::cli::lazy_list::LazyList;
 use crate::cli::played::{compactions, policy_name};
-use crate::engine::{Case, Did, Event, Sample};
+use crate::engine::{Case, Did, Event, Sample, WindowSource};
 use crate::exec::Loaded;
-use crate::report::{Played, basis, window_source};
+use crate::report::{Played, basis};
 use crate::units::{Share, Tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,8 +20,7 @@ pub(in crate::cli) struct Replay<'a> {
     title: &'a str,
     /// Context window in tokens, the largest if it changes.
     window: Tokens,
-    /// Source of the context window.
-    window_source: &'a str,
+    window_source: WindowSource,
     /// Tokens of the context window that are kept for the answer, as of the first policy.
     output_reserve: Tokens,
     /// How exactly token counts are known: `reported`, `exact`, `calibrated` or `estimated`.
@@ -199,7 +198,7 @@ pub(super) fn json_output<'a>(
         format: case.session.source.format,
         title: &case.session.title,
         window: case.windows.largest(),
-        window_source: window_source(case),
+        window_source: case.windows.source,
         output_reserve,
         accuracy: basis(case),
         counter: case.ledger.counter.name,
