@@ -47,7 +47,7 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries
         .map(|entry| entry.path())
-        .filter(|path| path.extension().is_none_or(|end| end != "told"))
+        .filter(|path| path.extension().is_none_or(|end| end != "expected"))
         .collect();
     files.sort();
     files
