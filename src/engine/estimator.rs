@@ -34,33 +34,7 @@ pub(super) struct Predicted {
 }
 
 impl Predicted {
-    /// Creates a stand-in of this size.
-    pub(super) fn new(prefix: &str, size: Size) -> Self {
-        let text: Arc<str> = WORD.repeat(size.words).into();
-        let message = if prefix.is_empty() {
-            Arc::clone(&text)
-        } else {
-            format!("{prefix}{text}").into()
-        };
-        Self {
-            weight: size.weight,
-            message,
-            text,
-        }
-    }
-}
-
-/// The size of a stand-in for a summary.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Size {
-    words: usize,
-    /// True tokens of the message that contains it.
-    pub(super) weight: Tokens,
-}
-
-impl Size {
-    /// Returns the longest size that weighs at most `most` tokens together with `prefix`. The prefix itself is not
-    /// included.
+    /// Creates the longest stand-in that weighs at most `most` tokens together with `prefix`.
     pub(super) fn new(case: &Case, prefix: &str, most: Tokens) -> Self {
         let weigh = |words: usize| case.ledger.weigh_repeated(prefix, WORD, words);
         let alone = |words: usize| case.ledger.weigh_repeated("", WORD, words).as_f64();
@@ -71,9 +45,16 @@ impl Size {
         while words > 1 && weigh(words) > most {
             words -= 1;
         }
+        let text: Arc<str> = WORD.repeat(words).into();
+        let message = if prefix.is_empty() {
+            Arc::clone(&text)
+        } else {
+            format!("{prefix}{text}").into()
+        };
         Self {
-            words,
             weight: weigh(words),
+            message,
+            text,
         }
     }
 }

@@ -123,24 +123,15 @@ impl Did {
     }
 }
 
-/// Returns whether a compaction without a summary leaves almost nothing of the conversation. `overhead`, which every
-/// call sends, is not part of the conversation; `left` is the number of remaining messages.
-pub(super) fn leaves_nothing(
-    (before, after): (Tokens, Tokens),
-    overhead: Tokens,
-    left: usize,
-) -> bool {
-    let said = |tokens: Tokens| (tokens - overhead).0;
-    left == 0 || said(after).saturating_mul(LEAST_LEFT) < said(before)
-}
-
 impl Event {
-    /// Returns whether a stage removed almost all of the conversation without a summary. `overhead` is the part that
-    /// every call sends in addition.
+    /// Returns whether a stage removed almost all of the conversation without a summary. `overhead`, which every call
+    /// sends, is not part of the conversation.
     pub fn wipes(&self, overhead: Tokens) -> bool {
         let is_own = self.did == Did::Removed && self.request.is_none() && !self.is_by_hand();
-        let around = (self.before, self.after);
-        is_own && self.n_messages() > 0 && leaves_nothing(around, overhead, self.left)
+        let conversation = |tokens: Tokens| (tokens - overhead).0;
+        let (before, after) = (conversation(self.before), conversation(self.after));
+        let leaves_nothing = self.left == 0 || after.saturating_mul(LEAST_LEFT) < before;
+        is_own && self.n_messages() > 0 && leaves_nothing
     }
 
     /// The stage of a compaction that the recorded program performed.

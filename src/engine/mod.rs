@@ -44,7 +44,6 @@ mod spare;
 mod stages;
 mod sums;
 mod taken;
-mod totals;
 mod transcript;
 mod trigger;
 mod unseen;
@@ -81,14 +80,13 @@ pub use stages::{
     Action, Boundary, Clear, Cut, Drop, Guard, Hook, Keep, Log, LogPiece, Mutates, Named, Place,
     Repair, Results, Stage, Summarize, Take, Unit, What,
 };
-pub use totals::{Row, Tally, Totals};
 pub use transcript::{transcript, transcript_parts};
 
 use crate::session::Session;
 use crate::tokens::TokenLedger;
 use crate::units::Tokens;
 use by_hand::Pins;
-use estimator::{Predicted, Size};
+use estimator::Predicted;
 use scene::Originals;
 use std::sync::Arc;
 
@@ -121,7 +119,6 @@ pub struct Case {
 #[derive(Debug, Default)]
 struct Derived {
     columns: Memo<String, Arc<MeterColumn>>,
-    sizes: Memo<(String, Tokens), Size>,
     predicted: Memo<(String, Tokens), Predicted>,
     originals: Originals,
 }
@@ -230,15 +227,8 @@ impl Case {
 
     /// Returns a summary of the largest size that this prefix and cap allow.
     fn predicted(&self, prefix: &str, max: Tokens) -> Predicted {
-        let make = || Predicted::new(prefix, self.predicted_size(prefix, max));
+        let make = || Predicted::new(self, prefix, max);
         let key = (prefix.to_owned(), max);
         self.derived.predicted.get_or_make(&key, make)
-    }
-
-    /// Returns the size of [`Case::predicted`] alone.
-    fn predicted_size(&self, prefix: &str, max: Tokens) -> Size {
-        let key = (prefix.to_owned(), max);
-        let make = || Size::new(self, prefix, max);
-        self.derived.sizes.get_or_make(&key, make)
     }
 }

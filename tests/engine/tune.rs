@@ -131,10 +131,10 @@ fn score(cost: f64, references: usize, peak: f64) -> Score {
         cost: Some(Usd(cost)),
         sent: Tokens((cost * 1e6) as u64),
         total: Tokens((cost * 1e6) as u64),
-        risk: Some(Risk {
+        risk: Risk {
             references,
             ..Risk::default()
-        }),
+        },
         peak: Tokens((peak * 1e5) as u64),
         peak_share: Share(peak),
         compactions: 3,
@@ -317,7 +317,6 @@ fn tokens_stand_for_the_cost_where_a_price_is_not_known() {
     let subjects = [subject(truncate(), Vec::new())];
     let unpriced = |cost: f64| Score {
         cost: None,
-        risk: None,
         ..score(cost, 0, 0.5)
     };
     let points = points(
@@ -327,7 +326,7 @@ fn tokens_stand_for_the_cost_where_a_price_is_not_known() {
     let found = recommend(&subjects, &points, weighing(0.5)).unwrap();
     assert_eq!(
         found.text,
-        "truncate with keep_recent 5 sends 50 % fewer tokens than now (1M instead of 2M); peak 50 % of usable."
+        "truncate with keep_recent 5 sends 50 % fewer tokens than now (1M instead of 2M), with no reference at risk, as now; peak 50 % of usable."
     );
     assert_eq!(found.others, None);
 }
@@ -464,15 +463,15 @@ fn by_keep(keeps: &[f64]) -> [Subject; 1] {
     [subject]
 }
 
+fn gauge<'a>(case: &'a Case, names: &'a Names) -> Gauge<'a> {
+    let bills = Bills::new(case, Billing::at(Prices::bundled()));
+    Gauge::new(case, bills, names)
+}
+
 fn swept(case: &Case, subjects: &[Subject]) -> Vec<Point> {
     let names = Names::new(&case.session);
-    let gauge = Gauge::new(
-        case,
-        Bills::new(case, Billing::at(Prices::bundled())),
-        &names,
-    );
     sweep(
-        &gauge,
+        &gauge(case, &names),
         subjects,
         plan(subjects, 1_000),
         &Progress::default(),
@@ -532,11 +531,7 @@ fn what_insights_tell_as_bad_of_any_system_is_never_recommended() {
     for window in [6_000, 14_000, 40_000] {
         let case = case(&talk, window);
         let names = Names::new(&case.session);
-        let by_cost = Gauge::new(
-            &case,
-            Bills::new(&case, Billing::at(Prices::bundled())),
-            &names,
-        );
+        let gauge = gauge(&case, &names);
         for preset in presets::PRESETS {
             let subjects = [subject(preset.policy().unwrap(), Vec::new())];
             let (policy, knobs) = (&subjects[0].policy, &subjects[0].now);
@@ -547,30 +542,28 @@ fn what_insights_tell_as_bad_of_any_system_is_never_recommended() {
                 .map(|f| f.kind)
                 .filter(|k| k.is_bad())
                 .collect();
-            for gauge in [&by_cost, &Gauge::of_tokens(&case)] {
-                let points = plan(&subjects, 1);
-                let points = sweep(gauge, &subjects, points, &Progress::default(), &|_, _| {});
-                let points = points.unwrap();
-                let rejected = points[0].rejected;
-                let name = preset.name;
-                assert!(
-                    bad.is_empty() || rejected.is_some(),
-                    "{name} at {window}: {bad:?}"
-                );
-                if let Some(Rejection::Flawed(kind, times, step)) = rejected {
-                    let told = found.iter().find(|f| f.kind == kind).unwrap();
-                    assert_eq!((told.times, told.step), (times, step), "{name} at {window}");
-                    flawed.push(kind);
-                }
-                let recommended = recommend(&subjects, &points, weighing(0.5));
-                assert_eq!(
-                    recommended.is_ok(),
-                    rejected.is_none(),
-                    "{name} at {window}"
-                );
-                valid += usize::from(rejected.is_none());
+            let points = plan(&subjects, 1);
+            let points = sweep(&gauge, &subjects, points, &Progress::default(), &|_, _| {});
+            let points = points.unwrap();
+            let rejected = points[0].rejected;
+            let name = preset.name;
+            assert!(
+                bad.is_empty() || rejected.is_some(),
+                "{name} at {window}: {bad:?}"
+            );
+            if let Some(Rejection::Flawed(kind, times, step)) = rejected {
+                let told = found.iter().find(|f| f.kind == kind).unwrap();
+                assert_eq!((told.times, told.step), (times, step), "{name} at {window}");
+                flawed.push(kind);
             }
-            let (_, all) = by_cost.judge(policy, knobs);
+            let recommended = recommend(&subjects, &points, weighing(0.5));
+            assert_eq!(
+                recommended.is_ok(),
+                rejected.is_none(),
+                "{name} at {window}"
+            );
+            valid += usize::from(rejected.is_none());
+            let (_, all) = gauge.judge(policy, knobs);
             let names: Vec<&str> = all.iter().map(Rejection::name).collect();
             assert!(
                 bad.is_empty() || !names.is_empty(),
@@ -603,7 +596,7 @@ fn a_sweep_says_what_a_replay_says() {
         let outcome = simulate(&case, &subjects[0].policy, &point.knobs, None);
         let missed = references_at_risk(&names, &case, &outcome);
         assert_eq!(score.cost, price_lane(&bills, &outcome).total());
-        assert_eq!(score.risk.unwrap().references, missed.faults.len());
+        assert_eq!(score.risk.references, missed.faults.len());
         assert_eq!(
             (score.peak, score.compactions),
             (outcome.peak().unwrap().tokens, outcome.compactions)
@@ -631,7 +624,7 @@ fn keeping_more_costs_more_and_misses_less_up_to_where_it_cannot_get_below_its_t
         by_keep(30.0).valid().unwrap(),
     );
     // What was read has long gone by the time it is used, either way.
-    assert_eq!(few.risk.unwrap().references, 1);
+    assert_eq!(few.risk.references, 1);
     assert!(few.cost < more.cost && few.peak_share.0 <= 1.0 && more.compactions > few.compactions);
     // 200 messages are all there are: it keeps them all, and is not even played.
     let all = by_keep(200.0);
@@ -681,35 +674,12 @@ fn calls_that_do_not_fit_are_counted_with_the_first_of_them() {
 }
 
 #[test]
-fn tokens_alone_come_to_the_same_and_say_nothing_of_risk() {
-    let case = needs_what_was_read();
-    let subjects = by_keep(&[2.0, 5.0, 10.0, 20.0, 40.0, 200.0]);
-    let gauge = Gauge::of_tokens(&case);
-    let tokens = sweep(
-        &gauge,
-        &subjects,
-        plan(&subjects, 1_000),
-        &Progress::default(),
-        &|_, _| {},
-    )
-    .unwrap();
-    for (tokens, full) in tokens.iter().zip(swept(&case, &subjects)) {
-        assert_eq!(tokens.rejected, full.rejected);
-        let without = full.score.map(|score| Score {
-            cost: None,
-            risk: None,
-            ..score
-        });
-        assert_eq!(tokens.score, without);
-    }
-}
-
-#[test]
 fn every_point_is_reported_as_it_comes_and_a_sweep_can_be_stopped() {
     let case = needs_what_was_read();
     let subjects = by_keep(&[2.0, 5.0, 10.0, 20.0, 40.0]);
     let all = plan(&subjects, 1_000);
-    let gauge = Gauge::of_tokens(&case);
+    let names = Names::new(&case.session);
+    let gauge = gauge(&case, &names);
     let heard = Mutex::new(vec![None; all.len()]);
     let hear = |idx: usize, point: &Point| heard.lock().unwrap()[idx] = Some(point.clone());
     let found = sweep(&gauge, &subjects, all.clone(), &Progress::default(), &hear).unwrap();

@@ -67,7 +67,7 @@ impl Lane {
         policy: (String, String),
         knobs: BTreeMap<String, f64>,
     ) -> Self {
-        let (score, risk) = (figures.score, figures.score.risk.unwrap_or_default());
+        let (score, risk) = (figures.score, figures.score.risk);
         let (policy, policy_sha256) = policy;
         Self {
             policy,
@@ -98,11 +98,11 @@ impl Lane {
                 cost: self.usd.map(Usd),
                 sent: Tokens(self.tokens_sent),
                 total: Tokens(self.tokens_total.unwrap_or(self.tokens_sent)),
-                risk: Some(Risk {
+                risk: Risk {
                     references: self.at_risk,
                     blind_edits: self.blind_edits,
                     refetch: Tokens(self.refetch),
-                }),
+                },
                 peak: Tokens(self.peak),
                 peak_share: Share(self.peak_share),
                 compactions: self.compactions,

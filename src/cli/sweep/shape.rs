@@ -34,10 +34,10 @@ impl Findings {
             "output_reserve": swept.reserve,
             "basis": swept.basis,
             "cost_in": unit(&swept.points),
-            "noise_floor": swept.beside.as_ref().map(|beside| beside.noise.0),
+            "noise_floor": swept.noise.0,
             "points": points.map(|(idx, point)| {
                 let mut shape = self.point(point, front.contains(&idx));
-                if let Some(fewest) = swept.beside.as_ref().and_then(|beside| beside.fewest.get(&idx)) {
+                if let Some(fewest) = swept.fewest.get(&idx) {
                     shape["fewest_at_risk"] = (*fewest).into();
                 }
                 shape
@@ -49,7 +49,7 @@ impl Findings {
                 "set": self.set(&swept.points[found.point]),
                 "text": found.text,
                 "others": found.others,
-                "saved": swept.beside.as_ref().and_then(|beside| beside.saved),
+                "saved": swept.saved,
             })),
             "no_recommendation": swept.recommended.as_ref().err(),
         })
@@ -58,7 +58,7 @@ impl Findings {
     fn point(&self, point: &Point, is_on_front: bool) -> Value {
         let subject = &self.subjects[point.subject];
         let score = point.score;
-        let risk = score.and_then(|s| s.risk);
+        let risk = score.map(|s| s.risk);
         json!({
             "lane": subject.lane,
             "policy": subject.policy.name,
@@ -122,7 +122,7 @@ impl Findings {
                     told(score.and_then(|s| s.cost).map(|usd| usd.0.to_string())),
                     told(score.map(|s| s.sent.0.to_string())),
                     told(score.map(|s| s.total.0.to_string())),
-                    told(score.and_then(|s| s.risk).map(|r| r.references.to_string())),
+                    told(score.map(|s| s.risk.references.to_string())),
                     told(score.map(|s| s.peak.0.to_string())),
                     told(score.map(|s| s.peak_share.0.to_string())),
                     told(score.map(|s| s.compactions.to_string())),

@@ -62,8 +62,7 @@ pub(super) fn show(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) ->
                 ui.label(written(tuning.unit, tuning.unit.of(score)));
             });
             cell(&mut row, Side::Right, |ui| {
-                let risk = score.risk.map_or(0, |risk| risk.references);
-                ui.label(wording::grouped(risk as u64));
+                ui.label(wording::grouped(score.risk.references as u64));
             });
             cell(&mut row, Side::Right, |ui| {
                 let color = depth(palette(ui), score.peak_share);
