@@ -1,11 +1,11 @@
 //! Records the actions of a run's stages: events, failures, and the final outcome.
 
+use super::plan::Edit;
 use super::{Failure, Run};
-use crate::engine::event::{Did, Event};
+use crate::engine::outcome::event::{Did, Event};
+use crate::engine::outcome::measure::OwnMeasure;
 use crate::engine::outcome::{Idle, Outcome};
-use crate::engine::own_trigger::OwnMeasure;
-use crate::engine::plan::Edit;
-use crate::engine::stages::Mutates;
+use crate::engine::policy::stages::Mutates;
 use crate::units::Tokens;
 
 impl Run<'_> {

@@ -1,11 +1,11 @@
 //! One model call of a run: the messages added before and after it, the overflow check, and its view.
 
+use super::view::View;
 use super::{MOST_TRIES, Phase, Run};
+use crate::engine::context::prefix::Last;
 use crate::engine::expr::Quantity;
 use crate::engine::outcome::Sample;
-use crate::engine::prefix::Last;
-use crate::engine::stages::{Hook, Mutates};
-use crate::engine::view::View;
+use crate::engine::policy::stages::{Hook, Mutates};
 use crate::units::Tokens;
 
 impl Run<'_> {

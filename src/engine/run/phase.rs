@@ -1,24 +1,9 @@
 //! The phases of a call, and their order.
 
-use super::{Run, Schedule, recorded};
+use super::{Phase, Run, Schedule, recorded};
 use crate::engine::expr::Quantity;
-use crate::engine::stages::Hook;
+use crate::engine::policy::stages::Hook;
 use crate::units::Tokens;
-
-/// The phase of the current call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
-    /// Appends new messages to the context.
-    Enter,
-    /// Runs the stages of a hook, from this index on.
-    Stages(Hook, usize),
-    /// Makes the call, possibly once more after a rescue.
-    Call,
-    /// Appends the answer to the context.
-    Leave,
-    /// The run is finished.
-    Done,
-}
 
 impl Run<'_> {
     /// Begins a call: appends the messages since the last call to the context.

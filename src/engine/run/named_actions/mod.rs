@@ -1,0 +1,194 @@
+//! Runs named actions: builds their input and issues their requests.
+
+mod apply;
+pub(in crate::engine) mod state;
+
+use super::{Run, Waiting};
+use crate::chat::{Ask, Block, ChatMessage, Dialogue, Heard, Wants};
+use crate::engine::context::taken::widen;
+use crate::engine::conversion::contents::contents;
+use crate::engine::conversion::stand_in::StandIn;
+use crate::engine::named::Scene;
+use crate::engine::policy::stages::Action;
+use crate::engine::summary::request::{Reply, Request};
+use crate::units::Tokens;
+use state::Talk;
+use std::sync::Arc;
+
+impl Run<'_> {
+    /// Runs the named action of a stage on the entries from `first` on. Its requests wait for an answer.
+    pub(in crate::engine) fn act(&mut self, stage: usize, first: usize) {
+        let Action::Named(named) = &self.triggers.bound(stage).action else {
+            return;
+        };
+        let shape = named.spec.shape;
+        let (before, spans) = self.working.messages(first, shape);
+        self.go_on(
+            stage,
+            Talk {
+                first,
+                before,
+                spans,
+                answers: Vec::new(),
+                is_predicted: false,
+                shown: Vec::new(),
+                traffic: (Tokens::ZERO, Tokens::ZERO),
+            },
+        );
+    }
+
+    /// Runs a named action with the answers so far, until it finishes or makes a request.
+    fn go_on(&mut self, stage: usize, talk: Talk) {
+        let case = self.case;
+        let stand_in = self.stand_in(&talk);
+        let Action::Named(named) = &self.triggers.bound(stage).action else {
+            return;
+        };
+        let with = stand_in.as_ref().map(StandIn::with);
+        let messages = with.unwrap_or(&talk.before).clone();
+        let scene = Scene {
+            messages,
+            tools: case.originals().tools(&case.session),
+            numbers: &named.values(&self.triggers.moment),
+            at: self.triggers.stage(stage).at,
+            step: self.step,
+            turn: (self.turn(self.step).unwrap_or(0), self.call_in_turn()),
+            now: self.clock.at(self.step),
+            since: self.clock.since(),
+            model: case.model_at(self.step),
+            window: self.budget().window.0,
+            memory: self.named.memory.clone(),
+            error: self.error_for(stage).map_or("", |error| &**error),
+            storage: &case.storage,
+        };
+        match named
+            .rewrite
+            .rewrite(scene, &mut Dialogue::new(&talk.answers))
+        {
+            Ok(mut done) => {
+                if let Some(unseen) = &stand_in {
+                    done.messages = done.messages.map(|after| unseen.take_out(after));
+                }
+                self.done(stage, talk, done);
+            }
+            Err(Wants(mut ask)) => {
+                let mut talk = talk;
+                self.note_shown(&mut talk, &ask);
+                let mut unsent = Tokens::ZERO;
+                if let Some(unseen) = &stand_in {
+                    if unseen.is_among(&ask.messages) {
+                        unsent = self.working.context.overhead;
+                    }
+                    ask.messages = unseen.take_out(ask.messages);
+                }
+                let usual = named.answer_tokens.as_ref();
+                let usual = usual.map(|tokens| tokens.value(&self.triggers.moment));
+                let usual = usual.map(|tokens| Tokens(tokens.max(1.0) as u64));
+                let mut request = self.request(stage, &talk, &ask, usual);
+                request.input += unsent;
+                self.waiting = Some(Waiting::Named(stage, talk, request));
+            }
+        }
+    }
+
+    /// Returns the stand-in for instructions that are not recorded, if the policy counts instructions and receives
+    /// them.
+    fn stand_in(&mut self, talk: &Talk) -> Option<StandIn> {
+        let overhead = self.working.context.overhead;
+        if talk.first > 0 || !self.working.counts_overhead() {
+            return None;
+        }
+        if !self
+            .named
+            .stand_in
+            .as_ref()
+            .is_some_and(|known| known.fits(&talk.before))
+        {
+            self.named.stand_in = StandIn::new(self.case, overhead, &talk.before);
+        }
+        let stand_in = self.named.stand_in.as_mut()?;
+        stand_in.put_in(&talk.before);
+        Some(stand_in.clone())
+    }
+
+    /// Records which earlier summaries a request contains. A text that an answer of this action also contains does not
+    /// count: stand-ins of one size are identical.
+    fn note_shown(&self, talk: &mut Talk, ask: &Ask) {
+        for (id, summary) in self.working.summaries() {
+            let end = end_of(&summary.text);
+            let is_heard = |heard: &Heard| matches!(heard, Heard::Text(text) if text.contains(end));
+            let has_it = |message: &ChatMessage| {
+                let blocks = message.blocks().iter().filter_map(Block::as_text);
+                let mut texts = message.text().into_iter().chain(blocks);
+                texts.any(|text| text.contains(end))
+            };
+            let is_known = talk.shown.contains(&id) || talk.answers.iter().any(is_heard);
+            if !is_known && ask.messages.iter().any(has_it) {
+                talk.shown.push(id);
+            }
+        }
+    }
+
+    /// Continues with an answer.
+    pub(super) fn heard(&mut self, stage: usize, mut talk: Talk, request: &Request, reply: Reply) {
+        talk.traffic.0 += request.input;
+        talk.answers.push(match reply {
+            Reply::Failed(why) => Heard::Failed(why),
+            Reply::Called => Heard::Called,
+            Reply::Predicted(text) => {
+                talk.is_predicted = true;
+                Heard::Text(text)
+            }
+            Reply::Summary(text) => Heard::Text(text),
+        });
+        if let Some(Heard::Text(text)) = talk.answers.last() {
+            let received = self.case.ledger.weigh(text);
+            talk.traffic.1 += received;
+            self.outcome.summaries.received += received;
+        }
+        self.go_on(stage, talk);
+    }
+
+    /// Describes the request of a named action by its content.
+    fn request(&self, stage: usize, talk: &Talk, ask: &Ask, usual: Option<Tokens>) -> Request {
+        let mut seen = contents(self.case, &ask.messages);
+        if seen.messages.is_empty() {
+            // If it renders the conversation itself, the request covers the messages that it received.
+            let said: Vec<_> = talk
+                .before
+                .iter()
+                .filter(|m| !m.is("system"))
+                .cloned()
+                .collect();
+            seen.messages = contents(self.case, &said).messages;
+            seen.texts.clear();
+        }
+        let covers = widen(&seen.messages);
+        let max_tokens = Tokens(ask.max_tokens.unwrap_or(USUAL_ANSWER).max(1));
+        Request {
+            step: self.step,
+            stage: self.triggers.stage(stage).id.clone(),
+            messages: covers.clone(),
+            covers,
+            written: seen.texts,
+            input: seen.tokens,
+            prefix: String::new(),
+            max_tokens,
+            predicted: usual.unwrap_or(max_tokens).min(max_tokens),
+            prompt: String::new(),
+            ask: Some(Arc::new(ask.clone())),
+        }
+    }
+}
+
+/// Maximum tokens of an answer if the system sets no limit.
+const USUAL_ANSWER: u64 = 1_024;
+
+/// Number of characters at the end of a summary that identify it in another text; the text before them varies.
+const END: usize = 80;
+
+fn end_of(text: &str) -> &str {
+    let text = text.trim_end();
+    let start = text.char_indices().rev().nth(END - 1);
+    start.map_or(text, |(at, _)| &text[at..])
+}

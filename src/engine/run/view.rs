@@ -1,0 +1,291 @@
+//! A view that is rebuilt before every call, cached between calls: usually only the new messages differ.
+//!
+//! A cached view has the weight of a rebuilt one, but records the events that changed it first. It may therefore only
+//! serve as the context of a call: before any other use, it is rebuilt ([`Run::settle`]).
+
+use super::Run;
+
+use crate::chat::Mark;
+use crate::engine::context::prefix::Last;
+use crate::engine::context::taken::join;
+use crate::engine::context::working::Working;
+use crate::engine::context::{Entry, EntryBody, PartFate};
+use crate::engine::conversion::absorb::{Absorbed, New};
+use crate::engine::conversion::retouch::{Retouch, Retouched};
+use crate::engine::conversion::stand_in::StandIn;
+use crate::engine::named::MessageEdit;
+use crate::engine::policy::stages::Mutates;
+use super::named_actions::state::{After, Talk};
+
+/// A view that may be reused.
+#[derive(Debug)]
+pub(in crate::engine) struct View<'a> {
+    /// The stage that builds it.
+    stage: usize,
+    /// The context of the last call; none while a call uses it.
+    working: Option<Box<Working<'a>>>,
+    /// The action and event that it was built from, while a call uses it.
+    seen: Option<(Talk, New)>,
+    /// Whether it was rebuilt for the current call.
+    is_new: bool,
+    /// The length of the conversation when it was built.
+    mark: Mark,
+    store: Extent,
+    /// The edits that the action returned.
+    given: Vec<MessageEdit>,
+    /// The edits that were applied.
+    edits: Vec<MessageEdit>,
+    /// Entries of the store that it does not contain.
+    gone: Vec<usize>,
+    absorbed: Absorbed,
+}
+
+/// The part of a store that a view contains.
+#[derive(Clone, Debug, Default)]
+struct Extent {
+    /// Number of entries.
+    n_entries: usize,
+    /// Number of dropped ranges.
+    n_dropped: usize,
+    /// Number of markers when the view was rebuilt.
+    n_markers: usize,
+    /// Positions in the view of newer markers.
+    markers: Vec<u32>,
+}
+
+impl<'a> Run<'a> {
+    /// Updates the view of the last call with the current edits of an action, if they include all previous edits.
+    /// Returns the change if this call uses the updated view.
+    pub(super) fn view_again(
+        &mut self,
+        stage: usize,
+        (talk, stand_in): (&Talk, Option<&StandIn>),
+        given: &mut Vec<MessageEdit>,
+        change: New,
+    ) -> Option<Absorbed> {
+        let is_view = self.triggers.stage(stage).mutates == Mutates::View;
+        if !is_view || self.store.is_some() || given.is_empty() || !talk.is_plain() {
+            return None;
+        }
+        let mut view = self.view.take_if(|view| view.stage == stage)?;
+        let again = self.bring_up(&mut view, (talk, stand_in), given, change);
+        if again.is_some() {
+            self.view = Some(view);
+        } else {
+            self.forget_view(view);
+        }
+        again
+    }
+
+    /// Updates this view as [`Run::view_again`] does.
+    fn bring_up(
+        &mut self,
+        view: &mut View<'a>,
+        (talk, stand_in): (&Talk, Option<&StandIn>),
+        given: &mut Vec<MessageEdit>,
+        change: New,
+    ) -> Option<Absorbed> {
+        talk.before.since(&view.mark)?;
+        let mut new = added(&view.given, given)?;
+        if let Some(stand_in) = stand_in {
+            new = stand_in.take_out_edits(&talk.before, &new)?;
+        }
+        new.retain(|edit| talk.before.get(edit.at) != edit.now.as_ref());
+        let edits = Retouch::new(self.case, &talk.before, &new, &talk.spans)?;
+        if !view.takes(&edits, &self.working) {
+            return None;
+        }
+        let mut working = view.working.take()?;
+        match self.prefix.last {
+            Last::View => self.prefix.last = Last::Working,
+            Last::Working => self.prefix.last = Last::Store,
+            Last::Store | Last::Old(_) => {}
+        }
+        working.go_on(&self.working, &mut view.store);
+        let Retouched { absorbed, gone, .. } = working.retouch(0, edits, change, &view.gone);
+        self.store = Some(Box::new(std::mem::replace(&mut self.working, *working)));
+        view.add(absorbed, gone, new);
+        view.given = std::mem::take(given);
+        view.mark = talk.before.mark();
+        view.seen = Some((talk.clone(), change));
+        view.is_new = false;
+        Some(view.absorbed.clone())
+    }
+
+    /// Discards a view for reuse; it may be the context of the last call.
+    fn forget_view(&mut self, view: View<'a>) {
+        if let (Last::View, Some(working)) = (&self.prefix.last, view.working) {
+            self.prefix.last = Last::Old(working);
+        }
+    }
+
+    /// Caches a view that was just rebuilt from the store.
+    pub(super) fn keep_view(
+        &mut self,
+        stage: usize,
+        (talk, change): (&Talk, New),
+        (given, edits): (Vec<MessageEdit>, Vec<MessageEdit>),
+        retouched: &Retouched,
+    ) {
+        let Some(store) = self.store.as_ref().filter(|_| !retouched.has_heirs) else {
+            return;
+        };
+        let view = View {
+            stage,
+            working: None,
+            seen: Some((talk.clone(), change)),
+            is_new: true,
+            mark: talk.before.mark(),
+            store: store.extent(),
+            given,
+            edits,
+            gone: retouched.gone.clone(),
+            absorbed: retouched.absorbed.clone(),
+        };
+        if let Some(last) = self.view.replace(view) {
+            self.forget_view(last);
+        }
+    }
+
+    /// Rebuilds the view of a call before it is used otherwise.
+    pub(in crate::engine) fn settle(&mut self) {
+        let Some(view) = self.view.take_if(|view| view.seen.is_some()) else {
+            return;
+        };
+        let (Some((talk, change)), Some(store)) = (view.seen, &self.store) else {
+            return;
+        };
+        if !view.is_new {
+            let changed = std::mem::take(&mut self.working.changed);
+            self.working = (**store).clone();
+            self.put(&talk, &After::Edits(view.edits), change);
+            // The content is unchanged, so its common prefix with the last prompt is unchanged too.
+            self.working.changed = changed;
+        }
+    }
+
+    /// Replaces the view of the call by the store.
+    pub(super) fn back_to_store(&mut self) {
+        let Some(store) = self.store.take() else {
+            return;
+        };
+        let seen = std::mem::replace(&mut self.working, *store);
+        if let Some(view) = &mut self.view
+            && view.seen.take().is_some()
+        {
+            view.working = Some(Box::new(seen));
+            self.prefix.last = Last::View;
+        } else {
+            self.prefix.last = Last::Old(Box::new(seen));
+        }
+    }
+}
+
+impl Working<'_> {
+    /// Returns the size of the store, for a view of it.
+    fn extent(&self) -> Extent {
+        Extent {
+            n_entries: self.context.entries.len(),
+            n_dropped: self.context.dropped.len(),
+            n_markers: self.context.markers.len(),
+            markers: Vec::new(),
+        }
+    }
+
+    /// Adds the new content of the store to this view.
+    fn go_on(&mut self, store: &Self, extent: &mut Extent) {
+        let known = extent.n_markers + extent.markers.len();
+        for marker in &store.context.markers[known..] {
+            extent.markers.push(self.context.markers.len() as u32);
+            self.context.markers.push(marker.clone());
+        }
+        let new = &store.context.entries[extent.n_entries..];
+        extent.n_entries = store.context.entries.len();
+        self.context.entries.reserve(new.len());
+        for entry in new {
+            let mut entry = entry.clone();
+            extent.remark(&mut entry);
+            self.sums.add(self.case, &self.context.markers, &entry);
+            let mut live = std::mem::take(&mut self.live);
+            self.live_in(&entry, &mut live);
+            self.live = live;
+            self.context.entries.push(entry);
+        }
+        self.context.messages_end = store.context.messages_end;
+    }
+}
+
+impl Extent {
+    /// Changes the markers of a store entry to those of the view.
+    fn remark(&self, entry: &mut Entry) {
+        let EntryBody::Edited(edited) = &mut entry.body else {
+            return;
+        };
+        for fate in edited.parts.as_mut_slice() {
+            if let PartFate::Cleared { marker } = fate
+                && let Some(nth) = (*marker as usize).checked_sub(self.n_markers)
+            {
+                *marker = self.markers[nth];
+            }
+        }
+    }
+}
+
+impl<'a> View<'a> {
+    /// Returns the context of the last call, if no call uses it now.
+    pub(in crate::engine) fn kept(&self) -> Option<&Working<'a>> {
+        self.working.as_deref()
+    }
+
+    /// Returns whether further edits have the same effect as if all edits were applied at once.
+    fn takes(&self, edits: &Retouch<'_>, store: &Working<'_>) -> bool {
+        let stands_first = |(nth, idx): (usize, &u32)| *idx as usize == nth;
+        let is_apart = |message: usize| {
+            let (messages, entries) = edits.around(message);
+            let at = self.edits.partition_point(|edit| edit.at < messages.start);
+            let mut entries = store.context.entries[entries].iter();
+            self.edits.get(at).is_none_or(|e| e.at >= messages.end)
+                && entries.all(|entry| entry.message().is_some())
+        };
+        self.working.is_some()
+            && store.context.dropped.len() == self.store.n_dropped
+            && edits.unseen().iter().enumerate().all(stands_first)
+            && edits.places().all(is_apart)
+    }
+
+    fn add(&mut self, absorbed: Absorbed, gone: Vec<usize>, edits: Vec<MessageEdit>) {
+        if !absorbed.messages.is_empty() {
+            self.absorbed.messages.extend(absorbed.messages);
+            self.absorbed.messages = join(std::mem::take(&mut self.absorbed.messages));
+        }
+        self.absorbed.removed |= absorbed.removed;
+        self.gone.extend(gone);
+        self.gone.sort_unstable();
+        self.edits.extend(edits);
+        self.edits.sort_by_key(|edit| edit.at);
+    }
+}
+
+/// Returns the edits that are not among the previous ones; none if a previous edit is missing.
+fn added(before: &[MessageEdit], now: &[MessageEdit]) -> Option<Vec<MessageEdit>> {
+    let mut left = before.iter();
+    let mut next = left.next();
+    let mut added = Vec::new();
+    for edit in now {
+        match next {
+            Some(known) if known.at == edit.at => {
+                let is_same = match (&known.now, &edit.now) {
+                    (None, None) => true,
+                    (Some(known), Some(now)) => known.is_copy_of(now),
+                    _ => false,
+                };
+                if !is_same {
+                    return None;
+                }
+                next = left.next();
+            }
+            _ => added.push(edit.clone()),
+        }
+    }
+    next.is_none().then_some(added)
+}
