@@ -32,29 +32,31 @@ mod summary;
 pub use case::Case;
 pub use case::budget::{Budget, WindowPlan, WindowSource};
 pub use case::index::SessionIndex;
-pub use case::manual_edits::ByHand;
+pub use case::manual_edits::ManualEdits;
 pub use case::memo::Memo;
 pub use case::meter_column::MeterColumn;
 pub use case::provider_error::ProviderError;
 pub use case::storage::{FileContent, NewFile, Storage};
 pub use context::executed::{ExecutedContext, PredictedText};
-pub use context::{Context, Dropped, Edited, Entry, EntryBody, Fate, Written};
-pub use context::{Left, Marker, PartFate, PartFates};
+pub use context::{Context, Dropped, Edited, Entry, EntryBody, MessageStatus, Written};
+pub use context::{Left, Marker, PartStatus, PartStatuses};
 pub use expr::{Expr, ExprError, Moment, Quantity, Type, Vocabulary};
 pub use named::memory::Memory;
 pub use named::window::NamedWindow;
-pub use named::{MessageEdit, NamedAction, NamedMeter, Registry, Rewrite, Rewritten, Scene};
+pub use named::{MessageEdit, NamedAction, NamedMeter, Registry, Rewrite, RewriteInput, Rewritten};
 pub use outcome::event::{Cause, Did, Event};
 pub use outcome::measure::OwnMeasure;
 pub use outcome::{Halt, Idle, Outcome, Peak, Sample, SummaryTraffic};
 pub use policy::meter::{Count, Meter};
 pub use policy::stages::{
-    Action, Boundary, Clear, Cut, Drop, Guard, Hook, Keep, Log, LogPiece, Mutates, Named, Place,
-    Repair, Results, Stage, Summarize, Take, Unit, What,
+    Action, Boundary, Clear, Cut, Drop, Guard, Hook, Keep, Log, LogPiece, Mutates, Named, Repair,
+    Results, Stage, Summarize, SummaryPosition, Take, TakeKind, Unit,
 };
 pub use policy::trigger::OwnTrigger;
 pub use policy::{Knob, KnobRole, KnobValues, Policy, PolicyError};
-pub use received::{PartSight, Seen, SeenChange, SeenKind, SeenText, Sight, TextChange};
+pub use received::{
+    PartVisibility, PolicyText, Received, ReceivedChange, TextChange, TextKind, Visibility,
+};
 pub use run::hindsight::cleared_after;
 pub use run::recorded::recorded;
 pub use run::{Poll, Run, Schedule, drive, simulate};

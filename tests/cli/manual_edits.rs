@@ -63,7 +63,7 @@ fn compact_edits_by_hand_without_any_policy_and_restore_undoes_it() {
     assert_eq!(told["changed"], true);
     assert!(told["after"].as_u64() < told["before"].as_u64());
     let out = fs::read_to_string(here.path().join("out.json")).expect("it is there");
-    assert_eq!(out.matches("[cleared by hand]").count(), 2);
+    assert_eq!(out.matches("[cleared manually]").count(), 2);
     assert!(!out.contains("call_1") && out.contains("call_0") && out.contains("file 3"));
     let removed = fs::read_to_string(here.path().join("out.removed.jsonl")).expect("a sidecar");
     let stages: Vec<Value> = removed
@@ -71,7 +71,7 @@ fn compact_edits_by_hand_without_any_policy_and_restore_undoes_it() {
         .map(|line| parsed(line)["stage"].clone())
         .collect();
     assert_eq!(
-        stages.iter().filter(|stage| **stage == "by hand").count(),
+        stages.iter().filter(|stage| **stage == "manually").count(),
         4
     );
     done(here.path(), &["restore", "out.json", "-o", "back.json"]);
@@ -110,14 +110,14 @@ fn replay_tells_an_edit_by_hand_as_an_event_behind_the_same_curve() {
             &event["messages"][0]
         ],
         [
-            &json!("by hand"),
+            &json!("manually"),
             &json!("clear"),
             &json!("removed"),
             &json!(12)
         ]
     );
     let text = done(here.path(), &[&args[..], &["--drop", "2-3"]].concat());
-    assert!(text.contains("by hand (drop)"), "{text}");
+    assert!(text.contains("manually (drop)"), "{text}");
 }
 
 #[test]

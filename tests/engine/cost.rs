@@ -53,7 +53,7 @@ fn session(calls: &[Call], model: impl Fn(usize) -> &'static str) -> Session {
 fn case(session: Session) -> Case {
     let ledger = TokenLedger::count(&session, default_counter(), &Progress::default())
         .expect("nobody cancels");
-    let windows = WindowPlan::constant(Tokens(200_000), session.steps.len(), WindowSource::ByHand);
+    let windows = WindowPlan::constant(Tokens(200_000), session.steps.len(), WindowSource::User);
     Case::new(Arc::new(session), ledger, windows)
 }
 

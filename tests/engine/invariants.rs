@@ -2,8 +2,8 @@
 
 use crate::conversation::{Talk, case, pairs_are_whole, part};
 use plimsoll::engine::{
-    Answer, ByHand, Case, Did, EntryBody, ExecutedContext, Fate, KnobValues, Mutates, Outcome,
-    Policy, Repair, Reply, Request, Schedule, drive, simulate,
+    Answer, Case, Did, EntryBody, ExecutedContext, KnobValues, ManualEdits, MessageStatus, Mutates,
+    Outcome, Policy, Repair, Reply, Request, Schedule, drive, simulate,
 };
 use plimsoll::presets::native::Native;
 use plimsoll::presets::{PRESETS, Preset};
@@ -181,7 +181,7 @@ fn by_hand(case: &Case, [pinned, cleared, dropped]: &[Vec<usize>; 3]) -> Case {
     // Now and then one that is not there at all.
     let n = case.session.messages.len() + 1;
     let within = |marks: &[usize]| marks.iter().map(|mark| mark % n).collect();
-    case.with_by_hand(ByHand {
+    case.with_manual_edits(ManualEdits {
         pinned: within(pinned),
         cleared: within(cleared),
         dropped: within(dropped),
@@ -205,7 +205,7 @@ fn marks_are_kept(
         if keeps_pairs(&policy) {
             pairs_are_whole(case, &outcome.context).map_err(failed)?;
         }
-        let by_hand: Vec<_> = outcome.events.iter().filter(|e| e.is_by_hand()).collect();
+        let by_hand: Vec<_> = outcome.events.iter().filter(|e| e.is_manual()).collect();
         prop_assert!(by_hand.len() <= 2);
         prop_assert!(by_hand.iter().all(|e| e.orphans == 0 && e.n_messages() > 0));
         is_done_or_said(case, &outcome, Native::of(preset.name).is_none()).map_err(failed)?;
@@ -222,18 +222,18 @@ fn is_done_or_said(case: &Case, outcome: &Outcome, ours: bool) -> Result<(), Str
     };
     let said = |what: &str| outcome.warnings.iter().any(|w| w.contains(what));
     let is_said_by = |message: &&usize| **message < outcome.context.messages_end;
-    for message in case.by_hand.dropped.iter().filter(is_said_by) {
+    for message in case.manual_edits.dropped.iter().filter(is_said_by) {
         if entry(message).is_some() && !said("not dropped manually") {
             return Err(format!("message {message} is not dropped"));
         }
     }
-    for message in case.by_hand.cleared.iter().filter(is_said_by) {
+    for message in case.manual_edits.cleared.iter().filter(is_said_by) {
         let is_as_it_was = entry(message).is_some_and(|e| matches!(e.body, EntryBody::Original(_)));
         if is_as_it_was && !said("not cleared manually") {
             return Err(format!("message {message} is not cleared"));
         }
     }
-    for message in case.by_hand.pinned.iter().filter(is_said_by) {
+    for message in case.manual_edits.pinned.iter().filter(is_said_by) {
         let is_as_it_was = entry(message).is_some_and(|e| matches!(e.body, EntryBody::Original(_)));
         if !is_as_it_was && (ours || !said("does not support pins")) {
             return Err(format!("message {message} is pinned and was touched"));
@@ -304,8 +304,8 @@ proptest! {
         for (written, tokens) in outcome.context.written() {
             prop_assert!(!written.is_predicted && tokens.0 <= u64::from(cap));
         }
-        let fates = outcome.context.fates(case.session.messages.len());
-        prop_assert!(fates.iter().all(|(fate, _)| matches!(fate, Fate::Kept | Fate::Summarized)));
+        let fates = outcome.context.statuses(case.session.messages.len());
+        prop_assert!(fates.iter().all(|(fate, _)| matches!(fate, MessageStatus::Kept | MessageStatus::Summarized)));
         let executed = ExecutedContext::new(outcome.context).expect("nothing is predicted");
         prop_assert_eq!(executed.managed(&case.session).entries.len(), executed.context().entries.len());
     }

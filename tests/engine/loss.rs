@@ -8,8 +8,8 @@ use plimsoll::analysis::loss::{
     survival,
 };
 use plimsoll::engine::{
-    Answer, Case, EntryBody, Left, Outcome, PartFate, PartSight, Reply, Request, Schedule,
-    SeenKind, Sight, drive, recorded, simulate,
+    Answer, Case, EntryBody, Left, Outcome, PartStatus, PartVisibility, Reply, Request, Schedule,
+    TextKind, Visibility, drive, recorded, simulate,
 };
 use plimsoll::presets;
 use plimsoll::session::{Body, Role};
@@ -361,9 +361,9 @@ fn of_context(case: &Case, outcome: &Outcome) -> Shown {
                 let parts = messages[edited.message as usize].iter_mut();
                 for (part, fate) in parts.zip(edited.parts.as_slice()) {
                     *part = match fate {
-                        PartFate::Kept => Some(kept()),
-                        PartFate::Removed { .. } => None,
-                        PartFate::Cleared { marker } => {
+                        PartStatus::Kept => Some(kept()),
+                        PartStatus::Removed { .. } => None,
+                        PartStatus::Cleared { marker } => {
                             let marker = &outcome.context.markers[*marker as usize];
                             match marker.left {
                                 Left::All => Some(kept()),
@@ -389,7 +389,7 @@ fn sorted(messages: Vec<Vec<Option<Arc<str>>>>, mut texts: Vec<Arc<str>>) -> Sho
 }
 
 fn of_seen(case: &Case, outcome: &Outcome, step: usize) -> Shown {
-    let (session, seen) = (&case.session, &outcome.seen);
+    let (session, seen) = (&case.session, &outcome.received);
     let end = session.steps[step].context_end;
     let of = |(idx, m): (usize, &plimsoll::session::Message)| {
         let is_there = m.in_history && idx < end;
@@ -400,15 +400,15 @@ fn of_seen(case: &Case, outcome: &Outcome, step: usize) -> Shown {
         for message in change.messages.clone() {
             let parts = &mut messages[message as usize];
             match change.now {
-                Sight::Whole => parts.fill(Some(kept())),
-                Sight::Gone => parts.fill(None),
-                Sight::Partly(first) => {
+                Visibility::Whole => parts.fill(Some(kept())),
+                Visibility::Gone => parts.fill(None),
+                Visibility::Partly(first) => {
                     let sights = seen.parts_from(first, parts.len());
                     for (part, sight) in parts.iter_mut().zip(sights) {
                         *part = match sight {
-                            PartSight::Kept => Some(kept()),
-                            PartSight::Gone => None,
-                            PartSight::Text(text) => {
+                            PartVisibility::Kept => Some(kept()),
+                            PartVisibility::Gone => None,
+                            PartVisibility::Text(text) => {
                                 Some(Arc::clone(&seen.texts[*text as usize].text))
                             }
                         };
@@ -426,7 +426,7 @@ fn of_seen(case: &Case, outcome: &Outcome, step: usize) -> Shown {
     assert!(
         texts
             .clone()
-            .all(|(text, _)| text.kind != SeenKind::Remainder)
+            .all(|(text, _)| text.kind != TextKind::Remainder)
     );
     sorted(
         messages,
@@ -456,7 +456,7 @@ fn what_is_written_down_of_each_call_is_what_the_call_saw() {
             }
         }
         let outcome = simulate(&case, &policy, &knobs, None);
-        changes += outcome.seen.changes.len();
+        changes += outcome.received.changes.len();
         for step in (0..case.session.steps.len()).step_by(3) {
             let until = simulate(&case, &policy, &knobs, Some(step));
             assert_eq!(

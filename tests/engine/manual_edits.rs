@@ -3,8 +3,8 @@
 use crate::conversation::{Talk, case, event_words, pairs_are_whole, part, text};
 use plimsoll::analysis::findings;
 use plimsoll::engine::{
-    ByHand, Case, EntryBody, Event, ExecutedContext, Fate, KnobValues, Outcome, PartFate, Policy,
-    Schedule, drive, simulate,
+    Case, EntryBody, Event, ExecutedContext, KnobValues, ManualEdits, MessageStatus, Outcome,
+    PartStatus, Policy, Schedule, drive, simulate,
 };
 use plimsoll::presets;
 use plimsoll::session::{Body, ManagedEntry, MediaKind, Part, Role};
@@ -31,33 +31,33 @@ fn played(case: &Case, name: &str, pairs: &[(&str, f64)]) -> Outcome {
     outcome
 }
 
-fn pinned(messages: &[usize]) -> ByHand {
-    ByHand {
+fn pinned(messages: &[usize]) -> ManualEdits {
+    ManualEdits {
         pinned: messages.to_vec(),
-        ..ByHand::default()
+        ..ManualEdits::default()
     }
 }
 
-fn cleared(messages: &[usize]) -> ByHand {
-    ByHand {
+fn cleared(messages: &[usize]) -> ManualEdits {
+    ManualEdits {
         cleared: messages.to_vec(),
-        ..ByHand::default()
+        ..ManualEdits::default()
     }
 }
 
-fn dropped(messages: &[usize]) -> ByHand {
-    ByHand {
+fn dropped(messages: &[usize]) -> ManualEdits {
+    ManualEdits {
         dropped: messages.to_vec(),
-        ..ByHand::default()
+        ..ManualEdits::default()
     }
 }
 
-fn fate(case: &Case, outcome: &Outcome, message: usize) -> Fate {
-    outcome.context.fates(case.session.messages.len())[message].0
+fn fate(case: &Case, outcome: &Outcome, message: usize) -> MessageStatus {
+    outcome.context.statuses(case.session.messages.len())[message].0
 }
 
 /// The parts of a message that are in the context, and what became of them.
-fn parts_of(outcome: &Outcome, message: u32) -> Vec<PartFate> {
+fn parts_of(outcome: &Outcome, message: u32) -> Vec<PartStatus> {
     let entry = outcome
         .context
         .entries
@@ -65,12 +65,12 @@ fn parts_of(outcome: &Outcome, message: u32) -> Vec<PartFate> {
         .find(|e| e.message() == Some(message));
     match &entry.expect("it is in the context").body {
         EntryBody::Edited(edited) => edited.parts.as_slice().to_vec(),
-        _ => vec![PartFate::Kept],
+        _ => vec![PartStatus::Kept],
     }
 }
 
 fn by_hand(outcome: &Outcome) -> Vec<&Event> {
-    outcome.events.iter().filter(|e| e.is_by_hand()).collect()
+    outcome.events.iter().filter(|e| e.is_manual()).collect()
 }
 
 fn call(id: &str) -> Part {
@@ -123,15 +123,21 @@ fn two_calls_in_one() -> Talk {
 fn truncate_leaves_a_pinned_result_and_its_call_where_they_are() {
     // 0 is the system prompt, 1 the request, then call and result in turn.
     let case = case(&Talk::tool_calls(30, 100), 2_000);
-    let pins = case.with_by_hand(pinned(&[5]));
+    let pins = case.with_manual_edits(pinned(&[5]));
     let knobs = [("keep_recent", 3.0)];
     let outcome = played(&pins, "truncate", &knobs);
     assert!(outcome.compactions >= 2, "{}", event_words(&outcome));
-    assert_eq!([4, 5].map(|m| fate(&pins, &outcome, m)), [Fate::Kept; 2]);
-    assert_eq!([3, 6].map(|m| fate(&pins, &outcome, m)), [Fate::Dropped; 2]);
+    assert_eq!(
+        [4, 5].map(|m| fate(&pins, &outcome, m)),
+        [MessageStatus::Kept; 2]
+    );
+    assert_eq!(
+        [3, 6].map(|m| fate(&pins, &outcome, m)),
+        [MessageStatus::Dropped; 2]
+    );
     assert!(outcome.warnings.is_empty(), "{:?}", outcome.warnings);
     let without = played(&case, "truncate", &knobs);
-    assert_eq!(fate(&case, &without, 5), Fate::Dropped);
+    assert_eq!(fate(&case, &without, 5), MessageStatus::Dropped);
 }
 
 #[test]
@@ -140,11 +146,14 @@ fn a_pinned_call_keeps_all_that_its_message_called() {
     for n in 0..30 {
         talk.call(&format!("later_{n}"), 100);
     }
-    let case = case(&talk, 2_000).with_by_hand(pinned(&[4]));
+    let case = case(&talk, 2_000).with_manual_edits(pinned(&[4]));
     let outcome = played(&case, "truncate", &[("keep_recent", 3.0)]);
     assert!(outcome.compactions >= 2, "{}", event_words(&outcome));
     // The result of `b` needs message 2, and that still calls `a`.
-    assert_eq!([2, 3, 4].map(|m| fate(&case, &outcome, m)), [Fate::Kept; 3]);
+    assert_eq!(
+        [2, 3, 4].map(|m| fate(&case, &outcome, m)),
+        [MessageStatus::Kept; 3]
+    );
 }
 
 #[test]
@@ -157,12 +166,15 @@ fn prune_clears_around_a_pinned_result_and_weighs_only_what_it_clears() {
     let case = case(&Talk::turns(6, 5, 200), 8_000);
     let without = played(&case, "prune", &knobs);
     // The two oldest results.
-    let pins = case.with_by_hand(pinned(&[3, 5]));
+    let pins = case.with_manual_edits(pinned(&[3, 5]));
     let outcome = played(&pins, "prune", &knobs);
     assert!(outcome.compactions >= 1);
-    assert_eq!([3, 5].map(|m| fate(&pins, &outcome, m)), [Fate::Kept; 2]);
+    assert_eq!(
+        [3, 5].map(|m| fate(&pins, &outcome, m)),
+        [MessageStatus::Kept; 2]
+    );
     let after = without.events[0].after;
-    assert_eq!(fate(&pins, &outcome, 7), Fate::Cleared);
+    assert_eq!(fate(&pins, &outcome, 7), MessageStatus::Cleared);
     assert!(outcome.events[0].after > after);
     for event in &outcome.events {
         assert!(event.after < event.before);
@@ -177,15 +189,15 @@ fn prune_clears_around_a_pinned_result_and_weighs_only_what_it_clears() {
 
 #[test]
 fn a_result_whose_call_is_pinned_may_be_cleared_since_the_pair_stays() {
-    let case = case(&Talk::turns(6, 5, 200), 8_000).with_by_hand(pinned(&[2]));
+    let case = case(&Talk::turns(6, 5, 200), 8_000).with_manual_edits(pinned(&[2]));
     let knobs = [
         ("prune_protect", 500.0),
         ("prune_minimum", 300.0),
         ("compression_trigger", 0.5),
     ];
     let outcome = played(&case, "prune", &knobs);
-    assert_eq!(fate(&case, &outcome, 2), Fate::Kept);
-    assert_eq!(fate(&case, &outcome, 3), Fate::Cleared);
+    assert_eq!(fate(&case, &outcome, 2), MessageStatus::Kept);
+    assert_eq!(fate(&case, &outcome, 3), MessageStatus::Cleared);
 }
 
 #[test]
@@ -193,24 +205,27 @@ fn where_all_results_are_pinned_there_is_nothing_to_prune() {
     let case = case(&Talk::turns(3, 5, 200), 4_000);
     let all: Vec<usize> = (0..case.session.messages.len()).collect();
     for name in ["prune", "truncate", "summarize"] {
-        let outcome = played(&case.with_by_hand(pinned(&all)), name, &[]);
+        let outcome = played(&case.with_manual_edits(pinned(&all)), name, &[]);
         assert_eq!(outcome.compactions, 0, "{name}: {}", event_words(&outcome));
     }
 }
 
 #[test]
 fn a_summary_stands_for_what_is_around_a_pin_and_not_for_the_pin() {
-    let case = case(&Talk::tool_calls(30, 100), 1_500).with_by_hand(pinned(&[1, 9]));
+    let case = case(&Talk::tool_calls(30, 100), 1_500).with_manual_edits(pinned(&[1, 9]));
     let outcome = played(
         &case,
         "summarize",
         &[("keep_recent", 4.0), ("summary_max_tokens", 64.0)],
     );
     assert!(outcome.compactions >= 2, "{}", event_words(&outcome));
-    assert_eq!([1, 8, 9].map(|m| fate(&case, &outcome, m)), [Fate::Kept; 3]);
+    assert_eq!(
+        [1, 8, 9].map(|m| fate(&case, &outcome, m)),
+        [MessageStatus::Kept; 3]
+    );
     assert_eq!(
         [2, 7, 10].map(|m| fate(&case, &outcome, m)),
-        [Fate::Summarized; 3]
+        [MessageStatus::Summarized; 3]
     );
 }
 
@@ -218,12 +233,12 @@ fn a_summary_stands_for_what_is_around_a_pin_and_not_for_the_pin() {
 fn a_real_system_that_takes_a_pinned_message_is_warned_of_once() {
     let mut talk = Talk::turns(12, 4, 300);
     talk.turn(1, 20);
-    let case = case(&talk, 6_000).with_by_hand(pinned(&[3, 5]));
+    let case = case(&talk, 6_000).with_manual_edits(pinned(&[3, 5]));
     let policy = policy("picoclaw");
     let outcome = simulate(&case, &policy, &policy.defaults(), None);
     let fates = [3, 5].map(|m| fate(&case, &outcome, m));
     assert!(
-        fates.iter().any(|f| *f != Fate::Kept),
+        fates.iter().any(|f| *f != MessageStatus::Kept),
         "{}",
         event_words(&outcome)
     );
@@ -253,7 +268,7 @@ fn a_real_system_that_takes_a_pinned_message_is_warned_of_once() {
 #[test]
 fn a_dropped_message_takes_its_call_along_and_leaves_the_curve_alone() {
     let case = case(&Talk::tool_calls(6, 100), 100_000);
-    let marked = case.with_by_hand(dropped(&[5]));
+    let marked = case.with_manual_edits(dropped(&[5]));
     let (plain, outcome) = (played(&case, "none", &[]), played(&marked, "none", &[]));
     assert_eq!(outcome.samples, plain.samples);
     assert_eq!(outcome.compactions, 0, "manual edits are none");
@@ -261,7 +276,7 @@ fn a_dropped_message_takes_its_call_along_and_leaves_the_curve_alone() {
     let [event] = by_hand(&outcome)[..] else {
         panic!("{}", event_words(&outcome));
     };
-    assert_eq!((event.stage.as_str(), event.action), ("by hand", "drop"));
+    assert_eq!((event.stage.as_str(), event.action), ("manually", "drop"));
     assert_eq!((event.messages.clone(), event.orphans), (one(4..6), 0));
     assert_eq!(
         event.log,
@@ -272,21 +287,21 @@ fn a_dropped_message_takes_its_call_along_and_leaves_the_curve_alone() {
     assert_eq!(event.step, case.session.steps.len() - 1);
     assert_eq!(
         [4, 5].map(|m| fate(&marked, &outcome, m)),
-        [Fate::Dropped; 2]
+        [MessageStatus::Dropped; 2]
     );
     assert!(outcome.warnings.is_empty(), "{:?}", outcome.warnings);
 }
 
 #[test]
 fn of_two_calls_in_a_message_only_the_one_goes_whose_result_is_dropped() {
-    let case = case(&two_calls_in_one(), 100_000).with_by_hand(dropped(&[3]));
+    let case = case(&two_calls_in_one(), 100_000).with_manual_edits(dropped(&[3]));
     let outcome = played(&case, "none", &[]);
-    assert_eq!(fate(&case, &outcome, 3), Fate::Dropped);
-    assert_eq!(fate(&case, &outcome, 4), Fate::Kept);
-    let removed = PartFate::Removed { event: 0 };
+    assert_eq!(fate(&case, &outcome, 3), MessageStatus::Dropped);
+    assert_eq!(fate(&case, &outcome, 4), MessageStatus::Kept);
+    let removed = PartStatus::Removed { event: 0 };
     assert_eq!(
         parts_of(&outcome, 2),
-        [PartFate::Kept, removed, PartFate::Kept]
+        [PartStatus::Kept, removed, PartStatus::Kept]
     );
 }
 
@@ -299,9 +314,12 @@ fn a_message_that_says_nothing_any_more_goes_with_its_pair() {
     talk.message(Role::Assistant, vec![text("There it is.")]);
     let case = case(&talk, 100_000);
     for message in [2, 3] {
-        let case = case.with_by_hand(dropped(&[message]));
+        let case = case.with_manual_edits(dropped(&[message]));
         let outcome = played(&case, "none", &[]);
-        assert_eq!([2, 3].map(|m| fate(&case, &outcome, m)), [Fate::Dropped; 2]);
+        assert_eq!(
+            [2, 3].map(|m| fate(&case, &outcome, m)),
+            [MessageStatus::Dropped; 2]
+        );
         assert_eq!(outcome.context.entries.len(), 3);
     }
 }
@@ -321,13 +339,13 @@ fn clearing_keeps_calls_and_seals_and_puts_one_marker_for_texts_and_one_a_result
     talk.message(Role::Assistant, vec![thought(64), text("A boat.")]);
     talk.message(Role::User, vec![picture(None), picture(None)]);
     talk.message(Role::Assistant, vec![text("Two boats.")]);
-    let case = case(&talk, 100_000).with_by_hand(cleared(&[1, 2, 3, 4, 5]));
+    let case = case(&talk, 100_000).with_manual_edits(cleared(&[1, 2, 3, 4, 5]));
     let outcome = played(&case, "none", &[]);
     let (put, gone) = (
-        PartFate::Cleared { marker: 0 },
-        PartFate::Removed { event: 0 },
+        PartStatus::Cleared { marker: 0 },
+        PartStatus::Removed { event: 0 },
     );
-    let kept = PartFate::Kept;
+    let kept = PartStatus::Kept;
     assert_eq!(
         parts_of(&outcome, 1),
         [put.clone(), gone.clone(), gone.clone()]
@@ -340,7 +358,7 @@ fn clearing_keeps_calls_and_seals_and_puts_one_marker_for_texts_and_one_a_result
         panic!("{}", event_words(&outcome));
     };
     assert_eq!((event.action, event.messages.clone()), ("clear", one(1..6)));
-    assert_eq!(&*outcome.context.markers[0].text, "[cleared by hand]");
+    assert_eq!(&*outcome.context.markers[0].text, "[cleared manually]");
     let managed = ExecutedContext::new(outcome.context)
         .unwrap()
         .managed(&case.session);
@@ -357,7 +375,7 @@ fn what_cannot_be_done_by_hand_is_said_and_the_rest_is_done() {
     talk.turn(2, 20).message(Role::Assistant, vec![thought(64)]);
     talk.turn(2, 20);
     // 1 is the request; 2, 3 and 4, 5 are pairs; 6 an answer, 7 a thought alone.
-    let case = case(&talk, 100_000).with_by_hand(ByHand {
+    let case = case(&talk, 100_000).with_manual_edits(ManualEdits {
         pinned: vec![5, 6],
         cleared: vec![0, 2, 6, 7, 1],
         dropped: vec![0, 3, 4, 6],
@@ -377,18 +395,21 @@ fn what_cannot_be_done_by_hand_is_said_and_the_rest_is_done() {
         ]
     );
     // Message 3 went with its result: that it was to be cleared, too, needs no word.
-    assert_eq!([2, 3].map(|m| fate(&case, &outcome, m)), [Fate::Dropped; 2]);
-    assert_eq!(fate(&case, &outcome, 1), Fate::Cleared);
+    assert_eq!(
+        [2, 3].map(|m| fate(&case, &outcome, m)),
+        [MessageStatus::Dropped; 2]
+    );
+    assert_eq!(fate(&case, &outcome, 1), MessageStatus::Cleared);
     assert_eq!(by_hand(&outcome).len(), 2);
 }
 
 #[test]
 fn what_the_policy_took_before_is_named_with_the_stage_that_did() {
     let case = case(&Talk::tool_calls(30, 100), 2_000);
-    let marked = case.with_by_hand(ByHand {
+    let marked = case.with_manual_edits(ManualEdits {
         dropped: vec![2, 3, 4],
         cleared: vec![61],
-        ..ByHand::default()
+        ..ManualEdits::default()
     });
     let outcome = played(&marked, "truncate", &[("keep_recent", 3.0)]);
     let event = &outcome.events[0];
@@ -400,12 +421,12 @@ fn what_the_policy_took_before_is_named_with_the_stage_that_did() {
         panic!("{:?}", outcome.warnings);
     };
     assert!(warning.starts_with(&taken), "{warning}");
-    assert_eq!(fate(&marked, &outcome, 61), Fate::Cleared);
+    assert_eq!(fate(&marked, &outcome, 61), MessageStatus::Cleared);
 }
 
 #[test]
 fn what_is_cleared_already_is_cleared_once() {
-    let case = case(&Talk::turns(6, 5, 200), 8_000).with_by_hand(cleared(&[3]));
+    let case = case(&Talk::turns(6, 5, 200), 8_000).with_manual_edits(cleared(&[3]));
     let knobs = [
         ("prune_protect", 500.0),
         ("prune_minimum", 300.0),
@@ -422,7 +443,7 @@ fn what_is_cleared_already_is_cleared_once() {
 #[test]
 fn marks_of_messages_that_come_later_mean_nothing_at_an_earlier_call() {
     let case = case(&Talk::tool_calls(6, 100), 100_000);
-    let marked = case.with_by_hand(ByHand {
+    let marked = case.with_manual_edits(ManualEdits {
         pinned: vec![11],
         cleared: vec![12, 3],
         dropped: vec![9, 1_000],
@@ -443,10 +464,10 @@ fn a_pin_on_what_the_source_itself_compacted_is_said_to_be_in_vain() {
     let mut talk = Talk::tool_calls(8, 100);
     talk.compact_before(10, "So far: five files were read.");
     // The summary is message 10.
-    let case = case(&talk, 100_000).with_by_hand(ByHand {
+    let case = case(&talk, 100_000).with_manual_edits(ManualEdits {
         pinned: vec![3],
         dropped: vec![4, 10, 14],
-        ..ByHand::default()
+        ..ManualEdits::default()
     });
     let policy = policy("none");
     let now = Schedule::Now { force: false };
@@ -488,15 +509,15 @@ fn what_a_person_does_by_hand_is_no_finding_about_the_policy() {
         let outcome = simulate(case, &policy, &knobs, None);
         findings(case, &policy, &knobs, &outcome)
     };
-    assert_eq!(found(&case.with_by_hand(dropped(&all))), found(&case));
+    assert_eq!(found(&case.with_manual_edits(dropped(&all))), found(&case));
     // A marker may weigh more than a short text.
-    assert_eq!(found(&case.with_by_hand(cleared(&[1]))), found(&case));
+    assert_eq!(found(&case.with_manual_edits(cleared(&[1]))), found(&case));
 }
 
 #[test]
 fn marks_are_sorted_and_counted_once() {
-    let case = case(&Talk::tool_calls(3, 10), 100_000).with_by_hand(cleared(&[5, 1, 5, 3]));
-    assert_eq!(case.by_hand.cleared, [1, 3, 5]);
+    let case = case(&Talk::tool_calls(3, 10), 100_000).with_manual_edits(cleared(&[5, 1, 5, 3]));
+    assert_eq!(case.manual_edits.cleared, [1, 3, 5]);
 }
 
 /// One range of messages.

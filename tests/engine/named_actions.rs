@@ -9,20 +9,24 @@
 use crate::conversation::{Talk, case};
 use plimsoll::chat::{Ask, ChatMessage, Dialogue, Heard, Shape, Wants};
 use plimsoll::engine::{
-    Answer, Case, Did, EntryBody, Fate, MessageEdit, NamedAction, NamedMeter, Outcome, Policy,
-    Registry, Reply, Request, Rewrite, Rewritten, Scene, Schedule, drive, simulate,
+    Answer, Case, Did, EntryBody, MessageEdit, MessageStatus, NamedAction, NamedMeter, Outcome,
+    Policy, Registry, Reply, Request, Rewrite, RewriteInput, Rewritten, Schedule, drive, simulate,
 };
 use plimsoll::units::Tokens;
 use std::sync::Arc;
 
 /// What the rules of these tests do with a scene.
-type Rule = fn(Scene<'_>, &mut Dialogue<'_>) -> Result<Rewritten, Wants>;
+type Rule = fn(RewriteInput<'_>, &mut Dialogue<'_>) -> Result<Rewritten, Wants>;
 
 #[derive(Debug)]
 struct ByRule(Rule);
 
 impl Rewrite for ByRule {
-    fn rewrite(&self, scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, Wants> {
         (self.0)(scene, dialogue)
     }
 }
@@ -94,7 +98,7 @@ fn changed(messages: Vec<ChatMessage>) -> Rewritten {
 }
 
 /// Keeps instructions and the newest messages; a notice stands for the rest.
-fn drop_oldest(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+fn drop_oldest(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
     let keep = scene.count("keep");
     let n_gone = (scene.messages.len() - 1).saturating_sub(keep);
     let mut messages = scene.messages;
@@ -106,7 +110,7 @@ fn drop_oldest(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Want
     Ok(changed(messages.into_vec()))
 }
 
-fn cut_result(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+fn cut_result(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
     let keep = scene.count("keep");
     let cut = |message: &ChatMessage| {
         let text = message.text().unwrap_or_default();
@@ -126,7 +130,7 @@ fn cut_result(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants
     ))
 }
 
-fn empty_results(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+fn empty_results(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
     let empty = |m: &ChatMessage| {
         if m.is("tool") {
             m.with_text("[gone]")
@@ -138,7 +142,7 @@ fn empty_results(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wa
 }
 
 /// Of all but the newest messages leaves some out and empties results.
-fn thin_out_by_edits(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+fn thin_out_by_edits(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
     let n_old = scene.messages.len().saturating_sub(scene.count("keep"));
     let old = scene.messages[..n_old].iter().enumerate().skip(1);
     let edit = |(at, message): (usize, &ChatMessage)| match at % 5 {
@@ -157,7 +161,7 @@ fn thin_out_by_edits(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten
 }
 
 /// The same as a whole.
-fn thin_out(scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+fn thin_out(scene: RewriteInput<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
     let messages = scene.messages.clone();
     let done = thin_out_by_edits(scene, dialogue)?;
     Ok(Rewritten {
@@ -168,7 +172,7 @@ fn thin_out(scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, 
 }
 
 /// Asks twice and puts both answers in the place of everything but the newest messages.
-fn two_summaries(scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+fn two_summaries(scene: RewriteInput<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
     let keep = scene.count("keep");
     if scene.messages.len() < keep + 3 {
         return Ok(Rewritten::default());
@@ -193,7 +197,7 @@ fn two_summaries(scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewrit
     Ok(changed(messages))
 }
 
-fn note_to_newest(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+fn note_to_newest(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
     let mut messages = scene.messages;
     let newest = messages.iter_mut().rev().find(|m| m.is("user"));
     if let Some(message) = newest {
@@ -204,7 +208,7 @@ fn note_to_newest(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, W
 }
 
 /// Counts its own firings in memory and gives up at the third.
-fn count_and_give_up(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+fn count_and_give_up(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
     let count = scene.memory["count"].as_u64().unwrap_or(0) + 1;
     Ok(Rewritten {
         fired: true,
@@ -245,9 +249,9 @@ fn a_notice_stands_for_all_that_an_action_left_out_in_both_shapes() {
         assert!(outcome.compactions > 1, "{action}");
         let (written, _) = outcome.context.written().next().expect("a notice");
         assert!(written.text.ends_with("messages are gone"));
-        let fates = outcome.context.fates(case.session.messages.len());
-        assert_eq!(fates[0].0, Fate::Kept, "instructions stay");
-        assert_eq!(fates[1].0, Fate::Dropped);
+        let fates = outcome.context.statuses(case.session.messages.len());
+        assert_eq!(fates[0].0, MessageStatus::Kept, "instructions stay");
+        assert_eq!(fates[1].0, MessageStatus::Dropped);
     }
 }
 
@@ -266,8 +270,13 @@ fn a_result_is_cut_before_it_joins_the_context() {
     );
     assert_eq!(outcome.events.len(), 9);
     assert!(outcome.samples[3].tokens < untouched.samples[3].tokens - Tokens(200));
-    let cut = outcome.context.fates(case.session.messages.len());
-    assert_eq!(cut.iter().filter(|(fate, _)| *fate == Fate::Cut).count(), 9);
+    let cut = outcome.context.statuses(case.session.messages.len());
+    assert_eq!(
+        cut.iter()
+            .filter(|(fate, _)| *fate == MessageStatus::Cut)
+            .count(),
+        9
+    );
 }
 
 #[test]
@@ -360,8 +369,8 @@ fn an_action_asks_as_often_as_it_needs_and_lands_once_it_has_all_answers() {
     let (written, _) = outcome.context.written().next().expect("a summary");
     assert_eq!(&*written.text, "answer 1 / answer 2");
     assert!(outcome.events[0].request.is_some() && !written.is_predicted);
-    let fates = outcome.context.fates(case.session.messages.len());
-    assert_eq!(fates[2].0, Fate::Summarized);
+    let fates = outcome.context.statuses(case.session.messages.len());
+    assert_eq!(fates[2].0, MessageStatus::Summarized);
     let predicted = run(&case, &policy);
     assert!(predicted.context.written().all(|(w, _)| w.is_predicted));
 }
@@ -392,8 +401,8 @@ fn a_note_added_to_a_message_leaves_it_kept() {
     );
     assert!(outcome.events[0].after > outcome.events[0].before);
     assert_eq!(
-        outcome.context.fates(case.session.messages.len())[1].0,
-        Fate::Kept
+        outcome.context.statuses(case.session.messages.len())[1].0,
+        MessageStatus::Kept
     );
 }
 

@@ -2,8 +2,8 @@
 
 use crate::conversation::{Talk, case, part, text};
 use plimsoll::engine::{
-    Answer, Case, EntryBody, Estimator, ExecutedContext, Outcome, PartFate, Policy, Reply, Request,
-    Schedule, WindowPlan, WindowSource, drive, simulate,
+    Answer, Case, EntryBody, Estimator, ExecutedContext, Outcome, PartStatus, Policy, Reply,
+    Request, Schedule, WindowPlan, WindowSource, drive, simulate,
 };
 use plimsoll::formats::{self, Input};
 use plimsoll::presets::native::Native;
@@ -39,7 +39,7 @@ fn small_case(session: Session, window: u64) -> Case {
     let ledger =
         TokenLedger::count(&session, counter, &Progress::default()).expect("nobody cancels");
     let n = session.steps.len();
-    let windows = WindowPlan::constant(Tokens(window), n, WindowSource::ByHand);
+    let windows = WindowPlan::constant(Tokens(window), n, WindowSource::User);
     Case::new(Arc::new(session), ledger, windows)
 }
 
@@ -179,11 +179,11 @@ fn tokens_are_kept(case: &Case, preset: &Preset, outcome: &Outcome) -> Result<()
                 let parts = case.session.messages[edited.message as usize].parts.clone();
                 let fates = parts.zip(edited.parts.as_slice());
                 let weights = fates.map(|(part, fate)| match fate {
-                    PartFate::Kept => case.ledger.part(part).0,
-                    PartFate::Cleared { marker } => {
+                    PartStatus::Kept => case.ledger.part(part).0,
+                    PartStatus::Cleared { marker } => {
                         u64::from(context.markers[*marker as usize].tokens)
                     }
-                    PartFate::Removed { .. } => 0,
+                    PartStatus::Removed { .. } => 0,
                 });
                 weights.sum()
             }

@@ -2,7 +2,7 @@
 
 use crate::conversation::{Talk, case, event_words};
 use plimsoll::engine::{Answer, Case, Estimator, Hook, Outcome, Poll, Reply, Request, Run};
-use plimsoll::engine::{Entry, Fate, Idle, Policy, Schedule, drive, recorded, simulate};
+use plimsoll::engine::{Entry, Idle, MessageStatus, Policy, Schedule, drive, recorded, simulate};
 use plimsoll::exec::{LoadOptions, load};
 use plimsoll::presets;
 use plimsoll::session::{RecordedCompaction, Role};
@@ -113,11 +113,11 @@ fn prune_clears_old_results_spares_recent_turns_and_keeps_every_message() {
     let outcome = simulate(&case, &policy, &values, None);
     assert!(outcome.compactions >= 1);
     outcome.context.check(&case).expect("the books balance");
-    let fates = outcome.context.fates(case.session.messages.len());
+    let fates = outcome.context.statuses(case.session.messages.len());
     assert!(
         fates
             .iter()
-            .all(|(fate, _)| matches!(fate, Fate::Kept | Fate::Cleared))
+            .all(|(fate, _)| matches!(fate, MessageStatus::Kept | MessageStatus::Cleared))
     );
     let last_turns = case.session.turns - 1;
     let spared = case
@@ -126,7 +126,11 @@ fn prune_clears_old_results_spares_recent_turns_and_keeps_every_message() {
         .iter()
         .zip(&fates)
         .filter(|(m, _)| m.turn >= last_turns);
-    assert!(spared.into_iter().all(|(_, (fate, _))| *fate == Fate::Kept));
+    assert!(
+        spared
+            .into_iter()
+            .all(|(_, (fate, _))| *fate == MessageStatus::Kept)
+    );
     for event in &outcome.events {
         assert!(event.before.0 - event.after.0 > 300, "{event:?}");
     }

@@ -4,7 +4,7 @@
 use crate::conversation::{Talk, part, text};
 use plimsoll::analysis::{Finding, FindingKind, findings};
 use plimsoll::engine::{
-    ByHand, Case, Halt, KnobValues, Outcome, Policy, Sample, recorded, simulate,
+    Case, Halt, KnobValues, ManualEdits, Outcome, Policy, Sample, recorded, simulate,
 };
 use plimsoll::exec::{LoadOptions, load};
 use plimsoll::presets::{self, PRESETS};
@@ -514,7 +514,7 @@ fn what_a_person_marked_is_told_whole_in_a_redacted_report_too() {
     let case = sample_case(&path);
     let n_messages = case.session.messages.len();
     let nth = |nth: usize| (0..n_messages).filter(move |m| m % 3 == nth).collect();
-    let case = case.with_by_hand(ByHand {
+    let case = case.with_manual_edits(ManualEdits {
         pinned: nth(0),
         cleared: (0..n_messages).collect(),
         dropped: nth(1),
@@ -538,13 +538,13 @@ fn what_a_person_marked_is_told_whole_in_a_redacted_report_too() {
     );
     let events = redacted.lanes.iter().flat_map(|lane| &lane.events);
     let by_hand: Vec<_> = events
-        .filter(|e| e.stage.to_string() == "by hand")
+        .filter(|e| e.stage.to_string() == "manually")
         .collect();
-    assert!(by_hand.len() >= 4 && by_hand.iter().all(|e| e.why.to_string() == "by hand"));
+    assert!(by_hand.len() >= 4 && by_hand.iter().all(|e| e.why.to_string() == "manually"));
     let logs = by_hand.iter().flat_map(|e| &e.log).map(ToString::to_string);
     assert!(logs.clone().count() > 0 && logs.clone().all(|l| !l.contains('…')));
     let removals = redacted.lanes.iter().flat_map(|lane| &lane.removed);
-    let by_hand = |stage: &Shown| stage.to_string() == "by hand";
+    let by_hand = |stage: &Shown| stage.to_string() == "manually";
     assert!(
         removals
             .filter(|r| r.stage.as_ref().is_some_and(by_hand))
@@ -575,9 +575,9 @@ fn a_report_tells_settings_beliefs_and_what_each_message_went_for() {
     assert!(belief.counted < belief.truly && belief.believed.is_some());
     for (lane, played) in report.lanes.iter().zip(&lanes) {
         let context = &played.outcome.context;
-        let fates = context.fates(case.session.messages.len());
+        let fates = context.statuses(case.session.messages.len());
         let gone = fates.iter().filter(|(fate, _)| {
-            use plimsoll::engine::Fate::{Cleared, Cut, Dropped, Summarized};
+            use plimsoll::engine::MessageStatus::{Cleared, Cut, Dropped, Summarized};
             matches!(fate, Cleared | Cut | Dropped | Summarized)
         });
         let told: usize = lane.removed.iter().map(|r| r.messages).sum();

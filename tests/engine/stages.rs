@@ -1,7 +1,7 @@
 //! Words of stages that several agents need, each on a small session made by hand.
 
 use crate::conversation::{Talk, case, event_words, pairs_are_whole};
-use plimsoll::engine::{Case, Entry, Fate, Outcome, simulate};
+use plimsoll::engine::{Case, Entry, MessageStatus, Outcome, simulate};
 use plimsoll::presets;
 use plimsoll::session::Role;
 
@@ -29,8 +29,8 @@ fn left(outcome: &Outcome) -> Vec<u32> {
     entries.filter_map(Entry::message).collect()
 }
 
-fn fates(case: &Case, outcome: &Outcome) -> Vec<Fate> {
-    let fates = outcome.context.fates(case.session.messages.len());
+fn fates(case: &Case, outcome: &Outcome) -> Vec<MessageStatus> {
+    let fates = outcome.context.statuses(case.session.messages.len());
     fates.into_iter().map(|(fate, _)| fate).collect()
 }
 
@@ -124,7 +124,7 @@ fn all_but_the_newest_results_are_cleared() {
     let outcome = play(&case, &clear("keep = [\"last_results(2)\"]"));
     let cleared: Vec<_> = (0..)
         .zip(fates(&case, &outcome))
-        .filter(|(_, f)| *f == Fate::Cleared)
+        .filter(|(_, f)| *f == MessageStatus::Cleared)
         .map(|(m, _)| m)
         .collect();
     assert_eq!(cleared, [3, 5, 7]);
@@ -152,7 +152,7 @@ fn results_of_other_tools_are_neither_cleared_nor_counted() {
         let outcome = play(&case, &clear(take));
         let fates = fates(&case, &outcome);
         (0..fates.len())
-            .filter(|m| fates[*m] == Fate::Cleared)
+            .filter(|m| fates[*m] == MessageStatus::Cleared)
             .collect()
     };
     // 3, 5 and 7 are results of read, 10 of write_file.
@@ -192,7 +192,7 @@ fn only_what_the_very_same_call_returned_again_is_cleared() {
     let outcome = play(&case, &clear("repeated = true"));
     let fates = fates(&case, &outcome);
     let cleared: Vec<_> = (0..fates.len())
-        .filter(|m| fates[*m] == Fate::Cleared)
+        .filter(|m| fates[*m] == MessageStatus::Cleared)
         .collect();
     assert_eq!(cleared, [6], "the first of the two reads of a");
     assert_eq!(outcome.events.len(), 1);
@@ -210,13 +210,18 @@ fn a_result_that_was_cut_can_still_be_cleared_and_weighs_what_is_left() {
     let case = case(&Talk::tool_calls(4, 100), 100_000);
     let cut = play(&case, CUT);
     assert_eq!(cut.events.len(), 4);
-    assert!(fates(&case, &cut).contains(&Fate::Cut));
+    assert!(fates(&case, &cut).contains(&MessageStatus::Cut));
     let both = format!("{CUT}{}", clear("keep = [\"last_results(1)\"]"));
     let outcome = play(&case, &both);
     let fates = fates(&case, &outcome);
     assert_eq!(
         [fates[3], fates[5], fates[7], fates[9]],
-        [Fate::Cleared, Fate::Cleared, Fate::Cleared, Fate::Cut]
+        [
+            MessageStatus::Cleared,
+            MessageStatus::Cleared,
+            MessageStatus::Cleared,
+            MessageStatus::Cut
+        ]
     );
     let whole = format!("{CUT}{}", clear("keep = [\"last_tool_tokens(1000)\"]"));
     assert_eq!(
@@ -229,15 +234,15 @@ fn a_result_that_was_cut_can_still_be_cleared_and_weighs_what_is_left() {
 #[test]
 fn a_pinned_result_is_not_cut() {
     let case = case(&Talk::tool_calls(3, 100), 100_000);
-    let pins = plimsoll::engine::ByHand {
+    let pins = plimsoll::engine::ManualEdits {
         pinned: vec![5],
-        ..plimsoll::engine::ByHand::default()
+        ..plimsoll::engine::ManualEdits::default()
     };
-    let outcome = play(&case.with_by_hand(pins), CUT);
+    let outcome = play(&case.with_manual_edits(pins), CUT);
     let fates = fates(&case, &outcome);
     assert_eq!(
         [fates[3], fates[5], fates[7]],
-        [Fate::Cut, Fate::Kept, Fate::Cut]
+        [MessageStatus::Cut, MessageStatus::Kept, MessageStatus::Cut]
     );
 }
 

@@ -1,8 +1,8 @@
 //! Exports as a whole: sidecars, files that a policy writes, and the way back to the source.
 
 use plimsoll::engine::{
-    Answer, ByHand, Case, Estimator, Reply, Request, Sample, Schedule, WindowPlan, WindowSource,
-    drive, simulate,
+    Answer, Case, Estimator, ManualEdits, Reply, Request, Sample, Schedule, WindowPlan,
+    WindowSource, drive, simulate,
 };
 use plimsoll::exec::{ExportJob, Exported, LoadOptions, Loaded, Summarizer, export, load, restore};
 use plimsoll::formats;
@@ -144,9 +144,9 @@ fn a_copy_without_a_message_is_refused_and_leaves_no_file() {
     policy.set(&mut clears.knobs, "clear_context", 1.0).unwrap();
     let mut drops = job(&source, "none", folder.path().join("out.jsonl"));
     let dropped = (0..drops.case.session.messages.len()).collect();
-    drops.case = drops.case.with_by_hand(ByHand {
+    drops.case = drops.case.with_manual_edits(ManualEdits {
         dropped,
-        ..ByHand::default()
+        ..ManualEdits::default()
     });
     for job in [clears, drops] {
         let why = export(&job).unwrap_err();
@@ -201,7 +201,7 @@ fn every_sample_comes_back_byte_for_byte_after_any_strategy() {
 }
 
 /// Messages are cleared, pinned, left, dropped and left in turn; instructions and the first request stay.
-fn marked_in_turn(job: &ExportJob) -> ByHand {
+fn marked_in_turn(job: &ExportJob) -> ManualEdits {
     let first = job.case.index.first_user.map_or(0, |m| m as usize);
     let messages = &job.case.session.messages;
     // What the source's own summary says stays, too: where the conversation begins with it nobody else may.
@@ -209,7 +209,7 @@ fn marked_in_turn(job: &ExportJob) -> ByHand {
         let nth = (first + 1..messages.len()).filter(move |m| m % 5 == nth);
         nth.filter(|m| messages[*m].in_history).collect()
     };
-    ByHand {
+    ManualEdits {
         cleared: every(1),
         pinned: every(2),
         dropped: every(4),
@@ -225,7 +225,7 @@ fn what_was_edited_by_hand_without_any_policy_comes_back_byte_for_byte() {
             let output = folder.path().join(format!("{idx}-{n_written}.out"));
             let mut job = job(&source, "none", output.clone());
             job.schedule = schedule;
-            job.case = job.case.with_by_hand(marked_in_turn(&job));
+            job.case = job.case.with_manual_edits(marked_in_turn(&job));
             let exported = export(&job).unwrap();
             all_ok(&exported);
             let (before, after) = (exported.before, exported.after);
@@ -236,19 +236,19 @@ fn what_was_edited_by_hand_without_any_policy_comes_back_byte_for_byte() {
             let lines = removed
                 .lines()
                 .map(|line| serde_json::from_str(line).unwrap());
-            let by_hand = |line: &Value| line["stage"] == "by hand" && line["why"] == "by hand";
+            let by_hand = |line: &Value| line["stage"] == "manually" && line["why"] == "manually";
             stages += lines.filter(by_hand).count();
             let manifest: Value =
                 serde_json::from_slice(&fs::read(&sidecars.manifest).unwrap()).unwrap();
             let dropped = job
                 .case
-                .by_hand
+                .manual_edits
                 .dropped
                 .iter()
                 .map(|m| m + 1)
                 .collect::<Vec<_>>();
             assert_eq!(manifest["by_hand"]["dropped"], json!(dropped));
-            assert_eq!(manifest["events"][0]["stage"], "by hand");
+            assert_eq!(manifest["events"][0]["stage"], "manually");
             let back = output.with_extension("back");
             restore(&output, Some(&back)).unwrap();
             assert_eq!(
@@ -510,7 +510,7 @@ fn a_run_with_real_summaries_of_the_predicted_size_is_the_simulated_run_event_fo
         let total = whole.ledger.total().0;
         let steps = whole.session.steps.len();
         let window =
-            WindowPlan::constant(Tokens((total / 2).max(4_000)), steps, WindowSource::ByHand);
+            WindowPlan::constant(Tokens((total / 2).max(4_000)), steps, WindowSource::User);
         let case = whole.with_windows(window);
         for preset in presets::PRESETS {
             let policy = preset.policy().unwrap();

@@ -19,7 +19,7 @@ pub struct WindowPlan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowSource {
     /// Set by the user.
-    ByHand,
+    User,
     /// Recorded in the file.
     Recorded,
     /// From the table of models.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// it. Clearing and dropping apply to the context where the run ends, so everything before is the policy's own. Edits
 /// of messages that were not sent by then have no effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ByHand {
+pub struct ManualEdits {
     /// Messages that no stage removes, with the calls and results that they need.
     pub pinned: Vec<usize>,
     /// Messages whose texts, results and images are cleared; calls and pairs stay.
@@ -20,7 +20,7 @@ pub struct ByHand {
     pub dropped: Vec<usize>,
 }
 
-impl ByHand {
+impl ManualEdits {
     /// Returns whether there are no manual edits.
     pub fn is_empty(&self) -> bool {
         self.pinned.is_empty() && self.cleared.is_empty() && self.dropped.is_empty()
@@ -38,11 +38,11 @@ impl ByHand {
 impl Case {
     /// Returns the same session with these manual edits, in any order.
     #[must_use]
-    pub fn with_by_hand(&self, by_hand: ByHand) -> Self {
-        let by_hand = by_hand.sorted();
+    pub fn with_manual_edits(&self, manual_edits: ManualEdits) -> Self {
+        let manual_edits = manual_edits.sorted();
         Self {
-            pins: Arc::new(Pins::new(&self.session, &self.index, &by_hand.pinned)),
-            by_hand: Arc::new(by_hand),
+            pins: Arc::new(Pins::new(&self.session, &self.index, &manual_edits.pinned)),
+            manual_edits: Arc::new(manual_edits),
             ..self.clone()
         }
     }

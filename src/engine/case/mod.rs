@@ -14,7 +14,7 @@ use crate::tokens::TokenLedger;
 use crate::units::Tokens;
 use budget::WindowPlan;
 use index::SessionIndex;
-use manual_edits::{ByHand, Pins};
+use manual_edits::{ManualEdits, Pins};
 use memo::Memo;
 use meter_column::MeterColumn;
 use provider_error::ProviderError;
@@ -34,8 +34,8 @@ pub struct Case {
     pub restarts: Arc<[usize]>,
     /// Provider errors that the user placed: at most one per call, by call.
     pub errors: Arc<[ProviderError]>,
-    /// Manual edits, set by [`Case::with_by_hand`].
-    pub by_hand: Arc<ByHand>,
+    /// Manual edits, set by [`Case::with_manual_edits`].
+    pub manual_edits: Arc<ManualEdits>,
     /// Location of the files that a policy writes.
     pub storage: Storage,
     /// Precomputed facts about the session.
@@ -65,7 +65,7 @@ impl Case {
             windows,
             restarts: Arc::default(),
             errors: Arc::default(),
-            by_hand: Arc::default(),
+            manual_edits: Arc::default(),
             storage: Storage::default(),
             index,
             pins: Arc::default(),

@@ -1,6 +1,6 @@
 //! A context without predicted text: the only kind that can be exported.
 
-use super::{Context, Edited, EntryBody, Marker, PartFate};
+use super::{Context, Edited, EntryBody, Marker, PartStatus};
 use crate::session::{Managed, ManagedEntry, ManagedPart, Session};
 
 /// A context without predicted text.
@@ -61,13 +61,13 @@ fn edited_entry(session: &Session, edited: &Edited, markers: &[Marker]) -> Manag
         .parts
         .clone()
         .zip(edited.parts.as_slice());
-    let parts = parts.filter_map(|(part, fate)| match fate {
-        PartFate::Kept => Some(ManagedPart::Kept { part }),
-        PartFate::Cleared { marker } => Some(ManagedPart::Replaced {
+    let parts = parts.filter_map(|(part, status)| match status {
+        PartStatus::Kept => Some(ManagedPart::Kept { part }),
+        PartStatus::Cleared { marker } => Some(ManagedPart::Replaced {
             part,
             text: markers[*marker as usize].text.to_string(),
         }),
-        PartFate::Removed { .. } => None,
+        PartStatus::Removed { .. } => None,
     });
     ManagedEntry::Edited {
         message,

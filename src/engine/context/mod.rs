@@ -9,7 +9,7 @@ pub(super) mod sums;
 pub(super) mod taken;
 pub(super) mod working;
 
-pub use parts::{Left, Marker, PartFate, PartFates};
+pub use parts::{Left, Marker, PartStatus, PartStatuses};
 
 use crate::chat::Block;
 use crate::engine::case::Case;
@@ -63,7 +63,7 @@ pub struct Edited {
     /// Index of the message.
     pub message: u32,
     /// State of its parts, in order.
-    pub parts: PartFates,
+    pub parts: PartStatuses,
 }
 
 /// A message that a policy wrote.
@@ -98,7 +98,7 @@ pub struct Dropped {
 
 /// State of one message of the session, for the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Fate {
+pub enum MessageStatus {
     /// In the context, unchanged.
     Kept,
     /// In the context, with content cleared.
@@ -120,51 +120,51 @@ impl Context {
     }
 
     /// Returns the state of every message of the session and its true tokens in this context, by message.
-    pub fn fates(&self, n_messages: usize) -> Vec<(Fate, u32)> {
-        let mut fates = vec![(Fate::Absent, 0); n_messages];
-        let mut cover = |ranges: &[Range<u32>], fate| {
+    pub fn statuses(&self, n_messages: usize) -> Vec<(MessageStatus, u32)> {
+        let mut statuses = vec![(MessageStatus::Absent, 0); n_messages];
+        let mut cover = |ranges: &[Range<u32>], status| {
             for message in ranges.iter().cloned().flatten() {
-                fates[message as usize] = (fate, 0);
+                statuses[message as usize] = (status, 0);
             }
         };
         for dropped in &self.dropped {
-            let fate = if dropped.is_summarized {
-                Fate::Summarized
+            let status = if dropped.is_summarized {
+                MessageStatus::Summarized
             } else {
-                Fate::Dropped
+                MessageStatus::Dropped
             };
-            cover(std::slice::from_ref(&dropped.messages), fate);
+            cover(std::slice::from_ref(&dropped.messages), status);
         }
         for entry in &self.entries {
             if let EntryBody::Written(written) = &entry.body {
-                cover(&written.covers, written.kind.fate());
+                cover(&written.covers, written.kind.status());
             }
         }
         for entry in &self.entries {
             match &entry.body {
                 EntryBody::Original(message) => {
-                    fates[*message as usize] = (Fate::Kept, entry.tokens);
+                    statuses[*message as usize] = (MessageStatus::Kept, entry.tokens);
                 }
                 EntryBody::Edited(edited) => {
-                    fates[edited.message as usize] = (self.fate_of(edited), entry.tokens);
+                    statuses[edited.message as usize] = (self.status_of(edited), entry.tokens);
                 }
                 EntryBody::Written(_) => {}
             }
         }
-        fates
+        statuses
     }
 
     /// Returns the state of a message with some parts changed: the most severe state of its parts.
-    fn fate_of(&self, edited: &Edited) -> Fate {
-        let left = |fate: &PartFate| match fate {
-            PartFate::Kept => Left::All,
-            PartFate::Cleared { marker } => self.markers[*marker as usize].left,
-            PartFate::Removed { .. } => Left::Nothing,
+    fn status_of(&self, edited: &Edited) -> MessageStatus {
+        let left = |status: &PartStatus| match status {
+            PartStatus::Kept => Left::All,
+            PartStatus::Cleared { marker } => self.markers[*marker as usize].left,
+            PartStatus::Removed { .. } => Left::Nothing,
         };
         match edited.parts.as_slice().iter().map(left).min() {
-            Some(Left::All) | None => Fate::Kept,
-            Some(Left::Some) => Fate::Cut,
-            Some(Left::Nothing) => Fate::Cleared,
+            Some(Left::All) | None => MessageStatus::Kept,
+            Some(Left::Some) => MessageStatus::Cut,
+            Some(Left::Nothing) => MessageStatus::Cleared,
         }
     }
 
@@ -174,8 +174,8 @@ impl Context {
             EntryBody::Edited(edited) => Some(edited.parts.as_slice()),
             _ => None,
         });
-        edited.flatten().filter_map(|fate| match fate {
-            PartFate::Cleared { marker } => Some(&self.markers[*marker as usize]),
+        edited.flatten().filter_map(|status| match status {
+            PartStatus::Cleared { marker } => Some(&self.markers[*marker as usize]),
             _ => None,
         })
     }
@@ -280,13 +280,13 @@ impl Entry {
                 .for_each(|(kind, tokens)| give(kind, tokens)),
             EntryBody::Edited(edited) => {
                 let weights = parts(edited.message).map(weight);
-                for ((kind, tokens), fate) in weights.zip(edited.parts.as_slice()) {
-                    let kind = if *fate == PartFate::Kept {
+                for ((kind, tokens), status) in weights.zip(edited.parts.as_slice()) {
+                    let kind = if *status == PartStatus::Kept {
                         kind
                     } else {
                         Kind::Notice
                     };
-                    give(kind, fate.tokens(tokens, markers));
+                    give(kind, status.tokens(tokens, markers));
                 }
             }
             EntryBody::Written(written) => give(written.kind.kind(), self.tokens),
@@ -296,10 +296,10 @@ impl Entry {
 
 impl WrittenKind {
     /// Returns the state of the messages it covers.
-    fn fate(self) -> Fate {
+    fn status(self) -> MessageStatus {
         match self {
-            Self::Summary => Fate::Summarized,
-            Self::Notice => Fate::Dropped,
+            Self::Summary => MessageStatus::Summarized,
+            Self::Notice => MessageStatus::Dropped,
         }
     }
 

@@ -16,12 +16,12 @@ pub(in crate::engine) struct Prefix<'a> {
     /// Its entries.
     n_entries: usize,
     /// Location of the prompt.
-    pub(in crate::engine) last: Last<'a>,
+    pub(in crate::engine) last: LastPrompt<'a>,
 }
 
 /// The common prefix of the prompt of a call and the last prompt.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::engine) struct Common {
+pub(in crate::engine) struct CommonPrefix {
     /// True tokens.
     pub(in crate::engine) tokens: Tokens,
     /// Entries.
@@ -32,7 +32,7 @@ pub(in crate::engine) struct Common {
 
 /// Location of the last call's prompt, possibly with more entries behind it.
 #[derive(Debug, Default)]
-pub(in crate::engine) enum Last<'a> {
+pub(in crate::engine) enum LastPrompt<'a> {
     /// In the context that stages receive.
     #[default]
     Working,
@@ -53,12 +53,12 @@ impl<'a> Prefix<'a> {
         working: &Working<'a>,
         (store, view): (Option<&Working<'a>>, Option<&Working<'a>>),
         tokens: Tokens,
-    ) -> Common {
+    ) -> CommonPrefix {
         let old = match &self.last {
-            Last::Working => None,
-            Last::Store => store,
-            Last::View => view,
-            Last::Old(old) => Some(&**old),
+            LastPrompt::Working => None,
+            LastPrompt::Store => store,
+            LastPrompt::View => view,
+            LastPrompt::Old(old) => Some(&**old),
         };
         let n_same = match old {
             None => working.changed.first().min(self.n_entries),
@@ -73,10 +73,10 @@ impl<'a> Prefix<'a> {
             }
         };
         let is_same_context = old.is_none();
-        self.last = Last::Working;
+        self.last = LastPrompt::Working;
         self.tokens = tokens;
         self.n_entries = working.context.entries.len();
-        Common {
+        CommonPrefix {
             tokens: unchanged.min(tokens),
             n_entries: n_same,
             is_same_context,

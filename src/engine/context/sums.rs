@@ -1,6 +1,6 @@
 //! Weights of a context and its pairs of calls and results, updated as entries are added and removed.
 
-use super::{Entry, EntryBody, Marker, PartFate};
+use super::{Entry, EntryBody, Marker, PartStatus};
 use crate::engine::case::Case;
 use crate::session::Kind;
 use std::sync::Arc;
@@ -120,8 +120,8 @@ impl Sums {
         entry.each_weight(case, markers, |kind, tokens| {
             weigh(&mut self.by_kind[kind.index()], u64::from(tokens));
         });
-        each_part(case, entry, |part, fate| {
-            if !matches!(fate, PartFate::Removed { .. }) {
+        each_part(case, entry, |part, status| {
+            if !matches!(status, PartStatus::Removed { .. }) {
                 self.pairs.change(case, part, &count);
             }
         });
@@ -150,7 +150,7 @@ impl Pairs {
 pub(in crate::engine) fn each_part(
     case: &Case,
     entry: &Entry,
-    mut give: impl FnMut(usize, &PartFate),
+    mut give: impl FnMut(usize, &PartStatus),
 ) {
     let Some(message) = entry.message() else {
         return;
@@ -158,9 +158,9 @@ pub(in crate::engine) fn each_part(
     let parts = case.index.parts(message as usize);
     match &entry.body {
         EntryBody::Edited(edited) => {
-            let fates = parts.zip(edited.parts.as_slice());
-            fates.for_each(|(part, fate)| give(part, fate));
+            let statuses = parts.zip(edited.parts.as_slice());
+            statuses.for_each(|(part, status)| give(part, status));
         }
-        _ => parts.for_each(|part| give(part, &PartFate::Kept)),
+        _ => parts.for_each(|part| give(part, &PartStatus::Kept)),
     }
 }

@@ -1,6 +1,6 @@
 //! The content of messages: the messages of the session and the written texts that they contain.
 
-use super::pieces::{Origin, Pieces, Said, pieces};
+use super::pieces::{Origin, PieceContent, Pieces, pieces};
 use crate::chat::ChatMessage;
 use crate::engine::case::Case;
 use crate::engine::context::taken::ranges;
@@ -25,13 +25,13 @@ pub(in crate::engine) fn contents(case: &Case, messages: &[ChatMessage]) -> Cont
     let mut of_session = Vec::new();
     for message in messages {
         let Pieces { known, new } = pieces(message);
-        for (origin, said) in known {
+        for (origin, content) in known {
             match origin {
                 Origin::Part(part) => {
                     of_session.push(case.index.message_of[part as usize]);
-                    contents.tokens += weight(case, part, said);
+                    contents.tokens += weight(case, part, content);
                 }
-                Origin::Entry(_) => contents.texts.push(said.to_text()),
+                Origin::Entry(_) => contents.texts.push(content.to_text()),
             }
         }
         contents.texts.extend(new);
@@ -46,10 +46,10 @@ pub(in crate::engine) fn contents(case: &Case, messages: &[ChatMessage]) -> Cont
     contents
 }
 
-fn weight(case: &Case, part: u32, said: Said<'_>) -> Tokens {
+fn weight(case: &Case, part: u32, content: PieceContent<'_>) -> Tokens {
     let original = &case.session.parts[part as usize].body;
-    match said {
-        Said::Text(text) if **text != *original.text() => case.ledger.weigh(text),
+    match content {
+        PieceContent::Text(text) if **text != *original.text() => case.ledger.weigh(text),
         _ => Tokens::from(case.ledger.truth.per_part[part as usize]),
     }
 }

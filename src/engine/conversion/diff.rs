@@ -1,7 +1,7 @@
 //! Differences that a named action made, computed from the messages before and after, so that only changed entries are
 //! updated.
 
-use super::pieces::{Origin, Said, each_origin, each_piece};
+use super::pieces::{Origin, PieceContent, each_origin, each_piece};
 use crate::chat::ChatMessage;
 use crate::engine::case::Case;
 use std::collections::{HashMap, HashSet};
@@ -17,7 +17,7 @@ pub(in crate::engine) struct Diff<'a> {
     /// Whether each message afterwards was in the list before, by position.
     is_same: Vec<bool>,
     /// Previous content of the changed entries.
-    was: Saids<'a>,
+    was: PieceContents<'a>,
 }
 
 impl<'a> Diff<'a> {
@@ -33,7 +33,7 @@ impl<'a> Diff<'a> {
             touched: HashSet::new(),
             next_id,
             is_same: vec![false; after.len()],
-            was: Saids::indexed(),
+            was: PieceContents::indexed(),
         };
         let changed = diff.compare(before);
         for message in after.iter().zip(&diff.is_same).filter(|(_, same)| !**same) {
@@ -90,8 +90,8 @@ impl<'a> Diff<'a> {
     pub(super) fn each_after(
         &mut self,
         mut give: impl FnMut(&ChatMessage, &[Option<u32>]),
-    ) -> Told<'a> {
-        let mut now = Saids::indexed();
+    ) -> Differences<'a> {
+        let mut now = PieceContents::indexed();
         let case = self.case;
         let mut ids = Vec::new();
         for (message, is_same) in self.after.iter().zip(&self.is_same) {
@@ -107,7 +107,7 @@ impl<'a> Diff<'a> {
                 }
             }
         }
-        Told {
+        Differences {
             was: std::mem::take(&mut self.was),
             now,
         }
@@ -144,55 +144,59 @@ fn places_of(before: &[ChatMessage]) -> HashMap<Origin, usize> {
 
 /// Content of the changed entries.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct Told<'a> {
+pub(in crate::engine) struct Differences<'a> {
     /// Before.
-    pub(in crate::engine) was: Saids<'a>,
+    pub(in crate::engine) was: PieceContents<'a>,
     /// Afterwards.
-    pub(in crate::engine) now: Saids<'a>,
+    pub(in crate::engine) now: PieceContents<'a>,
 }
 
 /// Content of pieces, by their origin.
 #[derive(Debug, Default)]
-pub(super) struct Saids<'a> {
+pub(super) struct PieceContents<'a> {
     /// Positions in the list; none for so few pieces that a linear search is faster.
     at: Option<HashMap<Origin, usize>>,
-    said: Vec<(Origin, Said<'a>)>,
+    contents: Vec<(Origin, PieceContent<'a>)>,
 }
 
-impl<'a> Saids<'a> {
+impl<'a> PieceContents<'a> {
     /// Creates an empty list with an index.
     fn indexed() -> Self {
         Self {
             at: Some(HashMap::new()),
-            said: Vec::new(),
+            contents: Vec::new(),
         }
     }
 
     /// Removes all content for reuse.
     pub(in crate::engine) fn clear(&mut self) {
         self.at.iter_mut().for_each(HashMap::clear);
-        self.said.clear();
+        self.contents.clear();
     }
 
     /// Adds the pieces of a message.
     pub(super) fn take_in(&mut self, message: &'a ChatMessage) {
-        each_piece(message, |part, said| {
+        each_piece(message, |part, content| {
             let Some(origin) = part.map(Origin::of) else {
                 return;
             };
             if let Some(at) = &mut self.at {
-                at.insert(origin, self.said.len());
+                at.insert(origin, self.contents.len());
             }
-            self.said.push((origin, said));
+            self.contents.push((origin, content));
         });
     }
 
     /// Returns the content of a piece; none if it does not exist.
-    pub(in crate::engine) fn get(&self, origin: Origin) -> Option<Said<'a>> {
+    pub(in crate::engine) fn get(&self, origin: Origin) -> Option<PieceContent<'a>> {
         if let Some(at) = &self.at {
-            return at.get(&origin).map(|idx| self.said[*idx].1);
+            return at.get(&origin).map(|idx| self.contents[*idx].1);
         }
-        let found = self.said.iter().rev().find(|(known, _)| *known == origin);
-        found.map(|(_, said)| *said)
+        let found = self
+            .contents
+            .iter()
+            .rev()
+            .find(|(known, _)| *known == origin);
+        found.map(|(_, content)| *content)
     }
 }

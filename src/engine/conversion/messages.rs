@@ -5,7 +5,7 @@ use crate::chat::{
     Block, ChatMessage, Content, Fields, Messages, Replaced, Shape, Text, messages_of, push_grouped,
 };
 use crate::engine::case::Case;
-use crate::engine::context::{Context, Edited, Entry, EntryBody, Marker, PartFate, Written};
+use crate::engine::context::{Context, Edited, Entry, EntryBody, Marker, PartStatus, Written};
 use crate::session::{Body, Part, Role};
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub(in crate::engine) struct Spans {
     /// First and last entry, by message.
     of: Vec<(u32, u32)>,
     /// Entries that no message contains.
-    unseen: Vec<u32>,
+    hidden: Vec<u32>,
 }
 
 impl Spans {
@@ -26,15 +26,15 @@ impl Spans {
     }
 
     /// Returns the entries that no message contains, ascending.
-    pub(in crate::engine) fn unseen(&self) -> &[u32] {
-        &self.unseen
+    pub(in crate::engine) fn hidden(&self) -> &[u32] {
+        &self.hidden
     }
 
     /// Records that some entries became `n_given` messages, for a new total of `n_messages`.
     fn note(&mut self, (first, last): (usize, usize), n_given: usize, n_messages: usize) {
         let span = (first as u32, last as u32);
         if n_given == 0 {
-            self.unseen.extend(span.0..=span.1);
+            self.hidden.extend(span.0..=span.1);
         }
         // An entry that was joined to the last message has no message of its own.
         if self.of.len() + n_given > n_messages
@@ -228,7 +228,7 @@ fn cleared_message(
     markers: &[Marker],
     shape: Shape,
 ) -> Option<ChatMessage> {
-    let [PartFate::Cleared { marker }] = edited.parts.as_slice() else {
+    let [PartStatus::Cleared { marker }] = edited.parts.as_slice() else {
         return None;
     };
     match case
@@ -252,11 +252,11 @@ fn edited_messages(
     let first = message.parts.start;
     messages_of(&case.session, message, shape, |part| {
         match &edited.parts.as_slice()[part - first] {
-            PartFate::Kept => Replaced::Kept,
-            PartFate::Cleared { marker } => {
+            PartStatus::Kept => Replaced::Kept,
+            PartStatus::Cleared { marker } => {
                 Replaced::By(Arc::clone(&markers[*marker as usize].text))
             }
-            PartFate::Removed { .. } => Replaced::Removed,
+            PartStatus::Removed { .. } => Replaced::Removed,
         }
     })
 }

@@ -28,7 +28,7 @@ impl Origin {
 
 /// The content of a piece of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Said<'a> {
+pub(super) enum PieceContent<'a> {
     /// A text.
     Text(&'a Arc<str>),
     /// Arguments or a block, as JSON.
@@ -37,7 +37,7 @@ pub(super) enum Said<'a> {
     There,
 }
 
-impl Said<'_> {
+impl PieceContent<'_> {
     /// Returns the text that replaces the part's own.
     pub(super) fn to_text(self) -> Arc<str> {
         match self {
@@ -52,7 +52,7 @@ impl Said<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Pieces<'a> {
     /// Pieces with a known origin, in order.
-    pub(in crate::engine) known: Vec<(Origin, Said<'a>)>,
+    pub(in crate::engine) known: Vec<(Origin, PieceContent<'a>)>,
     /// Newly written texts.
     pub(in crate::engine) new: Vec<Arc<str>>,
 }
@@ -85,9 +85,9 @@ fn each_part(content: &Content, result: Option<u32>, give: &mut impl FnMut(Optio
 /// Splits a message into pieces.
 pub(in crate::engine) fn pieces(message: &ChatMessage) -> Pieces<'_> {
     let mut pieces = Pieces::default();
-    each_piece(message, |part, said| match part {
-        Some(part) => pieces.known.push((Origin::of(part), said)),
-        None => pieces.new.push(said.to_text()),
+    each_piece(message, |part, content| match part {
+        Some(part) => pieces.known.push((Origin::of(part), content)),
+        None => pieces.new.push(content.to_text()),
     });
     pieces
 }
@@ -95,20 +95,20 @@ pub(in crate::engine) fn pieces(message: &ChatMessage) -> Pieces<'_> {
 /// Passes the pieces of a message to `give`, in order.
 pub(super) fn each_piece<'a>(
     message: &'a ChatMessage,
-    mut piece: impl FnMut(Option<u32>, Said<'a>),
+    mut piece: impl FnMut(Option<u32>, PieceContent<'a>),
 ) {
     if let Some(reasoning) = &message.reasoning {
-        piece(reasoning.part, Said::Text(&reasoning.text));
+        piece(reasoning.part, PieceContent::Text(&reasoning.text));
     }
     each_of_content(&message.content, None, &mut piece);
     for call in message.calls() {
         let arguments = call.function.as_ref().map(|f| &f.arguments);
-        let said = match arguments {
-            Some(Arguments::Text(text)) => Said::Text(text),
-            Some(Arguments::Json(value)) => Said::Value(value),
-            _ => Said::There,
+        let content = match arguments {
+            Some(Arguments::Text(text)) => PieceContent::Text(text),
+            Some(Arguments::Json(value)) => PieceContent::Value(value),
+            _ => PieceContent::There,
         };
-        piece(call.part, said);
+        piece(call.part, content);
     }
 }
 
@@ -116,21 +116,23 @@ pub(super) fn each_piece<'a>(
 fn each_of_content<'a>(
     content: &'a Content,
     result: Option<u32>,
-    piece: &mut impl FnMut(Option<u32>, Said<'a>),
+    piece: &mut impl FnMut(Option<u32>, PieceContent<'a>),
 ) {
     match content {
-        Content::Text(text) => piece(text.part.or(result), Said::Text(&text.text)),
+        Content::Text(text) => piece(text.part.or(result), PieceContent::Text(&text.text)),
         Content::Blocks(blocks) => {
             for block in blocks {
                 match &block.body {
-                    BlockBody::Text(text) => piece(block.part, Said::Text(text)),
-                    BlockBody::ToolUse { input, .. } => piece(block.part, Said::Value(input)),
+                    BlockBody::Text(text) => piece(block.part, PieceContent::Text(text)),
+                    BlockBody::ToolUse { input, .. } => {
+                        piece(block.part, PieceContent::Value(input))
+                    }
                     BlockBody::ToolResult { content, .. } => {
                         each_of_content(content, block.part, piece);
                     }
-                    BlockBody::Image(_) => piece(block.part, Said::There),
+                    BlockBody::Image(_) => piece(block.part, PieceContent::There),
                     BlockBody::Thinking(value) | BlockBody::Other(value) => {
-                        piece(block.part, Said::Value(value));
+                        piece(block.part, PieceContent::Value(value));
                     }
                 }
             }

@@ -40,8 +40,8 @@ impl StandIn {
         let original = messages.first().filter(is_text).cloned();
         let message = match &original {
             Some(own) => {
-                let said = own.text().unwrap_or_default();
-                own.with_text(beside(said, &text))
+                let own_text = own.text().unwrap_or_default();
+                own.with_text(appended(own_text, &text))
             }
             None => ChatMessage::new("system", Arc::clone(&text)),
         };
@@ -149,7 +149,7 @@ impl StandIn {
 }
 
 /// Returns a conversation's own instructions followed by the text.
-fn beside(own: &str, text: &str) -> String {
+fn appended(own: &str, text: &str) -> String {
     format!("{own}\n\n{text}")
 }
 
@@ -171,7 +171,7 @@ pub(in crate::engine) fn units(
     let own = first_instruction(case);
     let text = text(case, overhead);
     let with = match &own {
-        Some(own) => system(&beside(own, &text)),
+        Some(own) => system(&appended(own, &text)),
         None => system(&text),
     };
     let without = own.map_or(0, |own| weigh(&system(&own)));

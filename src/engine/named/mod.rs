@@ -85,12 +85,16 @@ pub trait Rewrite: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// [`Wants`] if a summary is needed first.
-    fn rewrite(&self, scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants>;
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, Wants>;
 }
 
 /// The input of a named action.
 #[derive(Debug)]
-pub struct Scene<'a> {
+pub struct RewriteInput<'a> {
     /// The conversation, instructions first, in the action's shape.
     pub messages: Messages,
     /// Definitions of tools in the file, as JSON.
@@ -167,7 +171,7 @@ pub(super) fn edited(before: &[ChatMessage], edits: &[MessageEdit]) -> Vec<ChatM
     before.iter().enumerate().filter_map(after).collect()
 }
 
-impl Scene<'_> {
+impl RewriteInput<'_> {
     /// Returns one of the preset's numbers; 0 if the name is unknown.
     pub fn number(&self, name: &str) -> f64 {
         let found = self.numbers.iter().find(|(known, _)| *known == name);

@@ -127,7 +127,7 @@ impl Event {
     /// Returns whether a stage removed almost all of the conversation without a summary. `overhead`, which every call
     /// sends, is not part of the conversation.
     pub fn wipes(&self, overhead: Tokens) -> bool {
-        let is_own = self.did == Did::Removed && self.request.is_none() && !self.is_by_hand();
+        let is_own = self.did == Did::Removed && self.request.is_none() && !self.is_manual();
         let conversation = |tokens: Tokens| (tokens - overhead).0;
         let (before, after) = (conversation(self.before), conversation(self.after));
         let leaves_nothing = self.left == 0 || after.saturating_mul(LEAST_LEFT) < before;
@@ -138,11 +138,11 @@ impl Event {
     pub const RECORDED: &str = "recorded";
 
     /// The stage and the cause of a manual edit.
-    pub const BY_HAND: &str = "by hand";
+    pub const MANUAL: &str = "manually";
 
     /// Returns whether this is a manual edit rather than an action of the policy. No trigger has this text.
-    pub fn is_by_hand(&self) -> bool {
-        self.stage == Self::BY_HAND && self.cause.when == Self::BY_HAND
+    pub fn is_manual(&self) -> bool {
+        self.stage == Self::MANUAL && self.cause.when == Self::MANUAL
     }
 
     /// Returns the number of messages it changed.

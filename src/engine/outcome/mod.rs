@@ -4,7 +4,7 @@ pub(super) mod measure;
 
 use crate::engine::case::budget::Budget;
 use crate::engine::context::Context;
-use crate::engine::received::Seen;
+use crate::engine::received::Received;
 use crate::session::Kind;
 use crate::units::{Share, Tokens};
 use event::Event;
@@ -17,7 +17,7 @@ pub struct Outcome {
     /// Actions of the stages, in order.
     pub events: Vec<Event>,
     /// The content of the session that each call received.
-    pub seen: Seen,
+    pub seen: Received,
     /// The context where the run stopped: that of the last call, or the result of a manual compaction.
     pub context: Context,
     /// True tokens of the context where the run stopped, before manual edits.
@@ -167,7 +167,7 @@ impl Outcome {
 
     /// Returns whether the policy or a manual edit removed content of the session.
     pub fn removes(&self) -> bool {
-        self.compactions > 0 || self.events.iter().any(Event::is_by_hand)
+        self.compactions > 0 || self.events.iter().any(Event::is_manual)
     }
 
     /// Returns the sum of all samples whose call was not refused.

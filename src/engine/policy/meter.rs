@@ -133,9 +133,9 @@ impl Meter {
             EntryBody::Written(written) => self.weigh_known(&written.text, entry.tokens),
             EntryBody::Edited(edited) => {
                 let parts = case.index.parts(edited.message as usize);
-                let fates = parts.zip(edited.parts.as_slice());
-                fates.fold(self.per_message, |sum, (part, fate)| {
-                    sum.saturating_add(fate.metered(column.per_part[part], markers))
+                let statuses = parts.zip(edited.parts.as_slice());
+                statuses.fold(self.per_message, |sum, (part, status)| {
+                    sum.saturating_add(status.metered(column.per_part[part], markers))
                 })
             }
         }

@@ -6,7 +6,7 @@ use crate::engine::expr::{Expr, Moment, Quantity};
 use crate::engine::outcome::Sample;
 use crate::engine::outcome::event::Event;
 use crate::engine::outcome::measure::OwnMeasure;
-use crate::units::{Share, Tokens};
+use crate::units::Tokens;
 
 impl From<&Sample> for OwnMeasure {
     fn from(sample: &Sample) -> Self {

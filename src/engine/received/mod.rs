@@ -15,57 +15,57 @@ use std::sync::Arc;
 /// The content that the calls of a run received. Until its first change, a message of the history is received whole,
 /// from the first call after it. A message outside the history is not received.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct Received {
     /// Changes of messages, by call.
-    pub changes: Vec<SeenChange>,
+    pub changes: Vec<ReceivedChange>,
     /// Texts of the policy's own.
-    pub texts: Vec<SeenText>,
+    pub texts: Vec<PolicyText>,
     /// Additions and removals of these texts, by call.
     pub text_changes: Vec<TextChange>,
-    /// State of parts of partly received messages, from the index that [`Sight::Partly`] names.
-    pub parts: Vec<PartSight>,
+    /// State of parts of partly received messages, from the index that [`Visibility::Partly`] names.
+    pub parts: Vec<PartVisibility>,
 }
 
 /// Messages that a call receives differently from the call before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SeenChange {
+pub struct ReceivedChange {
     /// Index of the first call that receives them so.
     pub step: u32,
     /// Indices of the messages.
     pub messages: Range<u32>,
     /// The received content of each.
-    pub now: Sight,
+    pub now: Visibility,
 }
 
 /// The received content of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sight {
+pub enum Visibility {
     /// The whole message.
     Whole,
     /// None.
     Gone,
-    /// Some of its parts; their state begins at this index of [`Seen::parts`].
+    /// Some of its parts; their state begins at this index of [`Received::parts`].
     Partly(u32),
 }
 
 /// The received content of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PartSight {
+pub enum PartVisibility {
     /// The whole part.
     Kept,
     /// None.
     Gone,
-    /// A replacing text, by its index in [`Seen::texts`].
+    /// A replacing text, by its index in [`Received::texts`].
     Text(u32),
 }
 
 /// A text that a policy put into the context.
 #[derive(Clone, Debug)]
-pub struct SeenText {
+pub struct PolicyText {
     /// The text.
     pub text: Arc<str>,
     /// Its kind.
-    pub kind: SeenKind,
+    pub kind: TextKind,
     /// Whether it is a stand-in for a text that is not known yet.
     pub is_predicted: bool,
     /// True tokens.
@@ -74,7 +74,7 @@ pub struct SeenText {
 
 /// The kind of a policy's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SeenKind {
+pub enum TextKind {
     /// A summary.
     Summary,
     /// Another message.
@@ -96,9 +96,9 @@ pub struct TextChange {
     pub is_there: bool,
 }
 
-impl Seen {
-    /// Returns the state of `n_parts` parts, from the index that [`Sight::Partly`] names.
-    pub fn parts_from(&self, first: u32, n_parts: usize) -> &[PartSight] {
+impl Received {
+    /// Returns the state of `n_parts` parts, from the index that [`Visibility::Partly`] names.
+    pub fn parts_from(&self, first: u32, n_parts: usize) -> &[PartVisibility] {
         &self.parts[first as usize..first as usize + n_parts]
     }
 }

@@ -1,28 +1,28 @@
 //! Records the content that each call received, as differences from the call before.
 
-use super::texts::{About, Texts};
-use super::{PartSight, Seen, SeenChange, SeenKind, Sight};
+use super::texts::{TextInfo, Texts};
+use super::{PartVisibility, Received, ReceivedChange, TextKind, Visibility};
 use crate::engine::case::Case;
-use crate::engine::context::prefix::Common;
+use crate::engine::context::prefix::CommonPrefix;
 use crate::engine::context::working::Working;
-use crate::engine::context::{Context, Edited, Entry, EntryBody, Left, PartFate, PartFates};
+use crate::engine::context::{Context, Edited, Entry, EntryBody, Left, PartStatus, PartStatuses};
 use crate::session::WrittenKind;
 use std::ops::Range;
 
 /// Records the content that calls receive.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct Watch {
+pub(in crate::engine) struct Recorder {
     /// Messages received differently from the call before.
-    changes: Vec<SeenChange>,
+    changes: Vec<ReceivedChange>,
     /// Received state of parts.
-    parts: Vec<PartSight>,
+    parts: Vec<PartVisibility>,
     texts: Texts,
     /// The newest text in the place of a message's only part, by its marker, with the resulting state.
-    stand_in: Option<(u32, Sight)>,
+    stand_in: Option<(u32, Visibility)>,
     /// Entries of the last call, in order.
-    last: Vec<Seat>,
+    last: Vec<Slot>,
     /// Received state of each message.
-    sights: Vec<Sight>,
+    visibilities: Vec<Visibility>,
     /// The last call that contained each message, counted from 1.
     placed: Vec<u32>,
     /// The last call accounts for the messages before this index.
@@ -32,7 +32,7 @@ pub(in crate::engine) struct Watch {
 
 /// One entry of a call's context.
 #[derive(Clone, Copy, Debug)]
-enum Seat {
+enum Slot {
     Message(u32),
     Text(u32),
 }
@@ -40,64 +40,64 @@ enum Seat {
 /// Returns the seats that were removed and the positions of the entries that were added between two calls. A message
 /// that both calls received whole need not be processed again. Both lists are usually in the session's order, so one
 /// pass pairs them; an unpaired message is only compared again.
-fn apart(left: &[Seat], entries: &[Entry], sights: &[Sight]) -> (Vec<Seat>, Vec<usize>) {
+fn apart(left: &[Slot], entries: &[Entry], visibilities: &[Visibility]) -> (Vec<Slot>, Vec<usize>) {
     let mut gone = Vec::with_capacity(left.len());
-    let mut fresh = Vec::with_capacity(entries.len());
+    let mut added_at = Vec::with_capacity(entries.len());
     let mut next = 0;
     for (nth, entry) in entries.iter().enumerate() {
-        let stands_before = |seat: &Seat| match (seat, &entry.body) {
-            (Seat::Message(was), EntryBody::Original(is)) => {
-                was < is || sights[*was as usize] != Sight::Whole
+        let precedes = |slot: &Slot| match (slot, &entry.body) {
+            (Slot::Message(was), EntryBody::Original(is)) => {
+                was < is || visibilities[*was as usize] != Visibility::Whole
             }
-            (Seat::Text(_), EntryBody::Original(_)) => true,
+            (Slot::Text(_), EntryBody::Original(_)) => true,
             _ => false,
         };
-        while let Some(seat) = left.get(next).filter(|seat| stands_before(seat)) {
-            gone.push(*seat);
+        while let Some(slot) = left.get(next).filter(|slot| precedes(slot)) {
+            gone.push(*slot);
             next += 1;
         }
         if left
             .get(next)
-            .is_some_and(|seat| seat.is_still(entry, sights))
+            .is_some_and(|slot| slot.is_still(entry, visibilities))
         {
             next += 1;
         } else {
-            fresh.push(nth);
+            added_at.push(nth);
         }
     }
     gone.extend(&left[next..]);
-    (gone, fresh)
+    (gone, added_at)
 }
 
-impl Seat {
+impl Slot {
     /// Returns whether an entry is the message of this seat, received whole before and now.
     #[inline]
-    fn is_still(self, entry: &Entry, sights: &[Sight]) -> bool {
+    fn is_still(self, entry: &Entry, visibilities: &[Visibility]) -> bool {
         match (self, &entry.body) {
             (Self::Message(was), EntryBody::Original(is)) => {
-                was == *is && sights[was as usize] == Sight::Whole
+                was == *is && visibilities[was as usize] == Visibility::Whole
             }
             _ => false,
         }
     }
 }
 
-impl Watch {
+impl Recorder {
     /// Creates an empty record.
     pub(in crate::engine) fn new(case: &Case) -> Self {
         let n = case.session.messages.len();
         Self {
             last: Vec::with_capacity(n),
-            sights: vec![Sight::Gone; n],
+            visibilities: vec![Visibility::Gone; n],
             placed: vec![0; n],
             ..Self::default()
         }
     }
 
     /// Returns the record.
-    pub(in crate::engine) fn finish(&mut self) -> Seen {
+    pub(in crate::engine) fn finish(&mut self) -> Received {
         let texts = std::mem::take(&mut self.texts);
-        Seen {
+        Received {
             changes: std::mem::take(&mut self.changes),
             texts: texts.list,
             text_changes: texts.changes,
@@ -110,7 +110,7 @@ impl Watch {
         &mut self,
         working: &mut Working<'_>,
         step: usize,
-        common: Common,
+        common: CommonPrefix,
     ) {
         let edits = working.changed.edits().filter(|_| common.is_same_context);
         let n_same = common.n_entries;
@@ -128,7 +128,7 @@ impl Watch {
         let n_same = n_same.min(self.last.len()).min(context.entries.len());
         let new = self.messages_end..context.messages_end;
         let entries = &context.entries[n_same..];
-        if n_same == self.last.len() && self.all_said(case, entries, &new) {
+        if n_same == self.last.len() && self.are_all_new(case, entries, &new) {
             return;
         }
         self.stand_in = None;
@@ -151,13 +151,13 @@ impl Watch {
     ) {
         for entry in edited.iter().filter_map(|idx| old.get(*idx as usize)) {
             if let EntryBody::Edited(edited) = &entry.body {
-                let sight = self.sight(context, edited);
+                let visibility = self.visibility(context, edited);
                 self.count_in(case, edited.message, false);
-                self.see(case, edited.message, sight, at);
+                self.see(case, edited.message, visibility, at);
             }
         }
         for entry in added {
-            self.seat(case, context, entry, at);
+            self.slot(case, context, entry, at);
         }
     }
 
@@ -175,33 +175,33 @@ impl Watch {
         let between = &old[..old.len() - same_behind];
         let behind = self.last.split_off(self.last.len() - same_behind);
         let left = self.last.split_off(n_same);
-        let (gone, fresh) = apart(&left, between, &self.sights);
-        for seat in &gone {
-            match *seat {
-                Seat::Text(text) => self.texts.count(text, false),
-                Seat::Message(message) => self.count_in(case, message, false),
+        let (gone, added_at) = apart(&left, between, &self.visibilities);
+        for slot in &gone {
+            match *slot {
+                Slot::Text(text) => self.texts.count(text, false),
+                Slot::Message(message) => self.count_in(case, message, false),
             }
         }
-        let mut fresh = fresh.iter();
-        let mut next = fresh.next();
+        let mut added_at = added_at.iter();
+        let mut next = added_at.next();
         for (nth, entry) in between.iter().enumerate() {
             if next == Some(&nth) {
-                self.seat(case, context, entry, (step, new));
-                next = fresh.next();
+                self.slot(case, context, entry, (step, new));
+                next = added_at.next();
             } else {
-                self.last.push(Seat::Message(entry.id));
+                self.last.push(Slot::Message(entry.id));
             }
         }
         self.last.extend(behind);
         for entry in added {
-            self.seat(case, context, entry, (step, new));
+            self.slot(case, context, entry, (step, new));
         }
-        for seat in gone {
-            if let Seat::Message(message) = seat
+        for slot in gone {
+            if let Slot::Message(message) = slot
                 && self.placed[message as usize] != self.calls
             {
-                self.sights[message as usize] = Sight::Gone;
-                self.change(step, message, Sight::Gone);
+                self.visibilities[message as usize] = Visibility::Gone;
+                self.change(step, message, Visibility::Gone);
             }
         }
     }
@@ -213,40 +213,40 @@ impl Watch {
         let n_added = entries.iter().rev().take_while(is_added).count();
         let old = entries[..entries.len() - n_added].iter().rev();
         let pairs = self.last[n_same..].iter().rev().zip(old);
-        let is_still = |(seat, entry): &(&Seat, &Entry)| seat.is_still(entry, &self.sights);
+        let is_still = |(slot, entry): &(&Slot, &Entry)| slot.is_still(entry, &self.visibilities);
         (pairs.take_while(is_still).count(), n_added)
     }
 
     /// Returns whether these entries are all new messages, whole and in order. This is the usual case, in which nothing
     /// has to be recorded.
-    fn all_said(&mut self, case: &Case, entries: &[Entry], new: &Range<usize>) -> bool {
-        let mut said = new
+    fn are_all_new(&mut self, case: &Case, entries: &[Entry], new: &Range<usize>) -> bool {
+        let mut expected = new
             .clone()
             .filter(|message| case.index.in_history(*message));
         let is_next = |entry: &Entry| match entry.body {
-            EntryBody::Original(message) => said.next() == Some(message as usize),
+            EntryBody::Original(message) => expected.next() == Some(message as usize),
             _ => false,
         };
-        if !entries.iter().all(is_next) || said.next().is_some() {
+        if !entries.iter().all(is_next) || expected.next().is_some() {
             return false;
         }
         for entry in entries {
-            self.sights[entry.id as usize] = Sight::Whole;
-            self.last.push(Seat::Message(entry.id));
+            self.visibilities[entry.id as usize] = Visibility::Whole;
+            self.last.push(Slot::Message(entry.id));
         }
         self.messages_end = self.messages_end.max(new.end);
         true
     }
 
     /// Adds a new or changed entry as the next seat.
-    fn seat(&mut self, case: &Case, context: &Context, entry: &Entry, at: (u32, &Range<usize>)) {
+    fn slot(&mut self, case: &Case, context: &Context, entry: &Entry, at: (u32, &Range<usize>)) {
         match &entry.body {
             EntryBody::Written(written) => {
                 let kind = match written.kind {
-                    WrittenKind::Summary => SeenKind::Summary,
-                    WrittenKind::Notice => SeenKind::Notice,
+                    WrittenKind::Summary => TextKind::Summary,
+                    WrittenKind::Notice => TextKind::Notice,
                 };
-                let about = About {
+                let about = TextInfo {
                     kind,
                     is_predicted: written.is_predicted,
                     tokens: entry.tokens,
@@ -254,33 +254,45 @@ impl Watch {
                 };
                 let text = self.texts.index(&written.text, about);
                 self.texts.count(text, true);
-                self.last.push(Seat::Text(text));
+                self.last.push(Slot::Text(text));
             }
-            EntryBody::Original(message) => self.place(case, *message, Sight::Whole, at),
+            EntryBody::Original(message) => self.place(case, *message, Visibility::Whole, at),
             EntryBody::Edited(edited) => {
-                let sight = self.sight(context, edited);
-                self.place(case, edited.message, sight, at);
+                let visibility = self.visibility(context, edited);
+                self.place(case, edited.message, visibility, at);
             }
         }
     }
 
     /// Adds a message as the next seat.
-    fn place(&mut self, case: &Case, message: u32, sight: Sight, at: (u32, &Range<usize>)) {
+    fn place(
+        &mut self,
+        case: &Case,
+        message: u32,
+        visibility: Visibility,
+        at: (u32, &Range<usize>),
+    ) {
         self.placed[message as usize] = self.calls;
-        self.last.push(Seat::Message(message));
-        self.see(case, message, sight, at);
+        self.last.push(Slot::Message(message));
+        self.see(case, message, visibility, at);
     }
 
     /// Sets the received state of a message.
-    fn see(&mut self, case: &Case, message: u32, sight: Sight, (step, new): (u32, &Range<usize>)) {
+    fn see(
+        &mut self,
+        case: &Case,
+        message: u32,
+        visibility: Visibility,
+        (step, new): (u32, &Range<usize>),
+    ) {
         let idx = message as usize;
-        let was = std::mem::replace(&mut self.sights[idx], sight);
-        if sight != Sight::Whole {
+        let was = std::mem::replace(&mut self.visibilities[idx], visibility);
+        if visibility != Visibility::Whole {
             self.count_in(case, message, true);
         }
         // New messages are recorded after all entries are in place.
-        if was != sight && !(new.contains(&idx) && case.index.in_history(idx)) {
-            self.change(step, message, sight);
+        if was != visibility && !(new.contains(&idx) && case.index.in_history(idx)) {
+            self.change(step, message, visibility);
         }
     }
 
@@ -288,14 +300,14 @@ impl Watch {
     fn join(&mut self, case: &Case, step: u32, new: Range<usize>) {
         self.messages_end = self.messages_end.max(new.end);
         for message in new {
-            let sight = self.sights[message];
-            if sight != Sight::Whole && case.index.in_history(message) {
-                self.change(step, message as u32, sight);
+            let visibility = self.visibilities[message];
+            if visibility != Visibility::Whole && case.index.in_history(message) {
+                self.change(step, message as u32, visibility);
             }
         }
     }
 
-    fn change(&mut self, step: u32, message: u32, now: Sight) {
+    fn change(&mut self, step: u32, message: u32, now: Visibility) {
         if let Some(last) = self.changes.last_mut()
             && (last.step, last.now, last.messages.end) == (step, now, message)
         {
@@ -303,7 +315,7 @@ impl Watch {
             return;
         }
         let messages = message..message + 1;
-        self.changes.push(SeenChange {
+        self.changes.push(ReceivedChange {
             step,
             messages,
             now,
@@ -312,66 +324,68 @@ impl Watch {
 
     /// Returns the received state of a message with changed parts. Messages of one clearing usually have the same
     /// state.
-    fn sight(&mut self, context: &Context, edited: &Edited) -> Sight {
-        let PartFates::One(PartFate::Cleared { marker }) = edited.parts else {
-            return self.sight_of_parts(context, edited);
+    fn visibility(&mut self, context: &Context, edited: &Edited) -> Visibility {
+        let PartStatuses::One(PartStatus::Cleared { marker }) = edited.parts else {
+            return self.visibility_of_parts(context, edited);
         };
-        match (self.stand_in, self.sights[edited.message as usize]) {
-            (Some((of, sight)), Sight::Whole | Sight::Gone) if of == marker => sight,
+        match (self.stand_in, self.visibilities[edited.message as usize]) {
+            (Some((of, visibility)), Visibility::Whole | Visibility::Gone) if of == marker => {
+                visibility
+            }
             _ => {
-                let sight = self.sight_of_parts(context, edited);
-                self.stand_in = Some((marker, sight));
-                sight
+                let visibility = self.visibility_of_parts(context, edited);
+                self.stand_in = Some((marker, visibility));
+                visibility
             }
         }
     }
 
-    fn sight_of_parts(&mut self, context: &Context, edited: &Edited) -> Sight {
+    fn visibility_of_parts(&mut self, context: &Context, edited: &Edited) -> Visibility {
         let first = self.parts.len();
-        for fate in edited.parts.as_slice() {
-            let sight = match fate {
-                PartFate::Kept => PartSight::Kept,
-                PartFate::Removed { .. } => PartSight::Gone,
-                PartFate::Cleared { marker } => {
+        for status in edited.parts.as_slice() {
+            let visibility = match status {
+                PartStatus::Kept => PartVisibility::Kept,
+                PartStatus::Removed { .. } => PartVisibility::Gone,
+                PartStatus::Cleared { marker } => {
                     let marker = &context.markers[*marker as usize];
                     let kind = match marker.left {
                         Left::All => None,
-                        Left::Some => Some(SeenKind::Remainder),
-                        Left::Nothing => Some(SeenKind::Marker),
+                        Left::Some => Some(TextKind::Remainder),
+                        Left::Nothing => Some(TextKind::Marker),
                     };
-                    kind.map_or(PartSight::Kept, |kind| {
-                        let about = About {
+                    kind.map_or(PartVisibility::Kept, |kind| {
+                        let about = TextInfo {
                             kind,
                             is_predicted: marker.is_predicted,
                             tokens: marker.tokens,
                             event: marker.event,
                         };
-                        PartSight::Text(self.texts.index(&marker.text, about))
+                        PartVisibility::Text(self.texts.index(&marker.text, about))
                     })
                 }
             };
-            self.parts.push(sight);
+            self.parts.push(visibility);
         }
         let (before, now) = self.parts.split_at(first);
-        let sight = match self.sights[edited.message as usize] {
-            _ if now.iter().all(|part| *part == PartSight::Kept) => Sight::Whole,
-            Sight::Partly(known) if before[known as usize..].starts_with(now) => {
-                Sight::Partly(known)
+        let visibility = match self.visibilities[edited.message as usize] {
+            _ if now.iter().all(|part| *part == PartVisibility::Kept) => Visibility::Whole,
+            Visibility::Partly(known) if before[known as usize..].starts_with(now) => {
+                Visibility::Partly(known)
             }
-            _ => return Sight::Partly(first as u32),
+            _ => return Visibility::Partly(first as u32),
         };
         self.parts.truncate(first);
-        sight
+        visibility
     }
 
     /// Counts the texts in the place of a message's parts as added or removed.
     #[inline]
     fn count_in(&mut self, case: &Case, message: u32, comes: bool) {
-        if let Sight::Partly(first) = self.sights[message as usize] {
+        if let Visibility::Partly(first) = self.visibilities[message as usize] {
             let n_parts = case.index.parts(message as usize).len();
             let parts = &self.parts[first as usize..][..n_parts];
             for part in parts {
-                if let PartSight::Text(text) = part {
+                if let PartVisibility::Text(text) = part {
                     self.texts.count(*text, comes);
                 }
             }

@@ -1,6 +1,6 @@
 //! The texts that a policy put into the context, with their additions and removals.
 
-use super::{SeenKind, SeenText, TextChange};
+use super::{PolicyText, TextChange, TextKind};
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     /// The texts.
-    pub(super) list: Vec<SeenText>,
+    pub(super) list: Vec<PolicyText>,
     /// Additions and removals, by call.
     pub(super) changes: Vec<TextChange>,
     /// Number of occurrences of each text.
@@ -17,15 +17,15 @@ pub(super) struct Texts {
     /// Texts that this call changed, with whether they were present before.
     touched: Vec<(u32, bool)>,
     /// Indices of the texts.
-    known: HashMap<Wording, u32>,
+    known: HashMap<TextKey, u32>,
     /// The text of the last lookup, with its event and index.
     newest: Option<(Arc<str>, u32, u32)>,
 }
 
 /// Properties of a text besides its wording.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct About {
-    pub(super) kind: SeenKind,
+pub(super) struct TextInfo {
+    pub(super) kind: TextKind,
     pub(super) is_predicted: bool,
     pub(super) tokens: u32,
     /// Index of the event that added it.
@@ -34,13 +34,13 @@ pub(super) struct About {
 
 /// Identity of a text: its wording, and for a predicted text also the event.
 #[derive(Debug, PartialEq, Eq)]
-struct Wording {
+struct TextKey {
     text: Arc<str>,
     event: Option<u32>,
     is_remainder: bool,
 }
 
-impl Hash for Wording {
+impl Hash for TextKey {
     /// Stand-ins are long and identical: the event distinguishes them, so only the ends are hashed.
     fn hash<H: Hasher>(&self, state: &mut H) {
         const END: usize = 32;
@@ -57,9 +57,9 @@ impl Hash for Wording {
 
 impl Texts {
     /// Returns the index of a text. A predicted text gets a new index for each event, although the wording is the same.
-    pub(super) fn index(&mut self, text: &Arc<str>, about: About) -> u32 {
-        let About { kind, event, .. } = about;
-        let is_remainder = kind == SeenKind::Remainder;
+    pub(super) fn index(&mut self, text: &Arc<str>, about: TextInfo) -> u32 {
+        let TextInfo { kind, event, .. } = about;
+        let is_remainder = kind == TextKind::Remainder;
         if let Some((newest, of, idx)) = &self.newest
             && Arc::ptr_eq(newest, text)
             && (!about.is_predicted || *of == event)
@@ -67,14 +67,14 @@ impl Texts {
         {
             return *idx;
         }
-        let key = Wording {
+        let key = TextKey {
             text: Arc::clone(text),
             event: about.is_predicted.then_some(event),
             is_remainder,
         };
         let (list, there) = (&mut self.list, &mut self.there);
         let idx = *self.known.entry(key).or_insert_with(|| {
-            list.push(SeenText {
+            list.push(PolicyText {
                 text: Arc::clone(text),
                 kind,
                 is_predicted: about.is_predicted,
@@ -89,7 +89,7 @@ impl Texts {
 
     /// Returns whether a text is the remainder of a part.
     fn is_remainder(&self, text: u32) -> bool {
-        self.list[text as usize].kind == SeenKind::Remainder
+        self.list[text as usize].kind == TextKind::Remainder
     }
 
     /// Counts the addition or removal of a text. A remainder is not counted, since it changes with its message.

@@ -112,10 +112,10 @@ impl Run<'_> {
         let end = self.working.tokens();
         let budget = self.budget();
         self.outcome.stop_at(end, budget);
-        self.by_hand();
+        self.manual_edits();
         let mut outcome = std::mem::take(&mut self.outcome);
         outcome.context = std::mem::take(&mut self.working.context);
-        outcome.seen = self.watch.finish();
+        outcome.seen = self.recorder.finish();
         if outcome.removes() {
             outcome.idle = None;
         }

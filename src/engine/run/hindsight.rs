@@ -11,7 +11,7 @@ use crate::engine::outcome::event::{Cause, Did, Event};
 use crate::engine::outcome::measure::OwnMeasure;
 use crate::engine::outcome::{Outcome, Sample};
 use crate::engine::policy::meter::Meter;
-use crate::engine::received::recorder::Watch;
+use crate::engine::received::recorder::Recorder;
 use crate::units::Tokens;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
     let marker: Arc<str> = MARKER.into();
     let weight = case.ledger.weigh(&marker).0 as u32;
     let mut working = Working::new(case, &Meter::TRUE);
-    let (mut prefix, mut watch) = (Prefix::default(), Watch::new(case));
+    let (mut prefix, mut recorder) = (Prefix::default(), Recorder::new(case));
     let mut outcome = Outcome::default();
     for (step_idx, step) in case.session.steps.iter().enumerate() {
         let is_over = |part: u32| {
@@ -49,7 +49,7 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
         };
         let tokens = working.tokens();
         let common = prefix.advance(&working, (None, None), tokens);
-        watch.note(&mut working, step_idx, common);
+        recorder.note(&mut working, step_idx, common);
         let pressure = budget.pressure(tokens);
         let overflows = pressure.0 > 1.0;
         let refused = step.is_refused && overflows;
@@ -78,7 +78,7 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
     };
     outcome.stop_at(working.tokens(), budget);
     outcome.compactions = outcome.events.len();
-    outcome.seen = watch.finish();
+    outcome.seen = recorder.finish();
     outcome.context = working.context;
     outcome
 }

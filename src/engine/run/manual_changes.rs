@@ -2,7 +2,7 @@
 
 use crate::engine::case::Case;
 use crate::engine::context::sums::each_part;
-use crate::engine::context::{Context, Entry, EntryBody, Left, PartFate, PartFates};
+use crate::engine::context::{Context, Entry, EntryBody, Left, PartStatus, PartStatuses};
 use crate::session::Body;
 
 /// Changes caused by dropping messages.
@@ -11,7 +11,7 @@ pub(super) struct Leftover {
     /// Indices of dropped entries, ascending.
     pub(in crate::engine) gone: Vec<usize>,
     /// Entries that lose calls or results but remain, with the state of their parts.
-    pub(in crate::engine) edits: Vec<(usize, PartFates)>,
+    pub(in crate::engine) edits: Vec<(usize, PartStatuses)>,
 }
 
 /// The reason why a message is not cleared.
@@ -47,11 +47,11 @@ pub(super) fn leftover(case: &Case, context: &Context, chosen: &[bool], event: u
             leftover.gone.push(idx);
             continue;
         }
-        let Some((fates, says_something)) = without(case, entry, goes, event) else {
+        let Some((statuses, says_something)) = without(case, entry, goes, event) else {
             continue;
         };
         if says_something {
-            leftover.edits.push((idx, fates));
+            leftover.edits.push((idx, statuses));
         } else {
             leftover.gone.push(idx);
         }
@@ -66,22 +66,22 @@ fn without(
     entry: &Entry,
     goes: impl Fn(usize) -> bool,
     event: u32,
-) -> Option<(PartFates, bool)> {
-    let is_hit = |part: usize, fate: &PartFate| goes(part) && !is_removed(fate);
+) -> Option<(PartStatuses, bool)> {
+    let is_hit = |part: usize, status: &PartStatus| goes(part) && !is_removed(status);
     let mut has_any = false;
-    each_part(case, entry, |part, fate| has_any |= is_hit(part, fate));
+    each_part(case, entry, |part, status| has_any |= is_hit(part, status));
     if !has_any {
         return None;
     }
-    let mut fates = fates_of(case, entry)?;
+    let mut statuses = fates_of(case, entry)?;
     let mut says_something = false;
-    for (part, fate) in parts_of(case, entry)?.zip(fates.as_mut_slice()) {
+    for (part, status) in parts_of(case, entry)?.zip(statuses.as_mut_slice()) {
         if goes(part) {
-            *fate = PartFate::Removed { event };
+            *status = PartStatus::Removed { event };
         }
-        says_something |= !is_removed(fate) && speaks(&case.session.parts[part].body);
+        says_something |= !is_removed(status) && speaks(&case.session.parts[part].body);
     }
-    Some((fates, says_something))
+    Some((statuses, says_something))
 }
 
 /// Returns the state of a message's parts after clearing. Each result gets a marker, and its texts and images share
@@ -95,30 +95,30 @@ pub(in crate::engine) fn cleared(
     context: &Context,
     entry: &Entry,
     (marker, event): (u32, u32),
-) -> Result<PartFates, Uncleared> {
-    let (mut fates, parts) = fates_of(case, entry)
+) -> Result<PartStatuses, Uncleared> {
+    let (mut statuses, parts) = fates_of(case, entry)
         .zip(parts_of(case, entry))
         .ok_or(Uncleared::Nothing)?;
     let body = |part: usize| &case.session.parts[part].body;
     let there = || {
-        let there = parts.clone().zip(fates.as_slice());
+        let there = parts.clone().zip(statuses.as_slice());
         there
-            .filter(|(_, fate)| !is_removed(fate))
+            .filter(|(_, status)| !is_removed(status))
             .map(|(part, _)| body(part))
     };
     let has_call = there().any(|b| matches!(b, Body::ToolCall { .. }));
     let has_text = there().any(|b| matches!(b, Body::Text(_)) && speaks(b));
     let has_place = has_text || has_call || there().any(|b| matches!(b, Body::ToolResult { .. }));
     let says_something = there().any(speaks);
-    let put = PartFate::Cleared { marker };
-    let gone = PartFate::Removed { event };
+    let put = PartStatus::Cleared { marker };
+    let gone = PartStatus::Removed { event };
     let (mut is_marked, mut was_cleared, mut changed) = (false, false, false);
-    for (part, fate) in parts.clone().zip(fates.as_mut_slice()) {
-        let is_cleared = is_cleared(context, fate);
+    for (part, status) in parts.clone().zip(statuses.as_mut_slice()) {
+        let is_cleared = is_cleared(context, status);
         let said = body(part);
         was_cleared |= is_cleared;
         is_marked |= is_cleared && !matches!(said, Body::ToolResult { .. });
-        if is_cleared || is_removed(fate) {
+        if is_cleared || is_removed(status) {
             continue;
         }
         let new = match said {
@@ -130,18 +130,18 @@ pub(in crate::engine) fn cleared(
             Body::Thinking { .. } if says_something => gone.clone(),
             _ => continue,
         };
-        *fate = new;
+        *status = new;
         changed = true;
     }
     match (changed, was_cleared) {
-        (true, _) => Ok(fates),
+        (true, _) => Ok(statuses),
         (false, true) => Err(Uncleared::Already),
         (false, false) => Err(Uncleared::Nothing),
     }
 }
 
 /// Returns the marker for the first part and the removed state for all others.
-fn first_marked(is_marked: &mut bool, put: &PartFate, gone: &PartFate) -> PartFate {
+fn first_marked(is_marked: &mut bool, put: &PartStatus, gone: &PartStatus) -> PartStatus {
     let is_first = !std::mem::replace(is_marked, true);
     if is_first { put.clone() } else { gone.clone() }
 }
@@ -155,14 +155,14 @@ fn speaks(body: &Body) -> bool {
     }
 }
 
-fn is_removed(fate: &PartFate) -> bool {
-    matches!(fate, PartFate::Removed { .. })
+fn is_removed(status: &PartStatus) -> bool {
+    matches!(status, PartStatus::Removed { .. })
 }
 
 /// Returns whether a part's own content was replaced completely.
-fn is_cleared(context: &Context, fate: &PartFate) -> bool {
+fn is_cleared(context: &Context, status: &PartStatus) -> bool {
     let marker = |marker: u32| &context.markers[marker as usize];
-    matches!(fate, PartFate::Cleared { marker: idx } if marker(*idx).left == Left::Nothing)
+    matches!(status, PartStatus::Cleared { marker: idx } if marker(*idx).left == Left::Nothing)
 }
 
 /// Returns the parts of an entry's message.
@@ -172,9 +172,9 @@ fn parts_of(case: &Case, entry: &Entry) -> Option<std::ops::Range<usize>> {
 }
 
 /// Returns the current state of its parts.
-fn fates_of(case: &Case, entry: &Entry) -> Option<PartFates> {
+fn fates_of(case: &Case, entry: &Entry) -> Option<PartStatuses> {
     match &entry.body {
         EntryBody::Edited(edited) => Some(edited.parts.clone()),
-        _ => Some(PartFates::kept(parts_of(case, entry)?.len())),
+        _ => Some(PartStatuses::kept(parts_of(case, entry)?.len())),
     }
 }

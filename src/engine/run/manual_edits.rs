@@ -4,21 +4,21 @@ use super::Run;
 use super::manual_changes::{Leftover, Uncleared, cleared, leftover};
 use super::unpinned::{Unpinned, listed};
 use crate::engine::context::taken::{Taken, join, ranges, widen};
-use crate::engine::context::{Entry, EntryBody, Left, PartFates};
+use crate::engine::context::{Entry, EntryBody, Left, PartStatuses};
 use crate::engine::outcome::event::{Cause, Did, Event};
 use crate::engine::outcome::measure::OwnMeasure;
-use crate::engine::policy::stages::Place;
+use crate::engine::policy::stages::SummaryPosition;
 use crate::session::Session;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Text in the place of cleared content.
-const MARKER: &str = "[cleared by hand]";
+const MARKER: &str = "[cleared manually]";
 
 /// The location of a session message in the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum Location {
     /// At this entry.
     Entry(usize),
     /// Removed by the event of this index, or by the source if none.
@@ -29,17 +29,17 @@ enum Standing {
 
 /// Manual edits that could not be applied: the edit and the reason, with the messages.
 #[derive(Debug, Default)]
-struct Refused(BTreeMap<(&'static str, String), Vec<u32>>);
+struct RejectedEdits(BTreeMap<(&'static str, String), Vec<u32>>);
 
 impl Run<'_> {
     /// Applies manual edits to the current context.
-    pub(super) fn by_hand(&mut self) {
-        if self.case.by_hand.is_empty() {
+    pub(super) fn manual_edits(&mut self) {
+        if self.case.manual_edits.is_empty() {
             return;
         }
-        let mut refused = Refused::default();
-        self.drop_by_hand(&mut refused);
-        self.clear_by_hand(&mut refused);
+        let mut refused = RejectedEdits::default();
+        self.drop_manually(&mut refused);
+        self.clear_manually(&mut refused);
         self.look_for_pins(&mut refused);
         let warnings = &mut self.outcome.warnings;
         warnings.extend(self.unpinned.take().map(Unpinned::sentence));
@@ -76,11 +76,11 @@ impl Run<'_> {
         );
     }
 
-    fn drop_by_hand(&mut self, refused: &mut Refused) {
-        let (case, standing) = (self.case, self.standing());
+    fn drop_manually(&mut self, refused: &mut RejectedEdits) {
+        let (case, locations) = (self.case, self.locations());
         let mut chosen = vec![false; self.working.context.entries.len()];
-        for message in self.said(&case.by_hand.dropped) {
-            match self.droppable(message, &standing) {
+        for message in self.sent(&case.manual_edits.dropped) {
+            match self.droppable(message, &locations) {
                 Ok(entry) => chosen[entry] = true,
                 Err(why) => refused.add("not dropped manually", why, message),
             }
@@ -98,25 +98,25 @@ impl Run<'_> {
         self.carried_out("drop", &touched, log, |working| {
             working.amend(edits);
             let gone = Taken::new(&working.context, gone);
-            working.replace(gone, (None, Place::First), event);
+            working.replace(gone, (None, SummaryPosition::First), event);
         });
     }
 
-    fn clear_by_hand(&mut self, refused: &mut Refused) {
-        let (case, standing) = (self.case, self.standing());
+    fn clear_manually(&mut self, refused: &mut RejectedEdits) {
+        let (case, locations) = (self.case, self.locations());
         let event = self.outcome.events.len() as u32;
         let marker = self.working.context.markers.len() as u32;
-        let mut edits: Vec<(usize, PartFates)> = Vec::new();
-        for message in self.said(&case.by_hand.cleared) {
+        let mut edits: Vec<(usize, PartStatuses)> = Vec::new();
+        for message in self.sent(&case.manual_edits.cleared) {
             let context = &self.working.context;
-            let fates = self.clearable(message, &standing).and_then(|entry| {
+            let statuses = self.clearable(message, &locations).and_then(|entry| {
                 let found = entry.map(|entry| {
                     cleared(case, context, &context.entries[entry], (marker, event))
-                        .map(|fates| (entry, fates))
+                        .map(|statuses| (entry, statuses))
                 });
-                found.transpose().map_err(|why| why.said().to_owned())
+                found.transpose().map_err(|why| why.reason().to_owned())
             });
-            match fates {
+            match statuses {
                 Ok(edit) => edits.extend(edit),
                 Err(why) => refused.add("not cleared manually", why, message),
             }
@@ -133,17 +133,17 @@ impl Run<'_> {
     }
 
     /// Reports pinned messages that the source's own compaction had removed before the run began.
-    fn look_for_pins(&self, refused: &mut Refused) {
-        let standing = self.standing();
-        for message in self.said(&self.case.by_hand.pinned) {
+    fn look_for_pins(&self, refused: &mut RejectedEdits) {
+        let locations = self.locations();
+        for message in self.sent(&self.case.manual_edits.pinned) {
             let is_lost = matches!(
-                standing[message as usize],
-                Standing::Nowhere | Standing::Taken(None)
+                locations[message as usize],
+                Location::Nowhere | Location::Taken(None)
             );
             if is_lost {
                 refused.add(
                     "pinned without effect",
-                    self.absent(message, &standing),
+                    self.absent(message, &locations),
                     message,
                 );
             }
@@ -151,17 +151,17 @@ impl Run<'_> {
     }
 
     /// Returns the marked messages that were sent before the run ends.
-    fn said<'m>(&self, marks: &'m [usize]) -> impl Iterator<Item = u32> + use<'m> {
+    fn sent<'m>(&self, marks: &'m [usize]) -> impl Iterator<Item = u32> + use<'m> {
         let end = self.working.context.messages_end;
-        let said = marks.iter().filter(move |message| **message < end);
-        said.map(|message| *message as u32)
+        let sent = marks.iter().filter(move |message| **message < end);
+        sent.map(|message| *message as u32)
     }
 
     /// Returns the entry of a message if it may be dropped, else the reason.
-    fn droppable(&self, message: u32, standing: &[Standing]) -> Result<usize, String> {
+    fn droppable(&self, message: u32, locations: &[Location]) -> Result<usize, String> {
         let pins = self.case.pins();
-        let Standing::Entry(entry) = standing[message as usize] else {
-            return Err(self.absent(message, standing));
+        let Location::Entry(entry) = locations[message as usize] else {
+            return Err(self.absent(message, locations));
         };
         self.free(message)?;
         let parts = self.case.session.messages[message as usize].parts.clone();
@@ -173,13 +173,13 @@ impl Run<'_> {
     }
 
     /// Returns the entry of a message if it may be cleared; none if it was just dropped manually; else the reason.
-    fn clearable(&self, message: u32, standing: &[Standing]) -> Result<Option<usize>, String> {
-        match standing[message as usize] {
-            Standing::Entry(entry) => self.free(message).map(|()| Some(entry)),
-            Standing::Taken(Some(event)) if self.outcome.events[event as usize].is_by_hand() => {
+    fn clearable(&self, message: u32, locations: &[Location]) -> Result<Option<usize>, String> {
+        match locations[message as usize] {
+            Location::Entry(entry) => self.free(message).map(|()| Some(entry)),
+            Location::Taken(Some(event)) if self.outcome.events[event as usize].is_manual() => {
                 Ok(None)
             }
-            _ => Err(self.absent(message, standing)),
+            _ => Err(self.absent(message, locations)),
         }
     }
 
@@ -195,10 +195,10 @@ impl Run<'_> {
     }
 
     /// Returns why a message is not in the context.
-    fn absent(&self, message: u32, standing: &[Standing]) -> String {
+    fn absent(&self, message: u32, locations: &[Location]) -> String {
         let events = &self.outcome.events;
-        match standing[message as usize] {
-            Standing::Taken(Some(event)) => match events.get(event as usize) {
+        match locations[message as usize] {
+            Location::Taken(Some(event)) => match events.get(event as usize) {
                 Some(by) => format!("gone already, by {} before call {}", by.stage, by.step + 1),
                 None => "gone already".to_owned(),
             },
@@ -210,24 +210,24 @@ impl Run<'_> {
     }
 
     /// Returns the location of each message of the session.
-    fn standing(&self) -> Vec<Standing> {
+    fn locations(&self) -> Vec<Location> {
         let context = &self.working.context;
-        let mut standing = vec![Standing::Nowhere; self.case.session.messages.len()];
+        let mut locations = vec![Location::Nowhere; self.case.session.messages.len()];
         for dropped in &context.dropped {
             for message in dropped.messages.clone() {
-                standing[message as usize] = Standing::Taken(dropped.event);
+                locations[message as usize] = Location::Taken(dropped.event);
             }
         }
         for (idx, entry) in context.entries.iter().enumerate() {
             if let EntryBody::Written(written) = &entry.body {
                 for message in written.covers.iter().cloned().flatten() {
-                    standing[message as usize] = Standing::Taken(Some(written.event));
+                    locations[message as usize] = Location::Taken(Some(written.event));
                 }
             } else if let Some(message) = entry.message() {
-                standing[message as usize] = Standing::Entry(idx);
+                locations[message as usize] = Location::Entry(idx);
             }
         }
-        standing
+        locations
     }
 
     fn messages_of(&self, entries: impl Iterator<Item = usize>) -> Vec<Range<u32>> {
@@ -247,10 +247,10 @@ impl Run<'_> {
         change(&mut self.working);
         self.outcome.events.push(Event {
             step: self.step.min(last_step(&self.case.session)),
-            stage: Event::BY_HAND.to_owned(),
+            stage: Event::MANUAL.to_owned(),
             action,
             cause: Cause {
-                when: Event::BY_HAND.to_owned(),
+                when: Event::MANUAL.to_owned(),
                 terms: Vec::new(),
             },
             before,
@@ -270,7 +270,7 @@ impl Run<'_> {
 }
 
 impl Uncleared {
-    fn said(self) -> &'static str {
+    fn reason(self) -> &'static str {
         match self {
             Self::Already => "cleared already",
             Self::Nothing => "nothing there can be cleared, only dropped",
@@ -278,7 +278,7 @@ impl Uncleared {
     }
 }
 
-impl Refused {
+impl RejectedEdits {
     fn add(&mut self, what: &'static str, why: String, message: u32) {
         self.0.entry((what, why)).or_default().push(message);
     }

@@ -29,13 +29,13 @@ use crate::engine::named::window::NamedWindow;
 use crate::engine::outcome::{Idle, Outcome};
 use crate::engine::policy::stages::{Action, Hook, Mutates};
 use crate::engine::policy::{KnobValues, Policy};
-use crate::engine::received::recorder::Watch;
+use crate::engine::received::recorder::Recorder;
 use crate::engine::summary::estimator::Estimator;
 use crate::engine::summary::request::{Answer, Reply, Request};
 use crate::units::Tokens;
 use clock::Clock;
-use named_actions::state::{Named, Talk};
-use plan::{Asked, Plan};
+use named_actions::state::{Named, PendingAction};
+use plan::{PendingEdit, Plan};
 use std::sync::Arc;
 use trigger::Triggers;
 use unpinned::Unpinned;
@@ -108,7 +108,7 @@ pub struct Run<'a> {
     /// The prompt of the last call.
     pub(super) prefix: Prefix<'a>,
     /// Records the content that calls receive.
-    watch: Watch,
+    recorder: Recorder,
     /// The provider error that stages respond to, if the user placed one.
     error: Option<&'a Arc<str>>,
     /// Whether this call's error was returned already.
@@ -130,9 +130,9 @@ pub struct Run<'a> {
 #[derive(Debug)]
 pub(super) enum Waiting {
     /// An action of the engine's own vocabulary.
-    Asked(usize, Asked, Request),
+    PendingEdit(usize, PendingEdit, Request),
     /// A named action.
-    Named(usize, Talk, Request),
+    Named(usize, PendingAction, Request),
 }
 
 /// Maximum number of tries of one call.
@@ -221,7 +221,7 @@ impl<'a> Run<'a> {
             rejected: 0,
             tokens_refused: Tokens::ZERO,
             prefix: Prefix::default(),
-            watch: Watch::new(case),
+            recorder: Recorder::new(case),
             error: None,
             has_failed: false,
             acted: false,
@@ -275,7 +275,9 @@ impl<'a> Run<'a> {
     /// Continues until an answer is needed or the run is finished.
     pub fn poll(&mut self) -> Poll {
         loop {
-            if let Some(Waiting::Asked(.., request) | Waiting::Named(.., request)) = &self.waiting {
+            if let Some(Waiting::PendingEdit(.., request) | Waiting::Named(.., request)) =
+                &self.waiting
+            {
                 return Poll::Wants(request.clone());
             }
             match self.phase {
@@ -292,13 +294,15 @@ impl<'a> Run<'a> {
     /// without a request.
     pub fn provide(&mut self, reply: Reply) -> Option<String> {
         let waiting = self.waiting.take()?;
-        let (Waiting::Asked(.., request) | Waiting::Named(.., request)) = &waiting;
+        let (Waiting::PendingEdit(.., request) | Waiting::Named(.., request)) = &waiting;
         self.outcome.summaries.requests += 1;
         self.outcome.summaries.sent += request.input;
         match waiting {
-            Waiting::Named(stage, talk, request) => self.heard(stage, talk, &request, reply),
-            Waiting::Asked(stage, asked, request) => {
-                match plan::fulfil(self.case, &self.working.meter, asked, &request, reply) {
+            Waiting::Named(stage, pending, request) => {
+                self.continue_with_answer(stage, pending, &request, reply)
+            }
+            Waiting::PendingEdit(stage, pending, request) => {
+                match plan::fulfil(self.case, &self.working.meter, pending, &request, reply) {
                     Ok((edit, received)) => {
                         self.outcome.summaries.received += received;
                         self.apply(stage, edit, Some((request.input, received)));
@@ -341,7 +345,7 @@ impl<'a> Run<'a> {
     fn plan(&mut self, idx: usize) {
         let (stage, moment) = (self.triggers.bound(idx), &self.triggers.moment);
         match &stage.action {
-            Action::Named(_) => return self.act(idx, 0),
+            Action::Named(_) => return self.start_action(idx, 0),
             Action::Log(log) => {
                 let line = log.line(moment);
                 return self.tell(idx, line);
@@ -354,9 +358,9 @@ impl<'a> Run<'a> {
                 self.tried(idx);
                 self.apply(idx, edit, None);
             }
-            Plan::Asks(request, asked) => {
+            Plan::Asks(request, pending) => {
                 self.tried(idx);
-                self.waiting = Some(Waiting::Asked(idx, asked, request));
+                self.waiting = Some(Waiting::PendingEdit(idx, pending, request));
             }
         }
     }

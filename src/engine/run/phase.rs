@@ -20,7 +20,7 @@ impl Run<'_> {
             self.phase = Phase::Stages(Hook::Resume, 0);
             return;
         }
-        self.land_delayed();
+        self.apply_delayed();
         let before = self.working.live.len();
         self.append(if is_at_end {
             session.messages.len()

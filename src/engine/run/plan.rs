@@ -9,7 +9,9 @@ use crate::engine::context::working::{Which, Working};
 use crate::engine::expr::Moment;
 use crate::engine::outcome::Idle;
 use crate::engine::policy::meter::Meter;
-use crate::engine::policy::stages::{Action, Guard, Place, Replacement, Stage, Summarize};
+use crate::engine::policy::stages::{
+    Action, Guard, Replacement, Stage, Summarize, SummaryPosition,
+};
 use crate::engine::select;
 use crate::engine::summary::request::{Reply, Request};
 use crate::session::{Role, WrittenKind};
@@ -25,15 +27,15 @@ pub(super) enum Plan {
     /// An edit that can be applied.
     Ready(Edit),
     /// An edit that needs a summary first.
-    Asks(Request, Asked),
+    Asks(Request, PendingEdit),
 }
 
 /// An edit that waits for a summary.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct PendingEdit {
     taken: Taken,
     must_shrink: bool,
-    place: Place,
+    place: SummaryPosition,
 }
 
 /// A change of the context.
@@ -47,7 +49,7 @@ pub(in crate::engine) enum Edit {
     Replace {
         taken: Taken,
         written: Option<(Written, u32)>,
-        place: Place,
+        place: SummaryPosition,
     },
 }
 
@@ -109,7 +111,7 @@ pub(in crate::engine) fn plan(
                         let tokens = case.ledger.weigh(&notice.text).0 as u32;
                         (written(notice, WrittenKind::Notice, false), tokens)
                     });
-                    let place = Place::First;
+                    let place = SummaryPosition::First;
                     Plan::Ready(Edit::Replace {
                         taken,
                         written,
@@ -130,7 +132,7 @@ pub(in crate::engine) fn plan(
                     let request = request(working, stage, step, &taken, (summarize, max_tokens));
                     Plan::Asks(
                         request,
-                        Asked {
+                        PendingEdit {
                             taken,
                             must_shrink: stage.guard.must_shrink,
                             place: summarize.place,
@@ -176,7 +178,7 @@ fn request(
 pub(super) fn fulfil(
     case: &Case,
     meter: &Meter,
-    asked: Asked,
+    pending: PendingEdit,
     request: &Request,
     reply: Reply,
 ) -> Result<(Edit, Tokens), String> {
@@ -190,8 +192,8 @@ pub(super) fn fulfil(
         return Err("the summary is empty".to_owned());
     }
     let (message, weight) = weighed(case, request, &text, is_predicted);
-    if asked.must_shrink
-        && Tokens::from(meter.weigh_known(&message, weight.0 as u32)) >= asked.taken.metered
+    if pending.must_shrink
+        && Tokens::from(meter.weigh_known(&message, weight.0 as u32)) >= pending.taken.metered
     {
         return Err(format!(
             "a summary of {} tokens would not be smaller than what it replaces",
@@ -205,9 +207,9 @@ pub(super) fn fulfil(
     let written = written(replacement, WrittenKind::Summary, is_predicted);
     Ok((
         Edit::Replace {
-            taken: asked.taken,
+            taken: pending.taken,
             written: Some((written, weight.0 as u32)),
-            place: asked.place,
+            place: pending.place,
         },
         weight,
     ))

@@ -3,14 +3,14 @@
 use crate::engine::case::Case;
 use crate::engine::case::budget::Budget;
 use crate::engine::context::Dropped;
-use crate::engine::context::prefix::{Last, Prefix};
+use crate::engine::context::prefix::{LastPrompt, Prefix};
 use crate::engine::context::taken::{ranges, widen};
 use crate::engine::context::working::Working;
 use crate::engine::outcome::event::{Cause, Did, Event};
 use crate::engine::outcome::measure::OwnMeasure;
 use crate::engine::outcome::{Outcome, Sample};
 use crate::engine::policy::meter::Meter;
-use crate::engine::received::recorder::Watch;
+use crate::engine::received::recorder::Recorder;
 use crate::session::{RecordedCompaction, Step};
 use crate::units::Tokens;
 use std::collections::HashSet;
@@ -27,15 +27,15 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
     let mut compactions = session.compactions.iter().peekable();
     let mut working = Working::new(case, &Meter::TRUE);
     let mut prefix = Prefix::default();
-    let mut watch = Watch::new(case);
+    let mut recorder = Recorder::new(case);
     // Start of the history since the compaction before; earlier messages are gone already.
     let mut begun = 0;
     for (step_idx, step) in session.steps[..last].iter().enumerate() {
         while let Some(compaction) = compactions.next_if(|c| c.step <= step_idx) {
             let (event, old) = compact(case, &mut working, step_idx, compaction, begun);
             outcome.events.push(event);
-            if matches!(prefix.last, Last::Working) {
-                prefix.last = Last::Old(Box::new(old));
+            if matches!(prefix.last, LastPrompt::Working) {
+                prefix.last = LastPrompt::Old(Box::new(old));
             }
             begun = compaction.before_message;
         }
@@ -48,12 +48,12 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
         let mut sample = sample(&working, step_idx, step, budget);
         let common = prefix.advance(&working, (None, None), sample.tokens);
         sample.unchanged = common.tokens;
-        watch.note(&mut working, step_idx, common);
+        recorder.note(&mut working, step_idx, common);
         outcome.overflows += usize::from(sample.overflows);
         outcome.tokens_rejected += sample.rejected;
         outcome.samples.push(sample);
     }
-    outcome.seen = watch.finish();
+    outcome.seen = recorder.finish();
     // No call received the result of these.
     for compaction in compactions.take_while(|_| until.is_none()) {
         let (event, _) = compact(case, &mut working, last, compaction, begun);

@@ -7,14 +7,14 @@ use crate::engine::policy::stages::{Action, Hook};
 
 impl Run<'_> {
     /// Runs the stages for tool results on the newest entry. They cannot make requests.
-    pub(super) fn on_result(&mut self) {
+    pub(super) fn run_result_stages(&mut self) {
         let newest = self.working.context.entries.len().saturating_sub(1);
         for stage in 0..self.triggers.len() {
             let is_for_results = self.triggers.stage(stage).at == Hook::ToolResult;
             if is_for_results && self.fires(stage) {
                 match &self.triggers.bound(stage).action {
                     Action::Cut(_) => self.cut(stage),
-                    _ => self.act(stage, newest),
+                    _ => self.start_action(stage, newest),
                 }
                 self.waiting = None;
             }

@@ -138,7 +138,7 @@ impl<'a> Triggers<'a> {
         if !is_met.unwrap_or_else(|| stage.bound.when.holds(&self.moment)) {
             return Err(Idle::NotMet);
         }
-        if stage.rests(&self.moment, step) {
+        if stage.is_in_cooldown(&self.moment, step) {
             return Err(Idle::Resting);
         }
         if stage.waits_for_cold(&self.moment, used) {
@@ -227,7 +227,7 @@ impl<'a> Triggers<'a> {
 impl BoundStage<'_> {
     /// Returns whether a stage is in its cooldown. Without a cooldown it may act again at the same call: a rejected
     /// call is tried again.
-    fn rests(&self, moment: &Moment, step: usize) -> bool {
+    fn is_in_cooldown(&self, moment: &Moment, step: usize) -> bool {
         let Some(tried) = self.last_tried else {
             return false;
         };

@@ -5,17 +5,17 @@
 
 use super::Run;
 
+use super::named_actions::state::{After, PendingAction};
 use crate::chat::Mark;
-use crate::engine::context::prefix::Last;
+use crate::engine::context::prefix::LastPrompt;
 use crate::engine::context::taken::join;
 use crate::engine::context::working::Working;
-use crate::engine::context::{Entry, EntryBody, PartFate};
-use crate::engine::conversion::absorb::{Absorbed, New};
-use crate::engine::conversion::retouch::{Retouch, Retouched};
+use crate::engine::context::{Entry, EntryBody, PartStatus};
+use crate::engine::conversion::entries::{ChangeSource, ContextChange};
+use crate::engine::conversion::message_edits::{EditResult, MessageEdits};
 use crate::engine::conversion::stand_in::StandIn;
 use crate::engine::named::MessageEdit;
 use crate::engine::policy::stages::Mutates;
-use super::named_actions::state::{After, Talk};
 
 /// A view that may be reused.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(in crate::engine) struct View<'a> {
     /// The context of the last call; none while a call uses it.
     working: Option<Box<Working<'a>>>,
     /// The action and event that it was built from, while a call uses it.
-    seen: Option<(Talk, New)>,
+    seen: Option<(PendingAction, ChangeSource)>,
     /// Whether it was rebuilt for the current call.
     is_new: bool,
     /// The length of the conversation when it was built.
@@ -37,7 +37,7 @@ pub(in crate::engine) struct View<'a> {
     edits: Vec<MessageEdit>,
     /// Entries of the store that it does not contain.
     gone: Vec<usize>,
-    absorbed: Absorbed,
+    context_change: ContextChange,
 }
 
 /// The part of a store that a view contains.
@@ -56,19 +56,19 @@ struct Extent {
 impl<'a> Run<'a> {
     /// Updates the view of the last call with the current edits of an action, if they include all previous edits.
     /// Returns the change if this call uses the updated view.
-    pub(super) fn view_again(
+    pub(super) fn reuse_view(
         &mut self,
         stage: usize,
-        (talk, stand_in): (&Talk, Option<&StandIn>),
+        (pending, stand_in): (&PendingAction, Option<&StandIn>),
         given: &mut Vec<MessageEdit>,
-        change: New,
-    ) -> Option<Absorbed> {
+        change: ChangeSource,
+    ) -> Option<ContextChange> {
         let is_view = self.triggers.stage(stage).mutates == Mutates::View;
-        if !is_view || self.store.is_some() || given.is_empty() || !talk.is_plain() {
+        if !is_view || self.store.is_some() || given.is_empty() || !pending.is_plain() {
             return None;
         }
         let mut view = self.view.take_if(|view| view.stage == stage)?;
-        let again = self.bring_up(&mut view, (talk, stand_in), given, change);
+        let again = self.update_view(&mut view, (pending, stand_in), given, change);
         if again.is_some() {
             self.view = Some(view);
         } else {
@@ -77,45 +77,49 @@ impl<'a> Run<'a> {
         again
     }
 
-    /// Updates this view as [`Run::view_again`] does.
-    fn bring_up(
+    /// Updates this view as [`Run::reuse_view`] does.
+    fn update_view(
         &mut self,
         view: &mut View<'a>,
-        (talk, stand_in): (&Talk, Option<&StandIn>),
+        (pending, stand_in): (&PendingAction, Option<&StandIn>),
         given: &mut Vec<MessageEdit>,
-        change: New,
-    ) -> Option<Absorbed> {
-        talk.before.since(&view.mark)?;
+        change: ChangeSource,
+    ) -> Option<ContextChange> {
+        pending.before.since(&view.mark)?;
         let mut new = added(&view.given, given)?;
         if let Some(stand_in) = stand_in {
-            new = stand_in.take_out_edits(&talk.before, &new)?;
+            new = stand_in.take_out_edits(&pending.before, &new)?;
         }
-        new.retain(|edit| talk.before.get(edit.at) != edit.now.as_ref());
-        let edits = Retouch::new(self.case, &talk.before, &new, &talk.spans)?;
+        new.retain(|edit| pending.before.get(edit.at) != edit.now.as_ref());
+        let edits = MessageEdits::new(self.case, &pending.before, &new, &pending.spans)?;
         if !view.takes(&edits, &self.working) {
             return None;
         }
         let mut working = view.working.take()?;
         match self.prefix.last {
-            Last::View => self.prefix.last = Last::Working,
-            Last::Working => self.prefix.last = Last::Store,
-            Last::Store | Last::Old(_) => {}
+            LastPrompt::View => self.prefix.last = LastPrompt::Working,
+            LastPrompt::Working => self.prefix.last = LastPrompt::Store,
+            LastPrompt::Store | LastPrompt::Old(_) => {}
         }
-        working.go_on(&self.working, &mut view.store);
-        let Retouched { absorbed, gone, .. } = working.retouch(0, edits, change, &view.gone);
+        working.continue_action(&self.working, &mut view.store);
+        let EditResult {
+            context_change,
+            gone,
+            ..
+        } = working.apply_edits(0, edits, change, &view.gone);
         self.store = Some(Box::new(std::mem::replace(&mut self.working, *working)));
-        view.add(absorbed, gone, new);
+        view.add(context_change, gone, new);
         view.given = std::mem::take(given);
-        view.mark = talk.before.mark();
-        view.seen = Some((talk.clone(), change));
+        view.mark = pending.before.mark();
+        view.seen = Some((pending.clone(), change));
         view.is_new = false;
-        Some(view.absorbed.clone())
+        Some(view.context_change.clone())
     }
 
     /// Discards a view for reuse; it may be the context of the last call.
     fn forget_view(&mut self, view: View<'a>) {
-        if let (Last::View, Some(working)) = (&self.prefix.last, view.working) {
-            self.prefix.last = Last::Old(working);
+        if let (LastPrompt::View, Some(working)) = (&self.prefix.last, view.working) {
+            self.prefix.last = LastPrompt::Old(working);
         }
     }
 
@@ -123,24 +127,24 @@ impl<'a> Run<'a> {
     pub(super) fn keep_view(
         &mut self,
         stage: usize,
-        (talk, change): (&Talk, New),
+        (pending, change): (&PendingAction, ChangeSource),
         (given, edits): (Vec<MessageEdit>, Vec<MessageEdit>),
-        retouched: &Retouched,
+        edited: &EditResult,
     ) {
-        let Some(store) = self.store.as_ref().filter(|_| !retouched.has_heirs) else {
+        let Some(store) = self.store.as_ref().filter(|_| !edited.rewrote_text) else {
             return;
         };
         let view = View {
             stage,
             working: None,
-            seen: Some((talk.clone(), change)),
+            seen: Some((pending.clone(), change)),
             is_new: true,
-            mark: talk.before.mark(),
+            mark: pending.before.mark(),
             store: store.extent(),
             given,
             edits,
-            gone: retouched.gone.clone(),
-            absorbed: retouched.absorbed.clone(),
+            gone: edited.gone.clone(),
+            context_change: edited.context_change.clone(),
         };
         if let Some(last) = self.view.replace(view) {
             self.forget_view(last);
@@ -152,13 +156,13 @@ impl<'a> Run<'a> {
         let Some(view) = self.view.take_if(|view| view.seen.is_some()) else {
             return;
         };
-        let (Some((talk, change)), Some(store)) = (view.seen, &self.store) else {
+        let (Some((pending, change)), Some(store)) = (view.seen, &self.store) else {
             return;
         };
         if !view.is_new {
             let changed = std::mem::take(&mut self.working.changed);
             self.working = (**store).clone();
-            self.put(&talk, &After::Edits(view.edits), change);
+            self.put(&pending, &After::Edits(view.edits), change);
             // The content is unchanged, so its common prefix with the last prompt is unchanged too.
             self.working.changed = changed;
         }
@@ -174,9 +178,9 @@ impl<'a> Run<'a> {
             && view.seen.take().is_some()
         {
             view.working = Some(Box::new(seen));
-            self.prefix.last = Last::View;
+            self.prefix.last = LastPrompt::View;
         } else {
-            self.prefix.last = Last::Old(Box::new(seen));
+            self.prefix.last = LastPrompt::Old(Box::new(seen));
         }
     }
 }
@@ -193,7 +197,7 @@ impl Working<'_> {
     }
 
     /// Adds the new content of the store to this view.
-    fn go_on(&mut self, store: &Self, extent: &mut Extent) {
+    fn continue_action(&mut self, store: &Self, extent: &mut Extent) {
         let known = extent.n_markers + extent.markers.len();
         for marker in &store.context.markers[known..] {
             extent.markers.push(self.context.markers.len() as u32);
@@ -221,8 +225,8 @@ impl Extent {
         let EntryBody::Edited(edited) = &mut entry.body else {
             return;
         };
-        for fate in edited.parts.as_mut_slice() {
-            if let PartFate::Cleared { marker } = fate
+        for status in edited.parts.as_mut_slice() {
+            if let PartStatus::Cleared { marker } = status
                 && let Some(nth) = (*marker as usize).checked_sub(self.n_markers)
             {
                 *marker = self.markers[nth];
@@ -238,8 +242,8 @@ impl<'a> View<'a> {
     }
 
     /// Returns whether further edits have the same effect as if all edits were applied at once.
-    fn takes(&self, edits: &Retouch<'_>, store: &Working<'_>) -> bool {
-        let stands_first = |(nth, idx): (usize, &u32)| *idx as usize == nth;
+    fn takes(&self, edits: &MessageEdits<'_>, store: &Working<'_>) -> bool {
+        let is_in_place = |(nth, idx): (usize, &u32)| *idx as usize == nth;
         let is_apart = |message: usize| {
             let (messages, entries) = edits.around(message);
             let at = self.edits.partition_point(|edit| edit.at < messages.start);
@@ -249,16 +253,16 @@ impl<'a> View<'a> {
         };
         self.working.is_some()
             && store.context.dropped.len() == self.store.n_dropped
-            && edits.unseen().iter().enumerate().all(stands_first)
+            && edits.hidden().iter().enumerate().all(is_in_place)
             && edits.places().all(is_apart)
     }
 
-    fn add(&mut self, absorbed: Absorbed, gone: Vec<usize>, edits: Vec<MessageEdit>) {
-        if !absorbed.messages.is_empty() {
-            self.absorbed.messages.extend(absorbed.messages);
-            self.absorbed.messages = join(std::mem::take(&mut self.absorbed.messages));
+    fn add(&mut self, context_change: ContextChange, gone: Vec<usize>, edits: Vec<MessageEdit>) {
+        if !context_change.messages.is_empty() {
+            self.context_change.messages.extend(context_change.messages);
+            self.context_change.messages = join(std::mem::take(&mut self.context_change.messages));
         }
-        self.absorbed.removed |= absorbed.removed;
+        self.context_change.removed |= context_change.removed;
         self.gone.extend(gone);
         self.gone.sort_unstable();
         self.edits.extend(edits);

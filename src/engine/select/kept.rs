@@ -8,16 +8,16 @@ use crate::session::Role;
 
 /// Entries that the rules of one stage keep at one moment.
 #[derive(Debug)]
-pub(super) struct Spared {
+pub(super) struct KeptEntries {
     system: bool,
     first_user: Option<u32>,
     /// Entries before this index.
     head: usize,
     /// User messages from this one on.
-    person_from: u32,
+    user_from: u32,
 }
 
-impl Spared {
+impl KeptEntries {
     /// Computes the entries that are kept.
     pub(in crate::engine) fn new(
         case: &Case,
@@ -29,7 +29,7 @@ impl Spared {
             system: false,
             first_user: None,
             head: 0,
-            person_from: u32::MAX,
+            user_from: u32::MAX,
         };
         for keep in &take.keep {
             match keep {
@@ -39,10 +39,10 @@ impl Spared {
                     let head = head(case, entries, n.value(moment), take.boundary);
                     spared.head = spared.head.max(head);
                 }
-                Keep::LastUser => spared.persons_newest(case, entries, |nth, _| nth == 0),
+                Keep::LastUser => spared.newest_user_messages(case, entries, |nth, _| nth == 0),
                 Keep::UserTokens(n) => {
                     let most = n.value(moment);
-                    spared.persons_newest(case, entries, |_, sum| sum <= most);
+                    spared.newest_user_messages(case, entries, |_, sum| sum <= most);
                 }
                 _ => {}
             }
@@ -51,20 +51,20 @@ impl Spared {
     }
 
     /// Keeps the newest user messages while `is_spared` accepts the number of newer ones and their total weight.
-    fn persons_newest(
+    fn newest_user_messages(
         &mut self,
         case: &Case,
         entries: &[Entry],
         is_spared: impl Fn(usize, f64) -> bool,
     ) {
         let mut sum = 0.0;
-        let theirs = entries.iter().rev().filter(|e| is_persons(case, e));
-        for (nth, entry) in theirs.enumerate() {
+        let user_messages = entries.iter().rev().filter(|e| is_user_message(case, e));
+        for (nth, entry) in user_messages.enumerate() {
             sum += f64::from(entry.metered);
             if !is_spared(nth, sum) {
                 break;
             }
-            self.person_from = self.person_from.min(entry.position());
+            self.user_from = self.user_from.min(entry.position());
         }
     }
 
@@ -73,7 +73,7 @@ impl Spared {
         idx < self.head
             || (self.system && is_system(case, entry))
             || (self.first_user.is_some() && entry.message() == self.first_user)
-            || (entry.position() >= self.person_from && is_persons(case, entry))
+            || (entry.position() >= self.user_from && is_user_message(case, entry))
     }
 }
 
@@ -105,10 +105,10 @@ pub(super) fn is_system(case: &Case, entry: &Entry) -> bool {
 }
 
 /// Returns whether the user wrote a message and it contains no tool result.
-fn is_persons(case: &Case, entry: &Entry) -> bool {
+fn is_user_message(case: &Case, entry: &Entry) -> bool {
     entry.message().is_some_and(|m| {
         let (index, at) = (&case.index, m as usize);
-        let is_theirs = case.session.messages[at].role == Role::User;
-        is_theirs && index.opens_turn[at] && index.first_call[at] == m
+        let is_user = case.session.messages[at].role == Role::User;
+        is_user && index.opens_turn[at] && index.first_call[at] == m
     })
 }

@@ -12,7 +12,7 @@ use crate::engine::expr::{Expr, Moment};
 use crate::engine::policy::stages::{Boundary, Keep, Results, Take};
 use crate::session::Body;
 use crate::units::Tokens;
-use kept::{Spared, is_system};
+use kept::{KeptEntries, is_system};
 
 /// Returns the entries that are taken.
 pub(super) fn messages(case: &Case, working: &Working<'_>, take: &Take, moment: &Moment) -> Taken {
@@ -27,7 +27,7 @@ pub(super) fn messages(case: &Case, working: &Working<'_>, take: &Take, moment: 
         cuts.min().unwrap_or(entries.len()),
         take.boundary,
     );
-    let spared = Spared::new(case, entries, take, moment);
+    let spared = KeptEntries::new(case, entries, take, moment);
     let pins = case.pins();
     let is_held = |entry: &Entry| entry.message().is_some_and(|m| pins.holds(m));
     let is_taken = |idx: &usize| {

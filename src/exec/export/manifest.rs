@@ -5,7 +5,7 @@ use super::ExportJob;
 use super::files::WrittenFile;
 use super::pieces::Piece;
 use super::removed::Removed;
-use crate::engine::{ByHand, Outcome, Schedule};
+use crate::engine::{ManualEdits, Outcome, Schedule};
 use crate::exec::check::Check;
 use crate::exec::load::MOST_BYTES;
 use crate::exec::summary::{RequestRecord, Summarizer};
@@ -163,7 +163,7 @@ pub(super) fn manifest(told: &Told<'_>, checks: &[Check], recipe: &Recipe) -> Va
             "knobs": Value::Object(knobs.collect::<Map<_, _>>()),
         },
         "schedule": if job.schedule == Schedule::Replay { "replay" } else { "now" },
-        "by_hand": by_hand(&case.by_hand),
+        "by_hand": by_hand(&case.manual_edits),
         "until_step": job.until.map(|step| step + 1),
         "window": case.windows.at(step),
         "output_reserve": job.policy.output_reserve(&job.knobs, case, step),
@@ -185,7 +185,7 @@ pub(super) fn manifest(told: &Told<'_>, checks: &[Check], recipe: &Recipe) -> Va
 }
 
 /// What a person marked, as numbers of messages.
-fn by_hand(by_hand: &ByHand) -> Value {
+fn by_hand(by_hand: &ManualEdits) -> Value {
     let numbers = |messages: &[usize]| messages.iter().map(|m| m + 1).collect::<Vec<_>>();
     json!({
         "pinned": numbers(&by_hand.pinned),

@@ -2,7 +2,7 @@
 
 use super::hash::sha256;
 use super::pieces::Piece;
-use crate::engine::{Case, Context, EntryBody, Event, PartFate};
+use crate::engine::{Case, Context, EntryBody, Event, PartStatus};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
@@ -136,11 +136,11 @@ fn fates(case: &Case, context: &Context) -> Vec<Fated> {
                     .as_slice()
                     .iter()
                     .filter_map(|fate| match fate {
-                        PartFate::Kept => None,
-                        PartFate::Cleared { marker } => {
+                        PartStatus::Kept => None,
+                        PartStatus::Cleared { marker } => {
                             Some(context.markers[*marker as usize].event)
                         }
-                        PartFate::Removed { event } => Some(*event),
+                        PartStatus::Removed { event } => Some(*event),
                     });
                 fates[edited.message as usize] = Fated {
                     fate: "edited",

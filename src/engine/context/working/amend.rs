@@ -1,7 +1,7 @@
 //! Manual changes of single messages, part by part.
 
 use super::Working;
-use crate::engine::context::{Edited, Entry, EntryBody, Left, Marker, PartFates};
+use crate::engine::context::{Edited, Entry, EntryBody, Left, Marker, PartStatuses};
 use std::sync::Arc;
 
 impl Working<'_> {
@@ -32,7 +32,7 @@ impl Working<'_> {
     }
 
     /// Sets the state of the parts of session messages, by the indices of their entries.
-    pub(in crate::engine) fn amend(&mut self, amended: Vec<(usize, PartFates)>) {
+    pub(in crate::engine) fn amend(&mut self, amended: Vec<(usize, PartStatuses)>) {
         self.shown.forget_from(0);
         for (idx, parts) in amended {
             self.changed.edit(idx);

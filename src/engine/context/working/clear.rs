@@ -2,7 +2,7 @@
 
 use super::{Live, LiveResult, Working};
 use crate::engine::context::taken::ranges;
-use crate::engine::context::{Edited, Entry, EntryBody, Left, PartFate, PartFates};
+use crate::engine::context::{Edited, Entry, EntryBody, Left, PartStatus, PartStatuses};
 use crate::session::{Body, Kind};
 use std::ops::Range;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ impl Working<'_> {
         };
         let start = self.case.index.parts(result.message as usize).start;
         match edited.parts.as_slice().get(result.part as usize - start) {
-            Some(PartFate::Cleared { marker }) => {
+            Some(PartStatus::Cleared { marker }) => {
                 Some(&self.context.markers[*marker as usize].text)
             }
             _ => Some(text),
@@ -106,9 +106,9 @@ impl Working<'_> {
             return untouched;
         };
         let parts = self.case.index.parts(edited.message as usize);
-        let fate = edited.parts.as_slice().get(part as usize - parts.start);
-        fate.map_or(untouched, |fate| {
-            fate.metered(untouched, &self.context.markers)
+        let status = edited.parts.as_slice().get(part as usize - parts.start);
+        status.map_or(untouched, |status| {
+            status.metered(untouched, &self.context.markers)
         })
     }
 
@@ -139,7 +139,7 @@ impl Working<'_> {
             if parts.len() == 1 && self.meter.adds_up() {
                 return self.put_marker_whole(entry, message, parts.start);
             }
-            let parts = PartFates::kept(parts.len());
+            let parts = PartStatuses::kept(parts.len());
             self.context.entries[entry].body = EntryBody::Edited(Edited { message, parts });
         }
         self.put_marker_in_parts(entry, results, left);
@@ -157,7 +157,7 @@ impl Working<'_> {
         );
         let after = (marker.tokens, marker.metered);
         let marker = context.markers.len() as u32 - 1;
-        let parts = PartFates::One(PartFate::Cleared { marker });
+        let parts = PartStatuses::One(PartStatus::Cleared { marker });
         let entry = &mut context.entries[entry];
         entry.body = EntryBody::Edited(Edited { message, parts });
         entry.tokens = entry.tokens + after.0 - before.0;
@@ -180,29 +180,32 @@ impl Working<'_> {
         };
         let parts = case.index.parts(edited.message as usize);
         let is_one = |part: u32| results.iter().any(|r| r.part == part);
-        for (part, fate) in parts.zip(edited.parts.as_mut_slice()) {
-            if !fate.has_content(&context.markers) {
+        for (part, status) in parts.zip(edited.parts.as_mut_slice()) {
+            if !status.has_content(&context.markers) {
                 continue;
             }
             let now = if is_one(part as u32) {
-                PartFate::Cleared { marker: newest }
+                PartStatus::Cleared { marker: newest }
             } else if left == Left::Nothing && case.index.owner[part].is_some_and(is_one) {
-                PartFate::Removed { event }
+                PartStatus::Removed { event }
             } else {
                 continue;
             };
-            let was = std::mem::replace(fate, now);
+            let was = std::mem::replace(status, now);
             let (truth, metered) = (case.ledger.truth.per_part[part], self.column.per_part[part]);
-            let kind = if was == PartFate::Kept {
+            let kind = if was == PartStatus::Kept {
                 case.index.kinds[part]
             } else {
                 Kind::Notice
             };
-            let weights = |fate: &PartFate| {
+            let weights = |status: &PartStatus| {
                 let markers = &context.markers;
-                (fate.tokens(truth, markers), fate.metered(metered, markers))
+                (
+                    status.tokens(truth, markers),
+                    status.metered(metered, markers),
+                )
             };
-            let (before, after) = (weights(&was), weights(fate));
+            let (before, after) = (weights(&was), weights(status));
             self.sums.put_text(kind, before, after);
             entry.tokens = entry.tokens + after.0 - before.0;
             entry.metered = entry.metered + after.1 - before.1;

@@ -15,11 +15,11 @@ use super::{Context, Dropped, Entry, EntryBody, Marker, Written};
 use crate::chat::{ChatMessage, Messages, Shape};
 use crate::engine::case::Case;
 use crate::engine::case::meter_column::MeterColumn;
-use crate::engine::conversion::absorb::{Absorbed, New, absorb};
 use crate::engine::conversion::diff::Diff;
+use crate::engine::conversion::entries::{ChangeSource, ContextChange, replace_entries};
 use crate::engine::conversion::messages::{Shown, Spans};
 use crate::engine::policy::meter::Meter;
-use crate::engine::policy::stages::Place;
+use crate::engine::policy::stages::SummaryPosition;
 use crate::session::{Kind, WrittenKind};
 use crate::units::Tokens;
 use std::ops::Range;
@@ -235,8 +235,8 @@ impl<'a> Working<'a> {
         &mut self,
         first: usize,
         messages: (&[ChatMessage], &[ChatMessage]),
-        change: New,
-    ) -> Absorbed {
+        change: ChangeSource,
+    ) -> ContextChange {
         let mut diff = Diff::new(self.case, messages, self.next_id);
         self.shown.forget_from(first);
         let (case, markers) = (self.case, &self.context.markers);
@@ -249,7 +249,8 @@ impl<'a> Working<'a> {
         let were: Vec<_> = tail.iter().map(|entry| (entry.id, entry.text())).collect();
         let head = std::mem::replace(&mut self.context.entries, tail);
         let (context, next_id) = (&mut self.context, &mut self.next_id);
-        let absorbed = absorb(self.case, &self.meter, context, &mut diff, change, next_id);
+        let context_change =
+            replace_entries(self.case, &self.meter, context, &mut diff, change, next_id);
         let tail = std::mem::replace(&mut self.context.entries, head);
         let is_as_it_was = |((id, text), is): &(&(u32, Option<Arc<str>>), &Entry)| {
             let is_kept = *id == is.id && !diff.touches(is.id);
@@ -265,7 +266,7 @@ impl<'a> Working<'a> {
             self.context.entries.push(entry);
         }
         self.list_live();
-        absorbed
+        context_change
     }
 
     /// Computes the weight of an entry.
@@ -286,11 +287,11 @@ impl<'a> Working<'a> {
     /// Adds the tool results of an entry that are not cleared.
     pub(in crate::engine) fn live_in(&self, entry: &Entry, live: &mut Live) {
         let markers = &self.context.markers;
-        each_part(self.case, entry, |part, fate| {
-            if !fate.has_content(markers) {
+        each_part(self.case, entry, |part, status| {
+            if !status.has_content(markers) {
                 return;
             }
-            let metered = fate.metered(self.column.per_part[part], markers);
+            let metered = status.metered(self.column.per_part[part], markers);
             if self.case.index.kinds[part] == Kind::ToolResult {
                 live.push(LiveResult {
                     part: part as u32,
@@ -308,7 +309,7 @@ impl<'a> Working<'a> {
     pub(in crate::engine) fn replace(
         &mut self,
         taken: Taken,
-        (written, place): (Option<(Written, u32)>, Place),
+        (written, place): (Option<(Written, u32)>, SummaryPosition),
         event: u32,
     ) {
         let Taken {
@@ -330,8 +331,8 @@ impl<'a> Working<'a> {
         entries.retain(|_| next.next_if_eq(&idx.next().unwrap_or(0)).is_none());
         self.context.entries = entries;
         let place = match place {
-            Place::First => taken.first().copied(),
-            Place::Last => taken.last().map(|last| last + 1 - taken.len()),
+            SummaryPosition::First => taken.first().copied(),
+            SummaryPosition::Last => taken.last().map(|last| last + 1 - taken.len()),
         };
         if let (Some((written, tokens)), Some(place)) = (written, place) {
             self.write(place, Written { covers, ..written }, tokens);

@@ -6,8 +6,8 @@ use crate::engine::expr::{Expr, Type, Vocabulary};
 use crate::engine::named::Registry;
 use crate::engine::policy::PolicyError;
 use crate::engine::policy::stages::{
-    Action, Clear, Cut, Drop, Guard, Hook, Log, Mutates, Named, Place, Repair, Stage, Summarize,
-    Take, Unit,
+    Action, Clear, Cut, Drop, Guard, Hook, Log, Mutates, Named, Repair, Stage, Summarize,
+    SummaryPosition, Take, Unit,
 };
 use serde::Deserialize;
 
@@ -44,7 +44,7 @@ enum ActionToml {
         #[serde(default = "default_prompt")]
         prompt: String,
         #[serde(default)]
-        place: Place,
+        place: SummaryPosition,
         #[serde(default)]
         opaque: bool,
     },

@@ -4,13 +4,13 @@ use super::at;
 use super::stage::invalid;
 use crate::engine::expr::{Expr, Type, Vocabulary};
 use crate::engine::policy::PolicyError;
-use crate::engine::policy::stages::{Action, Boundary, Keep, Results, Take, What};
+use crate::engine::policy::stages::{Action, Boundary, Keep, Results, Take, TakeKind};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TakeToml {
-    what: What,
+    what: TakeKind,
     #[serde(default)]
     keep: Vec<String>,
     boundary: Option<Boundary>,
@@ -36,9 +36,9 @@ pub(super) fn take(
         .map(|k| keep(k, vocabulary, place))
         .collect::<Result<_, _>>()?;
     let wanted = if matches!(action, Action::Clear(_) | Action::Cut(_)) {
-        What::ToolResults
+        TakeKind::ToolResults
     } else {
-        What::Messages
+        TakeKind::Messages
     };
     if take.what != wanted {
         let what = format!("`{}` cannot take that", action.name());
@@ -50,8 +50,8 @@ pub(super) fn take(
         repeated: take.repeated,
     };
     let is_idle = match wanted {
-        What::Messages => results != Results::ALL,
-        What::ToolResults => take.oldest.is_some(),
+        TakeKind::Messages => results != Results::ALL,
+        TakeKind::ToolResults => take.oldest.is_some(),
     };
     if is_idle {
         let what =
@@ -71,12 +71,12 @@ pub(super) fn take(
 /// Parses the results that a stage at `tool_result` applies to.
 pub(super) fn results(take: TakeToml, place: &str) -> Result<Take, PolicyError> {
     let is_plain = take.keep.is_empty() && take.oldest.is_none() && take.boundary.is_none();
-    if take.what != What::ToolResults || !is_plain || take.repeated {
+    if take.what != TakeKind::ToolResults || !is_plain || take.repeated {
         let what = "at `tool_result` only `only` and `except` are supported";
         return Err(invalid(place, what));
     }
     Ok(Take {
-        what: What::ToolResults,
+        what: TakeKind::ToolResults,
         results: Results {
             only: take.only,
             except: take.except,
@@ -87,10 +87,10 @@ pub(super) fn results(take: TakeToml, place: &str) -> Result<Take, PolicyError> 
 }
 
 /// Rejects a rule that would have no effect: it is a mistake in the preset.
-fn refuse_idle_rules(keep: &[Keep], what: What, place: &str) -> Result<(), PolicyError> {
+fn refuse_idle_rules(keep: &[Keep], what: TakeKind, place: &str) -> Result<(), PolicyError> {
     let is_idle = |keep: &Keep| match what {
-        What::Messages => matches!(keep, Keep::LastToolTokens(_) | Keep::LastResults(_)),
-        What::ToolResults => matches!(
+        TakeKind::Messages => matches!(keep, Keep::LastToolTokens(_) | Keep::LastResults(_)),
+        TakeKind::ToolResults => matches!(
             keep,
             Keep::System
                 | Keep::FirstUser

@@ -17,7 +17,7 @@ pub use drop::Drop;
 pub use hook::Hook;
 pub use log::{Log, LogPiece};
 pub use named::Named;
-pub use summarize::{Place, Summarize};
+pub use summarize::{Summarize, SummaryPosition};
 
 use crate::engine::expr::Expr;
 use crate::session::Role;
@@ -74,7 +74,7 @@ pub enum Mutates {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Take {
     /// The kind of content.
-    pub what: What,
+    pub what: TakeKind,
     /// Rules for kept content; an item is kept if any of them matches.
     pub keep: Vec<Keep>,
     /// Allowed positions of a cut between taken and kept content.
@@ -88,7 +88,7 @@ pub struct Take {
 impl Take {
     /// Everything: a named action selects its own content.
     pub const EVERYTHING: Self = Self {
-        what: What::Messages,
+        what: TakeKind::Messages,
         keep: Vec::new(),
         boundary: Boundary::None,
         oldest: None,
@@ -134,7 +134,7 @@ impl Results {
 /// The kind of content that a stage takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum What {
+pub enum TakeKind {
     /// Whole messages.
     Messages,
     /// Contents of tool results that are not cleared.

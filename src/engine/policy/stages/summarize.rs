@@ -13,7 +13,7 @@ pub struct Summarize {
     /// Name of the prompt that asks for it.
     pub prompt: String,
     /// Position of the summary.
-    pub place: Place,
+    pub place: SummaryPosition,
     /// Whether only the provider can read the summary: a run reports only its size.
     pub is_opaque: bool,
 }
@@ -21,7 +21,7 @@ pub struct Summarize {
 /// The position of a written message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum SummaryPosition {
     /// The position of the first message that it covers.
     #[default]
     First,

@@ -1,12 +1,12 @@
 //! Applies the results of named actions, immediately or later: changes the context and records the event.
 
 use super::end_of;
-use super::state::{After, Delayed, Talk};
+use super::state::{After, Delayed, PendingAction};
 use crate::chat::{ChatMessage, Messages};
 use crate::engine::context::taken::widen;
-use crate::engine::conversion::absorb::{Absorbed, New};
+use crate::engine::conversion::entries::{ChangeSource, ContextChange};
 use crate::engine::conversion::merge::merge;
-use crate::engine::conversion::retouch::{Retouch, Retouched, edits_of};
+use crate::engine::conversion::message_edits::{EditResult, MessageEdits, edits_of};
 use crate::engine::conversion::stand_in::StandIn;
 use crate::engine::named::{MessageEdit, Rewritten, edited};
 use crate::engine::outcome::event::{Did, Event};
@@ -32,56 +32,55 @@ impl After {
 }
 
 /// Returns the result for the conversation without the stand-in that the action received.
-fn without(unseen: &StandIn, before: &Messages, done: &mut Rewritten) {
+fn without(stand_in: &StandIn, before: &Messages, done: &mut Rewritten) {
     if done.messages.is_none() && !done.edits.is_empty() {
-        if let Some(edits) = unseen.take_out_edits(before, &done.edits) {
+        if let Some(edits) = stand_in.take_out_edits(before, &done.edits) {
             done.edits = edits;
             return;
         }
-        done.messages = done.after(unseen.with());
+        done.messages = done.after(stand_in.with());
         done.edits.clear();
     }
     let after = done.messages.take();
-    done.messages = after.map(|after| unseen.take_out(after));
+    done.messages = after.map(|after| stand_in.take_out(after));
 }
 
 impl Run<'_> {
     /// Handles the result of a finished action: applies it now or later.
-    pub(super) fn done(&mut self, stage: usize, talk: Talk, mut done: Rewritten) {
+    pub(super) fn done(&mut self, stage: usize, pending: PendingAction, mut done: Rewritten) {
         self.named.memory.update(&done.memory);
         let delay = self.triggers.bound(stage).delay.as_ref();
         let delay = delay.map_or(0.0, |steps| steps.value(&self.triggers.moment)) as usize;
         if delay > 0 && (done.messages.is_some() || !done.edits.is_empty()) {
-            if let Some(unseen) = self.stand_in(&talk) {
-                without(&unseen, &talk.before, &mut done);
+            if let Some(stand_in) = self.stand_in(&pending) {
+                without(&stand_in, &pending.before, &mut done);
             }
-            done.messages = done.after(&talk.before);
+            done.messages = done.after(&pending.before);
             done.edits.clear();
             self.triggers.tried(stage, self.step);
             self.named.delayed.push(Delayed {
                 stage,
-                lands_at: self.step + delay,
-                talk,
+                due_at: self.step + delay,
+                pending,
                 done,
             });
         } else {
-            self.land(stage, &talk, done);
+            self.finish_action(stage, &pending, done);
         }
     }
 
     /// Applies results of background actions that are ready. Each changes the messages that the action received; newer
     /// messages follow behind.
-    pub(in crate::engine) fn land_delayed(&mut self) {
+    pub(in crate::engine) fn apply_delayed(&mut self) {
         if self.named.delayed.is_empty() {
             return;
         }
         let all = std::mem::take(&mut self.named.delayed);
-        let (ready, later): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|d| d.lands_at <= self.step);
+        let (ready, later): (Vec<_>, Vec<_>) = all.into_iter().partition(|d| d.due_at <= self.step);
         self.named.delayed = later;
         for Delayed {
             stage,
-            mut talk,
+            mut pending,
             mut done,
             ..
         } in ready
@@ -91,23 +90,23 @@ impl Run<'_> {
             };
             let (now, spans) = self.working.messages(0, named.spec.shape);
             if let Some(after) = &done.messages {
-                let merged = merge(&talk.before, after, &now);
+                let merged = merge(&pending.before, after, &now);
                 if merged.is_none() {
                     let late = "Not applied: the messages that it would have changed are gone.";
                     done.log.push(late.to_owned());
                 }
                 done.messages = merged;
             }
-            (talk.before, talk.spans) = (now, spans);
-            self.land(stage, &talk, done);
+            (pending.before, pending.spans) = (now, spans);
+            self.finish_action(stage, &pending, done);
         }
     }
 
     /// Changes the context to the result of an action and records the event.
-    fn land(&mut self, stage: usize, talk: &Talk, mut done: Rewritten) {
+    fn finish_action(&mut self, stage: usize, pending: &PendingAction, mut done: Rewritten) {
         let (before, orphans) = (self.working.tokens(), self.working.orphans());
         let measured = self.measured();
-        let earlier: Vec<_> = if talk.answers.is_empty() {
+        let earlier: Vec<_> = if pending.answers.is_empty() {
             Vec::new()
         } else {
             let summaries = self.working.summaries();
@@ -117,15 +116,15 @@ impl Run<'_> {
         };
         let event = self.outcome.events.len() as u32;
         let metered = self.working.metered().as_f64();
-        let absorbed = self.change(stage, talk, &mut done);
-        let changed = absorbed.is_some();
+        let context_change = self.change(stage, pending, &mut done);
+        let changed = context_change.is_some();
         let has_news = done.fired || !done.log.is_empty() || done.halt.is_some();
         if !changed && !has_news {
             self.idle(Idle::NothingToTake);
             return;
         }
-        let absorbed = absorbed.unwrap_or_default();
-        self.note_pins(stage, &absorbed.messages);
+        let context_change = context_change.unwrap_or_default();
+        self.note_pins(stage, &context_change.messages);
         let goes_on = self.goes_on(stage);
         let repairs = self.triggers.stage(stage).action.name() == "repair";
         self.triggers.tried(stage, self.step);
@@ -133,7 +132,7 @@ impl Run<'_> {
             self.triggers.fired(stage, self.step);
             self.acted = true;
         }
-        self.outcome.compactions += usize::from(absorbed.removed && !goes_on && !repairs);
+        self.outcome.compactions += usize::from(context_change.removed && !goes_on && !repairs);
         if let Some(why) = &done.halt {
             self.outcome.halts.push(Halt {
                 step: self.step,
@@ -150,17 +149,19 @@ impl Run<'_> {
             measured,
             before,
             after: self.working.tokens(),
-            messages: widen(&absorbed.messages),
-            request: (!talk.answers.is_empty()).then_some(talk.traffic),
-            did: match (absorbed.removed, changed) {
+            messages: widen(&context_change.messages),
+            request: (!pending.answers.is_empty()).then_some(pending.traffic),
+            did: match (context_change.removed, changed) {
                 (true, _) => Did::Removed,
                 (_, true) => Did::Changed,
                 // An action that wrote elsewhere, or ended the run, counts as an event.
-                _ if done.fired && done.halt.is_none() && talk.answers.is_empty() => Did::Nothing,
+                _ if done.fired && done.halt.is_none() && pending.answers.is_empty() => {
+                    Did::Nothing
+                }
                 _ => Did::Told,
             },
             orphans: self.working.orphans().saturating_sub(orphans),
-            forgotten: self.forgotten(talk, &earlier, event),
+            forgotten: self.forgotten(pending, &earlier, event),
             left: self.working.spoken(),
             log: done.log,
             files: done.files,
@@ -172,62 +173,72 @@ impl Run<'_> {
     }
 
     /// Returns the number of earlier summaries that were removed without being shown to the author of the new one.
-    fn forgotten(&self, talk: &Talk, earlier: &[(u32, Arc<str>)], event: u32) -> usize {
+    fn forgotten(&self, pending: &PendingAction, earlier: &[(u32, Arc<str>)], event: u32) -> usize {
         let is_there = |id: u32, text: &str| {
             let mut now = self.working.summaries().filter(|(known, _)| *known == id);
             now.any(|(_, now)| now.event != event || now.text.contains(end_of(text)))
         };
         let is_forgotten =
-            |(id, text): &&(u32, Arc<str>)| !talk.shown.contains(id) && !is_there(*id, text);
+            |(id, text): &&(u32, Arc<str>)| !pending.shown.contains(id) && !is_there(*id, text);
         earlier.iter().filter(is_forgotten).count()
     }
 
     /// Changes the context to the result of an action, if it differs.
-    fn change(&mut self, stage: usize, talk: &Talk, done: &mut Rewritten) -> Option<Absorbed> {
-        let change = New {
+    fn change(
+        &mut self,
+        stage: usize,
+        pending: &PendingAction,
+        done: &mut Rewritten,
+    ) -> Option<ContextChange> {
+        let change = ChangeSource {
             event: self.outcome.events.len() as u32,
-            is_predicted: talk.is_predicted,
+            is_predicted: pending.is_predicted,
         };
         let is_edited = done.messages.is_none() && !done.edits.is_empty();
-        let stand_in = is_edited.then(|| self.stand_in(talk)).flatten();
-        let seen = (talk, stand_in.as_ref());
-        if is_edited && let Some(again) = self.view_again(stage, seen, &mut done.edits, change) {
+        let stand_in = is_edited.then(|| self.stand_in(pending)).flatten();
+        let seen = (pending, stand_in.as_ref());
+        if is_edited && let Some(again) = self.reuse_view(stage, seen, &mut done.edits, change) {
             return Some(again);
         }
         let given = done.edits.clone();
-        if let Some(unseen) = &stand_in {
-            without(unseen, &talk.before, done);
+        if let Some(stand_in) = &stand_in {
+            without(stand_in, &pending.before, done);
         }
-        let after = After::of(&talk.before, done)?;
+        let after = After::of(&pending.before, done)?;
         let is_first = self.store.is_none();
         self.mutate(stage);
-        let retouched = self.put(talk, &after, change);
+        let edited = self.put(pending, &after, change);
         if let After::Edits(edits) = after
             && is_first
             && is_edited
-            && talk.is_plain()
+            && pending.is_plain()
         {
-            self.keep_view(stage, (talk, change), (given, edits), &retouched);
+            self.keep_view(stage, (pending, change), (given, edits), &edited);
         }
-        Some(retouched.absorbed)
+        Some(edited.context_change)
     }
 
     /// Replaces the entries that an action received by those that it left.
-    pub(in crate::engine) fn put(&mut self, talk: &Talk, after: &After, change: New) -> Retouched {
-        let before = &talk.before;
+    pub(in crate::engine) fn put(
+        &mut self,
+        pending: &PendingAction,
+        after: &After,
+        change: ChangeSource,
+    ) -> EditResult {
+        let before = &pending.before;
         let all = match after {
             After::All(all) => all,
             After::Edits(edits) => {
-                if let Some(edits) = Retouch::new(self.case, before, edits, &talk.spans) {
-                    return self.working.retouch(talk.first, edits, change, &[]);
+                if let Some(edits) = MessageEdits::new(self.case, before, edits, &pending.spans) {
+                    return self.working.apply_edits(pending.first, edits, change, &[]);
                 }
                 &edited(before, edits)
             }
         };
-        Retouched {
-            absorbed: self.working.rewrite(talk.first, (before, all), change),
+        EditResult {
+            context_change: self.working.rewrite(pending.first, (before, all), change),
             gone: Vec::new(),
-            has_heirs: true,
+            rewrote_text: true,
         }
     }
 

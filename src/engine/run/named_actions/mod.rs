@@ -8,24 +8,24 @@ use crate::chat::{Ask, Block, ChatMessage, Dialogue, Heard, Wants};
 use crate::engine::context::taken::widen;
 use crate::engine::conversion::contents::contents;
 use crate::engine::conversion::stand_in::StandIn;
-use crate::engine::named::Scene;
+use crate::engine::named::RewriteInput;
 use crate::engine::policy::stages::Action;
 use crate::engine::summary::request::{Reply, Request};
 use crate::units::Tokens;
-use state::Talk;
+use state::PendingAction;
 use std::sync::Arc;
 
 impl Run<'_> {
     /// Runs the named action of a stage on the entries from `first` on. Its requests wait for an answer.
-    pub(in crate::engine) fn act(&mut self, stage: usize, first: usize) {
+    pub(in crate::engine) fn start_action(&mut self, stage: usize, first: usize) {
         let Action::Named(named) = &self.triggers.bound(stage).action else {
             return;
         };
         let shape = named.spec.shape;
         let (before, spans) = self.working.messages(first, shape);
-        self.go_on(
+        self.continue_action(
             stage,
-            Talk {
+            PendingAction {
                 first,
                 before,
                 spans,
@@ -38,15 +38,15 @@ impl Run<'_> {
     }
 
     /// Runs a named action with the answers so far, until it finishes or makes a request.
-    fn go_on(&mut self, stage: usize, talk: Talk) {
+    fn continue_action(&mut self, stage: usize, pending: PendingAction) {
         let case = self.case;
-        let stand_in = self.stand_in(&talk);
+        let stand_in = self.stand_in(&pending);
         let Action::Named(named) = &self.triggers.bound(stage).action else {
             return;
         };
         let with = stand_in.as_ref().map(StandIn::with);
-        let messages = with.unwrap_or(&talk.before).clone();
-        let scene = Scene {
+        let messages = with.unwrap_or(&pending.before).clone();
+        let scene = RewriteInput {
             messages,
             tools: case.originals().tools(&case.session),
             numbers: &named.values(&self.triggers.moment),
@@ -63,57 +63,57 @@ impl Run<'_> {
         };
         match named
             .rewrite
-            .rewrite(scene, &mut Dialogue::new(&talk.answers))
+            .rewrite(scene, &mut Dialogue::new(&pending.answers))
         {
             Ok(mut done) => {
-                if let Some(unseen) = &stand_in {
-                    done.messages = done.messages.map(|after| unseen.take_out(after));
+                if let Some(stand_in) = &stand_in {
+                    done.messages = done.messages.map(|after| stand_in.take_out(after));
                 }
-                self.done(stage, talk, done);
+                self.done(stage, pending, done);
             }
             Err(Wants(mut ask)) => {
-                let mut talk = talk;
-                self.note_shown(&mut talk, &ask);
+                let mut pending = pending;
+                self.note_shown(&mut pending, &ask);
                 let mut unsent = Tokens::ZERO;
-                if let Some(unseen) = &stand_in {
-                    if unseen.is_among(&ask.messages) {
+                if let Some(stand_in) = &stand_in {
+                    if stand_in.is_among(&ask.messages) {
                         unsent = self.working.context.overhead;
                     }
-                    ask.messages = unseen.take_out(ask.messages);
+                    ask.messages = stand_in.take_out(ask.messages);
                 }
                 let usual = named.answer_tokens.as_ref();
                 let usual = usual.map(|tokens| tokens.value(&self.triggers.moment));
                 let usual = usual.map(|tokens| Tokens(tokens.max(1.0) as u64));
-                let mut request = self.request(stage, &talk, &ask, usual);
+                let mut request = self.request(stage, &pending, &ask, usual);
                 request.input += unsent;
-                self.waiting = Some(Waiting::Named(stage, talk, request));
+                self.waiting = Some(Waiting::Named(stage, pending, request));
             }
         }
     }
 
     /// Returns the stand-in for instructions that are not recorded, if the policy counts instructions and receives
     /// them.
-    fn stand_in(&mut self, talk: &Talk) -> Option<StandIn> {
+    fn stand_in(&mut self, pending: &PendingAction) -> Option<StandIn> {
         let overhead = self.working.context.overhead;
-        if talk.first > 0 || !self.working.counts_overhead() {
+        if pending.first > 0 || !self.working.counts_overhead() {
             return None;
         }
         if !self
             .named
             .stand_in
             .as_ref()
-            .is_some_and(|known| known.fits(&talk.before))
+            .is_some_and(|known| known.fits(&pending.before))
         {
-            self.named.stand_in = StandIn::new(self.case, overhead, &talk.before);
+            self.named.stand_in = StandIn::new(self.case, overhead, &pending.before);
         }
         let stand_in = self.named.stand_in.as_mut()?;
-        stand_in.put_in(&talk.before);
+        stand_in.put_in(&pending.before);
         Some(stand_in.clone())
     }
 
     /// Records which earlier summaries a request contains. A text that an answer of this action also contains does not
     /// count: stand-ins of one size are identical.
-    fn note_shown(&self, talk: &mut Talk, ask: &Ask) {
+    fn note_shown(&self, pending: &mut PendingAction, ask: &Ask) {
         for (id, summary) in self.working.summaries() {
             let end = end_of(&summary.text);
             let is_heard = |heard: &Heard| matches!(heard, Heard::Text(text) if text.contains(end));
@@ -122,39 +122,51 @@ impl Run<'_> {
                 let mut texts = message.text().into_iter().chain(blocks);
                 texts.any(|text| text.contains(end))
             };
-            let is_known = talk.shown.contains(&id) || talk.answers.iter().any(is_heard);
+            let is_known = pending.shown.contains(&id) || pending.answers.iter().any(is_heard);
             if !is_known && ask.messages.iter().any(has_it) {
-                talk.shown.push(id);
+                pending.shown.push(id);
             }
         }
     }
 
     /// Continues with an answer.
-    pub(super) fn heard(&mut self, stage: usize, mut talk: Talk, request: &Request, reply: Reply) {
-        talk.traffic.0 += request.input;
-        talk.answers.push(match reply {
+    pub(super) fn continue_with_answer(
+        &mut self,
+        stage: usize,
+        mut pending: PendingAction,
+        request: &Request,
+        reply: Reply,
+    ) {
+        pending.traffic.0 += request.input;
+        pending.answers.push(match reply {
             Reply::Failed(why) => Heard::Failed(why),
             Reply::Called => Heard::Called,
             Reply::Predicted(text) => {
-                talk.is_predicted = true;
+                pending.is_predicted = true;
                 Heard::Text(text)
             }
             Reply::Summary(text) => Heard::Text(text),
         });
-        if let Some(Heard::Text(text)) = talk.answers.last() {
+        if let Some(Heard::Text(text)) = pending.answers.last() {
             let received = self.case.ledger.weigh(text);
-            talk.traffic.1 += received;
+            pending.traffic.1 += received;
             self.outcome.summaries.received += received;
         }
-        self.go_on(stage, talk);
+        self.continue_action(stage, pending);
     }
 
     /// Describes the request of a named action by its content.
-    fn request(&self, stage: usize, talk: &Talk, ask: &Ask, usual: Option<Tokens>) -> Request {
+    fn request(
+        &self,
+        stage: usize,
+        pending: &PendingAction,
+        ask: &Ask,
+        usual: Option<Tokens>,
+    ) -> Request {
         let mut seen = contents(self.case, &ask.messages);
         if seen.messages.is_empty() {
             // If it renders the conversation itself, the request covers the messages that it received.
-            let said: Vec<_> = talk
+            let said: Vec<_> = pending
                 .before
                 .iter()
                 .filter(|m| !m.is("system"))

@@ -3,8 +3,8 @@
 use crate::chat::{ChatMessage, Heard, Messages};
 use crate::engine::conversion::messages::Spans;
 use crate::engine::conversion::stand_in::StandIn;
-use crate::engine::named::{MessageEdit, Rewritten};
 use crate::engine::named::memory::Memory;
+use crate::engine::named::{MessageEdit, Rewritten};
 use crate::units::Tokens;
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(in crate::engine) struct Named {
 
 /// A named action that waits for an answer.
 #[derive(Clone, Debug)]
-pub(in crate::engine) struct Talk {
+pub(in crate::engine) struct PendingAction {
     /// The first entry that it receives.
     pub(in crate::engine) first: usize,
     /// The messages that it received.
@@ -41,12 +41,12 @@ pub(in crate::engine) struct Talk {
 #[derive(Debug)]
 pub(in crate::engine) struct Delayed {
     pub(in crate::engine) stage: usize,
-    pub(in crate::engine) lands_at: usize,
-    pub(in crate::engine) talk: Talk,
+    pub(in crate::engine) due_at: usize,
+    pub(in crate::engine) pending: PendingAction,
     pub(in crate::engine) done: Rewritten,
 }
 
-impl Talk {
+impl PendingAction {
     /// Returns whether it received the whole context and made no request.
     pub(in crate::engine) fn is_plain(&self) -> bool {
         self.first == 0 && self.answers.is_empty()

@@ -9,7 +9,7 @@ use super::super::trim::{
 use super::super::turn::turns;
 use super::{apart, idle, instructions_tokens, joined, term};
 use crate::chat::{ChatMessage, Dialogue, Wants};
-use crate::engine::{Rewrite, Rewritten, Scene};
+use crate::engine::{Rewrite, RewriteInput, Rewritten};
 use std::ops::Range;
 
 /// Drops all but the last turns of a scheduled task's session.
@@ -17,7 +17,7 @@ use std::ops::Range;
 pub(super) struct TrimScheduler;
 
 impl Rewrite for TrimScheduler {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let keep = scene.count("keep_turns");
         let (system, said) = apart(&scene.messages);
         let mut said = said.to_vec();
@@ -45,7 +45,7 @@ impl Rewrite for TrimScheduler {
 pub(super) struct LimitTurns;
 
 impl Rewrite for LimitTurns {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let max_turns = scene.count("max_turns");
         let (system, said) = apart(&scene.messages);
         let turns = turns(said);
@@ -77,7 +77,7 @@ struct Weighed<'a> {
 }
 
 impl<'a> Weighed<'a> {
-    fn new(scene: &'a Scene<'_>) -> Self {
+    fn new(scene: &'a RewriteInput<'_>) -> Self {
         let (max_tokens, few_turns) = (scene.count("max_tokens"), scene.count("few_turns"));
         let (system, said) = apart(&scene.messages);
         let system_tokens = instructions_tokens(system);
@@ -121,7 +121,7 @@ impl<'a> Weighed<'a> {
 pub(super) struct FlattenTurns;
 
 impl Rewrite for FlattenTurns {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let weighed = Weighed::new(&scene);
         if !weighed.is_over() || weighed.turns.len() >= weighed.few_turns {
             return Ok(idle(weighed.terms));
@@ -142,7 +142,7 @@ impl Rewrite for FlattenTurns {
 pub(super) struct HalveTurns;
 
 impl Rewrite for HalveTurns {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let mut weighed = Weighed::new(&scene);
         if !weighed.is_over() || weighed.turns.len() < weighed.few_turns {
             return Ok(idle(weighed.terms));

@@ -12,7 +12,7 @@ use super::super::tool_index::ToolIndex;
 use super::super::turn_state::{NEVER_COMPACTED, TurnState};
 use super::{Reading, documented, known, mode_of, only, terms};
 use crate::chat::{Dialogue, Layout, Messages, Rule, Shape, Wants, python_dumps};
-use crate::engine::{Hook as At, Memory, NamedAction, Rewrite, Rewritten, Scene};
+use crate::engine::{Hook as At, Memory, NamedAction, Rewrite, RewriteInput, Rewritten};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -78,7 +78,7 @@ struct Built {
 
 impl Kept {
     /// Hooks of an action, which are built anew only where its numbers changed.
-    fn hooks(&mut self, action: &Hooks, scene: &Scene<'_>) -> Arc<[Hook]> {
+    fn hooks(&mut self, action: &Hooks, scene: &RewriteInput<'_>) -> Arc<[Hook]> {
         let by = std::ptr::from_ref(action).addr();
         let is_it = |built: &&Built| built.by == by && built.numbers == scene.numbers;
         if let Some(built) = self.built.iter().find(is_it) {
@@ -130,7 +130,7 @@ impl Hooks {
     }
 
     /// Its own hooks and, where the numbers ask for it, the injected one.
-    fn all(&self, scene: &Scene<'_>) -> Vec<Hook> {
+    fn all(&self, scene: &RewriteInput<'_>) -> Vec<Hook> {
         let auto = (scene.number("auto_compact") >= 1.0).then(|| {
             let strategy = if scene.number("strategy") >= 1.0 {
                 "summarize"
@@ -157,7 +157,7 @@ impl Hooks {
     }
 
     /// Events that are raised here, in their order.
-    fn events(scene: &Scene<'_>) -> &'static [&'static str] {
+    fn events(scene: &RewriteInput<'_>) -> &'static [&'static str] {
         match scene.at {
             At::AfterTools | At::TurnEnd => &["turn_end"],
             _ if scene.turn.1 == 0 => &["session_start", "turn_start"],
@@ -166,7 +166,7 @@ impl Hooks {
     }
 
     /// The turn restarts with every message of the user; in the document it does not.
-    fn turn(&self, scene: &Scene<'_>, kept: &Kept) -> i64 {
+    fn turn(&self, scene: &RewriteInput<'_>, kept: &Kept) -> i64 {
         if self.reading == Reading::Document {
             return signed(scene.step) + 1;
         }
@@ -185,7 +185,7 @@ impl Hooks {
         }
     }
 
-    fn state(&self, scene: &mut Scene<'_>, kept: &Kept) -> TurnState {
+    fn state(&self, scene: &mut RewriteInput<'_>, kept: &Kept) -> TurnState {
         let (max_tokens, reserved) = (scene.number("max_tokens"), scene.number("output_reserved"));
         let mode = mode_of(scene, max_tokens as i64);
         let tool_calls = calls_of_turn(&scene.messages);
@@ -209,7 +209,7 @@ impl Hooks {
 impl Rewrite for Hooks {
     fn rewrite(
         &self,
-        mut scene: Scene<'_>,
+        mut scene: RewriteInput<'_>,
         dialogue: &mut Dialogue<'_>,
     ) -> Result<Rewritten, Wants> {
         let kept = scene.memory.shared::<Kept>(KEPT);

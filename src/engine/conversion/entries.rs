@@ -4,13 +4,13 @@
 //! Actions may move, change, merge and write messages. Every piece still names the part that it came from, so the
 //! account is kept without knowing what the action does.
 
-use super::diff::{Diff, Told};
-use super::pieces::{Origin, Said, pieces};
+use super::diff::{Diff, Differences};
+use super::pieces::{Origin, PieceContent, pieces};
 use crate::chat::{Block, ChatMessage, Content};
 use crate::engine::case::Case;
 use crate::engine::context::taken::join;
 use crate::engine::context::{Context, Dropped, Edited, Entry, EntryBody, Left, Marker};
-use crate::engine::context::{PartFate, PartFates, Written};
+use crate::engine::context::{PartStatus, PartStatuses, Written};
 use crate::engine::policy::meter::Meter;
 use crate::session::{Role, WrittenKind};
 use std::ops::Range;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// The result of a change.
 #[derive(Clone, Debug, Default)]
-pub(in crate::engine) struct Absorbed {
+pub(in crate::engine) struct ContextChange {
     /// Messages of the session that were changed or removed, as ascending ranges.
     pub(in crate::engine) messages: Vec<Range<u32>>,
     /// Whether content of the session was removed from the context.
@@ -27,7 +27,7 @@ pub(in crate::engine) struct Absorbed {
 
 /// A planned entry, in the order of the new context.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum PlannedEntry {
     /// An existing entry, by its id.
     Entry(u32),
     /// The next message that the action wrote.
@@ -36,7 +36,7 @@ enum Place {
 
 /// The event that a change belongs to.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::engine) struct New {
+pub(in crate::engine) struct ChangeSource {
     /// Index of its event.
     pub(in crate::engine) event: u32,
     /// Whether the text it writes is predicted.
@@ -45,40 +45,40 @@ pub(in crate::engine) struct New {
 
 /// Replaces the context's entries by those that an action left. Changed entries are returned without weights, which the
 /// caller computes. `next_id` is the id of the next new entry.
-pub(in crate::engine) fn absorb(
+pub(in crate::engine) fn replace_entries(
     case: &Case,
     meter: &Meter,
     context: &mut Context,
     diff: &mut Diff<'_>,
-    change: New,
+    source: ChangeSource,
     next_id: &mut u32,
-) -> Absorbed {
-    let mut order: Vec<Place> = Vec::with_capacity(context.entries.len());
+) -> ContextChange {
+    let mut order: Vec<PlannedEntry> = Vec::with_capacity(context.entries.len());
     let mut new: Vec<Written> = Vec::new();
-    let told = diff.each_after(|message, ids| {
+    let differences = diff.each_after(|message, ids| {
         if ids.contains(&None) {
-            order.push(Place::New);
-            new.push(written(message, change));
+            order.push(PlannedEntry::New);
+            new.push(written(message, source));
         }
-        order.extend(ids.iter().flatten().map(|id| Place::Entry(*id)));
+        order.extend(ids.iter().flatten().map(|id| PlannedEntry::Entry(*id)));
     });
-    let old = Old::new(std::mem::take(&mut context.entries));
-    let mut carried = Change::new(case, meter, &mut context.markers, change);
+    let old = PreviousEntries::new(std::mem::take(&mut context.entries));
+    let mut updater = EntryUpdater::new(case, meter, &mut context.markers, source);
     let is_touched = |entry: &Entry| diff.touches(entry.id);
-    let all = carried.run(old, (order, new), is_touched, &told, next_id);
+    let all = updater.run(old, (order, new), is_touched, &differences, next_id);
     context.entries = all.0;
     context.dropped.extend(all.1);
-    carried.done()
+    updater.done()
 }
 
 /// The previous entries, taken by id.
-struct Old {
+struct PreviousEntries {
     entries: Vec<Option<Entry>>,
     /// Ids with their positions in the list, ascending.
     at: Vec<(u32, usize)>,
 }
 
-impl Old {
+impl PreviousEntries {
     fn new(entries: Vec<Entry>) -> Self {
         let places = entries.iter().enumerate();
         let mut at: Vec<_> = places.map(|(idx, entry)| (entry.id, idx)).collect();
@@ -96,37 +96,37 @@ impl Old {
     }
 }
 
-/// A change in progress.
-pub(super) struct Change<'a> {
+/// Updates entries and records the changed messages.
+pub(super) struct EntryUpdater<'a> {
     case: &'a Case,
     meter: &'a Meter,
     pub(in crate::engine) markers: &'a mut Vec<Marker>,
-    mark: New,
-    absorbed: Vec<Range<u32>>,
+    source: ChangeSource,
+    changed_messages: Vec<Range<u32>>,
     removed: bool,
 }
 
-impl<'a> Change<'a> {
+impl<'a> EntryUpdater<'a> {
     pub(in crate::engine) fn new(
         case: &'a Case,
         meter: &'a Meter,
         markers: &'a mut Vec<Marker>,
-        mark: New,
+        source: ChangeSource,
     ) -> Self {
         Self {
             case,
             meter,
             markers,
-            mark,
-            absorbed: Vec::new(),
+            source,
+            changed_messages: Vec::new(),
             removed: false,
         }
     }
 
     /// Returns the result of the change.
-    pub(in crate::engine) fn done(self) -> Absorbed {
-        Absorbed {
-            messages: join(self.absorbed),
+    pub(in crate::engine) fn done(self) -> ContextChange {
+        ContextChange {
+            messages: join(self.changed_messages),
             removed: self.removed,
         }
     }
@@ -134,26 +134,26 @@ impl<'a> Change<'a> {
     /// Returns the new entries and the dropped ranges.
     fn run(
         &mut self,
-        mut old: Old,
-        (order, new): (Vec<Place>, Vec<Written>),
+        mut old: PreviousEntries,
+        (order, new): (Vec<PlannedEntry>, Vec<Written>),
         is_touched: impl Fn(&Entry) -> bool,
-        told: &Told<'_>,
+        differences: &Differences<'_>,
         next_id: &mut u32,
     ) -> (Vec<Entry>, Vec<Dropped>) {
         let mut kept = Vec::with_capacity(order.len());
-        let mut heirs = Vec::new();
+        let mut covering = Vec::new();
         let mut new = new.into_iter();
         for place in order {
             let entry = match place {
-                Place::New => new.next().map(|written| {
-                    heirs.push((kept.len(), written.kind));
+                PlannedEntry::New => new.next().map(|written| {
+                    covering.push((kept.len(), written.kind));
                     *next_id += 1;
                     entry_of(*next_id - 1, EntryBody::Written(Box::new(written)))
                 }),
-                Place::Entry(id) => old.take(id).map(|mut entry| {
+                PlannedEntry::Entry(id) => old.take(id).map(|mut entry| {
                     if is_touched(&entry) {
-                        let kind = self.change(&mut entry, told);
-                        heirs.extend(kind.map(|kind| (kept.len(), kind)));
+                        let kind = self.change(&mut entry, differences);
+                        covering.extend(kind.map(|kind| (kept.len(), kind)));
                     }
                     entry
                 }),
@@ -163,37 +163,38 @@ impl<'a> Change<'a> {
         // Entries that no action sees (tool definitions) stay first.
         let left = old.entries.into_iter().flatten();
         let was_seen = |entry: &Entry| {
-            was_seen(self.case, entry, told) && (entry.message().is_none() || is_touched(entry))
+            was_seen(self.case, entry, differences)
+                && (entry.message().is_none() || is_touched(entry))
         };
-        let (gone, mut unseen): (Vec<Entry>, Vec<Entry>) = left.partition(was_seen);
+        let (gone, mut hidden): (Vec<Entry>, Vec<Entry>) = left.partition(was_seen);
         let covers = self.covers(&gone);
-        let dropped = self.inherit(covers, &heirs, &mut kept);
-        unseen.sort_by_key(|e| e.id);
-        unseen.append(&mut kept);
-        (unseen, dropped)
+        let dropped = self.assign_covers(covers, &covering, &mut kept);
+        hidden.sort_by_key(|e| e.id);
+        hidden.append(&mut kept);
+        (hidden, dropped)
     }
 
     /// Assigns the removed messages to a summary, else to the first notice. If there is neither, returns them.
-    pub(super) fn inherit(
+    pub(super) fn assign_covers(
         &self,
         covers: Vec<Range<u32>>,
-        heirs: &[(usize, WrittenKind)],
+        covering: &[(usize, WrittenKind)],
         entries: &mut [Entry],
     ) -> Vec<Dropped> {
-        let heir = heirs
+        let covering_entry = covering
             .iter()
             .find(|(_, kind)| *kind == WrittenKind::Summary)
-            .or(heirs.first());
+            .or(covering.first());
         if let Some(Entry {
             body: EntryBody::Written(written),
             ..
-        }) = heir.and_then(|(idx, _)| entries.get_mut(*idx))
+        }) = covering_entry.and_then(|(idx, _)| entries.get_mut(*idx))
         {
             let inherited = std::mem::take(&mut written.covers);
             written.covers = join(inherited.into_iter().chain(covers).collect());
             return Vec::new();
         }
-        let event = Some(self.mark.event);
+        let event = Some(self.source.event);
         let dropped = covers.into_iter().map(|messages| Dropped {
             messages,
             event,
@@ -206,82 +207,86 @@ impl<'a> Change<'a> {
     pub(in crate::engine) fn change(
         &mut self,
         entry: &mut Entry,
-        told: &Told<'_>,
+        differences: &Differences<'_>,
     ) -> Option<WrittenKind> {
         let Some(message) = entry.message() else {
-            return self.rewrite(entry, told);
+            return self.rewrite(entry, differences);
         };
-        self.edit(entry, message, told);
+        self.edit(entry, message, differences);
         None
     }
 
     /// Updates a written message, possibly with another text.
-    fn rewrite(&mut self, entry: &mut Entry, told: &Told<'_>) -> Option<WrittenKind> {
+    fn rewrite(&mut self, entry: &mut Entry, differences: &Differences<'_>) -> Option<WrittenKind> {
         let origin = Origin::Entry(entry.id);
-        let said = told.now.get(origin);
-        if said == told.was.get(origin) {
+        let content = differences.now.get(origin);
+        if content == differences.was.get(origin) {
             return None;
         }
         let EntryBody::Written(written) = &mut entry.body else {
             return None;
         };
-        written.text = said.map(Said::to_text).unwrap_or_default();
+        written.text = content.map(PieceContent::to_text).unwrap_or_default();
         written.blocks = None;
-        written.is_predicted |= self.mark.is_predicted;
-        written.event = self.mark.event;
+        written.is_predicted |= self.source.is_predicted;
+        written.event = self.source.event;
         Some(written.kind)
     }
 
     /// Updates a message of the session with the state of its parts.
-    fn edit(&mut self, entry: &mut Entry, message: u32, told: &Told<'_>) {
+    fn edit(&mut self, entry: &mut Entry, message: u32, differences: &Differences<'_>) {
         let case = self.case;
         let parts = case.session.messages[message as usize].parts.clone();
-        let mut fates = match std::mem::replace(&mut entry.body, EntryBody::Original(message)) {
+        let mut statuses = match std::mem::replace(&mut entry.body, EntryBody::Original(message)) {
             EntryBody::Edited(edited) => edited.parts,
-            _ => PartFates::kept(parts.len()),
+            _ => PartStatuses::kept(parts.len()),
         };
         let mut changed = false;
-        for (part, fate) in parts.zip(fates.as_mut_slice()) {
+        for (part, status) in parts.zip(statuses.as_mut_slice()) {
             let origin = Origin::Part(part as u32);
-            let now = told.now.get(origin);
-            if told.was.get(origin) == now {
+            let now = differences.now.get(origin);
+            if differences.was.get(origin) == now {
                 continue;
             }
             changed = true;
-            *fate = match now.map(Said::to_text) {
+            *status = match now.map(PieceContent::to_text) {
                 None => {
                     self.removed = true;
-                    PartFate::Removed {
-                        event: self.mark.event,
+                    PartStatus::Removed {
+                        event: self.source.event,
                     }
                 }
                 Some(text) => self.marked(part, text),
             };
         }
         if changed {
-            self.absorbed.push(message..message + 1);
+            self.changed_messages.push(message..message + 1);
         }
-        if fates.as_slice().iter().any(|fate| *fate != PartFate::Kept) {
+        if statuses
+            .as_slice()
+            .iter()
+            .any(|status| *status != PartStatus::Kept)
+        {
             entry.body = EntryBody::Edited(Edited {
                 message,
-                parts: fates,
+                parts: statuses,
             });
         }
     }
 
     /// Puts another text in the place of a part's content.
-    fn marked(&mut self, part: usize, text: Arc<str>) -> PartFate {
+    fn marked(&mut self, part: usize, text: Arc<str>) -> PartStatus {
         let original = self.case.session.parts[part].body.text();
         let left = left_of(original, &text);
         self.removed |= left != Left::All;
         // Parts that get the same text share one marker.
         let is_it = |last: &Marker| {
             (last.event, last.left, last.is_predicted)
-                == (self.mark.event, left, self.mark.is_predicted)
+                == (self.source.event, left, self.source.is_predicted)
                 && last.text == text
         };
         if self.markers.last().is_some_and(is_it) {
-            return PartFate::Cleared {
+            return PartStatus::Cleared {
                 marker: self.markers.len() as u32 - 1,
             };
         }
@@ -291,10 +296,10 @@ impl<'a> Change<'a> {
             metered: self.meter.weigh_known_part(&text, tokens),
             left,
             text,
-            event: self.mark.event,
-            is_predicted: self.mark.is_predicted,
+            event: self.source.event,
+            is_predicted: self.source.is_predicted,
         });
-        PartFate::Cleared {
+        PartStatus::Cleared {
             marker: self.markers.len() as u32 - 1,
         }
     }
@@ -310,7 +315,7 @@ impl<'a> Change<'a> {
                 (EntryBody::Written(written), _) => covers.extend(written.covers.iter().cloned()),
                 (_, Some(message)) => {
                     covers.push(message..message + 1);
-                    self.absorbed.push(message..message + 1);
+                    self.changed_messages.push(message..message + 1);
                     self.removed = true;
                 }
                 _ => {}
@@ -321,8 +326,8 @@ impl<'a> Change<'a> {
 }
 
 /// Returns whether an action saw an entry that it left out.
-fn was_seen(case: &Case, entry: &Entry, told: &Told<'_>) -> bool {
-    let is_there = |part| told.was.get(Origin::Part(part)).is_some();
+fn was_seen(case: &Case, entry: &Entry, differences: &Differences<'_>) -> bool {
+    let is_there = |part| differences.was.get(Origin::Part(part)).is_some();
     entry.message().is_none_or(|message| {
         let parts = case.session.messages[message as usize].parts.clone();
         parts.clone().any(|part| is_there(part as u32))
@@ -357,7 +362,7 @@ fn entry_of(id: u32, body: EntryBody) -> Entry {
 }
 
 /// Returns a message that an action wrote.
-fn written(message: &ChatMessage, change: New) -> Written {
+fn written(message: &ChatMessage, source: ChangeSource) -> Written {
     let text = match &*pieces(message).new {
         [text] => Arc::clone(text),
         texts => texts.join("\n").into(),
@@ -374,9 +379,9 @@ fn written(message: &ChatMessage, change: New) -> Written {
         kind: message.written.unwrap_or(WrittenKind::Notice),
         text,
         blocks: Some(blocks).filter(|blocks| !blocks.is_empty()),
-        is_predicted: change.is_predicted,
+        is_predicted: source.is_predicted,
         covers: Vec::new(),
-        event: change.event,
+        event: source.event,
     }
 }
 

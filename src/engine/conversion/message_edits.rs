@@ -2,8 +2,8 @@
 //!
 //! Most edits of real systems are of this kind (a result cleared, a call removed), and some are made before every call.
 
-use super::absorb::{Absorbed, Change, New};
-use super::diff::{Told, first_origin, id_of};
+use super::diff::{Differences, first_origin, id_of};
+use super::entries::{ChangeSource, ContextChange, EntryUpdater};
 use super::messages::Spans;
 use super::pieces::each_origin;
 use crate::chat::ChatMessage;
@@ -16,7 +16,7 @@ use std::ops::Range;
 
 /// Edits of the messages that an action received.
 #[derive(Debug)]
-pub(in crate::engine) struct Retouch<'a> {
+pub(in crate::engine) struct MessageEdits<'a> {
     case: &'a Case,
     before: &'a [ChatMessage],
     /// Edits by position; each changes something.
@@ -24,21 +24,21 @@ pub(in crate::engine) struct Retouch<'a> {
     spans: &'a Spans,
     /// The next edit to process.
     next: usize,
-    bunch: Bunch<'a>,
+    group: EditGroup<'a>,
 }
 
 /// Neighboring messages that share entries, with the state of these.
 #[derive(Debug, Default)]
-pub(super) struct Bunch<'a> {
+pub(super) struct EditGroup<'a> {
     /// Indices of the entries, including unchanged ones.
     pub(in crate::engine) entries: Range<usize>,
     /// Content of the changed entries.
-    pub(in crate::engine) told: Told<'a>,
+    pub(in crate::engine) differences: Differences<'a>,
     touched: Vec<u32>,
     placed: Vec<u32>,
 }
 
-impl<'a> Retouch<'a> {
+impl<'a> MessageEdits<'a> {
     /// Prepares edits. Returns none if they write new messages or move existing ones.
     pub(in crate::engine) fn new(
         case: &'a Case,
@@ -59,13 +59,13 @@ impl<'a> Retouch<'a> {
             edits,
             spans,
             next: 0,
-            bunch: Bunch::default(),
+            group: EditGroup::default(),
         })
     }
 
     /// Returns the entries that no message contains, ascending.
-    pub(in crate::engine) fn unseen(&self) -> &'a [u32] {
-        self.spans.unseen()
+    pub(in crate::engine) fn hidden(&self) -> &'a [u32] {
+        self.spans.hidden()
     }
 
     /// Returns the positions of the edited messages.
@@ -93,19 +93,19 @@ impl<'a> Retouch<'a> {
     }
 
     /// Returns the next edited messages with all that share entries with them.
-    pub(super) fn next_bunch(&mut self) -> Option<&mut Bunch<'a>> {
+    pub(super) fn next_group(&mut self) -> Option<&mut EditGroup<'a>> {
         let at = self.edits.get(self.next)?.at;
         let (messages, entries) = self.around(at);
         let edits = &self.edits[self.next..];
         let edits = &edits[..edits.partition_point(|edit| edit.at < messages.end)];
         self.next += edits.len();
-        self.bunch.entries = entries;
-        self.bunch.take_in(self.case, self.before, messages, edits);
-        Some(&mut self.bunch)
+        self.group.entries = entries;
+        self.group.take_in(self.case, self.before, messages, edits);
+        Some(&mut self.group)
     }
 }
 
-impl<'a> Bunch<'a> {
+impl<'a> EditGroup<'a> {
     /// Returns whether an entry may differ.
     pub(in crate::engine) fn touches(&self, id: u32) -> bool {
         self.touched.contains(&id)
@@ -125,10 +125,10 @@ impl<'a> Bunch<'a> {
     ) {
         self.touched.clear();
         self.placed.clear();
-        self.told.was.clear();
-        self.told.now.clear();
+        self.differences.was.clear();
+        self.differences.now.clear();
         for edit in edits {
-            self.told.was.take_in(&before[edit.at]);
+            self.differences.was.take_in(&before[edit.at]);
             each_id(case, &before[edit.at], |id| self.touched.extend(id));
         }
         let mut edits = edits.iter().peekable();
@@ -142,9 +142,9 @@ impl<'a> Bunch<'a> {
             if !self.placed[n_placed..].iter().any(|id| self.touches(*id)) {
                 continue;
             }
-            self.told.now.take_in(message);
+            self.differences.now.take_in(message);
             if edit.is_none() {
-                self.told.was.take_in(message);
+                self.differences.was.take_in(message);
             }
         }
     }
@@ -152,36 +152,40 @@ impl<'a> Bunch<'a> {
 
 impl Working<'_> {
     /// Applies edits to the entries from `first` on. Some of the entries may be missing here (`missing`, ascending).
-    pub(in crate::engine) fn retouch(
+    pub(in crate::engine) fn apply_edits(
         &mut self,
         first: usize,
-        mut edits: Retouch<'_>,
-        change: New,
+        mut edits: MessageEdits<'_>,
+        change: ChangeSource,
         missing: &[usize],
-    ) -> Retouched {
+    ) -> EditResult {
         self.shown.forget_from(first);
         let mut entries = std::mem::take(&mut self.context.entries);
         let mut markers = std::mem::take(&mut self.context.markers);
         let meter = self.meter.clone();
-        let mut carried = Change::new(self.case, &meter, &mut markers, change);
-        let touched = self.touch(&mut entries, &mut edits, &mut carried, missing);
+        let mut updater = EntryUpdater::new(self.case, &meter, &mut markers, change);
+        let touched = self.touch(&mut entries, &mut edits, &mut updater, missing);
         let gone: Vec<usize> = touched.gone.iter().map(|(idx, _)| *idx).collect();
-        let covers = carried.covers(gone.iter().map(|idx| &entries[*idx]));
-        let dropped = carried.inherit(covers, &touched.heirs, &mut entries);
-        let absorbed = carried.done();
+        let covers = updater.covers(gone.iter().map(|idx| &entries[*idx]));
+        let dropped = updater.assign_covers(covers, &touched.rewritten, &mut entries);
+        let context_change = updater.done();
         self.context.dropped.extend(dropped);
         self.context.markers = markers;
-        self.live_again(&entries, &touched.changed, &gone);
+        self.update_live(&entries, &touched.changed, &gone);
         let changes = touched.changed.iter().chain(&gone).copied();
         self.changed.move_from(changes.min().unwrap_or(usize::MAX));
-        if take_away(&mut entries, &gone, edits.unseen(), first) {
+        if remove_entries(&mut entries, &gone, edits.hidden(), first) {
             self.changed.move_from(first);
         }
         self.context.entries = entries;
-        Retouched {
-            absorbed,
-            gone: touched.gone.into_iter().map(|(_, told)| told).collect(),
-            has_heirs: !touched.heirs.is_empty(),
+        EditResult {
+            context_change,
+            gone: touched
+                .gone
+                .into_iter()
+                .map(|(_, differences)| differences)
+                .collect(),
+            rewrote_text: !touched.rewritten.is_empty(),
         }
     }
 
@@ -189,29 +193,31 @@ impl Working<'_> {
     fn touch(
         &mut self,
         entries: &mut [Entry],
-        edits: &mut Retouch<'_>,
-        carried: &mut Change<'_>,
+        edits: &mut MessageEdits<'_>,
+        updater: &mut EntryUpdater<'_>,
         missing: &[usize],
     ) -> Touched {
         let case = self.case;
         let mut touched = Touched::default();
-        while let Some(bunch) = edits.next_bunch() {
-            let Range { start, end } = bunch.entries;
+        while let Some(group) = edits.next_group() {
+            let Range { start, end } = group.entries;
             let n_missing = missing.partition_point(|idx| *idx < start);
             let here = start - n_missing..end - n_missing;
             for (idx, entry) in here.clone().zip(&mut entries[here]) {
-                if !bunch.touches(entry.id) {
+                if !group.touches(entry.id) {
                     continue;
                 }
-                self.sums.forget(case, carried.markers, entry);
-                if !bunch.is_there(entry.id) {
+                self.sums.forget(case, updater.markers, entry);
+                if !group.is_there(entry.id) {
                     touched.gone.push((idx, idx + n_missing));
                     continue;
                 }
-                let heir = carried.change(entry, &bunch.told);
-                touched.heirs.extend(heir.map(|kind| (idx, kind)));
-                weigh(case, &self.meter, &self.column, carried.markers, entry);
-                self.sums.add(case, carried.markers, entry);
+                let rewritten_kind = updater.change(entry, &group.differences);
+                touched
+                    .rewritten
+                    .extend(rewritten_kind.map(|kind| (idx, kind)));
+                weigh(case, &self.meter, &self.column, updater.markers, entry);
+                self.sums.add(case, updater.markers, entry);
                 touched.changed.push(idx);
             }
         }
@@ -220,7 +226,7 @@ impl Working<'_> {
 
     /// Updates the live results if only some entries changed and some were removed (indices): removed results never
     /// return.
-    fn live_again(&mut self, entries: &[Entry], changed: &[usize], gone: &[usize]) {
+    fn update_live(&mut self, entries: &[Entry], changed: &[usize], gone: &[usize]) {
         let touched = changed.iter().chain(gone);
         let mut others: Vec<u32> = touched.map(|idx| entries[*idx].id).collect();
         others.sort_unstable();
@@ -246,30 +252,30 @@ struct Touched {
     /// Removed entries, with their indices in the edits.
     gone: Vec<(usize, usize)>,
     /// Written messages whose text changed.
-    heirs: Vec<(usize, WrittenKind)>,
+    rewritten: Vec<(usize, WrittenKind)>,
 }
 
 /// The result of edits.
 #[derive(Debug)]
-pub(in crate::engine) struct Retouched {
-    pub(in crate::engine) absorbed: Absorbed,
+pub(in crate::engine) struct EditResult {
+    pub(in crate::engine) context_change: ContextChange,
     /// Removed entries, by their indices in the edits.
     pub(in crate::engine) gone: Vec<usize>,
     /// Whether the text of a written message changed.
-    pub(in crate::engine) has_heirs: bool,
+    pub(in crate::engine) rewrote_text: bool,
 }
 
 /// Removes entries (ascending indices) and moves those that no action sees to the front, from `first` on. Returns
 /// whether they moved.
-fn take_away(entries: &mut Vec<Entry>, gone: &[usize], unseen: &[u32], first: usize) -> bool {
-    let stands_first = |(nth, idx): (usize, &u32)| *idx as usize == first + nth;
-    let is_first = unseen.iter().enumerate().all(stands_first)
-        && entries[first..][..unseen.len()].is_sorted_by_key(|entry| entry.id);
+fn remove_entries(entries: &mut Vec<Entry>, gone: &[usize], hidden: &[u32], first: usize) -> bool {
+    let is_in_place = |(nth, idx): (usize, &u32)| *idx as usize == first + nth;
+    let is_first = hidden.iter().enumerate().all(is_in_place)
+        && entries[first..][..hidden.len()].is_sorted_by_key(|entry| entry.id);
     if !is_first {
         let tail = entries.split_off(first);
         let mut kept = Vec::with_capacity(tail.len());
         for (idx, entry) in (first..).zip(tail) {
-            if unseen.binary_search(&(idx as u32)).is_ok() {
+            if hidden.binary_search(&(idx as u32)).is_ok() {
                 entries.push(entry);
             } else if gone.binary_search(&idx).is_err() {
                 kept.push(entry);
