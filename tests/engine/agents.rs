@@ -201,7 +201,7 @@ fn events(name: &str, looks: Looks, model: &Model, seen: u64) -> Vec<Event> {
 }
 
 #[test]
-fn every_agent_acts_at_its_trigger_and_not_one_token_below() {
+fn every_agent_acts_exactly_at_its_trigger() {
     for (name, looks, points) in TRIGGERS {
         for (model, at) in MODELS.iter().zip(points) {
             let place = format!("{name}, {looks:?}, a window of {}", model.window);
@@ -224,7 +224,7 @@ fn every_agent_acts_at_its_trigger_and_not_one_token_below() {
 }
 
 #[test]
-fn the_server_clears_all_but_three_results_of_every_request_above_its_trigger() {
+fn the_server_keeps_three_results_of_every_request_above_its_trigger() {
     let mut talk = Talk::new();
     talk.turn(12, 8_000);
     let case = case(&talk, 200_000);
@@ -254,7 +254,7 @@ fn the_server_clears_all_but_three_results_of_every_request_above_its_trigger() 
 }
 
 #[test]
-fn codex_leaves_what_the_user_said_with_the_summary_behind_it() {
+fn codex_keeps_user_messages_and_puts_the_summary_after_them() {
     let mut talk = Talk::new();
     talk.turn(1, 10).turn(3, 2_200).turn(1, 10);
     let case = case(&talk, 6_000);
@@ -299,7 +299,7 @@ fn gemini_does_not_summarize_one_long_turn() {
 }
 
 #[test]
-fn the_second_engine_of_opencode_keeps_nothing_of_one_long_turn_and_cuts_what_it_keeps_of_more() {
+fn opencodes_second_engine_drops_a_single_long_turn_and_shortens_kept_turns() {
     let policy = policy("opencode-v2");
     let mut values = policy.defaults();
     for (name, value) in [
@@ -326,7 +326,7 @@ fn the_second_engine_of_opencode_keeps_nothing_of_one_long_turn_and_cuts_what_it
 }
 
 #[test]
-fn claude_code_gives_long_results_to_files_and_says_where_they_are() {
+fn claude_code_writes_long_results_to_files_and_names_them() {
     let mut talk = Talk::new();
     talk.turn(2, 20_000);
     let case = case(&talk, 200_000);
@@ -353,7 +353,7 @@ fn agents() -> impl Iterator<Item = Policy> {
 }
 
 #[test]
-fn every_agent_says_where_it_comes_from_and_what_is_not_known() {
+fn every_agent_lists_sources_and_unknowns() {
     assert!(agents().count() >= 20);
     for policy in agents() {
         let name = &policy.name;

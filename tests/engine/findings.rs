@@ -23,7 +23,7 @@ fn kinds(findings: &[Finding]) -> Vec<FindingKind> {
 }
 
 #[test]
-fn a_quiet_session_shows_nothing() {
+fn a_quiet_session_has_no_findings() {
     let case = case(&Talk::turns(3, 2, 40), 200_000);
     for preset in ["truncate", "prune", "summarize", "baseagent", "digitorn"] {
         let found = found(&case, preset, &[]);
@@ -32,7 +32,7 @@ fn a_quiet_session_shows_nothing() {
 }
 
 #[test]
-fn one_long_turn_that_can_never_be_compacted_is_named_with_its_vain_attempts() {
+fn a_turn_that_cannot_be_compacted_is_reported_with_its_attempts() {
     // One request and a chain of calls: the safe split walks back to the beginning.
     let case = case(&Talk::tool_calls(40, 600), 200_000);
     let found = found(
@@ -46,7 +46,7 @@ fn one_long_turn_that_can_never_be_compacted_is_named_with_its_vain_attempts() {
 }
 
 #[test]
-fn a_cut_between_calls_and_results_is_named() {
+fn a_cut_between_calls_and_results_is_reported() {
     let case = case(&Talk::turns(6, 5, 60), 200_000);
     let before = found(&case, "picoclaw-before", &[]);
     assert!(
@@ -61,7 +61,7 @@ fn a_cut_between_calls_and_results_is_named() {
 }
 
 #[test]
-fn a_constant_larger_than_the_window_is_named() {
+fn a_constant_larger_than_the_window_is_reported() {
     let case = case(&Talk::turns(2, 2, 40), 32_000);
     let found = found(&case, "baseagent", &[]);
     let above = found.iter().find(|f| f.kind == FindingKind::AboveWindow);
@@ -72,7 +72,7 @@ fn a_constant_larger_than_the_window_is_named() {
 }
 
 #[test]
-fn an_estimate_that_misses_cjk_is_named_with_the_reason() {
+fn an_estimate_that_undercounts_cjk_is_reported_with_the_reason() {
     let mut talk = Talk::new();
     let said = "\u{4e0a}\u{4e0b}\u{6587}\u{7ba1}\u{7406}\u{7cfb}\u{7edf}".repeat(1_500);
     for _ in 0..3 {
@@ -86,7 +86,7 @@ fn an_estimate_that_misses_cjk_is_named_with_the_reason() {
 }
 
 #[test]
-fn a_short_conversation_that_overflows_is_wiped_and_the_systems_own_words_are_given() {
+fn a_wiped_short_conversation_is_reported_with_the_systems_message() {
     let mut talk = Talk::new();
     // Fifteen messages of 9,000 characters: nothing is long enough to be cut, and one turn is all there is.
     talk.turn(15, 1_800);
@@ -105,7 +105,7 @@ fn a_short_conversation_that_overflows_is_wiped_and_the_systems_own_words_are_gi
 }
 
 #[test]
-fn a_request_that_survives_only_in_a_summary_is_named() {
+fn a_request_that_survives_only_in_a_summary_is_reported() {
     let case = case(&Talk::turns(8, 5, 600), 200_000);
     let found = found(&case, "baseagent", &[("model_context_limit", 60_000.0)]);
     let lost = found
@@ -124,7 +124,7 @@ fn with_error(case: &Case, step: usize, name: &str) -> Case {
 }
 
 #[test]
-fn history_given_up_for_an_unrelated_error_is_named_with_the_error() {
+fn history_removed_for_an_unrelated_error_is_reported_with_the_error() {
     let plain = case(&Talk::turns(6, 2, 40), 200_000);
     let missing = with_error(&plain, 9, "model_not_found");
     let cow = found(&missing, "cowagent", &[]);
@@ -151,7 +151,7 @@ fn history_given_up_for_an_unrelated_error_is_named_with_the_error() {
 }
 
 #[test]
-fn an_error_that_passes_costs_no_history() {
+fn a_transient_error_removes_no_history() {
     let plain = case(&Talk::turns(6, 2, 40), 200_000);
     for (preset, error) in [
         ("cowagent", "timeout"),
@@ -169,7 +169,7 @@ fn an_error_that_passes_costs_no_history() {
 }
 
 #[test]
-fn a_summary_that_its_successor_was_not_shown_is_named() {
+fn a_summary_missing_from_the_next_request_is_reported() {
     // More than ten messages are summarized in two halves, and neither half is given the summary before.
     let plain = case(&Talk::turns(60, 0, 0), 200_000);
     let claw = found(&plain, "picoclaw", &[]);
@@ -190,7 +190,7 @@ fn a_summary_that_its_successor_was_not_shown_is_named() {
 }
 
 #[test]
-fn a_list_cut_in_the_middle_of_an_item_is_named() {
+fn a_list_cut_inside_an_item_is_reported() {
     let mut talk = Talk::new();
     talk.turn(0, 0);
     let item = format!("{{\"line\": \"{}\"}}", "word ".repeat(4_000));

@@ -125,7 +125,7 @@ fn a_name_used_after_its_only_copy_was_dropped_is_at_risk() {
 }
 
 #[test]
-fn what_was_said_again_is_not_at_risk() {
+fn a_repeated_name_is_not_at_risk() {
     let mut talk = told("parse_amount rounds down");
     idle(&mut talk, 1);
     talk.message(Role::User, vec![text("What about parse_amount?")]);
@@ -136,7 +136,7 @@ fn what_was_said_again_is_not_at_risk() {
 }
 
 #[test]
-fn what_was_missed_counts_as_fetched_for_forty_messages() {
+fn a_missed_name_counts_as_read_again_for_forty_messages() {
     let mut talk = told("parse_amount and round_half_even and post_entry");
     talk.message(Role::User, vec![text("Go on.")]); // 4
     says(&mut talk, "First parse_amount."); // 5, call 1
@@ -151,7 +151,7 @@ fn what_was_missed_counts_as_fetched_for_forty_messages() {
 }
 
 #[test]
-fn two_names_of_one_message_are_one_fault() {
+fn two_names_of_one_message_are_one_reference() {
     let mut talk = told("parse_amount and round_half_even");
     idle(&mut talk, 1);
     says(&mut talk, "round_half_even belongs into parse_amount.");
@@ -161,7 +161,7 @@ fn two_names_of_one_message_are_one_fault() {
 }
 
 #[test]
-fn arguments_are_read_decoded() {
+fn arguments_are_decoded() {
     // Read as they are written, the tab before the name would be the letter t.
     let mut talk = told("\tthis.agent = 1;");
     idle(&mut talk, 1);
@@ -182,7 +182,7 @@ fn absolute_and_relative_paths_are_one_name() {
 }
 
 #[test]
-fn a_name_that_stands_everywhere_tells_nothing() {
+fn a_common_name_is_ignored() {
     let mut talk = told("main_loop");
     for idx in 0..12 {
         tool(&mut talk, &format!("m{idx}"), "{}", "main_loop");
@@ -193,7 +193,7 @@ fn a_name_that_stands_everywhere_tells_nothing() {
 }
 
 #[test]
-fn a_change_for_one_call_only_is_missed_by_that_call_only() {
+fn a_view_affects_only_its_call() {
     let mut talk = told("parse_amount and round_half_even");
     idle(&mut talk, 1);
     says(&mut talk, "parse_amount"); // call 2
@@ -218,7 +218,7 @@ impl Answer for Says {
 }
 
 #[test]
-fn the_text_of_a_summary_counts_and_a_predicted_one_leaves_it_open() {
+fn a_summary_keeps_names_and_a_predicted_one_gives_a_range() {
     let mut talk = told("parse_amount stands beside round_half_even");
     idle(&mut talk, 1);
     says(&mut talk, "parse_amount"); // call 2
@@ -239,7 +239,7 @@ fn the_text_of_a_summary_counts_and_a_predicted_one_leaves_it_open() {
 }
 
 #[test]
-fn what_is_left_of_a_result_counts() {
+fn the_remainder_of_a_result_keeps_names() {
     let mut talk = told(&format!(
         "parse_amount {}round_half_even",
         "line ".repeat(400)
@@ -264,7 +264,7 @@ fn edited(arguments: &str) -> Case {
 }
 
 #[test]
-fn an_edit_of_lines_that_are_gone_is_blind_whatever_the_tool_calls_them() {
+fn an_edit_of_removed_lines_is_blind_for_every_tool() {
     let old = "    ledger.post(entry);\\n    ledger.close();";
     let patch = "*** Begin Patch\\n*** Update File: a.rs\\n@@\\n-    ledger.post(entry);\\n+    x();\\n     ledger.close();\\n*** End Patch";
     let search = "------- SEARCH\\n    ledger.post(entry);\\n    ledger.close();\\n=======\\n    x();\\n+++++++ REPLACE";
@@ -291,7 +291,7 @@ fn an_edit_of_lines_that_are_gone_is_blind_whatever_the_tool_calls_them() {
 }
 
 #[test]
-fn an_edit_of_lines_that_nobody_had_said_is_not_judged() {
+fn an_edit_of_unseen_lines_is_not_judged() {
     let case = edited(r#"{"old_string":"    something_else(entirely);","new_string":"x();"}"#);
     assert_eq!(at_risk(&case, &play(&case, &drop_at(2))).edits, 0);
     // A search is no edit, though its argument has a name of one.
@@ -300,7 +300,7 @@ fn an_edit_of_lines_that_nobody_had_said_is_not_judged() {
 }
 
 #[test]
-fn what_a_recorded_summary_says_is_no_fault_of_the_recorded_lane() {
+fn names_in_a_recorded_summary_are_not_at_risk() {
     let mut talk = told("parse_amount beside round_half_even");
     idle(&mut talk, 1);
     says(&mut talk, "parse_amount"); // call 2
@@ -314,7 +314,7 @@ fn what_a_recorded_summary_says_is_no_fault_of_the_recorded_lane() {
 }
 
 #[test]
-fn distances_of_all_uses_give_every_setting_at_once() {
+fn reuse_distances_predict_the_risk_of_every_setting() {
     // parse_amount: last copy 3, used in 6. round_half_even: restated by the request in 7, used in 8.
     let mut talk = told("parse_amount and round_half_even");
     idle(&mut talk, 1);
@@ -444,7 +444,7 @@ fn crowded() -> Case {
 }
 
 #[test]
-fn what_is_written_down_of_each_call_is_what_the_call_saw() {
+fn the_record_of_a_call_equals_its_context() {
     let case = crowded();
     let mut changes = 0;
     for preset in presets::PRESETS {
@@ -471,7 +471,7 @@ fn what_is_written_down_of_each_call_is_what_the_call_saw() {
 }
 
 #[test]
-fn an_instruction_is_gone_until_it_is_said_again() {
+fn an_instruction_is_missing_until_it_is_repeated() {
     let mut talk = Talk::new();
     talk.message(
         Role::User,
@@ -501,7 +501,7 @@ fn an_instruction_is_gone_until_it_is_said_again() {
 }
 
 #[test]
-fn what_programs_say_in_a_persons_place_is_no_instruction() {
+fn text_that_programs_write_as_the_user_is_no_instruction() {
     let mut talk = Talk::new();
     talk.message(
         Role::User,
@@ -515,7 +515,7 @@ fn what_programs_say_in_a_persons_place_is_no_instruction() {
 }
 
 #[test]
-fn a_recorded_summary_and_a_lane_are_asked_what_is_left_at_the_same_place() {
+fn survival_is_compared_at_the_same_call_as_the_recorded_summary() {
     let mut talk = Talk::new();
     talk.message(
         Role::User,
@@ -584,7 +584,7 @@ fn a_recorded_summary_and_a_lane_are_asked_what_is_left_at_the_same_place() {
 }
 
 #[test]
-fn hindsight_clears_each_result_after_its_last_use_and_loses_nothing() {
+fn the_hindsight_optimum_clears_each_result_after_its_last_use() {
     let long = "line ".repeat(100);
     let mut talk = told(&format!("parse_amount {long}")); // 3, call 0
     tool(&mut talk, "b", "{}", &long); // 4 and 5, call 1: never used
@@ -618,7 +618,7 @@ fn hindsight_clears_each_result_after_its_last_use_and_loses_nothing() {
 }
 
 #[test]
-fn hindsight_loses_nothing_in_any_session() {
+fn the_hindsight_optimum_has_no_reference_at_risk() {
     let case = crowded();
     let names = Names::new(&case.session);
     let best = hindsight(&names, &case, Tokens(500));
@@ -628,7 +628,7 @@ fn hindsight_loses_nothing_in_any_session() {
 }
 
 #[test]
-fn what_a_lane_lost_is_told_beside_what_really_was() {
+fn diagnose_compares_a_lane_with_the_recorded_run() {
     let case = edited(
         r#"{"old_string":"    ledger.post(entry);\n    ledger.close();","new_string":"x();"}"#,
     );
@@ -661,7 +661,7 @@ fn what_a_lane_lost_is_told_beside_what_really_was() {
 }
 
 #[test]
-fn an_instruction_that_left_the_context_is_told() {
+fn an_instruction_that_left_the_context_is_reported() {
     let mut talk = Talk::new();
     talk.message(Role::User, vec![text("Never push to main!")]);
     idle(&mut talk, 3);

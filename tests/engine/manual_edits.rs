@@ -120,7 +120,7 @@ fn two_calls_in_one() -> Talk {
 }
 
 #[test]
-fn truncate_leaves_a_pinned_result_and_its_call_where_they_are() {
+fn truncate_keeps_a_pinned_result_and_its_call() {
     // 0 is the system prompt, 1 the request, then call and result in turn.
     let case = case(&Talk::tool_calls(30, 100), 2_000);
     let pins = case.with_manual_edits(pinned(&[5]));
@@ -141,7 +141,7 @@ fn truncate_leaves_a_pinned_result_and_its_call_where_they_are() {
 }
 
 #[test]
-fn a_pinned_call_keeps_all_that_its_message_called() {
+fn a_pinned_call_keeps_all_results_of_its_message() {
     let mut talk = two_calls_in_one();
     for n in 0..30 {
         talk.call(&format!("later_{n}"), 100);
@@ -157,7 +157,7 @@ fn a_pinned_call_keeps_all_that_its_message_called() {
 }
 
 #[test]
-fn prune_clears_around_a_pinned_result_and_weighs_only_what_it_clears() {
+fn prune_skips_a_pinned_result_and_counts_only_cleared_results() {
     let knobs = [
         ("prune_protect", 500.0),
         ("prune_minimum", 300.0),
@@ -201,7 +201,7 @@ fn a_result_whose_call_is_pinned_may_be_cleared_since_the_pair_stays() {
 }
 
 #[test]
-fn where_all_results_are_pinned_there_is_nothing_to_prune() {
+fn prune_does_nothing_if_all_results_are_pinned() {
     let case = case(&Talk::turns(3, 5, 200), 4_000);
     let all: Vec<usize> = (0..case.session.messages.len()).collect();
     for name in ["prune", "truncate", "summarize"] {
@@ -211,7 +211,7 @@ fn where_all_results_are_pinned_there_is_nothing_to_prune() {
 }
 
 #[test]
-fn a_summary_stands_for_what_is_around_a_pin_and_not_for_the_pin() {
+fn a_summary_covers_the_messages_around_a_pin() {
     let case = case(&Talk::tool_calls(30, 100), 1_500).with_manual_edits(pinned(&[1, 9]));
     let outcome = played(
         &case,
@@ -230,7 +230,7 @@ fn a_summary_stands_for_what_is_around_a_pin_and_not_for_the_pin() {
 }
 
 #[test]
-fn a_real_system_that_takes_a_pinned_message_is_warned_of_once() {
+fn a_real_system_that_removes_a_pinned_message_gives_one_warning() {
     let mut talk = Talk::turns(12, 4, 300);
     talk.turn(1, 20);
     let case = case(&talk, 6_000).with_manual_edits(pinned(&[3, 5]));
@@ -266,7 +266,7 @@ fn a_real_system_that_takes_a_pinned_message_is_warned_of_once() {
 }
 
 #[test]
-fn a_dropped_message_takes_its_call_along_and_leaves_the_curve_alone() {
+fn a_dropped_message_drops_its_call_and_changes_no_sample() {
     let case = case(&Talk::tool_calls(6, 100), 100_000);
     let marked = case.with_manual_edits(dropped(&[5]));
     let (plain, outcome) = (played(&case, "none", &[]), played(&marked, "none", &[]));
@@ -293,7 +293,7 @@ fn a_dropped_message_takes_its_call_along_and_leaves_the_curve_alone() {
 }
 
 #[test]
-fn of_two_calls_in_a_message_only_the_one_goes_whose_result_is_dropped() {
+fn a_dropped_result_drops_only_its_own_call() {
     let case = case(&two_calls_in_one(), 100_000).with_manual_edits(dropped(&[3]));
     let outcome = played(&case, "none", &[]);
     assert_eq!(fate(&case, &outcome, 3), MessageStatus::Dropped);
@@ -306,7 +306,7 @@ fn of_two_calls_in_a_message_only_the_one_goes_whose_result_is_dropped() {
 }
 
 #[test]
-fn a_message_that_says_nothing_any_more_goes_with_its_pair() {
+fn a_message_left_empty_is_dropped_with_its_pair() {
     let mut talk = Talk::new();
     talk.message(Role::User, vec![text("Look.")]);
     talk.message(Role::Assistant, vec![thought(64), text(" "), call("a")]);
@@ -325,7 +325,7 @@ fn a_message_that_says_nothing_any_more_goes_with_its_pair() {
 }
 
 #[test]
-fn clearing_keeps_calls_and_seals_and_puts_one_marker_for_texts_and_one_a_result() {
+fn clearing_keeps_calls_and_encrypted_reasoning() {
     let mut talk = Talk::new();
     talk.message(
         Role::User,
@@ -370,7 +370,7 @@ fn clearing_keeps_calls_and_seals_and_puts_one_marker_for_texts_and_one_a_result
 }
 
 #[test]
-fn what_cannot_be_done_by_hand_is_said_and_the_rest_is_done() {
+fn impossible_manual_edits_are_reported_and_the_others_applied() {
     let mut talk = Talk::new();
     talk.turn(2, 20).message(Role::Assistant, vec![thought(64)]);
     talk.turn(2, 20);
@@ -404,7 +404,7 @@ fn what_cannot_be_done_by_hand_is_said_and_the_rest_is_done() {
 }
 
 #[test]
-fn what_the_policy_took_before_is_named_with_the_stage_that_did() {
+fn a_manual_edit_of_a_removed_message_names_the_removing_stage() {
     let case = case(&Talk::tool_calls(30, 100), 2_000);
     let marked = case.with_manual_edits(ManualEdits {
         dropped: vec![2, 3, 4],
@@ -425,7 +425,7 @@ fn what_the_policy_took_before_is_named_with_the_stage_that_did() {
 }
 
 #[test]
-fn what_is_cleared_already_is_cleared_once() {
+fn a_cleared_result_is_not_cleared_again() {
     let case = case(&Talk::turns(6, 5, 200), 8_000).with_manual_edits(cleared(&[3]));
     let knobs = [
         ("prune_protect", 500.0),
@@ -441,7 +441,7 @@ fn what_is_cleared_already_is_cleared_once() {
 }
 
 #[test]
-fn marks_of_messages_that_come_later_mean_nothing_at_an_earlier_call() {
+fn marks_of_later_messages_have_no_effect() {
     let case = case(&Talk::tool_calls(6, 100), 100_000);
     let marked = case.with_manual_edits(ManualEdits {
         pinned: vec![11],
@@ -460,7 +460,7 @@ fn marks_of_messages_that_come_later_mean_nothing_at_an_earlier_call() {
 }
 
 #[test]
-fn a_pin_on_what_the_source_itself_compacted_is_said_to_be_in_vain() {
+fn a_pin_on_a_message_that_the_source_compacted_is_reported() {
     let mut talk = Talk::tool_calls(8, 100);
     talk.compact_before(10, "So far: five files were read.");
     // The summary is message 10.
@@ -500,7 +500,7 @@ fn a_pin_on_what_the_source_itself_compacted_is_said_to_be_in_vain() {
 }
 
 #[test]
-fn what_a_person_does_by_hand_is_no_finding_about_the_policy() {
+fn manual_edits_cause_no_findings() {
     let case = case(&Talk::tool_calls(6, 100), 100_000);
     let all: Vec<usize> = (1..case.session.messages.len()).collect();
     let policy = policy("truncate");

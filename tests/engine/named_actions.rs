@@ -239,7 +239,7 @@ fn run(case: &Case, policy: &Policy) -> Outcome {
 }
 
 #[test]
-fn a_notice_stands_for_all_that_an_action_left_out_in_both_shapes() {
+fn a_notice_covers_removed_messages_in_both_shapes() {
     let case = long_talk();
     for action in ["drop_oldest", "drop_oldest_blocks"] {
         let stage = format!(
@@ -256,7 +256,7 @@ fn a_notice_stands_for_all_that_an_action_left_out_in_both_shapes() {
 }
 
 #[test]
-fn a_result_is_cut_before_it_joins_the_context() {
+fn a_result_is_cut_before_it_is_added() {
     let case = long_talk();
     let stage =
         "at = \"tool_result\"\nwhen = \"used >= 0\"\ndo = { named = \"cut_result\", keep = 20 }";
@@ -280,7 +280,7 @@ fn a_result_is_cut_before_it_joins_the_context() {
 }
 
 #[test]
-fn a_view_changes_what_the_call_sees_and_nothing_else() {
+fn a_view_changes_only_its_call() {
     let case = long_talk();
     let stage = "at = \"before_call\"\nwhen = \"used > 0\"\ndo = { named = \"empty_results\", keep = 0 }\nmutates = \"view\"";
     let outcome = run(&case, &policy(stage, ""));
@@ -295,7 +295,7 @@ fn a_view_changes_what_the_call_sees_and_nothing_else() {
 }
 
 #[test]
-fn edits_of_single_messages_do_what_the_whole_conversation_would() {
+fn edits_equal_a_rewrite_of_the_whole_conversation() {
     let cut = "[[stage]]\nid = \"cut\"\nat = \"tool_result\"\nwhen = \"step < 6\"\ndo = { named = \"cut_result\", keep = 20 }";
     let more = "[[stage]]\nid = \"more\"\nat = \"before_call\"\nwhen = \"step > 6 and step < 10\"\ndo = { named = \"drop_oldest\", keep = 4 }";
     let later = format!("{more}\nmutates = \"view\"");
@@ -342,7 +342,7 @@ fn same_at_each_call(one: &Policy, other: &Policy, window: u64) {
 }
 
 #[test]
-fn an_action_asks_as_often_as_it_needs_and_lands_once_it_has_all_answers() {
+fn an_action_is_applied_after_all_its_answers() {
     struct Numbered(u32);
     impl Answer for Numbered {
         fn answer(&mut self, _: &Case, request: &Request) -> Reply {
@@ -376,7 +376,7 @@ fn an_action_asks_as_often_as_it_needs_and_lands_once_it_has_all_answers() {
 }
 
 #[test]
-fn what_works_in_the_background_lands_later_in_front_of_what_was_said_since() {
+fn background_results_are_applied_before_newer_messages() {
     let case = long_talk();
     let stage = "at = \"before_call\"\nwhen = \"step == 5\"\ndo = { named = \"two_summaries\", keep = 2 }\ndelay = \"3\"";
     let outcome = run(&case, &policy(stage, ""));
@@ -390,7 +390,7 @@ fn what_works_in_the_background_lands_later_in_front_of_what_was_said_since() {
 }
 
 #[test]
-fn a_note_added_to_a_message_leaves_it_kept() {
+fn a_message_with_an_added_note_counts_as_kept() {
     let case = long_talk();
     let stage =
         "at = \"before_call\"\nwhen = \"step == 1\"\ndo = { named = \"note_to_newest\", keep = 0 }";
@@ -407,7 +407,7 @@ fn a_note_added_to_a_message_leaves_it_kept() {
 }
 
 #[test]
-fn memory_lasts_a_run_and_giving_up_is_noted() {
+fn memory_lasts_for_a_run_and_halts_are_recorded() {
     let case = long_talk();
     let stage = "at = \"turn_start\"\nwhen = \"used >= 0\"\ndo = { named = \"count_and_give_up\", keep = 0 }";
     let outcome = run(&case, &policy(stage, ""));
@@ -419,7 +419,7 @@ fn memory_lasts_a_run_and_giving_up_is_noted() {
 }
 
 #[test]
-fn a_named_meter_rounds_the_whole_and_says_what_the_policy_believes() {
+fn a_named_meter_rounds_the_total_and_gives_the_believed_fill() {
     let case = long_talk();
     let outcome = run(
         &case,
@@ -443,7 +443,7 @@ fn a_named_meter_rounds_the_whole_and_says_what_the_policy_believes() {
 }
 
 #[test]
-fn a_preset_that_names_what_is_not_there_is_refused() {
+fn a_preset_with_an_unknown_name_is_rejected() {
     let refused = |text: &str| {
         let text = format!(
             "name = \"t\"\nlabel = \"T\"\nhelp = \"\"\n[[stage]]\nid = \"it\"\nat = \"manual\"\nwhen = \"used > 0\"\n{text}"

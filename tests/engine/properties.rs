@@ -121,7 +121,7 @@ fn policies() -> Vec<(&'static Preset, Policy)> {
 }
 
 #[test]
-fn every_preset_copes_with_no_message_with_one_and_with_two() {
+fn every_preset_handles_zero_one_and_two_messages() {
     let policies = policies();
     assert_eq!(policies.len(), PRESETS.len());
     small_ones()
@@ -272,7 +272,7 @@ proptest! {
 }
 
 #[test]
-fn a_clock_that_goes_backwards_stops_no_preset() {
+fn every_preset_handles_a_clock_that_goes_backwards() {
     let mut drafts = vec![Draft::new(Role::User, vec![text("Go on.")])];
     for (idx, time) in [9_000, 3, -5, i64::MAX, i64::MIN, 0]
         .into_iter()

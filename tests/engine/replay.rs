@@ -30,7 +30,7 @@ fn knobs(policy: &Policy, pairs: &[(&str, f64)]) -> plimsoll::engine::KnobValues
 }
 
 #[test]
-fn without_a_policy_the_context_only_grows_and_ends_as_the_whole_session() {
+fn without_a_policy_the_context_grows_to_the_whole_session() {
     let case = case(&Talk::tool_calls(20, 100), 100_000);
     let policy = policy("none");
     let outcome = simulate(&case, &policy, &policy.defaults(), None);
@@ -46,7 +46,7 @@ fn without_a_policy_the_context_only_grows_and_ends_as_the_whole_session() {
 }
 
 #[test]
-fn truncate_keeps_system_and_the_newest_and_never_splits_a_pair() {
+fn truncate_keeps_instructions_and_newest_messages_and_whole_pairs() {
     let case = case(&Talk::tool_calls(30, 100), 2_000);
     let policy = policy("truncate");
     let outcome = simulate(
@@ -74,7 +74,7 @@ fn truncate_keeps_system_and_the_newest_and_never_splits_a_pair() {
 }
 
 #[test]
-fn a_trigger_acts_at_exactly_its_share_of_usable() {
+fn a_trigger_acts_exactly_at_its_share_of_usable() {
     let case = case(&Talk::tool_calls(30, 100), 100_000);
     let policy = policy("truncate");
     let none = simulate(&case, &policy, &knobs(&policy, &[]), None);
@@ -99,7 +99,7 @@ fn a_trigger_acts_at_exactly_its_share_of_usable() {
 }
 
 #[test]
-fn prune_clears_old_results_spares_recent_turns_and_keeps_every_message() {
+fn prune_clears_old_results_and_keeps_recent_turns_and_every_message() {
     let case = case(&Talk::turns(6, 5, 200), 8_000);
     let policy = policy("prune");
     let values = knobs(
@@ -137,7 +137,7 @@ fn prune_clears_old_results_spares_recent_turns_and_keeps_every_message() {
 }
 
 #[test]
-fn prune_does_nothing_when_it_would_not_save_enough() {
+fn prune_does_nothing_if_it_would_save_too_little() {
     let case = case(&Talk::turns(6, 5, 200), 8_000);
     let policy = policy("prune");
     let values = knobs(
@@ -152,7 +152,7 @@ fn prune_does_nothing_when_it_would_not_save_enough() {
 }
 
 #[test]
-fn a_summary_stands_for_what_it_replaced_and_weighs_no_more_than_its_cap() {
+fn a_summary_covers_the_replaced_messages_and_respects_its_cap() {
     let case = case(&Talk::tool_calls(60, 100), 4_000);
     let policy = policy("summarize");
     let outcome = simulate(
@@ -177,7 +177,7 @@ fn a_summary_stands_for_what_it_replaced_and_weighs_no_more_than_its_cap() {
 }
 
 #[test]
-fn cooldown_counts_the_calls_it_rests() {
+fn a_cooldown_is_counted_in_calls() {
     let case = case(&Talk::tool_calls(40, 100), 1_500);
     let policy = policy("truncate");
     // A trigger so low that it holds at every call.
@@ -234,7 +234,7 @@ fn a_failed_or_empty_summary_leaves_its_messages_in_place() {
 }
 
 #[test]
-fn compacting_now_honours_the_trigger_unless_forced() {
+fn compacting_now_respects_the_trigger_unless_forced() {
     let case = case(&Talk::tool_calls(20, 100), 100_000);
     let policy = policy("truncate");
     let mut answers = Script(Vec::new());
@@ -305,7 +305,7 @@ fn the_recorded_lane_follows_recorded_compactions_and_reported_tokens() {
 }
 
 #[test]
-fn an_overflowing_call_is_counted_once_and_its_tokens_are_set_apart() {
+fn an_overflowing_call_is_counted_once_with_separate_tokens() {
     let case = case(&Talk::tool_calls(20, 100), 1_000);
     let none = policy("none");
     let outcome = simulate(&case, &none, &knobs(&none, &[]), None);
@@ -326,7 +326,7 @@ fn an_overflowing_call_is_counted_once_and_its_tokens_are_set_apart() {
 }
 
 #[test]
-fn a_replay_that_stops_at_a_step_shows_the_same_as_one_that_goes_on() {
+fn a_replay_up_to_a_call_equals_the_beginning_of_a_whole_one() {
     let case = case(&Talk::turns(6, 5, 200), 3_000);
     for preset in presets::PRESETS {
         let policy = preset.policy().expect("bundled");
@@ -355,7 +355,7 @@ fn metered(count: &str) -> Policy {
 }
 
 #[test]
-fn a_policy_triggers_on_its_own_meter_while_samples_tell_the_true_count_too() {
+fn a_policy_triggers_on_its_own_meter_and_samples_have_both_counts() {
     let case = case(&Talk::tool_calls(30, 100), 100_000);
     let policy = metered("chars/4");
     let outcome = simulate(&case, &policy, &knobs(&policy, &[]), None);
@@ -378,7 +378,7 @@ fn a_policy_triggers_on_its_own_meter_while_samples_tell_the_true_count_too() {
 }
 
 #[test]
-fn a_run_that_did_nothing_says_why() {
+fn a_run_without_compactions_gives_the_reason() {
     let case = case(&Talk::turns(6, 5, 200), 8_000);
     let now = |name: &str, pairs: &[(&str, f64)], force| {
         let policy = policy(name);
@@ -426,7 +426,7 @@ fn a_run_that_did_nothing_says_why() {
 }
 
 #[test]
-fn presets_with_mistakes_are_refused_with_their_place() {
+fn invalid_presets_are_rejected_with_the_location() {
     let error = |from: &str, to: &str| {
         let text = include_str!("../../assets/presets/truncate.toml").replacen(from, to, 1);
         presets::parse(&text).expect_err("a mistake").to_string()
@@ -453,7 +453,7 @@ fn presets_with_mistakes_are_refused_with_their_place() {
 }
 
 #[test]
-fn whole_number_knobs_take_no_fractions() {
+fn whole_number_settings_reject_fractions() {
     let policy = policy("truncate");
     let mut values = policy.defaults();
     let error = policy
@@ -493,7 +493,7 @@ fn instructions_in_the_middle_of_a_conversation_are_not_the_system_prompt() {
 }
 
 #[test]
-fn force_leaves_a_stage_alone_that_a_setting_turns_off() {
+fn force_does_not_run_a_disabled_stage() {
     let case = case(&Talk::tool_calls(20, 100), 100_000);
     let now = Schedule::Now { force: true };
     for (name, clears) in [
@@ -532,7 +532,7 @@ fn decided(policy: &Policy, outcome: &Outcome) -> Vec<String> {
 }
 
 #[test]
-fn compacting_now_decides_as_a_replay_that_first_acts_at_that_call() {
+fn compacting_now_equals_a_replay_that_first_acts_at_that_call() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
     let (mut compared, mut acted) = (0, 0);
     for file in std::fs::read_dir(folder).expect("there are samples") {
@@ -589,7 +589,7 @@ fn compacting_now_decides_as_a_replay_that_first_acts_at_that_call() {
 
 /// A call that reported its usage without an answer, right before a compaction, is not the compaction's first call.
 #[test]
-fn recorded_compactions_have_one_number() {
+fn recorded_compactions_are_counted_alike_everywhere() {
     let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let mut n_compared = 0;
     for name in [

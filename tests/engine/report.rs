@@ -208,7 +208,7 @@ fn spoil(outcome: &mut Outcome) {
 }
 
 #[test]
-fn no_text_of_a_session_or_a_person_reaches_a_redacted_report() {
+fn no_foreign_text_reaches_a_redacted_report() {
     let (case, lanes, warnings) = private();
     let redacted = report(&case, &lanes, &warnings, true);
     // The value itself holds none of it, whatever renders it.
@@ -227,7 +227,7 @@ fn no_text_of_a_session_or_a_person_reaches_a_redacted_report() {
 }
 
 #[test]
-fn what_a_redacted_report_leaves_out_a_plain_one_shows() {
+fn a_plain_report_contains_the_redacted_text() {
     let (case, lanes, warnings) = private();
     let plain = renderings(&report(&case, &lanes, &warnings, false));
     let shown = [
@@ -371,7 +371,7 @@ fn outside_spans(line: &str) -> String {
 }
 
 #[test]
-fn hostile_text_is_neither_markup_nor_link_nor_command() {
+fn hostile_text_is_escaped() {
     let (case, lanes) = hostile();
     let warnings = HOSTILE.map(str::to_owned);
     let report = report(&case, &lanes, &warnings, false);
@@ -409,7 +409,7 @@ fn hostile_text_is_neither_markup_nor_link_nor_command() {
 }
 
 #[test]
-fn every_row_of_a_markdown_table_has_as_many_cells_as_its_head() {
+fn every_row_of_a_markdown_table_has_all_cells() {
     let (case, lanes) = hostile();
     let text = markdown(&report(&case, &lanes, &[], false));
     let cells = |line: &str| {
@@ -482,7 +482,7 @@ fn sample_case(path: &Path) -> Case {
 }
 
 #[test]
-fn our_own_sentences_survive_redaction_whole() {
+fn own_sentences_are_not_redacted() {
     let mut told = 0;
     for path in samples() {
         let case = sample_case(&path);
@@ -509,7 +509,7 @@ fn our_own_sentences_survive_redaction_whole() {
 }
 
 #[test]
-fn what_a_person_marked_is_told_whole_in_a_redacted_report_too() {
+fn manual_edits_are_not_redacted() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/compacted.jsonl");
     let case = sample_case(&path);
     let n_messages = case.session.messages.len();
@@ -554,7 +554,7 @@ fn what_a_person_marked_is_told_whole_in_a_redacted_report_too() {
 }
 
 #[test]
-fn a_report_tells_settings_beliefs_and_what_each_message_went_for() {
+fn a_report_lists_settings_believed_fill_and_message_statuses() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/compacted.jsonl");
     let case = sample_case(&path);
     let lanes = [
@@ -597,7 +597,7 @@ fn a_report_tells_settings_beliefs_and_what_each_message_went_for() {
 }
 
 #[test]
-fn a_session_without_a_call_has_a_report_without_a_curve() {
+fn a_report_of_a_session_without_calls_has_no_curve() {
     let mut talk = Talk::new();
     talk.message(Role::User, vec![text("hello?")]);
     let case = crate::conversation::case(&talk, 8_000);
@@ -617,7 +617,7 @@ fn a_session_without_a_call_has_a_report_without_a_curve() {
 }
 
 #[test]
-fn a_report_does_not_say_that_usage_is_missing_where_it_only_does_not_fit() {
+fn a_report_distinguishes_missing_from_implausible_usage() {
     let case = crate::conversation::case(&Talk::turns(8, 2, 20), 200_000);
     let mut session = (*case.session).clone();
     for (idx, step) in session.steps.iter_mut().enumerate() {

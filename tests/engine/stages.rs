@@ -42,7 +42,7 @@ fn drop_at(step: usize, take: &str) -> String {
 }
 
 #[test]
-fn first_messages_stay_with_the_results_of_their_calls() {
+fn first_messages_are_kept_with_the_results_of_their_calls() {
     // 0 system, 1 user, 2 call, 3 result, 4 call, 5 result, …
     let case = case(&Talk::tool_calls(6, 10), 100_000);
     let take = "keep = [\"system\", \"first_messages(2)\", \"last_messages(2)\"]";
@@ -56,7 +56,7 @@ fn first_messages_stay_with_the_results_of_their_calls() {
 }
 
 #[test]
-fn oldest_takes_no_more_than_so_many_and_never_a_call_without_its_result() {
+fn oldest_limits_the_taken_messages_and_keeps_pairs_whole() {
     let case = case(&Talk::tool_calls(6, 10), 100_000);
     let even = play_until(
         &case,
@@ -73,7 +73,7 @@ fn oldest_takes_no_more_than_so_many_and_never_a_call_without_its_result() {
 }
 
 #[test]
-fn what_a_person_said_stays_newest_first_as_far_as_it_fits() {
+fn user_tokens_keeps_the_newest_user_messages() {
     let case = case(&Talk::turns(4, 1, 10), 100_000);
     let users: Vec<u32> = (0..case.session.messages.len() as u32)
         .filter(|m| case.session.messages[*m as usize].role == Role::User)
@@ -92,7 +92,7 @@ fn what_a_person_said_stays_newest_first_as_far_as_it_fits() {
 }
 
 #[test]
-fn a_cut_at_the_next_turn_keeps_less_and_never_the_turn_that_goes_on() {
+fn a_cut_at_the_next_turn_keeps_less_than_requested() {
     let case = case(&Talk::turns(3, 1, 50), 100_000);
     let step = case.session.steps.len() - 1;
     let opens: Vec<u32> = (0..case.session.messages.len() as u32)
@@ -168,7 +168,7 @@ fn results_of_other_tools_are_neither_cleared_nor_counted() {
 }
 
 #[test]
-fn only_what_the_very_same_call_returned_again_is_cleared() {
+fn only_results_of_repeated_calls_are_cleared() {
     let mut talk = Talk::new();
     talk.turn(1, 50);
     for id in ["again", "other", "again_2"] {
@@ -206,7 +206,7 @@ fn only_what_the_very_same_call_returned_again_is_cleared() {
 const CUT: &str = "[[stage]]\nid = \"cut\"\nat = \"tool_result\"\nwhen = \"true\"\ndo = { cut = { unit = \"chars\", over = \"100\", keep = \"40\", head = 0.5, marker = \"…\" } }\n";
 
 #[test]
-fn a_result_that_was_cut_can_still_be_cleared_and_weighs_what_is_left() {
+fn a_cut_result_can_be_cleared_and_has_its_remaining_weight() {
     let case = case(&Talk::tool_calls(4, 100), 100_000);
     let cut = play(&case, CUT);
     assert_eq!(cut.events.len(), 4);
@@ -247,7 +247,7 @@ fn a_pinned_result_is_not_cut() {
 }
 
 #[test]
-fn old_results_are_cut_once_and_their_whole_goes_to_files() {
+fn old_results_are_cut_once_and_written_to_files() {
     let case = case(&Talk::tool_calls(4, 100), 100_000);
     let stage = "[[stage]]\nid = \"mask\"\nat = \"before_call\"\nwhen = \"true\"\ntake = { what = \"tool_results\", keep = [\"last_results(1)\"] }\ndo = { cut = { unit = \"chars\", over = \"200\", keep = \"40\", head = 0.5, marker = \"… {path} …\", spill = true } }\n";
     let outcome = play(&case, stage);
@@ -262,7 +262,7 @@ fn old_results_are_cut_once_and_their_whole_goes_to_files() {
 }
 
 #[test]
-fn what_was_reported_last_shrinks_with_the_context_and_what_is_sent_does_not() {
+fn last_input_shrinks_with_the_context_and_sent_does_not() {
     let case = case(&Talk::tool_calls(6, 100), 100_000);
     let log = "[[stage]]\nid = \"log\"\nat = \"before_call\"\nwhen = \"true\"\ndo = { log = \"{last_input} {last_total} {used} {sent}\" }\n";
     let clear = "[[stage]]\nid = \"c\"\nat = \"after_tools\"\nwhen = \"step == 5\"\ntake = { what = \"tool_results\" }\ndo = { clear = { marker = \"[gone]\" } }\n";
@@ -296,7 +296,7 @@ fn what_was_reported_last_shrinks_with_the_context_and_what_is_sent_does_not() {
 }
 
 #[test]
-fn words_that_would_do_nothing_are_refused() {
+fn keywords_without_effect_are_rejected() {
     let no_effect = refusal(&clear("keep = [\"first_messages(2)\"]"));
     assert!(no_effect.contains("no effect"), "{no_effect}");
     let no_effect = refusal(&drop_at(1, "keep = [\"last_results(2)\"]"));
@@ -312,7 +312,7 @@ fn words_that_would_do_nothing_are_refused() {
 }
 
 #[test]
-fn a_rest_is_counted_in_minutes() {
+fn idle_time_is_counted_in_minutes() {
     // Without times in the file a call is taken to need 15 seconds.
     let case = case(&Talk::tool_calls(2, 10), 100_000);
     let log = "[[stage]]\nid = \"log\"\nat = \"before_call\"\nwhen = \"idle > 0.2\"\ndo = { log = \"{idle:.2}\" }\n";

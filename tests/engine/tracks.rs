@@ -45,7 +45,7 @@ fn row(title: &str, what: &str, calls: usize) -> (String, String, Option<usize>)
 }
 
 #[test]
-fn sub_agents_are_conversations_of_their_own_and_count_in_no_other() {
+fn sub_agents_are_separate_conversations() {
     let path = fixture("claude_code/sub-agents.jsonl");
     let main = open(&path, 0).unwrap();
     let expected = [
@@ -77,7 +77,7 @@ fn sub_agents_are_conversations_of_their_own_and_count_in_no_other() {
 }
 
 #[test]
-fn a_branch_that_a_person_left_can_be_chosen_and_parallel_calls_are_none() {
+fn an_abandoned_branch_can_be_selected_and_parallel_calls_are_no_branch() {
     let path = fixture("claude_code/branches.jsonl");
     let main = open(&path, 0).unwrap();
     let expected = [
@@ -91,7 +91,7 @@ fn a_branch_that_a_person_left_can_be_chosen_and_parallel_calls_are_none() {
 }
 
 #[test]
-fn branches_of_other_formats_say_where_they_begin() {
+fn branches_of_other_formats_name_their_first_message() {
     for (name, at, what) in [
         ("pi/tree.jsonl", 1, "branch after message 2"),
         ("gemini_cli/replaced.jsonl", 1, "branch after message "),
@@ -111,7 +111,7 @@ fn branches_of_other_formats_say_where_they_begin() {
 }
 
 #[test]
-fn conversations_that_stand_side_by_side_are_all_main_ones() {
+fn parallel_conversations_are_all_main_ones() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("two.jsonl");
     let talk = json!({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]});
@@ -194,7 +194,7 @@ fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
 }
 
 #[test]
-fn files_of_sub_agents_beside_a_session_are_its_conversations() {
+fn files_of_sub_agents_belong_to_their_session() {
     let folder = tempfile::tempdir().unwrap();
     let main = write(folder.path(), "s.jsonl", &main_file());
     write(
@@ -243,7 +243,7 @@ fn files_of_sub_agents_beside_a_session_are_its_conversations() {
 }
 
 #[test]
-fn an_older_sub_agents_file_right_beside_the_session_is_found_where_the_session_tells_of_it() {
+fn an_older_sub_agent_file_is_found_through_the_session() {
     let folder = tempfile::tempdir().unwrap();
     let main = write(folder.path(), "s.jsonl", &main_file());
     let told_of = || {
@@ -270,7 +270,7 @@ fn an_older_sub_agents_file_right_beside_the_session_is_found_where_the_session_
 }
 
 #[test]
-fn a_sub_agents_own_file_takes_the_place_of_what_the_session_tells_of_it() {
+fn a_sub_agents_own_file_replaces_its_inline_messages() {
     let folder = tempfile::tempdir().unwrap();
     let text = fs::read_to_string(fixture("claude_code/sub-agents.jsonl")).unwrap();
     let main = write(folder.path(), "s.jsonl", &text);
@@ -287,7 +287,7 @@ fn a_sub_agents_own_file_takes_the_place_of_what_the_session_tells_of_it() {
 
 #[cfg(unix)]
 #[test]
-fn links_and_names_that_lead_elsewhere_are_not_followed() {
+fn links_and_names_outside_the_folder_are_not_followed() {
     let folder = tempfile::tempdir().unwrap();
     let secret = write(
         folder.path(),
@@ -302,7 +302,7 @@ fn links_and_names_that_lead_elsewhere_are_not_followed() {
 }
 
 #[test]
-fn what_a_format_cannot_tell_is_not_kept_and_what_a_file_lacks_is_absent() {
+fn unsupported_and_missing_data_are_distinguished() {
     let of = |name: &str| {
         let loaded = open(&fixture(name), 0).unwrap();
         let all = availability(&loaded.case.session, &loaded.conversations, &loaded.report);
@@ -330,7 +330,7 @@ fn inspect(args: &[&str]) -> String {
 }
 
 #[test]
-fn inspect_lists_the_conversations_and_what_the_file_carries() {
+fn inspect_lists_conversations_and_recorded_data() {
     let path = fixture("claude_code/sub-agents.jsonl");
     let path = path.to_str().unwrap();
     let said = inspect(&[path, "--conversation", "4"]);
@@ -357,7 +357,7 @@ fn inspect_lists_the_conversations_and_what_the_file_carries() {
 }
 
 #[test]
-fn inspect_calls_unknown_what_a_format_cannot_tell() {
+fn inspect_shows_unsupported_data_as_unknown() {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/handoff.json");
     let said = inspect(&[sample.to_str().unwrap()]);
     assert!(
@@ -391,7 +391,7 @@ fn compact(path: &Path, conversation: usize, out: &Path) -> String {
 }
 
 #[test]
-fn every_conversation_of_a_file_can_be_written_and_checks_out() {
+fn every_conversation_of_a_file_can_be_exported() {
     let folder = tempfile::tempdir().unwrap();
     for (name, conversation) in [
         ("claude_code/sub-agents.jsonl", 1),
@@ -413,7 +413,7 @@ fn every_conversation_of_a_file_can_be_written_and_checks_out() {
 }
 
 #[test]
-fn the_recorded_lane_has_no_count_of_compactions_where_the_format_cannot_tell() {
+fn the_recorded_lane_has_no_compaction_count_if_the_format_has_none() {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/handoff.json");
     let output = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
         .arg("replay")
@@ -433,7 +433,7 @@ fn the_recorded_lane_has_no_count_of_compactions_where_the_format_cannot_tell() 
 }
 
 #[test]
-fn a_file_that_tells_of_more_sub_agents_than_anybody_has_opens_with_as_many_as_can_be_told() {
+fn excess_sub_agents_are_limited() {
     let mut text = main_file();
     for n in 0..2_100 {
         let said = json!({"type": "user", "uuid": format!("e{n}"), "message": {"role": "user", "content": "look"}});
@@ -455,7 +455,7 @@ fn a_file_that_tells_of_more_sub_agents_than_anybody_has_opens_with_as_many_as_c
 }
 
 #[test]
-fn a_ring_of_parents_among_sub_agents_ends() {
+fn a_cycle_of_sub_agents_is_handled() {
     let text = main_file()
         + &record(
             "x",

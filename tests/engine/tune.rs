@@ -36,7 +36,7 @@ fn values(settings: &[KnobValues], knob: &str) -> Vec<f64> {
 }
 
 #[test]
-fn few_settings_are_all_tried_the_present_ones_first() {
+fn a_small_space_is_tried_completely() {
     let policy = truncate();
     let axes = vec![
         Axis::listed(&policy, "keep_recent", &[5.0, 10.0, 20.0]).unwrap(),
@@ -61,7 +61,7 @@ fn few_settings_are_all_tried_the_present_ones_first() {
 }
 
 #[test]
-fn many_settings_cover_the_room_evenly_each_once_and_always_the_same() {
+fn a_large_space_is_sampled_evenly_and_deterministically() {
     let policy = truncate();
     let axes = vec![
         Axis::between(&policy, "compression_trigger", (0.4, 0.9), None).unwrap(),
@@ -119,7 +119,7 @@ fn a_choice_is_spread_by_its_values_and_a_share_evenly() {
 }
 
 #[test]
-fn what_is_no_value_of_a_knob_is_refused() {
+fn invalid_values_of_a_setting_are_rejected() {
     let policy = truncate();
     assert!(Axis::listed(&policy, "keep_recent", &[5.0, 0.0]).is_err());
     assert!(Axis::between(&policy, "keep_recent", (5.0, 5_000.0), None).is_err());
@@ -176,7 +176,7 @@ fn tasted(sessions: &[Vec<Point>]) -> Vec<(&[Point], Taste)> {
 }
 
 #[test]
-fn the_front_is_what_nothing_else_beats_in_everything() {
+fn the_front_contains_the_nondominated_points() {
     let subject = subject(truncate(), Vec::new());
     let points = points(
         &subject,
@@ -196,7 +196,7 @@ fn the_front_is_what_nothing_else_beats_in_everything() {
 }
 
 #[test]
-fn of_equals_the_present_settings_stand_on_the_front() {
+fn of_equal_points_the_present_settings_are_on_the_front() {
     let subject = subject(truncate(), Vec::new());
     let all = [
         (10.0, Ok(score(5.0, 9, 0.8))),
@@ -206,7 +206,7 @@ fn of_equals_the_present_settings_stand_on_the_front() {
 }
 
 #[test]
-fn a_recommendation_says_what_is_gained_and_what_is_given_up() {
+fn a_recommendation_compares_with_the_present_settings() {
     let subjects = [subject(truncate(), Vec::new())];
     let points = points(
         &subjects[0],
@@ -246,7 +246,7 @@ fn a_recommendation_says_what_is_gained_and_what_is_given_up() {
 }
 
 #[test]
-fn nothing_is_paid_for_fewer_references_than_are_noise() {
+fn references_below_the_noise_floor_do_not_count() {
     let subjects = [subject(truncate(), Vec::new())];
     let points = points(
         &subjects[0],
@@ -268,7 +268,7 @@ fn nothing_is_paid_for_fewer_references_than_are_noise() {
 }
 
 #[test]
-fn settings_that_are_as_good_as_any_are_left_alone() {
+fn present_settings_are_kept_if_none_is_better() {
     let subjects = [subject(truncate(), Vec::new())];
     let points = points(
         &subjects[0],
@@ -286,7 +286,7 @@ fn settings_that_are_as_good_as_any_are_left_alone() {
 }
 
 #[test]
-fn present_settings_that_do_not_work_are_told_and_so_is_that_none_does() {
+fn rejected_present_settings_are_reported() {
     let subjects = [subject(truncate(), Vec::new())];
     let all = [
         (10.0, Err(Rejection::Overflows(2, 7))),
@@ -313,7 +313,7 @@ fn present_settings_that_do_not_work_are_told_and_so_is_that_none_does() {
 }
 
 #[test]
-fn tokens_stand_for_the_cost_where_a_price_is_not_known() {
+fn tokens_replace_an_unknown_cost() {
     let subjects = [subject(truncate(), Vec::new())];
     let unpriced = |cost: f64| Score {
         cost: None,
@@ -332,7 +332,7 @@ fn tokens_stand_for_the_cost_where_a_price_is_not_known() {
 }
 
 #[test]
-fn one_setting_for_many_sessions_is_the_one_that_is_never_far_from_the_best() {
+fn one_setting_for_many_sessions_minimizes_the_worst_regret() {
     let subject = subject(truncate(), Vec::new());
     let (a, b, c) = (10.0, 5.0, 20.0);
     // Cost times (references + 10): 100, 100, 72 in the first session; 100, 50, 200 in the second.
@@ -369,7 +369,7 @@ fn one_setting_for_many_sessions_is_the_one_that_is_never_far_from_the_best() {
 }
 
 #[test]
-fn one_setting_for_many_sessions_leaves_room_where_others_do() {
+fn one_setting_for_many_sessions_avoids_unsafe_peaks() {
     let subject = subject(truncate(), Vec::new());
     let first = [
         (10.0, Ok(score(9.0, 0, 0.8))),
@@ -392,7 +392,7 @@ fn round(n: f64) -> f64 {
 }
 
 #[test]
-fn a_setting_that_does_not_work_somewhere_is_worse_than_any_regret() {
+fn a_setting_rejected_in_one_session_is_worse_than_any_regret() {
     let subject = subject(truncate(), Vec::new());
     let first = [
         (10.0, Ok(score(90.0, 50, 0.5))),
@@ -481,7 +481,7 @@ fn swept(case: &Case, subjects: &[Subject]) -> Vec<Point> {
 }
 
 #[test]
-fn what_leaves_next_to_nothing_is_rejected_and_nothing_else_is_for_that() {
+fn settings_that_leave_almost_nothing_are_rejected() {
     let mut talk = Talk::new();
     talk.turn(3, 50).call("giant", 30_000);
     talk.turn(3, 50);
@@ -523,7 +523,7 @@ fn what_leaves_next_to_nothing_is_rejected_and_nothing_else_is_for_that() {
 }
 
 #[test]
-fn what_insights_tell_as_bad_of_any_system_is_never_recommended() {
+fn settings_with_bad_findings_are_never_recommended() {
     let mut talk = Talk::new();
     talk.turn(4, 120).call("giant", 9_000);
     talk.turn(12, 150);
@@ -581,7 +581,7 @@ fn what_insights_tell_as_bad_of_any_system_is_never_recommended() {
 }
 
 #[test]
-fn a_sweep_says_what_a_replay_says() {
+fn a_sweep_gives_the_figures_of_a_replay() {
     let case = needs_what_was_read();
     let subjects = by_keep(&[2.0, 5.0, 10.0, 20.0, 40.0]);
     let points = swept(&case, &subjects);
@@ -609,7 +609,7 @@ fn a_sweep_says_what_a_replay_says() {
 }
 
 #[test]
-fn keeping_more_costs_more_and_misses_less_up_to_where_it_cannot_get_below_its_trigger() {
+fn keeping_more_costs_more_until_the_trigger_cannot_be_met() {
     let case = needs_what_was_read();
     let subjects = by_keep(&[4.0, 30.0, 200.0]);
     let points = swept(&case, &subjects);
@@ -640,7 +640,7 @@ fn keeping_more_costs_more_and_misses_less_up_to_where_it_cannot_get_below_its_t
 }
 
 #[test]
-fn one_message_that_is_too_large_for_a_while_rejects_no_setting() {
+fn one_large_message_rejects_no_setting() {
     let mut talk = Talk::new();
     talk.turn(40, 20);
     talk.call("giant", 5_300);
@@ -655,7 +655,7 @@ fn one_message_that_is_too_large_for_a_while_rejects_no_setting() {
 }
 
 #[test]
-fn calls_that_do_not_fit_are_counted_with_the_first_of_them() {
+fn overflows_are_counted_with_the_first_call() {
     let mut talk = Talk::new();
     talk.turn(3, 20);
     talk.call("giant", 9_000);
@@ -674,7 +674,7 @@ fn calls_that_do_not_fit_are_counted_with_the_first_of_them() {
 }
 
 #[test]
-fn every_point_is_reported_as_it_comes_and_a_sweep_can_be_stopped() {
+fn a_sweep_reports_every_point_and_can_be_cancelled() {
     let case = needs_what_was_read();
     let subjects = by_keep(&[2.0, 5.0, 10.0, 20.0, 40.0]);
     let all = plan(&subjects, 1_000);
@@ -699,7 +699,7 @@ fn every_point_is_reported_as_it_comes_and_a_sweep_can_be_stopped() {
 }
 
 #[test]
-fn settings_are_told_as_they_are_typed() {
+fn settings_are_written_as_options() {
     let policy = presets::by_name("digitorn").unwrap();
     let choice = policy
         .knobs
@@ -729,7 +729,7 @@ fn failed(checks: &[Check]) -> Vec<(Measure, &str)> {
 }
 
 #[test]
-fn the_same_figures_pass_and_worse_ones_are_told_with_what_they_were() {
+fn equal_figures_pass_and_worse_ones_are_reported_with_both_values() {
     let (none, before) = (Limits::default(), figures(score(4.0, 9, 0.8)));
     assert!(failed(&checks(&none, &before, Some(&before))).is_empty());
     let mut worse = figures(score(4.2, 10, 0.84));
@@ -749,7 +749,7 @@ fn the_same_figures_pass_and_worse_ones_are_told_with_what_they_were() {
 }
 
 #[test]
-fn what_is_more_by_too_little_to_show_says_so() {
+fn a_tiny_increase_is_reported_with_full_precision() {
     let before = figures(score(4.0, 9, 0.8));
     let now = figures(score(4.0, 9, 0.8004));
     assert_eq!(
@@ -762,7 +762,7 @@ fn what_is_more_by_too_little_to_show_says_so() {
 }
 
 #[test]
-fn a_tolerance_and_limits_of_single_figures_allow_more() {
+fn tolerances_and_limits_allow_more() {
     let before = figures(score(4.0, 10, 0.8));
     let now = figures(score(4.2, 11, 0.8));
     let tolerant = Limits {
@@ -781,7 +781,7 @@ fn a_tolerance_and_limits_of_single_figures_allow_more() {
 }
 
 #[test]
-fn limits_hold_without_an_earlier_run() {
+fn limits_apply_without_a_baseline() {
     let limits = Limits {
         peak: Some(Share(0.75)),
         cost: Some(Limit::AtMost(4.0)),
@@ -808,7 +808,7 @@ fn limits_hold_without_an_earlier_run() {
 }
 
 #[test]
-fn a_flaw_that_was_there_before_is_no_regression() {
+fn a_flaw_in_the_baseline_is_no_regression() {
     let mut before = figures(score(4.0, 9, 0.8));
     let mut now = before.clone();
     now.flaw = Some("cannot_get_below_trigger".to_owned());
