@@ -1,4 +1,4 @@
-//! Presets of widely used agents: each acts from the very token on from which its system does.
+//! Presets of widely used agents: each acts exactly at the token count at which its system acts.
 
 use crate::conversation::{Talk, text};
 use plimsoll::engine::{
@@ -10,11 +10,11 @@ use plimsoll::tokens::{self, Progress, TokenLedger};
 use plimsoll::units::Tokens;
 use std::sync::Arc;
 
-/// What a model takes.
+/// Limits of a model.
 struct Model {
     window: u64,
     max_output: u32,
-    /// A limit for prompts of its own; 0 for none.
+    /// Separate limit for prompts; 0 if none.
     input_limit: u32,
 }
 
@@ -41,8 +41,8 @@ const MODELS: [Model; 4] = [
     },
 ];
 
-/// A preset, what its trigger looks at, and by model the first value at which it acts: worked out from what is known
-/// of each system before there were presets.
+/// A preset, the count that its trigger uses, and by model the first value at which it acts. Calculated by hand from
+/// each system's source.
 const TRIGGERS: [(&str, Looks, [u64; 4]); 13] = [
     (
         "opencode",
@@ -99,16 +99,16 @@ const TRIGGERS: [(&str, Looks, [u64; 4]); 13] = [
     ),
 ];
 
-/// What a trigger looks at.
+/// The count that a trigger uses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Looks {
-    /// At what is in the context when a turn begins.
+    /// The context at the start of a turn.
     Used,
-    /// The same when results have come in.
+    /// The context after tool results.
     AfterTools,
-    /// At what the last call reported as its prompt.
+    /// The reported prompt of the last call.
     LastInput,
-    /// At that and the answer.
+    /// The reported prompt and answer of the last call.
     LastTotal,
 }
 
@@ -121,18 +121,18 @@ impl Looks {
         }
     }
 
-    /// The call before which it looks: that of the third turn, or the second of the second.
+    /// Returns the call before which it is checked: the call of the third turn, or the second call of the second turn.
     fn step(self) -> usize {
         if self == Self::AfterTools { 3 } else { 4 }
     }
 
-    /// What it sees of a run in which nothing was done.
+    /// Returns its value in a run without compactions.
     fn seen(self, case: &Case, outcome: &Outcome) -> u64 {
         let sample = |step: usize| outcome.samples[step].metered.0;
         match self {
             Self::Used => sample(4),
             Self::AfterTools | Self::LastInput => sample(3),
-            // The question of the third turn is not in it yet.
+            // The request of the third turn is not included yet.
             Self::LastTotal => {
                 let n_messages = case.session.messages.len();
                 sample(4) - u64::from(case.ledger.truth.per_message[n_messages - 2])
@@ -141,7 +141,7 @@ impl Looks {
     }
 }
 
-/// Two turns with a call each, the second begun with a text of so many units, and the beginning of a third.
+/// Returns two turns of one call each and the start of a third turn. The second turn starts with a text of this size.
 fn session(unit: usize, units: u64) -> Talk {
     let mut talk = Talk::new();
     talk.turn(1, 12);
@@ -154,7 +154,7 @@ fn session(unit: usize, units: u64) -> Talk {
     talk
 }
 
-/// A case in which a quarter of the characters is the truth: quick to count, and what is added is known to the token.
+/// Returns a case whose true count is characters / 4, so that every text has a known count.
 fn case(talk: &Talk, window: u64) -> Case {
     let session = talk.session();
     let counter = tokens::by_name("chars/4").expect("there is one");
@@ -168,16 +168,16 @@ fn policy(name: &str) -> Policy {
     presets::by_name(name).expect("a bundled preset")
 }
 
-/// A preset's knobs for a model.
+/// Returns the settings of a preset for a model.
 fn knobs(policy: &Policy, model: &Model) -> KnobValues {
     let mut values = policy.defaults();
-    // Little is kept, so that there is something to take in a small window, too.
+    // Keeps little, so that a small window also has content to remove.
     for (name, value) in [
         ("max_output", model.max_output),
         ("input_limit", model.input_limit),
         ("keep_recent_tokens", 2_000),
     ] {
-        // Roo Code takes its own 8,192 where a profile sets nothing.
+        // Roo Code uses its own 8,192 if a profile sets nothing.
         if policy.knob(name).is_some() && policy.name != "roo-code" {
             policy
                 .set(&mut values, name, f64::from(value))
@@ -187,7 +187,7 @@ fn knobs(policy: &Policy, model: &Model) -> KnobValues {
     values
 }
 
-/// Plays a preset up to where its trigger looks, where that sees so much.
+/// Plays a preset up to the check of its trigger, with this count at that point.
 fn events(name: &str, looks: Looks, model: &Model, seen: u64) -> Vec<Event> {
     let policy = policy(name);
     let unit = if name == "cline" { 3 } else { 4 };
@@ -206,7 +206,7 @@ fn every_agent_acts_exactly_at_its_trigger() {
         for (model, at) in MODELS.iter().zip(points) {
             let place = format!("{name}, {looks:?}, a window of {}", model.window);
             let acts = |event: &&Event| event.step == looks.step() && event.n_messages() > 0;
-            // Beyond the window a call is refused first, where that is another stage.
+            // Beyond the window the call is rejected first, which another stage handles.
             let below = events(name, looks, model, at - 1);
             let planned = |e: &&Event| !e.stage.ends_with("refused");
             assert_eq!(
@@ -237,7 +237,7 @@ fn the_server_keeps_three_results_of_every_request_above_its_trigger() {
             .value("sent")
             .is_some_and(|sent| sent > 100_000.0)
     );
-    // From then on every call brings one result, and the oldest of four goes.
+    // From then on every call adds one result, and the oldest of four is cleared.
     let steps: Vec<_> = outcome.events.iter().map(|e| e.step).collect();
     assert!(
         steps.windows(2).all(|pair| pair[1] == pair[0] + 1),
@@ -250,7 +250,10 @@ fn the_server_keeps_three_results_of_every_request_above_its_trigger() {
             .map(plimsoll::engine::Event::n_messages),
         Some(1)
     );
-    outcome.context.check(&case).expect("the books balance");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
 }
 
 #[test]
@@ -284,7 +287,10 @@ fn codex_keeps_user_messages_and_puts_the_summary_after_them() {
         "{roles:?}"
     );
     assert_eq!(written, Some(outcome.context.entries.len() - 1));
-    outcome.context.check(&case).expect("the books balance");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
 }
 
 #[test]
@@ -313,7 +319,10 @@ fn opencodes_second_engine_drops_a_single_long_turn_and_shortens_kept_turns() {
     let stages = |talk: &Talk| {
         let case = case(talk, 12_000);
         let outcome = simulate(&case, &policy, &values, None);
-        outcome.context.check(&case).expect("the books balance");
+        outcome
+            .context
+            .check(&case)
+            .expect("the account is complete");
         let stages = outcome.events.iter().map(|e| e.stage.clone());
         stages.collect::<Vec<_>>()
     };
@@ -341,10 +350,13 @@ fn claude_code_writes_long_results_to_files_and_names_them() {
         .iter()
         .find(|m| m.text.contains(&file.name));
     assert!(marker.is_some_and(|m| m.text.contains("98000 more characters")));
-    outcome.context.check(&case).expect("the books balance");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
 }
 
-/// Agents rather than strategies of our own or the five systems with actions of their own.
+/// Returns the presets of agents, without generic strategies and real systems with named actions.
 fn agents() -> impl Iterator<Item = Policy> {
     let start = PRESETS.iter().position(|p| p.name == "claude-code");
     PRESETS[start.expect("it is bundled")..]

@@ -1,4 +1,4 @@
-//! What sessions and runs cost: every figure here was worked out by hand.
+//! Costs of sessions and runs. Every figure is calculated by hand.
 
 use crate::conversation::text;
 use plimsoll::analysis::cost::{
@@ -30,7 +30,7 @@ fn usage((_, input, read, write, output): Call) -> Usage {
     }
 }
 
-/// One question and one answer a call.
+/// Returns a session with one question and one answer per call.
 fn session(calls: &[Call], model: impl Fn(usize) -> &'static str) -> Session {
     let mut builder = SessionBuilder::new(Source {
         name: "talk".to_owned(),
@@ -96,7 +96,7 @@ fn one_hour_cache_writes_cost_twice_the_input_price() {
 
 #[test]
 fn the_modelled_cache_holds_the_previous_prompt_until_it_expires() {
-    // The third call comes 301 seconds after the second, the fourth is another model's.
+    // The third call is 301 seconds after the second; the fourth uses another model.
     let calls = [
         (0, 10_000, 0, 0, 0),
         (300, 12_000, 0, 0, 0),
@@ -174,7 +174,7 @@ fn a_call_without_usage_among_calls_with_usage_is_billed_in_no_lane() {
     let outcome = simulate(&case, &none, &none.defaults(), None);
     let cost = price_lane(&bills, &outcome);
     assert_eq!(cost.calls.len(), 2);
-    // The aborted call's prompt was never billed; the one before it is what the cache holds.
+    // The aborted call's prompt was never billed; the cache holds the prompt before it.
     assert_eq!(cost.calls[1].read, outcome.samples[0].tokens);
 }
 
@@ -182,7 +182,7 @@ fn a_call_without_usage_among_calls_with_usage_is_billed_in_no_lane() {
 fn the_audit_finds_cache_misses_with_their_cause() {
     let mut calls: Vec<Call> = (0..6).map(|idx| (idx * 60, 50_000, 50_000, 0, 0)).collect();
     calls[0].2 = 0;
-    // A pause of an hour; another model; and one that nothing explains within the same turn.
+    // A pause of an hour, another model, and an unexplained miss within the same turn.
     for call in &mut calls[2..] {
         call.0 += 3_600;
     }
@@ -281,7 +281,7 @@ fn readers_note_efforts_and_aborted_calls() {
     }
 }
 
-/// Calls that read 3,000 words each: the `prune` preset acts in the middle.
+/// Returns calls that read 3,000 words each: the `prune` preset acts in the middle.
 fn long_case() -> Case {
     let mut talk = crate::conversation::Talk::new();
     talk.message(Role::User, vec![text(&"what to heed ".repeat(700))]);
@@ -306,7 +306,7 @@ fn a_compaction_costs_the_cache_miss_that_it_causes() {
     let event = outcome.events.first().expect("it acts");
     let cost = price_lane(&Bills::new(&case, Billing::at(Prices::bundled())), &outcome);
     let (call, before) = (&cost.calls[event.step], &outcome.samples[event.step - 1]);
-    // What stands before the first cleared result is served, all behind it is written again.
+    // The prefix before the first cleared result is read from the cache; everything after it is written again.
     assert!(
         call.read > Tokens::ZERO && call.read < before.tokens,
         "{call:?}"
@@ -327,7 +327,7 @@ fn a_compaction_costs_the_cache_miss_that_it_causes() {
     );
 }
 
-/// What a context begins with: every entry with what tells it from another.
+/// Returns the entries of a context, each with a text that identifies it.
 fn entries(context: &Context) -> Vec<(Option<u32>, u32, Option<&str>, u32)> {
     context
         .entries
@@ -343,7 +343,7 @@ fn entries(context: &Context) -> Vec<(Option<u32>, u32, Option<&str>, u32)> {
         .collect()
 }
 
-/// Two stand-ins for summaries have the same text; the summaries would not.
+/// Distinguishes stand-ins for summaries, which have the same text, by their id; 0 for other entries.
 fn stand_in(entry: &Entry) -> u32 {
     match &entry.body {
         EntryBody::Written(written) if written.is_predicted => entry.id,
@@ -427,7 +427,7 @@ fn a_policy_that_waits_for_a_cold_cache_causes_no_cache_miss() {
     let policy = presets::by_name("prune").expect("bundled");
     let waiting = |minutes: f64| {
         let mut knobs = policy.defaults();
-        // Little is reserved, so that there is room left where the trigger is met.
+        // A small reserve, so that the context is below the window when the trigger is met.
         for (name, value) in [("cold_after", minutes), ("output_reserve", 8_000.0)] {
             policy.set(&mut knobs, name, value).expect("in range");
         }
@@ -437,7 +437,7 @@ fn a_policy_that_waits_for_a_cold_cache_causes_no_cache_miss() {
     let mut case = long_case();
     let run = |case: &Case, knobs: &KnobValues| simulate(case, &policy, knobs, None);
     let first = run(&case, &eager).events[0].step;
-    // The person goes for lunch one call after the trigger is met.
+    // The user pauses one call after the trigger is met.
     let mut session = (*case.session).clone();
     for (idx, (step, seconds)) in session.steps.iter_mut().zip((0..).step_by(20)).enumerate() {
         let lunch = if idx > first { 3_600 } else { 0 };

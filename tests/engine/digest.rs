@@ -1,4 +1,4 @@
-//! What the offline digest keeps of a conversation.
+//! Content that the offline digest keeps.
 
 use crate::conversation::{Talk, case, part, text};
 use plimsoll::engine::{Case, Request, digest};

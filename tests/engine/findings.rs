@@ -1,4 +1,4 @@
-//! Findings: each real system's bugs are named where they bite in a replay, and not where they do not.
+//! Findings: a real system's bugs are reported if they affect a replay, and only then.
 
 use crate::conversation::{Talk, case, text};
 use plimsoll::analysis::{Finding, FindingKind, findings};
@@ -6,7 +6,7 @@ use plimsoll::engine::{Case, ProviderError, simulate};
 use plimsoll::presets;
 use plimsoll::session::{Body, Role};
 
-/// What a preset shows over a session, at its defaults but for these.
+/// Returns the findings of a preset over a session, at its defaults except these settings.
 fn found(case: &Case, preset: &str, knobs: &[(&str, f64)]) -> Vec<Finding> {
     let policy = presets::by_name(preset).expect("bundled");
     let mut values = policy.defaults();
@@ -14,7 +14,10 @@ fn found(case: &Case, preset: &str, knobs: &[(&str, f64)]) -> Vec<Finding> {
         policy.set(&mut values, name, *value).expect("a knob");
     }
     let outcome = simulate(case, &policy, &values, None);
-    outcome.context.check(case).expect("the books hold");
+    outcome
+        .context
+        .check(case)
+        .expect("the account is complete");
     findings(case, &policy, &values, &outcome)
 }
 
@@ -33,7 +36,7 @@ fn a_quiet_session_has_no_findings() {
 
 #[test]
 fn a_turn_that_cannot_be_compacted_is_reported_with_its_attempts() {
-    // One request and a chain of calls: the safe split walks back to the beginning.
+    // One request and a chain of calls: the safe cut moves back to the beginning.
     let case = case(&Talk::tool_calls(40, 600), 200_000);
     let found = found(
         &case,
@@ -88,7 +91,7 @@ fn an_estimate_that_undercounts_cjk_is_reported_with_the_reason() {
 #[test]
 fn a_wiped_short_conversation_is_reported_with_the_systems_message() {
     let mut talk = Talk::new();
-    // Fifteen messages of 9,000 characters: nothing is long enough to be cut, and one turn is all there is.
+    // Fifteen messages of 9,000 characters: none is long enough to be shortened, and there is only one turn.
     talk.turn(15, 1_800);
     let case = case(&talk, 12_000);
     let found = found(&case, "cowagent", &[]);
@@ -117,7 +120,7 @@ fn a_request_that_survives_only_in_a_summary_is_reported() {
     );
 }
 
-/// The same session with an error of the provider at one call.
+/// Returns the session with a provider error at one call.
 fn with_error(case: &Case, step: usize, name: &str) -> Case {
     let text = presets::provider_error(name).expect("a known error").into();
     case.with_errors(&[ProviderError { step, text }])
@@ -170,14 +173,14 @@ fn a_transient_error_removes_no_history() {
 
 #[test]
 fn a_summary_missing_from_the_next_request_is_reported() {
-    // More than ten messages are summarized in two halves, and neither half is given the summary before.
+    // More than ten messages are summarized in two halves, and neither request contains the earlier summary.
     let plain = case(&Talk::turns(60, 0, 0), 200_000);
     let claw = found(&plain, "picoclaw", &[]);
     assert!(
         kinds(&claw).contains(&FindingKind::SummaryForgotten),
         "{claw:?}"
     );
-    // BaseAgent's own are among what it summarizes.
+    // BaseAgent includes its own earlier summaries.
     let base = found(
         &case(&Talk::turns(16, 5, 600), 200_000),
         "baseagent",

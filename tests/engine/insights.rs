@@ -1,4 +1,4 @@
-//! Insights: each is named where it bites, with figures worked out by hand, and not where it does not.
+//! Insights: each is reported only where it applies, with figures calculated by hand.
 
 use crate::conversation::{Talk, case, part, text};
 use plimsoll::analysis::cost::{Billing, Bills, audit, break_even};
@@ -32,7 +32,7 @@ fn of(found: &[Insight], kind: InsightKind) -> Option<&Insight> {
     found.iter().find(|insight| insight.kind == kind)
 }
 
-/// What there is to know about a preset's run.
+/// Returns the insights of a preset's run.
 fn of_lane(case: &Case, preset: &str, knobs: &[(&str, f64)]) -> Vec<Insight> {
     let policy = presets::by_name(preset).expect("bundled");
     let mut values = policy.defaults();
@@ -54,7 +54,7 @@ fn of_lane(case: &Case, preset: &str, knobs: &[(&str, f64)]) -> Vec<Insight> {
     )
 }
 
-/// A call of a tool with its result.
+/// Adds a tool call with its result.
 fn tool(talk: &mut Talk, id: &str, (name, arguments): (&str, &str), result: &str) {
     let call = Body::ToolCall {
         call: id.into(),
@@ -71,7 +71,7 @@ fn tool(talk: &mut Talk, id: &str, (name, arguments): (&str, &str), result: &str
     talk.message(Role::Tool, vec![part(result)]);
 }
 
-/// Lines that each hold a name of their own, from `first` on.
+/// Returns lines with one unique name each, from `first` on.
 fn listing(first: usize, lines: usize) -> String {
     let line = |n: usize| format!("the module crate_{n:05} does something\n");
     (first..first + lines).map(line).collect()
@@ -88,13 +88,13 @@ fn a_quiet_session_has_no_insights() {
 
 #[test]
 fn a_message_is_resent_until_a_compaction_removes_it() {
-    // Messages 0 to 4: system, request, call, result, answer; then a compaction that keeps its summary alone.
+    // Messages 0 to 4: system, request, call, result, answer; then a compaction that keeps only its summary.
     let mut talk = Talk::new();
     talk.turn(1, 100).turn(1, 100);
     talk.compact_before(5, "What was done.");
     let case = case(&talk, 200_000);
     let carried = retained(&case, &recorded(&case, RESERVE, None));
-    // Calls at 2, 4 | 7, 9: message 5 is the summary, which only the file's own compaction wrote.
+    // Calls at 2, 4 | 7, 9: message 5 is the summary of the recorded compaction.
     let calls: Vec<usize> = carried
         .messages
         .iter()
@@ -166,7 +166,7 @@ fn a_large_result_without_later_references_is_unused() {
         (insight.certainty, insight.message),
         (Certainty::Inferred, Some(4))
     );
-    // The result stands in message 4 and is carried by 20 more calls and the last answer.
+    // The result is message 4 and is resent with 20 more calls and the last answer.
     assert_eq!(insight.stake, Tokens(dead.ledger.message(4).0 * 21));
     assert!(of(&found(&build(true)), InsightKind::DeadResults).is_none());
 }
@@ -219,7 +219,7 @@ fn a_repeated_result_is_reported_while_the_first_is_in_the_context() {
         (insight.certainty, insight.message),
         (Certainty::Certain, Some(6))
     );
-    // Carried by the six calls after it.
+    // Resent with the six calls after it.
     assert_eq!(insight.stake, Tokens(twice.ledger.part(6).0 * 6));
     assert!(of(&found(&build(true)), InsightKind::DuplicateResults).is_none());
 }
@@ -281,7 +281,7 @@ fn a_call_that_passes_trigger_and_limit_at_once_is_reported() {
     let all = found(&case(&talk, 64_000));
     let insight = of(&all, InsightKind::ThresholdSkipped).expect("skipped");
     assert_eq!((insight.level, insight.message), (Level::Bad, Some(8)));
-    // The same growth in small steps crosses the trigger first.
+    // Equal growth in small steps passes the trigger first.
     let slow = found(&case(&Talk::tool_calls(90, 450), 64_000));
     assert!(
         of(&slow, InsightKind::ThresholdSkipped).is_none(),

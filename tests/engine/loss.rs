@@ -1,4 +1,4 @@
-//! What was lost: exact expectations on sessions made by hand.
+//! Loss: exact expectations on small sessions.
 
 use crate::conversation::{Talk, case, part, text};
 use plimsoll::analysis::insight::{InsightKind, loss_insights};
@@ -17,7 +17,7 @@ use plimsoll::units::{Share, Tokens};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A call of a tool with its result.
+/// Adds a tool call with its result.
 fn tool(talk: &mut Talk, id: &str, arguments: &str, result: &str) {
     let call = Body::ToolCall {
         call: id.into(),
@@ -34,7 +34,7 @@ fn tool(talk: &mut Talk, id: &str, arguments: &str, result: &str) {
     talk.message(Role::Tool, vec![part(result)]);
 }
 
-/// 0 system, 1 request, then a result that says this (3).
+/// Returns a session with instructions (0), a request (1), and a call whose result (3) is this text.
 fn told(result: &str) -> Talk {
     let mut talk = Talk::new();
     talk.message(Role::User, vec![text("Please look.")]);
@@ -46,7 +46,7 @@ fn says(talk: &mut Talk, answer: &str) {
     talk.message(Role::Assistant, vec![text(answer)]);
 }
 
-/// Calls and results that name nothing, two messages each.
+/// Adds calls and results without names, two messages each.
 fn idle(talk: &mut Talk, calls: usize) {
     for idx in 0..calls {
         tool(talk, &format!("idle{idx}"), "{}", "nothing new");
@@ -64,7 +64,7 @@ fn play_with(case: &Case, stage: &str, answers: &mut dyn Answer) -> Outcome {
     drive(case, &policy, &knobs, Schedule::Replay, None, answers)
 }
 
-/// Before the call of this step everything but instructions and the newest message goes.
+/// Returns a stage that drops everything except instructions and the newest message before this call.
 fn drop_at(step: usize) -> String {
     stage(step, "do = { drop = {} }")
 }
@@ -80,7 +80,7 @@ fn at_risk(case: &Case, outcome: &Outcome) -> AtRisk {
     references_at_risk(&Names::new(&case.session), case, outcome)
 }
 
-/// Step, source and word of each fault.
+/// Returns call, source and name of each reference at risk.
 fn faults(case: &Case, outcome: &Outcome) -> Vec<(usize, usize, String)> {
     let names = Names::new(&case.session);
     let found = references_at_risk(&names, case, outcome);
@@ -94,7 +94,7 @@ fn fault(step: usize, source: usize, word: &str) -> (usize, usize, String) {
 
 #[test]
 fn a_name_used_after_its_only_copy_was_dropped_is_at_risk() {
-    // Messages: 3 tells, 4 and 5 say nothing, 6 uses it at call 2 (index).
+    // Message 3 contains the name, 4 and 5 do not, 6 uses it at call 2 (index).
     let mut talk = told("fn parse_amount stands in /home/dev/src/ledger/money.rs");
     idle(&mut talk, 1);
     says(&mut talk, "I change parse_amount now.");
@@ -119,7 +119,7 @@ fn a_name_used_after_its_only_copy_was_dropped_is_at_risk() {
             ..AtRisk::default()
         }
     );
-    // Nothing is missed where nothing is taken, and nothing before it is.
+    // Without a compaction, and before it, nothing is missing.
     assert_eq!(faults(&case, &recorded(&case, Tokens(0), None)), []);
     assert_eq!(faults(&case, &play(&case, &drop_at(9))), []);
 }
@@ -131,7 +131,7 @@ fn a_repeated_name_is_not_at_risk() {
     talk.message(Role::User, vec![text("What about parse_amount?")]);
     says(&mut talk, "parse_amount rounds down.");
     let case = case(&talk, 100_000);
-    // The request that names it again is the newest message and stays.
+    // The request that repeats the name is the newest message, which is kept.
     assert_eq!(faults(&case, &play(&case, &drop_at(2))), []);
 }
 
@@ -162,7 +162,7 @@ fn two_names_of_one_message_are_one_reference() {
 
 #[test]
 fn arguments_are_decoded() {
-    // Read as they are written, the tab before the name would be the letter t.
+    // Undecoded, the tab before the name would be the letter t.
     let mut talk = told("\tthis.agent = 1;");
     idle(&mut talk, 1);
     tool(&mut talk, "b", r#"{"code":"\n\tthis.agent = 2;"}"#, "done");
@@ -203,12 +203,12 @@ fn a_view_affects_only_its_call() {
     let case = case(&talk, 100_000);
     let expected = [fault(2, 3, "parse_amount")];
     assert_eq!(faults(&case, &play(&case, &view)), expected);
-    // Had it been kept so, the next would miss it too, were it not for the forty messages.
+    // If the store had changed too, the next call would also miss it, except for the forty messages.
     let found = at_risk(&case, &play(&case, &drop_at(2)));
     assert_eq!(found.faults.len(), 1);
 }
 
-/// Answers every request with this.
+/// Answers every request with this text.
 struct Says(&'static str);
 
 impl Answer for Says {
@@ -255,7 +255,7 @@ fn the_remainder_of_a_result_keeps_names() {
 
 const CODE: &str = "fn settle(entry: Entry) {\n    ledger.post(entry);\n    ledger.close();\n}\n";
 
-/// A file is read (3), two calls later it is edited by this (6).
+/// Returns a session that reads a file (3) and edits it two calls later with this call (6).
 fn edited(arguments: &str) -> Case {
     let mut talk = told(CODE);
     idle(&mut talk, 1);
@@ -294,7 +294,7 @@ fn an_edit_of_removed_lines_is_blind_for_every_tool() {
 fn an_edit_of_unseen_lines_is_not_judged() {
     let case = edited(r#"{"old_string":"    something_else(entirely);","new_string":"x();"}"#);
     assert_eq!(at_risk(&case, &play(&case, &drop_at(2))).edits, 0);
-    // A search is no edit, though its argument has a name of one.
+    // A search is not an edit, although its argument has the name of an edit's argument.
     let case = edited(r#"{"search":"    ledger.post(entry);"}"#);
     assert_eq!(at_risk(&case, &play(&case, &drop_at(2))).edits, 0);
 }
@@ -331,19 +331,19 @@ fn reuse_distances_predict_the_risk_of_every_setting() {
     );
     assert_eq!(curves.messages.smallest(Share(0.5)), 1);
     assert_eq!(curves.messages.smallest(Share(0.05)), 3);
-    // Of the first alone every copy is a result: it must be protected with the one after it.
+    // Every copy of the first name is a result: it must be protected together with the next one.
     let both = case.ledger.message(3) + case.ledger.message(5);
     assert_eq!(curves.results.all(), [both.0]);
 }
 
-/// What a context shows of each message, and the policy's own texts in it (those in the place of parts included).
+/// Returns the visible text of each message in a context, and the policy's own texts, including replacements of parts.
 #[derive(Debug, PartialEq)]
 struct Shown {
     messages: Vec<Vec<Option<Arc<str>>>>,
     texts: Vec<Arc<str>>,
 }
 
-/// Stands for a part that is there as it was.
+/// Placeholder for an unchanged part.
 fn kept() -> Arc<str> {
     "kept".into()
 }
@@ -434,7 +434,7 @@ fn of_seen(case: &Case, outcome: &Outcome, step: usize) -> Shown {
     )
 }
 
-/// A session in which every policy has something to do: long results, and room for a third of it.
+/// Returns a session on which every policy acts: long results, and a window for a third of them.
 fn crowded() -> Case {
     let mut talk = Talk::new();
     for turn in 0..12 {
@@ -596,13 +596,13 @@ fn the_hindsight_optimum_clears_each_result_after_its_last_use() {
     let case = case(&talk, 100_000);
     let names = Names::new(&case.session);
     let best = hindsight(&names, &case, Tokens(1_000));
-    best.context.check(&case).expect("the books balance");
+    best.context.check(&case).expect("the account is complete");
     let cleared: Vec<_> = best
         .events
         .iter()
         .map(|e| (e.step, e.messages.clone()))
         .collect();
-    // Both are last needed by call 2: one is named there, the other is first seen there.
+    // Both are last needed by call 2: one is used there, the other is first received there.
     let both = vec![Range { start: 3, end: 4 }, Range { start: 5, end: 6 }];
     assert_eq!(cleared, [(3, both)]);
     assert_eq!(faults(&case, &best), []);
@@ -655,7 +655,7 @@ fn diagnose_compares_a_lane_with_the_recorded_run() {
         found[0].text,
         "1 of 1 edit would have failed: the text to replace was no longer in the context."
     );
-    // What the recorded context lacks as well is no news, and of that itself nothing of the kind is told.
+    // Names that the recorded context lacks too are not reported.
     assert_eq!(loss_insights(&case, &names, (mine, &lane), &lane), []);
     assert_eq!(loss_insights(&case, &names, (None, &lane), &floor), []);
 }

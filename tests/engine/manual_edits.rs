@@ -1,4 +1,4 @@
-//! What a person marks by hand: pins that strategies respect, and messages cleared or dropped where a run ends.
+//! Manual edits: pins that policies respect, and messages cleared or dropped at the end of a run.
 
 use crate::conversation::{Talk, case, event_words, pairs_are_whole, part, text};
 use plimsoll::analysis::findings;
@@ -26,7 +26,10 @@ fn knobs(policy: &Policy, pairs: &[(&str, f64)]) -> KnobValues {
 fn played(case: &Case, name: &str, pairs: &[(&str, f64)]) -> Outcome {
     let policy = policy(name);
     let outcome = simulate(case, &policy, &knobs(&policy, pairs), None);
-    outcome.context.check(case).expect("the books balance");
+    outcome
+        .context
+        .check(case)
+        .expect("the account is complete");
     pairs_are_whole(case, &outcome.context).expect("whole pairs");
     outcome
 }
@@ -52,11 +55,11 @@ fn dropped(messages: &[usize]) -> ManualEdits {
     }
 }
 
-fn fate(case: &Case, outcome: &Outcome, message: usize) -> MessageStatus {
+fn status(case: &Case, outcome: &Outcome, message: usize) -> MessageStatus {
     outcome.context.statuses(case.session.messages.len())[message].0
 }
 
-/// The parts of a message that are in the context, and what became of them.
+/// Returns the state of the parts of a message in the context.
 fn parts_of(outcome: &Outcome, message: u32) -> Vec<PartStatus> {
     let entry = outcome
         .context
@@ -108,7 +111,7 @@ fn thought(sealed_bytes: u32) -> Part {
     })
 }
 
-/// Two calls in one message, with their results in two: messages 2, 3 and 4.
+/// Returns a session with two calls in one message (2) and their results in two (3 and 4).
 fn two_calls_in_one() -> Talk {
     let mut talk = Talk::new();
     talk.message(Role::User, vec![text("Look for both.")]);
@@ -121,23 +124,23 @@ fn two_calls_in_one() -> Talk {
 
 #[test]
 fn truncate_keeps_a_pinned_result_and_its_call() {
-    // 0 is the system prompt, 1 the request, then call and result in turn.
+    // 0 is the system prompt, 1 the request, followed by alternating calls and results.
     let case = case(&Talk::tool_calls(30, 100), 2_000);
     let pins = case.with_manual_edits(pinned(&[5]));
     let knobs = [("keep_recent", 3.0)];
     let outcome = played(&pins, "truncate", &knobs);
     assert!(outcome.compactions >= 2, "{}", event_words(&outcome));
     assert_eq!(
-        [4, 5].map(|m| fate(&pins, &outcome, m)),
+        [4, 5].map(|m| status(&pins, &outcome, m)),
         [MessageStatus::Kept; 2]
     );
     assert_eq!(
-        [3, 6].map(|m| fate(&pins, &outcome, m)),
+        [3, 6].map(|m| status(&pins, &outcome, m)),
         [MessageStatus::Dropped; 2]
     );
     assert!(outcome.warnings.is_empty(), "{:?}", outcome.warnings);
     let without = played(&case, "truncate", &knobs);
-    assert_eq!(fate(&case, &without, 5), MessageStatus::Dropped);
+    assert_eq!(status(&case, &without, 5), MessageStatus::Dropped);
 }
 
 #[test]
@@ -149,9 +152,9 @@ fn a_pinned_call_keeps_all_results_of_its_message() {
     let case = case(&talk, 2_000).with_manual_edits(pinned(&[4]));
     let outcome = played(&case, "truncate", &[("keep_recent", 3.0)]);
     assert!(outcome.compactions >= 2, "{}", event_words(&outcome));
-    // The result of `b` needs message 2, and that still calls `a`.
+    // The result of `b` needs message 2, which also calls `a`.
     assert_eq!(
-        [2, 3, 4].map(|m| fate(&case, &outcome, m)),
+        [2, 3, 4].map(|m| status(&case, &outcome, m)),
         [MessageStatus::Kept; 3]
     );
 }
@@ -170,11 +173,11 @@ fn prune_skips_a_pinned_result_and_counts_only_cleared_results() {
     let outcome = played(&pins, "prune", &knobs);
     assert!(outcome.compactions >= 1);
     assert_eq!(
-        [3, 5].map(|m| fate(&pins, &outcome, m)),
+        [3, 5].map(|m| status(&pins, &outcome, m)),
         [MessageStatus::Kept; 2]
     );
     let after = without.events[0].after;
-    assert_eq!(fate(&pins, &outcome, 7), MessageStatus::Cleared);
+    assert_eq!(status(&pins, &outcome, 7), MessageStatus::Cleared);
     assert!(outcome.events[0].after > after);
     for event in &outcome.events {
         assert!(event.after < event.before);
@@ -196,8 +199,8 @@ fn a_result_whose_call_is_pinned_may_be_cleared_since_the_pair_stays() {
         ("compression_trigger", 0.5),
     ];
     let outcome = played(&case, "prune", &knobs);
-    assert_eq!(fate(&case, &outcome, 2), MessageStatus::Kept);
-    assert_eq!(fate(&case, &outcome, 3), MessageStatus::Cleared);
+    assert_eq!(status(&case, &outcome, 2), MessageStatus::Kept);
+    assert_eq!(status(&case, &outcome, 3), MessageStatus::Cleared);
 }
 
 #[test]
@@ -220,11 +223,11 @@ fn a_summary_covers_the_messages_around_a_pin() {
     );
     assert!(outcome.compactions >= 2, "{}", event_words(&outcome));
     assert_eq!(
-        [1, 8, 9].map(|m| fate(&case, &outcome, m)),
+        [1, 8, 9].map(|m| status(&case, &outcome, m)),
         [MessageStatus::Kept; 3]
     );
     assert_eq!(
-        [2, 7, 10].map(|m| fate(&case, &outcome, m)),
+        [2, 7, 10].map(|m| status(&case, &outcome, m)),
         [MessageStatus::Summarized; 3]
     );
 }
@@ -236,7 +239,7 @@ fn a_real_system_that_removes_a_pinned_message_gives_one_warning() {
     let case = case(&talk, 6_000).with_manual_edits(pinned(&[3, 5]));
     let policy = policy("picoclaw");
     let outcome = simulate(&case, &policy, &policy.defaults(), None);
-    let fates = [3, 5].map(|m| fate(&case, &outcome, m));
+    let fates = [3, 5].map(|m| status(&case, &outcome, m));
     assert!(
         fates.iter().any(|f| *f != MessageStatus::Kept),
         "{}",
@@ -286,7 +289,7 @@ fn a_dropped_message_drops_its_call_and_changes_no_sample() {
     assert_eq!(event.after, outcome.context.tokens());
     assert_eq!(event.step, case.session.steps.len() - 1);
     assert_eq!(
-        [4, 5].map(|m| fate(&marked, &outcome, m)),
+        [4, 5].map(|m| status(&marked, &outcome, m)),
         [MessageStatus::Dropped; 2]
     );
     assert!(outcome.warnings.is_empty(), "{:?}", outcome.warnings);
@@ -296,8 +299,8 @@ fn a_dropped_message_drops_its_call_and_changes_no_sample() {
 fn a_dropped_result_drops_only_its_own_call() {
     let case = case(&two_calls_in_one(), 100_000).with_manual_edits(dropped(&[3]));
     let outcome = played(&case, "none", &[]);
-    assert_eq!(fate(&case, &outcome, 3), MessageStatus::Dropped);
-    assert_eq!(fate(&case, &outcome, 4), MessageStatus::Kept);
+    assert_eq!(status(&case, &outcome, 3), MessageStatus::Dropped);
+    assert_eq!(status(&case, &outcome, 4), MessageStatus::Kept);
     let removed = PartStatus::Removed { event: 0 };
     assert_eq!(
         parts_of(&outcome, 2),
@@ -317,7 +320,7 @@ fn a_message_left_empty_is_dropped_with_its_pair() {
         let case = case.with_manual_edits(dropped(&[message]));
         let outcome = played(&case, "none", &[]);
         assert_eq!(
-            [2, 3].map(|m| fate(&case, &outcome, m)),
+            [2, 3].map(|m| status(&case, &outcome, m)),
             [MessageStatus::Dropped; 2]
         );
         assert_eq!(outcome.context.entries.len(), 3);
@@ -374,7 +377,7 @@ fn impossible_manual_edits_are_reported_and_the_others_applied() {
     let mut talk = Talk::new();
     talk.turn(2, 20).message(Role::Assistant, vec![thought(64)]);
     talk.turn(2, 20);
-    // 1 is the request; 2, 3 and 4, 5 are pairs; 6 an answer, 7 a thought alone.
+    // 1 is the request; 2, 3 and 4, 5 are pairs; 6 is an answer, 7 only reasoning.
     let case = case(&talk, 100_000).with_manual_edits(ManualEdits {
         pinned: vec![5, 6],
         cleared: vec![0, 2, 6, 7, 1],
@@ -394,12 +397,12 @@ fn impossible_manual_edits_are_reported_and_the_others_applied() {
             "message 8 is not cleared manually: nothing there can be cleared, only dropped",
         ]
     );
-    // Message 3 went with its result: that it was to be cleared, too, needs no word.
+    // Message 3 was dropped with its result, so clearing it needs no warning.
     assert_eq!(
-        [2, 3].map(|m| fate(&case, &outcome, m)),
+        [2, 3].map(|m| status(&case, &outcome, m)),
         [MessageStatus::Dropped; 2]
     );
-    assert_eq!(fate(&case, &outcome, 1), MessageStatus::Cleared);
+    assert_eq!(status(&case, &outcome, 1), MessageStatus::Cleared);
     assert_eq!(by_hand(&outcome).len(), 2);
 }
 
@@ -421,7 +424,7 @@ fn a_manual_edit_of_a_removed_message_names_the_removing_stage() {
         panic!("{:?}", outcome.warnings);
     };
     assert!(warning.starts_with(&taken), "{warning}");
-    assert_eq!(fate(&marked, &outcome, 61), MessageStatus::Cleared);
+    assert_eq!(status(&marked, &outcome, 61), MessageStatus::Cleared);
 }
 
 #[test]
@@ -449,14 +452,17 @@ fn marks_of_later_messages_have_no_effect() {
         dropped: vec![9, 1_000],
     });
     let policy = policy("none");
-    // Before the third call only messages 0 to 5 are there.
+    // Before the third call the context has only messages 0 to 5.
     let outcome = simulate(&marked, &policy, &policy.defaults(), Some(2));
     let [event] = by_hand(&outcome)[..] else {
         panic!("{}", event_words(&outcome));
     };
     assert_eq!((event.step, event.messages.clone()), (2, one(3..4)));
     assert!(outcome.warnings.is_empty(), "{:?}", outcome.warnings);
-    outcome.context.check(&marked).expect("the books balance");
+    outcome
+        .context
+        .check(&marked)
+        .expect("the account is complete");
 }
 
 #[test]
@@ -480,7 +486,10 @@ fn a_pin_on_a_message_that_the_source_compacted_is_reported() {
         None,
         &mut estimator,
     );
-    outcome.context.check(&case).expect("the books balance");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
     assert_eq!(
         outcome.warnings,
         [
@@ -520,7 +529,7 @@ fn marks_are_sorted_and_counted_once() {
     assert_eq!(case.manual_edits.cleared, [1, 3, 5]);
 }
 
-/// One range of messages.
+/// Returns a list of one range of messages.
 fn one(range: std::ops::Range<usize>) -> Vec<std::ops::Range<usize>> {
     std::iter::once(range).collect()
 }

@@ -1,4 +1,4 @@
-//! Named actions in a run: whatever they do to messages, the books of the context hold.
+//! Named actions in a run: for every change of messages, the account of the context stays complete.
 
 #![expect(
     clippy::unnecessary_wraps,
@@ -15,7 +15,7 @@ use plimsoll::engine::{
 use plimsoll::units::Tokens;
 use std::sync::Arc;
 
-/// What the rules of these tests do with a scene.
+/// An action of these tests.
 type Rule = fn(RewriteInput<'_>, &mut Dialogue<'_>) -> Result<Rewritten, Wants>;
 
 #[derive(Debug)]
@@ -97,7 +97,7 @@ fn changed(messages: Vec<ChatMessage>) -> Rewritten {
     }
 }
 
-/// Keeps instructions and the newest messages; a notice stands for the rest.
+/// Keeps instructions and the newest messages; a notice replaces the rest.
 fn drop_oldest(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
     let keep = scene.count("keep");
     let n_gone = (scene.messages.len() - 1).saturating_sub(keep);
@@ -141,7 +141,7 @@ fn empty_results(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewrit
     Ok(changed(scene.messages.iter().map(empty).collect()))
 }
 
-/// Of all but the newest messages leaves some out and empties results.
+/// Removes some messages and clears results, except in the newest messages.
 fn thin_out_by_edits(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
     let n_old = scene.messages.len().saturating_sub(scene.count("keep"));
     let old = scene.messages[..n_old].iter().enumerate().skip(1);
@@ -160,7 +160,7 @@ fn thin_out_by_edits(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Re
     })
 }
 
-/// The same as a whole.
+/// Returns the same changes as a whole conversation.
 fn thin_out(scene: RewriteInput<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
     let messages = scene.messages.clone();
     let done = thin_out_by_edits(scene, dialogue)?;
@@ -171,7 +171,7 @@ fn thin_out(scene: RewriteInput<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewr
     })
 }
 
-/// Asks twice and puts both answers in the place of everything but the newest messages.
+/// Makes two requests and replaces everything except the newest messages by both answers.
 fn two_summaries(scene: RewriteInput<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
     let keep = scene.count("keep");
     if scene.messages.len() < keep + 3 {
@@ -207,7 +207,7 @@ fn note_to_newest(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewri
     Ok(changed(messages.into_vec()))
 }
 
-/// Counts its own firings in memory and gives up at the third.
+/// Counts its calls in memory and halts at the third.
 fn count_and_give_up(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
     let count = scene.memory["count"].as_u64().unwrap_or(0) + 1;
     Ok(Rewritten {
@@ -234,7 +234,10 @@ fn long_talk() -> Case {
 
 fn run(case: &Case, policy: &Policy) -> Outcome {
     let outcome = simulate(case, policy, &policy.defaults(), None);
-    outcome.context.check(case).expect("the books hold");
+    outcome
+        .context
+        .check(case)
+        .expect("the account is complete");
     outcome
 }
 
@@ -319,7 +322,7 @@ fn edits_equal_a_rewrite_of_the_whole_conversation() {
     }
 }
 
-/// Two policies differ in nothing, wherever they are looked at.
+/// Checks that two policies give equal runs.
 fn same_at_each_call(one: &Policy, other: &Policy, window: u64) {
     let mut talk = Talk::new();
     talk.turn(4, 60).turn(2, 100).turn(5, 60).turn(3, 40);
@@ -327,7 +330,10 @@ fn same_at_each_call(one: &Policy, other: &Policy, window: u64) {
     for until in (0..case.session.steps.len()).map(Some).chain([None]) {
         let told = |policy: &Policy| {
             let outcome = simulate(&case, policy, &policy.defaults(), until);
-            outcome.context.check(&case).expect("the books hold");
+            outcome
+                .context
+                .check(&case)
+                .expect("the account is complete");
             let Outcome {
                 samples,
                 events,
@@ -364,7 +370,10 @@ fn an_action_is_applied_after_all_its_answers() {
         None,
         &mut answers,
     );
-    outcome.context.check(&case).expect("the books hold");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
     assert_eq!(outcome.summaries.requests, 2);
     let (written, _) = outcome.context.written().next().expect("a summary");
     assert_eq!(&*written.text, "answer 1 / answer 2");

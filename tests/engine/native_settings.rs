@@ -1,4 +1,4 @@
-//! Configurations in the systems' own forms: what is tuned here can be pasted there, and the reverse.
+//! Configurations in the systems' own formats, in both directions.
 
 use crate::conversation::{Talk, case};
 use plimsoll::engine::{Did, simulate};
@@ -150,7 +150,10 @@ fn an_application_replays_with_its_own_settings() {
     talk.turn(2, 40).turn(12, 3_000);
     let case = case(&talk, 131_072);
     let outcome = simulate(&case, &read.policy, &read.knobs, None);
-    outcome.context.check(&case).expect("the books hold");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
     let logged = outcome.events.iter().flat_map(|e| &e.log);
     assert!(logged.filter(|line| line.contains("tokens, ")).count() >= case.session.steps.len());
     let compacted: Vec<_> = outcome

@@ -1,4 +1,4 @@
-//! What a replay does, told on small sessions made by hand.
+//! Replays of small sessions.
 
 use crate::conversation::{Talk, case, event_words};
 use plimsoll::engine::{Answer, Case, Estimator, Hook, Outcome, Poll, Reply, Request, Run};
@@ -13,7 +13,7 @@ fn policy(name: &str) -> Policy {
     presets::by_name(name).expect("a bundled preset")
 }
 
-/// Values for a window in which every message of `Talk` counts.
+/// Returns settings for a small window.
 fn knobs(policy: &Policy, pairs: &[(&str, f64)]) -> plimsoll::engine::KnobValues {
     let mut values = policy.defaults();
     if policy.knob("output_reserve").is_some() {
@@ -42,7 +42,10 @@ fn without_a_policy_the_context_grows_to_the_whole_session() {
             .all(|pair| pair[0].tokens < pair[1].tokens)
     );
     assert_eq!(outcome.context.tokens(), case.ledger.total());
-    outcome.context.check(&case).expect("the books balance");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
 }
 
 #[test]
@@ -56,9 +59,12 @@ fn truncate_keeps_instructions_and_newest_messages_and_whole_pairs() {
         None,
     );
     assert!(outcome.compactions >= 2, "{}", event_words(&outcome));
-    outcome.context.check(&case).expect("the books balance");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
     assert!(outcome.samples.iter().all(|s| s.tokens < Tokens(2_000)));
-    // Message 0 is the system prompt; the entry behind it is the notice.
+    // Message 0 is the system prompt; the entry after it is the notice.
     assert_eq!(outcome.context.entries[0].message(), Some(0));
     let (notice, _) = outcome
         .context
@@ -79,7 +85,7 @@ fn a_trigger_acts_exactly_at_its_share_of_usable() {
     let policy = policy("truncate");
     let none = simulate(&case, &policy, &knobs(&policy, &[]), None);
     let at = none.samples[20].tokens;
-    // The window that makes sample 20 exactly half of usable.
+    // With this window, sample 20 is exactly half of the usable window.
     let case = case.with_windows(crate::conversation::windows(at.0 * 2, &case));
     let outcome = simulate(
         &case,
@@ -112,7 +118,10 @@ fn prune_clears_old_results_and_keeps_recent_turns_and_every_message() {
     );
     let outcome = simulate(&case, &policy, &values, None);
     assert!(outcome.compactions >= 1);
-    outcome.context.check(&case).expect("the books balance");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
     let fates = outcome.context.statuses(case.session.messages.len());
     assert!(
         fates
@@ -165,7 +174,10 @@ fn a_summary_covers_the_replaced_messages_and_respects_its_cap() {
         None,
     );
     assert!(outcome.compactions >= 2, "{}", event_words(&outcome));
-    outcome.context.check(&case).expect("the books balance");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
     let (summary, tokens) = outcome.context.written().next().expect("a summary");
     assert!(summary.is_predicted);
     assert!(tokens <= Tokens(256) && tokens > Tokens(250), "{tokens:?}");
@@ -180,7 +192,7 @@ fn a_summary_covers_the_replaced_messages_and_respects_its_cap() {
 fn a_cooldown_is_counted_in_calls() {
     let case = case(&Talk::tool_calls(40, 100), 1_500);
     let policy = policy("truncate");
-    // A trigger so low that it holds at every call.
+    // A trigger that is met at every call.
     let values = |cooldown| {
         knobs(
             &policy,
@@ -257,7 +269,10 @@ fn compacting_now_respects_the_trigger_unless_forced() {
     );
     assert_eq!(forced.compactions, 1);
     assert!(forced.context.tokens() < honoured.context.tokens());
-    forced.context.check(&case).expect("the books balance");
+    forced
+        .context
+        .check(&case)
+        .expect("the account is complete");
 }
 
 #[test]
@@ -279,7 +294,7 @@ fn compacting_now_keeps_the_system_prompt_and_the_newest_messages() {
         .iter()
         .filter_map(Entry::message)
         .collect();
-    // The system prompt and the ten newest messages, one more where a pair would be split.
+    // The system prompt and the ten newest messages, and one more if a pair would be split.
     assert!((11..=12).contains(&kept.len()), "{kept:?}");
 }
 
@@ -296,12 +311,18 @@ fn the_recorded_lane_follows_recorded_compactions_and_reported_tokens() {
         &outcome.samples[event.step],
     );
     assert!(after.tokens < before.tokens, "{before:?} {after:?}");
-    outcome.context.check(&case).expect("the books balance");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
     // A replay starts from the full history: the recorded summary is not in it.
     let none = policy("none");
     let replay = simulate(&case, &none, &none.defaults(), None);
     assert_eq!(replay.context.tokens(), case.ledger.total());
-    replay.context.check(&case).expect("the books balance");
+    replay
+        .context
+        .check(&case)
+        .expect("the account is complete");
 }
 
 #[test]
@@ -345,7 +366,7 @@ fn a_replay_up_to_a_call_equals_the_beginning_of_a_whole_one() {
     }
 }
 
-/// The truncate preset with another meter.
+/// Returns the truncate preset with another meter.
 fn metered(count: &str) -> Policy {
     let truncate = include_str!("../../assets/presets/truncate.toml");
     let meter = format!(
@@ -360,7 +381,7 @@ fn a_policy_triggers_on_its_own_meter_and_samples_have_both_counts() {
     let policy = metered("chars/4");
     let outcome = simulate(&case, &policy, &knobs(&policy, &[]), None);
     let last = outcome.samples.last().expect("a sample");
-    // "line " is five characters and one token: the meter believes a quarter more than there is.
+    // "line " is five characters and one token: the meter counts a quarter more than the true count.
     assert!(
         last.metered.as_f64() > 1.1 * last.tokens.as_f64(),
         "{last:?}"
@@ -374,7 +395,10 @@ fn a_policy_triggers_on_its_own_meter_and_samples_have_both_counts() {
     let outcome = simulate(&case, &policy, &values, None);
     assert_eq!(outcome.events[0].step, 20, "{}", event_words(&outcome));
     assert!(outcome.samples[19].tokens < outcome.samples[19].metered);
-    outcome.context.check(&case).expect("the books balance");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
 }
 
 #[test]
@@ -515,7 +539,7 @@ fn force_does_not_run_a_disabled_stage() {
     }
 }
 
-/// What a run decided before its last call was tried.
+/// Returns a run's events before the last call is tried.
 fn decided(policy: &Policy, outcome: &Outcome) -> Vec<String> {
     let at = |id: &str| {
         policy
@@ -549,7 +573,7 @@ fn compacting_now_equals_a_replay_that_first_acts_at_that_call() {
         let is_compacted =
             |c: &RecordedCompaction| c.before_message <= case.session.steps[last].context_end;
         if case.session.compactions.iter().any(is_compacted) {
-            // What a replay sees there is another context.
+            // A replay has another context there.
             continue;
         }
         for (preset, is_eager) in presets::PRESETS
@@ -587,7 +611,7 @@ fn compacting_now_equals_a_replay_that_first_acts_at_that_call() {
     assert!(compared > 100 && acted > 20, "{compared} {acted}");
 }
 
-/// A call that reported its usage without an answer, right before a compaction, is not the compaction's first call.
+/// Regression test: a call that reported usage without an answer is not the first call of the next compaction.
 #[test]
 fn recorded_compactions_are_counted_alike_everywhere() {
     let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");

@@ -1,5 +1,5 @@
-//! Reports: nothing of a session reaches a redacted one, nothing in a session is obeyed by who shows one, and long
-//! sessions stay small.
+//! Reports: a redacted report contains no text of the session, text of a session is never interpreted as markup, and
+//! reports of long sessions stay small.
 
 use crate::conversation::{Talk, part, text};
 use plimsoll::analysis::{Finding, FindingKind, findings};
@@ -63,7 +63,7 @@ fn report(case: &Case, lanes: &[Played], warnings: &[String], redacts: bool) -> 
     Report::new(&subject, redacts)
 }
 
-/// Everything that a report can be rendered as.
+/// Returns the report in every output format.
 fn renderings(report: &Report) -> String {
     let curve = report.curve.as_ref().map(svg).unwrap_or_default();
     format!("{}\n{}\n{curve}", html(report), markdown(report))
@@ -75,7 +75,7 @@ fn with_session(case: &Case, session: Session) -> Case {
     Case::new(Arc::new(session), ledger, (*case.windows).clone())
 }
 
-/// A policy of somebody's own, with a name of its own wherever one can stand.
+/// Returns a custom policy with private names in every field that can hold one.
 const OWN_POLICY: &str = r#"
 name = "zz-policyname"
 label = "zz-policylabel"
@@ -109,7 +109,7 @@ take = { what = "messages", keep = ["system", "last_messages(2)"] }
 do = { drop = { notice = "zz-notice went to /home/zz-noticepath" } }
 "#;
 
-/// A session, a policy and a run with something private in every place that can hold a text. All of it has `zz` in it.
+/// Returns a session, a policy and a run with private text (always containing `zz`) in every field that can hold text.
 fn private() -> (Case, Vec<Played>, Vec<String>) {
     let mut talk = Talk::new();
     talk.message(Role::System, vec![text("zz-instructions of zz-company")]);
@@ -190,7 +190,7 @@ fn private() -> (Case, Vec<Played>, Vec<String>) {
     (case, lanes, warnings)
 }
 
-/// What a system itself may say at run time.
+/// Messages that a real system may write at run time.
 fn spoil(outcome: &mut Outcome) {
     assert!(outcome.compactions > 0, "the policy acts");
     outcome.warnings.push("zz-warning".to_owned());
@@ -211,7 +211,7 @@ fn spoil(outcome: &mut Outcome) {
 fn no_foreign_text_reaches_a_redacted_report() {
     let (case, lanes, warnings) = private();
     let redacted = report(&case, &lanes, &warnings, true);
-    // The value itself holds none of it, whatever renders it.
+    // The report itself contains no private text, for every output format.
     for (what, said) in [
         ("the value", format!("{redacted:?}")),
         ("a rendering", renderings(&redacted)),
@@ -274,7 +274,7 @@ fn a_plain_report_contains_the_redacted_text() {
     }
 }
 
-/// Text that would be obeyed where it is not shown as text.
+/// Texts that are dangerous if they are interpreted as markup.
 const HOSTILE: [&str; 8] = [
     "<script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",
@@ -325,7 +325,7 @@ fn hostile() -> (Case, Vec<Played>) {
     (case.clone(), vec![really(&case), lane])
 }
 
-/// What of a Markdown text is no code: fences by lines, spans by runs of backticks of one length.
+/// Returns a Markdown text without its code blocks and code spans.
 fn outside_code(markdown: &str) -> String {
     let mut out = String::new();
     let mut fence: Option<usize> = None;
@@ -387,7 +387,7 @@ fn hostile_text_is_escaped() {
         assert!(!page.contains(tag), "{tag}");
     }
     assert!(page.contains("&lt;script&gt;alert(1)"));
-    // Nothing is fetched: no address stands in an attribute or a style.
+    // Nothing is loaded: no attribute or style contains an address.
     let attributes = page.split('<').filter_map(|tag| tag.split('>').next());
     let fetching = attributes.filter(|tag| tag.contains("http") || tag.contains("url("));
     let is_ours = |tag: &&str| tag.contains("aria-label") || tag.starts_with("meta http-equiv=");
@@ -453,7 +453,7 @@ fn ten_thousand_calls_make_a_small_report_that_keeps_the_peak() {
     assert!(drawing.len() < 200_000, "{} bytes", drawing.len());
     assert!(html(&report).len() < 300_000);
     assert!(markdown(&report).len() < 60_000, "more than an issue holds");
-    // The window of 8,000 is the top but for a margin: the peak lies right under its line.
+    // The window of 8,000 is at the top except for a margin: the peak is just below its line.
     let highest = drawing
         .split(['M', ' ', '"'])
         .filter_map(|number| number.parse::<f32>().ok())

@@ -1,11 +1,11 @@
-//! Words of stages that several agents need, each on a small session made by hand.
+//! Keywords of stages that several agents need, each on a small session.
 
 use crate::conversation::{Talk, case, event_words, pairs_are_whole};
 use plimsoll::engine::{Case, Entry, MessageStatus, Outcome, simulate};
 use plimsoll::presets;
 use plimsoll::session::Role;
 
-/// Plays one stage.
+/// Plays a policy of one stage.
 fn play(case: &Case, stage: &str) -> Outcome {
     play_until(case, stage, None)
 }
@@ -14,7 +14,10 @@ fn play_until(case: &Case, stage: &str, until: Option<usize>) -> Outcome {
     let toml = format!("name = \"t\"\nlabel = \"T\"\nhelp = \"\"\n{stage}");
     let policy = presets::parse(&toml).unwrap_or_else(|why| panic!("{why}"));
     let outcome = simulate(case, &policy, &policy.defaults(), until);
-    outcome.context.check(case).expect("the books balance");
+    outcome
+        .context
+        .check(case)
+        .expect("the account is complete");
     pairs_are_whole(case, &outcome.context).expect("whole pairs");
     outcome
 }
@@ -34,7 +37,7 @@ fn fates(case: &Case, outcome: &Outcome) -> Vec<MessageStatus> {
     fates.into_iter().map(|(fate, _)| fate).collect()
 }
 
-/// Drops at the step's first moment only.
+/// Returns a stage that drops before one call only.
 fn drop_at(step: usize, take: &str) -> String {
     format!(
         "[[stage]]\nid = \"d\"\nat = \"before_call\"\nwhen = \"step == {step}\"\ntake = {{ what = \"messages\", {take} }}\ndo = {{ drop = {{}} }}"
@@ -101,10 +104,10 @@ fn a_cut_at_the_next_turn_keeps_less_than_requested() {
     let take =
         |n: usize| format!("keep = [\"system\", \"last_messages({n})\"], boundary = \"next_turn\"");
     let newest = |outcome: &Outcome| left(outcome)[1];
-    // Five messages reach into the second turn: the cut moves on to where the third begins.
+    // Five messages begin inside the second turn: the cut moves to the start of the third.
     let outcome = play_until(&case, &drop_at(step + 1, &take(5)), Some(step));
     assert_eq!(newest(&outcome), opens[2]);
-    // Nothing opens a turn within the newest message: it moves back.
+    // The newest message opens no turn: the cut moves back.
     let outcome = play_until(&case, &drop_at(step + 1, &take(1)), Some(step));
     assert_eq!(newest(&outcome), opens[2]);
     let outcome = play_until(&case, &drop_at(step + 1, &take(0)), Some(step));
@@ -313,7 +316,7 @@ fn keywords_without_effect_are_rejected() {
 
 #[test]
 fn idle_time_is_counted_in_minutes() {
-    // Without times in the file a call is taken to need 15 seconds.
+    // Without recorded times a call is assumed to take 15 seconds.
     let case = case(&Talk::tool_calls(2, 10), 100_000);
     let log = "[[stage]]\nid = \"log\"\nat = \"before_call\"\nwhen = \"idle > 0.2\"\ndo = { log = \"{idle:.2}\" }\n";
     let outcome = play(&case, log);

@@ -1,4 +1,4 @@
-//! What a session weighs: counters against their reference, hostile text, sums, and the fit to reported usage.
+//! Token counts: counters against their reference, hostile text, sums, and the fit to reported usage.
 
 use plimsoll::session::{
     Body, Draft, Kind, MediaKind, Part, Role, Session, SessionBuilder, Source, StepDraft, Usage,
@@ -36,7 +36,7 @@ fn reference(text: &str) -> usize {
     tiktoken_rs::o200k_base_singleton().count_ordinary(text)
 }
 
-/// All files of the project below a folder that are text.
+/// Returns all text files of the project below a folder.
 fn texts_below(folder: &Path, texts: &mut Vec<String>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -105,7 +105,7 @@ fn names_of_special_tokens_count_as_plain_text() {
     assert!(ours("<|endoftext|>") > 1);
 }
 
-/// Numbers that look random and are the same in every run.
+/// A reproducible sequence of pseudo-random numbers.
 fn noise(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed;
     move || {
@@ -123,7 +123,7 @@ fn random_of(alphabet: &[u8], bytes: usize) -> String {
         .collect()
 }
 
-/// Texts of `bytes` that some counter freezes or panics on.
+/// Returns texts of `bytes` on which some counter is slow or panics.
 fn hostile(bytes: usize) -> Vec<(&'static str, String)> {
     let fill = |unit: &str| unit.repeat(bytes / unit.len());
     let line = "function f(a,b){return a.map(x=>x*b+\"str\").filter(Boolean)||[1,2,3]};var q=document.querySelector('#a');";
@@ -239,7 +239,7 @@ fn weigh(session: &Session, name: &str) -> TokenLedger {
     TokenLedger::count(session, counter(name), &Progress::default()).expect("not cancelled")
 }
 
-/// One message of every kind.
+/// Returns one message of every kind.
 fn varied() -> Session {
     let mut b = builder();
     b.message(Draft::new(
@@ -307,7 +307,7 @@ fn sums_are_sums_of_their_parts() {
             .map(|n| u64::from(*n))
             .sum::<u64>()
     );
-    // The summary is no part of the history.
+    // The summary is not part of the history.
     assert_eq!(ledger.total(), Tokens(sum) - ledger.message(5));
     assert_eq!(ledger.truth.history_prefix.len(), 7);
     assert_eq!(
@@ -359,8 +359,8 @@ fn progress_ends_at_the_bytes_of_all_text_and_cancel_stops() {
     assert!(TokenLedger::count(&session, counter("chars/4"), &progress).is_err());
 }
 
-/// A session of `calls` calls that reports `usage(call, counted)`, where counted is what our counter makes of the
-/// call's context.
+/// Returns a session of `calls` calls that reports `usage(call, counted)`; `counted` is the estimated count of a call's
+/// context.
 fn reporting(calls: usize, usage: impl Fn(usize, f64) -> f64) -> Session {
     let build = |inputs: &[u64]| {
         let (mut b, mut next) = (builder(), noise(3));
@@ -406,7 +406,7 @@ fn a_fit_is_robust_against_noise_and_outliers() {
     assert!((fit.factor - 1.3).abs() < 0.03, "{fit:?}");
     assert!((fit.overhead - 18_000.0).abs() < 900.0, "{fit:?}");
     assert_eq!(fit.calls, 120);
-    // One call in ten is off by 1.5 of what it reports; the others by half a percent.
+    // One call in ten reports 1.5 times its tokens; the others deviate by half a percent.
     assert!(
         fit.error.0 < 0.17 && fit.error < fit.unfitted_error,
         "{fit:?}"
@@ -463,7 +463,7 @@ fn final_calls_that_sent_less_than_recorded_do_not_change_the_overhead() {
     };
     let (next_call, last_call) = next(|counted| 0.4 * counted);
     assert_eq!((next_call.abs_diff(25_000) < 10, last_call), (true, 0));
-    // Fewer tools: the last calls still say what was sent with their messages.
+    // Fewer tools: the last calls still report the tokens sent with their messages.
     let (next_call, last_call) = next(|counted| 3_000.0 + counted);
     assert!(next_call.abs_diff(3_000) < 10 && next_call == last_call);
 }
@@ -605,7 +605,7 @@ fn a_recount_gives_the_same_weights_and_keeps_the_fit() {
         (again.overhead, again.basis, again.fit),
         (ledger.overhead, ledger.basis, ledger.fit)
     );
-    // Without the models and the usage the weights are still the session's own.
+    // Without models and usage the weights are unchanged.
     let mut b = builder();
     b.message(Draft::new(Role::User, vec![session.parts[0].clone()]));
     assert_eq!(ledger.recount(&b.finish()).part(0), ledger.part(0));
@@ -626,7 +626,7 @@ fn a_recorded_compaction_keeps_its_own_and_later_messages() {
         in_history: false,
         ..Draft::new(Role::User, vec![text("s")])
     };
-    // The summary stands behind the compaction, as in Claude Code's files.
+    // The summary follows the compaction, as in Claude Code's files.
     b.compaction("auto", None, None, vec![carried, carried + 1]);
     b.message(summary);
     say(&mut b);

@@ -1,5 +1,5 @@
-//! Conversations of one file told apart: the main one, those of sub-agents (in the file and in files beside it), and the
-//! branches that a person went back from. Nothing of one counts in another.
+//! Conversations of one file: the main one, those of sub-agents (in the file or in separate files), and abandoned
+//! branches. Each is counted separately.
 
 use plimsoll::exec::{LoadError, LoadOptions, Loaded, load};
 use plimsoll::formats::Availability::{Absent, Present, Unsupported};
@@ -27,13 +27,13 @@ fn open(path: &Path, conversation: usize) -> Result<Loaded, LoadError> {
     load(path, &options, &Progress::default())
 }
 
-/// Largest reported prompts, call by call.
+/// Returns the reported prompts by call.
 fn inputs(loaded: &Loaded) -> Vec<u64> {
     let steps = loaded.case.session.steps.iter();
     steps.filter_map(|step| Some(step.usage?.input.0)).collect()
 }
 
-/// Title, what it is, and how many calls it has.
+/// Returns the title, kind and number of calls of each conversation.
 fn told(loaded: &Loaded) -> Vec<(String, String, Option<usize>)> {
     let all = loaded.conversations.iter();
     all.map(|c| (c.title.clone(), track(c), c.size.map(|size| size.calls)))
@@ -139,7 +139,7 @@ fn answer(id: &str, block: &Value, input: u64) -> Value {
     json!({"id": id, "role": "assistant", "model": "claude-test", "content": [block], "usage": usage})
 }
 
-/// A session that starts two sub-agents, of which one reports.
+/// Returns a session that starts two sub-agents, one of which returns a result.
 fn main_file() -> String {
     let task = |id: &str, what: &str| {
         json!({"type": "tool_use", "id": id, "name": "Agent", "input": {
@@ -169,7 +169,7 @@ fn main_file() -> String {
     lines.map(|line| line.to_string() + "\n").concat()
 }
 
-/// The file of a sub-agent that was asked this and answers once.
+/// Returns the file of a sub-agent with this request and one answer.
 fn agent_file(prompt: &str, input: u64) -> String {
     let said = json!({"role": "user", "content": prompt});
     let text = json!({"type": "text", "text": "found"});
@@ -217,7 +217,7 @@ fn files_of_sub_agents_belong_to_their_session() {
         "s/subagents/workflows/wf_1/journal.jsonl",
         "{}",
     );
-    // Of another session.
+    // Belongs to another session.
     write(
         folder.path(),
         "agent-other.jsonl",
@@ -280,7 +280,7 @@ fn a_sub_agents_own_file_replaces_its_inline_messages() {
     let loaded = open(&main, 0).unwrap();
     assert_eq!(loaded.conversations.len(), 4);
     assert_eq!(loaded.conversations[3].title, "Count the tests");
-    // Only its beginning was read.
+    // Only the beginning was read.
     assert_eq!(loaded.conversations[3].size, None);
     assert_eq!(inputs(&open(&main, 3).unwrap())[0], 77);
 }
@@ -366,7 +366,7 @@ fn inspect_shows_unsupported_data_as_unknown() {
     );
 }
 
-/// Exports a conversation with what is not needed taken away, and gives what the program said.
+/// Exports a conversation without its older messages and returns the program's output.
 fn compact(path: &Path, conversation: usize, out: &Path) -> String {
     let number = conversation.to_string();
     let output = Command::new(env!("CARGO_BIN_EXE_plimsoll"))

@@ -1,4 +1,4 @@
-//! What would have been better: every figure here was worked out by hand.
+//! Sweeps and recommendations. Every figure is calculated by hand.
 
 use crate::conversation::{Talk, case, part, text};
 use plimsoll::analysis::cost::{Billing, Bills, price_lane};
@@ -84,10 +84,10 @@ fn a_large_space_is_sampled_evenly_and_deterministically() {
         (90..=110).contains(&low),
         "{low} of 199 triggers in the lower half"
     );
-    // By ratio: as many below the root of 500 as above it, and 1 and 500 are reached.
+    // Logarithmic: as many values below the root of 500 as above it, and 1 and 500 are included.
     let small = keeps[1..].iter().filter(|k| **k <= 22.0).count();
     assert!((90..=110).contains(&small), "{small} of 199 keep few");
-    // Each quarter of the room has its share.
+    // Each quarter of the space has its share.
     let corner = triggers
         .iter()
         .zip(&keeps)
@@ -142,7 +142,7 @@ fn score(cost: f64, references: usize, peak: f64) -> Score {
     }
 }
 
-/// Points of one subject by what they keep, the first the present one.
+/// Returns points of one subject by `keep_recent`; the first has the present settings.
 fn points(subject: &Subject, all: &[(f64, Result<Score, Rejection>)]) -> Vec<Point> {
     let point = |(idx, (keep, came)): (usize, &(f64, Result<Score, Rejection>))| {
         let mut knobs = subject.now.clone();
@@ -189,7 +189,7 @@ fn the_front_contains_the_nondominated_points() {
             (50.0, Ok(score(4.5, 4, 0.7))),
         ],
     );
-    // 20 has a lower peak than 30; 10 is beaten by 20, 40 is out of the question, 50 has as few at risk as 30 at less depth.
+    // 20 has a lower peak than 30, 20 dominates 10, 40 is rejected, 50 has as few at risk as 30 and a lower peak.
     assert_eq!(front(&points), [3, 2, 1, 5]);
     assert_eq!(trade_off(&points), [3, 2]);
     assert_eq!(rejections(&points), [("overflows", "overflows", 1)]);
@@ -218,7 +218,7 @@ fn a_recommendation_compares_with_the_present_settings() {
             (90.0, Ok(score(3.60, 3, 0.97))),
         ],
     );
-    // The last is best, but leaves no room. Of the others 4.10 x 14 is less than 3.70 x 22 and 5.20 x 13.
+    // The last is best, but its peak is unsafe. Of the others, 4.10 x 14 is less than 3.70 x 22 and 5.20 x 13.
     let found = recommend(&subjects, &points, weighing(0.5)).unwrap();
     assert_eq!((found.point, found.cheapest, found.safest), (1, 2, 3));
     let listed = candidates(&points);
@@ -357,8 +357,8 @@ fn one_setting_for_many_sessions_minimizes_the_worst_regret() {
     // The root of 100 / 72 is 1.1785.
     assert_eq!(regrets, [(0, 2, Some(0.1785)), (1, 1, Some(0.0))]);
     assert_eq!(found.worst().map(|r| r.session), Some(0));
-    // Without the first session the second would pick b as well; without the second the first would pick c, which
-    // comes to four times the best there: twice, as a root.
+    // Without the first session the second also picks b; without the second the first picks c, whose loss in the second
+    // is four times the smallest: twice, as a root.
     let left_out: Vec<_> = found
         .left_out
         .iter()
@@ -381,7 +381,7 @@ fn one_setting_for_many_sessions_avoids_unsafe_peaks() {
     ];
     let sessions = [&first, &second].map(|all| points(&subject, all));
     let found = robust(&tasted(&sessions)).unwrap();
-    // In the second session nothing leaves room, so that depth decides nothing there.
+    // In the second session every peak is unsafe, so the peak does not decide there.
     assert_eq!(found.setting, 0);
     let regrets: Vec<_> = found.regrets.iter().map(|r| r.regret.map(round)).collect();
     assert_eq!(regrets, [Some(0.0), Some(0.3416)]);
@@ -409,14 +409,14 @@ fn a_setting_rejected_in_one_session_is_worse_than_any_regret() {
     let sessions = [&first, &second, &nothing].map(|all| points(&subject, all));
     let found = robust(&tasted(&sessions)).unwrap();
     assert_eq!(found.setting, 0);
-    // The session in which nothing works has no say and is not counted.
+    // A session in which no setting works is ignored.
     assert_eq!(found.regrets.len(), 2);
     let without_second = found.left_out[1];
     assert_eq!((without_second.setting, without_second.regret), (1, None));
     assert_eq!(robust(&tasted(&sessions[2..])), None);
 }
 
-/// A file is read, then 30 other calls are made, then a name that stood in the file alone is used.
+/// Returns a session that reads a file, makes 30 other calls, and then uses a name that only the file contains.
 fn needs_what_was_read() -> Case {
     let mut talk = Talk::new();
     talk.turn(1, 20);
@@ -449,7 +449,7 @@ fn needs_what_was_read() -> Case {
     case
 }
 
-/// All that `keep_recent` may be, with a small reserve.
+/// Returns the policy with these values of `keep_recent` and a small reserve.
 fn by_keep(keeps: &[f64]) -> [Subject; 1] {
     let policy = truncate();
     let axis = Axis::listed(&policy, "keep_recent", keeps).expect("in range");
@@ -623,17 +623,17 @@ fn keeping_more_costs_more_until_the_trigger_cannot_be_met() {
         by_keep(4.0).valid().unwrap(),
         by_keep(30.0).valid().unwrap(),
     );
-    // What was read has long gone by the time it is used, either way.
+    // The file's content is removed long before its use in both cases.
     assert_eq!(few.risk.references, 1);
     assert!(few.cost < more.cost && few.peak_share.0 <= 1.0 && more.compactions > few.compactions);
-    // 200 messages are all there are: it keeps them all, and is not even played.
+    // The session has 200 messages: a setting that keeps all of them is not replayed.
     let all = by_keep(200.0);
     assert_eq!(all.score, None);
     let Some(Rejection::CannotGetBelow(stuck)) = all.rejected else {
         panic!("{:?}", all.rejected);
     };
     assert!(stuck.floor >= stuck.limit && stuck.in_all >= 3);
-    // It is so: played, it removes nothing and overflows in the end.
+    // A replay confirms it: it removes nothing and overflows at the end.
     let outcome = simulate(&case, &subjects[0].policy, &all.knobs, None);
     let first = outcome.samples.iter().position(|s| s.tokens >= stuck.limit);
     assert_eq!(first, Some(stuck.step));
@@ -647,7 +647,7 @@ fn one_large_message_rejects_no_setting() {
     talk.turn(60, 20);
     let case = case(&talk, 8_000);
     let points = swept(&case, &by_keep(&[8.0]));
-    // That what is left behind it is next to nothing is another matter.
+    // That it leaves almost nothing after that message is a different reason.
     assert!(
         !matches!(points[1].rejected, Some(Rejection::CannotGetBelow(_))),
         "it is above the trigger for four calls only"

@@ -55,7 +55,7 @@ impl Case {
 
 /// Pinned messages with the calls and results that they need. Empty, and free to query, if nothing is pinned.
 #[derive(Debug, Default)]
-pub(super) struct Pins {
+pub(in crate::engine) struct Pins {
     /// By message.
     pinned: Vec<bool>,
     /// Pinned, or holds a call or result that a pinned message needs, by message.

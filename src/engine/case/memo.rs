@@ -46,7 +46,7 @@ impl<K, V> fmt::Debug for Memo<K, V> {
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::*;
+    use super::*;
     use rayon::prelude::*;
 
     /// Regression test: with the computation inside the lock, this deadlocked within a few rounds.

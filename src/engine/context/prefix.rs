@@ -26,8 +26,6 @@ pub(in crate::engine) struct CommonPrefix {
     pub(in crate::engine) tokens: Tokens,
     /// Entries.
     pub(in crate::engine) n_entries: usize,
-    /// Whether the call receives the context of the last call with later changes.
-    pub(in crate::engine) is_same_context: bool,
 }
 
 /// Location of the last call's prompt, possibly with more entries behind it.
@@ -61,7 +59,7 @@ impl<'a> Prefix<'a> {
             LastPrompt::Old(old) => Some(&**old),
         };
         let n_same = match old {
-            None => working.changed.first().min(self.n_entries),
+            None => working.first_changed.min(self.n_entries),
             Some(old) => n_same(old.unchanged().iter().take(self.n_entries), working),
         };
         let unchanged = match old {
@@ -72,14 +70,12 @@ impl<'a> Prefix<'a> {
                 working.tokens_before(n_same) - (working.context.overhead - old.context.overhead)
             }
         };
-        let is_same_context = old.is_none();
         self.last = LastPrompt::Working;
         self.tokens = tokens;
         self.n_entries = working.context.entries.len();
         CommonPrefix {
             tokens: unchanged.min(tokens),
             n_entries: n_same,
-            is_same_context,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// Running sums over the entries of a context.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sums {
+pub(in crate::engine) struct Sums {
     /// True tokens by kind, overhead included (as system).
     pub(in crate::engine) by_kind: [u64; Kind::ALL.len()],
     /// True tokens, overhead included.

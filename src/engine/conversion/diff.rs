@@ -153,7 +153,7 @@ pub(in crate::engine) struct Differences<'a> {
 
 /// Content of pieces, by their origin.
 #[derive(Debug, Default)]
-pub(super) struct PieceContents<'a> {
+pub(in crate::engine) struct PieceContents<'a> {
     /// Positions in the list; none for so few pieces that a linear search is faster.
     at: Option<HashMap<Origin, usize>>,
     contents: Vec<(Origin, PieceContent<'a>)>,

@@ -59,8 +59,8 @@ fn new_before(after: &[ChatMessage]) -> HashMap<u32, Vec<&ChatMessage>> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::chat::{Content, Fields, Text};
-    use crate::engine::*;
 
     fn message(part: u32, text: &str) -> ChatMessage {
         ChatMessage::from(Fields {

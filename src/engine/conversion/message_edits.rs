@@ -173,9 +173,9 @@ impl Working<'_> {
         self.context.markers = markers;
         self.update_live(&entries, &touched.changed, &gone);
         let changes = touched.changed.iter().chain(&gone).copied();
-        self.changed.move_from(changes.min().unwrap_or(usize::MAX));
+        self.change_from(changes.min().unwrap_or(usize::MAX));
         if remove_entries(&mut entries, &gone, edits.hidden(), first) {
-            self.changed.move_from(first);
+            self.change_from(first);
         }
         self.context.entries = entries;
         EditResult {

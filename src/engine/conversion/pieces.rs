@@ -10,7 +10,7 @@ pub(super) const WRITTEN: u32 = 1 << 31;
 
 /// The origin of a piece of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Origin {
+pub(in crate::engine) enum Origin {
     /// A part of the session.
     Part(u32),
     /// An entry that a policy wrote, by its id.
@@ -28,7 +28,7 @@ impl Origin {
 
 /// The content of a piece of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum PieceContent<'a> {
+pub(in crate::engine) enum PieceContent<'a> {
     /// A text.
     Text(&'a Arc<str>),
     /// Arguments or a block, as JSON.
@@ -50,7 +50,7 @@ impl PieceContent<'_> {
 
 /// A message that an action left, split into pieces.
 #[derive(Debug, Default)]
-pub(super) struct Pieces<'a> {
+pub(in crate::engine) struct Pieces<'a> {
     /// Pieces with a known origin, in order.
     pub(in crate::engine) known: Vec<(Origin, PieceContent<'a>)>,
     /// Newly written texts.

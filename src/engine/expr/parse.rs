@@ -292,7 +292,7 @@ fn is_word(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Expr, Moment, Quantity, Type, Vocabulary};
+    use crate::engine::expr::{Expr, Moment, Quantity, Type, Vocabulary};
 
     fn vocabulary() -> Vocabulary {
         let names = [("trigger".to_owned(), Type::Number)].into();

@@ -17,7 +17,7 @@ pub struct Outcome {
     /// Actions of the stages, in order.
     pub events: Vec<Event>,
     /// The content of the session that each call received.
-    pub seen: Received,
+    pub received: Received,
     /// The context where the run stopped: that of the last call, or the result of a manual compaction.
     pub context: Context,
     /// True tokens of the context where the run stopped, before manual edits.
@@ -123,7 +123,7 @@ impl Outcome {
         self.samples.shrink_to_fit();
         self.events.shrink_to_fit();
         self.context.entries.shrink_to_fit();
-        self.seen.changes.shrink_to_fit();
+        self.received.changes.shrink_to_fit();
     }
 
     /// Returns the largest call with its index.

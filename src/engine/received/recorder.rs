@@ -5,7 +5,7 @@ use super::{PartVisibility, Received, ReceivedChange, TextKind, Visibility};
 use crate::engine::case::Case;
 use crate::engine::context::prefix::CommonPrefix;
 use crate::engine::context::working::Working;
-use crate::engine::context::{Context, Edited, Entry, EntryBody, Left, PartStatus, PartStatuses};
+use crate::engine::context::{Context, Edited, Entry, EntryBody, Left, PartStatus};
 use crate::session::WrittenKind;
 use std::ops::Range;
 
@@ -17,8 +17,6 @@ pub(in crate::engine) struct Recorder {
     /// Received state of parts.
     parts: Vec<PartVisibility>,
     texts: Texts,
-    /// The newest text in the place of a message's only part, by its marker, with the resulting state.
-    stand_in: Option<(u32, Visibility)>,
     /// Entries of the last call, in order.
     last: Vec<Slot>,
     /// Received state of each message.
@@ -37,12 +35,12 @@ enum Slot {
     Text(u32),
 }
 
-/// Returns the seats that were removed and the positions of the entries that were added between two calls. A message
+/// Returns the slots that were removed and the positions of the entries that were added between two calls. A message
 /// that both calls received whole need not be processed again. Both lists are usually in the session's order, so one
 /// pass pairs them; an unpaired message is only compared again.
 fn apart(left: &[Slot], entries: &[Entry], visibilities: &[Visibility]) -> (Vec<Slot>, Vec<usize>) {
     let mut gone = Vec::with_capacity(left.len());
-    let mut added_at = Vec::with_capacity(entries.len());
+    let mut added = Vec::with_capacity(entries.len());
     let mut next = 0;
     for (nth, entry) in entries.iter().enumerate() {
         let precedes = |slot: &Slot| match (slot, &entry.body) {
@@ -62,15 +60,15 @@ fn apart(left: &[Slot], entries: &[Entry], visibilities: &[Visibility]) -> (Vec<
         {
             next += 1;
         } else {
-            added_at.push(nth);
+            added.push(nth);
         }
     }
     gone.extend(&left[next..]);
-    (gone, added_at)
+    (gone, added)
 }
 
 impl Slot {
-    /// Returns whether an entry is the message of this seat, received whole before and now.
+    /// Returns whether an entry is the message of this slot, received whole before and now.
     #[inline]
     fn is_still(self, entry: &Entry, visibilities: &[Visibility]) -> bool {
         match (self, &entry.body) {
@@ -112,18 +110,16 @@ impl Recorder {
         step: usize,
         common: CommonPrefix,
     ) {
-        let edits = working.changed.edits().filter(|_| common.is_same_context);
-        let n_same = common.n_entries;
-        self.note_call(working.case, &working.context, (step as u32, n_same, edits));
-        working.changed.settle();
+        self.note_call(
+            working.case,
+            &working.context,
+            step as u32,
+            common.n_entries,
+        );
+        working.first_changed = usize::MAX;
     }
 
-    fn note_call(
-        &mut self,
-        case: &Case,
-        context: &Context,
-        (step, n_same, edits): (u32, usize, Option<&[u32]>),
-    ) {
+    fn note_call(&mut self, case: &Case, context: &Context, step: u32, n_same: usize) {
         self.calls += 1;
         let n_same = n_same.min(self.last.len()).min(context.entries.len());
         let new = self.messages_end..context.messages_end;
@@ -131,38 +127,13 @@ impl Recorder {
         if n_same == self.last.len() && self.are_all_new(case, entries, &new) {
             return;
         }
-        self.stand_in = None;
-        let (last, at) = (self.last.len(), (step, &new));
-        match (edits, context.entries.split_at_checked(last)) {
-            (Some(edited), Some(both)) => self.note_edits(case, context, (edited, both), at),
-            _ => self.note_moves(case, context, n_same, at),
-        }
-        self.join(case, step, new);
+        self.note_changes(case, context, n_same, (step, &new));
+        self.add_history(case, step, new);
         self.texts.settle(step);
     }
 
-    /// Records edits of entries that the last call received at the same positions.
-    fn note_edits(
-        &mut self,
-        case: &Case,
-        context: &Context,
-        (edited, (old, added)): (&[u32], (&[Entry], &[Entry])),
-        at: (u32, &Range<usize>),
-    ) {
-        for entry in edited.iter().filter_map(|idx| old.get(*idx as usize)) {
-            if let EntryBody::Edited(edited) = &entry.body {
-                let visibility = self.visibility(context, edited);
-                self.count_in(case, edited.message, false);
-                self.see(case, edited.message, visibility, at);
-            }
-        }
-        for entry in added {
-            self.slot(case, context, entry, at);
-        }
-    }
-
-    /// Records a context whose entries may differ in position from `n_same` on.
-    fn note_moves(
+    /// Records a context whose entries may differ from `n_same` on.
+    fn note_changes(
         &mut self,
         case: &Case,
         context: &Context,
@@ -170,31 +141,21 @@ impl Recorder {
         (step, new): (u32, &Range<usize>),
     ) {
         let entries = &context.entries[n_same..];
-        let (same_behind, n_added) = self.behind(n_same, entries);
-        let (old, added) = entries.split_at(entries.len() - n_added);
-        let between = &old[..old.len() - same_behind];
-        let behind = self.last.split_off(self.last.len() - same_behind);
         let left = self.last.split_off(n_same);
-        let (gone, added_at) = apart(&left, between, &self.visibilities);
+        let (gone, added) = apart(&left, entries, &self.visibilities);
         for slot in &gone {
             match *slot {
                 Slot::Text(text) => self.texts.count(text, false),
                 Slot::Message(message) => self.count_in(case, message, false),
             }
         }
-        let mut added_at = added_at.iter();
-        let mut next = added_at.next();
-        for (nth, entry) in between.iter().enumerate() {
-            if next == Some(&nth) {
-                self.slot(case, context, entry, (step, new));
-                next = added_at.next();
+        let mut added = added.iter().peekable();
+        for (nth, entry) in entries.iter().enumerate() {
+            if added.next_if(|at| **at == nth).is_some() {
+                self.add_slot(case, context, entry, (step, new));
             } else {
                 self.last.push(Slot::Message(entry.id));
             }
-        }
-        self.last.extend(behind);
-        for entry in added {
-            self.slot(case, context, entry, (step, new));
         }
         for slot in gone {
             if let Slot::Message(message) = slot
@@ -204,17 +165,6 @@ impl Recorder {
                 self.change(step, message, Visibility::Gone);
             }
         }
-    }
-
-    /// Returns the number of last seats from `n_same` on that are unchanged, and the number of entries behind them that
-    /// are new messages.
-    fn behind(&self, n_same: usize, entries: &[Entry]) -> (usize, usize) {
-        let is_added = |entry: &&Entry| matches!(entry.body, EntryBody::Original(message) if message as usize >= self.messages_end);
-        let n_added = entries.iter().rev().take_while(is_added).count();
-        let old = entries[..entries.len() - n_added].iter().rev();
-        let pairs = self.last[n_same..].iter().rev().zip(old);
-        let is_still = |(slot, entry): &(&Slot, &Entry)| slot.is_still(entry, &self.visibilities);
-        (pairs.take_while(is_still).count(), n_added)
     }
 
     /// Returns whether these entries are all new messages, whole and in order. This is the usual case, in which nothing
@@ -238,8 +188,14 @@ impl Recorder {
         true
     }
 
-    /// Adds a new or changed entry as the next seat.
-    fn slot(&mut self, case: &Case, context: &Context, entry: &Entry, at: (u32, &Range<usize>)) {
+    /// Adds a new or changed entry as the next slot.
+    fn add_slot(
+        &mut self,
+        case: &Case,
+        context: &Context,
+        entry: &Entry,
+        at: (u32, &Range<usize>),
+    ) {
         match &entry.body {
             EntryBody::Written(written) => {
                 let kind = match written.kind {
@@ -264,7 +220,7 @@ impl Recorder {
         }
     }
 
-    /// Adds a message as the next seat.
+    /// Adds a message as the next slot.
     fn place(
         &mut self,
         case: &Case,
@@ -274,11 +230,11 @@ impl Recorder {
     ) {
         self.placed[message as usize] = self.calls;
         self.last.push(Slot::Message(message));
-        self.see(case, message, visibility, at);
+        self.set_visibility(case, message, visibility, at);
     }
 
     /// Sets the received state of a message.
-    fn see(
+    fn set_visibility(
         &mut self,
         case: &Case,
         message: u32,
@@ -297,7 +253,7 @@ impl Recorder {
     }
 
     /// Adds messages of the history: received whole, unless their state differs.
-    fn join(&mut self, case: &Case, step: u32, new: Range<usize>) {
+    fn add_history(&mut self, case: &Case, step: u32, new: Range<usize>) {
         self.messages_end = self.messages_end.max(new.end);
         for message in new {
             let visibility = self.visibilities[message];
@@ -322,25 +278,8 @@ impl Recorder {
         });
     }
 
-    /// Returns the received state of a message with changed parts. Messages of one clearing usually have the same
-    /// state.
+    /// Returns the received state of a message with changed parts.
     fn visibility(&mut self, context: &Context, edited: &Edited) -> Visibility {
-        let PartStatuses::One(PartStatus::Cleared { marker }) = edited.parts else {
-            return self.visibility_of_parts(context, edited);
-        };
-        match (self.stand_in, self.visibilities[edited.message as usize]) {
-            (Some((of, visibility)), Visibility::Whole | Visibility::Gone) if of == marker => {
-                visibility
-            }
-            _ => {
-                let visibility = self.visibility_of_parts(context, edited);
-                self.stand_in = Some((marker, visibility));
-                visibility
-            }
-        }
-    }
-
-    fn visibility_of_parts(&mut self, context: &Context, edited: &Edited) -> Visibility {
         let first = self.parts.len();
         for status in edited.parts.as_slice() {
             let visibility = match status {
@@ -372,6 +311,8 @@ impl Recorder {
             Visibility::Partly(known) if before[known as usize..].starts_with(now) => {
                 Visibility::Partly(known)
             }
+            // Messages of one clearing usually share their state.
+            _ if before.ends_with(now) => Visibility::Partly((first - now.len()) as u32),
             _ => return Visibility::Partly(first as u32),
         };
         self.parts.truncate(first);

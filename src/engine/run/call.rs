@@ -106,7 +106,7 @@ impl Run<'_> {
 
     /// Prepares the context for a change by a stage. A view leaves the store unchanged. A stage that changes the store
     /// starts from the context that it received, including an earlier stage's view.
-    pub(in crate::engine) fn mutate(&mut self, idx: usize) {
+    pub(super) fn mutate(&mut self, idx: usize) {
         self.settle();
         match self.triggers.stage(idx).mutates {
             Mutates::View => {

@@ -20,7 +20,7 @@ pub(super) struct Clock<'a> {
 impl<'a> Clock<'a> {
     /// Creates a clock from recorded times. A time that is missing or goes backwards is `seconds_per_step` after the
     /// call before.
-    pub(in crate::engine) fn new(session: &'a Session, seconds_per_step: Option<f64>) -> Self {
+    pub(super) fn new(session: &'a Session, seconds_per_step: Option<f64>) -> Self {
         Self {
             session,
             since: session.steps.iter().find_map(|step| step.time),
@@ -30,7 +30,7 @@ impl<'a> Clock<'a> {
     }
 
     /// Returns the minutes between a call and the one before; none before the first.
-    pub(in crate::engine) fn idle(&self, step: usize) -> f64 {
+    pub(super) fn idle(&self, step: usize) -> f64 {
         let before = step
             .checked_sub(1)
             .map_or(self.at(step), |before| self.at(before));
@@ -38,12 +38,12 @@ impl<'a> Clock<'a> {
     }
 
     /// Returns the start of the session: the first recorded time.
-    pub(in crate::engine) fn since(&self) -> Option<Millis> {
+    pub(super) fn since(&self) -> Option<Millis> {
         self.since
     }
 
     /// Returns the seconds at a call; after the last call, those of the last.
-    pub(in crate::engine) fn at(&self, step: usize) -> f64 {
+    pub(super) fn at(&self, step: usize) -> f64 {
         let seconds = self.seconds.get_or_init(|| self.seconds());
         let found = seconds.get(step).or(seconds.last());
         found.copied().unwrap_or(0.0)

@@ -78,7 +78,7 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
     };
     outcome.stop_at(working.tokens(), budget);
     outcome.compactions = outcome.events.len();
-    outcome.seen = recorder.finish();
+    outcome.received = recorder.finish();
     outcome.context = working.context;
     outcome
 }

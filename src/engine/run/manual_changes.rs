@@ -9,9 +9,9 @@ use crate::session::Body;
 #[derive(Debug, Default)]
 pub(super) struct Leftover {
     /// Indices of dropped entries, ascending.
-    pub(in crate::engine) gone: Vec<usize>,
+    pub(super) gone: Vec<usize>,
     /// Entries that lose calls or results but remain, with the state of their parts.
-    pub(in crate::engine) edits: Vec<(usize, PartStatuses)>,
+    pub(super) edits: Vec<(usize, PartStatuses)>,
 }
 
 /// The reason why a message is not cleared.
@@ -90,7 +90,7 @@ fn without(
 ///
 /// # Errors
 /// The reason why it is not cleared.
-pub(in crate::engine) fn cleared(
+pub(super) fn cleared(
     case: &Case,
     context: &Context,
     entry: &Entry,

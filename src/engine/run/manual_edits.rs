@@ -47,7 +47,7 @@ impl Run<'_> {
     }
 
     /// Records pinned messages among those that a named action changed.
-    pub(in crate::engine) fn note_pins(&mut self, stage: usize, messages: &[Range<u32>]) {
+    pub(super) fn note_pins(&mut self, stage: usize, messages: &[Range<u32>]) {
         let pins = self.case.pins();
         if pins.is_empty() {
             return;

@@ -80,33 +80,33 @@ enum Phase {
 /// A policy being played.
 #[derive(Debug)]
 pub struct Run<'a> {
-    pub(super) case: &'a Case,
-    pub(super) triggers: Triggers<'a>,
+    case: &'a Case,
+    triggers: Triggers<'a>,
     schedule: Schedule,
     until: Option<usize>,
     output_reserve: Tokens,
     /// The output reserve as an expression, if it may change from call to call.
     reserve: Option<Expr>,
-    pub(super) working: Working<'a>,
+    working: Working<'a>,
     /// The context kept for later calls, if the next call receives another one.
-    pub(super) store: Option<Box<Working<'a>>>,
+    store: Option<Box<Working<'a>>>,
     /// A view that may be reused.
-    pub(super) view: Option<View<'a>>,
+    view: Option<View<'a>>,
     /// The context of the rejected call, if that is not the kept one.
     rejected_view: Option<Box<Working<'a>>>,
-    pub(super) step: usize,
+    step: usize,
     phase: Phase,
     /// The action that waits for an answer, with its request.
-    pub(super) waiting: Option<Waiting>,
-    pub(super) named: Named,
-    pub(super) clock: Clock<'a>,
+    waiting: Option<Waiting>,
+    named: Named,
+    clock: Clock<'a>,
     model_window: Option<&'static NamedWindow>,
     /// Number of times this call was rejected.
     rejected: u8,
     /// Tokens of these tries.
     tokens_refused: Tokens,
     /// The prompt of the last call.
-    pub(super) prefix: Prefix<'a>,
+    prefix: Prefix<'a>,
     /// Records the content that calls receive.
     recorder: Recorder,
     /// The provider error that stages respond to, if the user placed one.
@@ -114,7 +114,7 @@ pub struct Run<'a> {
     /// Whether this call's error was returned already.
     has_failed: bool,
     /// Whether a stage has changed the context since the last try of a call.
-    pub(super) acted: bool,
+    acted: bool,
     /// Whether the restart before this call was processed.
     resumed: bool,
     /// Index of the first call at which stages may act.
@@ -123,16 +123,16 @@ pub struct Run<'a> {
     failures: Vec<Failure>,
     /// Pinned messages that a real system removed or changed.
     unpinned: Option<Unpinned>,
-    pub(super) outcome: Outcome,
+    outcome: Outcome,
 }
 
 /// An action that waits for an answer, with the index of its stage.
 #[derive(Debug)]
-pub(super) enum Waiting {
+enum Waiting {
     /// An action of the engine's own vocabulary.
-    PendingEdit(usize, PendingEdit, Request),
+    Edit(usize, PendingEdit, Request),
     /// A named action.
-    Named(usize, PendingAction, Request),
+    Action(usize, PendingAction, Request),
 }
 
 /// Maximum number of tries of one call.
@@ -275,9 +275,7 @@ impl<'a> Run<'a> {
     /// Continues until an answer is needed or the run is finished.
     pub fn poll(&mut self) -> Poll {
         loop {
-            if let Some(Waiting::PendingEdit(.., request) | Waiting::Named(.., request)) =
-                &self.waiting
-            {
+            if let Some(Waiting::Edit(.., request) | Waiting::Action(.., request)) = &self.waiting {
                 return Poll::Wants(request.clone());
             }
             match self.phase {
@@ -294,14 +292,14 @@ impl<'a> Run<'a> {
     /// without a request.
     pub fn provide(&mut self, reply: Reply) -> Option<String> {
         let waiting = self.waiting.take()?;
-        let (Waiting::PendingEdit(.., request) | Waiting::Named(.., request)) = &waiting;
+        let (Waiting::Edit(.., request) | Waiting::Action(.., request)) = &waiting;
         self.outcome.summaries.requests += 1;
         self.outcome.summaries.sent += request.input;
         match waiting {
-            Waiting::Named(stage, pending, request) => {
+            Waiting::Action(stage, pending, request) => {
                 self.continue_with_answer(stage, pending, &request, reply)
             }
-            Waiting::PendingEdit(stage, pending, request) => {
+            Waiting::Edit(stage, pending, request) => {
                 match plan::fulfil(self.case, &self.working.meter, pending, &request, reply) {
                     Ok((edit, received)) => {
                         self.outcome.summaries.received += received;
@@ -318,7 +316,7 @@ impl<'a> Run<'a> {
     }
 
     /// Records why a stage did nothing; the run reports the reason of the highest priority.
-    pub(super) fn idle(&mut self, why: Idle) {
+    fn idle(&mut self, why: Idle) {
         self.outcome.idle = self.outcome.idle.max(Some(why));
     }
 
@@ -360,7 +358,7 @@ impl<'a> Run<'a> {
             }
             Plan::Asks(request, pending) => {
                 self.tried(idx);
-                self.waiting = Some(Waiting::PendingEdit(idx, pending, request));
+                self.waiting = Some(Waiting::Edit(idx, pending, request));
             }
         }
     }
@@ -373,7 +371,7 @@ impl<'a> Run<'a> {
     }
 
     /// Returns the provider error that a stage responds to.
-    pub(super) fn error_for(&self, stage: usize) -> Option<&'a Arc<str>> {
+    fn error_for(&self, stage: usize) -> Option<&'a Arc<str>> {
         let answers = self.triggers.stage(stage).at == Hook::OverflowError;
         self.error.filter(|_| answers)
     }
@@ -386,7 +384,7 @@ impl<'a> Run<'a> {
 
     /// Returns whether a stage fires. `force` ignores triggers and cooldowns up to the first compaction, but not a
     /// disabled stage.
-    pub(super) fn fires(&mut self, idx: usize) -> bool {
+    fn fires(&mut self, idx: usize) -> bool {
         if self.step < self.acts_from {
             return false;
         }
@@ -401,7 +399,7 @@ impl<'a> Run<'a> {
         fires.map_err(|why| self.idle(why)).is_ok()
     }
 
-    pub(super) fn budget(&self) -> Budget {
+    fn budget(&self) -> Budget {
         Budget {
             window: self.case.windows.at(self.step),
             output_reserve: self.output_reserve,

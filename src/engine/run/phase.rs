@@ -68,7 +68,7 @@ impl Run<'_> {
     }
 
     /// Returns the call within its turn, from 0.
-    pub(in crate::engine) fn call_in_turn(&self) -> u32 {
+    pub(super) fn call_in_turn(&self) -> u32 {
         let calls = &self.case.index.call_in_turn;
         calls.get(self.step).copied().unwrap_or(0)
     }
@@ -106,7 +106,7 @@ impl Run<'_> {
         }
     }
 
-    pub(in crate::engine) fn turn(&self, step: usize) -> Option<u32> {
+    pub(super) fn turn(&self, step: usize) -> Option<u32> {
         self.case.session.steps.get(step).map(|s| s.turn)
     }
 

@@ -40,7 +40,7 @@ pub(super) struct PendingEdit {
 
 /// A change of the context.
 #[derive(Debug)]
-pub(in crate::engine) enum Edit {
+pub(super) enum Edit {
     /// Clears tool results.
     Clear { which: Which, marker: Arc<str> },
     /// Replaces live tool results, by their positions, with shorter texts.
@@ -54,7 +54,7 @@ pub(in crate::engine) enum Edit {
 }
 
 /// Returns the current plan of a stage.
-pub(in crate::engine) fn plan(
+pub(super) fn plan(
     case: &Case,
     working: &Working<'_>,
     stage: &Stage,
@@ -274,7 +274,7 @@ fn judged(
 
 impl Edit {
     /// Returns the messages that it changes, as ascending ranges, without those that an earlier event removed.
-    pub(in crate::engine) fn messages(&self, working: &Working<'_>) -> Vec<Range<usize>> {
+    pub(super) fn messages(&self, working: &Working<'_>) -> Vec<Range<usize>> {
         match self {
             Self::Clear { which, .. } => widen(&which.messages(&working.live)),
             Self::Shorten(shortened) => {
@@ -295,7 +295,7 @@ impl Edit {
     }
 
     /// Applies it as the event of this index.
-    pub(in crate::engine) fn apply(self, working: &mut Working<'_>, event: u32) {
+    pub(super) fn apply(self, working: &mut Working<'_>, event: u32) {
         match self {
             Self::Clear { which, marker } => working.clear(&which, &marker, event),
             Self::Shorten(shortened) => {

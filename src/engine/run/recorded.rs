@@ -53,7 +53,7 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
         outcome.tokens_rejected += sample.rejected;
         outcome.samples.push(sample);
     }
-    outcome.seen = recorder.finish();
+    outcome.received = recorder.finish();
     // No call received the result of these.
     for compaction in compactions.take_while(|_| until.is_none()) {
         let (event, _) = compact(case, &mut working, last, compaction, begun);
@@ -142,11 +142,7 @@ fn sample(working: &Working<'_>, step_idx: usize, step: &Step, budget: Budget) -
 }
 
 /// Returns the recorded context before the call with this index, or at the session's end.
-pub(in crate::engine) fn working<'a>(
-    case: &'a Case,
-    meter: &Meter,
-    until: Option<usize>,
-) -> Working<'a> {
+pub(super) fn working<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) -> Working<'a> {
     let session = &case.session;
     let end = until
         .and_then(|step| session.steps.get(step))
@@ -166,7 +162,7 @@ pub(in crate::engine) fn working<'a>(
 }
 
 /// Returns the tokens that the file does not record for the call with this index, or for the call after the last.
-pub(in crate::engine) fn overhead(case: &Case, until: Option<usize>) -> Tokens {
+pub(super) fn overhead(case: &Case, until: Option<usize>) -> Tokens {
     let ledger = &case.ledger;
     until.map_or_else(|| ledger.overhead_next(), |step| ledger.overhead_at(step))
 }
@@ -179,11 +175,7 @@ pub(super) fn call_before(case: &Case, until: Option<usize>) -> Option<usize> {
 
 /// Returns the recorded context without the messages added for the call with this index, or at the session's end. It is
 /// the last call's context with its answer, or the result of a later compaction.
-pub(in crate::engine) fn before<'a>(
-    case: &'a Case,
-    meter: &Meter,
-    until: Option<usize>,
-) -> Working<'a> {
+pub(super) fn before<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) -> Working<'a> {
     let Some(last) = call_before(case, until) else {
         return Working::new(case, meter);
     };

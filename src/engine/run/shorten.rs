@@ -13,17 +13,17 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(super) struct Shortened {
     /// Positions among the live results, each with its text.
-    pub(in crate::engine) results: Vec<(usize, Arc<str>)>,
+    pub(super) results: Vec<(usize, Arc<str>)>,
     /// Files with the full results.
-    pub(in crate::engine) files: Vec<NewFile>,
+    pub(super) files: Vec<NewFile>,
     /// Previous weight on the policy's own meter.
-    pub(in crate::engine) gone: Tokens,
+    pub(super) gone: Tokens,
     /// Weight of the shorter texts on that meter.
-    pub(in crate::engine) left: Tokens,
+    pub(super) left: Tokens,
 }
 
 /// Returns the results of a cut for the live results at these positions, without unchanged ones.
-pub(in crate::engine) fn shorten(
+pub(super) fn shorten(
     case: &Case,
     working: &Working<'_>,
     (stage, cut): (&Stage, &Cut),

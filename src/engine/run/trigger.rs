@@ -24,7 +24,7 @@ pub(super) struct Triggers<'a> {
     pub(super) wants_idle: bool,
     /// Whether no expression of the policy needs more than is measured when a stage acts.
     pub(super) are_settled: bool,
-    pub(in crate::engine) moment: Moment,
+    pub(super) moment: Moment,
 }
 
 /// A stage with its expressions bound to the run's knobs.
@@ -45,7 +45,7 @@ struct BoundStage<'a> {
 }
 
 impl<'a> Triggers<'a> {
-    pub(in crate::engine) fn new(case: &Case, policy: &'a Policy, knobs: &KnobValues) -> Self {
+    pub(super) fn new(case: &Case, policy: &'a Policy, knobs: &KnobValues) -> Self {
         let names = policy.bindings(knobs);
         let bind = |stage: &'a Stage| {
             let mut bound = stage.bind(&names);
@@ -93,17 +93,17 @@ impl<'a> Triggers<'a> {
         }
     }
 
-    pub(in crate::engine) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.stages.len()
     }
 
     /// Returns the stage as the policy defines it.
-    pub(in crate::engine) fn stage(&self, idx: usize) -> &'a Stage {
+    pub(super) fn stage(&self, idx: usize) -> &'a Stage {
         self.stages[idx].stage
     }
 
     /// Returns the stage with its names bound.
-    pub(in crate::engine) fn bound(&self, idx: usize) -> &Stage {
+    pub(super) fn bound(&self, idx: usize) -> &Stage {
         &self.stages[idx].bound
     }
 
@@ -148,7 +148,7 @@ impl<'a> Triggers<'a> {
     }
 
     /// Returns the fill that the policy believes, if the preset defines it.
-    pub(in crate::engine) fn believed(
+    pub(super) fn believed(
         &mut self,
         step: usize,
         working: &Working<'_>,
@@ -161,12 +161,7 @@ impl<'a> Triggers<'a> {
     }
 
     /// Updates the measurements.
-    pub(in crate::engine) fn measure(
-        &mut self,
-        step: usize,
-        working: &Working<'_>,
-        budget: Budget,
-    ) {
+    pub(super) fn measure(&mut self, step: usize, working: &Working<'_>, budget: Budget) {
         let turn = working.turn(step);
         let values = [
             (Quantity::Used, working.metered().as_f64()),
@@ -189,7 +184,7 @@ impl<'a> Triggers<'a> {
     }
 
     /// Records the weights of the store on the policy's own meter before and after a stage changed it.
-    pub(in crate::engine) fn took(&mut self, before: f64, now: f64) {
+    pub(super) fn took(&mut self, before: f64, now: f64) {
         self.taken += before - now;
         for quantity in [Quantity::LastInput, Quantity::LastTotal] {
             let reported = self.moment.quantities[quantity as usize];
@@ -203,18 +198,18 @@ impl<'a> Triggers<'a> {
     }
 
     /// Records an attempt of a stage: its cooldown starts, whether the attempt succeeds or not.
-    pub(in crate::engine) fn tried(&mut self, idx: usize, step: usize) {
+    pub(super) fn tried(&mut self, idx: usize, step: usize) {
         self.stages[idx].last_tried = Some(step);
     }
 
     /// Records that a stage acted.
-    pub(in crate::engine) fn fired(&mut self, idx: usize, step: usize) {
+    pub(super) fn fired(&mut self, idx: usize, step: usize) {
         self.stages[idx].last_fired = Some(step);
         self.moment.fired[idx] = true;
     }
 
     /// Returns the trigger as written with the values of its terms.
-    pub(in crate::engine) fn cause(&self, idx: usize) -> Cause {
+    pub(super) fn cause(&self, idx: usize) -> Cause {
         let stage = &self.stages[idx];
         let value = |(term, expr): &(String, Expr)| (term.clone(), expr.value(&self.moment));
         Cause {

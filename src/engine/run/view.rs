@@ -19,13 +19,13 @@ use crate::engine::policy::stages::Mutates;
 
 /// A view that may be reused.
 #[derive(Debug)]
-pub(in crate::engine) struct View<'a> {
+pub(super) struct View<'a> {
     /// The stage that builds it.
     stage: usize,
     /// The context of the last call; none while a call uses it.
     working: Option<Box<Working<'a>>>,
     /// The action and event that it was built from, while a call uses it.
-    seen: Option<(PendingAction, ChangeSource)>,
+    built_from: Option<(PendingAction, ChangeSource)>,
     /// Whether it was rebuilt for the current call.
     is_new: bool,
     /// The length of the conversation when it was built.
@@ -111,7 +111,7 @@ impl<'a> Run<'a> {
         view.add(context_change, gone, new);
         view.given = std::mem::take(given);
         view.mark = pending.before.mark();
-        view.seen = Some((pending.clone(), change));
+        view.built_from = Some((pending.clone(), change));
         view.is_new = false;
         Some(view.context_change.clone())
     }
@@ -137,7 +137,7 @@ impl<'a> Run<'a> {
         let view = View {
             stage,
             working: None,
-            seen: Some((pending.clone(), change)),
+            built_from: Some((pending.clone(), change)),
             is_new: true,
             mark: pending.before.mark(),
             store: store.extent(),
@@ -152,19 +152,19 @@ impl<'a> Run<'a> {
     }
 
     /// Rebuilds the view of a call before it is used otherwise.
-    pub(in crate::engine) fn settle(&mut self) {
-        let Some(view) = self.view.take_if(|view| view.seen.is_some()) else {
+    pub(super) fn settle(&mut self) {
+        let Some(view) = self.view.take_if(|view| view.built_from.is_some()) else {
             return;
         };
-        let (Some((pending, change)), Some(store)) = (view.seen, &self.store) else {
+        let (Some((pending, change)), Some(store)) = (view.built_from, &self.store) else {
             return;
         };
         if !view.is_new {
-            let changed = std::mem::take(&mut self.working.changed);
+            let first_changed = self.working.first_changed;
             self.working = (**store).clone();
             self.put(&pending, &After::Edits(view.edits), change);
             // The content is unchanged, so its common prefix with the last prompt is unchanged too.
-            self.working.changed = changed;
+            self.working.first_changed = first_changed;
         }
     }
 
@@ -173,14 +173,14 @@ impl<'a> Run<'a> {
         let Some(store) = self.store.take() else {
             return;
         };
-        let seen = std::mem::replace(&mut self.working, *store);
+        let view_working = std::mem::replace(&mut self.working, *store);
         if let Some(view) = &mut self.view
-            && view.seen.take().is_some()
+            && view.built_from.take().is_some()
         {
-            view.working = Some(Box::new(seen));
+            view.working = Some(Box::new(view_working));
             self.prefix.last = LastPrompt::View;
         } else {
-            self.prefix.last = LastPrompt::Old(Box::new(seen));
+            self.prefix.last = LastPrompt::Old(Box::new(view_working));
         }
     }
 }
@@ -237,7 +237,7 @@ impl Extent {
 
 impl<'a> View<'a> {
     /// Returns the context of the last call, if no call uses it now.
-    pub(in crate::engine) fn kept(&self) -> Option<&Working<'a>> {
+    pub(super) fn kept(&self) -> Option<&Working<'a>> {
         self.working.as_deref()
     }
 

@@ -35,7 +35,7 @@ impl Working<'_> {
     pub(in crate::engine) fn amend(&mut self, amended: Vec<(usize, PartStatuses)>) {
         self.shown.forget_from(0);
         for (idx, parts) in amended {
-            self.changed.edit(idx);
+            self.change_from(idx);
             let before = &self.context.entries[idx];
             let Some(message) = before.message() else {
                 continue;

@@ -55,7 +55,6 @@ impl Working<'_> {
         self.mark(marker, Left::Nothing, event);
         self.shown.forget_from(0);
         let results = which.take_out(&mut self.live);
-        self.changed.reserve(results.len());
         let mut idx = 0;
         for of_message in results.chunk_by(|a, b| a.message == b.message) {
             if let Some(found) = self.find(of_message[0].message, idx) {
@@ -132,7 +131,7 @@ impl Working<'_> {
     /// Replaces these results of one message, which is this entry, by the newest marker. Parts of a cleared result (an
     /// image inside it) are removed too.
     fn put_marker(&mut self, entry: usize, results: &[LiveResult], left: Left) {
-        self.changed.edit(entry);
+        self.change_from(entry);
         if let EntryBody::Original(message) = self.context.entries[entry].body {
             let parts = self.case.index.parts(message as usize);
             // Usually the message consists of that result only.

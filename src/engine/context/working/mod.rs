@@ -1,11 +1,9 @@
 //! The context during a run, with running sums, so that the cost of a call depends on the new content only.
 
 mod amend;
-mod changed;
 mod clear;
 mod live;
 
-pub(in crate::engine) use changed::Changed;
 pub(in crate::engine) use clear::Which;
 pub(in crate::engine) use live::{Live, LiveResult};
 
@@ -41,8 +39,9 @@ pub(in crate::engine) struct Working<'a> {
     pub(in crate::engine) next_id: u32,
     /// The context in the format of named actions, cached.
     pub(in crate::engine) shown: Shown,
-    /// Differences from the context of the last call.
-    pub(in crate::engine) changed: Changed,
+    /// The first entry that differs from the context of the last call; `usize::MAX` if none. Appended entries are not
+    /// differences.
+    pub(in crate::engine) first_changed: usize,
 }
 
 impl<'a> Working<'a> {
@@ -58,7 +57,7 @@ impl<'a> Working<'a> {
             live: Live::default(),
             next_id: case.session.messages.len() as u32,
             shown: Shown::default(),
-            changed: Changed::default(),
+            first_changed: usize::MAX,
         };
         working.context.entries.reserve(case.session.messages.len());
         working.set_overhead(case.ledger.overhead);
@@ -107,10 +106,15 @@ impl<'a> Working<'a> {
         self.meter.tokens(self.sums.metered + self.metered_overhead)
     }
 
+    /// Records that entries from this one on differ from the context of the last call.
+    pub(in crate::engine) fn change_from(&mut self, entry: usize) {
+        self.first_changed = self.first_changed.min(entry);
+    }
+
     /// Returns the leading entries that the last call received unchanged.
     pub(in crate::engine) fn unchanged(&self) -> &[Entry] {
         let entries = &self.context.entries;
-        &entries[..self.changed.first().min(entries.len())]
+        &entries[..self.first_changed.min(entries.len())]
     }
 
     /// Returns the true tokens before an entry.
@@ -257,7 +261,7 @@ impl<'a> Working<'a> {
             is_kept || text.as_ref().is_some_and(|text| is.says(text))
         };
         let as_they_were = were.iter().zip(&tail).take_while(is_as_it_was).count();
-        self.changed.move_from(first + as_they_were);
+        self.change_from(first + as_they_were);
         for mut entry in tail {
             if diff.touches(entry.id) {
                 self.weigh(&mut entry);
@@ -319,8 +323,7 @@ impl<'a> Working<'a> {
         } = taken;
         self.live.retain_mut(|r| !holds(&covers, r.message));
         self.shown.forget_from(0);
-        self.changed
-            .move_from(taken.first().copied().unwrap_or(usize::MAX));
+        self.change_from(taken.first().copied().unwrap_or(usize::MAX));
         let mut entries = std::mem::take(&mut self.context.entries);
         for idx in &taken {
             self.sums

@@ -6,7 +6,7 @@
 mod clear;
 mod cut;
 mod drop;
-pub(super) mod hook;
+pub(in crate::engine) mod hook;
 mod log;
 mod named;
 mod summarize;
@@ -116,13 +116,13 @@ impl Results {
     };
 
     /// Returns whether the filter accepts every result.
-    pub(super) fn are_all(&self) -> bool {
+    pub(in crate::engine) fn are_all(&self) -> bool {
         self.only.is_empty() && self.except.is_empty() && !self.repeated
     }
 
     /// Returns whether the filter accepts results of a tool. A name that ends in `*` matches every tool with that
     /// prefix.
-    pub(super) fn are_of(&self, tool: &str) -> bool {
+    pub(in crate::engine) fn are_of(&self, tool: &str) -> bool {
         let is_it = |name: &String| match name.strip_suffix('*') {
             Some(start) => tool.starts_with(start),
             None => name == tool,
@@ -243,7 +243,7 @@ impl Action {
     }
 
     /// Returns the real system that the action belongs to, by the name before the dot.
-    pub(super) fn system(&self) -> Option<&'static str> {
+    pub(in crate::engine) fn system(&self) -> Option<&'static str> {
         match self {
             Self::Named(named) => named.spec.name.split('.').next(),
             _ => None,
@@ -253,7 +253,7 @@ impl Action {
 
 impl Stage {
     /// Replaces names by their expressions.
-    pub(super) fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
+    pub(in crate::engine) fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
         let bind = |expr: &Expr| expr.bind(names);
         let keep = self.take.keep.iter().map(|keep| match keep {
             Keep::System => Keep::System,
@@ -302,7 +302,7 @@ impl Stage {
 
 impl Stage {
     /// Returns whether its content, effect, savings, cooldown and wait do not depend on measurements. Its trigger may.
-    pub(super) fn is_settled(&self) -> bool {
+    pub(in crate::engine) fn is_settled(&self) -> bool {
         let is_constant = |expr: &Expr| expr.constant_value().is_some();
         let takes = self.take.keep.iter().filter_map(Keep::number);
         let saves = self.guard.min_saved.iter().chain([&self.guard.cooldown]);
@@ -318,11 +318,11 @@ impl Stage {
 
 /// A written message that replaces others.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Replacement {
+pub(in crate::engine) struct Replacement {
     /// Role of the author.
-    pub(super) role: Role,
+    pub(in crate::engine) role: Role,
     /// Its text.
-    pub(super) text: Arc<str>,
+    pub(in crate::engine) text: Arc<str>,
 }
 
 /// Fills the placeholders of a template.

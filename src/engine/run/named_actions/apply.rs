@@ -71,7 +71,7 @@ impl Run<'_> {
 
     /// Applies results of background actions that are ready. Each changes the messages that the action received; newer
     /// messages follow behind.
-    pub(in crate::engine) fn apply_delayed(&mut self) {
+    pub(in crate::engine::run) fn apply_delayed(&mut self) {
         if self.named.delayed.is_empty() {
             return;
         }
@@ -196,8 +196,9 @@ impl Run<'_> {
         };
         let is_edited = done.messages.is_none() && !done.edits.is_empty();
         let stand_in = is_edited.then(|| self.stand_in(pending)).flatten();
-        let seen = (pending, stand_in.as_ref());
-        if is_edited && let Some(again) = self.reuse_view(stage, seen, &mut done.edits, change) {
+        let received = (pending, stand_in.as_ref());
+        if is_edited && let Some(again) = self.reuse_view(stage, received, &mut done.edits, change)
+        {
             return Some(again);
         }
         let given = done.edits.clone();
@@ -219,7 +220,7 @@ impl Run<'_> {
     }
 
     /// Replaces the entries that an action received by those that it left.
-    pub(in crate::engine) fn put(
+    pub(in crate::engine::run) fn put(
         &mut self,
         pending: &PendingAction,
         after: &After,

@@ -1,7 +1,7 @@
 //! Runs named actions: builds their input and issues their requests.
 
 mod apply;
-pub(in crate::engine) mod state;
+pub(super) mod state;
 
 use super::{Run, Waiting};
 use crate::chat::{Ask, Block, ChatMessage, Dialogue, Heard, Wants};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 impl Run<'_> {
     /// Runs the named action of a stage on the entries from `first` on. Its requests wait for an answer.
-    pub(in crate::engine) fn start_action(&mut self, stage: usize, first: usize) {
+    pub(super) fn start_action(&mut self, stage: usize, first: usize) {
         let Action::Named(named) = &self.triggers.bound(stage).action else {
             return;
         };
@@ -86,7 +86,7 @@ impl Run<'_> {
                 let usual = usual.map(|tokens| Tokens(tokens.max(1.0) as u64));
                 let mut request = self.request(stage, &pending, &ask, usual);
                 request.input += unsent;
-                self.waiting = Some(Waiting::Named(stage, pending, request));
+                self.waiting = Some(Waiting::Action(stage, pending, request));
             }
         }
     }
@@ -163,27 +163,27 @@ impl Run<'_> {
         ask: &Ask,
         usual: Option<Tokens>,
     ) -> Request {
-        let mut seen = contents(self.case, &ask.messages);
-        if seen.messages.is_empty() {
+        let mut asked = contents(self.case, &ask.messages);
+        if asked.messages.is_empty() {
             // If it renders the conversation itself, the request covers the messages that it received.
-            let said: Vec<_> = pending
+            let conversation: Vec<_> = pending
                 .before
                 .iter()
                 .filter(|m| !m.is("system"))
                 .cloned()
                 .collect();
-            seen.messages = contents(self.case, &said).messages;
-            seen.texts.clear();
+            asked.messages = contents(self.case, &conversation).messages;
+            asked.texts.clear();
         }
-        let covers = widen(&seen.messages);
+        let covers = widen(&asked.messages);
         let max_tokens = Tokens(ask.max_tokens.unwrap_or(USUAL_ANSWER).max(1));
         Request {
             step: self.step,
             stage: self.triggers.stage(stage).id.clone(),
             messages: covers.clone(),
             covers,
-            written: seen.texts,
-            input: seen.tokens,
+            written: asked.texts,
+            input: asked.tokens,
             prefix: String::new(),
             max_tokens,
             predicted: usual.unwrap_or(max_tokens).min(max_tokens),
