@@ -183,7 +183,7 @@ impl Working<'_> {
             gone: touched
                 .gone
                 .into_iter()
-                .map(|(_, differences)| differences)
+                .map(|(_, in_edits)| in_edits)
                 .collect(),
             rewrote_text: !touched.rewritten.is_empty(),
         }

@@ -101,7 +101,7 @@ impl<'a> Run<'a> {
             LastPrompt::Working => self.prefix.last = LastPrompt::Store,
             LastPrompt::Store | LastPrompt::Old(_) => {}
         }
-        working.continue_action(&self.working, &mut view.store);
+        working.append_from(&self.working, &mut view.store);
         let EditResult {
             context_change,
             gone,
@@ -197,7 +197,7 @@ impl Working<'_> {
     }
 
     /// Adds the new content of the store to this view.
-    fn continue_action(&mut self, store: &Self, extent: &mut Extent) {
+    fn append_from(&mut self, store: &Self, extent: &mut Extent) {
         let known = extent.n_markers + extent.markers.len();
         for marker in &store.context.markers[known..] {
             extent.markers.push(self.context.markers.len() as u32);
