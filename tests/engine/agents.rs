@@ -127,7 +127,7 @@ impl Looks {
     }
 
     /// Returns its value in a run without compactions.
-    fn seen(self, case: &Case, outcome: &Outcome) -> u64 {
+    fn count(self, case: &Case, outcome: &Outcome) -> u64 {
         let sample = |step: usize| outcome.samples[step].metered.0;
         match self {
             Self::Used => sample(4),
@@ -188,14 +188,14 @@ fn knobs(policy: &Policy, model: &Model) -> KnobValues {
 }
 
 /// Plays a preset up to the check of its trigger, with this count at that point.
-fn events(name: &str, looks: Looks, model: &Model, seen: u64) -> Vec<Event> {
+fn events(name: &str, looks: Looks, model: &Model, count: u64) -> Vec<Event> {
     let policy = policy(name);
     let unit = if name == "cline" { 3 } else { 4 };
     let values = knobs(&policy, model);
     let until = Some(looks.step());
     let empty = case(&session(unit, 0), 1_000_000_000);
     let nothing = simulate(&empty, &policy, &values, until);
-    let more = seen - looks.seen(&empty, &nothing);
+    let more = count - looks.count(&empty, &nothing);
     let talk = session(unit, more);
     simulate(&case(&talk, model.window), &policy, &values, until).events
 }
@@ -217,8 +217,8 @@ fn every_agent_acts_exactly_at_its_trigger() {
             let found = events(name, looks, model, at);
             let event = found.iter().filter(planned).find(acts);
             let event = event.unwrap_or_else(|| panic!("{place}: {found:?}"));
-            let seen = event.cause.value(looks.term());
-            assert_eq!(seen, Some(at as f64), "{place}: {:?}", event.cause);
+            let count = event.cause.value(looks.term());
+            assert_eq!(count, Some(at as f64), "{place}: {:?}", event.cause);
         }
     }
 }
@@ -280,8 +280,8 @@ fn codex_keeps_user_messages_and_puts_the_summary_after_them() {
         .iter()
         .filter_map(plimsoll::engine::Entry::message)
         .collect();
-    let said = |m: &u32| case.session.messages[*m as usize].role;
-    let roles: Vec<_> = kept.iter().map(said).collect();
+    let role = |m: &u32| case.session.messages[*m as usize].role;
+    let roles: Vec<_> = kept.iter().map(role).collect();
     assert!(
         roles.iter().all(|r| matches!(r, Role::System | Role::User)),
         "{roles:?}"

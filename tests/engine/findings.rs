@@ -77,9 +77,9 @@ fn a_constant_larger_than_the_window_is_reported() {
 #[test]
 fn an_estimate_that_undercounts_cjk_is_reported_with_the_reason() {
     let mut talk = Talk::new();
-    let said = "\u{4e0a}\u{4e0b}\u{6587}\u{7ba1}\u{7406}\u{7cfb}\u{7edf}".repeat(1_500);
+    let words = "\u{4e0a}\u{4e0b}\u{6587}\u{7ba1}\u{7406}\u{7cfb}\u{7edf}".repeat(1_500);
     for _ in 0..3 {
-        talk.message(Role::User, vec![text(&said)]);
+        talk.message(Role::User, vec![text(&words)]);
         talk.message(Role::Assistant, vec![text("\u{597d}")]);
     }
     let case = case(&talk, 200_000);

@@ -371,9 +371,12 @@ fn the_breakdown_lists_the_kinds_that_fill_the_context() {
     let case = case(&talk, 200_000);
     let really = recorded(&case, RESERVE, None);
     let facts = Facts::new(&case, &really, (RESERVE, TRIGGER), None);
-    let said: String = card(&facts)
+    let card_text: String = card(&facts)
         .iter()
         .map(|clause| clause.text.as_str())
         .collect();
-    assert!(said.contains("are the 10 most-carried messages."), "{said}");
+    assert!(
+        card_text.contains("are the 10 most-carried messages."),
+        "{card_text}"
+    );
 }

@@ -220,22 +220,22 @@ fn is_done_or_said(case: &Case, outcome: &Outcome, ours: bool) -> Result<(), Str
         let mut entries = outcome.context.entries.iter();
         entries.find(|e| e.message() == Some(*message as u32))
     };
-    let said = |what: &str| outcome.warnings.iter().any(|w| w.contains(what));
+    let warned = |what: &str| outcome.warnings.iter().any(|w| w.contains(what));
     let is_said_by = |message: &&usize| **message < outcome.context.messages_end;
     for message in case.manual_edits.dropped.iter().filter(is_said_by) {
-        if entry(message).is_some() && !said("not dropped manually") {
+        if entry(message).is_some() && !warned("not dropped manually") {
             return Err(format!("message {message} is not dropped"));
         }
     }
     for message in case.manual_edits.cleared.iter().filter(is_said_by) {
         let is_as_it_was = entry(message).is_some_and(|e| matches!(e.body, EntryBody::Original(_)));
-        if is_as_it_was && !said("not cleared manually") {
+        if is_as_it_was && !warned("not cleared manually") {
             return Err(format!("message {message} is not cleared"));
         }
     }
     for message in case.manual_edits.pinned.iter().filter(is_said_by) {
         let is_as_it_was = entry(message).is_some_and(|e| matches!(e.body, EntryBody::Original(_)));
-        if !is_as_it_was && (ours || !said("does not support pins")) {
+        if !is_as_it_was && (ours || !warned("does not support pins")) {
             return Err(format!("message {message} is pinned and was touched"));
         }
     }

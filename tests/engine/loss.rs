@@ -35,7 +35,7 @@ fn tool(talk: &mut Talk, id: &str, arguments: &str, result: &str) {
 }
 
 /// Returns a session with instructions (0), a request (1), and a call whose result (3) is this text.
-fn told(result: &str) -> Talk {
+fn session_with(result: &str) -> Talk {
     let mut talk = Talk::new();
     talk.message(Role::User, vec![text("Please look.")]);
     tool(&mut talk, "a", "{}", result);
@@ -84,8 +84,8 @@ fn at_risk(case: &Case, outcome: &Outcome) -> AtRisk {
 fn faults(case: &Case, outcome: &Outcome) -> Vec<(usize, usize, String)> {
     let names = Names::new(&case.session);
     let found = references_at_risk(&names, case, outcome);
-    let said = |f: &Fault| (f.step, f.source, names.word(f.name).to_owned());
-    found.faults.iter().map(said).collect()
+    let described = |f: &Fault| (f.step, f.source, names.word(f.name).to_owned());
+    found.faults.iter().map(described).collect()
 }
 
 fn fault(step: usize, source: usize, word: &str) -> (usize, usize, String) {
@@ -95,7 +95,7 @@ fn fault(step: usize, source: usize, word: &str) -> (usize, usize, String) {
 #[test]
 fn a_name_used_after_its_only_copy_was_dropped_is_at_risk() {
     // Message 3 contains the name, 4 and 5 do not, 6 uses it at call 2 (index).
-    let mut talk = told("fn parse_amount stands in /home/dev/src/ledger/money.rs");
+    let mut talk = session_with("fn parse_amount stands in /home/dev/src/ledger/money.rs");
     idle(&mut talk, 1);
     says(&mut talk, "I change parse_amount now.");
     let case = case(&talk, 100_000);
@@ -126,7 +126,7 @@ fn a_name_used_after_its_only_copy_was_dropped_is_at_risk() {
 
 #[test]
 fn a_repeated_name_is_not_at_risk() {
-    let mut talk = told("parse_amount rounds down");
+    let mut talk = session_with("parse_amount rounds down");
     idle(&mut talk, 1);
     talk.message(Role::User, vec![text("What about parse_amount?")]);
     says(&mut talk, "parse_amount rounds down.");
@@ -137,7 +137,7 @@ fn a_repeated_name_is_not_at_risk() {
 
 #[test]
 fn a_missed_name_counts_as_read_again_for_forty_messages() {
-    let mut talk = told("parse_amount and round_half_even and post_entry");
+    let mut talk = session_with("parse_amount and round_half_even and post_entry");
     talk.message(Role::User, vec![text("Go on.")]); // 4
     says(&mut talk, "First parse_amount."); // 5, call 1
     idle(&mut talk, 19); // 6 to 43
@@ -152,7 +152,7 @@ fn a_missed_name_counts_as_read_again_for_forty_messages() {
 
 #[test]
 fn two_names_of_one_message_are_one_reference() {
-    let mut talk = told("parse_amount and round_half_even");
+    let mut talk = session_with("parse_amount and round_half_even");
     idle(&mut talk, 1);
     says(&mut talk, "round_half_even belongs into parse_amount.");
     let case = case(&talk, 100_000);
@@ -163,7 +163,7 @@ fn two_names_of_one_message_are_one_reference() {
 #[test]
 fn arguments_are_decoded() {
     // Undecoded, the tab before the name would be the letter t.
-    let mut talk = told("\tthis.agent = 1;");
+    let mut talk = session_with("\tthis.agent = 1;");
     idle(&mut talk, 1);
     tool(&mut talk, "b", r#"{"code":"\n\tthis.agent = 2;"}"#, "done");
     let case = case(&talk, 100_000);
@@ -173,7 +173,7 @@ fn arguments_are_decoded() {
 
 #[test]
 fn absolute_and_relative_paths_are_one_name() {
-    let mut talk = told("found in /home/dev/project/src/ledger/money.rs");
+    let mut talk = session_with("found in /home/dev/project/src/ledger/money.rs");
     idle(&mut talk, 1);
     tool(&mut talk, "b", r#"{"path":"src/ledger/money.rs"}"#, "empty");
     let case = case(&talk, 100_000);
@@ -183,7 +183,7 @@ fn absolute_and_relative_paths_are_one_name() {
 
 #[test]
 fn a_common_name_is_ignored() {
-    let mut talk = told("main_loop");
+    let mut talk = session_with("main_loop");
     for idx in 0..12 {
         tool(&mut talk, &format!("m{idx}"), "{}", "main_loop");
     }
@@ -194,7 +194,7 @@ fn a_common_name_is_ignored() {
 
 #[test]
 fn a_view_affects_only_its_call() {
-    let mut talk = told("parse_amount and round_half_even");
+    let mut talk = session_with("parse_amount and round_half_even");
     idle(&mut talk, 1);
     says(&mut talk, "parse_amount"); // call 2
     let view = stage(2, "do = { drop = {} }\nmutates = \"view\"");
@@ -219,7 +219,7 @@ impl Answer for Says {
 
 #[test]
 fn a_summary_keeps_names_and_a_predicted_one_gives_a_range() {
-    let mut talk = told("parse_amount stands beside round_half_even");
+    let mut talk = session_with("parse_amount stands beside round_half_even");
     idle(&mut talk, 1);
     says(&mut talk, "parse_amount"); // call 2
     talk.message(Role::User, vec![text("Go on.")]);
@@ -240,7 +240,7 @@ fn a_summary_keeps_names_and_a_predicted_one_gives_a_range() {
 
 #[test]
 fn the_remainder_of_a_result_keeps_names() {
-    let mut talk = told(&format!(
+    let mut talk = session_with(&format!(
         "parse_amount {}round_half_even",
         "line ".repeat(400)
     ));
@@ -257,7 +257,7 @@ const CODE: &str = "fn settle(entry: Entry) {\n    ledger.post(entry);\n    ledg
 
 /// Returns a session that reads a file (3) and edits it two calls later with this call (6).
 fn edited(arguments: &str) -> Case {
-    let mut talk = told(CODE);
+    let mut talk = session_with(CODE);
     idle(&mut talk, 1);
     tool(&mut talk, "edit", arguments, "ok");
     case(&talk, 100_000)
@@ -301,7 +301,7 @@ fn an_edit_of_unseen_lines_is_not_judged() {
 
 #[test]
 fn names_in_a_recorded_summary_are_not_at_risk() {
-    let mut talk = told("parse_amount beside round_half_even");
+    let mut talk = session_with("parse_amount beside round_half_even");
     idle(&mut talk, 1);
     says(&mut talk, "parse_amount"); // call 2
     talk.message(Role::User, vec![text("Go on.")]);
@@ -316,7 +316,7 @@ fn names_in_a_recorded_summary_are_not_at_risk() {
 #[test]
 fn reuse_distances_predict_the_risk_of_every_setting() {
     // parse_amount: last copy 3, used in 6. round_half_even: restated by the request in 7, used in 8.
-    let mut talk = told("parse_amount and round_half_even");
+    let mut talk = session_with("parse_amount and round_half_even");
     idle(&mut talk, 1);
     says(&mut talk, "parse_amount");
     talk.message(Role::User, vec![text("And round_half_even?")]);
@@ -350,8 +350,8 @@ fn kept() -> Arc<str> {
 
 fn of_context(case: &Case, outcome: &Outcome) -> Shown {
     let session = &case.session;
-    let gone = |m: &plimsoll::session::Message| vec![None; m.parts.len()];
-    let mut messages: Vec<_> = session.messages.iter().map(gone).collect();
+    let missing = |m: &plimsoll::session::Message| vec![None; m.parts.len()];
+    let mut messages: Vec<_> = session.messages.iter().map(missing).collect();
     let mut texts = Vec::new();
     for entry in &outcome.context.entries {
         match &entry.body {
@@ -389,27 +389,27 @@ fn sorted(messages: Vec<Vec<Option<Arc<str>>>>, mut texts: Vec<Arc<str>>) -> Sho
 }
 
 fn of_seen(case: &Case, outcome: &Outcome, step: usize) -> Shown {
-    let (session, seen) = (&case.session, &outcome.received);
+    let (session, received) = (&case.session, &outcome.received);
     let end = session.steps[step].context_end;
     let of = |(idx, m): (usize, &plimsoll::session::Message)| {
         let is_there = m.in_history && idx < end;
         vec![is_there.then(kept); m.parts.len()]
     };
     let mut messages: Vec<_> = session.messages.iter().enumerate().map(of).collect();
-    for change in seen.changes.iter().filter(|c| c.step as usize <= step) {
+    for change in received.changes.iter().filter(|c| c.step as usize <= step) {
         for message in change.messages.clone() {
             let parts = &mut messages[message as usize];
             match change.now {
                 Visibility::Whole => parts.fill(Some(kept())),
                 Visibility::Gone => parts.fill(None),
                 Visibility::Partly(first) => {
-                    let sights = seen.parts_from(first, parts.len());
-                    for (part, sight) in parts.iter_mut().zip(sights) {
+                    let states = received.parts_from(first, parts.len());
+                    for (part, sight) in parts.iter_mut().zip(states) {
                         *part = match sight {
                             PartVisibility::Kept => Some(kept()),
                             PartVisibility::Gone => None,
                             PartVisibility::Text(text) => {
-                                Some(Arc::clone(&seen.texts[*text as usize].text))
+                                Some(Arc::clone(&received.texts[*text as usize].text))
                             }
                         };
                     }
@@ -417,12 +417,16 @@ fn of_seen(case: &Case, outcome: &Outcome, step: usize) -> Shown {
             }
         }
     }
-    let mut is_there = vec![false; seen.texts.len()];
-    for change in seen.text_changes.iter().filter(|c| c.step as usize <= step) {
+    let mut is_there = vec![false; received.texts.len()];
+    for change in received
+        .text_changes
+        .iter()
+        .filter(|c| c.step as usize <= step)
+    {
         assert_ne!(is_there[change.text as usize], change.is_there, "no change");
         is_there[change.text as usize] = change.is_there;
     }
-    let texts = seen.texts.iter().zip(is_there).filter(|(_, is)| *is);
+    let texts = received.texts.iter().zip(is_there).filter(|(_, is)| *is);
     assert!(
         texts
             .clone()
@@ -484,20 +488,20 @@ fn an_instruction_is_missing_until_it_is_repeated() {
     idle(&mut talk, 1); // call 3
     let case = case(&talk, 100_000);
     let names = Names::new(&case.session);
-    let said: Vec<_> = names
+    let described: Vec<_> = names
         .instructions()
         .iter()
         .map(|i| (i.message, &*i.text))
         .collect();
     let again = (8, "Once more: Never push to main!");
-    assert_eq!(said, [(1, "Never push to main!"), again]);
-    let gone = |outcome: &Outcome| standing(&names, &case, outcome).remove(0).gone;
+    assert_eq!(described, [(1, "Never push to main!"), again]);
+    let missing = |outcome: &Outcome| standing(&names, &case, outcome).remove(0).gone;
     assert_eq!(
-        gone(&play(&case, &drop_at(1))),
+        missing(&play(&case, &drop_at(1))),
         [Range { start: 1, end: 3 }]
     );
-    assert!(gone(&play(&case, &drop_at(9))).is_empty());
-    assert!(gone(&recorded(&case, Tokens(0), None)).is_empty());
+    assert!(missing(&play(&case, &drop_at(9))).is_empty());
+    assert!(missing(&recorded(&case, Tokens(0), None)).is_empty());
 }
 
 #[test]
@@ -586,7 +590,7 @@ fn survival_is_compared_at_the_same_call_as_the_recorded_summary() {
 #[test]
 fn the_hindsight_optimum_clears_each_result_after_its_last_use() {
     let long = "line ".repeat(100);
-    let mut talk = told(&format!("parse_amount {long}")); // 3, call 0
+    let mut talk = session_with(&format!("parse_amount {long}")); // 3, call 0
     tool(&mut talk, "b", "{}", &long); // 4 and 5, call 1: never used
     says(&mut talk, "parse_amount"); // 6, call 2
     talk.message(Role::User, vec![text("Go on.")]); // 7

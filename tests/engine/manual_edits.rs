@@ -344,19 +344,28 @@ fn clearing_keeps_calls_and_encrypted_reasoning() {
     talk.message(Role::Assistant, vec![text("Two boats.")]);
     let case = case(&talk, 100_000).with_manual_edits(cleared(&[1, 2, 3, 4, 5]));
     let outcome = played(&case, "none", &[]);
-    let (put, gone) = (
+    let (cleared_part, removed) = (
         PartStatus::Cleared { marker: 0 },
         PartStatus::Removed { event: 0 },
     );
     let kept = PartStatus::Kept;
     assert_eq!(
         parts_of(&outcome, 1),
-        [put.clone(), gone.clone(), gone.clone()]
+        [cleared_part.clone(), removed.clone(), removed.clone()]
     );
-    assert_eq!(parts_of(&outcome, 2), [kept.clone(), put.clone(), kept]);
-    assert_eq!(parts_of(&outcome, 3), [put.clone(), gone.clone()]);
-    assert_eq!(parts_of(&outcome, 4), [gone.clone(), put.clone()]);
-    assert_eq!(parts_of(&outcome, 5), [put, gone]);
+    assert_eq!(
+        parts_of(&outcome, 2),
+        [kept.clone(), cleared_part.clone(), kept]
+    );
+    assert_eq!(
+        parts_of(&outcome, 3),
+        [cleared_part.clone(), removed.clone()]
+    );
+    assert_eq!(
+        parts_of(&outcome, 4),
+        [removed.clone(), cleared_part.clone()]
+    );
+    assert_eq!(parts_of(&outcome, 5), [cleared_part, removed]);
     let [event] = by_hand(&outcome)[..] else {
         panic!("{}", event_words(&outcome));
     };

@@ -328,7 +328,7 @@ fn same_at_each_call(one: &Policy, other: &Policy, window: u64) {
     talk.turn(4, 60).turn(2, 100).turn(5, 60).turn(3, 40);
     let case = case(&talk, window);
     for until in (0..case.session.steps.len()).map(Some).chain([None]) {
-        let told = |policy: &Policy| {
+        let summary_of = |policy: &Policy| {
             let outcome = simulate(&case, policy, &policy.defaults(), until);
             outcome
                 .context
@@ -343,7 +343,7 @@ fn same_at_each_call(one: &Policy, other: &Policy, window: u64) {
             assert!(!events.is_empty() || until == Some(0));
             format!("{samples:#?}\n{events:#?}\n{context:#?}")
         };
-        assert_eq!(told(one), told(other), "until {until:?}");
+        assert_eq!(summary_of(one), summary_of(other), "until {until:?}");
     }
 }
 

@@ -212,11 +212,11 @@ fn no_foreign_text_reaches_a_redacted_report() {
     let (case, lanes, warnings) = private();
     let redacted = report(&case, &lanes, &warnings, true);
     // The report itself contains no private text, for every output format.
-    for (what, said) in [
+    for (what, output) in [
         ("the value", format!("{redacted:?}")),
         ("a rendering", renderings(&redacted)),
     ] {
-        let lower = said.to_lowercase();
+        let lower = output.to_lowercase();
         let at = lower.find("zz");
         let around = at.map(|at| {
             let start = lower.floor_char_boundary(at.saturating_sub(80));
@@ -395,8 +395,8 @@ fn hostile_text_is_escaped() {
     assert_eq!(fetching, Vec::<&str>::new());
     let text = markdown(&report);
     let curve = svg(report.curve.as_ref().expect("there are calls"));
-    for said in [&page, &text, &curve] {
-        let obeyed = said
+    for output in [&page, &text, &curve] {
+        let obeyed = output
             .chars()
             .find(|c| *c != '\n' && (c.is_control() || "\u{202e}\u{2066}\u{feff}".contains(*c)));
         assert_eq!(obeyed, None);
@@ -483,7 +483,7 @@ fn sample_case(path: &Path) -> Case {
 
 #[test]
 fn own_sentences_are_not_redacted() {
-    let mut told = 0;
+    let mut counted = 0;
     for path in samples() {
         let case = sample_case(&path);
         let mut lanes = vec![really(&case)];
@@ -492,7 +492,7 @@ fn own_sentences_are_not_redacted() {
         for ((_, open), (lane, closed)) in plain.findings().iter().zip(redacted.findings()) {
             let (open, closed) = (open.text.to_string(), closed.text.to_string());
             assert!(!closed.contains('…'), "{}: {closed}\nof {open}", lane.name);
-            told += 1;
+            counted += 1;
         }
         let verdict: String = redacted.verdict.iter().map(ToString::to_string).collect();
         assert!(!verdict.contains('…'), "{verdict}");
@@ -505,7 +505,7 @@ fn own_sentences_are_not_redacted() {
             }
         }
     }
-    assert!(told > 40, "only {told} findings");
+    assert!(counted > 40, "only {counted} findings");
 }
 
 #[test]
@@ -522,17 +522,17 @@ fn manual_edits_are_not_redacted() {
     let names = ["none", "truncate", "picoclaw", "cowagent"];
     let lanes = names.map(|name| preset(&case, name, &[]));
     let [plain, redacted] = [false, true].map(|redacts| report(&case, &lanes, &[], redacts));
-    let said = |report: &Report| {
+    let output = |report: &Report| {
         let lanes = report.lanes.iter();
         let warnings = lanes
             .flat_map(|lane| &lane.warnings)
             .map(ToString::to_string);
         warnings.collect::<Vec<_>>()
     };
-    assert_eq!(said(&redacted), said(&plain));
+    assert_eq!(output(&redacted), output(&plain));
     assert!(
-        said(&plain).len() > 8
-            && said(&plain)
+        output(&plain).len() > 8
+            && output(&plain)
                 .iter()
                 .any(|w| w.contains("does not support pins"))
     );
@@ -575,13 +575,13 @@ fn a_report_lists_settings_believed_fill_and_message_statuses() {
     assert!(belief.counted < belief.truly && belief.believed.is_some());
     for (lane, played) in report.lanes.iter().zip(&lanes) {
         let context = &played.outcome.context;
-        let fates = context.statuses(case.session.messages.len());
-        let gone = fates.iter().filter(|(fate, _)| {
+        let statuses = context.statuses(case.session.messages.len());
+        let gone = statuses.iter().filter(|(status, _)| {
             use plimsoll::engine::MessageStatus::{Cleared, Cut, Dropped, Summarized};
-            matches!(fate, Cleared | Cut | Dropped | Summarized)
+            matches!(status, Cleared | Cut | Dropped | Summarized)
         });
-        let told: usize = lane.removed.iter().map(|r| r.messages).sum();
-        assert_eq!(told, gone.count(), "{}", lane.name);
+        let counted: usize = lane.removed.iter().map(|r| r.messages).sum();
+        assert_eq!(counted, gone.count(), "{}", lane.name);
         for removal in lane.removed.iter().filter(|r| r.step.is_some()) {
             assert!(removal.stage.is_some() && removal.why.is_some());
         }
@@ -629,7 +629,10 @@ fn a_report_distinguishes_missing_from_implausible_usage() {
     }
     let case = with_session(&case, session);
     assert!(case.ledger.distrusted.is_some());
-    let said = markdown(&report(&case, &[really(&case)], &[], false));
-    assert!(said.contains("the recorded usage does not fit"), "{said}");
-    assert!(!said.contains("no usage"), "{said}");
+    let output = markdown(&report(&case, &[really(&case)], &[], false));
+    assert!(
+        output.contains("the recorded usage does not fit"),
+        "{output}"
+    );
+    assert!(!output.contains("no usage"), "{output}");
 }

@@ -535,10 +535,10 @@ fn without_usage_only_the_models_own_vocabulary_is_exact() {
 
 #[test]
 fn redacted_text_and_counts_that_contradict_the_reported_usage_are_not_exact() {
-    let gpt = |said: &str, usage: &[u64]| {
+    let gpt = |content: &str, usage: &[u64]| {
         let mut b = builder();
         for input in usage.iter().chain((usage.is_empty()).then_some(&0)) {
-            b.message(Draft::new(Role::User, vec![text(said)]));
+            b.message(Draft::new(Role::User, vec![text(content)]));
             b.step(StepDraft {
                 model: Some("gpt-4o".to_owned()),
                 usage: (*input > 0).then(|| Usage {

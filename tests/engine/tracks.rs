@@ -34,7 +34,7 @@ fn inputs(loaded: &Loaded) -> Vec<u64> {
 }
 
 /// Returns the title, kind and number of calls of each conversation.
-fn told(loaded: &Loaded) -> Vec<(String, String, Option<usize>)> {
+fn listed(loaded: &Loaded) -> Vec<(String, String, Option<usize>)> {
     let all = loaded.conversations.iter();
     all.map(|c| (c.title.clone(), track(c), c.size.map(|size| size.calls)))
         .collect()
@@ -66,13 +66,13 @@ fn sub_agents_are_separate_conversations() {
             2,
         ),
     ];
-    assert_eq!(told(&main), expected);
+    assert_eq!(listed(&main), expected);
     assert_eq!(inputs(&main), [100, 150, 200]);
     let each = [vec![20, 30], vec![21], vec![40, 50]];
     for (n, expected) in each.iter().enumerate() {
         let agent = open(&path, n + 1).unwrap();
         assert_eq!(inputs(&agent), *expected, "sub-agent {n}");
-        assert_eq!(told(&agent), told(&main));
+        assert_eq!(listed(&agent), listed(&main));
     }
 }
 
@@ -84,7 +84,7 @@ fn an_abandoned_branch_can_be_selected_and_parallel_calls_are_no_branch() {
         row("Write a poem.", "main conversation", 3),
         row("Make it longer.", "branch after message 5", 4),
     ];
-    assert_eq!(told(&main), expected);
+    assert_eq!(listed(&main), expected);
     assert_eq!(inputs(&main), [100, 120, 141]);
     let branch = open(&path, 1).unwrap();
     assert_eq!(inputs(&branch), [100, 120, 140, 160]);
@@ -104,8 +104,8 @@ fn branches_of_other_formats_name_their_first_message() {
         ("copilot_cli/events.jsonl", 2, "branch after message "),
     ] {
         let loaded = open(&fixture(name), 0).unwrap();
-        let said = track(&loaded.conversations[at]);
-        assert!(said.starts_with(what), "{name}: {said}");
+        let output = track(&loaded.conversations[at]);
+        assert!(output.starts_with(what), "{name}: {output}");
         assert_eq!(track(&loaded.conversations[0]), "main conversation");
     }
 }
@@ -154,9 +154,9 @@ fn main_file() -> String {
         &json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "done"}]}),
     );
     result["toolUseResult"] = json!({"agentId": "abc", "status": "completed"});
-    let said = json!({"role": "user", "content": "go"});
+    let output = json!({"role": "user", "content": "go"});
     let lines = [
-        record("u1", None, "user", false, &said),
+        record("u1", None, "user", false, &output),
         record(
             "a1",
             Some("u1"),
@@ -171,10 +171,10 @@ fn main_file() -> String {
 
 /// Returns the file of a sub-agent with this request and one answer.
 fn agent_file(prompt: &str, input: u64) -> String {
-    let said = json!({"role": "user", "content": prompt});
+    let output = json!({"role": "user", "content": prompt});
     let text = json!({"type": "text", "text": "found"});
     let lines = [
-        record("s1", None, "user", true, &said),
+        record("s1", None, "user", true, &output),
         record(
             "s2",
             Some("s1"),
@@ -229,11 +229,11 @@ fn files_of_sub_agents_belong_to_their_session() {
         row("Look around", "sub-agent Explore, started by call 1", 1),
         row("Write it down", "sub-agent writer", 1),
     ];
-    assert_eq!(told(&loaded), expected);
+    assert_eq!(listed(&loaded), expected);
     assert_eq!(inputs(&loaded), [100]);
     let agent = open(&main, 1).unwrap();
     assert_eq!(inputs(&agent), [20]);
-    assert_eq!(told(&agent), told(&loaded));
+    assert_eq!(listed(&agent), listed(&loaded));
     assert!(agent.path.unwrap().ends_with("s/subagents/agent-abc.jsonl"));
     let error = open(&main, 3).unwrap_err().to_string();
     assert!(
@@ -333,7 +333,7 @@ fn inspect(args: &[&str]) -> String {
 fn inspect_lists_conversations_and_recorded_data() {
     let path = fixture("claude_code/sub-agents.jsonl");
     let path = path.to_str().unwrap();
-    let said = inspect(&[path, "--conversation", "4"]);
+    let output = inspect(&[path, "--conversation", "4"]);
     for expected in [
         "4 of 4 (sub-agent general-purpose, started by call 2; --conversation N selects another)",
         "     1  Find out how it works. (main conversation), 3 calls",
@@ -341,7 +341,7 @@ fn inspect_lists_conversations_and_recorded_data() {
         "usage, timestamps, sub-agents; none in this file: compactions; not recorded by this format: system prompt, tool definitions",
         "progress/agent_progress",
     ] {
-        assert!(said.contains(expected), "{expected}\n{said}");
+        assert!(output.contains(expected), "{expected}\n{output}");
     }
     let shape: Value = serde_json::from_str(&inspect(&[path, "--json"])).unwrap();
     let agent = json!({
@@ -359,10 +359,10 @@ fn inspect_lists_conversations_and_recorded_data() {
 #[test]
 fn inspect_shows_unsupported_data_as_unknown() {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/handoff.json");
-    let said = inspect(&[sample.to_str().unwrap()]);
+    let output = inspect(&[sample.to_str().unwrap()]);
     assert!(
-        said.contains("compactions are not recorded by this format"),
-        "{said}"
+        output.contains("compactions are not recorded by this format"),
+        "{output}"
     );
 }
 
@@ -402,10 +402,10 @@ fn every_conversation_of_a_file_can_be_exported() {
         let out = folder
             .path()
             .join(format!("{conversation}-{}", name.replace('/', "-")));
-        let said = compact(&fixture(name), conversation, &out);
+        let output = compact(&fixture(name), conversation, &out);
         assert!(
-            !said.contains("FAILED") && said.contains("ok     restores"),
-            "{name} {conversation}\n{said}"
+            !output.contains("FAILED") && output.contains("ok     restores"),
+            "{name} {conversation}\n{output}"
         );
         let again = open(&out, 0).unwrap();
         assert!(!again.case.session.messages.is_empty());
@@ -420,26 +420,26 @@ fn the_recorded_lane_has_no_compaction_count_if_the_format_has_none() {
         .arg(sample)
         .output()
         .expect("the program starts");
-    let said = String::from_utf8_lossy(&output.stdout);
+    let output = String::from_utf8_lossy(&output.stdout);
     let row = |lane: &str| {
-        let line = said.lines().find(|line| line.starts_with(lane));
+        let line = output.lines().find(|line| line.starts_with(lane));
         let cells = line
             .into_iter()
             .flat_map(|line| line.split_whitespace().rev());
         cells.map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(row("recorded ")[2], "–", "{said}");
-    assert_eq!(row("none ")[2], "0", "{said}");
+    assert_eq!(row("recorded ")[2], "–", "{output}");
+    assert_eq!(row("none ")[2], "0", "{output}");
 }
 
 #[test]
 fn excess_sub_agents_are_limited() {
     let mut text = main_file();
     for n in 0..2_100 {
-        let said = json!({"type": "user", "uuid": format!("e{n}"), "message": {"role": "user", "content": "look"}});
+        let output = json!({"type": "user", "uuid": format!("e{n}"), "message": {"role": "user", "content": "look"}});
         let mut line = record(&format!("p{n}"), None, "progress", false, &Value::Null);
         line["data"] =
-            json!({"type": "agent_progress", "agentId": format!("g{n}"), "message": said});
+            json!({"type": "agent_progress", "agentId": format!("g{n}"), "message": output});
         text.push_str(&(line.to_string() + "\n"));
     }
     let folder = tempfile::tempdir().unwrap();

@@ -509,9 +509,9 @@ fn settings_that_leave_almost_nothing_are_rejected() {
                 valid += 1;
             }
             Some(Rejection::Wipes(times, step)) => {
-                let told = found.iter().find(|found| found.kind == FindingKind::Wiped);
+                let finding = found.iter().find(|found| found.kind == FindingKind::Wiped);
                 assert_eq!(
-                    told.map(|found| (found.times, found.step)),
+                    finding.map(|found| (found.times, found.step)),
                     Some((times, step))
                 );
                 wiped += 1;
@@ -552,8 +552,12 @@ fn settings_with_bad_findings_are_never_recommended() {
                 "{name} at {window}: {bad:?}"
             );
             if let Some(Rejection::Flawed(kind, times, step)) = rejected {
-                let told = found.iter().find(|f| f.kind == kind).unwrap();
-                assert_eq!((told.times, told.step), (times, step), "{name} at {window}");
+                let finding = found.iter().find(|f| f.kind == kind).unwrap();
+                assert_eq!(
+                    (finding.times, finding.step),
+                    (times, step),
+                    "{name} at {window}"
+                );
                 flawed.push(kind);
             }
             let recommended = recommend(&subjects, &points, weighing(0.5));
@@ -709,9 +713,9 @@ fn settings_are_written_as_options() {
     let mut knobs = policy.defaults();
     let other = if choice.value == 0.0 { 1.0 } else { 0.0 };
     policy.set(&mut knobs, &choice.name, other).unwrap();
-    let told = words(&policy, &policy.defaults(), &knobs);
+    let finding = words(&policy, &policy.defaults(), &knobs);
     assert_eq!(
-        told,
+        finding,
         [(choice.name.clone(), choice.choices[other as usize].clone())]
     );
 }
