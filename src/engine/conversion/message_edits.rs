@@ -3,7 +3,7 @@
 //! Most edits of real systems are of this kind (a result cleared, a call removed), and some are made before every call.
 
 use super::diff::{Differences, first_origin, id_of};
-use super::entries::{ChangeSource, ContextChange, EntryUpdater};
+use super::entry_updater::{ChangeSource, ContextChange, EntryUpdater};
 use super::messages::Spans;
 use super::pieces::each_origin;
 use crate::chat::ChatMessage;

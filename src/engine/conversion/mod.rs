@@ -4,6 +4,7 @@
 pub(super) mod contents;
 pub(super) mod diff;
 pub(super) mod entries;
+pub(super) mod entry_updater;
 pub(super) mod merge;
 pub(super) mod message_edits;
 pub(super) mod messages;

@@ -15,7 +15,7 @@ mod phase;
 mod plan;
 pub(super) mod recorded;
 mod shorten;
-mod tool_results;
+mod stages;
 mod trigger;
 mod unpinned;
 mod view;
@@ -27,15 +27,15 @@ use crate::engine::context::working::Working;
 use crate::engine::expr::{Expr, Quantity};
 use crate::engine::named::window::NamedWindow;
 use crate::engine::outcome::{Idle, Outcome};
-use crate::engine::policy::stages::{Action, Hook, Mutates};
+use crate::engine::policy::stages::Hook;
 use crate::engine::policy::{KnobValues, Policy};
 use crate::engine::received::recorder::Recorder;
 use crate::engine::summary::estimator::Estimator;
 use crate::engine::summary::request::{Answer, Reply, Request};
 use crate::units::Tokens;
 use clock::Clock;
-use named_actions::state::{Named, PendingAction};
-use plan::{PendingEdit, Plan};
+use named_actions::state::{NamedState, PendingAction};
+use plan::PendingEdit;
 use std::sync::Arc;
 use trigger::Triggers;
 use unpinned::Unpinned;
@@ -98,7 +98,7 @@ pub struct Run<'a> {
     phase: Phase,
     /// The action that waits for an answer, with its request.
     waiting: Option<Waiting>,
-    named: Named,
+    named: NamedState,
     clock: Clock<'a>,
     model_window: Option<&'static NamedWindow>,
     /// Number of times this call was rejected.
@@ -215,7 +215,7 @@ impl<'a> Run<'a> {
             store: None,
             view: None,
             rejected_view: None,
-            named: Named::default(),
+            named: NamedState::default(),
             clock,
             model_window: policy.window,
             rejected: 0,
@@ -318,85 +318,6 @@ impl<'a> Run<'a> {
     /// Records why a stage did nothing; the run reports the reason of the highest priority.
     fn idle(&mut self, why: Idle) {
         self.outcome.idle = self.outcome.idle.max(Some(why));
-    }
-
-    /// Runs the stages of a hook from `first` on, until one makes a request.
-    fn stages(&mut self, hook: Hook, first: usize) {
-        for idx in first..self.triggers.len() {
-            let stage = self.triggers.stage(idx);
-            // Another try of a rejected call builds its view from the store; all other stages are skipped.
-            let is_over = hook == Hook::BeforeCall && (self.rejected > 0 || self.has_failed);
-            let is_due = !is_over || stage.mutates == Mutates::View;
-            if stage.at != hook || !is_due || !self.understands(idx) || !self.fires(idx) {
-                continue;
-            }
-            self.phase = Phase::Stages(hook, idx + 1);
-            self.plan(idx);
-            if self.waiting.is_some() {
-                return;
-            }
-        }
-        self.phase = self.or_behind(self.behind(hook));
-    }
-
-    /// Runs one stage until it acts or makes a request.
-    fn plan(&mut self, idx: usize) {
-        let (stage, moment) = (self.triggers.bound(idx), &self.triggers.moment);
-        match &stage.action {
-            Action::Named(_) => return self.start_action(idx, 0),
-            Action::Log(log) => {
-                let line = log.line(moment);
-                return self.tell(idx, line);
-            }
-            _ => {}
-        }
-        match plan::plan(self.case, &self.working, stage, self.step, moment) {
-            Plan::Nothing(why) => self.idle(why),
-            Plan::Ready(edit) => {
-                self.tried(idx);
-                self.apply(idx, edit, None);
-            }
-            Plan::Asks(request, pending) => {
-                self.tried(idx);
-                self.waiting = Some(Waiting::Edit(idx, pending, request));
-            }
-        }
-    }
-
-    /// Records that a stage has a plan: its cooldown starts, and the current measurements are its cause.
-    fn tried(&mut self, idx: usize) {
-        self.triggers.tried(idx, self.step);
-        let budget = self.budget();
-        self.triggers.measure(self.step, &self.working, budget);
-    }
-
-    /// Returns the provider error that a stage responds to.
-    fn error_for(&self, stage: usize) -> Option<&'a Arc<str>> {
-        let answers = self.triggers.stage(stage).at == Hook::OverflowError;
-        self.error.filter(|_| answers)
-    }
-
-    /// Returns whether a stage can use the provider error: only a real system's own action reads its text.
-    fn understands(&self, stage: usize) -> bool {
-        self.error_for(stage).is_none()
-            || matches!(self.triggers.stage(stage).action, Action::Named(_))
-    }
-
-    /// Returns whether a stage fires. `force` ignores triggers and cooldowns up to the first compaction, but not a
-    /// disabled stage.
-    fn fires(&mut self, idx: usize) -> bool {
-        if self.step < self.acts_from {
-            return false;
-        }
-        if self.is_forced() && self.outcome.compactions == 0 && !self.triggers.is_off(idx) {
-            self.triggers
-                .measure(self.step, &self.working, self.budget());
-            return true;
-        }
-        let fires = self
-            .triggers
-            .fires(idx, self.step, &self.working, self.budget());
-        fires.map_err(|why| self.idle(why)).is_ok()
     }
 
     fn budget(&self) -> Budget {

@@ -11,7 +11,7 @@ use crate::engine::context::prefix::LastPrompt;
 use crate::engine::context::taken::join;
 use crate::engine::context::working::Working;
 use crate::engine::context::{Entry, EntryBody, PartStatus};
-use crate::engine::conversion::entries::{ChangeSource, ContextChange};
+use crate::engine::conversion::entry_updater::{ChangeSource, ContextChange};
 use crate::engine::conversion::message_edits::{EditResult, MessageEdits};
 use crate::engine::conversion::stand_in::StandIn;
 use crate::engine::named::MessageEdit;

@@ -4,7 +4,7 @@ use super::end_of;
 use super::state::{After, Delayed, PendingAction};
 use crate::chat::{ChatMessage, Messages};
 use crate::engine::context::taken::widen;
-use crate::engine::conversion::entries::{ChangeSource, ContextChange};
+use crate::engine::conversion::entry_updater::{ChangeSource, ContextChange};
 use crate::engine::conversion::merge::merge;
 use crate::engine::conversion::message_edits::{EditResult, MessageEdits, edits_of};
 use crate::engine::conversion::stand_in::StandIn;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// State of named actions during a run.
 #[derive(Debug, Default)]
-pub(in crate::engine::run) struct Named {
+pub(in crate::engine::run) struct NamedState {
     /// State by key, shared by the policy's actions.
     pub(in crate::engine::run) memory: Memory,
     /// Results of background actions that are applied later.
