@@ -580,7 +580,7 @@ fn harness<'a>() -> Harness<'a> {
             return;
         }
         let response = scene.timeline(ui, Axis::Calls);
-        scene.selected = response.clicked_step.or(scene.selected);
+        scene.selected = response.clicked_call.or(scene.selected);
         scene.trigger = response.trigger.unwrap_or(scene.trigger);
         responses.push(response);
     };
@@ -681,23 +681,19 @@ fn clicks_and_keys_choose_a_step_and_f_shows_everything_again() {
 
 const WHOLE: &str = "calls 1 to 484";
 
-/// The part of the session in view, as the overview tells it.
+/// Returns the visible calls, by the accessible value of the overview.
 fn shown(harness: &Harness<'_>) -> String {
     use egui_kittest::kittest::{NodeT as _, Queryable as _};
     let overview = harness.get_by_label("overview");
     overview.accesskit_node().value().unwrap_or_default()
 }
 
-#[test]
-fn the_wheel_zooms_and_a_drag_moves_the_plot_also_over_a_threshold() {
+/// Zooms in with the wheel. Returns a position on the line of the trigger, away from its handle.
+fn zoom_in(harness: &mut Harness<'_>) -> egui::Pos2 {
     use egui_kittest::kittest::Queryable as _;
-    let mut harness = harness();
     harness.run_steps(3);
-    let height = |name| {
-        let pill = harness.get_by_role_and_label(egui::accesskit::Role::Slider, name);
-        pill.rect().center().y
-    };
-    let on_line = egui::pos2(400.0, height("trigger"));
+    let handle = harness.get_by_role_and_label(egui::accesskit::Role::Slider, "trigger");
+    let on_line = egui::pos2(400.0, handle.rect().center().y);
     for events in wheel(on_line, 700.0) {
         for event in events {
             harness.event(event);
@@ -705,17 +701,119 @@ fn the_wheel_zooms_and_a_drag_moves_the_plot_also_over_a_threshold() {
         harness.run_steps(1);
     }
     harness.run_steps(4);
-    let zoomed = shown(&harness);
-    assert_ne!(zoomed, WHOLE);
-    let before = harness.state().0.trigger;
-    harness.drag_at(on_line);
+    assert_ne!(shown(harness), WHOLE);
+    on_line
+}
+
+fn press(harness: &mut Harness<'_>, button: egui::PointerButton, pos: egui::Pos2, pressed: bool) {
+    harness.event(egui::Event::PointerButton {
+        pos,
+        button,
+        pressed,
+        modifiers: egui::Modifiers::NONE,
+    });
     harness.run_steps(2);
-    harness.hover_at(on_line + vec2(60.0, 8.0));
-    harness.run_steps(2);
-    harness.drop_at(on_line + vec2(120.0, 16.0));
-    harness.run_steps(2);
+}
+
+/// Drags with a button.
+fn drag(harness: &mut Harness<'_>, button: egui::PointerButton, from: egui::Pos2, by: egui::Vec2) {
+    harness.hover_at(from);
+    harness.run_steps(1);
+    press(harness, button, from, true);
+    for share in [0.5, 1.0] {
+        harness.hover_at(from + share * by);
+        harness.run_steps(2);
+    }
+    press(harness, button, from + by, false);
+}
+
+#[test]
+fn the_wheel_zooms_and_the_middle_button_moves_the_plot_also_over_a_threshold() {
+    let mut harness = harness();
+    let on_line = zoom_in(&mut harness);
+    let (zoomed, trigger) = (shown(&harness), harness.state().0.trigger);
+    let by = vec2(120.0, 16.0);
+    drag(&mut harness, egui::PointerButton::Middle, on_line, by);
     assert_ne!(shown(&harness), zoomed, "the plot moved");
-    assert_eq!(harness.state().0.trigger, before, "the threshold did not");
+    assert_eq!(harness.state().0.trigger, trigger, "the threshold did not");
+}
+
+#[test]
+fn the_primary_button_moves_the_plot_only_while_space_is_held() {
+    let mut harness = harness();
+    let from = zoom_in(&mut harness);
+    let (zoomed, selected) = (shown(&harness), harness.state().0.selected);
+    let by = vec2(120.0, 0.0);
+    drag(&mut harness, egui::PointerButton::Primary, from, by);
+    assert_eq!(shown(&harness), zoomed);
+    assert_eq!(
+        harness.state().0.selected,
+        selected,
+        "a drag selects no call"
+    );
+    harness.key_down(egui::Key::Space);
+    drag(&mut harness, egui::PointerButton::Primary, from, by);
+    harness.key_up(egui::Key::Space);
+    assert_ne!(shown(&harness), zoomed);
+}
+
+#[test]
+fn the_secondary_button_zooms_into_a_box_and_a_double_click_shows_everything() {
+    use egui_kittest::kittest::Queryable as _;
+    let mut harness = harness();
+    harness.run_steps(3);
+    let plot = harness.get_by_label("timeline").rect();
+    let handle = |harness: &Harness<'_>| {
+        let slider = (egui::accesskit::Role::Slider, "trigger");
+        harness
+            .get_by_role_and_label(slider.0, slider.1)
+            .rect()
+            .center()
+            .y
+    };
+    let height = handle(&harness);
+    // A low box keeps the vertical axis.
+    let (from, by) = (
+        plot.lerp_inside(vec2(0.25, 0.5)),
+        vec2(plot.width() / 2.0, 4.0),
+    );
+    drag(&mut harness, egui::PointerButton::Secondary, from, by);
+    let zoomed = shown(&harness);
+    assert_eq!(zoomed, "calls 122 to 363");
+    assert_eq!(handle(&harness), height);
+    let (from, by) = (
+        plot.lerp_inside(vec2(0.25, 0.1)),
+        vec2(plot.width() / 2.0, 120.0),
+    );
+    drag(&mut harness, egui::PointerButton::Secondary, from, by);
+    assert_ne!(shown(&harness), zoomed);
+    assert_ne!(handle(&harness), height);
+    for _ in 0..2 {
+        harness.drag_at(plot.center());
+        harness.drop_at(plot.center());
+        harness.run_steps(1);
+    }
+    harness.run_steps(2);
+    assert_eq!(shown(&harness), WHOLE);
+    assert_eq!(handle(&harness), height);
+}
+
+#[test]
+fn escape_cancels_a_zoom_box() {
+    use egui_kittest::kittest::Queryable as _;
+    let mut harness = harness();
+    harness.run_steps(3);
+    let plot = harness.get_by_label("timeline").rect();
+    let secondary = egui::PointerButton::Secondary;
+    harness.hover_at(plot.center());
+    press(&mut harness, secondary, plot.center(), true);
+    let end = plot.lerp_inside(vec2(0.8, 0.8));
+    harness.hover_at(end);
+    harness.run_steps(2);
+    harness.key_press(egui::Key::Escape);
+    harness.run_steps(2);
+    press(&mut harness, secondary, end, false);
+    assert_eq!(shown(&harness), WHOLE);
 }
 
 /// The whole window with a sample session.

@@ -142,7 +142,7 @@ fn send_commands(
     ruler: &LaneRun,
     commands: &mut Vec<Command>,
 ) {
-    if let Some(step) = response.clicked_step {
+    if let Some(step) = response.clicked_call {
         commands.push(Command::SelectStep(step));
     }
     if let Some(step) = response.restart {

@@ -3,7 +3,7 @@
 use super::plot::depth;
 use super::{PanelInput, hindsight, small, weak};
 use crate::app::command::Command;
-use crate::app::plots::scatter::paint_shape;
+use crate::app::plots::scatter::marker;
 use crate::app::theme::{palette, space};
 use crate::app::tune_view::{POINTS, TuneView};
 use crate::app::widgets;
@@ -93,7 +93,8 @@ fn lanes(ui: &mut Ui, input: &PanelInput<'_>, view: &mut TuneView) {
             let (rect, _) = ui.allocate_exact_size(vec2(11.0, 18.0), Sense::hover());
             let color = palette(ui).lane(lane);
             let edge = Stroke::new(1.0, color);
-            paint_shape(ui.painter(), rect.center(), 4.0, (lane, color, edge));
+            ui.painter()
+                .add(marker(rect.center(), 4.0, (lane, color, edge)));
             if ui
                 .checkbox(&mut is_tried, &input.runs.labels[lane])
                 .changed()

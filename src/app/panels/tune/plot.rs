@@ -31,7 +31,7 @@ pub(super) fn show(
         .collect();
     let dots: Vec<Dot> = placed.iter().map(|(_, dot)| *dot).collect();
     let place_of = |point: usize| placed.binary_search_by_key(&point, |(idx, _)| *idx).ok();
-    let line: Vec<usize> = tuning
+    let front: Vec<usize> = tuning
         .trade_off
         .iter()
         .filter_map(|idx| place_of(*idx))
@@ -59,7 +59,7 @@ pub(super) fn show(
                 ui,
                 &ScatterInput {
                     dots: &dots,
-                    line: &line,
+                    front: &front,
                     landmarks: &landmarks,
                     level: floor.map(|n| (n as f64, "noise floor")),
                     ringed: ringed.and_then(place_of),
@@ -71,7 +71,7 @@ pub(super) fn show(
                         },
                         "references at risk",
                     ],
-                    write_x: &money,
+                    format_x: &money,
                 },
             )
         })

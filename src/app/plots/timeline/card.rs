@@ -1,6 +1,6 @@
 //! The hover card: details of the call under the pointer.
 
-use super::scene::Scene;
+use super::chart::Chart;
 use crate::app::{theme, wording};
 use crate::session::Kind;
 use crate::units::Tokens;
@@ -22,19 +22,19 @@ const TO_VALUE: f32 = 14.0;
 const COLUMN: f32 = 18.0;
 
 /// Shows the card: title, lines of the caller, kinds of the stack, and lanes.
-pub(super) fn card(ui: &Ui, id: Id, scene: &Scene<'_>, step: usize) {
+pub(super) fn card(ui: &Ui, id: Id, chart: &Chart<'_>, call: usize) {
     let layer = LayerId::new(Order::Tooltip, id.with("card"));
     let painter = ui.ctx().layer_painter(layer);
-    let palette = scene.palette;
+    let palette = chart.palette;
     let pen = Pen {
         painter: &painter,
         small: TextStyle::Small.resolve(ui.style()),
     };
     let strong = theme::small_strong().resolve(ui.style());
-    let mut words = vec![pen.text(title(scene, step), &strong, palette.text)];
-    let said = (scene.input.hover_text)(step).into_iter();
-    words.extend(said.map(|line| pen.text(line, &pen.small, palette.weak)));
-    let tables = [kinds(&pen, scene, step), lanes(&pen, scene, step)];
+    let mut words = vec![pen.text(title(chart, call), &strong, palette.text)];
+    let lines = (chart.input.hover_text)(call).into_iter();
+    words.extend(lines.map(|line| pen.text(line, &pen.small, palette.weak)));
+    let tables = [kinds(&pen, chart, call), lanes(&pen, chart, call)];
     let tables: Vec<Table> = tables.into_iter().filter(|t| !t.rows.is_empty()).collect();
     let line = words[0].size().y + 2.0;
     let widest = words.iter().map(|words| words.size().x);
@@ -43,7 +43,7 @@ pub(super) fn card(ui: &Ui, id: Id, scene: &Scene<'_>, step: usize) {
         .fold(0.0, f32::max);
     let n_lines = words.len() + tables.iter().map(Table::lines).sum::<usize>();
     let height = line * n_lines as f32 - 2.0 + GAP * tables.len() as f32;
-    let rect = place(ui, scene, step, vec2(width, height) + 2.0 * PADDING);
+    let rect = place(ui, chart, call, vec2(width, height) + 2.0 * PADDING);
     painter.add(ui.visuals().popup_shadow.as_shape(rect, 6));
     let outline = Stroke::new(1.0, palette.outline.gamma_multiply(0.6));
     painter.rect(rect, 6, palette.raised, outline, StrokeKind::Inside);
@@ -139,10 +139,10 @@ impl Table {
 }
 
 /// Returns the kinds of the stack at a call, from the bottom up, with content that is not recorded as a separate row.
-fn kinds(pen: &Pen<'_>, scene: &Scene<'_>, step: usize) -> Table {
-    let palette = scene.palette;
+fn kinds(pen: &Pen<'_>, chart: &Chart<'_>, call: usize) -> Table {
+    let palette = chart.palette;
     let mut rows = Vec::new();
-    if let Some(sample) = scene.input.area.get(step) {
+    if let Some(sample) = chart.input.area.get(call) {
         let mut row = |kind: Kind, name: &str, tokens: Tokens| {
             if tokens > Tokens::ZERO {
                 let figure = (tokens, palette.text);
@@ -152,7 +152,7 @@ fn kinds(pen: &Pen<'_>, scene: &Scene<'_>, step: usize) -> Table {
         for kind in Kind::ALL {
             let tokens = Tokens::from(sample.by_kind[kind.index()]);
             if kind == Kind::System {
-                let unseen = (scene.input.unseen)(step).min(tokens);
+                let unseen = (chart.input.unseen)(call).min(tokens);
                 row(kind, wording::UNSEEN, unseen);
                 row(kind, wording::kind(kind), tokens - unseen);
             } else {
@@ -168,12 +168,12 @@ fn kinds(pen: &Pen<'_>, scene: &Scene<'_>, step: usize) -> Table {
 }
 
 /// Returns the context size of each lane.
-fn lanes(pen: &Pen<'_>, scene: &Scene<'_>, step: usize) -> Table {
-    let palette = scene.palette;
-    let lanes = scene.input.lanes.iter();
+fn lanes(pen: &Pen<'_>, chart: &Chart<'_>, call: usize) -> Table {
+    let palette = chart.palette;
+    let lanes = chart.input.lanes.iter();
     let rows = lanes.filter_map(|lane| {
-        let sample = lane.samples.get(step)?;
-        // An overflow is shown by this color, and by the cross on the line.
+        let sample = lane.samples.get(call)?;
+        // The cross on the line shows an overflow without color.
         let ink = if sample.overflows {
             palette.bad
         } else {
@@ -190,8 +190,8 @@ fn lanes(pen: &Pen<'_>, scene: &Scene<'_>, step: usize) -> Table {
 
 /// Returns the position of the card: right of the call, or left if there is no room. Never beyond the sides of the plot
 /// or the bottom of the window.
-fn place(ui: &Ui, scene: &Scene<'_>, step: usize, size: Vec2) -> Rect {
-    let (x, plot) = (scene.x(step), scene.areas.plot);
+fn place(ui: &Ui, chart: &Chart<'_>, call: usize, size: Vec2) -> Rect {
+    let (x, plot) = (chart.x(call), chart.areas.plot);
     let fits = x + 10.0 + size.x <= plot.right() - 4.0;
     let left = if fits { x + 10.0 } else { x - 10.0 - size.x };
     let left = left.max(plot.left() + 4.0).round();
@@ -201,16 +201,14 @@ fn place(ui: &Ui, scene: &Scene<'_>, step: usize, size: Vec2) -> Rect {
 }
 
 /// Returns the title: `Call 212 · 143.1k · 85 % of usable`.
-pub(super) fn title(scene: &Scene<'_>, step: usize) -> String {
-    let call = format!("Call {}", step + 1);
-    let Some(tokens) = scene.input.tokens_at(step) else {
-        return call;
+pub(super) fn title(chart: &Chart<'_>, call: usize) -> String {
+    let name = format!("Call {}", call + 1);
+    let Some(tokens) = chart.input.tokens_at(call) else {
+        return name;
     };
-    let share = scene.input.budget(step).pressure(tokens).0 * 100.0;
-    format!(
-        "{call} · {} · {share:.0}\u{2009}% of usable",
-        precise(tokens)
-    )
+    let share = chart.input.budget(call).pressure(tokens).0 * 100.0;
+    let tokens = precise(tokens);
+    format!("{name} · {tokens} · {share:.0}\u{2009}% of usable")
 }
 
 /// Formats tokens with one more decimal than elsewhere, since the card shows a single call.
