@@ -10,7 +10,9 @@ use egui::{
     Color32, CursorIcon, Pos2, Rect, Response, Role, Sense, Shape, Stroke, TextStyle, Ui, Vec2,
     WidgetInfo, pos2, vec2,
 };
-use egui_plot::{AxisHints, HLine, Line, LineStyle, PlotBounds, PlotPoint, PlotTransform};
+use egui_plot::{
+    AxisHints, HLine, Line, LineStyle, PlotBounds, PlotPoint, PlotResponse, PlotTransform,
+};
 
 /// A point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,13 +80,40 @@ const NEAR: f32 = 12.0;
 /// Radius of a point, and of a point on the front.
 const RADIUS: [f32; 2] = [2.6, 4.2];
 
-/// Draws the plot in the remaining space.
+/// Shows the plot in the remaining space.
 pub fn scatter(ui: &mut Ui, input: &ScatterInput<'_>) -> ScatterResponse {
+    let shown = ui.scope(|ui| show(ui, input));
+    let name = || WidgetInfo::labeled(Role::Canvas, true, "settings that were tried");
+    shown.response.widget_info(name);
+    let PlotResponse {
+        response,
+        transform,
+        ..
+    } = shown.inner;
+    let positions = positions(input.dots, &transform);
+    let pointer = response.hover_pos();
+    let hovered = pointer.and_then(|at| nearest(at, input.dots, &positions));
+    for idx in [input.ringed, hovered].into_iter().flatten() {
+        let ring = Stroke::new(1.5, palette(ui).accent);
+        let painter = ui.painter_at(*transform.frame());
+        painter.circle_stroke(positions[idx], RADIUS[1] + 3.5, ring);
+    }
+    if hovered.is_some() {
+        ui.ctx().set_cursor_icon(CursorIcon::PointingHand);
+    }
+    ScatterResponse {
+        clicked: hovered.filter(|_| response.clicked()),
+        hovered,
+        response,
+    }
+}
+
+fn show(ui: &mut Ui, input: &ScatterInput<'_>) -> PlotResponse<()> {
     let weak = palette(ui).weak;
     let [x_title, y_title] = input.axes.map(|text| axes::title(ui, text));
     let x_axis = axes::axis(ui, AxisHints::new_x(), input.format_x);
     let y_axis = axes::axis(ui, AxisHints::new_y(), widgets::grouped);
-    let shown = axes::plain_plot(ui, "scatter")
+    axes::plain_plot(ui, "scatter")
         .sense(Sense::CLICK)
         .min_size(vec2(180.0, 110.0))
         .custom_x_axes(vec![x_axis.label(x_title).min_thickness(AXES[1])])
@@ -106,25 +135,7 @@ pub fn scatter(ui: &mut Ui, input: &ScatterInput<'_>) -> ScatterResponse {
             plot.add(Layer::new("points", |ui, transform, shapes| {
                 draw(ui, input, transform, shapes);
             }));
-        });
-    let response = shown.response;
-    response.widget_info(|| WidgetInfo::labeled(Role::Canvas, true, "settings that were tried"));
-    let positions = positions(input.dots, &shown.transform);
-    let pointer = response.hover_pos();
-    let hovered = pointer.and_then(|at| nearest(at, input.dots, &positions));
-    for idx in [input.ringed, hovered].into_iter().flatten() {
-        let ring = Stroke::new(1.5, palette(ui).accent);
-        let clipped = ui.painter_at(*shown.transform.frame());
-        clipped.circle_stroke(positions[idx], RADIUS[1] + 3.5, ring);
-    }
-    if hovered.is_some() {
-        ui.ctx().set_cursor_icon(CursorIcon::PointingHand);
-    }
-    ScatterResponse {
-        clicked: hovered.filter(|_| response.clicked()),
-        hovered,
-        response,
-    }
+        })
 }
 
 /// Returns the ranges of the axes: all included points fit; the vertical axis starts at 0.

@@ -216,25 +216,26 @@ pub(super) fn draw_references(chart: &Chart<'_>, ui: &Ui, shapes: &mut Vec<Shape
     }
 }
 
-/// Draws the selected call as a line, and the hovered one as a fainter line.
-pub(super) fn draw_cursors(chart: &Chart<'_>, ui: &Ui, shapes: &mut Vec<Shape>) {
-    let palette = chart.palette;
-    let hovered = chart
-        .hovered
-        .map(|call| (call, palette.text.gamma_multiply(0.4)));
+/// Paints the selected call as a line, and the hovered one as a fainter line. Not clipped, so that the first and the last
+/// call are marked like others.
+pub(super) fn paint_cursors(ui: &Ui, chart: &Chart<'_>) {
+    let (painter, palette) = (ui.painter(), chart.palette);
+    let span = chart.areas.flags.bottom() - 4.0..=chart.areas.plot.bottom();
+    let faint = palette.text.gamma_multiply(0.4);
+    let hovered = chart.hovered.map(|call| (call, faint));
     let selected = chart.input.selected.map(|call| (call, palette.accent));
     for (call, color) in hovered.into_iter().chain(selected) {
         if !chart.shows(call) {
             continue;
         }
         let x = chart.x(call);
-        let line = ui.painter().round_to_pixel_center(x);
-        let stroke = Stroke::new(1.0, color);
-        shapes.push(Shape::vline(line, chart.areas.plot.y_range(), stroke));
+        let line = painter.round_to_pixel_center(x);
+        painter.vline(line, span.clone(), Stroke::new(1.0, color));
         for lane in chart.input.lanes.iter().filter(|lane| !lane.dim) {
-            if let Some(sample) = lane.samples.get(call) {
-                let at = pos2(x, chart.y(sample.tokens.as_f64()));
-                shapes.push(ring(at, lane.color, Stroke::new(1.0, palette.background)));
+            let tokens = lane.samples.get(call).map(|sample| sample.tokens.as_f64());
+            let at = tokens.map(|tokens| pos2(x, chart.y(tokens)));
+            if let Some(at) = at.filter(|at| chart.areas.plot.y_range().contains(at.y)) {
+                painter.add(ring(at, lane.color, Stroke::new(1.0, palette.background)));
             }
         }
     }

@@ -18,7 +18,7 @@ const MAX_NUMBERS: f64 = 6.0;
 type Draw = fn(&Chart<'_>, &Ui, &mut Vec<Shape>);
 
 /// The layers of the plot, from the bottom up.
-const LAYERS: [(&str, Draw); 11] = [
+const LAYERS: [(&str, Draw); 10] = [
     ("zones", thresholds::draw_zones),
     ("stack", stack::draw),
     ("turns", stack::draw_turns),
@@ -28,7 +28,6 @@ const LAYERS: [(&str, Draw); 11] = [
     ("lanes", lanes::draw),
     ("events", lanes::draw_events),
     ("reference curves", lanes::draw_references),
-    ("cursors", lanes::draw_cursors),
     ("zoom box", draw_zoom_box),
 ];
 
@@ -64,6 +63,7 @@ pub(super) fn show(ui: &mut Ui, chart: &Chart<'_>) {
             }
         });
     show_call_axis(ui, chart);
+    lanes::paint_cursors(ui, chart);
 }
 
 /// Draws the strip of cumulative tokens and, below it, the horizontal axis.
