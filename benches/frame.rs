@@ -5,7 +5,7 @@
 mod common;
 
 use egui::{ClippedPrimitive, Event, Key, Modifiers, Theme, vec2};
-use plimsoll::app::latest::Where;
+use plimsoll::app::background::latest_result::Where;
 use plimsoll::app::picture::Stage;
 use plimsoll::app::{App, Options};
 use std::time::Duration;

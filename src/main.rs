@@ -1,5 +1,5 @@
 //! Connects the command line and the window; everything else is the library.
-use plimsoll::app::by_hand::Wish;
+use plimsoll::app::manual_edits::marks::Wish;
 use plimsoll::app::{self, LaneOption, Options};
 use plimsoll::cli::{self, Invocation, Theme};
 use std::process::ExitCode;

@@ -1,7 +1,8 @@
 //! Starts the window on a display, or renders it to an image.
 
-use super::latest::Where;
-use super::{App, Options, picture};
+use crate::app::background::latest_result::Where;
+use crate::app::options::Options;
+use crate::app::{App, picture};
 use crate::exec;
 use anyhow::Context as _;
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use egui::Vec2;
 use egui_kittest::Harness;
-use plimsoll::app::latest::Where;
+use plimsoll::app::background::latest_result::Where;
 use plimsoll::app::{App, Options};
 use std::path::PathBuf;
 

@@ -4,7 +4,7 @@
 use crate::fixtures::{fixtures, read};
 use crate::hostile_input::{keys, objects, text, values};
 use egui::{Context, RawInput, Rect, Shape, pos2, vec2};
-use plimsoll::app::latest::Where;
+use plimsoll::app::background::latest_result::Where;
 use plimsoll::app::{App, Options, theme};
 use rayon::prelude::*;
 use serde_json::Value;

@@ -6,10 +6,9 @@ use egui::Vec2;
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::latest::Where;
-use plimsoll::app::panels::run_logs;
-use plimsoll::app::run_logs::{Doomed, LogsWish, RunLogs};
-use plimsoll::app::{App, LaneOption, Options};
+use plimsoll::app::background::latest_result::Where;
+use plimsoll::app::run_logs::list::{Doomed, LogsWish, RunLogs};
+use plimsoll::app::{App, LaneOption, Options, run_logs};
 use plimsoll::presets;
 use std::cell::RefCell;
 use std::fs;
@@ -569,7 +568,7 @@ fn a_log_is_deleted_only_after_a_second_word() {
     let mut window = builder.allow_missing_glyphs().build_ui(move |ui| {
         plimsoll::app::theme::apply(ui.ctx());
         let mut commands = Vec::new();
-        run_logs::show(ui, &shown.borrow(), true, &mut commands);
+        run_logs::dialog::show(ui, &shown.borrow(), true, &mut commands);
         heard
             .borrow_mut()
             .extend(commands.into_iter().filter_map(|command| match command {

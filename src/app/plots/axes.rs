@@ -26,7 +26,7 @@ pub fn plain_plot<'a>(ui: &Ui, id_salt: impl AsIdSalt) -> Plot<'a> {
 }
 
 /// Returns an axis with small numbers, formatted by `format`.
-pub(super) fn axis<'a>(
+pub fn axis<'a>(
     ui: &Ui,
     hints: AxisHints<'a>,
     format: impl Fn(f64) -> String + 'a,
@@ -39,23 +39,19 @@ pub(super) fn axis<'a>(
 }
 
 /// Returns the title of an axis.
-pub(super) fn title(ui: &Ui, text: &str) -> RichText {
+pub fn title(ui: &Ui, text: &str) -> RichText {
     RichText::new(text).small().color(palette(ui).weak)
 }
 
 /// Returns the round values of an axis, at least `points` apart; integers if `whole`.
-pub(super) fn round_values(input: &GridInput, points: f64, whole: bool) -> Vec<GridMark> {
+pub fn round_values(input: &GridInput, points: f64, whole: bool) -> Vec<GridMark> {
     // The base step is the width of one point, see `NEVER_FADED`.
     let least = input.base_step_size * points / f64::from(NEVER_FADED.min);
     round_values_between(input.bounds, least, whole)
 }
 
 /// Returns the multiples in a range of the smallest round step that is at least `least`.
-pub(super) fn round_values_between(
-    (from, to): (f64, f64),
-    least: f64,
-    whole: bool,
-) -> Vec<GridMark> {
+pub fn round_values_between((from, to): (f64, f64), least: f64, whole: bool) -> Vec<GridMark> {
     if !least.is_finite() || least <= 0.0 {
         return Vec::new();
     }

@@ -5,13 +5,13 @@ use egui_plot::{PlotBounds, PlotGeometry, PlotItem, PlotItemBase, PlotTransform}
 use std::ops::RangeInclusive;
 
 /// A plot item that adds its shapes with a function. The pointer does not find it, and it does not affect the axes.
-pub(super) struct Layer<F> {
+pub struct Layer<F> {
     base: PlotItemBase,
     draw: F,
 }
 
 impl<F: Fn(&Ui, &PlotTransform, &mut Vec<Shape>)> Layer<F> {
-    pub(super) fn new(name: &str, draw: F) -> Self {
+    pub fn new(name: &str, draw: F) -> Self {
         Self {
             base: PlotItemBase::new(name.to_owned()),
             draw,

@@ -1,9 +1,6 @@
-//! Plots over the calls of a session, and of a sweep, on top of `egui_plot`.
+//! Shared parts of the plots, on top of `egui_plot`, and the scatter plot.
 
-mod axes;
+pub mod axes;
 mod landmarks;
-mod layer;
+pub mod layer;
 pub mod scatter;
-pub mod timeline;
-
-pub use axes::plain_plot;

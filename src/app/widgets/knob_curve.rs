@@ -2,7 +2,7 @@
 
 use super::knob_slider::KNOB_RADIUS;
 use super::knob_spec::KnobSpec;
-use crate::app::plots::plain_plot;
+use crate::app::plots::axes::plain_plot;
 use crate::app::theme::palette;
 use crate::units::Share;
 use egui::{Response, Role, Ui, WidgetInfo};

@@ -1,0 +1,197 @@
+//! The timeline: tokens of the context at each call, with the thresholds.
+//!
+//! `input` defines what is shown. `state` reduces its samples to pixel columns with `reduce` and keeps the `view`. A
+//! `chart` holds both for one frame. `egui_plot` draws the axes, the grid and the layers of the plot: `stack`, `lanes`,
+//! `flags`, `thresholds`. Around it are `legend`, `resent`, `overview`, the handles of the thresholds and the `card`.
+
+mod axis;
+mod card;
+mod chart;
+mod dashes;
+mod flags;
+mod input;
+mod lanes;
+mod layers;
+mod legend;
+mod overview;
+mod reduce;
+mod resent;
+mod stack;
+mod state;
+#[cfg(test)]
+mod tests;
+mod thresholds;
+mod view;
+
+pub use input::{Axis, Ghost, LaneLine, TimelineInput, TimelineResponse};
+
+use crate::app::theme::palette;
+use axis::CallAxis;
+use chart::{Areas, Chart};
+use egui::{Align2, Id, Response, Role, Sense, TextStyle, Ui, WidgetInfo, vec2};
+use reduce::Columns;
+use state::TimelineState;
+use view::View;
+
+/// Shows the timeline in the remaining space.
+pub fn timeline(ui: &mut Ui, input: &TimelineInput<'_>) -> TimelineResponse {
+    let id = ui.make_persistent_id("timeline");
+    let size = ui.available_size().max(vec2(200.0, 160.0));
+    let (outer, _) = ui.allocate_exact_size(size, Sense::hover());
+    let palette = palette(ui);
+    ui.painter().rect_filled(outer, 0.0, palette.background);
+    if input.calls() == 0 {
+        let font = TextStyle::Body.resolve(ui.style());
+        ui.painter().text(
+            outer.center(),
+            Align2::CENTER_CENTER,
+            "No model calls to show",
+            font,
+            palette.weak,
+        );
+        return TimelineResponse::default();
+    }
+    let mut state: TimelineState = ui.data_mut(|data| data.get_temp(id)).unwrap_or_default();
+    let areas = Areas::new(outer, input);
+    let plot = ui.interact(areas.plot, id.with("plot"), Sense::click_and_drag());
+    let (chart, key_call) = chart(ui, id, input, areas, &plot, &mut state);
+    let mut out = TimelineResponse {
+        hovered: chart.hovered,
+        clicked_call: key_call,
+        corner: Some(areas.corner),
+        ..TimelineResponse::default()
+    };
+    if plot.clicked() {
+        plot.request_focus();
+        let at = plot.interact_pointer_pos();
+        out.clicked_call = at.map(|at| chart.call_at(at)).or(out.clicked_call);
+    }
+    layers::show(ui, &chart);
+    legend::legend(ui, &chart);
+    flags::show(ui, &chart);
+    overview::paint(ui, &chart);
+    out.clicked_call = resent::show(ui, id, &chart).or(out.clicked_call);
+    thresholds::show(ui, id, &chart, &mut state, &mut out);
+    if menu(&plot, &chart, &mut state.menu, &mut out) {
+        out.hovered = None;
+    }
+    if let Some(call) = out.hovered.filter(|_| state.held_top.is_none()) {
+        card::card(ui, id, &chart, call);
+    }
+    describe(ui, &plot, &chart, out.clicked_call);
+    ui.data_mut(|data| data.insert_temp(id, state));
+    out
+}
+
+/// Applies the input to the view and reduces the samples. Returns the chart of this frame, and the call that a key
+/// selected.
+fn chart<'a>(
+    ui: &Ui,
+    id: Id,
+    input: &'a TimelineInput<'a>,
+    areas: Areas,
+    plot: &Response,
+    state: &mut TimelineState,
+) -> (Chart<'a>, Option<usize>) {
+    let axis = CallAxis::new(input);
+    let data = state::fingerprint(input);
+    let width = areas.plot.width() * ui.ctx().pixels_per_point();
+    let count = width.round().max(1.0) as usize;
+    let session = state.session(input, data, count);
+    let top = state.held_top.unwrap_or_else(|| session.top());
+    let (view, key_call) = navigate(ui, id, (input, areas, axis), plot, top, state);
+    let transform = chart::transform(areas.plot, view, top);
+    let columns = Columns {
+        from: view.from,
+        to: view.to,
+        count,
+        tolerance: transform.bounds().height() / f64::from(areas.plot.height()) * 0.5,
+    };
+    let mut chart = Chart {
+        input,
+        palette: palette(ui),
+        areas,
+        axis,
+        session,
+        visible: state.visible(input, data, columns),
+        view,
+        transform,
+        last: axis.nearest(view.to),
+        hovered: None,
+        zoom_box: view::zoom_box(plot, state.zoom_from),
+    };
+    let pointer = plot.hover_pos().filter(|at| {
+        let is_dragged = state.zoom_from.is_some();
+        areas.plot.contains(*at) && ui.rect_contains_pointer(areas.plot) && !is_dragged
+    });
+    chart.hovered = pointer.map(|at| chart.call_at(at));
+    (chart, key_call)
+}
+
+/// Returns the view after pointer and keys, and the call that a key selected.
+fn navigate(
+    ui: &Ui,
+    id: Id,
+    (input, areas, axis): (&TimelineInput<'_>, Areas, CallAxis<'_>),
+    plot: &Response,
+    top: f64,
+    state: &mut TimelineState,
+) -> (View, Option<usize>) {
+    let end = axis.end();
+    let view = state.view.unwrap_or(View::whole(end)).within(end, top);
+    let transform = chart::transform(areas.plot, view, top);
+    let mut view = view::gestures(ui, plot, &transform, axis, view, &mut state.zoom_from);
+    view = overview::interact(ui, id, areas.overview, view, axis, state).unwrap_or(view);
+    view = state.undo_cancelled_drag(ui.ctx(), [plot.id, id.with("overview")], view, end);
+    let last = input.calls() - 1;
+    let keys = view::keys(
+        ui,
+        plot,
+        input.takes_keys,
+        axis,
+        view,
+        (input.selected, last),
+    );
+    view = keys.view.unwrap_or(view);
+    if input.selected != state.selected {
+        state.selected = input.selected;
+        let selected = input.selected.map(|call| axis.x(call));
+        view = selected.map_or(view, |x| view.including(x, end));
+    }
+    state.set_view(view, end);
+    (view, keys.call)
+}
+
+/// Shows the context menu of a call. Returns whether it is open.
+fn menu(plot: &Response, chart: &Chart<'_>, call: &mut usize, out: &mut TimelineResponse) -> bool {
+    if plot.secondary_clicked() {
+        *call = chart.hovered.unwrap_or(*call);
+    }
+    let (call, number) = (*call, *call + 1);
+    let is_marked = chart.input.restarts.binary_search(&call).is_ok();
+    let shown = plot.context_menu(|ui| {
+        if ui.button(format!("Look at call {number}")).clicked() {
+            out.clicked_call = Some(call);
+        }
+        let name = if is_marked {
+            format!("Remove the restart mark before call {number}")
+        } else {
+            format!("Mark a restart before call {number}")
+        };
+        let help =
+            "Assumes a restart of the agent's program before this call (R at the selected call)";
+        if ui.button(name).on_hover_text(help).clicked() {
+            out.restart = Some(call);
+        }
+    });
+    shown.is_some()
+}
+
+/// Sets the accessible name of the plot, and the selected call as its value.
+fn describe(ui: &Ui, plot: &Response, chart: &Chart<'_>, clicked: Option<usize>) {
+    plot.widget_info(|| WidgetInfo::labeled(Role::Canvas, ui.is_enabled(), "timeline"));
+    let call = clicked.or(chart.input.selected);
+    let value = call.map_or_else(String::new, |call| card::title(chart, call));
+    ui.ctx()
+        .accesskit_node_builder(plot.id, |node| node.set_value(value));
+}
