@@ -139,7 +139,7 @@ impl Scene {
             recorded_compactions: &self.compactions,
             restarts: &[],
             errors: &[],
-            ghosts: &[],
+            reference_curves: &[],
             heat: &[],
             selected: self.selected,
             corner: 0.0,

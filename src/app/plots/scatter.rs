@@ -1,8 +1,8 @@
 //! A scatter plot: points on two axes, such as cost and references at risk.
 
 use super::axes;
-use super::landmarks::{self, Obstacles};
 use super::layer::Layer;
+use super::named_points::{self, Obstacles};
 use crate::app::theme::{Palette, palette};
 use crate::app::widgets;
 use egui::epaint::CircleShape;
@@ -33,7 +33,7 @@ pub struct Dot {
 
 /// A named point.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Landmark {
+pub struct NamedPoint {
     /// Position.
     pub at: [f64; 2],
     /// Its name.
@@ -48,8 +48,8 @@ pub struct ScatterInput<'a> {
     pub dots: &'a [Dot],
     /// Points of the Pareto front, from left to right, joined by a line in steps.
     pub front: &'a [usize],
-    /// Points with names.
-    pub landmarks: &'a [Landmark],
+    /// Points with names, drawn on top.
+    pub named: &'a [NamedPoint],
     /// A named horizontal line.
     pub level: Option<(f64, &'a str)>,
     /// A point with a ring.
@@ -141,7 +141,7 @@ fn show(ui: &mut Ui, input: &ScatterInput<'_>) -> PlotResponse<()> {
 /// Returns the ranges of the axes: all included points fit; the vertical axis starts at 0.
 fn bounds(input: &ScatterInput<'_>) -> PlotBounds {
     let included = input.dots.iter().filter(|dot| !dot.is_out);
-    let named = input.landmarks.iter().map(|landmark| landmark.at);
+    let named = input.named.iter().map(|point| point.at);
     let mut all = PlotBounds::NOTHING;
     for at in included.map(|dot| dot.at).chain(named) {
         all.extend_with(&PlotPoint::from(at));
@@ -168,7 +168,7 @@ fn positions(dots: &[Dot], transform: &PlotTransform) -> Vec<Pos2> {
         .collect()
 }
 
-/// Draws the points, the name of the level and the landmarks.
+/// Draws the points, the name of the level and the named points.
 fn draw(ui: &Ui, input: &ScatterInput<'_>, transform: &PlotTransform, shapes: &mut Vec<Shape>) {
     let positions = positions(input.dots, transform);
     draw_dots(palette(ui), input.dots, &positions, shapes);
@@ -187,11 +187,11 @@ fn draw(ui: &Ui, input: &ScatterInput<'_>, transform: &PlotTransform, shapes: &m
         points: &positions,
         texts: &texts,
     };
-    let named = input.landmarks.iter().map(|mark| {
+    let named = input.named.iter().map(|mark| {
         let at = transform.position_from_point(&PlotPoint::from(mark.at));
         (at, mark.name.as_str(), mark.color)
     });
-    landmarks::draw(ui, *transform.frame(), &obstacles, named, shapes);
+    named_points::draw(ui, *transform.frame(), &obstacles, named, shapes);
 }
 
 /// Draws the name of the level at an end of its line, above or below it, where it covers the fewest points. Returns its
@@ -314,7 +314,7 @@ mod tests {
         let found = bounds(&ScatterInput {
             dots: &dots,
             front: &[],
-            landmarks: &[],
+            named: &[],
             level: None,
             ringed: None,
             axes: ["", ""],

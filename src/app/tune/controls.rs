@@ -1,7 +1,7 @@
 //! The controls of a sweep: the lanes and knobs to vary, the number of settings, and the weight of cost against risk.
 
 use super::panel::hindsight;
-use super::plot::depth;
+use super::plot::peak_color;
 use super::state::{POINTS, TuneView};
 use crate::app::command::Command;
 use crate::app::plots::scatter::marker;
@@ -77,7 +77,7 @@ fn preference(ui: &mut Ui, view: &mut TuneView) {
                 pos2(left + rect.width() / STEPS as f32 + 0.5, rect.bottom()),
             );
             ui.painter()
-                .rect_filled(part, 0.0, depth(palette(ui), share));
+                .rect_filled(part, 0.0, peak_color(palette(ui), share));
         }
         ui.label(small(ui, "100 % of usable"));
     });

@@ -35,7 +35,7 @@ pub struct TimelineInput<'a> {
     /// Assumed provider errors, by call.
     pub errors: &'a [ProviderError],
     /// Reference curves: a setting under the pointer, the hindsight optimum.
-    pub ghosts: &'a [Ghost<'a>],
+    pub reference_curves: &'a [ReferenceCurve<'a>],
     /// Cumulative tokens by call; empty until known.
     pub heat: &'a [Heat],
     /// The selected call.
@@ -50,7 +50,7 @@ pub struct TimelineInput<'a> {
 
 /// A reference curve: thin and dotted, with its name at the end.
 #[derive(Clone, Copy, Debug)]
-pub struct Ghost<'a> {
+pub struct ReferenceCurve<'a> {
     /// Name.
     pub name: &'a str,
     /// Color.

@@ -194,7 +194,7 @@ pub(super) fn draw_references(chart: &Chart<'_>, ui: &Ui, shapes: &mut Vec<Shape
         tolerance: 0.0,
     };
     let font = theme::small_strong().resolve(ui.style());
-    for reference in chart.input.ghosts {
+    for reference in chart.input.reference_curves {
         let color = reference.color;
         let points = chart.points(&reduce::curve(reference.samples, chart.axis, &columns));
         shapes.extend(Shape::dotted_line(&points, color, 4.0, 1.0));

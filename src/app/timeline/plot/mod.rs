@@ -23,7 +23,7 @@ mod tests;
 mod thresholds;
 mod view;
 
-pub use input::{Axis, Ghost, LaneLine, TimelineInput, TimelineResponse};
+pub use input::{Axis, LaneLine, ReferenceCurve, TimelineInput, TimelineResponse};
 
 use crate::app::theme::palette;
 use axis::CallAxis;

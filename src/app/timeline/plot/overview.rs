@@ -7,7 +7,7 @@ use super::state::TimelineState;
 use super::view::View;
 use egui::{
     Color32, CursorIcon, Id, Mesh, Painter, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui,
-    WidgetInfo, pos2,
+    WidgetInfo, pos2, vec2,
 };
 
 /// The dragged part of the brush.
@@ -129,34 +129,26 @@ pub(super) fn paint(ui: &Ui, chart: &Chart<'_>) {
         painter.add(mesh);
     }
     marks(&painter, chart, strip, &place);
-    let brush = Rect::from_x_y_ranges(
-        place(chart.view.from)..=place(chart.view.to),
-        strip.y_range(),
-    );
+    if let Some(call) = chart.input.selected {
+        let x = painter.round_to_pixel_center(place(chart.axis.x(call)));
+        painter.vline(x, strip.y_range(), Stroke::new(1.0, palette.accent));
+    }
+    let x = place(chart.view.from)..=place(chart.view.to);
+    let brush = Rect::from_x_y_ranges(x, strip.y_range());
+    paint_brush(&painter, brush, strip, palette.accent);
+}
+
+/// Paints the visible part of the session, with a grip at each end.
+fn paint_brush(painter: &Painter, brush: Rect, strip: Rect, accent: Color32) {
     if brush.width() < strip.width() {
-        let (fill, edge) = (
-            palette.accent.gamma_multiply(0.16),
-            palette.accent.gamma_multiply(0.6),
-        );
+        let (fill, edge) = (accent.gamma_multiply(0.16), accent.gamma_multiply(0.6));
         let stroke = Stroke::new(1.0, edge);
         painter.rect(brush, 3.0, fill, stroke, StrokeKind::Inside);
     }
-    if let Some(call) = chart.input.selected {
-        painter.vline(
-            painter.round_to_pixel_center(place(chart.axis.x(call))),
-            strip.y_range(),
-            Stroke::new(1.0, palette.accent),
-        );
-    }
     for x in [brush.left(), brush.right()] {
-        let grip = Rect::from_center_size(
-            pos2(
-                x.clamp(strip.left() + 2.0, strip.right() - 2.0),
-                strip.center().y,
-            ),
-            egui::vec2(3.0, 10.0),
-        );
-        painter.rect_filled(grip, 1.5, palette.accent);
+        let x = x.clamp(strip.left() + 2.0, strip.right() - 2.0);
+        let grip = Rect::from_center_size(pos2(x, strip.center().y), vec2(3.0, 10.0));
+        painter.rect_filled(grip, 1.5, accent);
     }
 }
 

@@ -51,7 +51,7 @@ fn input<'a>(area: &'a [Sample], turn_starts: &'a [usize], axis: Axis) -> Timeli
         recorded_compactions: &[],
         restarts: &[],
         errors: &[],
-        ghosts: &[],
+        reference_curves: &[],
         heat: &[],
         selected: None,
         corner: 0.0,

@@ -85,12 +85,51 @@ pub(super) fn show(
     state: &mut TimelineState,
     out: &mut TimelineResponse,
 ) {
-    let thresholds = thresholds(chart);
+    let mut is_dragging = false;
+    for (threshold, area) in place(chart, thresholds(chart)) {
+        let grip = grip(chart, area.height);
+        let grip = ui.interact(grip, id.with((threshold.name, "line")), Sense::DRAG);
+        let handle = ui.interact(area.handle, id.with(threshold.name), Sense::drag());
+        for response in [&grip, &handle] {
+            drag(response, &threshold, chart, state, out);
+            is_dragging |= response.dragged();
+        }
+        if let Some(value) = value_from_keyboard(ui, &handle, &threshold, chart) {
+            set(threshold.kind, value, chart, out);
+        }
+        let is_held = grip.hovered() || grip.dragged() || handle.hovered() || handle.dragged();
+        if is_held || handle.has_focus() {
+            paint_value(ui, &threshold, area.height, chart);
+        }
+        paint_handle(ui, &threshold, area, chart);
+        for response in [grip, handle] {
+            response.on_hover_and_drag_cursor(CursorIcon::ResizeVertical);
+        }
+    }
+    if !is_dragging {
+        state.held_top = None;
+    }
+}
+
+/// The position of a threshold on the screen.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Height of its line, within the plot.
+    height: f32,
+    handle: Rect,
+}
+
+/// Returns the thresholds with their positions. Handles do not overlap.
+fn place(
+    chart: &Chart<'_>,
+    thresholds: Vec<Threshold>,
+) -> impl Iterator<Item = (Threshold, Place)> {
     let plot = chart.areas.plot;
-    let heights: Vec<f32> = thresholds
-        .iter()
-        .map(|t| chart.y(t.tokens).clamp(plot.top(), plot.bottom()))
-        .collect();
+    let height = |threshold: &Threshold| {
+        let y = chart.y(threshold.tokens);
+        y.clamp(plot.top(), plot.bottom())
+    };
+    let heights: Vec<f32> = thresholds.iter().map(height).collect();
     let mut centers = heights.clone();
     // The strip's name is below the plot, if there is a strip.
     let below = if chart.input.heat.is_empty() {
@@ -100,38 +139,19 @@ pub(super) fn show(
     };
     let (top, bottom) = (plot.top() - HANDLE, plot.bottom() + below);
     spread(&mut centers, HANDLE + 2.0, top, bottom);
-    let mut is_dragging = false;
-    for ((threshold, height), center) in thresholds.iter().zip(&heights).zip(&centers) {
-        let line = Rect::from_x_y_ranges(
-            plot.right() - GRIP..=plot.right() + 4.0,
-            height - REACH..=height + REACH,
-        );
-        let line = ui.interact(line, id.with((threshold.name, "line")), Sense::DRAG);
-        let left = plot.right() + 4.0;
-        let handle = Rect::from_x_y_ranges(
-            left..=chart.areas.handles.right() - 8.0,
-            center - HANDLE / 2.0..=center + HANDLE / 2.0,
-        );
-        let handle = ui.interact(handle, id.with(threshold.name), Sense::drag());
-        for response in [&line, &handle] {
-            drag(response, threshold, chart, state, out);
-            is_dragging |= response.dragged();
-        }
-        if let Some(value) = value_from_keyboard(ui, &handle, threshold, chart) {
-            set(threshold.kind, value, chart, out);
-        }
-        let is_held = line.hovered() || line.dragged() || handle.hovered() || handle.dragged();
-        if is_held || handle.has_focus() {
-            paint_value(ui, threshold, *height, chart);
-        }
-        paint_handle(ui, threshold, &handle, *height, chart);
-        for response in [line, handle] {
-            response.on_hover_and_drag_cursor(CursorIcon::ResizeVertical);
-        }
-    }
-    if !is_dragging {
-        state.held_top = None;
-    }
+    let x = plot.right() + 4.0..=chart.areas.handles.right() - 8.0;
+    let places = heights.into_iter().zip(centers).map(move |(height, y)| {
+        let y = y - HANDLE / 2.0..=y + HANDLE / 2.0;
+        let handle = Rect::from_x_y_ranges(x.clone(), y);
+        Place { height, handle }
+    });
+    thresholds.into_iter().zip(places)
+}
+
+/// Returns the draggable end of a line.
+fn grip(chart: &Chart<'_>, height: f32) -> Rect {
+    let right = chart.areas.plot.right();
+    Rect::from_x_y_ranges(right - GRIP..=right + 4.0, height - REACH..=height + REACH)
 }
 
 fn thresholds(chart: &Chart<'_>) -> Vec<Threshold> {
@@ -239,28 +259,25 @@ fn set(kind: Kind, value: f64, chart: &Chart<'_>, out: &mut TimelineResponse) {
     }
 }
 
-fn paint_handle(ui: &Ui, threshold: &Threshold, handle: &Response, height: f32, chart: &Chart<'_>) {
-    let painter = ui.painter();
-    let palette = chart.palette;
+fn paint_handle(ui: &Ui, threshold: &Threshold, place: Place, chart: &Chart<'_>) {
+    let (painter, palette, handle) = (ui.painter(), chart.palette, place.handle);
     let is_above = chart.y(threshold.tokens) < chart.areas.plot.top() - 1.0;
     if !is_above {
-        let ends = [
-            pos2(chart.areas.plot.right(), height),
-            handle.rect.left_center(),
-        ];
-        painter.line_segment(ends, Stroke::new(1.0, threshold.color));
+        let line = pos2(chart.areas.plot.right(), place.height);
+        let stroke = Stroke::new(1.0, threshold.color);
+        painter.line_segment([line, handle.left_center()], stroke);
     }
-    painter.rect_filled(handle.rect, theme::space::RADIUS_SMALL, threshold.color);
+    painter.rect_filled(handle, theme::space::RADIUS_SMALL, threshold.color);
     let font = theme::small_strong().resolve(ui.style());
     let galley = painter.layout_no_wrap(threshold.name.to_owned(), font, palette.on_fill);
     let width = galley.size().x + 10.0;
-    let left = handle.rect.center().x - width / 2.0;
+    let left = handle.center().x - width / 2.0;
     painter.galley(
-        pos2(left, handle.rect.center().y - galley.size().y / 2.0),
+        pos2(left, handle.center().y - galley.size().y / 2.0),
         galley,
         palette.on_fill,
     );
-    let grip = pos2(left + width - 3.0, handle.rect.center().y);
+    let grip = pos2(left + width - 3.0, handle.center().y);
     arrows(ui, grip, palette.on_fill, !is_above);
 }
 
