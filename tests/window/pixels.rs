@@ -64,7 +64,7 @@ fn sample(step: usize, by_kind: [u32; Kind::ALL.len()]) -> Sample {
     }
 }
 
-struct Scene {
+struct InventedSession {
     recorded: Vec<Sample>,
     lanes: Vec<Vec<Sample>>,
     events: Vec<Vec<(usize, String)>>,
@@ -76,7 +76,7 @@ struct Scene {
     knob: f64,
 }
 
-impl Scene {
+impl InventedSession {
     fn new() -> Self {
         let falls: [&[usize]; 3] = [&[160, 282, 371], &[186, 340, 460], &[161, 270, 360, 475]];
         let lanes = falls
@@ -155,7 +155,7 @@ impl Scene {
     }
 }
 
-fn window(ui: &mut Ui, scene: &mut Scene) -> TimelineResponse {
+fn window(ui: &mut Ui, session: &mut InventedSession) -> TimelineResponse {
     let palette = palette(ui);
     let bar = |margin: i8| {
         Frame::new()
@@ -186,7 +186,7 @@ fn window(ui: &mut Ui, scene: &mut Scene) -> TimelineResponse {
             280.0
         })
         .frame(bar(14).inner_margin(egui::Margin::symmetric(14, 16)))
-        .show(ui, |ui| policy(ui, scene));
+        .show(ui, |ui| policy(ui, session));
     Panel::bottom("messages")
         .exact_size(140.0)
         .frame(Frame::new().fill(palette.background))
@@ -225,7 +225,7 @@ fn window(ui: &mut Ui, scene: &mut Scene) -> TimelineResponse {
         .show(ui, lanes);
     CentralPanel::default()
         .frame(Frame::new().fill(palette.background))
-        .show(ui, |ui| scene.timeline(ui, Axis::Calls))
+        .show(ui, |ui| session.timeline(ui, Axis::Calls))
         .inner
 }
 
@@ -264,7 +264,7 @@ fn top_bar(ui: &mut Ui) {
     });
 }
 
-fn policy(ui: &mut Ui, scene: &mut Scene) {
+fn policy(ui: &mut Ui, session: &mut InventedSession) {
     section(ui, "Policy");
     ui.add_space(space::S);
     ui.horizontal(|ui| {
@@ -295,7 +295,7 @@ fn policy(ui: &mut Ui, scene: &mut Scene) {
         tone: Tone::Bad,
         ..knob(
             "compression_trigger",
-            scene.knob,
+            session.knob,
             0.1..=1.0,
             0.01,
             false,
@@ -305,7 +305,7 @@ fn policy(ui: &mut Ui, scene: &mut Scene) {
         )
     };
     if let Some(value) = knob_slider(ui, &trigger).changed {
-        scene.knob = value;
+        session.knob = value;
     }
     for spec in [
         knob(
@@ -448,13 +448,13 @@ fn picture(
     name: &str,
 ) -> image::RgbaImage {
     let mut stage = Stage::new(size, 1.0, theme);
-    let mut scene = Scene::new();
+    let mut session = InventedSession::new();
     for frame in 0..4 {
         let events = pointer
             .filter(|_| frame == 1)
             .map(egui::Event::PointerMoved);
         stage.frame(events.into_iter().collect(), &mut |ui| {
-            window(ui, &mut scene);
+            window(ui, &mut session);
         });
     }
     let image = stage.image();
@@ -492,7 +492,7 @@ fn timeline_picture(
     name: &str,
     size: egui::Vec2,
     theme: Theme,
-    scene: &Scene,
+    session: &InventedSession,
     axis: Axis,
     events: &[Vec<egui::Event>],
 ) {
@@ -500,7 +500,7 @@ fn timeline_picture(
     for frame in 0..events.len() + 4 {
         let events = events.get(frame).cloned().unwrap_or_default();
         stage.frame(events, &mut |ui| {
-            scene.timeline(ui, axis);
+            session.timeline(ui, axis);
         });
     }
     let image = stage.image();
@@ -534,21 +534,35 @@ fn wheel(at: egui::Pos2, lines: f32) -> Vec<Vec<egui::Event>> {
 
 #[test]
 fn the_timeline_is_drawn_zoomed_by_turns_held_and_for_odd_sessions() {
-    let scene = Scene::new();
+    let session = InventedSession::new();
     let size = vec2(1000.0, 340.0);
     let at = egui::pos2(400.0, 200.0);
     timeline_picture(
         "t-zoomed.png",
         size,
         Theme::Dark,
-        &scene,
+        &session,
         Axis::Calls,
         &wheel(at, 700.0),
     );
-    timeline_picture("t-turns.png", size, Theme::Light, &scene, Axis::Turns, &[]);
+    timeline_picture(
+        "t-turns.png",
+        size,
+        Theme::Light,
+        &session,
+        Axis::Turns,
+        &[],
+    );
     let held = [vec![egui::Event::PointerMoved(egui::pos2(960.0, 120.0))]];
-    timeline_picture("t-held.png", size, Theme::Dark, &scene, Axis::Calls, &held);
-    let mut one = Scene::new();
+    timeline_picture(
+        "t-held.png",
+        size,
+        Theme::Dark,
+        &session,
+        Axis::Calls,
+        &held,
+    );
+    let mut one = InventedSession::new();
     one.recorded.truncate(1);
     one.lanes.iter_mut().for_each(|lane| lane.truncate(1));
     one.usage.truncate(1);
@@ -556,7 +570,7 @@ fn the_timeline_is_drawn_zoomed_by_turns_held_and_for_odd_sessions() {
     one.compactions.clear();
     one.selected = Some(0);
     timeline_picture("t-one.png", size, Theme::Light, &one, Axis::Calls, &[]);
-    let mut many = Scene::new();
+    let mut many = InventedSession::new();
     many.compactions = (0..40)
         .map(|i| (i * 12 + 3, "auto 183k → 37k".to_owned()))
         .collect();
@@ -570,24 +584,25 @@ fn the_timeline_is_drawn_zoomed_by_turns_held_and_for_odd_sessions() {
     );
 }
 
-type Harness<'a> = egui_kittest::Harness<'a, (Scene, Vec<TimelineResponse>)>;
+type Harness<'a> = egui_kittest::Harness<'a, (InventedSession, Vec<TimelineResponse>)>;
 
 fn harness<'a>() -> Harness<'a> {
-    let show = |ui: &mut Ui, (scene, responses): &mut (Scene, Vec<TimelineResponse>)| {
-        if ui.ctx().cumulative_frame_nr() == 0 {
-            // Fonts take effect with the next frame.
-            theme::apply(ui.ctx());
-            return;
-        }
-        let response = scene.timeline(ui, Axis::Calls);
-        scene.selected = response.clicked_call.or(scene.selected);
-        scene.trigger = response.trigger.unwrap_or(scene.trigger);
-        responses.push(response);
-    };
+    let show =
+        |ui: &mut Ui, (session, responses): &mut (InventedSession, Vec<TimelineResponse>)| {
+            if ui.ctx().cumulative_frame_nr() == 0 {
+                // Fonts take effect with the next frame.
+                theme::apply(ui.ctx());
+                return;
+            }
+            let response = session.timeline(ui, Axis::Calls);
+            session.selected = response.clicked_call.or(session.selected);
+            session.trigger = response.trigger.unwrap_or(session.trigger);
+            responses.push(response);
+        };
     egui_kittest::Harness::builder()
         .with_size(vec2(1000.0, 340.0))
         .allow_missing_glyphs()
-        .build_ui_state(show, (Scene::new(), Vec::new()))
+        .build_ui_state(show, (InventedSession::new(), Vec::new()))
 }
 
 #[test]
@@ -636,11 +651,11 @@ fn dragging_the_trigger_follows_the_pointer() {
     }
     harness.drop_at(from + vec2(0.0, 60.0));
     harness.run_steps(2);
-    let (scene, _) = harness.state();
+    let (session, _) = harness.state();
     assert!(
-        scene.trigger.0 < 0.6 && scene.trigger.0 > 0.3,
+        session.trigger.0 < 0.6 && session.trigger.0 > 0.3,
         "{:?}",
-        scene.trigger
+        session.trigger
     );
     let landed = harness
         .get_by_role_and_label(egui::accesskit::Role::Slider, "trigger")

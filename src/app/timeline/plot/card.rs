@@ -19,7 +19,7 @@ const DISTANCE: f32 = 10.0;
 const GAPS: Vec2 = vec2(14.0, 2.0);
 
 /// Shows the card right of the call, or left if there is no room: title, lines of the caller, kinds of the stack, lanes.
-pub(super) fn card(ui: &Ui, id: Id, chart: &Chart<'_>, call: usize) {
+pub(super) fn show(ui: &Ui, id: Id, chart: &Chart<'_>, call: usize) {
     let (id, plot, x) = (id.with("card"), chart.areas.plot, chart.x(call));
     let previous = ui.ctx().memory(|memory| memory.area_rect(id));
     let width = previous.map_or(MAX_WIDTH, |rect| rect.width());

@@ -42,7 +42,7 @@ impl Entry {
 }
 
 /// Shows the entries that fit, and the number of hidden ones.
-pub(super) fn legend(ui: &Ui, chart: &Chart<'_>) {
+pub(super) fn show(ui: &Ui, chart: &Chart<'_>) {
     let row = chart.areas.legend;
     let entries = entries(chart);
     let widths: Vec<f32> = entries
@@ -66,7 +66,7 @@ pub(super) fn legend(ui: &Ui, chart: &Chart<'_>) {
     let mut x = left;
     for (entry, width) in entries.iter().zip(&widths).take(n_shown) {
         let place = Rect::from_x_y_ranges(x..=x + width, row.y_range());
-        show(ui, chart, *entry, place);
+        show_entry(ui, chart, *entry, place);
         x += width + gap;
     }
     if n_shown < entries.len() {
@@ -87,7 +87,7 @@ fn entries(chart: &Chart<'_>) -> Vec<Entry> {
         .collect()
 }
 
-fn show(ui: &Ui, chart: &Chart<'_>, entry: Entry, place: Rect) {
+fn show_entry(ui: &Ui, chart: &Chart<'_>, entry: Entry, place: Rect) {
     let (x, middle) = (place.left(), place.center().y);
     match entry {
         Entry::Kind(kind) => {

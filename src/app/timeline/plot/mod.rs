@@ -67,7 +67,7 @@ pub fn timeline(ui: &mut Ui, input: &TimelineInput<'_>) -> TimelineResponse {
         out.clicked_call = at.map(|at| chart.call_at(at)).or(out.clicked_call);
     }
     layers::show(ui, &chart);
-    legend::legend(ui, &chart);
+    legend::show(ui, &chart);
     flags::show(ui, &chart);
     overview::paint(ui, &chart);
     out.clicked_call = resent::show(ui, id, &chart).or(out.clicked_call);
@@ -76,7 +76,7 @@ pub fn timeline(ui: &mut Ui, input: &TimelineInput<'_>) -> TimelineResponse {
         out.hovered = None;
     }
     if let Some(call) = out.hovered.filter(|_| state.held_top.is_none()) {
-        card::card(ui, id, &chart, call);
+        card::show(ui, id, &chart, call);
     }
     describe(ui, &plot, &chart, out.clicked_call);
     ui.data_mut(|data| data.insert_temp(id, state));

@@ -2,6 +2,7 @@
 
 use super::axis::CallAxis;
 use super::input::TimelineInput;
+use super::overview::Grip;
 use super::reduce::{self, Bar, Columns, Curve, WindowRun};
 use super::view::View;
 use crate::app::widgets::drag;
@@ -34,7 +35,7 @@ pub(super) struct TimelineState {
     /// The call whose menu is open.
     pub(super) menu: usize,
     /// The dragged part of the overview.
-    pub(super) grip: Option<super::overview::Grip>,
+    pub(super) grip: Option<Grip>,
     /// Axis value at the start of a drag in the overview.
     pub(super) grip_from: f64,
     visible: Option<Arc<VisiblePart>>,
