@@ -1,6 +1,7 @@
 #![doc = include_str!("ARCHITECTURE.md")]
 
 pub mod analysis;
+#[cfg(feature = "window")]
 pub mod app;
 pub mod chat;
 pub mod cli;
