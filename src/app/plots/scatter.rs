@@ -131,7 +131,8 @@ fn show(ui: &mut Ui, input: &ScatterInput<'_>) -> PlotResponse<()> {
                 plot.hline(line.color(weak));
             }
             let front: Vec<[f64; 2]> = input.front.iter().map(|i| input.dots[*i].at).collect();
-            plot.line(Line::new("front", stairs(&front)).color(weak).width(1.0));
+            let front = Line::new("front", stairs(&front)).allow_band(false);
+            plot.line(front.color(weak).width(1.0));
             plot.add(Layer::new("points", |ui, transform, shapes| {
                 draw(ui, input, transform, shapes);
             }));

@@ -37,7 +37,7 @@ pub fn knob_curve(
             plot.set_plot_bounds(PlotBounds::from_min_max([-side, -0.04], [1.0 + side, 1.1]));
             plot.hline(HLine::new("axis", 0.0).stroke(palette.line()));
             let line = Line::new("share", curve).stroke((1.25, palette.weak));
-            plot.line(line.fill(0.0).fill_alpha(0.14));
+            plot.line(line.allow_band(false).fill(0.0).fill_alpha(0.14));
             plot.vline(VLine::new("current", current[0]).stroke((1.0, palette.accent)));
             let mark = Points::new("current value", vec![current]);
             plot.points(mark.radius(2.5).color(palette.accent));

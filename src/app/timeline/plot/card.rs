@@ -8,7 +8,7 @@ use crate::session::Kind;
 use crate::units::Tokens;
 use egui::{
     Align, Align2, Area, Color32, Frame, Grid, Id, Label, Layout, Margin, Order, RichText, Sense,
-    Ui, Vec2, pos2, vec2,
+    TextStyle, Ui, Vec2, pos2, vec2,
 };
 
 /// Maximum width of a line of text.
@@ -45,7 +45,7 @@ pub(super) fn show(ui: &Ui, id: Id, chart: &Chart<'_>, call: usize) {
 fn content(ui: &mut Ui, chart: &Chart<'_>, call: usize) {
     ui.set_max_width(MAX_WIDTH);
     ui.spacing_mut().item_spacing = GAPS;
-    ui.spacing_mut().interact_size = Vec2::ZERO;
+    ui.spacing_mut().interact_size.y = ui.text_style_height(&TextStyle::Small);
     let title = RichText::new(title(chart, call)).text_style(theme::small_strong());
     ui.label(title.color(chart.palette.text));
     for line in (chart.input.hover_text)(call) {
@@ -82,7 +82,7 @@ fn table(ui: &mut Ui, id: &str, columns: usize, rows: &[Row<'_>], palette: &Pale
                         mark(ui, row);
                         ui.label(RichText::new(row.name).small().color(palette.weak));
                     });
-                    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
                         ui.label(RichText::new(row.value.short()).small().color(row.color));
                     });
                 }
