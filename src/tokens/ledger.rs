@@ -3,9 +3,10 @@
 use super::calibrate::{self, Stretch};
 use super::calls::calls;
 use super::column::Column;
+use super::counters::is_own_vocabulary;
 use super::media::Provider;
 use super::weight::{Scale, Weight};
-use super::{Counter, Fit, bpe};
+use super::{Counter, Fit};
 use crate::progress::{Cancelled, Phase, Progress};
 use crate::session::{Calibration, Call, Kind, Part, Session, kind_of};
 use crate::units::{Bytes, Share, Tokens};
@@ -279,7 +280,7 @@ fn is_exact(session: &Session, counter: &Counter) -> bool {
         && session
             .models
             .iter()
-            .all(|model| bpe::is_own_vocabulary(counter, model))
+            .all(|model| is_own_vocabulary(counter, model))
 }
 
 /// Counts all parts, the longest first, so that no core ends with a long one. Agents read the same files repeatedly, so

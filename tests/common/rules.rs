@@ -1,9 +1,9 @@
-//! The rules that every session keeps, whatever file it was read from.
+//! Invariants of every parsed session.
 
 use plimsoll::session::Session;
 use plimsoll::units::Tokens;
 
-/// Panics with what is broken.
+/// Panics if an invariant does not hold.
 pub(crate) fn keeps_the_rules(session: &Session) {
     let mut parts = 0;
     for message in &session.messages {
