@@ -233,7 +233,7 @@ fn files_of_a_policy_lie_beside_the_recorded_session_and_pointers_name_them() {
     let notes = told["notes"].to_string();
     // How many are masked depends a little on how long the folder's name is.
     let n = files_in(&beside);
-    let wrote = format!("the policy wrote {n} files into ");
+    let wrote = format!("the policy wrote {n} files to ");
     assert!(n > 50 && notes.contains(&wrote), "{n}: {notes}");
     assert!(notes.contains("many-managed-1.files"), "{notes}");
     let written = fs::read_to_string(text_of(&told, "/resume/path")).expect("it is there");
