@@ -345,15 +345,15 @@ fn inspect_lists_the_conversations_and_what_the_file_carries() {
     }
     let shape: Value = serde_json::from_str(&inspect(&[path, "--json"])).unwrap();
     let agent = json!({
-        "title": "Count the tests", "track": "sub_agent", "agent": "general-purpose", "call": 2, "after_message": null,
-        "of_conversation": null, "messages": 4, "calls": 2,
+        "title": "Count the tests", "relation": "sub_agent", "agent": "general-purpose", "started_by_call": 2,
+        "shared_messages": null, "main_conversation": null, "messages": 4, "calls": 2,
     });
-    assert_eq!(shape["tracks"][3], agent);
-    let carries = json!({
-        "usage": "present", "timestamps": "present", "compactions": "absent", "system prompt": "not_carried",
-        "tool definitions": "not_carried", "sub-agents": "present",
+    assert_eq!(shape["conversations"][3], agent);
+    let recorded_data = json!({
+        "usage": "present", "timestamps": "present", "compactions": "absent", "system_prompt": "unsupported",
+        "tool_definitions": "unsupported", "sub_agents": "present",
     });
-    assert_eq!(shape["report"]["carries"], carries);
+    assert_eq!(shape["source"]["recorded_data"], recorded_data);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::analysis::loss::{Names, hindsight, most_at_risk, saved};
 use crate::analysis::tune::{
     Gauge, Point, Recommendation, Subject, Taste, front, recommend, sweep, trade_off,
 };
-use crate::cli::targets::Place;
+use crate::cli::targets::SessionId;
 use crate::engine::{Case, recorded, simulate};
 use crate::presets;
 use crate::progress::Progress;
@@ -20,7 +20,7 @@ const TELL: usize = 16;
 
 /// A session with all its points.
 pub(super) struct Swept {
-    pub(super) place: Place,
+    pub(super) place: SessionId,
     pub(super) format: &'static str,
     pub(super) title: String,
     pub(super) calls: usize,
@@ -32,11 +32,11 @@ pub(super) struct Swept {
     pub(super) points: Vec<Point>,
     pub(super) recommended: Result<Recommendation, String>,
     /// Reference values for the risk; `None` if only tokens were counted.
-    pub(super) beside: Option<Beside>,
+    pub(super) references: Option<References>,
 }
 
 /// Reference values for the risk.
-pub(super) struct Beside {
+pub(super) struct References {
     /// References at risk on the recorded lane, and its compactions.
     pub(super) noise: (usize, usize),
     /// References at risk if predicted summaries held the names used most, for each listed point.
@@ -48,7 +48,7 @@ pub(super) struct Beside {
 impl Swept {
     /// Tries all settings; `tell` receives progress messages.
     pub(super) fn new(
-        place: &Place,
+        place: &SessionId,
         case: &Case,
         (subjects, plan): (&[Subject], &[Point]),
         (billing, wanted): (Billing<'_>, &Options),
@@ -83,9 +83,9 @@ impl Swept {
             noise: noise.0,
         };
         let recommended = recommend(subjects, &points, taste);
-        let beside = names.as_ref().map(|names| {
+        let references = names.as_ref().map(|names| {
             let picked = recommended.as_ref().ok().map(|found| found.point);
-            Beside {
+            References {
                 noise,
                 fewest: fewest(&gauge, subjects, &points, picked),
                 saved: picked.and_then(|idx| saving(case, names, subjects, &points[idx])),
@@ -103,7 +103,7 @@ impl Swept {
             reserve,
             points,
             recommended,
-            beside,
+            references,
         })
     }
 
@@ -111,15 +111,18 @@ impl Swept {
     pub(super) fn taste(&self, weight: Share) -> Taste {
         Taste {
             weight,
-            noise: self.beside.as_ref().map_or(0, |beside| beside.noise.0),
+            noise: self
+                .references
+                .as_ref()
+                .map_or(0, |references| references.noise.0),
         }
     }
 }
 
 fn noise(case: &Case, names: &Names, reserve: Tokens) -> (usize, usize) {
-    let really = recorded(case, reserve, None);
-    let missed = most_at_risk(names, case, &really);
-    (missed.faults.len(), really.compactions)
+    let recorded = recorded(case, reserve, None);
+    let missed = most_at_risk(names, case, &recorded);
+    (missed.faults.len(), recorded.compactions)
 }
 
 /// Computes the reference values if the risk was measured.

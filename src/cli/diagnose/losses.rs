@@ -1,6 +1,6 @@
 //! References at risk in every lane, the hindsight optimum and the reuse distances, computed once for text and JSON.
 
-use super::LaneCost;
+use super::lane_cost::LaneCost;
 use crate::analysis::cost::{Bills, Cost, price_lane};
 use crate::analysis::insight::{Insight, loss_insights};
 use crate::analysis::loss::{
@@ -10,7 +10,7 @@ use crate::engine::{Case, KnobRole, Outcome};
 use crate::units::{Share, Tokens};
 
 /// Losses of all lanes of a session.
-pub(super) struct Lost {
+pub(super) struct Losses {
     pub(super) names: Names,
     /// Loss of each lane, `recorded` first.
     pub(super) lanes: Vec<LaneLoss>,
@@ -45,12 +45,12 @@ pub(super) struct Current {
 }
 
 /// Computes the losses. The first lane must be `recorded` and the second `none`.
-pub(super) fn lost(
+pub(super) fn losses(
     case: &Case,
     bills: &Bills<'_>,
     lanes: &[LaneCost<'_>],
     reserve: Tokens,
-) -> Lost {
+) -> Losses {
     let names = Names::new(&case.session);
     let best = hindsight(&names, case, reserve);
     let none = lanes.get(1).map(|lane| &lane.played.outcome);
@@ -61,7 +61,7 @@ pub(super) fn lost(
         loss: Loss::of(&names, case, &lane.played.outcome),
         saved: share(&lane.played.outcome),
     };
-    Lost {
+    Losses {
         lanes: lanes.iter().map(of_lane).collect(),
         current: current(lanes, &curves),
         hindsight: Hindsight {
@@ -76,14 +76,14 @@ pub(super) fn lost(
 }
 
 /// Returns the insights about these losses.
-pub(super) fn insights(case: &Case, lost: &Lost) -> Vec<Insight> {
-    let Some(floor) = lost.lanes.first() else {
+pub(super) fn insights(case: &Case, losses: &Losses) -> Vec<Insight> {
+    let Some(recorded) = losses.lanes.first() else {
         return Vec::new();
     };
-    let lanes = lost.lanes.iter().enumerate();
+    let lanes = losses.lanes.iter().enumerate();
     let found = lanes.flat_map(|(idx, lane)| {
         let name = (idx > 0).then_some(lane.lane.as_str());
-        loss_insights(case, &lost.names, (name, &lane.loss), &floor.loss)
+        loss_insights(case, &losses.names, (name, &lane.loss), &recorded.loss)
     });
     found.collect()
 }

@@ -1,11 +1,12 @@
 //! `plimsoll compact`: runs a policy and writes the managed conversation to a new file.
 
+mod json_output;
+
 use super::args::{FileArg, Shared, is_stdin, ordinal};
 use super::lanes::{self, LaneArgs};
 use super::model::ModelArgs;
 use super::output::{clean, counted, json, note, print, tokens};
-use super::replay::knobs_shape;
-use super::{Status, resume};
+use super::status::Status;
 use crate::engine::Schedule;
 use crate::exec::{
     Claim, ExportJob, Exported, Loaded, Resumed, Summarizer, default_export_path, export,
@@ -13,14 +14,14 @@ use crate::exec::{
 };
 use crate::formats::{self, FORMATS, Format};
 use anyhow::bail;
-use serde_json::{Value, json};
+pub(super) use json_output::{CheckEntry, Compaction, checks};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Run a policy and write the managed conversation to a new file
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The source is never modified and nothing is overwritten. The written file is read again and checked. Exit code 1 if\na check fails or a summary was rejected. If the policy does not act, nothing is written and the reason is printed.\nSidecars (removed records, manifest) are written beside OUT; `restore` needs them."
+    after_help = "The source is never modified and nothing is overwritten. The written file is read again and checked. Exit code 1 if a check fails or a summary was rejected. If the policy does not act, nothing is written and the reason is printed. `restore` needs the sidecars in the folder of OUT (removed records, manifest)."
 )]
 pub(super) struct Args {
     #[command(flatten)]
@@ -36,7 +37,7 @@ pub(super) struct Args {
     force: bool,
     #[command(flatten)]
     lanes: LaneArgs,
-    /// New file [default: NAME-managed-N beside the source]
+    /// New file [default: NAME-managed-N in the source's folder]
     #[arg(short, long, value_name = "OUT", value_parser = output, help_heading = "Output")]
     output: Option<PathBuf>,
     /// Format of the new file [default: the source's if supported]
@@ -63,6 +64,26 @@ impl Args {
         }
     }
 
+    /// Reserves the path of the output until everything is written.
+    fn claim(&self, format: &Format) -> anyhow::Result<Claim> {
+        let file = &self.file.file;
+        Ok(match &self.output {
+            Some(output) => Claim::given(output.clone()),
+            // Only files of the policy are written to this folder.
+            None if self.resumable => {
+                let is_stdin = is_stdin(file);
+                let source = if is_stdin { Path::new("session") } else { file };
+                let path = default_export_path(source, format);
+                Claim::given(path.unwrap_or_else(|| PathBuf::from(source)))
+            }
+            None => Claim::new(|| default_export_path(file, format)).ok_or_else(|| {
+                anyhow::anyhow!(
+                    "the current folder is an agent's session store; choose the output with -o OUT"
+                )
+            })?,
+        })
+    }
+
     pub(super) fn run(self, shared: &Shared) -> anyhow::Result<Status> {
         let file = &self.file.file;
         let (lane, schedule) = (self.lanes.one("compact", shared)?, self.schedule()?);
@@ -77,25 +98,7 @@ impl Args {
         }
         let until = within(&loaded, self.at_call)?;
         let (format, format_note) = output_format(&loaded, self.format);
-        // Reserves the name until everything is written.
-        let claim = match self.output {
-            Some(output) => Claim::given(output),
-            // Only files of the policy are written beside it.
-            None if self.resumable => {
-                let source = if is_stdin(file) {
-                    Path::new("session")
-                } else {
-                    file
-                };
-                let beside = default_export_path(source, format);
-                Claim::given(beside.unwrap_or_else(|| PathBuf::from(source)))
-            }
-            None => Claim::new(|| default_export_path(file, format)).ok_or_else(|| {
-                anyhow::anyhow!(
-                    "the current folder is an agent's session store; choose the output with -o OUT"
-                )
-            })?,
-        };
+        let claim = self.claim(format)?;
         let name = loaded.case.session.source.name.clone();
         let summarizer = self.model.summarizer(&name, shared.no_state)?;
         let job = ExportJob {
@@ -121,14 +124,14 @@ impl Args {
             .notes
             .extend(format_note.filter(|_| exported.changed));
         if shared.json {
-            json(&shape(&job, &exported, resumed.as_ref()))?;
+            json(&json_output::json_output(&job, &exported, resumed.as_ref()))?;
         } else {
-            print(&(text(&exported) + &resume::text(resumed.as_ref())))?;
+            print(&text(&exported, resumed.as_ref()))?;
         }
         // The offline digest sends no request. If it saves nothing, there was nothing to compact.
-        let mut asked = exported.requests.iter().filter(|r| r.prompts > 0);
-        let is_refused = !exported.changed && asked.any(|r| r.failed.is_some());
-        let has_failed = is_refused || exported.checks.iter().any(|c| !c.ok);
+        let mut requests = exported.requests.iter().filter(|r| r.prompts > 0);
+        let is_rejected = !exported.changed && requests.any(|r| r.failed.is_some());
+        let has_failed = is_rejected || exported.checks.iter().any(|c| !c.ok);
         Ok(if has_failed {
             Status::CheckFailed
         } else {
@@ -166,13 +169,14 @@ fn announce(job: &ExportJob) {
     ));
 }
 
+/// Checks that the session has the call.
 pub(super) fn within(loaded: &Loaded, at: Option<usize>) -> anyhow::Result<Option<usize>> {
-    let steps = loaded.case.session.calls.len();
+    let n_calls = loaded.case.session.calls.len();
     match at {
-        Some(step) if step >= steps => bail!(
+        Some(idx) if idx >= n_calls => bail!(
             "--at-call {}: the session has {}",
-            step + 1,
-            counted(steps, "call")
+            idx + 1,
+            counted(n_calls, "call")
         ),
         at => Ok(at),
     }
@@ -227,29 +231,7 @@ pub(super) fn output(path: &str) -> anyhow::Result<PathBuf> {
     Ok(PathBuf::from(path))
 }
 
-fn shape(job: &ExportJob, exported: &Exported, resumed: Option<&Resumed>) -> Value {
-    json!({
-        "before": exported.before,
-        "after": exported.after,
-        "changed": exported.changed,
-        "output": exported.output.as_ref().map(|path| path.to_string_lossy()),
-        "sidecars": exported.sidecars.as_ref().map(|sidecars| json!({
-            "removed": sidecars.removed.to_string_lossy(),
-            "manifest": sidecars.manifest.to_string_lossy(),
-            "files": sidecars.files.as_ref().map(|(folder, n)| json!({"folder": folder.to_string_lossy(), "count": n})),
-        })),
-        "requests": exported.requests,
-        "checks": exported.checks,
-        "notes": exported.notes,
-        "policy": job.policy.name,
-        "knobs": knobs_shape(&job.knobs),
-        "schedule": if job.schedule == Schedule::Replay { "replay" } else { "now" },
-        "format": job.format.name,
-        "resume": resume::shape(resumed),
-    })
-}
-
-fn text(exported: &Exported) -> String {
+fn text(exported: &Exported, resumed: Option<&Resumed>) -> String {
     let mut text = match &exported.output {
         Some(path) => {
             let (before, after) = (tokens(exported.before), tokens(exported.after));
@@ -260,12 +242,15 @@ fn text(exported: &Exported) -> String {
         }
         None => format!("unchanged: {} tokens\n", tokens(exported.before)),
     };
-    checked(&mut text, exported);
+    checks_text(&mut text, exported);
+    if let Some(resumed) = resumed {
+        let _ = writeln!(text, "resume with: {}", clean(&resumed.command));
+    }
     text
 }
 
 /// Formats the checks and the notes, one per line.
-pub(super) fn checked(text: &mut String, exported: &Exported) {
+pub(super) fn checks_text(text: &mut String, exported: &Exported) {
     for check in &exported.checks {
         let verdict = match (check.ok, check.warning) {
             (true, false) => "ok",

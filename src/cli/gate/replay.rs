@@ -1,14 +1,15 @@
 //! Plays the lanes of `plimsoll gate` over one session.
 
-use super::baseline::{Lane as Known, Session};
+use super::baseline::{BaselineLane, BaselineSession};
 use crate::analysis::cost::{Billing, Bills};
 use crate::analysis::loss::Names;
 use crate::analysis::tune::{Figures, Gauge};
+use crate::cli::figures::FiguresEntry;
 use crate::cli::lanes::{ALWAYS, Lane};
-use crate::cli::targets::Place;
+use crate::cli::targets::SessionId;
 use crate::engine::{Case, KnobValues, recorded};
 use crate::exec::fingerprint;
-use crate::session::Session as Recorded;
+use crate::session::Session;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -17,34 +18,39 @@ pub(super) fn session(
     case: &Case,
     (lanes, with_recorded): (&[(&Lane, String)], bool),
     billing: Billing<'_>,
-    place: &Place,
-) -> Session {
+    place: &SessionId,
+) -> BaselineSession {
     let names = Names::new(&case.session);
     let gauge = Gauge::new(case, Bills::new(case, billing), &names);
     let played = lanes.par_iter().map(|(lane, sha256)| {
         let (score, rejections) = gauge.judge(&lane.policy, &lane.knobs);
         let figures = Figures::new(score, &rejections);
-        let policy = (lane.policy.name.clone(), sha256.clone());
-        (
-            lane.name.clone(),
-            Known::new(&figures, policy, by_name(&lane.knobs)),
-        )
+        let played = BaselineLane {
+            policy: lane.policy.name.clone(),
+            policy_sha256: sha256.clone(),
+            settings: by_name(&lane.knobs),
+            figures: FiguresEntry::from(score),
+            thrash: figures.flaw,
+        };
+        (lane.name.clone(), played)
     });
-    let mut played: BTreeMap<String, Known> = played.collect();
+    let mut played: BTreeMap<String, BaselineLane> = played.collect();
     if with_recorded {
         let reserve = lanes.first().map_or_else(
             || crate::units::Tokens(32_000),
             |(lane, _)| lane.output_reserve(case),
         );
         let score = gauge.really(&recorded(case, reserve, None));
-        let figures = Figures::new(score, &[]);
-        let policy = (ALWAYS[0].to_owned(), String::new());
-        played.insert(
-            ALWAYS[0].to_owned(),
-            Known::new(&figures, policy, BTreeMap::new()),
-        );
+        let lane = BaselineLane {
+            policy: ALWAYS[0].to_owned(),
+            policy_sha256: String::new(),
+            settings: BTreeMap::new(),
+            figures: FiguresEntry::from(score),
+            thrash: None,
+        };
+        played.insert(ALWAYS[0].to_owned(), lane);
     }
-    Session {
+    BaselineSession {
         sha256: content(&case.session, place),
         conversation: place.number().unwrap_or(1),
         counter: case.ledger.counter.name.to_owned(),
@@ -55,7 +61,7 @@ pub(super) fn session(
 }
 
 /// Returns the SHA-256 of the file, or of the session's messages if the file holds several sessions.
-fn content(session: &Recorded, place: &Place) -> String {
+fn content(session: &Session, place: &SessionId) -> String {
     let bytes = session.source.bytes.whole();
     let messages = session.messages.iter().flat_map(|message| &message.raw);
     let own: Vec<&[u8]> = messages.map(|span| &bytes[span.clone()]).collect();
@@ -73,8 +79,8 @@ fn by_name(knobs: &KnobValues) -> BTreeMap<String, f64> {
 }
 
 /// Returns the prices and billing rules as text.
-fn prices(session: &Recorded, billing: Billing<'_>) -> Vec<String> {
-    let told = |(idx, name): (usize, &String)| {
+fn prices(session: &Session, billing: Billing<'_>) -> Vec<String> {
+    let price_text = |(idx, name): (usize, &String)| {
         let mut steps = session.calls.iter();
         let first = steps
             .find(|step| step.model == Some(idx))
@@ -89,7 +95,7 @@ fn prices(session: &Recorded, billing: Billing<'_>) -> Vec<String> {
             price.input.0, price.output.0, price.cache_read.0, write.0
         )
     };
-    let mut all: Vec<String> = session.models.iter().enumerate().map(told).collect();
+    let mut all: Vec<String> = session.models.iter().enumerate().map(price_text).collect();
     if billing.bills_rejected {
         all.push("rejected calls are billed".to_owned());
     }

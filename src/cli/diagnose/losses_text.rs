@@ -1,7 +1,7 @@
 //! The losses of `plimsoll diagnose` as text.
 
 use super::Diagnosis;
-use super::lost::{Current, LaneLoss, MESSAGES, MISSES, RESULTS};
+use super::losses::{Current, LaneLoss, MESSAGES, MISSES, RESULTS};
 use crate::analysis::loss::{Distances, Kept, PAGE_IN, Survival};
 use crate::cli::output::{clean, counted, percent, tokens};
 use crate::engine::KnobRole;
@@ -10,14 +10,14 @@ use crate::units::{Share, Tokens};
 use std::fmt::Write as _;
 
 impl Diagnosis<'_> {
-    pub(super) fn losses(&self, text: &mut String) {
-        let lost = &self.lost;
+    pub(super) fn losses_text(&self, text: &mut String) {
+        let losses = &self.losses;
         let _ = writeln!(
             text,
             "\nreferences at risk (names the agent used again; no measure of quality)\n  {:<16} {:>12} {:>8} {:>9} {:>10} {:>12} {:>7}",
             "", "at risk", "at best", "re-read", "from call", "blind edits", "saved"
         );
-        for lane in &lost.lanes {
+        for lane in &losses.lanes {
             let name = clean(&lane.lane);
             let _ = writeln!(text, "  {name:<16} {}", line(lane));
         }
@@ -32,7 +32,7 @@ impl Diagnosis<'_> {
     }
 
     fn hindsight(&self, text: &mut String) {
-        let best = &self.lost.hindsight;
+        let best = &self.losses.hindsight;
         let cost = best
             .cost
             .total()
@@ -47,7 +47,7 @@ impl Diagnosis<'_> {
     }
 
     fn instructions(&self, text: &mut String) {
-        let all = self.lost.names.instructions();
+        let all = self.losses.names.instructions();
         if all.is_empty() {
             return;
         }
@@ -56,7 +56,7 @@ impl Diagnosis<'_> {
             "\n{} (word for word in the context)",
             counted(all.len(), "standing instruction")
         );
-        for lane in &self.lost.lanes {
+        for lane in &self.losses.lanes {
             let gone = lane.loss.standing.iter().filter(|s| !s.gone.is_empty());
             let first = gone.clone().map(|s| s.gone[0].start).min();
             let since = first.map_or(String::new(), |step| {
@@ -75,7 +75,7 @@ impl Diagnosis<'_> {
         let n = self.case().session.compactions.len();
         for compaction in 0..n {
             let of_lane = |lane: &LaneLoss| lane.loss.survival[compaction].clone();
-            let Some(first) = self.lost.lanes.first().and_then(of_lane) else {
+            let Some(first) = self.losses.lanes.first().and_then(of_lane) else {
                 continue;
             };
             let _ = writeln!(
@@ -87,7 +87,7 @@ impl Diagnosis<'_> {
                 "instructions",
                 "changed files"
             );
-            for lane in &self.lost.lanes {
+            for lane in &self.losses.lanes {
                 let Some(left) = of_lane(lane) else {
                     continue;
                 };
@@ -107,7 +107,7 @@ impl Diagnosis<'_> {
     }
 
     fn reuse(&self, text: &mut String) {
-        let curves = &self.lost.curves;
+        let curves = &self.losses.curves;
         if curves.messages.uses() == 0 {
             return;
         }
@@ -156,7 +156,7 @@ impl Diagnosis<'_> {
             smallest[1],
         );
         let here = self
-            .lost
+            .losses
             .current
             .iter()
             .filter(|current| current.role == role);

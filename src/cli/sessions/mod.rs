@@ -1,9 +1,11 @@
 //! `plimsoll sessions`: lists the sessions of this machine or of a folder.
 
-use super::Status;
+mod json_output;
+
 use super::args::Shared;
 use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, note, percent, print, tokens};
+use super::status::Status;
 use crate::exec::is_taken;
 use crate::exec::stores::{
     Cache, FoundFile, Listed, Listing, PeakBasis, STORES, SessionSummary, existing_folders, find,
@@ -12,15 +14,17 @@ use crate::exec::stores::{
 use crate::progress::Progress;
 use crate::units::{self, Share, Tokens};
 use anyhow::{Context as _, bail};
-use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+pub(super) use json_output::SessionList;
+use json_output::json_output;
+
 /// List the sessions of the agents on this machine, or of a folder, newest first
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Without a folder, only the agents' own folders are searched, by file name; links are not followed. Results are cached\nby size and modification time. Sessions of a database or of a file with many are listed separately, with the\n--conversation that opens them.\nThe peak is the largest context, including the one at the end, as a share of its window: reported by the provider, or (≈) estimated from samples\nwithout instructions and tools that are not recorded."
+    after_help = "Without a folder, only the agents' own folders are searched, by file name; links are not followed. Results are cached by size and modification time. Sessions of a database or of a file with several are listed separately, with the --conversation that opens them. The peak is the largest context as a share of the context window, including the context at the end. ≈ marks an estimate from samples, without what is not recorded."
 )]
 pub(super) struct Args {
     /// Folders or session files [default: the agents' own folders]
@@ -60,7 +64,7 @@ impl Args {
             note(&format!("the list of sessions cannot be cached ({error})"));
         }
         if shared.json {
-            json(&shape(&listing, &self.folders))?;
+            json(&json_output(&listing, &self.folders))?;
         } else {
             print(&text(&listing, &self.folders))?;
         }
@@ -142,7 +146,7 @@ fn row(text: &mut String, listed: &Listed, summary: &SessionSummary) {
     let about = if peak.starts_with('<') { "" } else { about };
     let peak = format!("{about}{peak}");
     let mut line = format!(
-        "{:<16}  {:<14}  peak {peak:>5} ({})  {}",
+        "{:<16}  {:<14}  peak {peak:>5} of the window ({})  {}",
         time(listed.found.modified),
         listed.found.agent.unwrap_or(summary.format_label()),
         tokens(Tokens(summary.peak)),
@@ -197,65 +201,6 @@ fn nothing(folders: &[PathBuf]) -> String {
         let _ = writeln!(text, "  {agent:<14}  {}", clean(&shown(&folder)));
     }
     text
-}
-
-fn shape(listing: &Listing, folders: &[PathBuf]) -> Value {
-    let sessions: Vec<_> = listing.sessions.iter().filter_map(session).collect();
-    let unread: Vec<_> = listing
-        .unread
-        .iter()
-        .map(|listed| {
-            json!({
-                "path": shown(&listed.found.path),
-                "agent": listed.found.agent,
-                "why": listed.summary.as_ref().err(),
-            })
-        })
-        .collect();
-    let given = folders.iter().map(|folder| (None, folder.clone()));
-    let places: Vec<_> = if folders.is_empty() {
-        let stores = existing_folders().into_iter();
-        stores
-            .map(|(agent, folder)| (Some(agent), folder))
-            .collect()
-    } else {
-        given.collect()
-    };
-    let place = |(agent, folder): &(_, PathBuf)| json!({"agent": agent, "folder": shown(folder)});
-    let places: Vec<_> = places.iter().map(place).collect();
-    json!({
-        "sessions": sessions,
-        "unread": unread,
-        "looked_into": places,
-        "not_read": listing.left,
-    })
-}
-
-fn session(listed: &Listed) -> Option<Value> {
-    let summary = listed.summary.as_ref().ok()?;
-    let modified = listed.found.modified;
-    Some(json!({
-        "path": shown(&listed.found.path),
-        "conversation": listed.conversation.map(|n| n + 1),
-        "agent": listed.found.agent,
-        "title": summary.title,
-        "project": summary.project,
-        "format": summary.format,
-        "modified": modified.and_then(rfc3339),
-        "bytes": listed.found.size.0,
-        "messages": summary.messages,
-        "calls": summary.calls,
-        // Null if the format does not record compactions.
-        "compactions": summary.records_compactions().then_some(summary.compactions),
-        "peak_tokens": summary.peak,
-        "peak_basis": match summary.peak_basis {
-            PeakBasis::Reported => "reported",
-            PeakBasis::Estimated => "estimated",
-        },
-        "peak_share": summary.peak_share,
-        "conversations": summary.conversations,
-        "parent": listed.parent.as_ref().map(|parent| json!({"id": parent.id, "title": parent.title})),
-    }))
 }
 
 fn rfc3339(time: SystemTime) -> Option<String> {
