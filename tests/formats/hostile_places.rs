@@ -173,7 +173,7 @@ fn a_manifest_with_a_forged_size_is_rejected() {
     fs::write(at("m.removed.jsonl"), "").unwrap();
     let mark = |name: &str, bytes: usize, of: &[u8]| serde_json::json!({"name": name, "bytes": bytes, "sha256": plimsoll::exec::fingerprint(of)});
     let takes = vec![serde_json::json!({"managed": [0, managed.len()]}); 1_000_000];
-    for (stated, why) in [(1 << 20, "more than the"), (1 << 40, "no room for")] {
+    for (stated, why) in [(1 << 20, "more than the"), (1 << 40, "too large")] {
         let manifest = serde_json::json!({
             "source": mark("s.json", stated, b""),
             "managed": mark("m.json", managed.len(), &managed),
