@@ -390,7 +390,7 @@ fn sorted(messages: Vec<Vec<Option<Arc<str>>>>, mut texts: Vec<Arc<str>>) -> Sho
 
 fn of_seen(case: &Case, outcome: &Outcome, step: usize) -> Shown {
     let (session, received) = (&case.session, &outcome.received);
-    let end = session.steps[step].context_end;
+    let end = session.calls[step].context_end;
     let of = |(idx, m): (usize, &plimsoll::session::Message)| {
         let is_there = m.in_history && idx < end;
         vec![is_there.then(kept); m.parts.len()]
@@ -461,7 +461,7 @@ fn the_record_of_a_call_equals_its_context() {
         }
         let outcome = simulate(&case, &policy, &knobs, None);
         changes += outcome.received.changes.len();
-        for step in (0..case.session.steps.len()).step_by(3) {
+        for step in (0..case.session.calls.len()).step_by(3) {
             let until = simulate(&case, &policy, &knobs, Some(step));
             assert_eq!(
                 of_seen(&case, &outcome, step),

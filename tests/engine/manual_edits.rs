@@ -287,7 +287,7 @@ fn a_dropped_message_drops_its_call_and_changes_no_sample() {
     );
     assert_eq!(event.before, plain.context.tokens());
     assert_eq!(event.after, outcome.context.tokens());
-    assert_eq!(event.step, case.session.steps.len() - 1);
+    assert_eq!(event.step, case.session.calls.len() - 1);
     assert_eq!(
         [4, 5].map(|m| status(&marked, &outcome, m)),
         [MessageStatus::Dropped; 2]

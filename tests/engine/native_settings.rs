@@ -155,7 +155,7 @@ fn an_application_replays_with_its_own_settings() {
         .check(&case)
         .expect("the account is complete");
     let logged = outcome.events.iter().flat_map(|e| &e.log);
-    assert!(logged.filter(|line| line.contains("tokens, ")).count() >= case.session.steps.len());
+    assert!(logged.filter(|line| line.contains("tokens, ")).count() >= case.session.calls.len());
     let compacted: Vec<_> = outcome
         .events
         .iter()

@@ -620,7 +620,7 @@ fn a_report_of_a_session_without_calls_has_no_curve() {
 fn a_report_distinguishes_missing_from_implausible_usage() {
     let case = crate::conversation::case(&Talk::turns(8, 2, 20), 200_000);
     let mut session = (*case.session).clone();
-    for (idx, step) in session.steps.iter_mut().enumerate() {
+    for (idx, step) in session.calls.iter_mut().enumerate() {
         let input = [90_000, 1_000, 60_000, 2_000][idx % 4];
         step.usage = Some(Usage {
             input: Tokens(input),

@@ -81,7 +81,7 @@ fn user_tokens_keeps_the_newest_user_messages() {
     let users: Vec<u32> = (0..case.session.messages.len() as u32)
         .filter(|m| case.session.messages[*m as usize].role == Role::User)
         .collect();
-    let step = case.session.steps.len() - 1;
+    let step = case.session.calls.len() - 1;
     let weight = case.ledger.truth.per_message[users[3] as usize];
     let take = format!("keep = [\"system\", \"user_tokens({})\"]", 2 * weight);
     let outcome = play_until(&case, &drop_at(step + 1, &take), Some(step));
@@ -97,7 +97,7 @@ fn user_tokens_keeps_the_newest_user_messages() {
 #[test]
 fn a_cut_at_the_next_turn_keeps_less_than_requested() {
     let case = case(&Talk::turns(3, 1, 50), 100_000);
-    let step = case.session.steps.len() - 1;
+    let step = case.session.calls.len() - 1;
     let opens: Vec<u32> = (0..case.session.messages.len() as u32)
         .filter(|m| case.index.opens_turn[*m as usize])
         .collect();
@@ -201,7 +201,7 @@ fn only_results_of_repeated_calls_are_cleared() {
     assert_eq!(outcome.events.len(), 1);
     assert_eq!(
         outcome.events[0].step,
-        case.session.steps.len() - 1,
+        case.session.calls.len() - 1,
         "once it was read again"
     );
 }

@@ -29,7 +29,7 @@ fn open(path: &Path, conversation: usize) -> Result<Loaded, LoadError> {
 
 /// Returns the reported prompts by call.
 fn inputs(loaded: &Loaded) -> Vec<u64> {
-    let steps = loaded.case.session.steps.iter();
+    let steps = loaded.case.session.calls.iter();
     steps.filter_map(|step| Some(step.usage?.input.0)).collect()
 }
 
@@ -237,7 +237,7 @@ fn files_of_sub_agents_belong_to_their_session() {
     assert!(agent.path.unwrap().ends_with("s/subagents/agent-abc.jsonl"));
     let error = open(&main, 3).unwrap_err().to_string();
     assert!(
-        error.ends_with("holds 3 conversations; choose one from 1 to 3"),
+        error.ends_with("contains 3 conversations; choose one from 1 to 3"),
         "{error}"
     );
 }
@@ -345,15 +345,15 @@ fn inspect_lists_conversations_and_recorded_data() {
     }
     let shape: Value = serde_json::from_str(&inspect(&[path, "--json"])).unwrap();
     let agent = json!({
-        "title": "Count the tests", "track": "sub_agent", "agent": "general-purpose", "call": 2, "after_message": null,
-        "of_conversation": null, "messages": 4, "calls": 2,
+        "title": "Count the tests", "relation": "sub_agent", "agent": "general-purpose", "started_by_call": 2,
+        "shared_messages": null, "main_conversation": null, "messages": 4, "calls": 2,
     });
-    assert_eq!(shape["tracks"][3], agent);
-    let carries = json!({
-        "usage": "present", "timestamps": "present", "compactions": "absent", "system prompt": "not_carried",
-        "tool definitions": "not_carried", "sub-agents": "present",
+    assert_eq!(shape["conversations"][3], agent);
+    let recorded_data = json!({
+        "usage": "present", "timestamps": "present", "compactions": "absent", "system_prompt": "unsupported",
+        "tool_definitions": "unsupported", "sub_agents": "present",
     });
-    assert_eq!(shape["report"]["carries"], carries);
+    assert_eq!(shape["source"]["recorded_data"], recorded_data);
 }
 
 #[test]

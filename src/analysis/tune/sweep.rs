@@ -58,7 +58,7 @@ pub fn sweep(
     found: &(dyn Fn(usize, &Point) + Sync),
 ) -> Result<Vec<Point>, Cancelled> {
     let weigh = |(idx, mut point): (usize, Point)| {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         let policy = &subjects[point.subject].policy;
         (point.score, point.rejected) = gauge.weigh(policy, &point.knobs);
         found(idx, &point);

@@ -6,7 +6,7 @@ use crate::analysis::loss::{Names, hindsight, most_at_risk, saved};
 use crate::analysis::tune::{
     Gauge, Point, Recommendation, Subject, Taste, front, recommend, sweep, trade_off,
 };
-use crate::cli::targets::Place;
+use crate::cli::targets::SessionId;
 use crate::engine::{Case, recorded, simulate};
 use crate::presets;
 use crate::progress::Progress;
@@ -20,7 +20,7 @@ const TELL: usize = 16;
 
 /// A session with all its points.
 pub(super) struct Swept {
-    pub(super) place: Place,
+    pub(super) place: SessionId,
     pub(super) format: &'static str,
     pub(super) title: String,
     pub(super) calls: usize,
@@ -42,7 +42,7 @@ pub(super) struct Swept {
 impl Swept {
     /// Tries all settings; `tell` receives progress messages.
     pub(super) fn new(
-        place: &Place,
+        place: &SessionId,
         case: &Case,
         (subjects, plan): (&[Subject], &[Point]),
         (billing, wanted): (Billing<'_>, &Options),
@@ -77,7 +77,7 @@ impl Swept {
             place: place.clone(),
             format: case.session.source.format,
             title: case.session.title.clone(),
-            calls: case.session.steps.len(),
+            calls: case.session.calls.len(),
             window: case.windows.largest(),
             window_source: window_source(case),
             basis: basis(case),
@@ -101,9 +101,9 @@ impl Swept {
 }
 
 fn noise(case: &Case, names: &Names, reserve: Tokens) -> (usize, usize) {
-    let really = recorded(case, reserve, None);
-    let missed = most_at_risk(names, case, &really);
-    (missed.faults.len(), really.compactions)
+    let recorded = recorded(case, reserve, None);
+    let missed = most_at_risk(names, case, &recorded);
+    (missed.faults.len(), recorded.compactions)
 }
 
 /// Returns the fewest references at risk of each listed point whose summaries could reduce them.

@@ -1,6 +1,8 @@
 //! The budget of each call: the context window and the tokens reserved for the answer.
 
 use crate::units::{Share, Tokens};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The context window at every call and its source.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +18,8 @@ pub struct WindowPlan {
 }
 
 /// The source of a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum WindowSource {
     /// Set by the user.
     User,

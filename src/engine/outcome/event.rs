@@ -3,6 +3,8 @@
 use crate::engine::case::storage::NewFile;
 use crate::engine::outcome::measure::OwnMeasure;
 use crate::units::Tokens;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -47,7 +49,8 @@ pub struct Event {
 }
 
 /// The result of a stage that ran.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Did {
     /// Content of the session was removed from the context.
     Removed,
@@ -56,6 +59,7 @@ pub enum Did {
     /// It ran by the system's own count, and nothing changed.
     Nothing,
     /// It only logged a message.
+    #[serde(rename = "logged")]
     Told,
 }
 
@@ -118,7 +122,7 @@ impl Did {
             Self::Removed => "removed",
             Self::Changed => "changed",
             Self::Nothing => "nothing",
-            Self::Told => "told",
+            Self::Told => "logged",
         }
     }
 }
