@@ -109,7 +109,7 @@ impl Shared {
         Ok(case
             .with_restarts(&self.restarts)
             .with_errors(&self.errors)
-            .with_by_hand(edits))
+            .with_manual_edits(edits))
     }
 }
 
