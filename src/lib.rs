@@ -16,5 +16,6 @@ pub mod report;
 pub mod safe_text;
 pub mod session;
 pub mod systems;
+pub mod token_counter;
 pub mod tokens;
 pub mod units;

@@ -214,7 +214,7 @@ impl App {
             self.config.errors.clear();
         }
         self.config.by_hand = self.first_marks(&document);
-        let n_steps = document.session().steps.len();
+        let n_steps = document.session().calls.len();
         self.config.restarts.retain(|step| *step < n_steps);
         self.config.errors.retain(|error| error.step < n_steps);
         self.history = crate::app::shell::history::History::new(self.config.clone());
@@ -305,7 +305,7 @@ impl App {
         let Some(document) = &self.document else {
             return;
         };
-        if step >= document.session().steps.len() {
+        if step >= document.session().calls.len() {
             return;
         }
         self.config.toggle_restart(step);

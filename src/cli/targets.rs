@@ -215,7 +215,7 @@ impl Visited<'_> {
 }
 
 fn with_calls(place: &SessionId, case: Case) -> anyhow::Result<Case> {
-    if case.session.steps.is_empty() {
+    if case.session.calls.is_empty() {
         bail!("{place} holds no model call");
     }
     Ok(case)

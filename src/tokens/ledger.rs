@@ -3,11 +3,12 @@
 use super::calibrate::{self, Stretch};
 use super::calls::calls;
 use super::column::Column;
+use super::counters::is_own_vocabulary;
 use super::media::Provider;
 use super::weight::{Scale, Weight};
-use super::{Counter, Fit, bpe};
+use super::{Counter, Fit};
 use crate::progress::{Cancelled, Phase, Progress};
-use crate::session::{Calibration, Kind, Part, Session, Step, kind_of};
+use crate::session::{Calibration, Call, Kind, Part, Session, kind_of};
 use crate::units::{Bytes, Share, Tokens};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -252,10 +253,10 @@ impl TokenLedger {
 
 fn overhead_next(session: &Session, stretches: &[Stretch]) -> Option<Tokens> {
     let is_unrecorded_cut = |stretch: &&Stretch| {
-        let is_reported = |step: &Step| step.usage.is_some_and(|u| u.input > Tokens::ZERO);
-        let before = session.steps[..stretch.step].iter().rposition(is_reported);
+        let is_reported = |step: &Call| step.usage.is_some_and(|u| u.input > Tokens::ZERO);
+        let before = session.calls[..stretch.step].iter().rposition(is_reported);
         let since = before.map_or(0, |before| before + 1)..=stretch.step;
-        stretch.is_short && !session.compactions.iter().any(|c| since.contains(&c.step))
+        stretch.is_short && !session.compactions.iter().any(|c| since.contains(&c.call))
     };
     let last = stretches.iter().rev().find(|s| !is_unrecorded_cut(s));
     last.map(tokens_of)
@@ -279,7 +280,7 @@ fn is_exact(session: &Session, counter: &Counter) -> bool {
         && session
             .models
             .iter()
-            .all(|model| bpe::is_own_vocabulary(counter, model))
+            .all(|model| is_own_vocabulary(counter, model))
 }
 
 /// Counts all parts, the longest first, so that no core ends with a long one. Agents read the same files repeatedly, so

@@ -9,14 +9,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Who may name whom. `lib.rs` declares all and is no layer.
-const LAYERS: [(&str, &[&str]); 18] = [
+const LAYERS: [(&str, &[&str]); 19] = [
     ("units", &[]),
     ("figure", &["units"]),
     ("safe_text", &[]),
     ("progress", &["units"]),
     ("session", &["units"]),
     ("formats", &["units", "progress", "session"]),
-    ("tokens", &["units", "progress", "session"]),
+    ("token_counter", &[]),
+    ("tokens", &["units", "progress", "session", "token_counter"]),
     ("chat", &["session"]),
     ("engine", &["units", "session", "chat", "tokens"]),
     ("systems", &["units", "session", "chat", "tokens", "engine"]),
@@ -100,13 +101,14 @@ const LAYERS: [(&str, &[&str]); 18] = [
 ];
 
 /// Layers without any effect on, or view of, the world.
-const PURE: [&str; 14] = [
+const PURE: [&str; 15] = [
     "units",
     "figure",
     "safe_text",
     "progress",
     "session",
     "formats",
+    "token_counter",
     "tokens",
     "chat",
     "engine",

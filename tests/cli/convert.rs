@@ -188,7 +188,7 @@ fn content_that_a_format_cannot_hold_is_counted() {
     let session = &loaded.case.session;
     let result = |what| aspect(&converted, what).map(|a| (a.kept, a.held));
     assert_eq!(result("compactions"), Some((0, session.compactions.len())));
-    let usages = session.steps.iter().filter(|s| s.usage.is_some()).count();
+    let usages = session.calls.iter().filter(|s| s.usage.is_some()).count();
     assert!(usages > 0);
     assert_eq!(result("reported tokens of calls"), Some((0, usages)));
     assert!(result("times of messages").is_some_and(|(kept, held)| kept == 0 && held > 0));

@@ -164,7 +164,7 @@ fn a_codex_session_is_added_as_a_fork_of_the_recorded_one() {
 
     let opened = parse(copy.into_bytes());
     assert_eq!(opened.compactions.len(), 1);
-    assert_eq!(opened.steps, parse(source.into_bytes()).steps);
+    assert_eq!(opened.calls, parse(source.into_bytes()).calls);
     let again = done(&compact(home.path(), Path::new(path), &TRUNCATE));
     assert_eq!(
         (&again["tokens_before"], &again["changed"]),

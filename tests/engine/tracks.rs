@@ -29,7 +29,7 @@ fn open(path: &Path, conversation: usize) -> Result<Loaded, LoadError> {
 
 /// Largest reported prompts, call by call.
 fn inputs(loaded: &Loaded) -> Vec<u64> {
-    let steps = loaded.case.session.steps.iter();
+    let steps = loaded.case.session.calls.iter();
     steps.filter_map(|step| Some(step.usage?.input.0)).collect()
 }
 

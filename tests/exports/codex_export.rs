@@ -266,7 +266,7 @@ fn behind_the_rollout_as_it_was_stands_a_compaction_of_the_managed_context() {
     let kept: Vec<usize> = tail.collect();
     assert_eq!(now[2..], kept, "what was kept is not the same messages");
     assert_eq!(
-        read.steps, source.steps,
+        read.calls, source.calls,
         "calls that were made are no longer told"
     );
 }
@@ -288,7 +288,7 @@ fn codex_is_told_the_size_of_the_new_context_lest_it_compacts_again() {
     );
     let usages = |session: &Session| {
         session
-            .steps
+            .calls
             .iter()
             .map(|step| step.usage)
             .collect::<Vec<Option<Usage>>>()
@@ -723,7 +723,7 @@ fn a_new_session_reads_as_the_one_it_was_made_of_forks_included() {
         let source = rollout.session();
         let again = parse(&adopt(rollout.text().as_bytes()).bytes);
         assert_eq!(again.parts, source.parts);
-        assert_eq!(again.steps, source.steps);
+        assert_eq!(again.calls, source.calls);
         let once_more = parse(&adopt(&adopt(rollout.text().as_bytes()).bytes).bytes);
         assert_eq!(once_more.messages.len(), source.messages.len());
     }

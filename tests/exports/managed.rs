@@ -508,7 +508,7 @@ fn a_run_with_real_summaries_of_the_predicted_size_is_the_simulated_run_event_fo
         // A window so small that every policy has something to do.
         let whole = loaded(&source).case;
         let total = whole.ledger.total().0;
-        let steps = whole.session.steps.len();
+        let steps = whole.session.calls.len();
         let window =
             WindowPlan::constant(Tokens((total / 2).max(4_000)), steps, WindowSource::ByHand);
         let case = whole.with_windows(window);

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 fn case(session: Session) -> Option<Case> {
     let ledger = TokenLedger::count(&session, default_counter(), &Progress::default()).ok()?;
-    let n = session.steps.len().max(1);
+    let n = session.calls.len().max(1);
     let windows = WindowPlan::constant(Tokens(100_000), n, WindowSource::ByHand);
     Some(Case::new(Arc::new(session), ledger, windows))
 }
@@ -282,7 +282,7 @@ fn in_a_copy_of_opencode_nothing_is_hidden_any_more_and_no_report_of_before_is_b
     );
     assert!(session.messages.iter().all(|m| m.in_history));
     assert!(session.compactions.is_empty() && session.messages[0].is_injected);
-    assert!(session.steps.iter().all(|step| step.usage.is_none()));
+    assert!(session.calls.iter().all(|step| step.usage.is_none()));
     assert!(
         !text.contains("\"compaction\"") && !text.contains("\"summary\": true"),
         "{text}"

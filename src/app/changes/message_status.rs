@@ -150,7 +150,7 @@ impl Seen<'_> {
     }
 
     pub(in crate::app) fn place(&self) -> String {
-        wording::place(self.rows.step, self.document.session().steps.len())
+        wording::place(self.rows.step, self.document.session().calls.len())
     }
 }
 

@@ -64,7 +64,7 @@ pub(in crate::app) fn show(
         .min_scrolled_height(0.0)
         .cell_layout(Layout::left_to_right(Align::Center))
         .column(Column::exact(space::S))
-        .column(number_column(input.runs.case.session.steps.len()))
+        .column(number_column(input.runs.case.session.calls.len()))
         .column(Column::initial(116.0).at_least(60.0).clip(true));
     for _ in &shown {
         table = table.column(Column::exact(76.0));

@@ -243,7 +243,7 @@ fn cells(
 ) {
     let has_effect = matches!(event.did, Did::Removed | Did::Changed);
     column(row, Side::Right, |ui| {
-        let n_steps = input.document.session().steps.len();
+        let n_steps = input.document.session().calls.len();
         ui.label(weak(ui, text::call(event, n_steps)));
     });
     column(row, Side::Left, |ui| {

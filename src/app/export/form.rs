@@ -127,7 +127,7 @@ fn lanes(ui: &mut Ui, input: &PanelInput<'_>, draft: &mut Draft, takes_focus: bo
 }
 
 fn content_choice(ui: &mut Ui, input: &PanelInput<'_>, draft: &mut Draft) {
-    let n_steps = input.document.session().steps.len();
+    let n_steps = input.document.session().calls.len();
     let place = wording::place(draft.step, n_steps);
     if draft.lane.is_some() {
         let as_shown = format!("As shown in this lane {place}");

@@ -288,7 +288,7 @@ impl Export {
             let knobs = none.defaults();
             (none, knobs)
         };
-        let last = runs.case.session.steps.len().saturating_sub(1);
+        let last = runs.case.session.calls.len().saturating_sub(1);
         let (schedule, until) = match draft.what {
             What::AsShown => (
                 Schedule::Replay,

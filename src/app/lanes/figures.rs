@@ -232,7 +232,7 @@ pub(super) fn now_said(input: &PanelInput<'_>, lane: usize) -> String {
 
 /// Returns the hover text for the context size.
 pub(super) fn now_hint(input: &PanelInput<'_>, lane: usize) -> String {
-    let n = input.document.session().steps.len();
+    let n = input.document.session().calls.len();
     let place = wording::place(input.rows.step, n);
     let (now, edited) = now(input, lane);
     let edited = edited.map_or_else(String::new, |edited| {

@@ -135,7 +135,7 @@ fn strip(
     (standing, said_at): (Option<&Standing>, usize),
     lane: &str,
 ) -> Response {
-    let n = input.document.session().steps.len();
+    let n = input.document.session().calls.len();
     let (rect, response) = ui.allocate_exact_size(vec2(STRIP - space::S, 12.0), Sense::CLICK);
     let place = |step: usize| rect.left() + rect.width() * step as f32 / n.max(1) as f32;
     let bar = |from: usize, to: usize, height: f32| {

@@ -244,7 +244,7 @@ fn clicks(row: &Response, input: &PanelInput<'_>, message: usize, commands: &mut
 fn new_at_step(input: &PanelInput<'_>) -> Range<usize> {
     let session = input.document.session();
     let step = input.selection.step;
-    if step < session.steps.len() {
+    if step < session.calls.len() {
         session.new_messages(step)
     } else {
         0..0

@@ -93,7 +93,7 @@ impl Shared {
 
     /// Returns the session with restarts, provider errors and manual edits applied.
     fn apply(&self, case: &Case) -> anyhow::Result<Case> {
-        let n = case.session.steps.len();
+        let n = case.session.calls.len();
         let calls = counted(n, "call");
         if let Some(step) = self.restarts.iter().find(|step| **step >= n) {
             bail!("--restart {}: the session has {calls}", step + 1);

@@ -171,7 +171,7 @@ fn announce(job: &ExportJob) {
 
 /// Checks that the session has the call.
 pub(super) fn within(loaded: &Loaded, at: Option<usize>) -> anyhow::Result<Option<usize>> {
-    let n_calls = loaded.case.session.steps.len();
+    let n_calls = loaded.case.session.calls.len();
     match at {
         Some(idx) if idx >= n_calls => bail!(
             "--at-call {}: the session has {}",

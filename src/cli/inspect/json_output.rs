@@ -6,7 +6,7 @@ use crate::cli::json_values::Object;
 use crate::engine::WindowSource;
 use crate::formats::Availability;
 use crate::report::basis;
-use crate::session::{Conversation, RecordedCompaction, Start, StepsFrom, Track};
+use crate::session::{CallsFrom, Conversation, RecordedCompaction, Start, Track};
 use crate::tokens::{Basis, Fit};
 use crate::units::{Share, Tokens};
 use schemars::JsonSchema;
@@ -205,8 +205,8 @@ impl Findings<'_> {
             messages: self.history().count(),
             compaction_messages: self.n_compaction_messages(),
             turns: session.turns,
-            calls: session.steps.len(),
-            calls_recorded: session.steps_from == StepsFrom::Recorded,
+            calls: session.calls.len(),
+            calls_recorded: session.calls_from == CallsFrom::Recorded,
             models: &session.models,
             roles: Object::new(self.roles()),
             characters: self.characters(),
@@ -305,7 +305,7 @@ fn conversation(conversation: &Conversation) -> ConversationEntry<'_> {
 
 fn compaction(compaction: &RecordedCompaction) -> CompactionEntry<'_> {
     CompactionEntry {
-        call: compaction.step + 1,
+        call: compaction.call + 1,
         started_by: match compaction.trigger.as_str() {
             "" => "unknown",
             trigger => trigger,

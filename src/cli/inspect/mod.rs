@@ -120,7 +120,7 @@ impl<'a> Findings<'a> {
 
     fn calls_with_usage(&self) -> usize {
         self.session()
-            .steps
+            .calls
             .iter()
             .filter(|s| s.usage.is_some())
             .count()

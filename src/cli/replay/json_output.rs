@@ -202,7 +202,7 @@ pub(super) fn json_output<'a>(
         output_reserve,
         accuracy: basis(case),
         counter: case.ledger.counter.name,
-        calls: case.session.steps.len(),
+        calls: case.session.calls.len(),
         lanes: LazyList::new(played.iter().map(|lane| lane_replay(case, lane))),
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn table(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> Stri
         "{} · {} · {} · window {} ({}), reserve {}, usable {} · {}\n\n",
         clean(&case.session.title),
         case.session.source.format,
-        counted(case.session.steps.len(), "call"),
+        counted(case.session.calls.len(), "call"),
         tokens(budget.window),
         window_source(case),
         tokens(reserve),

@@ -230,7 +230,7 @@ fn beside(session: &Session, read: &Session, all: &mut Vec<Aspect>) {
         kept,
     ));
     let models = |session: &Session| -> Vec<(usize, String)> {
-        let steps = session.steps.iter().filter_map(|step| step.model);
+        let steps = session.calls.iter().filter_map(|step| step.model);
         steps
             .map(|model| (0, session.models[model].clone()))
             .collect()
@@ -243,10 +243,10 @@ fn beside(session: &Session, read: &Session, all: &mut Vec<Aspect>) {
     );
     named.messages.clear();
     all.push(named);
-    let steps = |session: &Session, is_it: fn(&crate::session::Step) -> bool| {
-        session.steps.iter().filter(|step| is_it(step)).count()
+    let steps = |session: &Session, is_it: fn(&crate::session::Call) -> bool| {
+        session.calls.iter().filter(|step| is_it(step)).count()
     };
-    let mut calls = |what, is_it: fn(&crate::session::Step) -> bool| {
+    let mut calls = |what, is_it: fn(&crate::session::Call) -> bool| {
         all.push(counted(what, steps(session, is_it), steps(read, is_it)));
     };
     calls(

@@ -153,7 +153,7 @@ pub(super) fn manifest(told: &Told<'_>, checks: &[Check], recipe: &Recipe) -> Va
     });
     let step = job
         .until
-        .unwrap_or(case.session.steps.len().saturating_sub(1));
+        .unwrap_or(case.session.calls.len().saturating_sub(1));
     let fit = case.ledger.fit.as_ref();
     let mut whole = json!({
         "plimsoll": env!("CARGO_PKG_VERSION"),

@@ -306,7 +306,7 @@ impl Made {
             knobs: &job.knobs,
             step: job
                 .until
-                .unwrap_or(job.case.session.steps.len().saturating_sub(1)),
+                .unwrap_or(job.case.session.calls.len().saturating_sub(1)),
         };
         check::all(&promise, bytes)
     }

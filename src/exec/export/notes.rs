@@ -30,7 +30,7 @@ fn overflows(outcome: &Outcome) -> Option<String> {
 
 /// A policy may act and still not help, or not act where it should.
 fn still_too_large(job: &ExportJob, after: Tokens) -> Option<String> {
-    let step = job.until.unwrap_or(job.case.session.steps.len());
+    let step = job.until.unwrap_or(job.case.session.calls.len());
     let window = job.case.windows.at(step);
     let output_reserve = job.policy.output_reserve(&job.knobs, &job.case, step);
     let usable = Budget {
@@ -51,10 +51,10 @@ fn still_too_large(job: &ExportJob, after: Tokens) -> Option<String> {
 fn last_call(job: &ExportJob) -> Option<String> {
     let (session, ledger) = (&job.case.session, &job.case.ledger);
     let is_at_end = job.schedule != Schedule::Replay && job.until.is_none();
-    let step = session.steps.len().checked_sub(1).filter(|_| is_at_end)?;
-    let reported = session.steps[step].usage?.input;
+    let step = session.calls.len().checked_sub(1).filter(|_| is_at_end)?;
+    let reported = session.calls[step].usage?.input;
     let is_short = ledger.overhead_at(step) != ledger.overhead_next();
-    let model = session.steps[step]
+    let model = session.calls[step]
         .model
         .map(|model| &session.models[model]);
     let model = model.map(|model| format!(" ({model})")).unwrap_or_default();
@@ -86,7 +86,7 @@ fn late_results(job: &ExportJob, outcome: &Outcome) -> Option<String> {
             .collect()
     };
     let replay = simulate(case, policy, &job.knobs, job.until);
-    let is_before = |c: &&RecordedCompaction| job.until.is_none_or(|step| c.step <= step);
+    let is_before = |c: &&RecordedCompaction| job.until.is_none_or(|step| c.call <= step);
     let compaction = case.session.compactions.iter().rev().find(is_before);
     // What a recorded compaction took is in neither.
     let since = compaction.map_or(0, |compaction| compaction.before_message);

@@ -136,7 +136,7 @@ impl SessionSummary {
             project: session.project.clone(),
             format: session.source.format.to_owned(),
             messages: session.messages.iter().filter(|m| m.in_history).count(),
-            calls: session.steps.len(),
+            calls: session.calls.len(),
             compactions: session.compactions.len(),
             peak: peak.0,
             peak_basis,
@@ -163,14 +163,14 @@ type Peak = (Tokens, PeakBasis, Share);
 /// Returns the largest context if every call reported its usage: nothing but the messages after the last call is counted
 /// then. `None` if those contain media, which the model's provider decides the size of.
 fn reported_peak(session: &Session) -> Option<Peak> {
-    let inputs = session.steps.iter().map(|step| Some(step.usage?.input));
+    let inputs = session.calls.iter().map(|step| Some(step.usage?.input));
     let inputs: Vec<Tokens> = inputs.collect::<Option<_>>()?;
     let last = *inputs.last()?;
     let (step, largest) = inputs
         .into_iter()
         .enumerate()
         .max_by_key(|(_, input)| *input)?;
-    let since = &session.messages[session.steps[session.steps.len() - 1].context_end..];
+    let since = &session.messages[session.calls[session.calls.len() - 1].context_end..];
     let parts = since
         .iter()
         .filter(|message| message.in_history)
@@ -185,7 +185,7 @@ fn reported_peak(session: &Session) -> Option<Peak> {
     }
     let windows = models::window_plan(session, None);
     Some(if end > largest {
-        let window = windows.at(session.steps.len() - 1);
+        let window = windows.at(session.calls.len() - 1);
         (end, PeakBasis::Estimated, end.share_of(window))
     } else {
         (
@@ -203,8 +203,8 @@ fn peak(case: &Case) -> Peak {
         let (total, window) = (case.ledger.total(), case.windows.at(0));
         return (total, PeakBasis::Estimated, total.share_of(window));
     };
-    let last = case.session.steps.len() - 1;
-    let is_reported = |step: usize| case.session.steps[step].usage.is_some();
+    let last = case.session.calls.len() - 1;
+    let is_reported = |step: usize| case.session.calls[step].usage.is_some();
     let basis = if peak.step.is_some_and(is_reported) {
         PeakBasis::Reported
     } else {

@@ -1,7 +1,7 @@
 //! Locates the conversations of a file: the list of messages, the objects around it, and separately stored answers.
 
-use super::patch::{array_at, at_path, object_at};
 use super::shape::Shape;
+use crate::formats::editing::{array_at, at_path, object_at};
 use crate::formats::{Warning, json, jsonl};
 use crate::progress::{Cancelled, Progress};
 use crate::session::Span;

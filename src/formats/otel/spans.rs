@@ -194,7 +194,7 @@ impl Span {
     pub(super) fn label(&self) -> String {
         let operation = self.attributes.text(&["gen_ai.operation.name"]);
         let kind = operation.or(self.kind.as_deref()).unwrap_or("other");
-        format!("span/{}", json::quoted(kind))
+        format!("span/{}", json::shortened(kind))
     }
 }
 
