@@ -7,7 +7,9 @@ use super::model;
 use super::output::{clean, grouped, json, note, print, tokens};
 use super::status::Status;
 use crate::engine::Schedule;
-use crate::exec::{Claim, ExportJob, Exported, Loaded, Summarizer, default_seen_path, export_seen};
+use crate::exec::{
+    Claim, ExportJob, Exported, Loaded, Summarizer, default_context_path, export_context,
+};
 use crate::formats::{Availability, Format, RecordedData, availability};
 use crate::units::Tokens;
 use anyhow::bail;
@@ -97,7 +99,7 @@ impl Args {
             given: Vec::new(),
             files: None,
         };
-        let mut exported = export_seen(&job).map_err(anyhow::Error::msg)?;
+        let mut exported = export_context(&job).map_err(anyhow::Error::msg)?;
         exported.notes.extend(format_note);
         report(&exported, (&name, call), &not_recorded, format, shared.json)?;
         let has_failed = exported.checks.iter().any(|c| !c.ok);
@@ -160,7 +162,7 @@ fn output(
 ) -> anyhow::Result<Claim> {
     given
         .map(Claim::given)
-        .or_else(|| Claim::new(|| default_seen_path(source, format, call)))
+        .or_else(|| Claim::new(|| default_context_path(source, format, call)))
         .ok_or_else(|| {
             anyhow::anyhow!(
                 "the current folder is an agent's session store; choose the output with -o OUT"

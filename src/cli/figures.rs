@@ -32,7 +32,7 @@ pub(super) struct FiguresEntry {
 
 impl From<Score> for FiguresEntry {
     fn from(score: Score) -> Self {
-        let risk = score.risk.unwrap_or_default();
+        let risk = score.risk;
         Self {
             usd: score.cost.map(|usd| usd.0),
             tokens_sent: score.sent.0,
@@ -55,11 +55,11 @@ impl From<&FiguresEntry> for Score {
             cost: entry.usd.map(Usd),
             sent: Tokens(entry.tokens_sent),
             total: Tokens(entry.tokens_total),
-            risk: Some(Risk {
+            risk: Risk {
                 references: entry.at_risk,
                 blind_edits: entry.blind_edits,
                 refetch: Tokens(entry.reread_tokens),
-            }),
+            },
             peak: Tokens(entry.peak_tokens),
             peak_share: Share(entry.peak_share),
             compactions: entry.compactions,

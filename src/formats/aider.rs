@@ -57,7 +57,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut log = ReadLog::default();
     let mut reader = AiderReader::new(input);
     for block in blocks(&input.bytes.whole(), &mut log.notes) {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         if block.kind == Kind::Answer && block.text.trim().is_empty() {
             continue;
         }

@@ -76,7 +76,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         transcript.add_message(tools);
     }
     for row in json::rows_at(bytes, &whole, &["steps"], progress, &mut log.notes)? {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         let source = Some(source(&row.value)).filter(|source| !source.is_empty());
         let source = source.unwrap_or("other");
         let before = transcript.len();

@@ -76,7 +76,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             .collect()
     };
     for row in requests {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         let before = transcript.len();
         request(&row, &mut transcript, &mut log.notes);
         log.report.note("request", transcript.len() > before);

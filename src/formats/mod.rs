@@ -169,7 +169,7 @@ pub fn parse(input: &Input) -> Result<Parsed, Refused> {
 /// [`ParseError`] if the file has no supported conversation or `progress` is cancelled.
 pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let (format, why) = detect(input, progress)?;
-    progress.go_on()?;
+    progress.check_cancelled()?;
     let held = (!format.in_pieces).then(|| input.bytes.whole());
     let mut parsed = (format.parse)(input, progress)?;
     parsed.report.recognized_by = why;

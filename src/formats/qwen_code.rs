@@ -250,7 +250,7 @@ fn read_path(
     let mut transcript = Transcript::new(input, FORMAT.name, number);
     let mut context: Vec<usize> = Vec::new();
     for at in path {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         let entry = &entries[*at];
         let start = entry.span.start;
         match entry.kind.clone() {

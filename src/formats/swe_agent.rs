@@ -61,7 +61,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     });
     let mut queries = Vec::with_capacity(steps.len());
     for step in &steps {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         let query = query(bytes, step, &mut log.notes)?;
         for _ in &query.rows {
             log.report.note("message of a query", false);

@@ -65,7 +65,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         progress,
         &mut log.notes,
     )? {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         for row in json::rows_at(
             bytes,
             &call.span,

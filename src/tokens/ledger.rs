@@ -292,7 +292,7 @@ fn weigh_parts(
 ) -> Result<Vec<Weight>, Cancelled> {
     let parts = &session.parts;
     let work: Vec<u64> = parts.iter().map(Scale::work).collect();
-    progress.begin(Phase::Weighing, Bytes(work.iter().sum()));
+    progress.begin(Phase::Counting, Bytes(work.iter().sum()));
     let mut order: Vec<usize> = (0..work.len()).collect();
     let content = |part: &usize| Scale::counted_content(&parts[*part]);
     let by_content = |a: &usize, b: &usize| {
@@ -305,7 +305,7 @@ fn weigh_parts(
     let equal: Vec<&[usize]> = order.chunk_by(are_equal).collect();
     let weigh = |equal: &&[usize]| {
         // Skips the count after a cancellation.
-        progress.go_on().ok()?;
+        progress.check_cancelled().ok()?;
         let first = equal[0];
         let weight = scale.weigh(&parts[first]);
         progress.advance(work[first] * equal.len() as u64);
@@ -313,7 +313,7 @@ fn weigh_parts(
     };
     // Collecting results with errors would not preserve the order efficiently.
     let weighed: Vec<Option<Weight>> = equal.par_iter().with_max_len(1).map(weigh).collect();
-    progress.go_on()?;
+    progress.check_cancelled()?;
     let mut weights = vec![Weight::default(); work.len()];
     for (equal, weight) in equal.into_iter().zip(weighed) {
         for part in equal {

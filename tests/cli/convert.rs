@@ -91,7 +91,10 @@ fn not_in(session: &Session, written: &str) -> [Vec<String>; 4] {
 }
 
 fn aspect<'a>(converted: &'a Converted, what: &str) -> Option<&'a Aspect> {
-    converted.aspects.iter().find(|aspect| aspect.what == what)
+    converted
+        .aspects
+        .iter()
+        .find(|aspect| aspect.plural == what)
 }
 
 #[test]
@@ -113,7 +116,7 @@ fn every_loss_of_a_conversion_is_reported() {
                 };
                 let written = fs::read_to_string(&out).unwrap();
                 let missing = not_in(session, &written);
-                let kinds = ["texts", "calls", "results", "pictures and files"];
+                let kinds = ["texts", "calls", "results", "images and files"];
                 for (kind, missing) in kinds.into_iter().zip(&missing) {
                     let result = aspect(&converted, kind);
                     let is_told = result.is_some_and(|aspect| !aspect.is_whole());
@@ -125,8 +128,8 @@ fn every_loss_of_a_conversion_is_reported() {
                 }
                 for aspect in &converted.aspects {
                     assert!(aspect.held > 0 && aspect.kept <= aspect.held, "{aspect:?}");
-                    n_said += usize::from(aspect.is_said) * aspect.held;
-                    if aspect.is_said && !aspect.is_whole() {
+                    n_said += usize::from(aspect.is_content) * aspect.held;
+                    if aspect.is_content && !aspect.is_whole() {
                         partly.push(format!("{shown} as {}: {aspect:?}", target.name));
                     }
                 }

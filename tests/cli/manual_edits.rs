@@ -56,7 +56,7 @@ fn compact_applies_manual_edits_without_a_policy_and_restore_undoes_them() {
     assert_eq!(result["changed"], true);
     assert!(result["tokens_after"].as_u64() < result["tokens_before"].as_u64());
     let out = fs::read_to_string(here.path().join("out.json")).expect("it is there");
-    assert_eq!(out.matches("[cleared by hand]").count(), 2);
+    assert_eq!(out.matches("[cleared manually]").count(), 2);
     assert!(!out.contains("call_1") && out.contains("call_0") && out.contains("file 3"));
     let removed = fs::read_to_string(here.path().join("out.removed.jsonl")).expect("a sidecar");
     let stages: Vec<Value> = removed
@@ -64,7 +64,7 @@ fn compact_applies_manual_edits_without_a_policy_and_restore_undoes_them() {
         .map(|line| parsed(line)["stage"].clone())
         .collect();
     assert_eq!(
-        stages.iter().filter(|stage| **stage == "by hand").count(),
+        stages.iter().filter(|stage| **stage == "manually").count(),
         4
     );
     done(here.path(), &["restore", "out.json", "-o", "back.json"]);
@@ -103,14 +103,14 @@ fn replay_lists_a_manual_edit_as_an_event_after_the_last_call() {
             &event["messages"][0]
         ],
         [
-            &json!("by hand"),
+            &json!("manually"),
             &json!("clear"),
             &json!("removed"),
             &json!(12)
         ]
     );
     let text = done(here.path(), &[&args[..], &["--drop", "2-3"]].concat());
-    assert!(text.contains("by hand (drop)"), "{text}");
+    assert!(text.contains("manually (drop)"), "{text}");
 }
 
 #[test]
@@ -158,16 +158,19 @@ fn context_and_report_apply_manual_edits() {
         "--drop",
         "4,13",
         "-o",
-        "saw.json",
+        "context.json",
     ];
     done(here.path(), &args);
-    let saw = fs::read_to_string(here.path().join("saw.json")).expect("it is there");
-    assert!(!saw.contains("file 0") && saw.contains("file 1"), "{saw}");
+    let context = fs::read_to_string(here.path().join("context.json")).expect("it is there");
+    assert!(
+        !context.contains("file 0") && context.contains("file 1"),
+        "{context}"
+    );
     for redact in [&[][..], &["--redact"]] {
         let args = ["report", "c.json", "--drop", "4", "--clear", "1", "-o", "-"];
         let result = done(here.path(), &[&args[..], redact].concat());
         let result = result.replace("**", "");
-        assert!(result.contains("2 messages dropped by hand"), "{result}");
+        assert!(result.contains("2 messages dropped manually"), "{result}");
         assert!(
             result.contains("message 1 is not cleared manually: instructions stay"),
             "{result}"

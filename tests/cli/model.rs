@@ -80,7 +80,7 @@ fn obedient(words: usize) -> Server {
         let choice = json!({"index": 0, "delta": {"content": " fact".repeat(printed)}, "finish_reason": if printed < words { "length" } else { "stop" }});
         let usage = json!({"prompt_tokens": 20_000, "completion_tokens": printed, "total_tokens": 20_000 + printed});
         let chunk = json!({"choices": [choice], "usage": usage});
-        client.say(format!("{STREAM_HEAD}data: {chunk}\n\ndata: [DONE]\n\n").as_bytes());
+        client.send(format!("{STREAM_HEAD}data: {chunk}\n\ndata: [DONE]\n\n").as_bytes());
     })
 }
 
@@ -92,7 +92,7 @@ fn stderr(output: &Output) -> String {
 fn data_and_price_are_printed_before_a_request() {
     let here = tempfile::tempdir().expect("a temporary folder");
     let words = "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Half is done.\"},\"finish_reason\":\"stop\"}]}";
-    let server = Server::saying(format!("{STREAM_HEAD}data: {words}\n\ndata: [DONE]\n\n"));
+    let server = Server::with_answer(format!("{STREAM_HEAD}data: {words}\n\ndata: [DONE]\n\n"));
     let output = compact(here.path(), &server, &[]);
     let error = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{error}");
@@ -115,7 +115,7 @@ fn a_busy_server_is_tried_as_often_as_the_option_allows() {
         "",
         "{\"error\":{\"message\":\"busy\"}}",
     );
-    let server = Server::saying(busy);
+    let server = Server::with_answer(busy);
     let output = compact(here.path(), &server, &["--tries", "1"]);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert_eq!(server.seen().len(), 1);
@@ -124,7 +124,7 @@ fn a_busy_server_is_tried_as_often_as_the_option_allows() {
         let error = stderr(&output);
         assert!(error.contains("whole number from 1 to 100"), "{error}");
     }
-    assert_eq!(server.seen().len(), 1, "nobody is asked by mistake");
+    assert_eq!(server.received().len(), 1, "nobody is asked by mistake");
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn a_filtered_or_refused_answer_is_not_used() {
     ];
     for (api, events) in filtered {
         let here = tempfile::tempdir().expect("a temporary folder");
-        let server = Server::saying(stream(events));
+        let server = Server::with_answer(stream(events));
         let output = compact_through(api, here.path(), &server, "summarize", &["--json"]);
         assert_rejected(&output, here.path(), "the model refused to answer");
         let log = log(here.path());
@@ -221,7 +221,7 @@ fn an_empty_summary_is_reported_as_a_failure() {
         ),
     ] {
         let here = tempfile::tempdir().expect("a temporary folder");
-        let server = Server::saying(stream(&[&event]));
+        let server = Server::with_answer(stream(&[&event]));
         let output = compact(here.path(), &server, &["--json"]);
         assert_rejected(&output, here.path(), why);
         let output = compact(here.path(), &server, &[]);
@@ -233,7 +233,7 @@ fn an_empty_summary_is_reported_as_a_failure() {
 #[test]
 fn a_repetitive_answer_is_reported_and_a_split_character_is_joined() {
     let here = tempfile::tempdir().expect("a temporary folder");
-    let server = Server::saying(stream(&[
+    let server = Server::with_answer(stream(&[
         r#"{"choices":[{"delta":{"content":"Done \ud83e"}}]}"#,
         r#"{"choices":[{"delta":{"content":"\udd80\n"}}]}"#,
         &format!(
@@ -273,7 +273,7 @@ fn the_systems_own_limit_is_requested_and_an_answer_within_it_is_used() {
             !requests.is_empty() && requests.iter().all(|r| r["error"].is_null()),
             "{policy}: {error}"
         );
-        let asked = server.seen()[0].json();
+        let asked = server.received()[0].json();
         let most = ["max_tokens", "max_completion_tokens"]
             .iter()
             .find_map(|key| asked[*key].as_u64())
@@ -302,7 +302,7 @@ fn an_answer_far_over_its_limit_is_rejected() {
     let choice =
         json!({"index": 0, "delta": {"content": " fact".repeat(5_000)}, "finish_reason": "stop"});
     let chunk = json!({"choices": [choice]});
-    let server = Server::saying(format!("{STREAM_HEAD}data: {chunk}\n\ndata: [DONE]\n\n"));
+    let server = Server::with_answer(format!("{STREAM_HEAD}data: {chunk}\n\ndata: [DONE]\n\n"));
     let more = ["--set", "summary_max_tokens=1000", "--json"];
     let output = compact(here.path(), &server, &more);
     assert_rejected(&output, here.path(), "allowed");

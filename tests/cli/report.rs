@@ -68,7 +68,7 @@ fn a_report_without_a_valid_output_is_rejected() {
             vec!["report", &file, "-o", "r.pdf"],
             "must end in .html or .md",
         ),
-        (vec!["report", &file, "-o", "no/r.md"], "is no folder"),
+        (vec!["report", &file, "-o", "no/r.md"], "is not a folder"),
         (
             vec!["report", &file, "-o", "-", "--json"],
             "leave out --json",

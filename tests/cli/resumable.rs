@@ -236,7 +236,7 @@ fn files_of_a_policy_are_written_to_the_folder_of_the_recorded_session() {
     let notes = result["notes"].to_string();
     // How many are masked depends a little on how long the folder's name is.
     let n = files_in(&beside);
-    let wrote = format!("the policy wrote {n} files into ");
+    let wrote = format!("the policy wrote {n} files to ");
     assert!(n > 50 && notes.contains(&wrote), "{n}: {notes}");
     assert!(notes.contains("many-managed-1.files"), "{notes}");
     let written = fs::read_to_string(text_of(&result, "/resume/path")).expect("it is there");

@@ -13,9 +13,9 @@ fn a_screenshot_replaces_only_a_png_file() {
     for (output, message) in [
         ("v.json", "the session itself"),
         ("./v.json", "the session itself"),
-        ("notes.png", "is no PNG"),
-        ("no/such.png", "is no folder"),
-        ("", "name"),
+        ("notes.png", "is not a PNG"),
+        ("no/such.png", "is not a folder"),
+        ("", "is empty"),
     ] {
         let error = rejected(here.path(), &["v.json", "--screenshot", output]);
         assert!(error.contains(message), "{error}");

@@ -60,7 +60,7 @@ fn opening_anything_but_a_file_is_an_error_with_its_path() {
     fs::create_dir(at("folder.json")).unwrap();
     for (name, says) in [
         ("zero.json", "is a device"),
-        ("ring.json", "is a link that leads to no file"),
+        ("ring.json", "is a broken link"),
         ("folder.json", "is a folder"),
     ] {
         let refused = load(&at(name), &options(), &Progress::default()).unwrap_err();

@@ -146,7 +146,7 @@ pub fn checks(limits: &Limits, now: &Figures, before: Option<&Figures>) -> Vec<C
     };
     let mut found = Vec::new();
     checker.cost(&mut found);
-    let at_risk = |score: &Score| Some(score.risk?.references as f64);
+    let at_risk = |score: &Score| Some(score.risk.references as f64);
     checker.figure(
         &mut found,
         (Measure::AtRisk, limits.at_risk),

@@ -82,7 +82,7 @@ fn case(builder: SessionBuilder) -> Case {
     let counter = crate::tokens::by_name("chars/4").expect("a counter of ours");
     let ledger =
         TokenLedger::count(&session, counter, &Progress::default()).expect("nobody cancels");
-    let windows = WindowPlan::constant(WINDOW, session.calls.len(), WindowSource::ByHand);
+    let windows = WindowPlan::constant(WINDOW, session.calls.len(), WindowSource::User);
     Case::new(Arc::new(session), ledger, windows)
 }
 

@@ -122,7 +122,7 @@ impl Draft {
     pub(in crate::app) fn default_output(&self, document: &Document) -> String {
         let place = document.origin.beside().zip(formats::by_name(self.format));
         let path = place.and_then(|(source, format)| match self.what {
-            What::Saw => exec::default_seen_path(source, format, self.step),
+            What::Saw => exec::default_context_path(source, format, self.step),
             _ => exec::default_export_path(source, format),
         });
         path.map_or_else(String::new, |path| path.display().to_string())

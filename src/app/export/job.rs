@@ -11,7 +11,7 @@ use crate::app::runs::replays::Runs;
 use crate::app::state::Selection;
 use crate::engine::Schedule;
 use crate::exec::model::context_length;
-use crate::exec::{self, ExportJob, Model, RunLog, Summarizer, sending};
+use crate::exec::{self, ExportJob, Model, RunLog, Summarizer, request_cost};
 use crate::{formats, presets};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -127,7 +127,8 @@ impl Export {
     }
 
     fn ask_consent(&mut self, shop: Shop<'_>, mut job: ExportJob, line: Line) {
-        let (Summarizer::Model(model), Some(sending)) = (&job.summarizer, sending(&job)) else {
+        let (Summarizer::Model(model), Some(sending)) = (&job.summarizer, request_cost(&job))
+        else {
             return;
         };
         if sending.requests == 0 {
@@ -209,7 +210,7 @@ impl Export {
                 return Ok(Written { exported, resumed });
             }
             let exported = match what {
-                What::Saw => exec::export_seen(&job)?,
+                What::Saw => exec::export_context(&job)?,
                 _ => exec::export(&job)?,
             };
             Ok(Written {

@@ -172,7 +172,7 @@ fn request(request: &RequestRecord) -> RequestEntry<'_> {
         answered_by: &request.by,
         input_tokens: request.input,
         max_tokens: request.max_tokens,
-        model_requests: request.questions,
+        model_requests: request.prompts,
         tokens_sent: request.sent,
         tokens_received: request.received,
         milliseconds: request.millis,

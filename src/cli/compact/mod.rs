@@ -10,7 +10,7 @@ use super::status::Status;
 use crate::engine::Schedule;
 use crate::exec::{
     Claim, ExportJob, Exported, Loaded, Resumed, Summarizer, default_export_path, export,
-    export_resumable, sending,
+    export_resumable, request_cost,
 };
 use crate::formats::{self, FORMATS, Format};
 use anyhow::bail;
@@ -129,7 +129,7 @@ impl Args {
             print(&text(&exported, resumed.as_ref()))?;
         }
         // The offline digest sends no request. If it saves nothing, there was nothing to compact.
-        let mut requests = exported.requests.iter().filter(|r| r.questions > 0);
+        let mut requests = exported.requests.iter().filter(|r| r.prompts > 0);
         let is_rejected = !exported.changed && requests.any(|r| r.failed.is_some());
         let has_failed = is_rejected || exported.checks.iter().any(|c| !c.ok);
         Ok(if has_failed {
@@ -142,7 +142,7 @@ impl Args {
 
 /// Prints which data is sent to which server, before it is sent. Choosing a provider is the consent.
 fn announce(job: &ExportJob) {
-    let (Summarizer::Model(model), Some(sending)) = (&job.summarizer, sending(job)) else {
+    let (Summarizer::Model(model), Some(sending)) = (&job.summarizer, request_cost(job)) else {
         return;
     };
     if sending.requests == 0 {

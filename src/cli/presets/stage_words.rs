@@ -1,6 +1,6 @@
 //! Stages as sentences, and the names of their options as policy files write them.
 
-use crate::engine::{Action, Boundary, Cut, Hook, Keep, KnobRole, Mutates, Stage, Unit, What};
+use crate::engine::{Action, Boundary, Cut, Hook, Keep, KnobRole, Mutates, Stage, TakeKind, Unit};
 
 /// Formats a stage as a sentence: "before call, when used >= …: drop messages; keeps system; …".
 pub(super) fn sentence(stage: &Stage) -> String {
@@ -26,7 +26,7 @@ pub(super) fn sentence(stage: &Stage) -> String {
     if let Some(most) = &stage.take.oldest {
         clauses.push(format!("no more than the oldest {}", most.text));
     }
-    if matches!(stage.take.what, What::Messages)
+    if matches!(stage.take.what, TakeKind::Messages)
         && !matches!(
             stage.action,
             Action::Named(_) | Action::Log(_) | Action::Cut(_)
@@ -151,10 +151,10 @@ pub(super) fn hook(hook: Hook) -> &'static str {
 }
 
 /// Returns the name of the objects that a stage takes.
-pub(super) fn objects(what: What) -> &'static str {
+pub(super) fn objects(what: TakeKind) -> &'static str {
     match what {
-        What::Messages => "messages",
-        What::ToolResults => "tool_results",
+        TakeKind::Messages => "messages",
+        TakeKind::ToolResults => "tool_results",
     }
 }
 

@@ -1,7 +1,7 @@
 //! The result of `plimsoll sessions` as JSON.
 
 use super::{rfc3339, shown};
-use crate::exec::stores::{Listed, Listing, PeakBasis, SessionSummary, looked_into};
+use crate::exec::stores::{Listed, Listing, PeakBasis, SessionSummary, existing_folders};
 use crate::units::{Bytes, Share, Tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -153,7 +153,7 @@ fn searched(folders: &[PathBuf]) -> Vec<FolderEntry> {
     if !folders.is_empty() {
         return given.collect();
     }
-    let stores = looked_into()
+    let stores = existing_folders()
         .into_iter()
         .map(|(agent, folder)| FolderEntry {
             agent: Some(agent),

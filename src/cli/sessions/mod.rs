@@ -8,8 +8,8 @@ use super::output::{clean, counted, grouped, json, note, percent, print, tokens}
 use super::status::Status;
 use crate::exec::is_taken;
 use crate::exec::stores::{
-    Cache, Found, Listed, Listing, PeakBasis, STORES, SessionSummary, find, find_in, list,
-    looked_into,
+    Cache, FoundFile, Listed, Listing, PeakBasis, STORES, SessionSummary, existing_folders, find,
+    find_in, list,
 };
 use crate::progress::Progress;
 use crate::units::{self, Share, Tokens};
@@ -84,7 +84,7 @@ fn agent(given: &str) -> anyhow::Result<&'static str> {
     })
 }
 
-fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<Vec<Found>> {
+fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<Vec<FoundFile>> {
     if folders.is_empty() {
         return Ok(find(progress)?);
     }
@@ -189,7 +189,7 @@ fn nothing(folders: &[PathBuf]) -> String {
         return "No session in this folder that can be opened.\n".to_owned();
     }
     let known: Vec<_> = STORES.iter().map(|store| store.agent).collect();
-    let places = looked_into();
+    let places = existing_folders();
     if places.is_empty() {
         return format!(
             "No folder of {} is on this machine. `plimsoll sessions FOLDER` looks elsewhere.\n",

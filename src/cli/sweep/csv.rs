@@ -25,7 +25,7 @@ impl Findings {
                     or_empty(score.and_then(|s| s.cost).map(|usd| usd.0.to_string())),
                     or_empty(score.map(|s| s.sent.0.to_string())),
                     or_empty(score.map(|s| s.total.0.to_string())),
-                    or_empty(score.and_then(|s| s.risk).map(|r| r.references.to_string())),
+                    or_empty(score.map(|s| s.risk.references.to_string())),
                     or_empty(score.map(|s| s.peak.0.to_string())),
                     or_empty(score.map(|s| s.peak_share.0.to_string())),
                     or_empty(score.map(|s| s.compactions.to_string())),

@@ -44,8 +44,8 @@ struct SessionEntry<'a> {
     /// How exactly token counts are known: `reported`, `exact`, `calibrated` or `estimated`.
     accuracy: &'a str,
     cost_unit: CostUnit,
-    /// References at risk of the recorded run: smaller numbers are noise. Null if not computed.
-    noise_floor: Option<usize>,
+    /// References at risk of the recorded run: smaller numbers are noise.
+    noise_floor: usize,
     /// The settings. Other fields refer to them by position, from 0.
     points: LazyList<'a, PointEntry<'a>>,
     /// The recommended setting; null if no setting works.
@@ -179,10 +179,6 @@ impl Findings {
     fn session<'a>(&'a self, swept: &'a Swept) -> SessionEntry<'a> {
         let front = front(&swept.points);
         let points = swept.points.iter().enumerate();
-        let fewest = swept
-            .references
-            .as_ref()
-            .map(|references| &references.fewest);
         SessionEntry {
             file: &swept.place.file,
             conversation: swept.place.number(),
@@ -196,18 +192,11 @@ impl Findings {
                 Price::Usd => CostUnit::Usd,
                 Price::Sent => CostUnit::Tokens,
             },
-            noise_floor: swept
-                .references
-                .as_ref()
-                .map(|references| references.noise.0),
-            points: LazyList::new(points.map(move |(idx, point)| {
-                PointEntry {
-                    on_front: front.contains(&idx),
-                    fewest_at_risk: fewest
-                        .and_then(|fewest| fewest.get(&idx).copied())
-                        .or(at_risk(point)),
-                    ..self.point(point)
-                }
+            noise_floor: swept.noise.0,
+            points: LazyList::new(points.map(move |(idx, point)| PointEntry {
+                on_front: front.contains(&idx),
+                fewest_at_risk: swept.fewest.get(&idx).copied().or(at_risk(point)),
+                ..self.point(point)
             })),
             recommended: self.recommendation(swept),
             no_recommendation: swept.recommended.as_ref().err().map(String::as_str),
@@ -223,10 +212,7 @@ impl Findings {
             set: self.set(&swept.points[found.point]),
             text: &found.text,
             others: found.others.as_deref(),
-            saved_share: swept
-                .references
-                .as_ref()
-                .and_then(|references| references.saved),
+            saved_share: swept.saved,
         })
     }
 
@@ -274,7 +260,7 @@ impl Findings {
 
 /// Returns the references at risk of a setting, with predicted summaries as empty.
 fn at_risk(point: &Point) -> Option<usize> {
-    Some(point.score?.risk?.references)
+    Some(point.score?.risk.references)
 }
 
 fn rejection(rejection: &Rejection) -> RejectionEntry {

@@ -27,9 +27,6 @@ pub(super) struct Options {
     /// Preference from 0 (cost only) to 1 (references at risk only)
     #[arg(long, value_name = "W", value_parser = weight, default_value = "0.5")]
     weight: Share,
-    /// Count tokens only, without references at risk (many times faster)
-    #[arg(long)]
-    pub(super) tokens_only: bool,
     /// List every setting
     #[arg(long)]
     pub(super) all: bool,

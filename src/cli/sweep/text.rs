@@ -59,9 +59,8 @@ impl Findings {
                 hidden.len()
             );
         }
-        if let Some((noise, compactions)) = swept.references.as_ref().map(|r| r.noise)
-            && compactions > 0
-        {
+        let (noise, compactions) = swept.noise;
+        if compactions > 0 {
             let _ = writeln!(
                 text,
                 "Noise floor: the recorded run has {noise} at risk after {}.",
@@ -78,7 +77,7 @@ impl Findings {
                 if let Some(others) = &found.others {
                     let _ = writeln!(text, "{}", clean(others));
                 }
-                if let Some(saved) = swept.references.as_ref().and_then(|r| r.saved) {
+                if let Some(saved) = swept.saved {
                     let _ = writeln!(text, "{}", saved_text(saved));
                 }
                 self.paste(text, &swept.points[found.point]);
@@ -101,11 +100,7 @@ impl Findings {
             let _ = write!(text, "; {n} {problem}");
         }
         text.push_str(".\n");
-        let by_tokens = points
-            .iter()
-            .filter_map(|p| p.score)
-            .all(|s| s.risk.is_none());
-        if price_unit(points) == Price::Sent && works > 0 && !by_tokens {
+        if price_unit(points) == Price::Sent && works > 0 {
             text.push_str("Tokens sent are listed instead of the cost: no price is known for this model (--price-as MODEL or --prices FILE.toml gives one).\n");
         }
         text.push('\n');
@@ -138,7 +133,7 @@ impl Findings {
             .iter()
             .collect();
             let lane = clean(&self.subjects[point.subject].lane);
-            let fewest = swept.references.as_ref().and_then(|r| r.fewest.get(idx));
+            let fewest = swept.fewest.get(idx);
             let figures = figures(point, unit, fewest);
             let settings = self.settings(point);
             let why = point
@@ -239,10 +234,7 @@ impl Findings {
             Price::Sent => format!("{} tokens", cost(unit, point)),
         };
         let figures = |point: usize| match swept.points[point].valid() {
-            Some(score) => match score.risk {
-                Some(risk) => format!("{}, {}", paid(&swept.points[point]), risk.references),
-                None => paid(&swept.points[point]),
-            },
+            Some(score) => format!("{}, {}", paid(&swept.points[point]), score.risk.references),
             None => "does not work".to_owned(),
         };
         let best = swept.recommended.as_ref().map_or_else(
@@ -303,7 +295,7 @@ fn figures(point: &Point, unit: Price, fewest: Option<&usize>) -> String {
     format!(
         "{:>13} {:>8} {:>9} {:>12}",
         cost(unit, point),
-        or_dash(score.and_then(|s| s.risk).map(at_risk)),
+        or_dash(score.map(|s| at_risk(s.risk))),
         or_dash(score.map(|s| percent(s.peak_share))),
         or_dash(score.map(|s| s.compactions.to_string())),
     )

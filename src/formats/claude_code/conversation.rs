@@ -44,7 +44,7 @@ pub(super) fn read_conversation(
     let mut line = ConversationBuilder::new(SessionBuilder::new(source), entries, parts, places);
     let mut is_context = Vec::with_capacity(entries.len());
     for (at, (entry, place)) in entries.iter().zip(places).enumerate() {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         is_context.push(*place == RecordPlace::Main && line.add(at, entry));
     }
     line.close_compaction();

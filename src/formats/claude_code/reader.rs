@@ -33,7 +33,7 @@ pub(super) fn read(
     progress: &Progress,
     mut log: ReadLog,
 ) -> Result<Parsed, ParseError> {
-    progress.go_on()?;
+    progress.check_cancelled()?;
     let (mut entries, agents) = agents::take_out(entries);
     let mut courses = tree::courses(&entries).into_iter();
     let main = courses.next().map(|c| c.places).unwrap_or_default();

@@ -38,7 +38,7 @@ pub(super) fn read(
     let mut reader = CodexReader::new(source, log);
     reader.triggers = neighbors::triggers(&lines).into_iter();
     for (line, is_user_item) in lines.into_iter().zip(user_items) {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         reader.line(line, is_user_item);
     }
     reader.finish(input)

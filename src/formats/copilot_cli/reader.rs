@@ -179,7 +179,7 @@ fn read_conversation<'a>(
         is_named: false,
     };
     for event in events {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         reader.event(event, notes);
     }
     Ok(reader.transcript.finish())

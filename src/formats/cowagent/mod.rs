@@ -53,7 +53,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let start = json::u64_at(&head, &["context_start_seq"]).filter(|start| *start > 0);
     let mut cleared = start;
     for row in messages {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         let seq = json::u64_at(&row.value, &["seq"]);
         if let Some(at) = cleared
             && seq.is_some_and(|seq| seq >= at)

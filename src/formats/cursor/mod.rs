@@ -47,7 +47,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bubbles = json::rows_at(bytes, &whole, &["conversation"], progress, &mut log.notes)?;
     let mut reader = CursorReader::new(input, &head);
     for row in bubbles {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         let (kind, in_context) = reader.row(&row, &mut log.notes);
         log.report.note(kind, in_context);
     }

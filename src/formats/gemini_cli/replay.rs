@@ -48,7 +48,7 @@ pub(super) fn read(
         ..Replay::default()
     };
     for line in lines {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         replay.line(line);
     }
     let Replay {
@@ -182,7 +182,7 @@ fn read_conversation(
     remove_repeated_results(&mut changes);
     let mut reader = GeminiReader::default();
     for change in changes {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         match change {
             Change::Message(record) => reader.message(&mut transcript, record, notes),
             Change::History(records) => reader.history(&mut transcript, records),

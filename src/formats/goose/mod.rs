@@ -104,7 +104,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         written: Vec::new(),
     };
     for (at, row) in rows.iter().enumerate() {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         let was_context = last.is_some_and(|last| at < last);
         let (kind, in_context) = reader.row(row, was_context, &mut log.notes);
         log.report.note(kind, in_context);

@@ -42,7 +42,7 @@ pub(in crate::formats) fn rows_at(
         .unwrap_or_default()
         .into_par_iter()
         .map(|span| {
-            progress.go_on()?;
+            progress.check_cancelled()?;
             progress.advance(span.len() as u64 / json::DOCUMENT_PASSES);
             let value = json::parse_span(bytes, &span);
             Ok((span, value))

@@ -62,7 +62,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut reader = WireReader::new(Transcript::new(input, WIRE.name, None));
     let mut agents: Vec<Agent> = Vec::new();
     for row in rows {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         if let Some(event) = CliEvent::of(&row.value) {
             let n = agents.len() + 2;
             let transcript = || Transcript::new(input, WIRE.name, Some(n));

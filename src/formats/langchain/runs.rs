@@ -69,7 +69,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut calls = Vec::new();
     let mut nesting = Nesting::default();
     for span in spans {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         let run = json::members_except(bytes, &span, &LISTS);
         let kind = json::str_at(&run, &["run_type"]).unwrap_or("other");
         let parent = json::str_at(&run, &["parent_run_id"]).map(Into::into);

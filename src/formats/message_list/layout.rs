@@ -50,7 +50,7 @@ pub(super) fn find(
 ) -> Result<Vec<Layout>, Cancelled> {
     let document = json::document_span(bytes);
     if json::is_one_value(&bytes[document.clone()]) {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         return Ok(of_document(bytes, shape, &document));
     }
     // A second pass reads the messages.
@@ -70,7 +70,7 @@ pub(super) fn find(
     }
     let mut found = Vec::with_capacity(n_conversations);
     for (span, line, _) in records {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         match of_conversation(bytes, shape, &span) {
             Some(layout) => found.push(Layout {
                 whole: span,

@@ -94,7 +94,7 @@ fn read_one(
         pending_count: None,
     };
     for (idx, element) in elements.into_iter().enumerate() {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         match element.drafts {
             Ok(drafts) => builder.add(&element.span, drafts, element.call, idx < n_managed),
             Err(why) => log.notes.add(element.span.start, why),
@@ -297,7 +297,7 @@ fn parse_elements(
     progress: &Progress,
 ) -> Result<Vec<Element>, Cancelled> {
     let listed = spans.par_iter().map(|span| {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         progress.advance(span.len() as u64 / json::DOCUMENT_PASSES);
         Ok(Element {
             span: span.clone(),

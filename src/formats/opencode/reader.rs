@@ -35,7 +35,7 @@ pub(super) fn read(
     let identity = identity::of(info).unwrap_or_default();
     log.report.parent = identity.parent.clone().map(String::from);
     for (at, row) in rows.into_iter().enumerate() {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         reader.is_managed = (at as u64) < n_managed;
         reader.prune_until(json::millis_at(&row.value, &["info", "time", "created"]));
         let role = json::str_at(&row.value, &["info", "role"]).unwrap_or("other");

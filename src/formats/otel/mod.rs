@@ -58,7 +58,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     }
     let mut read = Vec::with_capacity(spans.len());
     for span in &spans {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         read.push(call::read(span, &mut log.notes));
     }
     // Two libraries may record the same call, one span inside the other.

@@ -97,7 +97,7 @@ pub(super) fn all(
     } else {
         let records = jsonl::map_records(bytes, progress, 1, warnings, |r| r.span)?;
         for record in records {
-            progress.go_on()?;
+            progress.check_cancelled()?;
             collect_spans(bytes, &record, MAX_DEPTH, notes, &mut found);
         }
     }

@@ -104,7 +104,7 @@ impl PiReader<'_> {
         // Pairs of an entry on the path and its message, in order.
         let mut messages: Vec<(usize, usize)> = Vec::new();
         for (n, at) in path.iter().enumerate() {
-            progress.go_on()?;
+            progress.check_cancelled()?;
             let start = self.entries[*at].span.start;
             // The main conversation is built last and needs no copy.
             let content = if branch > 0 {

@@ -48,7 +48,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         last_answer: None,
     };
     for block in blocks::read(&input.bytes.whole(), &mut log.notes) {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         reader.block(block, &mut log.report);
     }
     let sessions = reader.finish();

@@ -2,7 +2,7 @@
 
 use super::{fixture, make, opened};
 use crate::program::plimsoll;
-use plimsoll::exec::{Loaded, Several};
+use plimsoll::exec::{FileSessions, Loaded};
 use plimsoll::progress::Progress;
 use plimsoll::report::track;
 use rusqlite::Connection;
@@ -166,7 +166,7 @@ fn finds_sub_agents_of_codex_by_their_thread() {
         said.contains(&format!("sub-agent    started by the session {PARENT}")),
         "{said}"
     );
-    let several = Several::open(&main, &Progress::default()).unwrap();
+    let several = FileSessions::open(&main, &Progress::default()).unwrap();
     assert_eq!(several.numbers(), [0]);
 }
 
@@ -286,7 +286,7 @@ fn lists_sub_agents_in_a_database_of_opencode() {
     );
     assert_eq!(child.report.parent.as_deref(), Some("ses_1"));
     // The sub-agent does not count as a session.
-    let several = Several::open(&path, &Progress::default()).unwrap();
+    let several = FileSessions::open(&path, &Progress::default()).unwrap();
     assert_eq!(several.numbers(), [0, 2]);
     // Sessions whose parents form a cycle belong to no other session.
     db.execute(
@@ -301,7 +301,7 @@ fn lists_sub_agents_in_a_database_of_opencode() {
     .unwrap();
     assert_eq!(opened(&path, 0).unwrap().conversations.len(), 3);
     assert_eq!(
-        Several::open(&path, &Progress::default())
+        FileSessions::open(&path, &Progress::default())
             .unwrap()
             .numbers(),
         [0, 1, 2]

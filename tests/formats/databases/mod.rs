@@ -172,7 +172,7 @@ fn conversations_of_a_database_are_numbered_from_the_oldest() {
     assert_eq!(opened(&path, 1).unwrap().case.session.title, "Second");
     assert_eq!(
         opened(&path, 3).unwrap_err(),
-        "opencode.db holds 3 conversations; choose one from 1 to 3"
+        "opencode.db contains 3 conversations; choose one from 1 to 3"
     );
     db.execute("DELETE FROM message WHERE session_id = 'ses_0'", [])
         .unwrap();
@@ -180,7 +180,7 @@ fn conversations_of_a_database_are_numbered_from_the_oldest() {
         .unwrap();
     assert_eq!(
         opened(&path, 2).unwrap_err(),
-        "opencode.db: conversation 3 of it holds no message"
+        "opencode.db: conversation 3 has no messages"
     );
 }
 
@@ -229,5 +229,5 @@ fn rejects_other_databases_and_empty_ones() {
     assert!(said.contains("OpenCode session, Goose session"), "{said}");
     db.execute_batch(make::OPENCODE).unwrap();
     let said = opened(&path, 0).unwrap_err();
-    assert!(said.ends_with("it holds no session yet"), "{said}");
+    assert!(said.ends_with("it contains no session yet"), "{said}");
 }

@@ -52,7 +52,10 @@ fn rejects_truncated_and_oversized_compressed_databases() {
     let packed = gzip(&bytes).unwrap();
     fs::write(&path, &packed[..packed.len() / 2]).unwrap();
     let refused = opened(&path, 0).unwrap_err();
-    assert!(refused.contains("a.db.gz cannot be unpacked"), "{refused}");
+    assert!(
+        refused.contains("cannot decompress") && refused.contains("a.db.gz"),
+        "{refused}"
+    );
     let mut bomb = bytes;
     bomb.resize(90 << 20, 0);
     fs::write(&path, gzip(&bomb).unwrap()).unwrap();

@@ -63,7 +63,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         };
     let mut reader = SdkReader::new(Transcript::new(input, SDK.name, None));
     for row in rows {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         let kind = json::str_at(&row.value, &["kind"]).unwrap_or("other");
         let in_context = reader.event(kind, &row, &mut log.notes);
         log.report.note(kind, in_context);

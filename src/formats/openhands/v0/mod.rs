@@ -106,7 +106,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         let mut reader = V0Reader::new(Transcript::new(input, V0.name, is_many.then_some(n + 1)));
         reader.transcript.title(name.as_deref().unwrap_or_default());
         for (at, row) in events.into_iter().enumerate() {
-            progress.go_on()?;
+            progress.check_cancelled()?;
             let kind = reader.event(&row, at, &mut log.notes);
             log.report.note(&kind.0, kind.1);
         }
