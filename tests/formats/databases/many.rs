@@ -80,7 +80,7 @@ fn a_gate_checks_every_session_of_a_file_and_names_each() {
     ];
     assert_eq!(places(&printed["sessions"]), expected);
     assert_eq!(printed["sessions"][1]["title"], "Later");
-    assert_eq!(printed["left_out"][0]["conversation"], 2);
+    assert_eq!(printed["skipped"][0]["conversation"], 2);
     let xml = fs::read_to_string(here.path().join("r.xml")).unwrap();
     assert!(
         xml.contains("<testsuite name=\"store.db#2 Later\""),
