@@ -151,7 +151,7 @@ pub(super) fn hook(hook: Hook) -> &'static str {
 }
 
 /// Returns the name of the objects that a stage takes.
-pub(super) fn objects(what: What) -> &'static str {
+pub(super) fn objects(what: TakeKind) -> &'static str {
     match what {
         TakeKind::Messages => "messages",
         TakeKind::ToolResults => "tool_results",

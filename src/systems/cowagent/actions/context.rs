@@ -10,7 +10,7 @@ use crate::engine::{Rewrite, RewriteInput, Rewritten};
 pub(super) struct Context;
 
 impl Rewrite for Context {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let (_, conversation) = split_instructions(&scene.messages);
         let counts = Statistics::of(conversation);
         Ok(Rewritten {

@@ -131,7 +131,7 @@ impl Rewrite for Restore {
 pub(super) struct Clear;
 
 impl Rewrite for Clear {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let (system, conversation) = split_instructions(&scene.messages);
         let terms = vec![term("messages", conversation.len())];
         if conversation.is_empty() {

@@ -54,7 +54,11 @@ impl Rewrite for Remember {
 pub(super) struct RememberAll;
 
 impl Rewrite for RememberAll {
-    fn rewrite(&self, scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, Wants> {
         if !scene.error.is_empty() && classify(scene.error, true) != ErrorKind::Overflow {
             return Ok(Rewritten::default());
         }
