@@ -42,7 +42,8 @@ pub(super) struct StateList<'a> {
     /// Path of the state file.
     path: Cow<'a, str>,
     /// Whether the state file exists.
-    exists: bool,
+    #[serde(rename = "exists")]
+    found: bool,
     /// Recent files, newest first.
     recent: Vec<Cow<'a, str>>,
     /// Theme: `dark`, `light` or `system`; null if none was chosen.
@@ -139,11 +140,11 @@ impl Args {
 
 fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
     let (kept, sessions, presets, logs) = (State::kept(), Cache::kept(), own_presets(), logs());
-    let exists = kept.is_some();
+    let found = kept.is_some();
     let state = kept.unwrap_or_default();
     let list = StateList {
         path: path.to_string_lossy(),
-        exists,
+        found,
         recent: state.recent.iter().map(|p| p.to_string_lossy()).collect(),
         theme: Some(&*state.theme).filter(|theme| !theme.is_empty()),
         price: state.price.as_ref().map(PriceEntry::from),
@@ -170,7 +171,7 @@ fn log_entry(log: &LogFile) -> LogEntry<'_> {
 
 fn text(list: &StateList<'_>) -> String {
     let mut text = format!("{}\n", clean(&list.path));
-    if !list.exists && list.sessions.is_none() && list.logs.is_empty() && list.presets.is_none() {
+    if !list.found && list.sessions.is_none() && list.logs.is_empty() && list.presets.is_none() {
         text.push_str("  nothing is kept\n");
     }
     for file in &list.recent {

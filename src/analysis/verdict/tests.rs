@@ -144,7 +144,7 @@ fn the_message_that_crossed_the_trigger_is_named_and_linked() {
     assert_eq!(
         links(&verdict),
         [
-            ("64 % of 1k", Link::Step(1)),
+            ("64 % of the 1k window", Link::Step(1)),
             ("call 2", Link::Step(1)),
             ("read main.ts", Link::Message(2)),
         ],
