@@ -210,7 +210,16 @@ fn lane(named: &str) -> anyhow::Result<Lane> {
     } else if let Some(file) = OwnPresets::here().file(word) {
         load_policy(&file)?
     } else {
-        bail!("{}", unknown("no preset is named", word, &known_policies()));
+        let unknown = unknown("no preset is named", word, &known_policies());
+        let is_listed = !unknown.ends_with('?');
+        bail!(
+            "{unknown}{}",
+            if is_listed {
+                ", or give a FILE.toml"
+            } else {
+                ""
+            }
+        );
     };
     let lane = name.map_or_else(|| policy.name.clone(), str::to_owned);
     if lane != named && ALWAYS.contains(&lane.as_str()) {

@@ -27,7 +27,7 @@ fn fixtures() -> Vec<PathBuf> {
         .flatten()
         .flatten()
         .map(|entry| entry.path())
-        .filter(|path| path.extension().is_none_or(|end| end != "told"));
+        .filter(|path| path.extension().is_none_or(|end| end != "expected"));
     let samples = fs::read_dir(root("sample_sessions"))
         .into_iter()
         .flatten()
@@ -178,11 +178,14 @@ fn content_that_a_format_cannot_hold_is_counted() {
     assert_eq!(result("texts"), Some((2, 2, vec![])));
     assert_eq!(result("calls"), Some((2, 2, vec![])));
     assert_eq!(result("results"), Some((1, 1, vec![])));
-    assert_eq!(result("pictures and files"), Some((0, 1, vec![1])));
-    assert_eq!(result("thoughts"), Some((0, 1, vec![2])));
+    assert_eq!(result("images and files"), Some((0, 1, vec![1])));
+    assert_eq!(result("reasoning blocks"), Some((0, 1, vec![2])));
     assert_eq!(result("blank texts"), Some((0, 1, vec![])));
-    assert_eq!(result("calls left without a result"), Some((0, 1, vec![])));
-    assert_eq!(result("texts in their order"), Some((2, 2, vec![])));
+    assert_eq!(
+        result("calls without a recorded result"),
+        Some((0, 1, vec![]))
+    );
+    assert_eq!(result("texts in the original order"), Some((2, 2, vec![])));
 
     let claude = root("sample_sessions/compacted.jsonl");
     let loaded = opened(&claude, 0).unwrap();
@@ -272,7 +275,7 @@ fn a_conversion_that_loses_content_of_messages_fails() {
     let (code, text) = printed(&output);
     assert_eq!(code, Some(1), "{text}");
     assert!(
-        text.contains("FAILED") && text.contains("0 of 1  picture or file (message 1)"),
+        text.contains("FAILED") && text.contains("0 of 1  image or file (message 1)"),
         "{text}"
     );
     let result = plimsoll(

@@ -34,7 +34,7 @@ fn results_are_written_as_junit_xml() {
     fs::write(here.path().join("diary.xml"), "<a/>").unwrap();
     let printed = ends(here.path(), 2, &gate(&["--junit", "diary.xml"]));
     assert!(
-        printed.contains("is no JUnit result of plimsoll gate"),
+        printed.contains("is not a JUnit result of plimsoll gate"),
         "{printed}"
     );
     assert_eq!(

@@ -116,12 +116,12 @@ fn a_codex_session_is_added_as_a_fork_of_the_recorded_one() {
     );
 
     let (id, path) = (
-        text_of(&printed, "/resume/id"),
-        text_of(&printed, "/resume/path"),
+        text_of(&printed, "/resumable/id"),
+        text_of(&printed, "/resumable/path"),
     );
     assert_eq!(text_of(&printed, "/output"), path);
     assert_eq!(
-        text_of(&printed, "/resume/command"),
+        text_of(&printed, "/resumable/command"),
         format!("cd /home/dev/ledger && codex resume {id}")
     );
     let written = files(home.path());
@@ -179,13 +179,13 @@ fn a_claude_code_session_is_added_to_the_folder_of_its_project() {
     let home = home();
     let file = sample("slow-growth.jsonl");
     let printed = done(&compact(home.path(), &file, &TRUNCATE));
-    let id = text_of(&printed, "/resume/id");
+    let id = text_of(&printed, "/resumable/id");
     assert_eq!(
         files(home.path()),
         [format!(".claude/projects/-home-dev-ledger/{id}.jsonl")]
     );
     assert_eq!(
-        text_of(&printed, "/resume/command"),
+        text_of(&printed, "/resumable/command"),
         format!("cd /home/dev/ledger && claude --resume {id}")
     );
     assert!(
@@ -193,7 +193,7 @@ fn a_claude_code_session_is_added_to_the_folder_of_its_project() {
             .to_string()
             .contains("/home/dev/ledger is not on this machine")
     );
-    let copy = fs::read_to_string(text_of(&printed, "/resume/path")).expect("text");
+    let copy = fs::read_to_string(text_of(&printed, "/resumable/path")).expect("text");
     for line in copy.lines() {
         let record: Value = serde_json::from_str(line).expect("JSON");
         assert_eq!(record["sessionId"], id);
@@ -204,7 +204,7 @@ fn a_claude_code_session_is_added_to_the_folder_of_its_project() {
     {
         use std::os::unix::fs::PermissionsExt as _;
         let mode = |path: &Path| path.metadata().expect("it is there").permissions().mode() & 0o777;
-        let path = Path::new(text_of(&printed, "/resume/path"));
+        let path = Path::new(text_of(&printed, "/resumable/path"));
         assert_eq!(
             (mode(path), mode(path.parent().expect("a folder"))),
             (0o600, 0o700)
@@ -239,7 +239,7 @@ fn files_of_a_policy_are_written_to_the_folder_of_the_recorded_session() {
     let wrote = format!("the policy wrote {n} files to ");
     assert!(n > 50 && notes.contains(&wrote), "{n}: {notes}");
     assert!(notes.contains("many-managed-1.files"), "{notes}");
-    let written = fs::read_to_string(text_of(&result, "/resume/path")).expect("it is there");
+    let written = fs::read_to_string(text_of(&result, "/resumable/path")).expect("it is there");
     assert!(written.contains(&*beside.to_string_lossy()));
 }
 
