@@ -112,8 +112,8 @@ fn a_sweep_varies_the_given_settings_and_takes_folders() {
 #[test]
 fn the_csv_of_a_sweep_agrees_with_its_json() {
     let here = kept();
-    let sweep = |format: &str| {
-        let args = ["sweep", "kept/compacted.jsonl", "--points", "40", format];
+    let sweep = |output: &str| {
+        let args = ["sweep", "kept/compacted.jsonl", "--points", "40", output];
         ends(here.path(), 0, &args)
     };
     let csv = sweep("--csv");
