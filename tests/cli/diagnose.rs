@@ -48,8 +48,8 @@ fn every_sample_is_diagnosed_as_text_and_json() {
         for lane in result["lanes"].as_array().unwrap() {
             let cost = &lane["cost"];
             let parts = [
-                "read",
-                "written",
+                "cache_read",
+                "cache_write",
                 "uncached",
                 "output",
                 "rejected",
@@ -210,7 +210,8 @@ fn a_rejected_call_is_not_billed_in_any_output() {
         assert_eq!(run["tokens_rejected"], 282_388);
         assert_eq!(run["tokens_sent"], 76_995);
         assert_eq!(cost["rejected"]["tokens"], run["tokens_rejected"]);
-        let billed = ["read", "written", "uncached"].map(|kind| cost[kind]["tokens"].as_u64());
+        let billed =
+            ["cache_read", "cache_write", "uncached"].map(|kind| cost[kind]["tokens"].as_u64());
         let billed: Option<u64> = billed.into_iter().sum();
         assert_eq!(billed, run["tokens_sent"].as_u64());
     }

@@ -212,7 +212,7 @@ fn written_files_follow_their_schemas() {
         "compact",
         &compacted,
         "--policy",
-        "prune",
+        "summarize",
         "--force",
         "--resumable",
     ];

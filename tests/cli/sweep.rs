@@ -18,7 +18,7 @@ fn replay_and_gate_confirm_the_recommended_settings() {
     let result = parsed(&ends(here.path(), 0, &json));
     let session = &result["sessions"][0];
     let points = session["points"].as_array().unwrap();
-    assert_eq!((points.len(), &points[0]["now"]), (60, &true.into()));
+    assert_eq!((points.len(), &points[0]["current"]), (60, &true.into()));
     let picked = session["recommended"]["point"].as_u64().unwrap() as usize;
     let picked = &points[picked];
     let figures = &picked["figures"];
