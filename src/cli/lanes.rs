@@ -1,7 +1,7 @@
 //! Options that select the policies of a command: `--policy`, `--set` and `--output-reserve`.
 
 use super::args::Shared;
-use super::nearest::unknown;
+use super::nearest::{nearest, unknown};
 use super::settings::{Set, set, setting_names, value_of};
 use crate::engine::{Case, KnobRole, KnobValues, Policy};
 use crate::exec::{OwnPresets, load_policy};
@@ -210,6 +210,7 @@ fn lane(named: &str) -> anyhow::Result<Lane> {
     } else if let Some(file) = OwnPresets::here().file(word) {
         load_policy(&file)?
     } else {
+<<<<<<< HEAD
         let unknown = unknown("no preset is named", word, &known_policies());
         let is_listed = !unknown.ends_with('?');
         bail!(
@@ -220,6 +221,14 @@ fn lane(named: &str) -> anyhow::Result<Lane> {
                 ""
             }
         );
+=======
+        let known = known_policies();
+        let problem = unknown("no preset is named", word, &known);
+        match nearest(word, &known) {
+            Some(_) => bail!("{problem}"),
+            None => bail!("{problem}, or give a FILE.toml"),
+        }
+>>>>>>> json
     };
     let lane = name.map_or_else(|| policy.name.clone(), str::to_owned);
     if lane != named && ALWAYS.contains(&lane.as_str()) {

@@ -29,7 +29,7 @@ fn results_are_written_as_junit_xml() {
         failures >= 1 && xml.contains(&format!("failures=\"{failures}\">\n")),
         "{xml}"
     );
-    // Ours is written over; a file of somebody else is not, and nothing is played before that is known.
+    // An earlier result is replaced. Any other file is not, and it is rejected before the replay.
     ends(here.path(), 0, &gate(&["--junit", "r.xml"]));
     fs::write(here.path().join("diary.xml"), "<a/>").unwrap();
     let printed = ends(here.path(), 2, &gate(&["--junit", "diary.xml"]));
