@@ -41,7 +41,7 @@ const MODELS: [Model; 4] = [
     },
 ];
 
-/// A preset, the count that its trigger uses, and by model the first value at which it acts. Calculated by hand from
+/// A preset, the count that its trigger uses, and by model the first value at which it acts, derived from
 /// each system's source.
 const TRIGGERS: [(&str, Looks, [u64; 4]); 13] = [
     (

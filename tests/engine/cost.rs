@@ -1,4 +1,4 @@
-//! Costs of sessions and runs. Every figure is calculated by hand.
+//! Costs of sessions and runs. Expected figures are not computed by the program.
 
 use crate::conversation::text;
 use plimsoll::analysis::cost::{

@@ -1,4 +1,4 @@
-//! Insights: each is reported only where it applies, with figures calculated by hand.
+//! Insights: each is reported only where it applies, with the expected figures.
 
 use crate::conversation::{Talk, case, part, text};
 use plimsoll::analysis::cost::{Billing, Bills, audit, break_even};

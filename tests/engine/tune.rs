@@ -1,4 +1,4 @@
-//! Sweeps and recommendations. Every figure is calculated by hand.
+//! Sweeps and recommendations. Expected figures are not computed by the program.
 
 use crate::conversation::{Talk, case, part, text};
 use plimsoll::analysis::cost::{Billing, Bills, price_lane};

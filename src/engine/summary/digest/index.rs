@@ -11,7 +11,7 @@ const MOST: usize = 120;
 const PER_LINE: usize = 8;
 
 #[derive(Default)]
-struct Seen {
+struct Occurrences {
     /// Number of messages that contain it.
     messages: usize,
     /// Position of the last of them among the messages.
@@ -22,13 +22,13 @@ struct Seen {
 
 /// Returns the index as lines, the most likely identifiers first.
 pub(super) fn lines(session: &Session, messages: &[usize]) -> Vec<String> {
-    let mut seen: HashMap<&str, Seen> = HashMap::new();
+    let mut found: HashMap<&str, Occurrences> = HashMap::new();
     for (position, message) in messages.iter().enumerate() {
         for part in session.parts_of(&session.messages[*message]) {
             let by_agent = matches!(part.body, Body::ToolCall { .. })
                 || session.messages[*message].call.is_some();
             for word in identifiers(part.body.text()) {
-                let entry = seen.entry(word).or_default();
+                let entry = found.entry(word).or_default();
                 entry.messages += usize::from(entry.messages == 0 || entry.last != position);
                 entry.last = position;
                 entry.by_agent |= by_agent;
@@ -37,7 +37,7 @@ pub(super) fn lines(session: &Session, messages: &[usize]) -> Vec<String> {
     }
     // An identifier that occurs nearly everywhere is not informative.
     let too_common = (messages.len() / 25).max(12);
-    let mut ranked: Vec<(f64, &str)> = seen
+    let mut ranked: Vec<(f64, &str)> = found
         .iter()
         .filter(|(_, s)| s.messages <= too_common)
         .map(|(word, s)| (score(s, messages.len()), *word))
@@ -50,8 +50,8 @@ pub(super) fn lines(session: &Session, messages: &[usize]) -> Vec<String> {
         .collect()
 }
 
-fn score(seen: &Seen, n_messages: usize) -> f64 {
-    let rarity = (n_messages as f64 / seen.messages as f64).ln() + 1.0;
-    let recency = 0.25 + seen.last as f64 / n_messages as f64;
-    rarity * recency * if seen.by_agent { 2.0 } else { 1.0 }
+fn score(found: &Occurrences, n_messages: usize) -> f64 {
+    let rarity = (n_messages as f64 / found.messages as f64).ln() + 1.0;
+    let recency = 0.25 + found.last as f64 / n_messages as f64;
+    rarity * recency * if found.by_agent { 2.0 } else { 1.0 }
 }
