@@ -1,7 +1,7 @@
 //! Whether a policy can get below its own trigger at all: proven from its settings and the session, before it runs.
 
 use crate::engine::{
-    Action, Boundary, Case, Count, Keep, KnobRole, KnobValues, Memo, Policy, Stage, What,
+    Action, Boundary, Case, Count, Keep, KnobRole, KnobValues, Memo, Policy, Stage, TakeKind,
 };
 use crate::session::Kind;
 use crate::units::Tokens;
@@ -199,7 +199,7 @@ impl<'a> Floors<'a> {
 /// Returns the content that a policy of one stage always keeps.
 fn floor(policy: &Policy, knobs: &KnobValues) -> Option<Floor> {
     let stage = policy.stages.first()?;
-    if stage.take.what == What::ToolResults {
+    if stage.take.what == TakeKind::ToolResults {
         return Some(Floor::WithoutResults);
     }
     let summary = match stage.action {

@@ -78,7 +78,7 @@ impl Trigger {
         let at_samples = at_samples.map(|sample| sample.step);
         let at_events = lane.outcome.events.iter().find(|event| {
             let trigger = triggers.at(event.step);
-            !event.is_by_hand() && trigger.is_some_and(|t| t.is_reached(*event))
+            !event.is_manual() && trigger.is_some_and(|t| t.is_reached(*event))
         });
         let at_events = at_events.map(|event| event.step);
         let step = at_events.into_iter().chain(at_samples).min();

@@ -66,8 +66,7 @@ pub(in crate::app) fn show(
                 ui.label(format_cost(tuning.unit, tuning.unit.of(score)));
             });
             cell(&mut row, Side::Right, |ui| {
-                let risk = score.risk.map_or(0, |risk| risk.references);
-                ui.label(wording::grouped(risk as u64));
+                ui.label(wording::grouped(score.risk.references as u64));
             });
             cell(&mut row, Side::Right, |ui| {
                 let color = peak_color(palette(ui), score.peak_share);
