@@ -165,11 +165,10 @@ pub(in crate::app) fn card(ui: &mut Ui, tuning: &Tuning, idx: usize) {
 
 /// Returns the results of a setting: `$4.10 · 12 at risk · 2 blind edits · peak 71 % of usable · 4 compactions`
 pub(in crate::app) fn figures(unit: Price, score: &Score) -> String {
-    let mut parts = vec![format_cost(unit, unit.of(score))];
-    parts.push(format!(
-        "{} at risk",
-        wording::grouped(score.risk.references as u64)
-    ));
+    let mut parts = vec![
+        format_cost(unit, unit.of(score)),
+        format!("{} at risk", wording::grouped(score.risk.references as u64)),
+    ];
     if score.risk.blind_edits > 0 {
         parts.push(wording::count(score.risk.blind_edits, "blind edit"));
     }

@@ -86,10 +86,10 @@ pub(super) fn show(
     out: &mut TimelineResponse,
 ) {
     let mut is_dragging = false;
-    for (threshold, area) in place(chart, thresholds(chart)) {
-        let grip = grip(chart, area.height);
+    for (threshold, position) in positions(chart) {
+        let grip = grip(chart, position.height);
         let grip = ui.interact(grip, id.with((threshold.name, "line")), Sense::DRAG);
-        let handle = ui.interact(area.handle, id.with(threshold.name), Sense::drag());
+        let handle = ui.interact(position.handle, id.with(threshold.name), Sense::drag());
         for response in [&grip, &handle] {
             drag(response, &threshold, chart, state, out);
             is_dragging |= response.dragged();
@@ -99,9 +99,9 @@ pub(super) fn show(
         }
         let is_held = grip.hovered() || grip.dragged() || handle.hovered() || handle.dragged();
         if is_held || handle.has_focus() {
-            paint_value(ui, &threshold, area.height, chart);
+            paint_value(ui, &threshold, position.height, chart);
         }
-        paint_handle(ui, &threshold, area, chart);
+        paint_handle(ui, &threshold, position, chart);
         for response in [grip, handle] {
             response.on_hover_and_drag_cursor(CursorIcon::ResizeVertical);
         }
@@ -113,18 +113,15 @@ pub(super) fn show(
 
 /// The position of a threshold on the screen.
 #[derive(Clone, Copy)]
-struct Place {
+struct Position {
     /// Height of its line, within the plot.
     height: f32,
     handle: Rect,
 }
 
 /// Returns the thresholds with their positions. Handles do not overlap.
-fn place(
-    chart: &Chart<'_>,
-    thresholds: Vec<Threshold>,
-) -> impl Iterator<Item = (Threshold, Place)> {
-    let plot = chart.areas.plot;
+fn positions(chart: &Chart<'_>) -> impl Iterator<Item = (Threshold, Position)> {
+    let (thresholds, plot) = (thresholds(chart), chart.areas.plot);
     let height = |threshold: &Threshold| {
         let y = chart.y(threshold.tokens);
         y.clamp(plot.top(), plot.bottom())
@@ -143,7 +140,7 @@ fn place(
     let places = heights.into_iter().zip(centers).map(move |(height, y)| {
         let y = y - HANDLE / 2.0..=y + HANDLE / 2.0;
         let handle = Rect::from_x_y_ranges(x.clone(), y);
-        Place { height, handle }
+        Position { height, handle }
     });
     thresholds.into_iter().zip(places)
 }
@@ -259,11 +256,11 @@ fn set(kind: Kind, value: f64, chart: &Chart<'_>, out: &mut TimelineResponse) {
     }
 }
 
-fn paint_handle(ui: &Ui, threshold: &Threshold, place: Place, chart: &Chart<'_>) {
-    let (painter, palette, handle) = (ui.painter(), chart.palette, place.handle);
+fn paint_handle(ui: &Ui, threshold: &Threshold, position: Position, chart: &Chart<'_>) {
+    let (painter, palette, handle) = (ui.painter(), chart.palette, position.handle);
     let is_above = chart.y(threshold.tokens) < chart.areas.plot.top() - 1.0;
     if !is_above {
-        let line = pos2(chart.areas.plot.right(), place.height);
+        let line = pos2(chart.areas.plot.right(), position.height);
         let stroke = Stroke::new(1.0, threshold.color);
         painter.line_segment([line, handle.left_center()], stroke);
     }
