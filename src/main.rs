@@ -1,5 +1,5 @@
 //! Connects the command line and the window; everything else is the library.
-use plimsoll::app::manual_edits::marks::Wish;
+use plimsoll::app::manual_edits::marks::RequestedMarks;
 use plimsoll::app::{self, LaneOption, Options};
 use plimsoll::cli::{self, Invocation, Theme};
 use std::process::ExitCode;
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
             let marks = args.by_hand;
             let by_hand = (!marks.is_empty()).then(|| {
                 let within = move |n| marks.within(n).map_err(|error| format!("{error:#}"));
-                Wish(Arc::new(within))
+                RequestedMarks(Arc::new(within))
             });
             let options = Options {
                 paths: args.paths,

@@ -1,9 +1,9 @@
 //! Startup options of the window.
 
-use crate::app::background::latest_result::Where;
-use crate::app::manual_edits::marks::Wish;
+use crate::app::background::latest_result::WorkMode;
+use crate::app::config::MAX_LANES;
+use crate::app::manual_edits::marks::RequestedMarks;
 use crate::app::policy_panel::knobs::{self, KnobKey, KnobSettings};
-use crate::app::state::MAX_LANES;
 use crate::engine::{KnobValues, Policy, ProviderError};
 use crate::exec::OwnPresets;
 use crate::units::Tokens;
@@ -40,11 +40,11 @@ pub struct Options {
     /// Provider errors at calls.
     pub errors: Vec<ProviderError>,
     /// Marked messages of the first session.
-    pub by_hand: Option<Wish>,
+    pub by_hand: Option<RequestedMarks>,
     /// Folder of saved presets.
     pub own_presets: OwnPresets,
     /// The place to run loading and replay.
-    pub work: Where,
+    pub work: WorkMode,
 }
 
 /// A requested lane.
@@ -144,7 +144,7 @@ impl Default for Options {
             errors: Vec::new(),
             by_hand: None,
             own_presets: OwnPresets::default(),
-            work: Where::AsNeeded,
+            work: WorkMode::AsNeeded,
         }
     }
 }

@@ -5,8 +5,8 @@ use egui::accesskit::Role;
 use egui::{Key, Modifiers, OutputCommand, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::background::latest_result::Where;
-use plimsoll::app::manual_edits::marks::Wish;
+use plimsoll::app::background::latest_result::WorkMode;
+use plimsoll::app::manual_edits::marks::RequestedMarks;
 use plimsoll::app::{App, Options};
 use plimsoll::engine::{ByHand, Fate};
 use plimsoll::session::{Body, Part};
@@ -21,13 +21,13 @@ fn sample(name: &str) -> PathBuf {
         .join(name)
 }
 
-fn window(path: PathBuf, by_hand: Option<Wish>) -> Harness<'static, App> {
+fn window(path: PathBuf, by_hand: Option<RequestedMarks>) -> Harness<'static, App> {
     // Large enough for a summary to stand beside what it stands for.
     let size = Vec2::new(2200.0, 1800.0);
     let options = Options {
         paths: vec![path],
         no_state: true,
-        work: Where::InFrame,
+        work: WorkMode::InFrame,
         size,
         by_hand,
         ..Options::default()
@@ -40,8 +40,8 @@ fn window(path: PathBuf, by_hand: Option<Wish>) -> Harness<'static, App> {
 
 /// Marks that are wished for whatever the session's size.
 #[expect(clippy::unnecessary_wraps, reason = "a window takes a wish or none")]
-fn wish(by_hand: ByHand) -> Option<Wish> {
-    Some(Wish(Arc::new(move |_| Ok(by_hand.clone()))))
+fn marks(by_hand: ByHand) -> Option<RequestedMarks> {
+    Some(RequestedMarks(Arc::new(move |_| Ok(by_hand.clone()))))
 }
 
 fn press(window: &mut Harness<'_, App>, key: Key) {
@@ -228,7 +228,7 @@ fn what_the_command_line_marks_is_marked_in_the_first_session_only() {
         cleared: vec![9],
         dropped: vec![9, 20],
     };
-    let mut window = window(sample(MANY_RESULTS), wish(asked));
+    let mut window = window(sample(MANY_RESULTS), marks(asked));
     let made = marks(&window);
     assert_eq!(
         (&*made.pinned, &*made.cleared, &*made.dropped),
@@ -407,7 +407,7 @@ fn copying_as_command_says_what_is_marked() {
         cleared: vec![30],
         dropped: vec![40, 41, 42],
     };
-    let mut window = window(sample(MANY_RESULTS), wish(asked));
+    let mut window = window(sample(MANY_RESULTS), marks(asked));
     window.get_by_label("Copy as command").click();
     let mut copied = None;
     for _ in 0..6 {

@@ -6,7 +6,7 @@ use egui::accesskit::Role;
 use egui::{OutputCommand, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use plimsoll::app::background::latest_result::Where;
+use plimsoll::app::background::latest_result::WorkMode;
 use plimsoll::app::{App, Options};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn window(path: PathBuf, conversation: usize) -> Harness<'static, App> {
         paths: vec![path],
         conversation,
         no_state: true,
-        work: Where::InFrame,
+        work: WorkMode::InFrame,
         ..Options::default()
     };
     let harness = Harness::builder()
@@ -128,7 +128,7 @@ fn the_copied_command_starts_the_program_again_where_the_window_does() {
     let options = Options {
         paths: vec![sample],
         no_state: true,
-        work: Where::InFrame,
+        work: WorkMode::InFrame,
         ..Options::default()
     };
     let lane = plimsoll::app::LaneOption { word, policy };

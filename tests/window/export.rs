@@ -6,8 +6,8 @@ use egui::Vec2;
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::background::latest_result::Where;
-use plimsoll::app::run_logs::list::{Doomed, LogsWish, RunLogs};
+use plimsoll::app::background::latest_result::WorkMode;
+use plimsoll::app::run_logs::list::{Deletion, RunLogs, RunLogsCommand};
 use plimsoll::app::{App, LaneOption, Options, run_logs};
 use plimsoll::presets;
 use std::cell::RefCell;
@@ -43,7 +43,7 @@ fn window(source: &Path, policies: &[&str]) -> Harness<'static, App> {
     let options = Options {
         paths: vec![source.to_owned()],
         no_state: true,
-        work: Where::InFrame,
+        work: WorkMode::InFrame,
         size,
         ..Options::default()
     };
@@ -562,17 +562,17 @@ fn a_log_is_deleted_only_after_a_second_word() {
         fs::write(folder.path().join(name), first_line).expect("a new file");
     }
     let logs = Rc::new(RefCell::new(RunLogs::new(Some(folder.path().to_owned()))));
-    let wishes: Rc<RefCell<Vec<LogsWish>>> = Rc::default();
-    let (shown, heard) = (Rc::clone(&logs), Rc::clone(&wishes));
+    let sent: Rc<RefCell<Vec<RunLogsCommand>>> = Rc::default();
+    let (shown, heard) = (Rc::clone(&logs), Rc::clone(&sent));
     let builder = Harness::builder().with_size(Vec2::new(900.0, 600.0));
     let mut window = builder.allow_missing_glyphs().build_ui(move |ui| {
         plimsoll::app::theme::apply(ui.ctx());
-        let mut commands = Vec::new();
+        let mut commands = plimsoll::app::command::Commands::default();
         run_logs::dialog::show(ui, &shown.borrow(), true, &mut commands);
         heard
             .borrow_mut()
             .extend(commands.into_iter().filter_map(|command| match command {
-                plimsoll::app::command::Command::Logs(wish) => Some(wish),
+                plimsoll::app::command::Command::RunLogs(command) => Some(command),
                 _ => None,
             }));
     });
@@ -580,27 +580,36 @@ fn a_log_is_deleted_only_after_a_second_word() {
     let press = |window: &mut Harness<'_, ()>, label: &str| {
         window.get_by_label(label).click();
         window.run_steps(3);
-        let wish = wishes.borrow_mut().pop();
-        wish.expect("something was asked for")
+        let command = sent.borrow_mut().pop();
+        command.expect("a command was sent")
     };
-    let wish = press(&mut window, "Delete the log of a");
-    assert_eq!(wish, LogsWish::Doom(Some(Doomed::One(1))));
-    logs.borrow_mut().doomed = Some(Doomed::One(1));
+    let command = press(&mut window, "Delete the log of a");
+    assert_eq!(
+        command,
+        RunLogsCommand::ConfirmDeletion(Some(Deletion::One(1)))
+    );
+    logs.borrow_mut().deletion = Some(Deletion::One(1));
     window.run_steps(2);
-    assert_eq!(press(&mut window, "Keep"), LogsWish::Doom(None));
-    assert_eq!(press(&mut window, "Delete"), LogsWish::Remove);
-    logs.borrow_mut().doomed = None;
+    assert_eq!(
+        press(&mut window, "Keep"),
+        RunLogsCommand::ConfirmDeletion(None)
+    );
+    assert_eq!(press(&mut window, "Delete"), RunLogsCommand::Delete);
+    logs.borrow_mut().deletion = None;
     window.run_steps(2);
-    let wish = press(&mut window, "Use the log of b");
-    assert_eq!(wish, LogsWish::Replay(folder.path().join("b.jsonl")));
+    let command = press(&mut window, "Use the log of b");
+    assert_eq!(
+        command,
+        RunLogsCommand::Replay(folder.path().join("b.jsonl"))
+    );
     assert_eq!(
         press(&mut window, "Delete all…"),
-        LogsWish::Doom(Some(Doomed::All))
+        RunLogsCommand::ConfirmDeletion(Some(Deletion::All))
     );
-    logs.borrow_mut().doomed = Some(Doomed::All);
+    logs.borrow_mut().deletion = Some(Deletion::All);
     window.run_steps(2);
     window.get_by_label_contains("Permanently delete 2 logs");
-    assert_eq!(press(&mut window, "Delete all"), LogsWish::Remove);
+    assert_eq!(press(&mut window, "Delete all"), RunLogsCommand::Delete);
     assert_eq!(
         files(folder.path()).len(),
         2,

@@ -724,7 +724,7 @@ fn app(size: egui::Vec2) -> egui_kittest::Harness<'static, plimsoll::app::App> {
     let options = plimsoll::app::Options {
         paths: vec![path],
         no_state: true,
-        work: plimsoll::app::background::latest_result::Where::InFrame,
+        work: plimsoll::app::background::latest_result::WorkMode::InFrame,
         size,
         ..plimsoll::app::Options::default()
     };

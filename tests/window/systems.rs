@@ -5,7 +5,7 @@ use egui::accesskit::Role;
 use egui::{OutputCommand, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::background::latest_result::Where;
+use plimsoll::app::background::latest_result::WorkMode;
 use plimsoll::app::{App, LaneOption, Options, events};
 use plimsoll::engine::Did;
 use plimsoll::presets;
@@ -31,7 +31,7 @@ fn sized(sample: &str, policies: &[&str], size: Vec2) -> Harness<'static, App> {
                 .join(sample),
         ],
         no_state: true,
-        work: Where::InFrame,
+        work: WorkMode::InFrame,
         size,
         ..Options::default()
     };

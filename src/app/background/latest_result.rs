@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 /// Work that took longer than this runs on a thread the next time.
 const QUICK: Duration = Duration::from_millis(4);
 
-/// The place to run work.
+/// When work runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Where {
+pub enum WorkMode {
     /// In the frame if it is fast, else on a thread.
     AsNeeded,
     /// Always in the frame, since a picture has no next frame.
@@ -20,7 +20,7 @@ pub enum Where {
 
 /// The latest result of some work.
 #[derive(Debug)]
-pub struct Latest<K, V: Send + Sync + 'static> {
+pub struct LatestResult<K, V: Send + Sync + 'static> {
     name: &'static str,
     have: Option<(K, Arc<V>)>,
     running: Option<(K, Background<(V, Duration)>)>,
@@ -31,7 +31,7 @@ pub struct Latest<K, V: Send + Sync + 'static> {
     generation: u64,
 }
 
-impl<K: Clone + PartialEq, V: Send + Sync + 'static> Latest<K, V> {
+impl<K: Clone + PartialEq, V: Send + Sync + 'static> LatestResult<K, V> {
     /// Creates an empty result. `name` is the name of the thread.
     pub fn new(name: &'static str) -> Self {
         Self {
@@ -77,7 +77,7 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> Latest<K, V> {
     pub fn want(
         &mut self,
         ctx: &egui::Context,
-        at: Where,
+        at: WorkMode,
         key: &K,
         make: impl FnOnce(Option<Arc<V>>) -> V + Send + 'static,
     ) {
@@ -91,7 +91,7 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> Latest<K, V> {
             let start = Instant::now();
             (make(before), start.elapsed())
         };
-        if at == Where::InFrame || self.cost < QUICK {
+        if at == WorkMode::InFrame || self.cost < QUICK {
             let done = timed();
             self.store(key.clone(), done);
         } else {

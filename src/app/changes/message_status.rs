@@ -2,7 +2,7 @@
 
 use super::compute::{Changes, Piece};
 use super::diff::Diff;
-use crate::app::lanes::rows::{LaneRows, Place};
+use crate::app::lanes::rows::{LaneRows, WrittenPosition};
 use crate::app::messages::text::{MessageText, Section};
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
@@ -14,7 +14,7 @@ use crate::units::Tokens;
 use std::ops::Range;
 
 /// The inputs of the changes.
-pub(in crate::app) struct Seen<'a> {
+pub(in crate::app) struct MessageStatus<'a> {
     pub(in crate::app) document: &'a Document,
     pub(in crate::app) runs: &'a Runs,
     pub(in crate::app) rows: &'a LaneRows,
@@ -25,7 +25,7 @@ pub(in crate::app) struct Seen<'a> {
     pub(in crate::app) is_whole: bool,
 }
 
-impl Seen<'_> {
+impl MessageStatus<'_> {
     pub(in crate::app) fn message(&self, message: usize) -> Changes {
         let context = self.context;
         let is_it = |entry: &&crate::engine::Entry| entry.message() == Some(message as u32);
@@ -48,8 +48,8 @@ impl Seen<'_> {
         }
     }
 
-    pub(in crate::app) fn written(&self, place: Place) -> Changes {
-        let found = Place::all(self.context)
+    pub(in crate::app) fn written(&self, place: WrittenPosition) -> Changes {
+        let found = WrittenPosition::all(self.context)
             .into_iter()
             .find(|(at, ..)| *at == place);
         match found {

@@ -1,19 +1,20 @@
 //! Costs as recorded and of every lane: total, difference and components.
 
 use super::compute::Costs;
-use super::panel::sum;
+use super::input::CostInput;
 use super::state;
+use super::sum_cell::sum;
 use crate::analysis::cost::{Charge, Cost, CostSource};
-use crate::app::command::Command;
-use crate::app::shell::layout::PanelInput;
+use crate::app::command::Commands;
+use crate::app::selection::SelectCommand;
 use crate::app::theme::{self, palette, space};
-use crate::app::widgets::table::{Side, cell, head, notes_below};
+use crate::app::widgets::Tone;
+use crate::app::widgets::table::{Column, Table, lane_cell, notes_below};
 use crate::app::widgets::text::weak;
-use crate::app::widgets::{self, Tone};
 use crate::app::wording;
 use crate::units::{Tokens, Usd};
-use egui::{Align, Label, Layout, Rect, RichText, Sense, Ui, vec2};
-use egui_extras::{Column, TableBuilder, TableRow};
+use egui::{Rect, RichText, Sense, Ui, vec2};
+use egui_extras::Column as Width;
 
 /// A component of a total: its name, its hover text and its part of a cost.
 type Piece = (&'static str, &'static str, fn(&Cost) -> Charge);
@@ -48,9 +49,9 @@ static PIECES: [Piece; 6] = [
 /// Shows the table and its notes.
 pub(in crate::app) fn show(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &CostInput<'_>,
     costs: &Costs,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     let said = notes(costs);
     notes_below(ui, "cost notes", &said);
@@ -83,84 +84,76 @@ fn pieces(ui: &Ui, rows: &[(Option<usize>, &Cost)]) -> (Vec<usize>, Vec<usize>) 
 
 fn table(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &CostInput<'_>,
     (costs, said): (&Costs, &str),
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     let rows = state::lanes(costs);
     let (pieces, others) = pieces(ui, &rows);
     let has_bar = ui.available_width() > FIXED + BAR + PIECE * pieces.len() as f32;
     let most = rows.iter().filter_map(|(_, cost)| cost.total());
     let most = most.map(|usd| usd.0).fold(0.0, f64::max);
-    let mut table = TableBuilder::new(ui)
-        .id_salt(("cost lanes", pieces.len(), has_bar))
-        .sense(Sense::CLICK)
-        .auto_shrink(false)
-        .min_scrolled_height(0.0)
-        .cell_layout(Layout::left_to_right(Align::Center))
-        .column(Column::exact(space::S))
-        .column(Column::initial(132.0).at_least(80.0).clip(true))
-        .column(Column::exact(72.0))
-        .column(Column::exact(84.0));
-    for _ in &pieces {
-        table = table.column(Column::exact(PIECE));
-    }
-    table = table.column(Column::remainder().clip(true));
-    let table = table.header(space::ROW, |mut row| {
-        row.col(|_| {});
-        cell(&mut row, Side::Left, |ui| head(ui, "lane", said));
-        cell(&mut row, Side::Right, |ui| {
-            head(ui, "cost", "All calls at list prices");
-        });
-        cell(&mut row, Side::Right, |ui| {
-            let help = "Difference from the recorded cost";
-            head(ui, "vs recorded", help);
-        });
-        for piece in &pieces {
-            let (name, help, _) = PIECES[*piece];
-            cell(&mut row, Side::Right, |ui| head(ui, name, help));
-        }
-        cell(&mut row, Side::Left, |ui| {
-            if !others.is_empty() {
-                let names: Vec<&str> = others.iter().map(|piece| PIECES[*piece].0).collect();
-                let help = format!("Hidden for lack of width: {}", names.join(", "));
-                head(ui, &format!("+{}", others.len()), &help);
-            }
-        });
-    });
+    let names: Vec<&str> = others.iter().map(|piece| PIECES[*piece].0).collect();
+    let hidden = match names.len() {
+        0 => String::new(),
+        n => format!("+{n}"),
+    };
+    let piece = |piece: &usize| {
+        let (title, help, _) = PIECES[*piece];
+        let column = Column::new(Col::Piece(*piece), title, Width::exact(PIECE));
+        column.right().help(help)
+    };
+    let mut columns = vec![
+        Column::new(
+            Col::Lane,
+            "lane",
+            Width::initial(132.0).at_least(80.0).clip(true),
+        )
+        .help(said),
+        Column::new(Col::Total, "cost", Width::exact(72.0))
+            .right()
+            .help("All calls at list prices"),
+        Column::new(Col::Difference, "vs recorded", Width::exact(84.0))
+            .right()
+            .help("Difference from the recorded cost"),
+    ];
+    columns.extend(pieces.iter().map(piece));
+    columns.push(
+        Column::new(Col::Bar, hidden, Width::remainder().clip(true))
+            .help(format!("Hidden for lack of width: {}", names.join(", "))),
+    );
     let recorded = costs.recorded.cost.total();
-    table.body(|body| {
-        body.rows(space::ROW, rows.len(), |mut row| {
+    Table::new(("cost lanes", has_bar), columns, rows.len())
+        .margins(space::S, 0.0)
+        .show(ui, |mut row| {
             let (lane, cost) = rows[row.index()];
-            row.set_selected(lane == input.selection.lane);
-            row.col(|_| {});
-            name(&mut row, input, lane);
-            cell(&mut row, Side::Right, |ui| total(ui, cost));
-            cell(&mut row, Side::Right, |ui| {
-                difference(ui, cost, recorded, lane);
-            });
-            for piece in &pieces {
-                cell(&mut row, Side::Right, |ui| charge(ui, cost, *piece));
-            }
-            cell(&mut row, Side::Left, |ui| {
-                let share = cost.total().map_or(0.0, |usd| usd.0 / most.max(1e-12));
-                if has_bar {
+            row.select(lane == input.selection.lane);
+            row.cells(|ui, column| match column {
+                Col::Lane => lane_cell(ui, lane, input.runs.label(lane)),
+                Col::Total => total(ui, cost),
+                Col::Difference => difference(ui, cost, recorded, lane),
+                Col::Piece(piece) => charge(ui, cost, piece),
+                Col::Bar if has_bar => {
+                    let share = cost.total().map_or(0.0, |usd| usd.0 / most.max(1e-12));
                     bar(ui, share as f32, lane);
                 }
+                Col::Bar => {}
             });
             if row.response().clicked() {
-                commands.push(Command::FocusLane(lane));
+                commands.push(SelectCommand::Lane(lane));
             }
         });
-    });
 }
 
-fn name(row: &mut TableRow<'_, '_>, input: &PanelInput<'_>, lane: Option<usize>) {
-    cell(row, Side::Left, |ui| {
-        let color = palette(ui).lane_or_recorded(lane);
-        widgets::swatch(ui, color);
-        ui.add(Label::new(input.runs.label(lane)).truncate());
-    });
+/// A column of the table.
+#[derive(Clone, Copy)]
+enum Col {
+    Lane,
+    Total,
+    Difference,
+    /// A component, by its index in [`PIECES`].
+    Piece(usize),
+    Bar,
 }
 
 fn total(ui: &mut Ui, cost: &Cost) {

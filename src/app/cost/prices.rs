@@ -2,10 +2,11 @@
 
 use super::billing::{BillingChoice, MOST, OwnPrice, PriceChoice, seconds, typed_price};
 use super::compute::{Costs, ModelPrice};
+use super::input::CostInput;
 use super::model_menu;
 use crate::analysis::cost::Lifetime;
-use crate::app::command::Command;
-use crate::app::shell::layout::PanelInput;
+use crate::app::command::Commands;
+use crate::app::policy_panel::command::SettingsCommand;
 use crate::app::theme::{palette, space};
 use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
@@ -19,9 +20,9 @@ use egui::{
 /// Shows the prices and billing rules.
 pub(in crate::app) fn show(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &CostInput<'_>,
     costs: &Costs,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     let mut billing = input.config.billing.clone();
     ScrollArea::vertical()
@@ -49,12 +50,12 @@ pub(in crate::app) fn show(
             });
         });
     if billing != input.config.billing {
-        commands.push(Command::SetBilling(billing));
+        commands.push(SettingsCommand::SetBilling(billing));
     }
 }
 
 /// Shows the choice of prices: those of the recorded models, of another model, or custom.
-fn choose(ui: &mut Ui, (input, costs): (&PanelInput<'_>, &Costs), billing: &mut BillingChoice) {
+fn choose(ui: &mut Ui, (input, costs): (&CostInput<'_>, &Costs), billing: &mut BillingChoice) {
     let said = match &billing.price {
         PriceChoice::Recorded => "Recorded models".to_owned(),
         PriceChoice::Model(name) => format!("All as {name}"),

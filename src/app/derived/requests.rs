@@ -3,20 +3,22 @@
 use super::{Derived, InsightsKey, OrderKey, RunsKey, SLOW};
 use crate::analysis::loss::Names;
 use crate::app::changes::compute::Changes;
+use crate::app::config::Config;
 use crate::app::cost::compute::Costs;
 use crate::app::cost::state::CallSort;
 use crate::app::events::list::{EventFilter, EventList};
 use crate::app::insights::session::SessionInsights;
-use crate::app::lanes::rows::{LaneRows, Stand};
+use crate::app::lanes::rows::{LaneRows, LaneState};
 use crate::app::loss::compute::{Losses, Reach, Survivals};
 use crate::app::loss::state::LossPage;
-use crate::app::messages::cumulative::CarriedTable;
+use crate::app::messages::cumulative::CumulativeTokens;
 use crate::app::messages::text::MessageText;
 use crate::app::open::document::Document;
 use crate::app::policy_panel::policies::Policies;
 use crate::app::runs::replays::run_all;
-use crate::app::state::{Config, Selection, Tab, View};
-use crate::app::tune::sweep::Tuning;
+use crate::app::selection::Selection;
+use crate::app::tune::sweep::Sweep;
+use crate::app::view::{Tab, View};
 use crate::app::{cost, messages};
 use crate::engine::simulate;
 use crate::tokens::{self, Counter, Progress, TokenLedger};
@@ -35,18 +37,22 @@ impl Derived {
         let key = OrderKey {
             document: document.id,
             weights: self.ledgers.generation(),
-            carried: if view.sort.needs_carried() {
+            carried: if view.messages.sort.needs_carried() {
                 self.carried.generation()
             } else {
                 0
             },
-            filter: view.filter.clone(),
-            sort: view.sort,
-            by_hand: view.filter.is_marked.then(|| Arc::clone(&config.by_hand)),
+            filter: view.messages.filter.clone(),
+            sort: view.messages.sort,
+            by_hand: view
+                .messages
+                .filter
+                .is_marked
+                .then(|| Arc::clone(&config.by_hand)),
         };
         let carried = self.carried.get().map(Arc::clone);
         let (document, ledger) = (Arc::clone(document), self.weights(document));
-        let (filter, sort) = (view.filter.clone(), view.sort);
+        let (filter, sort) = (view.messages.filter.clone(), view.messages.sort);
         let by_hand = Arc::clone(&config.by_hand);
         self.order.want(ctx, self.at, &key, move |_| {
             messages::order::order(
@@ -90,21 +96,21 @@ impl Derived {
     pub fn update_ghost(
         &mut self,
         ctx: &egui::Context,
-        tuning: Option<&Tuning>,
+        sweep: Option<&Sweep>,
         point: Option<usize>,
     ) {
-        let (Some(tuning), Some(idx)) = (tuning, point) else {
+        let (Some(sweep), Some(idx)) = (sweep, point) else {
             return;
         };
-        let (Some(runs), Some(point)) = (self.runs.get(), tuning.points.get(idx)) else {
+        let (Some(runs), Some(point)) = (self.runs.get(), sweep.points.get(idx)) else {
             return;
         };
-        let key = (tuning.id, idx);
+        let key = (sweep.id, idx);
         if self.ghost.is_for(&key) {
             return;
         }
         let (case, knobs) = (runs.case.clone(), point.knobs.clone());
-        let policy = tuning.subjects[point.subject].policy.clone();
+        let policy = sweep.subjects[point.subject].policy.clone();
         self.ghost.want(ctx, self.at, &key, move |_| {
             simulate(&case, &policy, &knobs, None).samples
         });
@@ -192,7 +198,7 @@ impl Derived {
         if runs.document == document.id {
             let (runs, document) = (Arc::clone(&runs), Arc::clone(document));
             self.carried.want(ctx, self.at, &key, move |_| {
-                CarriedTable::new(&runs.case, &runs.recorded.outcome, &document.facts)
+                CumulativeTokens::new(&runs.case, &runs.recorded.outcome, &document.facts)
             });
         }
         let key = self.runs.generation();
@@ -315,7 +321,7 @@ impl Derived {
                 // The last call shows the end of the session with its answer: the context of the outcome.
                 .map(|lane| {
                     let run = || simulate(&runs.case, &lane.policy, &lane.knobs, Some(step));
-                    (step < last).then(|| Stand::from(run()))
+                    (step < last).then(|| LaneState::from(run()))
                 })
                 .collect();
             let contexts = runs.lanes.iter().zip(&until).map(|(lane, until)| {

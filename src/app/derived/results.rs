@@ -8,12 +8,14 @@ use crate::app::events::list::EventList;
 use crate::app::insights::session::SessionInsights;
 use crate::app::lanes::rows::LaneRows;
 use crate::app::loss::compute::{Losses, Reach, Survivals};
-use crate::app::messages::cumulative::CarriedTable;
+use crate::app::messages::cumulative::CumulativeTokens;
+use crate::app::messages::state::Aspect;
 use crate::app::messages::text::MessageText;
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
-use crate::app::state::{Aspect, Selection, View};
-use crate::app::tune::sweep::Tuning;
+use crate::app::selection::Selection;
+use crate::app::tune::sweep::Sweep;
+use crate::app::view::View;
 use crate::engine::Sample;
 use std::sync::Arc;
 
@@ -39,7 +41,7 @@ impl Derived {
     }
 
     /// Returns the resent counts and last uses of messages.
-    pub fn carried(&self) -> Option<&CarriedTable> {
+    pub fn carried(&self) -> Option<&CumulativeTokens> {
         self.carried.get().map(Arc::as_ref)
     }
 
@@ -126,8 +128,8 @@ impl Derived {
     }
 
     /// Returns the curve of the setting under the pointer, once it was replayed.
-    pub fn ghost(&self, tuning: Option<&Tuning>, point: Option<usize>) -> Option<&[Sample]> {
-        let key = (tuning?.id, point?);
+    pub fn ghost(&self, sweep: Option<&Sweep>, point: Option<usize>) -> Option<&[Sample]> {
+        let key = (sweep?.id, point?);
         let samples = self.ghost.get().filter(|_| self.ghost.is_for(&key));
         samples.map(|samples| samples.as_slice())
     }
@@ -142,14 +144,14 @@ impl Derived {
             document.id,
             self.ledgers.generation(),
             selection.message?,
-            view.detail.aspect == Aspect::Record,
+            view.messages.detail.aspect == Aspect::Record,
         ))
     }
 
     pub(super) fn changes_key(&self, selection: &Selection, view: &View) -> Option<ChangesKey> {
         let message = selection
             .message
-            .filter(|_| view.detail.aspect == Aspect::Changes);
+            .filter(|_| view.messages.detail.aspect == Aspect::Changes);
         let target = match (selection.written, message) {
             (Some(place), _) => Target::Written(place),
             (None, message) => Target::Message(message?),

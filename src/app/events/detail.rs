@@ -1,9 +1,11 @@
 //! The detail of an event: the terms of its trigger, its result, its summary requests and the system's log.
 
+use super::input::EventsInput;
 use super::text;
-use crate::app::command::Command;
-use crate::app::runs::replays::{EventId, LaneRun};
-use crate::app::shell::layout::PanelInput;
+use crate::app::command::Commands;
+use crate::app::runs::replays::LaneRun;
+use crate::app::selection::{EventId, SelectCommand};
+use crate::app::shell::command::ShellCommand;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
@@ -19,9 +21,9 @@ const MOST_CHARS: usize = 2_000;
 /// Shows an event.
 pub(in crate::app) fn show(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &EventsInput<'_>,
     id: EventId,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     let Some((run, event)) = input.runs.event(id) else {
         return;
@@ -49,10 +51,10 @@ pub(in crate::app) fn show(
 
 fn head(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &EventsInput<'_>,
     (lane, run): (Option<usize>, &LaneRun),
     event: &Event,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     let label = input.runs.label(lane);
     let call = text::call(event, input.document.session().steps.len());
@@ -67,7 +69,7 @@ fn head(
             .clicked()
         {
             let text = text::whole(event, &run.outcome, label, &call);
-            commands.push(Command::CopyText("the event", text));
+            commands.push(ShellCommand::Copy("the event", text));
         }
     });
     let said = RichText::new(text::did(event));
@@ -104,7 +106,7 @@ fn arithmetic(ui: &mut Ui, event: &Event) {
 }
 
 /// Shows the result of the event as figures.
-fn result(ui: &mut Ui, event: &Event, commands: &mut Vec<Command>) {
+fn result(ui: &mut Ui, event: &Event, commands: &mut Commands) {
     ui.add_space(space::XS);
     widgets::section(ui, "Result");
     Grid::new("result")
@@ -132,7 +134,7 @@ fn result(ui: &mut Ui, event: &Event, commands: &mut Vec<Command>) {
                     .on_hover_text("Show the first of these messages")
                     .clicked()
                 {
-                    commands.push(Command::SelectMessage(first.start));
+                    commands.push(SelectCommand::Message(first.start));
                 }
                 ui.end_row();
             }

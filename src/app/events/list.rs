@@ -1,6 +1,7 @@
 //! The list of events of all lanes. Independent of the UI.
 
-use crate::app::runs::replays::{EventId, Runs};
+use crate::app::runs::replays::Runs;
+use crate::app::selection::EventId;
 use crate::engine::{Did, Event};
 
 /// Filter of the event list.

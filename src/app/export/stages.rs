@@ -1,12 +1,13 @@
 //! The stages of an export: consent before anything is sent, progress of the model, and review of the summaries.
 
-use super::draft::What;
+use super::command::ExportCommand;
+use super::draft::ExportContent;
+use super::input::ExportInput;
 use super::job::Export;
 use super::model_fields::row;
 use super::requests::Line;
 use super::stage::{Consent, Review, StoreConsent};
-use crate::app::command::Command;
-use crate::app::shell::layout::PanelInput;
+use crate::app::command::Commands;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
@@ -91,15 +92,15 @@ pub(in crate::app) fn store(ui: &mut Ui, consent: &StoreConsent) {
     facts(ui, &rows);
 }
 
-pub(super) fn store_buttons(ui: &mut Ui, consent: &StoreConsent, commands: &mut Vec<Command>) {
+pub(super) fn store_buttons(ui: &mut Ui, consent: &StoreConsent, commands: &mut Commands) {
     ui.add_enabled_ui(matches!(consent.folder, Some(Ok(_))), |ui| {
         let name = format!("Write into {}", consent.program);
         if widgets::primary_button(ui, &name).clicked() {
-            commands.push(Command::PutIntoStore);
+            commands.push(ExportCommand::WriteToStore);
         }
     });
     if widgets::secondary_button(ui, "Back", "Esc").clicked() {
-        commands.push(Command::CancelExport);
+        commands.push(ExportCommand::Cancel);
     }
 }
 
@@ -139,7 +140,7 @@ pub(super) fn asking(ui: &mut Ui, line: &Line) {
 }
 
 /// Shows the summaries for review.
-pub(in crate::app) fn review(ui: &mut Ui, review: &Review, commands: &mut Vec<Command>) {
+pub(in crate::app) fn review(ui: &mut Ui, review: &Review, commands: &mut Commands) {
     let preview = &review.preview;
     let (before, after) = (
         wording::tokens(preview.before),
@@ -196,7 +197,7 @@ fn summary_info(review: &Review, idx: usize) -> String {
 }
 
 /// Shows an editable summary.
-fn summary(ui: &mut Ui, idx: usize, text: &str, commands: &mut Vec<Command>) {
+fn summary(ui: &mut Ui, idx: usize, text: &str, commands: &mut Commands) {
     let mut edited = text.to_owned();
     ScrollArea::vertical()
         .id_salt(("summary", idx))
@@ -210,42 +211,42 @@ fn summary(ui: &mut Ui, idx: usize, text: &str, commands: &mut Vec<Command>) {
             ui.add(edit).accessible_name(format!("Summary {}", idx + 1));
         });
     if edited != text {
-        commands.push(Command::EditSummary(idx, edited));
+        commands.push(ExportCommand::EditSummary(idx, edited));
     }
 }
 
 /// Shows the buttons of a stage.
-pub(super) fn consent_buttons(ui: &mut Ui, consent: &Consent, commands: &mut Vec<Command>) {
+pub(super) fn consent_buttons(ui: &mut Ui, consent: &Consent, commands: &mut Commands) {
     let host = consent.endpoint.host();
     if widgets::primary_button(ui, &format!("Send to {host}")).clicked() {
-        commands.push(Command::SendExport);
+        commands.push(ExportCommand::Send);
     }
     if widgets::secondary_button(ui, "Back", "Esc").clicked() {
-        commands.push(Command::CancelExport);
+        commands.push(ExportCommand::Cancel);
     }
 }
 
-pub(super) fn asking_buttons(ui: &mut Ui, commands: &mut Vec<Command>) {
+pub(super) fn asking_buttons(ui: &mut Ui, commands: &mut Commands) {
     let help = "Closes the connection; nothing is written";
     if widgets::secondary_button(ui, "Cancel", "Esc")
         .on_hover_text(help)
         .clicked()
     {
-        commands.push(Command::CancelExport);
+        commands.push(ExportCommand::Cancel);
     }
 }
 
 pub(super) fn review_buttons(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &ExportInput<'_>,
     export: &Export,
     review: &Review,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     if !review.preview.changes {
         super::dialog::compact_anyway(ui, input, export, commands);
     }
-    let is_worth_it = review.preview.changes || export.draft.what == What::Saw;
+    let is_worth_it = review.preview.changes || export.draft.content == ExportContent::Context;
     ui.add_enabled_ui(is_worth_it, |ui| {
         let name = if export.draft.is_for_store(input.document) {
             "Continue…"
@@ -253,11 +254,11 @@ pub(super) fn review_buttons(
             "Write the export"
         };
         if widgets::primary_button(ui, name).clicked() {
-            commands.push(Command::WriteReviewed);
+            commands.push(ExportCommand::WriteReviewed);
         }
     });
     if widgets::secondary_button(ui, "Back", "Esc").clicked() {
-        commands.push(Command::CancelExport);
+        commands.push(ExportCommand::Cancel);
     }
 }
 

@@ -36,6 +36,15 @@ impl Row<'_> {
     }
 }
 
+/// View settings of the tab Insights.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InsightsView {
+    /// Filter of the list.
+    pub filter: InsightFilter,
+    /// The open insight; the first one if `None`.
+    pub open: Option<InsightKey>,
+}
+
 /// Returns all insights, worst first.
 pub fn all<'a>(
     session: Option<&'a SessionInsights>,

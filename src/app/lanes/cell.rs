@@ -1,8 +1,8 @@
 //! One row of the lanes: a message under each policy, or content that a policy wrote.
 
+use super::input::LanesInput;
 use super::panel::{ROOM_FOR_WORDS, ROW};
-use super::rows::{Row, Seen};
-use crate::app::shell::layout::PanelInput;
+use super::rows::{MessageStatus, Row};
 use crate::app::theme::palette;
 use crate::app::{widgets, wording};
 use crate::engine::Fate;
@@ -11,7 +11,7 @@ use crate::units::Tokens;
 use egui::{Align2, Color32, Rect, TextStyle, Ui, UiBuilder, pos2, vec2};
 
 /// Draws a row in every lane that has it.
-pub(super) fn paint_row(ui: &mut Ui, input: &PanelInput<'_>, row: Row, rect: Rect, width: f32) {
+pub(super) fn paint_row(ui: &mut Ui, input: &LanesInput<'_>, row: Row, rect: Rect, width: f32) {
     for (lane, context) in input.rows.lanes.iter().enumerate() {
         let left = rect.left() + lane as f32 * width;
         let cell = Rect::from_min_size(pos2(left, rect.top()), vec2(width, ROW));
@@ -43,7 +43,13 @@ pub(super) fn paint_row(ui: &mut Ui, input: &PanelInput<'_>, row: Row, rect: Rec
     }
 }
 
-fn message_cell(ui: &mut Ui, input: &PanelInput<'_>, message: usize, seen: Seen, cell: Rect) {
+fn message_cell(
+    ui: &mut Ui,
+    input: &LanesInput<'_>,
+    message: usize,
+    seen: MessageStatus,
+    cell: Rect,
+) {
     let is_there = matches!(seen.fate, Fate::Kept | Fate::Cleared | Fate::Cut);
     let content = Cell {
         number: wording::number(message),

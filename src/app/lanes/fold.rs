@@ -1,8 +1,8 @@
 //! Folded rows of the lanes: consecutive messages with the same status on one line.
 
+use super::input::LanesInput;
 use super::panel::ROW;
 use super::rows::Fold;
-use crate::app::shell::layout::PanelInput;
 use crate::app::theme::palette;
 use crate::app::wording;
 use crate::engine::Fate;
@@ -11,7 +11,7 @@ use egui::{Align2, Color32, Rect, TextStyle, Ui, pos2, vec2};
 /// Draws a fold in every lane: its messages, their count, status and total tokens.
 pub(in crate::app) fn paint(
     ui: &Ui,
-    input: &PanelInput<'_>,
+    input: &LanesInput<'_>,
     fold: &Fold,
     is_open: bool,
     rect: Rect,

@@ -1,6 +1,6 @@
 //! The line of a lane's head that compares the policy's own fill estimate with the actual fill.
 
-use crate::app::shell::layout::PanelInput;
+use super::input::LanesInput;
 use crate::app::theme::palette;
 use crate::app::wording;
 use crate::units::Share;
@@ -10,13 +10,13 @@ use egui::{Label, RichText, TextStyle, Ui};
 pub(in crate::app) const HEIGHT: f32 = 16.0;
 
 /// Returns whether any lane's policy has an estimate of its own.
-pub(in crate::app) fn is_any(input: &PanelInput<'_>) -> bool {
+pub(in crate::app) fn is_any(input: &LanesInput<'_>) -> bool {
     let mut lanes = input.runs.lanes.iter();
     lanes.any(|lane| lane.policy.believes.is_some())
 }
 
 /// Shows the line of a lane at the selected call.
-pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, lane: usize) {
+pub(in crate::app) fn show(ui: &mut Ui, input: &LanesInput<'_>, lane: usize) {
     let step = input.selection.step;
     let Some((believed, really)) = input.runs.lanes[lane].belief(step) else {
         return;
@@ -55,7 +55,7 @@ fn is_blind(believed: Share, really: Share) -> bool {
     believed.0 < 1.0 && really.0 > 1.0
 }
 
-fn hint(input: &PanelInput<'_>, lane: usize, (believed, really): (Share, Share)) -> String {
+fn hint(input: &LanesInput<'_>, lane: usize, (believed, really): (Share, Share)) -> String {
     let step = input.selection.step;
     let counts = input.runs.lanes[lane].outcome.samples.get(step).map(|s| {
         format!(

@@ -1,13 +1,13 @@
 //! Text of the lanes' rows for assistive tools and hover texts.
 
-use super::rows::{Line, Place, Row};
-use crate::app::shell::layout::PanelInput;
+use super::input::LanesInput;
+use super::rows::{Line, Row, WrittenPosition};
 use crate::app::widgets::text::weak;
 use crate::app::{theme, wording};
 use egui::{RichText, Ui};
 
 /// Returns the accessible text of a line.
-pub(super) fn spoken_line(input: &PanelInput<'_>, line: Line) -> String {
+pub(super) fn spoken_line(input: &LanesInput<'_>, line: Line) -> String {
     match line {
         Line::Row(row) => spoken(input, input.rows.rows[row]),
         Line::Fold(fold, is_open) => {
@@ -29,7 +29,7 @@ pub(super) fn spoken_line(input: &PanelInput<'_>, line: Line) -> String {
 }
 
 /// Returns the accessible text of a row: its status in every lane.
-pub(super) fn spoken(input: &PanelInput<'_>, row: Row) -> String {
+pub(super) fn spoken(input: &LanesInput<'_>, row: Row) -> String {
     let lanes = input.runs.labels.iter().zip(&input.rows.lanes);
     match row {
         Row::Message(message) => {
@@ -61,7 +61,7 @@ pub(super) fn spoken(input: &PanelInput<'_>, row: Row) -> String {
 }
 
 /// Shows the hover text for the content that each lane wrote at a place.
-pub(super) fn written_hint(ui: &mut Ui, input: &PanelInput<'_>, place: Place) {
+pub(super) fn written_hint(ui: &mut Ui, input: &LanesInput<'_>, place: WrittenPosition) {
     for (label, lane) in input.runs.labels.iter().zip(&input.rows.lanes) {
         let Some(written) = lane.written.get(&place) else {
             continue;

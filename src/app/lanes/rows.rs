@@ -24,19 +24,19 @@ pub struct LaneRows {
     /// Folded runs of rows whose status is equal in every lane.
     pub folds: Vec<Fold>,
     /// State of each lane at the call; `None` at the last call, where the run has it.
-    pub until: Vec<Option<Stand>>,
+    pub until: Vec<Option<LaneState>>,
 }
 
 /// State of a lane at a call: the part of the run that is shown. The curve always covers the whole run.
 #[derive(Clone, Debug)]
-pub struct Stand {
+pub struct LaneState {
     /// The context.
     pub context: Context,
     /// The events up to the call, in order.
     pub events: Vec<Event>,
 }
 
-impl From<Outcome> for Stand {
+impl From<Outcome> for LaneState {
     fn from(outcome: Outcome) -> Self {
         let (mut context, mut events) = (outcome.context, outcome.events);
         // The vectors are kept, so excess capacity is freed.
@@ -83,7 +83,7 @@ pub enum Row {
     /// A message of the session, by index.
     Message(u32),
     /// A message that a lane wrote in place of others. It may differ between lanes.
-    Written(Place),
+    Written(WrittenPosition),
 }
 
 impl Row {
@@ -98,14 +98,14 @@ impl Row {
 
 /// Position of a written message: after the messages it replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
+pub struct WrittenPosition {
     /// Index of the first message after the replaced ones.
     pub before: u32,
     /// Distinguishes several entries at one position.
     pub nth: u32,
 }
 
-impl Place {
+impl WrittenPosition {
     /// Returns the written messages of a context with position and tokens.
     pub fn all(context: &Context) -> Vec<(Self, &Written, Tokens)> {
         let mut seen: BTreeMap<u32, u32> = BTreeMap::new();
@@ -124,9 +124,9 @@ impl Place {
 #[derive(Clone, Debug, Default)]
 pub struct LaneContext {
     /// By message index.
-    pub messages: Vec<Seen>,
+    pub messages: Vec<MessageStatus>,
     /// Messages that the policy wrote.
-    pub written: BTreeMap<Place, WrittenSeen>,
+    pub written: BTreeMap<WrittenPosition, WrittenStatus>,
     /// True tokens of the whole context.
     pub total: Tokens,
     /// Messages in it, written ones included.
@@ -135,7 +135,7 @@ pub struct LaneContext {
 
 /// Status of a message in a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct MessageStatus {
     /// Status of the message.
     pub fate: Fate,
     /// Current tokens in this lane.
@@ -144,7 +144,7 @@ pub struct Seen {
 
 /// A message that a policy wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrittenSeen {
+pub struct WrittenStatus {
     /// Summary or notice.
     pub kind: WrittenKind,
     /// Tokens.
@@ -245,7 +245,7 @@ impl Lines {
 
 impl LaneContext {
     fn new(context: &Context, n_messages: usize) -> Self {
-        let seen = |(fate, tokens): (Fate, u32)| Seen {
+        let seen = |(fate, tokens): (Fate, u32)| MessageStatus {
             fate,
             tokens: Tokens::from(tokens),
         };
@@ -256,15 +256,15 @@ impl LaneContext {
             total: context.tokens(),
             n_entries: context.entries.len(),
         };
-        for (place, written, tokens) in Place::all(context) {
+        for (place, written, tokens) in WrittenPosition::all(context) {
             lane.written
-                .insert(place, WrittenSeen::new(written, tokens));
+                .insert(place, WrittenStatus::new(written, tokens));
         }
         lane
     }
 }
 
-impl WrittenSeen {
+impl WrittenStatus {
     fn new(written: &Written, tokens: Tokens) -> Self {
         Self {
             kind: written.kind,
@@ -278,7 +278,7 @@ impl WrittenSeen {
 
 /// Returns the messages in order, with each position of written entries once.
 fn rows(session: &Session, end: usize, lanes: &[LaneContext]) -> Vec<Row> {
-    let mut places: Vec<Place> = lanes
+    let mut places: Vec<WrittenPosition> = lanes
         .iter()
         .flat_map(|lane| lane.written.keys().copied())
         .collect();
@@ -366,7 +366,7 @@ mod tests {
 
     /// Ten messages of one lane; the fifth is heavy.
     fn ten() -> LaneRows {
-        let seen = |m: u32| Seen {
+        let seen = |m: u32| MessageStatus {
             fate: if m < 8 { Fate::Kept } else { Fate::Dropped },
             tokens: Tokens(if m == 4 { 800 } else { 1 }),
         };
@@ -398,7 +398,7 @@ mod tests {
 
     #[test]
     fn a_row_is_found_by_its_message_and_by_what_was_written_there() {
-        let written = |before| Row::Written(Place { before, nth: 0 });
+        let written = |before| Row::Written(WrittenPosition { before, nth: 0 });
         let rows = LaneRows {
             // Message 4 is not part of the history.
             rows: vec![

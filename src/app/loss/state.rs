@@ -50,14 +50,14 @@ impl LossPage {
 
 /// A later use of removed content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Missed {
+pub enum LostReference {
     /// An edit of text that was not in the context.
     Edit(BlindEdit),
     /// A name without a remaining copy.
     Name(Fault),
 }
 
-impl Missed {
+impl LostReference {
     /// Returns the index of the call whose answer contains the use.
     pub fn step(&self) -> usize {
         match self {
@@ -76,17 +76,17 @@ impl Missed {
 }
 
 /// Returns the nth entry of a lane: blind edits first, then names, each in call order.
-pub fn missed(loss: &LaneLoss, nth: usize) -> Option<Missed> {
+pub fn lost_reference(loss: &LaneLoss, nth: usize) -> Option<LostReference> {
     let edits = &loss.found.at_risk.blind_edits;
     if let Some(edit) = edits.get(nth) {
-        return Some(Missed::Edit(*edit));
+        return Some(LostReference::Edit(*edit));
     }
     let fault = loss.found.at_risk.faults.get(nth - edits.len());
-    fault.map(|fault| Missed::Name(*fault))
+    fault.map(|fault| LostReference::Name(*fault))
 }
 
 /// Returns the number of entries of a lane.
-pub fn n_missed(loss: &LaneLoss) -> usize {
+pub fn n_lost_references(loss: &LaneLoss) -> usize {
     loss.found.at_risk.blind_edits.len() + loss.found.at_risk.faults.len()
 }
 

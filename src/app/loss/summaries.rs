@@ -1,12 +1,14 @@
 //! Survival at recorded compactions: which earlier content the next call still contained, as recorded and in each lane.
 
 use super::compute::Losses;
+use super::input::LossInput;
 use super::state::{LossView, survival_counts};
 use crate::analysis::loss::{Kept, Survival};
-use crate::app::command::{Command, Spot};
-use crate::app::shell::layout::PanelInput;
+use crate::app::command::Commands;
+use crate::app::selection::{SelectCommand, Spot};
 use crate::app::theme::{self, palette, space};
-use crate::app::widgets::text::{small, weak};
+use crate::app::view::ViewCommand;
+use crate::app::widgets::text::{padded, small, weak};
 use crate::app::{widgets, wording};
 use crate::safe_text;
 use egui::{Frame, Grid, Label, Margin, Panel, RichText, ScrollArea, TextStyle, Ui};
@@ -20,23 +22,23 @@ const MIN_LIST: f32 = 280.0;
 /// Shows one compaction: the counts by lane and the missing content of the focused lane.
 pub(in crate::app) fn show(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &LossInput<'_>,
     losses: &Losses,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     let compactions = &input.document.session().compactions;
     if compactions.is_empty() {
-        crate::app::widgets::text::padded(ui, |ui| {
+        padded(ui, |ui| {
             let said = "This session has no recorded compaction to compare with.";
             ui.label(weak(ui, said));
         });
         return;
     }
     let Some(survivals) = input.survivals else {
-        crate::app::widgets::text::padded(ui, |ui| ui.label(weak(ui, "Measuring survival…")));
+        padded(ui, |ui| ui.label(weak(ui, "Measuring survival…")));
         return;
     };
-    let chosen = input.view.loss.compaction.min(compactions.len() - 1);
+    let chosen = input.view.compaction.min(compactions.len() - 1);
     let Some(lanes) = survivals.0.get(chosen) else {
         return;
     };
@@ -48,7 +50,7 @@ pub(in crate::app) fn show(
         .frame(Frame::new().fill(palette(ui).panel))
         .show(ui, |ui| {
             ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-                crate::app::widgets::text::padded(ui, |ui| {
+                padded(ui, |ui| {
                     choose(ui, input, survivals.0.len(), chosen, commands);
                     legend(ui);
                     counts(ui, input, lanes, commands);
@@ -75,13 +77,7 @@ pub(in crate::app) fn show(
 }
 
 /// Shows the choice of the recorded compaction.
-fn choose(
-    ui: &mut Ui,
-    input: &PanelInput<'_>,
-    n: usize,
-    chosen: usize,
-    commands: &mut Vec<Command>,
-) {
+fn choose(ui: &mut Ui, input: &LossInput<'_>, n: usize, chosen: usize, commands: &mut Commands) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().interact_size.y = 20.0;
         ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
@@ -96,11 +92,11 @@ fn choose(
                 .selectable_label(compaction == chosen, small(ui, name))
                 .clicked()
             {
-                commands.push(Command::SetLossView(LossView {
+                commands.push(ViewCommand::Loss(LossView {
                     compaction,
-                    ..input.view.loss
+                    ..input.view
                 }));
-                commands.push(Command::LookAt(Spot {
+                commands.push(SelectCommand::Spot(Spot {
                     step,
                     ..Spot::default()
                 }));
@@ -110,7 +106,7 @@ fn choose(
     ui.add_space(space::XS);
 }
 
-fn step_of(input: &PanelInput<'_>, compaction: usize) -> Option<usize> {
+fn step_of(input: &LossInput<'_>, compaction: usize) -> Option<usize> {
     let survivals = input.survivals?.0.get(compaction)?;
     Some(survivals.iter().flatten().next()?.step)
 }
@@ -129,12 +125,7 @@ fn legend(ui: &mut Ui) {
 }
 
 /// Shows for each lane how much of the earlier content is present verbatim, partly present and missing.
-fn counts(
-    ui: &mut Ui,
-    input: &PanelInput<'_>,
-    lanes: &[Option<Survival>],
-    commands: &mut Vec<Command>,
-) {
+fn counts(ui: &mut Ui, input: &LossInput<'_>, lanes: &[Option<Survival>], commands: &mut Commands) {
     Grid::new("survival counts")
         .num_columns(4)
         .spacing([space::L, 4.0])
@@ -160,7 +151,7 @@ fn counts(
                         name
                     };
                     if ui.link(name.color(palette(ui).text)).clicked() {
-                        commands.push(Command::FocusLane(lane));
+                        commands.push(SelectCommand::Lane(lane));
                     }
                 });
                 match survival {
@@ -201,7 +192,7 @@ fn count_cell(ui: &mut Ui, [verbatim, partly, gone]: [usize; 3]) {
 /// Lists the content that is missing in the lane at that call, by kind.
 fn missing_content(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &LossInput<'_>,
     losses: &Losses,
     (lane, survival): (Option<usize>, &Survival),
 ) {

@@ -153,15 +153,26 @@ pub fn stretches(messages: &[usize]) -> String {
 
 /// Marks requested before the number of messages is known.
 #[derive(Clone)]
-pub struct Wish(pub Arc<Fulfil>);
+pub struct RequestedMarks(pub Arc<ResolveMarks>);
 
 /// Returns the marks for a session of this many messages, or a one-line error.
-pub type Fulfil = dyn Fn(usize) -> Result<ByHand, String> + Send + Sync;
+pub type ResolveMarks = dyn Fn(usize) -> Result<ByHand, String> + Send + Sync;
 
-impl fmt::Debug for Wish {
+impl fmt::Debug for RequestedMarks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Wish")
+        f.write_str("RequestedMarks")
     }
+}
+
+/// A command that marks messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MarkCommand {
+    /// Set the mark of these messages; `None` removes their marks.
+    Set(Vec<usize>, Option<Mark>),
+    /// Mark these messages; removes the mark if all of them have it.
+    Toggle(Vec<usize>, Mark),
+    /// Remove all marks.
+    RemoveAll,
 }
 
 #[cfg(test)]

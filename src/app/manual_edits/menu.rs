@@ -1,8 +1,8 @@
 //! Manual edits of messages: their icons in the table and the menu that sets them.
 
-use super::marks::Mark;
-use crate::app::command::Command;
-use crate::app::shell::layout::PanelInput;
+use super::marks::{Mark, MarkCommand};
+use crate::app::command::Commands;
+use crate::app::messages::input::MessagesInput;
 use crate::app::theme::palette;
 use crate::app::widgets::text::small;
 use crate::app::{widgets, wording};
@@ -24,7 +24,7 @@ enum EditResult {
 }
 
 /// Shows the icon of a message's manual edit, if any.
-pub(in crate::app) fn icon(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
+pub(in crate::app) fn icon(ui: &mut Ui, input: &MessagesInput<'_>, message: usize) {
     let came = edit_result(input, message);
     let lane = || input.selection.lane.map(|l| input.runs.labels[l].as_str());
     let (mark, color, text) = match (mark(input, message), came) {
@@ -61,7 +61,7 @@ pub(in crate::app) fn icon(ui: &mut Ui, input: &PanelInput<'_>, message: usize) 
 
 /// Returns a message's text in the style of its manual edit.
 pub(in crate::app) fn inked(
-    input: &PanelInput<'_>,
+    input: &MessagesInput<'_>,
     message: usize,
     text: RichText,
     weak: Color32,
@@ -74,12 +74,12 @@ pub(in crate::app) fn inked(
 }
 
 /// Returns the manual edit of a message.
-pub(in crate::app) fn mark(input: &PanelInput<'_>, message: usize) -> Option<Mark> {
+pub(in crate::app) fn mark(input: &MessagesInput<'_>, message: usize) -> Option<Mark> {
     Mark::of(&input.config.by_hand, message)
 }
 
 /// Returns the result of the edit in the focused lane. `None` during the replay or without any manual edits.
-fn edit_result(input: &PanelInput<'_>, message: usize) -> Option<EditResult> {
+fn edit_result(input: &MessagesInput<'_>, message: usize) -> Option<EditResult> {
     let lane = input.selection.lane?;
     let is_there = input.runs.config.by_hand == input.config.by_hand;
     if input.config.by_hand.is_empty() || !is_there {
@@ -109,9 +109,9 @@ fn edit_result(input: &PanelInput<'_>, message: usize) -> Option<EditResult> {
 /// Shows the edit menu for one or more messages.
 pub(in crate::app) fn menu(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &MessagesInput<'_>,
     messages: &[usize],
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     let which = match messages {
         [] => return,
@@ -132,7 +132,7 @@ pub(in crate::app) fn menu(
             .on_hover_text(mark.help())
             .clicked()
         {
-            commands.push(Command::ToggleMark(messages.to_vec(), mark));
+            commands.push(MarkCommand::Toggle(messages.to_vec(), mark));
             ui.close();
         }
     }
@@ -141,15 +141,15 @@ pub(in crate::app) fn menu(
 /// Shows the menu of a row: edits of the selection, and the removal of all edits.
 pub(in crate::app) fn row_menu(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &MessagesInput<'_>,
     messages: &[usize],
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     menu(ui, input, messages, commands);
     if !input.config.by_hand.is_empty() {
         ui.separator();
         if ui.button("Remove all manual edits").clicked() {
-            commands.push(Command::ResetMarks);
+            commands.push(MarkCommand::RemoveAll);
             ui.close();
         }
     }
@@ -165,9 +165,9 @@ fn entry(ui: &mut Ui, name: &str, key: &str) -> Response {
 /// Shows a button with the message's manual edit that opens the edit menu.
 pub(in crate::app) fn button(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &MessagesInput<'_>,
     message: usize,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     let now = mark(input, message);
     let name = now.map_or_else(|| "Edit".to_owned(), |mark| capitalized(mark.word()));

@@ -1,8 +1,8 @@
 //! Cells of the message table.
 
-use super::columns::{Col, indent};
+use super::columns::Col;
 use super::cumulative_cell;
-use crate::app::shell::layout::PanelInput;
+use super::input::MessagesInput;
 use crate::app::theme::{self, palette};
 use crate::app::widgets::text::weak;
 use crate::app::{manual_edits, widgets, wording};
@@ -10,20 +10,13 @@ use crate::session::Kind;
 use egui::{Label, RichText, Sense, Ui, vec2};
 
 /// Shows a message's value in a column.
-pub(in crate::app) fn show(
+pub(super) fn show(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &MessagesInput<'_>,
     message: usize,
     column: Col,
     is_new: bool,
 ) {
-    ui.with_layout(column.layout(), |ui| {
-        indent(ui, column);
-        content(ui, input, message, column, is_new);
-    });
-}
-
-fn content(ui: &mut Ui, input: &PanelInput<'_>, message: usize, column: Col, is_new: bool) {
     let (facts, ledger) = (&input.document.facts[message], &input.runs.case.ledger);
     let m = &input.document.session().messages[message];
     let tokens = ledger.message(message);

@@ -9,7 +9,7 @@ use crate::units::{Share, Tokens};
 
 /// Resent counts and last uses of all messages.
 #[derive(Debug)]
-pub struct CarriedTable {
+pub struct CumulativeTokens {
     retained: Retained,
     /// For each message, the last model message that refers to something in it.
     used_by: Vec<Option<u32>>,
@@ -39,7 +39,7 @@ pub struct LastNeed {
     pub message: usize,
 }
 
-impl CarriedTable {
+impl CumulativeTokens {
     /// Scans the session once; `recorded` is the recorded run.
     pub fn new(case: &Case, recorded: &Outcome, facts: &[Facts]) -> Self {
         let retained = retained(case, recorded);

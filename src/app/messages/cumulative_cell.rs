@@ -1,6 +1,6 @@
 //! Table cells for the cumulative tokens of a message: the calls that sent it, and its last use.
 
-use crate::app::shell::layout::PanelInput;
+use super::input::MessagesInput;
 use crate::app::theme::{self, palette};
 use crate::app::widgets::text::weak;
 use crate::app::wording;
@@ -13,7 +13,7 @@ const MUCH: f64 = 0.01;
 const IN_VAIN: f64 = 0.005;
 
 /// Shows the number of calls that sent the message.
-pub(in crate::app) fn calls(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
+pub(in crate::app) fn calls(ui: &mut Ui, input: &MessagesInput<'_>, message: usize) {
     if let Some(carried) = input.carried.and_then(|table| table.of(message)) {
         let calls = wording::grouped(carried.calls as u64);
         ui.label(weak(ui, format!("{calls}×")));
@@ -21,7 +21,7 @@ pub(in crate::app) fn calls(ui: &mut Ui, input: &PanelInput<'_>, message: usize)
 }
 
 /// Shows the message's cumulative tokens.
-pub(in crate::app) fn retained(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
+pub(in crate::app) fn retained(ui: &mut Ui, input: &MessagesInput<'_>, message: usize) {
     let Some(carried) = input.carried else {
         return;
     };
@@ -35,7 +35,7 @@ pub(in crate::app) fn retained(ui: &mut Ui, input: &PanelInput<'_>, message: usi
 }
 
 /// Shows the last call that used the message, in amber if many tokens were sent afterwards.
-pub(super) fn last_used(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
+pub(super) fn last_used(ui: &mut Ui, input: &MessagesInput<'_>, message: usize) {
     let Some(carried) = input.carried else {
         return;
     };
@@ -65,7 +65,7 @@ pub(super) fn last_used(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
 }
 
 /// Shows the last message that used a name from this one.
-pub(super) fn needed_by(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
+pub(super) fn needed_by(ui: &mut Ui, input: &MessagesInput<'_>, message: usize) {
     let case = &input.document.loaded.case;
     let need = input
         .carried

@@ -1,9 +1,9 @@
 //! Content and order of the message table. Independent of the UI.
 
-use super::cumulative::CarriedTable;
+use super::cumulative::CumulativeTokens;
 use crate::app::manual_edits::marks::Mark;
 use crate::app::open::document::Document;
-use crate::app::state::Selection;
+use crate::app::selection::Selection;
 use crate::engine::ByHand;
 use crate::session::Kind;
 use crate::tokens::TokenLedger;
@@ -101,7 +101,7 @@ impl Filter {
 pub fn order(
     document: &Document,
     ledger: &TokenLedger,
-    carried: Option<&CarriedTable>,
+    carried: Option<&CumulativeTokens>,
     (filter, by_hand): (&Filter, &ByHand),
     sort: Sort,
 ) -> Vec<u32> {

@@ -1,6 +1,6 @@
 //! An opened session, and facts about its messages that are computed when it is loaded.
 
-use super::paste::Pasted;
+use super::paste::PastedText;
 use crate::app::messages::text::subject;
 use crate::exec::Loaded;
 use crate::safe_text;
@@ -22,7 +22,7 @@ pub enum Origin {
     /// A bundled example, by its file name in `sample_sessions`.
     Example(&'static str),
     /// The clipboard.
-    Pasted(Pasted),
+    Pasted(PastedText),
 }
 
 impl Origin {

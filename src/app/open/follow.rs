@@ -1,9 +1,9 @@
 //! Follows a file that is still being written.
 
 use super::document::{Document, Origin};
-use super::followed_file::Live;
+use super::followed_file::FollowedFile;
 use crate::app::App;
-use crate::app::background::latest_result::Where;
+use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task;
 use crate::app::shell::history::History;
 use crate::exec::LoadOptions;
@@ -15,7 +15,9 @@ impl App {
     pub(in crate::app) fn watch(&mut self, ctx: &egui::Context, document: &Document) {
         let shown = document.loaded.path.as_deref();
         self.live = match &document.origin {
-            Origin::Path(path) if self.work == Where::AsNeeded => Some(Live::new(ctx, path, shown)),
+            Origin::Path(path) if self.work == WorkMode::AsNeeded => {
+                Some(FollowedFile::new(ctx, path, shown))
+            }
             _ => None,
         };
     }

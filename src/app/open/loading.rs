@@ -2,7 +2,7 @@
 
 use super::document::{Document, Origin};
 use super::{examples, paste};
-use crate::app::background::latest_result::Where;
+use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::{self, Background};
 use crate::exec::{self, LoadError, LoadOptions};
 use crate::progress::{Phase, Progress};
@@ -31,14 +31,14 @@ pub struct Stage {
 
 impl Loading {
     /// Starts to load `origin`.
-    pub fn start(ctx: &egui::Context, at: Where, origin: Origin, options: LoadOptions) -> Self {
+    pub fn start(ctx: &egui::Context, at: WorkMode, origin: Origin, options: LoadOptions) -> Self {
         let name = name(&origin);
         let progress = Arc::new(Progress::default());
         let shared = Arc::clone(&progress);
         let work = move || open(origin, &options, &shared);
         let work = match at {
-            Where::AsNeeded => task::start_awaited("load", ctx, work),
-            Where::InFrame => task::done(work),
+            WorkMode::AsNeeded => task::start_awaited("load", ctx, work),
+            WorkMode::InFrame => task::done(work),
         };
         Self {
             name,

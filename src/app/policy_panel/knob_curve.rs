@@ -1,7 +1,7 @@
 //! A curve below the knobs that set how much content is kept: the share of later references that each value misses.
 
+use super::input::SettingsInput;
 use crate::analysis::loss::Distances;
-use crate::app::shell::layout::PanelInput;
 use crate::app::widgets::text::small;
 use crate::app::widgets::{KnobSpec, knob_curve};
 use crate::app::wording;
@@ -12,7 +12,12 @@ use egui::Ui;
 const FEW: usize = 20;
 
 /// Shows the curve of a knob, if it has one.
-pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, knob: &Knob, spec: &KnobSpec<'_>) {
+pub(in crate::app) fn show(
+    ui: &mut Ui,
+    input: &SettingsInput<'_>,
+    knob: &Knob,
+    spec: &KnobSpec<'_>,
+) {
     let Some((distances, hint)) = distances(input, knob) else {
         return;
     };
@@ -32,7 +37,7 @@ pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, knob: &Knob, spe
 }
 
 /// Returns the distances that apply to a knob and the hover text of its curve.
-fn distances<'a>(input: &PanelInput<'a>, knob: &Knob) -> Option<(&'a Distances, &'static str)> {
+fn distances<'a>(input: &SettingsInput<'a>, knob: &Knob) -> Option<(&'a Distances, &'static str)> {
     let curves = &input.reach?.curves;
     match (knob.role?, &*knob.unit) {
         (KnobRole::KeepRecent, "messages") => Some((

@@ -1,7 +1,7 @@
 //! The effect of a knob's value on this session.
 
+use super::input::SettingsInput;
 use super::knob_list::Lane;
-use crate::app::shell::layout::PanelInput;
 use crate::app::widgets::Tone;
 use crate::app::wording;
 use crate::engine::{Budget, Knob, KnobRole};
@@ -9,7 +9,7 @@ use crate::units::Tokens;
 
 /// Returns the effect of a lane's knob value and its tone.
 pub(in crate::app) fn consequence(
-    input: &PanelInput<'_>,
+    input: &SettingsInput<'_>,
     lane: Lane<'_>,
     knob: &Knob,
 ) -> (Option<String>, Tone) {
@@ -23,7 +23,7 @@ pub(in crate::app) fn consequence(
 }
 
 /// Returns the trigger in tokens, and the actual context size at that point if the policy counts differently.
-fn trigger(input: &PanelInput<'_>, lane: Lane<'_>, budget: Budget) -> (Option<String>, Tone) {
+fn trigger(input: &SettingsInput<'_>, lane: Lane<'_>, budget: Budget) -> (Option<String>, Tone) {
     let run = input.runs.lanes.get(lane.index);
     let Some(mark) = run.and_then(|run| run.trigger(input.selection.step, budget)) else {
         return (None, Tone::Plain);

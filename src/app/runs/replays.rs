@@ -2,10 +2,11 @@
 
 use super::own_count::OwnCount;
 use crate::analysis::{Finding, PlayedLane, Trigger, Verdict, findings, verdict};
+use crate::app::config::{Config, numbered};
 use crate::app::open::document::Document;
 use crate::app::policy_panel::knobs::{self, KnobSettings};
 use crate::app::policy_panel::policies;
-use crate::app::state::{Config, Selection, numbered};
+use crate::app::selection::{EventId, Selection};
 use crate::app::wording;
 use crate::engine::{
     Action, Budget, Case, Did, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Peak, Policy,
@@ -110,9 +111,6 @@ fn mark(event: &Event) -> (usize, String) {
     let (before, after) = (wording::short(event.before), wording::short(event.after));
     (event.step, format!("{} {before} → {after}", event.action))
 }
-
-/// An event: the index of its lane (`None` for the recorded one), and its index in the lane.
-pub type EventId = (Option<usize>, usize);
 
 /// All runs for one config.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use crate::app::widgets::{drag, slide};
 use egui::{CursorIcon, Frame, Id, Panel, Pos2, Rangef, Rect, Sense, Ui, UiBuilder};
 
 /// A resizable panel.
-pub(in crate::app) struct RoomyPanel {
+pub(in crate::app) struct ResizablePanel {
     /// Unique name of the panel.
     pub(in crate::app) name: &'static str,
     /// Side of the window.
@@ -35,7 +35,7 @@ pub(in crate::app) struct Edge {
     panel: Rect,
 }
 
-impl RoomyPanel {
+impl ResizablePanel {
     fn edge_id(&self, ui: &Ui) -> Id {
         ui.scope_id().with((self.name, "edge"))
     }

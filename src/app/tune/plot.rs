@@ -1,11 +1,12 @@
 //! The plot of cost against references at risk for each setting.
 
-use super::panel::settings;
-use super::sweep::Tuning;
+use super::command::TuneCommand;
+use super::input::TuneInput;
+use super::point_settings::settings;
+use super::sweep::Sweep;
 use crate::analysis::tune::{Point, Price, Score};
-use crate::app::command::Command;
+use crate::app::command::Commands;
 use crate::app::plots::scatter::{Dot, Landmark, ScatterInput, scatter};
-use crate::app::shell::layout::PanelInput;
 use crate::app::theme::{self, Palette, palette};
 use crate::app::widgets::Tone;
 use crate::app::wording;
@@ -18,35 +19,31 @@ const DEPTHS: [f64; 3] = [0.6, 0.85, 1.0];
 /// Shows the plot. Returns the setting under the pointer.
 pub(in crate::app) fn show(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
-    tuning: &Tuning,
-    commands: &mut Vec<Command>,
+    input: &TuneInput<'_>,
+    sweep: &Sweep,
+    commands: &mut Commands,
 ) -> Option<usize> {
-    let unit = tuning.unit;
+    let unit = sweep.unit;
     // Only replayed settings have a position.
-    let placed: Vec<(usize, Dot)> = tuning
+    let placed: Vec<(usize, Dot)> = sweep
         .points
         .iter()
         .enumerate()
-        .filter_map(|(idx, point)| Some((idx, dot(ui, tuning, idx, point)?)))
+        .filter_map(|(idx, point)| Some((idx, dot(ui, sweep, idx, point)?)))
         .collect();
     let dots: Vec<Dot> = placed.iter().map(|(_, dot)| *dot).collect();
     let place_of = |point: usize| placed.binary_search_by_key(&point, |(idx, _)| *idx).ok();
-    let line: Vec<usize> = tuning
+    let line: Vec<usize> = sweep
         .trade_off
         .iter()
         .filter_map(|idx| place_of(*idx))
         .collect();
-    let recommended = tuning.recommended.as_ref().and_then(|r| r.as_ref().ok());
-    let ringed = input
-        .view
-        .tune
-        .hovered
-        .or(recommended.map(|found| found.point));
+    let recommended = sweep.recommended.as_ref().and_then(|r| r.as_ref().ok());
+    let ringed = input.view.hovered.or(recommended.map(|found| found.point));
     let floor = input
         .losses
         .map(|losses| losses.recorded.found.at_risk.faults.len());
-    let landmarks = landmarks(ui, input, tuning);
+    let landmarks = landmarks(ui, input, sweep);
     let money = |value: f64| written(unit, value);
     let shown = Frame::new()
         .inner_margin(Margin {
@@ -79,28 +76,28 @@ pub(in crate::app) fn show(
         .inner;
     let point = |place: usize| placed[place].0;
     if let Some(clicked) = shown.clicked.map(point) {
-        commands.push(Command::AdoptPoint(clicked));
+        commands.push(TuneCommand::Apply(clicked));
     }
     let hovered = shown.hovered.map(point);
     if let Some(hovered) = hovered {
         shown
             .response
-            .on_hover_ui_at_pointer(|ui| card(ui, tuning, hovered));
+            .on_hover_ui_at_pointer(|ui| card(ui, sweep, hovered));
     }
     hovered
 }
 
-fn dot(ui: &Ui, tuning: &Tuning, idx: usize, point: &Point) -> Option<Dot> {
+fn dot(ui: &Ui, sweep: &Sweep, idx: usize, point: &Point) -> Option<Dot> {
     let score = point.score.as_ref()?;
-    let lane = tuning.lanes[point.subject];
+    let lane = sweep.lanes[point.subject];
     Some(Dot {
-        at: position(tuning.unit, score)?,
+        at: position(sweep.unit, score)?,
         // Lighter than the text color, so that the edge in the lane's color is visible.
         fill: depth(palette(ui), score.peak_share).lerp_to_gamma(Color32::WHITE, 0.3),
         edge: palette(ui).lane(lane),
         shape: lane,
         is_out: point.rejected.is_some(),
-        is_front: tuning.trade_off.contains(&idx),
+        is_front: sweep.trade_off.contains(&idx),
     })
 }
 
@@ -121,11 +118,11 @@ pub(super) fn depth(palette: &Palette, peak: Share) -> Color32 {
 }
 
 /// Returns the landmarks: the recorded result, the hindsight optimum and the current settings.
-fn landmarks(ui: &Ui, input: &PanelInput<'_>, tuning: &Tuning) -> Vec<Landmark> {
+fn landmarks(ui: &Ui, input: &TuneInput<'_>, sweep: &Sweep) -> Vec<Landmark> {
     let mut found = Vec::new();
     if let (Some(losses), Some(reach)) = (input.losses, input.reach) {
         let sent = (reach.hindsight.tokens_sent()).as_f64();
-        let cost = match tuning.unit {
+        let cost = match sweep.unit {
             Price::Usd => losses.hindsight.map(|usd| usd.0),
             Price::Sent => Some(sent),
         };
@@ -135,13 +132,13 @@ fn landmarks(ui: &Ui, input: &PanelInput<'_>, tuning: &Tuning) -> Vec<Landmark> 
             color: palette(ui).text,
         }));
     }
-    for (subject, lane) in tuning.lanes.iter().enumerate() {
+    for (subject, lane) in sweep.lanes.iter().enumerate() {
         let Some(run) = input.runs.lanes.get(*lane) else {
             continue;
         };
         let is_present = |point: &&Point| point.subject == subject && point.knobs == run.knobs;
-        let present = tuning.points.iter().find(is_present);
-        let at = present.and_then(|point| position(tuning.unit, point.score.as_ref()?));
+        let present = sweep.points.iter().find(is_present);
+        let at = present.and_then(|point| position(sweep.unit, point.score.as_ref()?));
         found.extend(at.map(|at| Landmark {
             at,
             name: format!("{} current", input.runs.labels[*lane]),
@@ -160,16 +157,16 @@ pub(in crate::app) fn written(unit: Price, value: f64) -> String {
 }
 
 /// Shows the details of a setting.
-pub(in crate::app) fn card(ui: &mut Ui, tuning: &Tuning, idx: usize) {
-    let point = &tuning.points[idx];
+pub(in crate::app) fn card(ui: &mut Ui, sweep: &Sweep, idx: usize) {
+    let point = &sweep.points[idx];
     ui.spacing_mut().item_spacing.y = 2.0;
-    let name = &tuning.subjects[point.subject].lane;
+    let name = &sweep.subjects[point.subject].lane;
     ui.label(RichText::new(name).text_style(theme::strong()));
-    for (knob, value) in settings(tuning, point) {
+    for (knob, value) in settings(sweep, point) {
         ui.label(format!("{knob} {value}"));
     }
     if let Some(score) = &point.score {
-        ui.label(figures(tuning.unit, score));
+        ui.label(figures(sweep.unit, score));
     }
     let (said, tone) = match (point.rejected, point.is_now) {
         (Some(why), _) => (format!("Excluded: {why}."), Tone::Bad),
