@@ -1,5 +1,5 @@
-//! What was lost, on sessions of 1,000 to 100,000 messages: the index that is made once, what is asked of each run, and
-//! a sweep of a thousand settings.
+//! Time to measure loss on sessions of 1,000 to 100,000 messages: the index of a session, the figures of a run, and a
+//! sweep of a thousand settings.
 
 #[path = "common/loaded.rs"]
 mod loaded;

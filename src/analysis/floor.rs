@@ -1,7 +1,7 @@
 //! Whether a policy can get below its own trigger at all: proven from its settings and the session, before it runs.
 
 use crate::engine::{
-    Action, Boundary, Case, Count, Keep, KnobRole, KnobValues, Memo, Policy, Stage, What,
+    Action, Boundary, Case, Count, Keep, KnobRole, KnobValues, Memo, Policy, Stage, TakeKind,
 };
 use crate::session::Kind;
 use crate::units::Tokens;
@@ -60,7 +60,7 @@ impl<'a> Floors<'a> {
         let is_history = |m: &usize| messages[*m].in_history;
         let history: Vec<usize> = (0..messages.len()).filter(is_history).collect();
         let sums = without_results(case);
-        let ends = || case.session.steps.iter().map(|step| step.context_end);
+        let ends = || case.session.calls.iter().map(|step| step.context_end);
         let rank = |end: usize| history.partition_point(|m| *m < end);
         let prefix = &case.ledger.truth.history_prefix;
         let all = prefix.last().copied().unwrap_or(0);
@@ -93,7 +93,7 @@ impl<'a> Floors<'a> {
             .filter(|knob| knob.unit == "steps")
             .and_then(|knob| knobs.get(&knob.name));
         let rest = cooldown.unwrap_or(0.0) as usize + 1;
-        let calls = self.case.session.steps.len();
+        let calls = self.case.session.calls.len();
         let least = (STUCK * rest).max(calls.div_ceil(20));
         self.stuck_often(policy, knobs, least)
     }
@@ -199,7 +199,7 @@ impl<'a> Floors<'a> {
 /// Returns the content that a policy of one stage always keeps.
 fn floor(policy: &Policy, knobs: &KnobValues) -> Option<Floor> {
     let stage = policy.stages.first()?;
-    if stage.take.what == What::ToolResults {
+    if stage.take.what == TakeKind::ToolResults {
         return Some(Floor::WithoutResults);
     }
     let summary = match stage.action {

@@ -78,11 +78,11 @@ impl Trigger {
         let at_samples = at_samples.map(|sample| sample.step);
         let at_events = lane.outcome.events.iter().find(|event| {
             let trigger = triggers.at(event.step);
-            !event.is_by_hand() && trigger.is_some_and(|t| t.is_reached(*event))
+            !event.is_manual() && trigger.is_some_and(|t| t.is_reached(*event))
         });
         let at_events = at_events.map(|event| event.step);
         let step = at_events.into_iter().chain(at_samples).min();
-        let last = case.session.steps.len().saturating_sub(1);
+        let last = case.session.calls.len().saturating_sub(1);
         let shown = step.unwrap_or(last).min(last);
         let trigger = triggers.at(shown)?;
         let budget = Budget {
@@ -120,7 +120,7 @@ struct Triggers<'a> {
 
 impl Triggers<'_> {
     fn at(&mut self, step: usize) -> Option<OwnTrigger> {
-        let model = self.case.session.steps.get(step).and_then(|s| s.model);
+        let model = self.case.session.calls.get(step).and_then(|s| s.model);
         let key = (self.case.windows.at(step), model);
         match self.last {
             Some((known, trigger)) if known == key => trigger,

@@ -170,7 +170,10 @@ impl Sentence<'_> {
             None => "the end".to_owned(),
         };
         self.say("Peaked at ");
-        self.link(format!("{share} of {window}"), Link::Step(sample.step));
+        self.link(
+            format!("{share} of the {window} window"),
+            Link::Step(sample.step),
+        );
         self.say(format!(" ({tokens}) at {place}."));
     }
 
@@ -258,11 +261,11 @@ impl Sentence<'_> {
     /// A session often ends because the next call did not fit: then no call shows what sank it.
     fn unanswered(&mut self, recorded: &Outcome, limits: Limits<'_>) {
         let session = &self.case.session;
-        let (Some(last), Some(sample)) = (session.steps.last(), recorded.samples.last()) else {
+        let (Some(last), Some(sample)) = (session.calls.last(), recorded.samples.last()) else {
             return;
         };
         let (tokens, window) = (recorded.context.tokens(), sample.window);
-        let is_whole = recorded.samples.len() == session.steps.len();
+        let is_whole = recorded.samples.len() == session.calls.len();
         if self.severity == Severity::Bad || !is_whole || tokens <= limits.usable(sample) {
             return;
         }
@@ -286,12 +289,12 @@ impl Sentence<'_> {
         let Some(first) = recorded.first() else {
             return;
         };
-        let last_step = self.case.session.steps.len().saturating_sub(1);
+        let last_step = self.case.session.calls.len().saturating_sub(1);
         let plural = if recorded.len() == 1 { "" } else { "s" };
         self.say(" ");
         self.link(
             format!("{} compaction{plural}", recorded.len()),
-            Link::Step(first.step.min(last_step)),
+            Link::Step(first.call.min(last_step)),
         );
         self.say(" recorded.");
     }
@@ -299,7 +302,7 @@ impl Sentence<'_> {
     fn is_reported(&self, sample: &Sample) -> bool {
         self.case
             .session
-            .steps
+            .calls
             .get(sample.step)
             .is_some_and(|s| s.usage.is_some())
     }
@@ -326,7 +329,7 @@ const STANDS_OUT: f64 = 0.25;
 
 fn culprit(case: &Case, samples: &[Sample], sample: &Sample) -> Option<Culprit> {
     let step = sample.step;
-    if step >= case.session.steps.len() {
+    if step >= case.session.calls.len() {
         return None;
     }
     let before = step.checked_sub(1).and_then(|step| samples.get(step));

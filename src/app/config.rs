@@ -2,7 +2,7 @@
 
 use crate::app::cost::billing::BillingChoice;
 use crate::app::policy_panel::knobs::KnobSettings;
-use crate::engine::{ByHand, ProviderError};
+use crate::engine::{ManualEdits, ProviderError};
 use crate::tokens;
 use crate::units::Tokens;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct Config {
     /// Assumed provider errors, by call.
     pub errors: Vec<ProviderError>,
     /// Pinned, cleared and dropped messages, with one mark each.
-    pub by_hand: Arc<ByHand>,
+    pub by_hand: Arc<ManualEdits>,
     /// Billing settings.
     pub billing: BillingChoice,
 }

@@ -9,7 +9,7 @@ use crate::app::{widgets, wording};
 use crate::formats::{Availability, RecordedData, availability};
 use crate::report::{has_tracks, track};
 use crate::safe_text;
-use crate::session::{StepsFrom, Track};
+use crate::session::{CallsFrom, Track};
 use crate::units::{Bytes, Tokens};
 use egui::{Align, Grid, Layout, RichText, ScrollArea, Ui};
 
@@ -82,10 +82,10 @@ fn columns(available: f32) -> Vec<(f32, &'static [Section])> {
 fn understood(ui: &mut Ui, open: &OpenSession<'_>) {
     let session = open.document.session();
     let report = &open.document.loaded.report;
-    let with_usage = session.steps.iter().filter(|s| s.usage.is_some()).count();
-    let calls = match session.steps_from {
-        StepsFrom::Recorded => "recorded in the file",
-        StepsFrom::AssistantMessages => "one for each assistant message",
+    let with_usage = session.calls.iter().filter(|s| s.usage.is_some()).count();
+    let calls = match session.calls_from {
+        CallsFrom::Recorded => "recorded in the file",
+        CallsFrom::AssistantMessages => "one for each assistant message",
     };
     section(ui, "Detection");
     Grid::new("understood")
@@ -121,7 +121,7 @@ fn understood(ui: &mut Ui, open: &OpenSession<'_>) {
             row("turns", wording::grouped(u64::from(session.turns)));
             row(
                 "calls",
-                format!("{}, {calls}", wording::grouped(session.steps.len() as u64)),
+                format!("{}, {calls}", wording::grouped(session.calls.len() as u64)),
             );
             let is_kept = |what| is_kept(open, what);
             row(
@@ -153,10 +153,10 @@ fn not_recorded(open: &OpenSession<'_>) -> Option<String> {
     const MOST: usize = 4;
     let ledger = &open.runs.case.ledger;
     let session = open.document.session();
-    let steps = session.compactions.iter().map(|compaction| compaction.step);
+    let steps = session.compactions.iter().map(|compaction| compaction.call);
     let mut last = ledger.overhead_at(0);
     let mut said = vec![format!("{} tokens", wording::tokens(last))];
-    for step in steps.filter(|step| *step < session.steps.len()) {
+    for step in steps.filter(|step| *step < session.calls.len()) {
         let now = ledger.overhead_at(step);
         if now != last {
             let (now, call) = (wording::tokens(now), wording::number(step));

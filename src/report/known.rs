@@ -24,7 +24,7 @@ pub fn basis_sentence(case: &Case) -> String {
             "calibrated ±{} ({counter} fitted to recorded usage)",
             percent(error)
         ),
-        Basis::Estimated if case.session.steps.iter().any(|s| s.usage.is_some()) => {
+        Basis::Estimated if case.session.calls.iter().any(|s| s.usage.is_some()) => {
             format!("≈ estimated ({counter}; the recorded usage does not fit what the file holds)")
         }
         Basis::Estimated => format!("≈ estimated ({counter}, the file records no usage)"),
@@ -34,7 +34,7 @@ pub fn basis_sentence(case: &Case) -> String {
 /// Returns the source of the context window as text.
 pub fn window_source(case: &Case) -> &'static str {
     match case.windows.source {
-        WindowSource::ByHand => "by hand",
+        WindowSource::User => "by hand",
         WindowSource::Recorded => "recorded",
         WindowSource::ModelTable => "of the model",
         WindowSource::Assumed => "assumed",

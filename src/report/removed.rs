@@ -3,7 +3,9 @@
 use super::build::{Played, item};
 use super::shown::{Shown, Teller, What};
 use super::{Item, Removal};
-use crate::engine::{Case, Context, Edited, EntryBody, Event, Fate, Left, Marker, PartFate};
+use crate::engine::{
+    Case, Context, Edited, EntryBody, Event, Left, Marker, MessageStatus, PartStatus,
+};
 use crate::session::WrittenKind;
 use crate::units::Tokens;
 use std::collections::BTreeMap;
@@ -43,12 +45,12 @@ enum FateKey {
 }
 
 impl FateKey {
-    fn fate(self) -> Fate {
+    fn fate(self) -> MessageStatus {
         match self {
-            Self::Dropped => Fate::Dropped,
-            Self::Summarized => Fate::Summarized,
-            Self::Cleared => Fate::Cleared,
-            Self::Cut => Fate::Cut,
+            Self::Dropped => MessageStatus::Dropped,
+            Self::Summarized => MessageStatus::Summarized,
+            Self::Cleared => MessageStatus::Cleared,
+            Self::Cut => MessageStatus::Cut,
         }
     }
 }
@@ -122,9 +124,9 @@ fn books<'a>(case: &Case, context: &'a Context) -> Books<'a> {
 fn worst<'a>(edited: &Edited, markers: &'a [Marker]) -> Option<(u32, FateKey, Option<&'a Marker>)> {
     let parts = edited.parts.as_slice().iter();
     let done = parts.filter_map(|fate| match fate {
-        PartFate::Kept => None,
-        PartFate::Removed { event } => Some((Left::Nothing, *event, None)),
-        PartFate::Cleared { marker } => {
+        PartStatus::Kept => None,
+        PartStatus::Removed { event } => Some((Left::Nothing, *event, None)),
+        PartStatus::Cleared { marker } => {
             let marker = &markers[*marker as usize];
             Some((marker.left, marker.event, Some(marker)))
         }
@@ -140,7 +142,7 @@ fn worst<'a>(edited: &Edited, markers: &'a [Marker]) -> Option<(u32, FateKey, Op
 fn removal(
     case: &Case,
     event: Option<&Event>,
-    fate: Fate,
+    fate: MessageStatus,
     taken: Taken<'_>,
     teller: &mut Teller,
 ) -> Removal {
@@ -150,7 +152,7 @@ fn removal(
         step: event.map(|e| e.step),
         stage: event.map(|e| stage_of(e, teller)),
         why: event
-            .filter(|e| !e.is_by_hand())
+            .filter(|e| !e.is_manual())
             .map(|e| teller.cause(&e.cause)),
         messages: taken.messages.len(),
         gone,
@@ -161,8 +163,8 @@ fn removal(
 
 /// The stage's name, or that it was by hand.
 pub(super) fn stage_of(event: &Event, teller: &mut Teller) -> Shown {
-    if event.is_by_hand() {
-        return Shown::own(Event::BY_HAND);
+    if event.is_manual() {
+        return Shown::own(Event::MANUAL);
     }
     teller.name(What::Stage, &event.stage)
 }

@@ -119,7 +119,7 @@ fn model_that_says(words: &'static str) -> Server {
     Server::new(move |seen, client| {
         if seen.line.starts_with("GET") {
             let windows = "{\"data\":[{\"id\":\"m\",\"max_model_len\":200000}]}";
-            return client.say(&answer(
+            return client.send(&answer(
                 "200 OK",
                 "content-type: application/json\r\n",
                 windows,
@@ -128,7 +128,7 @@ fn model_that_says(words: &'static str) -> Server {
         let event = format!(
             "{STREAM_HEAD}data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{words}\"}},\"finish_reason\":\"stop\"}}]}}\n\ndata: [DONE]\n\n"
         );
-        client.say(event.as_bytes());
+        client.send(event.as_bytes());
     })
 }
 
@@ -318,7 +318,7 @@ fn where_no_summary_is_needed_nobody_is_asked_anything() {
     window.get_by_label("This policy writes no summary here.");
     click(&mut window, "Write the export");
     window.get_by_label("Written to");
-    assert!(server.seen().is_empty());
+    assert!(server.received().is_empty());
     assert_eq!(files(folder.path()).len(), 4);
 }
 
@@ -328,7 +328,7 @@ fn a_refused_key_says_what_to_do_and_is_never_shown_or_logged() {
     let server = Server::new(|seen, client| {
         let key = seen.header("authorization").unwrap_or_default();
         let body = format!("{{\"error\":{{\"message\":\"Incorrect API key provided: {key}\"}}}}");
-        client.say(&answer(
+        client.send(&answer(
             "401 Unauthorized",
             "content-type: application/json\r\n",
             &body,
@@ -344,7 +344,10 @@ fn a_refused_key_says_what_to_do_and_is_never_shown_or_logged() {
         &log.to_string_lossy(),
     );
     click(&mut window, "Continue…");
-    assert!(server.seen().is_empty(), "nothing is sent before consent");
+    assert!(
+        server.received().is_empty(),
+        "nothing is sent before consent"
+    );
     click(&mut window, &format!("Send to {}", server.address));
     window.get_by_label("Nothing was written");
     let told = said(&window).concat();
@@ -359,7 +362,7 @@ fn a_refused_key_says_what_to_do_and_is_never_shown_or_logged() {
         "{logged}"
     );
     assert_eq!(files(folder.path()).len(), 2, "no export");
-    let sent = server.seen();
+    let sent = server.received();
     assert!(sent.iter().any(|seen| {
         seen.header("authorization")
             .is_some_and(|h| h.contains(KEY))
@@ -429,7 +432,7 @@ fn a_log_answers_in_the_models_place_to_the_same_bytes() {
     click(&mut window, &format!("Send to {}", server.address));
     click(&mut window, "Write the export");
     window.get_by_label("Written to");
-    let asked = server.seen().len();
+    let asked = server.received().len();
     click(&mut window, "Another export");
     click(&mut window, "A log");
     type_into(
@@ -439,7 +442,7 @@ fn a_log_answers_in_the_models_place_to_the_same_bytes() {
     );
     click(&mut window, "Export");
     window.get_by_label("Written to");
-    assert_eq!(server.seen().len(), asked, "nobody was asked again");
+    assert_eq!(server.received().len(), asked, "nobody was asked again");
     let here = folder.path();
     let args = ["compact", MANY_RESULTS, "--policy", "summarize", "--force"];
     let more = ["--replay-log", "run.jsonl", "-o", "cli.jsonl"];
@@ -467,7 +470,7 @@ fn a_log_that_is_none_is_told_with_its_name() {
     type_into(&mut window, (Role::TextInput, "log"), &none);
     click(&mut window, "Review summaries");
     let told = said(&window).concat();
-    assert!(told.contains("is no log of a run"), "{told}");
+    assert!(told.contains("is not the log of a run"), "{told}");
 }
 
 /// A variable that is set in a process of a test's own.

@@ -40,7 +40,7 @@ fn showing(path: PathBuf, conversation: usize) -> Harness<'static, App> {
 
 fn steps(window: &Harness<'_, App>) -> usize {
     let runs = window.state().runs();
-    runs.map_or(0, |runs| runs.case.session.steps.len())
+    runs.map_or(0, |runs| runs.case.session.calls.len())
 }
 
 /// Frames until something holds.

@@ -8,7 +8,7 @@ use plimsoll::app::widgets::{
     KnobSpec, Tone, chip, fate_bar, figure, hairline, knob_slider, primary_button,
     secondary_button, section, swatch, tabs, toggle,
 };
-use plimsoll::engine::{Fate, Sample};
+use plimsoll::engine::{MessageStatus, Sample};
 use plimsoll::session::Kind;
 use plimsoll::units::{Share, Tokens};
 use std::path::Path;
@@ -368,28 +368,28 @@ fn lanes(ui: &mut Ui) {
         (209, 0.2),
     ];
     let fates = [
-        [Fate::Dropped; 9],
+        [MessageStatus::Dropped; 9],
         [
-            Fate::Kept,
-            Fate::Kept,
-            Fate::Cleared,
-            Fate::Kept,
-            Fate::Cleared,
-            Fate::Kept,
-            Fate::Kept,
-            Fate::Kept,
-            Fate::Kept,
+            MessageStatus::Kept,
+            MessageStatus::Kept,
+            MessageStatus::Cleared,
+            MessageStatus::Kept,
+            MessageStatus::Cleared,
+            MessageStatus::Kept,
+            MessageStatus::Kept,
+            MessageStatus::Kept,
+            MessageStatus::Kept,
         ],
         [
-            Fate::Summarized,
-            Fate::Summarized,
-            Fate::Summarized,
-            Fate::Summarized,
-            Fate::Cut,
-            Fate::Cut,
-            Fate::Summarized,
-            Fate::Kept,
-            Fate::Kept,
+            MessageStatus::Summarized,
+            MessageStatus::Summarized,
+            MessageStatus::Summarized,
+            MessageStatus::Summarized,
+            MessageStatus::Cut,
+            MessageStatus::Cut,
+            MessageStatus::Summarized,
+            MessageStatus::Kept,
+            MessageStatus::Kept,
         ],
     ];
     ui.columns(3, |columns| {

@@ -1,7 +1,7 @@
 //! Findings about what a policy did: wiped, orphaned, grew, in vain, over and over.
 
 use super::{Finding, FindingKind, Seen, times};
-use crate::engine::{Did, Event, Fate};
+use crate::engine::{Did, Event, MessageStatus};
 
 /// Compactions before neighbouring calls that make a policy thrash.
 const THRASH: usize = 3;
@@ -14,7 +14,7 @@ pub(super) fn found(
     say: impl Fn(&Event, usize) -> String,
 ) -> Option<Finding> {
     // What a person did by hand is no fault of the policy.
-    let events = seen.outcome.events.iter().filter(|e| !e.is_by_hand());
+    let events = seen.outcome.events.iter().filter(|e| !e.is_manual());
     let mut all = events.filter(|e| is_one(e));
     let first = all.next()?;
     // What another stage did of the kind is another matter.
@@ -114,11 +114,14 @@ pub(super) fn no_op(seen: &Seen<'_>) -> Option<Finding> {
 /// The person's first request went in an event and is not there at the end.
 pub(super) fn instruction_lost(seen: &Seen<'_>) -> Option<Finding> {
     let first = seen.case.index.first_user? as usize;
-    let fates = seen.outcome.context.fates(seen.case.session.messages.len());
+    let fates = seen
+        .outcome
+        .context
+        .statuses(seen.case.session.messages.len());
     let (fate, _) = *fates.get(first)?;
     let how = match fate {
-        Fate::Summarized => "survives only if a summary repeats it",
-        Fate::Dropped => "is gone",
+        MessageStatus::Summarized => "survives only if a summary repeats it",
+        MessageStatus::Dropped => "is gone",
         _ => return None,
     };
     let takes = |e: &Event| e.messages.iter().any(|range| range.contains(&first));

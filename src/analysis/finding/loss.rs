@@ -2,7 +2,7 @@
 
 use super::deed::found;
 use super::{Finding, FindingKind, Seen, percent, times};
-use crate::engine::{Did, EntryBody, Event, Left, PartFate};
+use crate::engine::{Did, EntryBody, Event, Left, PartStatus};
 use serde::de::IgnoredAny;
 
 /// Something is removed for an error of the provider although the call would have fitted.
@@ -65,7 +65,7 @@ pub(super) fn broken_json(seen: &Seen<'_>) -> Option<Finding> {
     for edited in edited {
         let parts = case.session.messages[edited.message as usize].parts.clone();
         for (part, fate) in parts.zip(edited.parts.as_slice()) {
-            let PartFate::Cleared { marker } = fate else {
+            let PartStatus::Cleared { marker } = fate else {
                 continue;
             };
             let marker = &context.markers[*marker as usize];

@@ -32,7 +32,7 @@ pub(super) fn above_window(seen: &Seen<'_>) -> Option<Finding> {
 /// The system takes a model's window to be larger than it was.
 pub(super) fn wrong_window(seen: &Seen<'_>) -> Option<Finding> {
     let known = seen.policy.window?;
-    let steps = 0..seen.case.session.steps.len();
+    let steps = 0..seen.case.session.calls.len();
     let believed = |step: usize| Tokens((known.window)(seen.case.model_at(step)));
     let mut wrong = steps.filter(|step| believed(*step) > seen.case.windows.at(*step));
     let first = wrong.next()?;

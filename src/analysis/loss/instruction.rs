@@ -70,14 +70,14 @@ pub(super) fn instructions(session: &Session, phrases: &mut Phrases) -> Vec<Inst
 /// Whether each of the session's instructions ([`Names::instructions`]) stood in the context of every call of a run
 /// since it was said; one each, in their order.
 pub fn standing(names: &Names, case: &Case, outcome: &Outcome) -> Vec<Standing> {
-    let mut visible = Visible::new(case, names, &outcome.seen);
+    let mut visible = Visible::new(case, names, &outcome.received);
     let mut found = vec![Standing::default(); names.instructions().len()];
     for sample in &outcome.samples {
         visible.advance(sample.step);
         if !visible.is_touched() {
             continue;
         }
-        let end = case.session.steps[sample.step].context_end;
+        let end = case.session.calls[sample.step].context_end;
         for (instruction, standing) in names.instructions().iter().zip(&mut found) {
             let is_said = instruction.message < end;
             if !is_said || visible.shows_phrase(instruction.phrase, end as u32) {

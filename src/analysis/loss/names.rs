@@ -205,9 +205,9 @@ pub(super) fn is_own(body: &Body) -> bool {
 
 /// The messages of each step's answer.
 pub(super) fn answers(session: &Session) -> Vec<Range<usize>> {
-    let mut answers = vec![0..0; session.steps.len()];
+    let mut answers = vec![0..0; session.calls.len()];
     for (idx, message) in session.messages.iter().enumerate() {
-        let Some(answer) = message.step.and_then(|step| answers.get_mut(step)) else {
+        let Some(answer) = message.call.and_then(|step| answers.get_mut(step)) else {
             continue;
         };
         let start = if answer.end == 0 { idx } else { answer.start };
@@ -224,7 +224,7 @@ pub(super) fn own_parts(
 ) -> impl Iterator<Item = (usize, usize)> {
     let messages = answer.filter(move |idx| {
         let message: &Message = &session.messages[*idx];
-        message.in_history && message.step == Some(step)
+        message.in_history && message.call == Some(step)
     });
     messages.flat_map(move |idx| {
         let parts = session.messages[idx].parts.clone();
@@ -309,7 +309,7 @@ fn uses<'a>(
 ) -> Vec<Vec<(&'a str, u32, u32)>> {
     let answers = answers(session).into_iter().enumerate();
     let of_step = answers.map(|(step, answer)| {
-        let end = session.steps[step].context_end as u32;
+        let end = session.calls[step].context_end as u32;
         let mut named = HashSet::new();
         let mut uses = Vec::new();
         for (message, part) in own_parts(session, step, answer) {

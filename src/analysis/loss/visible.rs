@@ -1,7 +1,7 @@
 //! What one call after the other sees of a session, for questions about single names and lines.
 
 use super::names::{Names, Place};
-use crate::engine::{Case, PartSight, Seen, SeenKind, Sight};
+use crate::engine::{Case, PartVisibility, Received, TextKind, Visibility};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use std::sync::Arc;
 pub(super) struct Visible<'a> {
     case: &'a Case,
     names: &'a Names,
-    seen: &'a Seen,
-    sights: Vec<Sight>,
+    seen: &'a Received,
+    sights: Vec<Visibility>,
     next_change: usize,
     next_text: usize,
     /// Texts of the policy's own that are there.
@@ -26,13 +26,13 @@ pub(super) struct Visible<'a> {
 }
 
 impl<'a> Visible<'a> {
-    pub(super) fn new(case: &'a Case, names: &'a Names, seen: &'a Seen) -> Self {
+    pub(super) fn new(case: &'a Case, names: &'a Names, seen: &'a Received) -> Self {
         let messages = case.session.messages.iter();
         let first = |in_history| {
             if in_history {
-                Sight::Whole
+                Visibility::Whole
             } else {
-                Sight::Gone
+                Visibility::Gone
             }
         };
         Self {
@@ -135,31 +135,31 @@ impl<'a> Visible<'a> {
     /// What the policy itself wrote that is there, markers and what nobody knows yet excepted.
     pub(super) fn written(&self) -> impl Iterator<Item = &'a str> {
         let texts = self.texts.iter().map(|idx| &self.seen.texts[*idx as usize]);
-        let written = texts.filter(|text| text.kind != SeenKind::Marker && !text.is_predicted);
+        let written = texts.filter(|text| text.kind != TextKind::Marker && !text.is_predicted);
         written.map(|text| &*text.text)
     }
 
     /// Whether a message is there as it was said.
     pub(super) fn is_whole(&self, message: usize) -> bool {
-        self.sights[message] == Sight::Whole
+        self.sights[message] == Visibility::Whole
     }
 
     /// What is there of a part, where something is said in a message.
     pub(super) fn part(&self, place: Place, used_in: u32) -> Shown<'a> {
         let first = match self.sights[place.message as usize] {
-            Sight::Whole => return Shown::Whole,
+            Visibility::Whole => return Shown::Whole,
             _ if self.is_fetched(place.message, used_in) => return Shown::Whole,
-            Sight::Gone => return Shown::Nothing,
-            Sight::Partly(first) => first,
+            Visibility::Gone => return Shown::Nothing,
+            Visibility::Partly(first) => first,
         };
         let parts = &self.case.session.messages[place.message as usize].parts;
         let fates = self.seen.parts_from(first, parts.len());
         match fates[place.part as usize - parts.start] {
-            PartSight::Kept => Shown::Whole,
-            PartSight::Gone => Shown::Nothing,
-            PartSight::Text(text) => {
+            PartVisibility::Kept => Shown::Whole,
+            PartVisibility::Gone => Shown::Nothing,
+            PartVisibility::Text(text) => {
                 let text = &self.seen.texts[text as usize];
-                if text.kind == SeenKind::Remainder {
+                if text.kind == TextKind::Remainder {
                     Shown::Rest(&text.text)
                 } else {
                     Shown::Nothing

@@ -41,9 +41,9 @@ fn measure(score: &Score, unit: Price) -> Measure {
     [unit.of(score), at_risk, score.peak_share.0]
 }
 
-/// References at risk; nothing where nobody counted them, which is then so for all.
+/// Returns the references at risk as a number to compare.
 pub(super) fn references(score: &Score) -> f64 {
-    score.risk.map_or(0.0, |risk| risk.references as f64)
+    score.risk.references as f64
 }
 
 /// Indices of the points that no other beats in everything, cheapest first. Of those that come to the very same, the one

@@ -4,10 +4,18 @@ use poll_promise::Promise;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
-use thread_priority::{ThreadPriority, ThreadPriorityValue};
 
-/// The priority of background work: 25 of 99, where 50 is the default. On Linux this is a niceness of 9.
-const BESIDE: u8 = 25;
+/// Niceness of background work above that of the frames (on Linux).
+#[cfg(target_os = "linux")]
+const NICER_BY: i32 = 9;
+
+/// Niceness of the lowest priority.
+#[cfg(target_os = "linux")]
+const MAX_NICENESS: i32 = 19;
+
+/// Priority of background work: 25 of 99, where 50 is the default.
+#[cfg(not(target_os = "linux"))]
+const LOW_PRIORITY: u8 = 25;
 
 /// Work in progress.
 pub struct Background<T: Send + 'static>(Promise<Option<T>>);
@@ -71,10 +79,22 @@ fn share_threads() {
     });
 }
 
-/// Lowers the priority of this thread. Has no effect on a system that does not allow it.
+/// Lowers the priority of this thread below that of the frames. Has no effect on a system that does not allow it.
+#[cfg(target_os = "linux")]
 pub(in crate::app) fn give_way() {
-    if let Ok(low) = ThreadPriorityValue::try_from(BESIDE) {
-        let _ = thread_priority::set_current_thread_priority(ThreadPriority::Crossplatform(low));
+    use rustix::process::{getpid, getpriority_process, setpriority_process};
+    // The main thread draws the frames. Its niceness is not 0 if the program was started with `nice`.
+    if let Ok(frames) = getpriority_process(Some(getpid())) {
+        let _ = setpriority_process(None, (frames + NICER_BY).min(MAX_NICENESS));
+    }
+}
+
+/// Lowers the priority of this thread below that of the frames. Has no effect on a system that does not allow it.
+#[cfg(not(target_os = "linux"))]
+pub(in crate::app) fn give_way() {
+    if let Ok(low) = thread_priority::ThreadPriorityValue::try_from(LOW_PRIORITY) {
+        let low = thread_priority::ThreadPriority::Crossplatform(low);
+        let _ = thread_priority::set_current_thread_priority(low);
     }
 }
 
@@ -134,7 +154,7 @@ mod tests {
             None
         };
         let beside = in_time(start("beside", &ctx, niceness)).unwrap();
-        assert!(beside > here, "{beside} beside {here}");
+        assert_eq!(beside, (here + NICER_BY).min(MAX_NICENESS));
         let awaited = start_awaited("awaited", &ctx, || rayon::join(niceness, || ()).0);
         assert_eq!(in_time(awaited), Some(here));
     }

@@ -99,7 +99,7 @@ fn file_words(document: &Document, detail: Detail) -> Words {
         words.push((
             format!(
                 " · {}",
-                wording::count(document.session().steps.len(), "call")
+                wording::count(document.session().calls.len(), "call")
             ),
             false,
         ));

@@ -1,7 +1,7 @@
 //! Changes of a message in a lane, next to the original: the difference, or the summary that replaces it.
 
 use super::diff::Diff;
-use super::message_status::MessageStatus;
+use super::message_status::ChangeInputs;
 use crate::app::lanes::rows::{LaneRows, WrittenPosition};
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
@@ -99,7 +99,7 @@ impl Changes {
             Some(stand) => (&stand.context, &stand.events),
             None => (&run.outcome.context, &run.outcome.events),
         };
-        let seen = MessageStatus {
+        let seen = ChangeInputs {
             document,
             runs,
             rows,

@@ -1,7 +1,7 @@
 //! Messages that a lane wrote, next to the messages they replace.
 
 use super::compute::{Changes, Original, Replacement};
-use super::message_status::{MessageStatus, did, only};
+use super::message_status::{ChangeInputs, did, only};
 use super::predicted_summary;
 use crate::app::lanes::rows::WrittenPosition;
 use crate::app::messages::text::MessageText;
@@ -16,7 +16,7 @@ const HEAD: usize = 700;
 /// Maximum number of originals shown for a summary.
 const MOST: usize = 60;
 
-impl MessageStatus<'_> {
+impl ChangeInputs<'_> {
     /// Returns a message the lane wrote with all messages it replaces, or with only the selected one of them.
     pub(super) fn stands_for(&self, written: &Written, message: Option<usize>) -> Changes {
         let ledger = &self.runs.case.ledger;

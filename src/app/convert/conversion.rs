@@ -130,7 +130,7 @@ impl Conversion {
         let output = std::path::absolute(&typed).unwrap_or(typed);
         let work = move || {
             if let Origin::Path(source) = &document.origin {
-                exec::refuse_source(&output, source)?;
+                exec::check_is_not_source(&output, source)?;
             }
             exec::convert(&document.loaded, format, &output)
         };

@@ -135,7 +135,7 @@ fn list(ui: &mut Ui, place: (&str, &str), height: f32, content: impl FnOnce(&mut
 
 /// Shows the remarks first, then the missing data.
 fn compared(ui: &mut Ui, aspects: &[Aspect]) {
-    let (said, others): (Vec<_>, Vec<_>) = aspects.iter().partition(|aspect| aspect.is_said);
+    let (said, others): (Vec<_>, Vec<_>) = aspects.iter().partition(|aspect| aspect.is_content);
     let missing: Vec<_> = others.into_iter().filter(|a| !a.is_whole()).collect();
     ui.spacing_mut().item_spacing.y = 2.0;
     let font = TextStyle::Body.resolve(ui.style());
@@ -166,7 +166,7 @@ fn row(ui: &mut Ui, aspect: &Aspect, widest: f32) {
     const LINE: f32 = 18.0;
     let (sign, color) = match aspect {
         aspect if aspect.is_whole() => ("✔", palette(ui).ok),
-        aspect if aspect.is_said => ("✖", palette(ui).bad),
+        aspect if aspect.is_content => ("✖", palette(ui).bad),
         _ => ("–", palette(ui).weak),
     };
     ui.horizontal_top(|ui| {
@@ -183,7 +183,7 @@ fn row(ui: &mut Ui, aspect: &Aspect, widest: f32) {
             ui.set_min_size(figure_size);
             ui.label(aspect.figure(wording::grouped));
         });
-        let words = aspect.said(wording::grouped);
+        let words = aspect.description(wording::grouped);
         ui.add(Label::new(safe_text::visible(&words).as_ref()).wrap());
     });
 }
@@ -192,7 +192,7 @@ fn row(ui: &mut Ui, aspect: &Aspect, widest: f32) {
 fn done(ui: &mut Ui, document: &Document, converted: &Converted, commands: &mut Commands) {
     let session = document.session();
     let messages = session.messages.iter().filter(|m| m.in_history).count();
-    let is_lost = |aspect: &Aspect| aspect.is_said && !aspect.is_whole();
+    let is_lost = |aspect: &Aspect| aspect.is_content && !aspect.is_whole();
     let said = if converted.is_copy {
         let bytes = wording::grouped(converted.bytes as u64);
         format!("Copied byte for byte: {bytes} bytes")

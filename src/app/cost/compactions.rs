@@ -93,7 +93,7 @@ pub(in crate::app) fn show(
         });
         return;
     }
-    let n_calls = input.runs.case.session.steps.len();
+    let n_calls = input.runs.case.session.calls.len();
     Table::new("cost compactions", columns(n_calls), rows.len())
         .margins(space::S, 0.0)
         .show(ui, |mut row| {

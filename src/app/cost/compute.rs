@@ -143,7 +143,7 @@ fn models(case: &Case, billing: &BillingChoice, prices: &Prices) -> Vec<ModelPri
         }
     };
     let mut first = vec![None; session.models.len()];
-    for step in session.steps.iter().rev() {
+    for step in session.calls.iter().rev() {
         if let Some(model) = step.model {
             first[model] = Some(step.time);
         }
@@ -153,7 +153,7 @@ fn models(case: &Case, billing: &BillingChoice, prices: &Prices) -> Vec<ModelPri
     let named = named.filter_map(|(name, first)| Some(known(name, first?)));
     let mut all: Vec<ModelPrice> = named.collect();
     if all.is_empty() {
-        let at = session.steps.iter().find_map(|step| step.time);
+        let at = session.calls.iter().find_map(|step| step.time);
         all.push(known("", at));
     }
     all

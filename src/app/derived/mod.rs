@@ -25,7 +25,7 @@ use crate::app::policy_panel::policies::Policies;
 use crate::app::runs::replays::Runs;
 use crate::app::selection::Selection;
 use crate::app::view::View;
-use crate::engine::{ByHand, Sample};
+use crate::engine::{ManualEdits, Sample};
 use crate::tokens::TokenLedger;
 use crate::units::Tokens;
 use std::sync::Arc;
@@ -89,7 +89,7 @@ struct OrderKey {
     filter: Filter,
     sort: Sort,
     /// The marks, if the filter uses them.
-    by_hand: Option<Arc<ByHand>>,
+    by_hand: Option<Arc<ManualEdits>>,
 }
 
 impl Derived {

@@ -314,7 +314,7 @@ impl Derived {
         };
         let key = (self.runs.generation(), step);
         self.rows.want(ctx, self.at, &key, move |_| {
-            let last = runs.case.session.steps.len().saturating_sub(1);
+            let last = runs.case.session.calls.len().saturating_sub(1);
             let until: Vec<_> = runs
                 .lanes
                 .par_iter()

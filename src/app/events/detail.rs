@@ -57,7 +57,7 @@ fn head(
     commands: &mut Commands,
 ) {
     let label = input.runs.label(lane);
-    let call = text::call(event, input.document.session().steps.len());
+    let call = text::call(event, input.document.session().calls.len());
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
         widgets::swatch(ui, palette(ui).lane_or_recorded(lane));

@@ -215,7 +215,7 @@ fn content(
     let has_effect = matches!(event.did, Did::Removed | Did::Changed);
     match column {
         Col::Call => {
-            let n_calls = input.document.session().steps.len();
+            let n_calls = input.document.session().calls.len();
             ui.label(weak(ui, text::call(event, n_calls)));
         }
         Col::Lane => lane_cell(ui, lane, input.runs.label(lane)),

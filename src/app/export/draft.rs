@@ -123,7 +123,7 @@ impl ExportDraft {
     pub(in crate::app) fn default_output(&self, document: &Document) -> String {
         let place = document.origin.beside().zip(formats::by_name(self.format));
         let path = place.and_then(|(source, format)| match self.content {
-            ExportContent::Context => exec::default_seen_path(source, format, self.step),
+            ExportContent::Context => exec::default_context_path(source, format, self.step),
             _ => exec::default_export_path(source, format),
         });
         path.map_or_else(String::new, |path| path.display().to_string())

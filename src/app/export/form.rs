@@ -33,7 +33,7 @@ pub(in crate::app) fn show(
     line(ui, "content", |ui, _| {
         ui.vertical(|ui| content_choice(ui, input, draft))
     });
-    let by_hand = manual_edits::marks::said(&input.runs.case.by_hand);
+    let by_hand = manual_edits::marks::said(&input.runs.case.manual_edits);
     if !by_hand.is_empty() {
         line(ui, "edits", |ui, _| {
             let size = vec2(ui.available_width(), space::CONTROL);
@@ -128,7 +128,7 @@ fn lanes(ui: &mut Ui, input: &ExportInput<'_>, draft: &mut ExportDraft, takes_fo
 }
 
 fn content_choice(ui: &mut Ui, input: &ExportInput<'_>, draft: &mut ExportDraft) {
-    let n_steps = input.document.session().steps.len();
+    let n_steps = input.document.session().calls.len();
     let place = wording::place(draft.step, n_steps);
     if draft.lane.is_some() {
         let as_shown = format!("As shown in this lane {place}");

@@ -11,7 +11,7 @@ use crate::app::runs::replays::Runs;
 use crate::app::selection::Selection;
 use crate::engine::Schedule;
 use crate::exec::model::context_length;
-use crate::exec::{self, ExportJob, Model, RunLog, Summarizer, sending};
+use crate::exec::{self, ExportJob, Model, RunLog, Summarizer, request_cost};
 use crate::{formats, presets};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -129,7 +129,8 @@ impl Export {
     }
 
     fn ask_consent(&mut self, inputs: ExportInputs<'_>, mut job: ExportJob, line: Line) {
-        let (Summarizer::Model(model), Some(sending)) = (&job.summarizer, sending(&job)) else {
+        let (Summarizer::Model(model), Some(sending)) = (&job.summarizer, request_cost(&job))
+        else {
             return;
         };
         if sending.requests == 0 {
@@ -211,7 +212,7 @@ impl Export {
                 return Ok(Written { exported, resumed });
             }
             let exported = match content {
-                ExportContent::Context => exec::export_seen(&job)?,
+                ExportContent::Context => exec::export_context(&job)?,
                 _ => exec::export(&job)?,
             };
             Ok(Written {
@@ -290,7 +291,7 @@ impl Export {
             let knobs = none.defaults();
             (none, knobs)
         };
-        let last = runs.case.session.steps.len().saturating_sub(1);
+        let last = runs.case.session.calls.len().saturating_sub(1);
         let (schedule, until) = match draft.content {
             ExportContent::AsShown => (
                 Schedule::Replay,

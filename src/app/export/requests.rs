@@ -3,7 +3,7 @@
 use super::connection::ConnectionDraft;
 use super::draft::{typed, typed_path};
 use crate::exec::model::{Key, KeyError, ModelClient};
-use crate::exec::{Model, ModelNews, new_log, refuse_output};
+use crate::exec::{Model, ModelEvent, check_is_new, new_log};
 use crate::progress::Progress;
 use crate::providers::{APIS, Api, Endpoint, api_by_name};
 use std::fmt;
@@ -108,18 +108,18 @@ impl Line {
         self.stop.cancel();
     }
 
-    fn hear(&self, news: ModelNews) {
+    fn hear(&self, news: ModelEvent) {
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         match news {
-            ModelNews::Asked(number, tokens) => {
+            ModelEvent::Sent(number, tokens) => {
                 *heard = ModelProgress {
                     asked: number,
                     tokens,
                     ..ModelProgress::default()
                 };
             }
-            ModelNews::Text(text) => (heard.text, heard.waits) = (text, None),
-            ModelNews::Waits(why) => heard.waits = Some(why),
+            ModelEvent::Text(text) => (heard.text, heard.waits) = (text, None),
+            ModelEvent::Waits(why) => heard.waits = Some(why),
         }
     }
 }
@@ -173,7 +173,7 @@ impl ModelDraft {
             temperature: self.connection.temperature()?,
             log: self.log(inputs)?,
             stop: Arc::clone(&inputs.line.stop),
-            tell: Some(Arc::new(move |news| {
+            on_event: Some(Arc::new(move |news| {
                 ear.hear(news);
                 ctx.request_repaint();
             })),
@@ -185,7 +185,7 @@ impl ModelDraft {
         match (self.keeps_log, typed_path(&self.log)) {
             (false, _) => Ok(None),
             // Checked before any request, so that a paid answer is not lost.
-            (true, Some(path)) => refuse_output(&path)
+            (true, Some(path)) => check_is_new(&path)
                 .map(|()| Some(path))
                 .map_err(|why| format!("the log: {why}")),
             (true, None) if inputs.keeps_state => Ok(new_log(inputs.session)),

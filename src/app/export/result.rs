@@ -43,7 +43,7 @@ pub(in crate::app) fn show(
 
 /// Returns the sizes before and after the export.
 fn headline(input: &ExportInput<'_>, export: &Export, exported: &Exported) -> String {
-    let n_steps = input.document.session().steps.len();
+    let n_steps = input.document.session().calls.len();
     let at = wording::place(export.draft.step, n_steps);
     let (before, after) = (
         wording::tokens(exported.before),

@@ -2,7 +2,7 @@
 
 use super::requests::Line;
 use crate::app::background::task::Background;
-use crate::exec::{ExportJob, Exported, Preview, RequestRecord, Resumed, Sending};
+use crate::exec::{ExportJob, Exported, Preview, RequestCost, RequestRecord, Resumed};
 use crate::providers::Endpoint;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub enum Stage {
 #[derive(Clone, Debug)]
 pub struct Consent {
     /// Amount of data.
-    pub sending: Sending,
+    pub sending: RequestCost,
     /// Destination.
     pub endpoint: Endpoint,
     /// Log file.

@@ -187,8 +187,8 @@ fn summary_info(review: &Review, idx: usize) -> String {
     if let Some(millis) = request.millis {
         facts = format!("{facts} · {:.1}\u{2009}s", millis as f64 / 1000.0);
     }
-    if request.questions > 1 {
-        facts = format!("{facts} · in {} parts", request.questions);
+    if request.prompts > 1 {
+        facts = format!("{facts} · in {} parts", request.prompts);
     }
     if review.is_edited(idx) {
         facts += " · edited";

@@ -120,7 +120,7 @@ fn empty_state(ui: &mut Ui, input: &InsightsInput<'_>, commands: &mut Commands) 
             });
         } else if input.insights.is_none() || input.costs.is_none() {
             ui.label(weak(ui, "Analyzing the session…"));
-        } else if input.document.session().steps.is_empty() {
+        } else if input.document.session().calls.is_empty() {
             ui.label(weak(
                 ui,
                 "This file has no model calls, so there is nothing to analyze.",

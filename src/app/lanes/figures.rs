@@ -216,7 +216,7 @@ fn now(input: &LanesInput<'_>, lane: usize) -> (Tokens, Option<Tokens>) {
     let total = input.rows.lanes.get(lane).map_or(Tokens::ZERO, |l| l.total);
     let until = input.rows.until.get(lane).and_then(Option::as_ref);
     let events = until.map_or(&input.runs.lanes[lane].outcome.events, |at| &at.events);
-    match events.iter().find(|event| event.is_by_hand()) {
+    match events.iter().find(|event| event.is_manual()) {
         Some(edit) => (edit.before, Some(total)),
         None => (total, None),
     }
@@ -232,7 +232,7 @@ pub(super) fn now_said(input: &LanesInput<'_>, lane: usize) -> String {
 
 /// Returns the hover text for the context size.
 pub(super) fn now_hint(input: &LanesInput<'_>, lane: usize) -> String {
-    let n = input.document.session().steps.len();
+    let n = input.document.session().calls.len();
     let place = wording::place(input.rows.step, n);
     let (now, edited) = now(input, lane);
     let edited = edited.map_or_else(String::new, |edited| {

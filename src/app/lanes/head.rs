@@ -236,7 +236,7 @@ pub(super) fn cost<'a>(input: &LanesInput<'a>, lane: usize) -> Option<&'a LaneCo
 
 /// Returns the call and context size, such as `call 48, end · 79.2k`.
 fn position_label(input: &LanesInput<'_>, lane: usize) -> String {
-    let place = wording::place_label(input.rows.step, input.document.session().steps.len());
+    let place = wording::place_label(input.rows.step, input.document.session().calls.len());
     format!("{place} · {}", super::figures::now_said(input, lane))
 }
 

@@ -1,7 +1,7 @@
 //! The contexts of the lanes side by side: one row per message, aligned across lanes, and rows for messages that a
 //! policy wrote.
 
-use crate::engine::{Case, Context, Event, Fate, Outcome, Written};
+use crate::engine::{Case, Context, Event, MessageStatus, Outcome, Written};
 use crate::session::{Session, WrittenKind};
 use crate::units::Tokens;
 use std::collections::{BTreeMap, BTreeSet};
@@ -124,7 +124,7 @@ impl WrittenPosition {
 #[derive(Clone, Debug, Default)]
 pub struct LaneContext {
     /// By message index.
-    pub messages: Vec<MessageStatus>,
+    pub messages: Vec<LaneMessage>,
     /// Messages that the policy wrote.
     pub written: BTreeMap<WrittenPosition, WrittenStatus>,
     /// True tokens of the whole context.
@@ -133,11 +133,11 @@ pub struct LaneContext {
     pub n_entries: usize,
 }
 
-/// Status of a message in a lane.
+/// A message in a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MessageStatus {
+pub struct LaneMessage {
     /// Status of the message.
-    pub fate: Fate,
+    pub fate: MessageStatus,
     /// Current tokens in this lane.
     pub tokens: Tokens,
 }
@@ -245,11 +245,11 @@ impl Lines {
 
 impl LaneContext {
     fn new(context: &Context, n_messages: usize) -> Self {
-        let seen = |(fate, tokens): (Fate, u32)| MessageStatus {
+        let seen = |(fate, tokens): (MessageStatus, u32)| LaneMessage {
             fate,
             tokens: Tokens::from(tokens),
         };
-        let messages = context.fates(n_messages).into_iter().map(seen).collect();
+        let messages = context.statuses(n_messages).into_iter().map(seen).collect();
         let mut lane = Self {
             messages,
             written: BTreeMap::new(),
@@ -353,7 +353,7 @@ fn frontier(rows: &[Row], lanes: &[LaneContext]) -> usize {
         Row::Message(m) => lanes
             .iter()
             .filter_map(|lane| lane.messages.get(*m as usize))
-            .any(|s| s.fate != Fate::Kept && s.fate != Fate::Absent),
+            .any(|s| s.fate != MessageStatus::Kept && s.fate != MessageStatus::Absent),
     };
     rows.iter()
         .rposition(is_touched)
@@ -366,8 +366,12 @@ mod tests {
 
     /// Ten messages of one lane; the fifth is heavy.
     fn ten() -> LaneRows {
-        let seen = |m: u32| MessageStatus {
-            fate: if m < 8 { Fate::Kept } else { Fate::Dropped },
+        let seen = |m: u32| LaneMessage {
+            fate: if m < 8 {
+                MessageStatus::Kept
+            } else {
+                MessageStatus::Dropped
+            },
             tokens: Tokens(if m == 4 { 800 } else { 1 }),
         };
         let lane = LaneContext {

@@ -166,7 +166,7 @@ fn message(ui: &mut Ui, input: &LossInput<'_>, message: usize, has_preview: bool
 /// Explains why the list is empty.
 fn empty_state(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, lane: Option<usize>) {
     let name = input.runs.label(lane);
-    let said = if input.document.session().steps.is_empty() {
+    let said = if input.document.session().calls.is_empty() {
         "This file has no model calls, so no reference can be at risk.".to_owned()
     } else if losses.names.is_empty() {
         "The agent never mentioned an earlier name again, so no reference can be at risk."

@@ -119,7 +119,7 @@ fn strip(
 ) -> Response {
     let facts = input.document.facts.get(message);
     let said_at = facts.and_then(|facts| facts.step).unwrap_or(0);
-    let n = input.document.session().steps.len();
+    let n = input.document.session().calls.len();
     let (rect, response) = ui.allocate_exact_size(vec2(STRIP - space::S, 12.0), Sense::CLICK);
     let place = |step: usize| rect.left() + rect.width() * step as f32 / n.max(1) as f32;
     let bar = |from: usize, to: usize, height: f32| {

@@ -74,7 +74,7 @@ impl CumulativeTokens {
     /// Returns the last use of a message, as far as names reveal it.
     pub fn last_need(&self, case: &Case, message: usize) -> Option<LastNeed> {
         let by = self.used_by.get(message).copied()?? as usize;
-        let step = case.session.messages[by].step?;
+        let step = case.session.messages[by].call?;
         Some(LastNeed { step, message: by })
     }
 
@@ -100,7 +100,7 @@ fn heat(case: &Case, retained: &Retained, facts: &[Facts]) -> Vec<Heat> {
         share: Share(0.0),
         kind: Kind::Assistant,
     };
-    let mut heat = vec![cold; case.session.steps.len()];
+    let mut heat = vec![cold; case.session.calls.len()];
     let mut most = vec![Tokens::ZERO; heat.len()];
     for (facts, carried) in facts.iter().zip(&retained.messages) {
         let Some(at) = facts.step.filter(|step| *step < heat.len()) else {

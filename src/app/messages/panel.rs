@@ -240,7 +240,7 @@ fn clicks(row: &Response, input: &MessagesInput<'_>, message: usize, commands: &
 fn new_at_step(input: &MessagesInput<'_>) -> Range<usize> {
     let session = input.document.session();
     let step = input.selection.step;
-    if step < session.steps.len() {
+    if step < session.calls.len() {
         session.new_messages(step)
     } else {
         0..0

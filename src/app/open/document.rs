@@ -109,7 +109,7 @@ impl Document {
                     .find_map(|p| p.body.tool())
                     .map(|tool| safe_text::one_line(tool, 200).into()),
                 preview: preview(&loaded, message).into(),
-                step: message.step.or_else(|| first_step_with(session, idx)),
+                step: message.call.or_else(|| first_step_with(session, idx)),
                 partners: std::mem::take(&mut partners[idx]),
             })
             .collect();
@@ -143,7 +143,7 @@ impl Document {
 
     /// Returns the index of the last call; 0 if there is none.
     pub fn last_step(&self) -> usize {
-        self.session().steps.len().saturating_sub(1)
+        self.session().calls.len().saturating_sub(1)
     }
 
     /// Returns a display name of the source.
@@ -159,7 +159,7 @@ impl Document {
     /// that does. The last call shows everything.
     pub fn step_that_shows(&self, message: usize, step: usize) -> usize {
         let last = self.last_step();
-        let steps = &self.session().steps;
+        let steps = &self.session().calls;
         if step >= last || steps[step].context_end > message {
             return step.min(last);
         }
@@ -175,7 +175,7 @@ impl Document {
     /// Returns the heaviest message added at a call, with its tokens.
     pub fn biggest_growth(&self, ledger: &TokenLedger, step: usize) -> Option<(usize, Tokens)> {
         let session = self.session();
-        let new = (step < session.steps.len()).then(|| session.new_messages(step))?;
+        let new = (step < session.calls.len()).then(|| session.new_messages(step))?;
         let in_history = new.filter(|m| session.messages[*m].in_history);
         in_history
             .map(|m| (m, ledger.message(m)))
@@ -191,12 +191,12 @@ impl Document {
 
 impl Marks {
     fn new(session: &Session) -> Self {
-        let steps = || session.steps.iter().enumerate();
+        let steps = || session.calls.iter().enumerate();
         let usage = steps()
             .filter_map(|(idx, step)| Some((idx, step.usage?.input)))
             .collect();
         let starts =
-            steps().filter(|(idx, step)| *idx == 0 || session.steps[idx - 1].turn != step.turn);
+            steps().filter(|(idx, step)| *idx == 0 || session.calls[idx - 1].turn != step.turn);
         Self {
             usage,
             turn_starts: starts.map(|(idx, _)| idx).collect(),
@@ -259,8 +259,8 @@ pub fn media(mime: &str, pixels: Option<(u32, u32)>) -> String {
 }
 
 fn first_step_with(session: &Session, message: usize) -> Option<usize> {
-    let step = session.steps.partition_point(|s| s.context_end <= message);
-    (step < session.steps.len()).then_some(step)
+    let step = session.calls.partition_point(|s| s.context_end <= message);
+    (step < session.calls.len()).then_some(step)
 }
 
 /// Returns, for each message, the messages with the matching calls and results. IDs may repeat: a result matches the

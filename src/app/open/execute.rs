@@ -134,7 +134,7 @@ impl App {
             self.config.errors.clear();
         }
         self.config.by_hand = self.first_marks(&document);
-        let n_steps = document.session().steps.len();
+        let n_steps = document.session().calls.len();
         self.config.restarts.retain(|step| *step < n_steps);
         self.config.errors.retain(|error| error.step < n_steps);
         self.history = History::new(self.config.clone());

@@ -22,7 +22,7 @@ pub(in crate::app) fn progress(ui: &mut Ui, loading: &Loading, commands: &mut Co
     let stage = loading.stage();
     let doing = match stage.phase {
         Phase::Reading => "Reading",
-        Phase::Weighing => "Counting tokens in",
+        Phase::Counting => "Counting tokens in",
     };
     let share = stage
         .share

@@ -57,7 +57,7 @@ impl App {
         let Some(document) = &self.document else {
             return;
         };
-        if step >= document.session().steps.len() {
+        if step >= document.session().calls.len() {
             return;
         }
         self.config.toggle_restart(step);

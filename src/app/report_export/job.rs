@@ -178,7 +178,7 @@ fn default_output(document: &Document, format: ReportFormat) -> String {
 
 fn write(draft: &ReportDraft, document: &Document, runs: &Runs) -> Result<PathBuf, String> {
     let output = PathBuf::from(draft.output.trim());
-    exec::refuse_output(&output)?;
+    exec::check_is_new(&output)?;
     let (reserve, lanes) = lanes(runs);
     let warnings: Vec<String> = document
         .loaded

@@ -8,7 +8,7 @@ use crate::app::theme::{self, palette, space};
 use crate::app::widgets::table::{self, Table};
 use crate::app::widgets::text::{first_sentence, small, weak};
 use crate::app::{widgets, wording};
-use crate::exec::stores::{Listed, PeakBasis, SessionSummary, looked_into};
+use crate::exec::stores::{Listed, PeakBasis, SessionSummary, existing_folders};
 use crate::safe_text;
 use crate::units::{Bytes, Share};
 use egui::{
@@ -139,7 +139,7 @@ fn empty_state(ui: &mut Ui, sessions: &Sessions, commands: &mut Commands) {
         }
         return;
     }
-    let places = looked_into();
+    let places = existing_folders();
     if sessions.problem.is_some() {
         // The reason is shown above.
     } else if sessions.folder.is_some() {

@@ -34,8 +34,7 @@ pub(in crate::app) fn show(ui: &mut Ui, sweep: &Sweep, commands: &mut Commands) 
         row.cells(|ui, column| match column {
             Col::Cost => drop(ui.label(written(sweep.unit, sweep.unit.of(score)))),
             Col::AtRisk => {
-                let risk = score.risk.map_or(0, |risk| risk.references);
-                ui.label(wording::grouped(risk as u64));
+                ui.label(wording::grouped(score.risk.references as u64));
             }
             Col::Peak => {
                 let color = depth(palette(ui), score.peak_share);

@@ -102,7 +102,7 @@ fn dot(ui: &Ui, sweep: &Sweep, idx: usize, point: &Point) -> Option<Dot> {
 }
 
 fn position(unit: Price, score: &Score) -> Option<[f64; 2]> {
-    Some([unit.of(score), score.risk?.references as f64])
+    Some([unit.of(score), score.risk.references as f64])
 }
 
 /// Returns the color of a peak: green well below the usable window, amber near it, red above.
@@ -185,14 +185,12 @@ pub(in crate::app) fn card(ui: &mut Ui, sweep: &Sweep, idx: usize) {
 /// Returns the results of a setting: `$4.10 · 12 at risk · 2 blind edits · peak 71 % of usable · 4 compactions`
 pub(in crate::app) fn figures(unit: Price, score: &Score) -> String {
     let mut said = vec![written(unit, unit.of(score))];
-    if let Some(risk) = score.risk {
-        said.push(format!(
-            "{} at risk",
-            wording::grouped(risk.references as u64)
-        ));
-        if risk.blind_edits > 0 {
-            said.push(wording::count(risk.blind_edits, "blind edit"));
-        }
+    said.push(format!(
+        "{} at risk",
+        wording::grouped(score.risk.references as u64)
+    ));
+    if score.risk.blind_edits > 0 {
+        said.push(wording::count(score.risk.blind_edits, "blind edit"));
     }
     said.push(format!("peak {}", wording::of_usable(score.peak_share)));
     said.push(wording::count(score.compactions, "compaction"));

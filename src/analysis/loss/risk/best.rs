@@ -13,7 +13,7 @@ type Demand = BTreeMap<(u32, u32), usize>;
 
 /// Faults that are left of so many.
 pub(super) fn fewest(names: &Names, case: &Case, outcome: &Outcome, faults: usize) -> usize {
-    let texts = &outcome.seen.texts;
+    let texts = &outcome.received.texts;
     if faults == 0 || !texts.iter().any(|text| text.is_predicted) {
         return faults;
     }
@@ -43,13 +43,13 @@ pub(super) fn fewest(names: &Names, case: &Case, outcome: &Outcome, faults: usiz
 }
 
 fn demand(names: &Names, case: &Case, outcome: &Outcome) -> Demand {
-    let mut visible = Visible::new(case, names, &outcome.seen);
+    let mut visible = Visible::new(case, names, &outcome.received);
     let mut demand = Demand::new();
     let mut written_before: HashMap<u32, u32> = HashMap::new();
     for sample in &outcome.samples {
         visible.advance(sample.step);
         let predicted: Vec<u32> = visible.predicted().collect();
-        let end = case.session.steps[sample.step].context_end as u32;
+        let end = case.session.calls[sample.step].context_end as u32;
         for text in &predicted {
             written_before.entry(*text).or_insert(end);
         }

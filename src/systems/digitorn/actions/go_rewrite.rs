@@ -1,31 +1,31 @@
 //! The rewrite in Go: compaction by a share of the window, a final fitting before the request, and the emergency.
 
 use super::super::emergency::is_context_overflow;
-use super::super::fault::signed;
 use super::super::go_rewrite::compact::{Compaction, Summary, summarize, truncate};
 use super::super::go_rewrite::micro_compact::micro_compact;
 use super::super::go_rewrite::{emergency_keep_recent, estimate_tokens, message_text};
 use super::super::safe_split::split_system;
 use super::{only, terms};
 use crate::chat::{Arguments, ChatMessage, Dialogue, Rule, Shape, Wants};
-use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
+use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::systems::python::signed;
 use serde_json::Value;
 use std::sync::Arc;
 
 /// The most compactions that one request may trigger.
-const MOST_TRIES: usize = 8;
+const MAX_TRIES: usize = 8;
 
 /// The fewest messages that fitting keeps.
-const LEAST_KEPT: i64 = 2;
+const MIN_KEPT: i64 = 2;
 
 /// Bytes per token for fitting a request.
 const BYTES_PER_TOKEN: u64 = 3;
 
 /// Bytes of names and braces around a message or a call.
-const AROUND: usize = 30;
+const FRAME_BYTES: usize = 30;
 
 /// Tokens that a request may always have.
-const LEAST_TOKENS: f64 = 256.0;
+const MIN_TOKENS: f64 = 256.0;
 
 pub(super) const COMPACT: NamedAction = NamedAction {
     name: "digitorn.go_compact",
@@ -94,7 +94,7 @@ impl Compact {
     /// Compacts once. The recap of an earlier compaction is not a message but the previous summary.
     fn compact(
         &self,
-        scene: &Scene<'_>,
+        scene: &RewriteInput<'_>,
         messages: &[ChatMessage],
         keep: i64,
         dialogue: &mut Dialogue<'_>,
@@ -121,7 +121,11 @@ impl Compact {
 }
 
 impl Rewrite for Compact {
-    fn rewrite(&self, scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, Wants> {
         let (system, conversation) = split_system(&scene.messages);
         let keep = scene.number("keep_recent") as i64;
         let done = self.compact(&scene, conversation, keep, dialogue)?;
@@ -136,7 +140,11 @@ struct Fit {
 }
 
 impl Rewrite for Fit {
-    fn rewrite(&self, scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, Wants> {
         let limit = limit_of(&scene);
         let definitions = definitions(scene.tools);
         let all = scene.messages.weigh(WRITTEN, written);
@@ -148,7 +156,7 @@ impl Rewrite for Fit {
             let mut conversation = conversation.to_vec();
             let fixed = definitions + system.map_or(0, written);
             let mut keep = scene.number("keep_recent") as i64;
-            for _ in 0..MOST_TRIES {
+            for _ in 0..MAX_TRIES {
                 if now as f64 <= limit {
                     break;
                 }
@@ -160,7 +168,7 @@ impl Rewrite for Fit {
                 }
                 dropped += done.dropped;
                 conversation = done.messages;
-                keep = (keep / 2).max(LEAST_KEPT);
+                keep = (keep / 2).max(MIN_KEPT);
                 let bytes: u64 = conversation.iter().map(written).sum();
                 now = (fixed + bytes) / BYTES_PER_TOKEN;
             }
@@ -193,9 +201,9 @@ fn definitions(tools: &[Value]) -> u64 {
 }
 
 /// Returns the limit of a request's estimated tokens.
-fn limit_of(scene: &Scene<'_>) -> f64 {
+fn limit_of(scene: &RewriteInput<'_>) -> f64 {
     let limit = scene.number("limit") / scene.number("estimate_ratio").max(1.0);
-    limit.floor().max(LEAST_TOKENS)
+    limit.floor().max(MIN_TOKENS)
 }
 
 /// Returns the approximate bytes of a sent message: its escaped texts and the JSON around them.
@@ -213,16 +221,16 @@ fn written(message: &ChatMessage) -> u64 {
             Arguments::Json(value) => value.to_string().len() as u64,
             Arguments::Missing => 0,
         };
-        Some(arguments + (function.name.len() + AROUND) as u64)
+        Some(arguments + (function.name.len() + FRAME_BYTES) as u64)
     });
-    escaped(&message_text(message)) + (message.role.len() + AROUND) as u64 + calls.sum::<u64>()
+    escaped(&message_text(message)) + (message.role.len() + FRAME_BYTES) as u64 + calls.sum::<u64>()
 }
 
 #[derive(Debug)]
 struct Micro;
 
 impl Rewrite for Micro {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let whole = |name: &str| scene.number(name) as i64;
         let (keep, least) = (whole("keep_results"), whole("min_bytes"));
         let (messages, elided) = micro_compact(scene.messages.into_vec(), keep, least);
@@ -238,7 +246,7 @@ impl Rewrite for Micro {
 struct Emergency;
 
 impl Rewrite for Emergency {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         if !scene.error.is_empty() && !is_context_overflow(scene.error) {
             return Ok(Rewritten {
                 halt: Some(scene.error.to_owned()),

@@ -1,0 +1,64 @@
+//! The stage of the legacy version that truncates results if a conversation overflows.
+
+use super::super::count::forget_counts;
+use super::super::legacy::truncate_to_window;
+use super::settings::Settings;
+use crate::chat::{Dialogue, Shape, Wants};
+use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use std::sync::Arc;
+
+pub(super) const TRUNCATE: NamedAction = NamedAction {
+    name: "holmesgpt.truncate_fairly",
+    verb: "cut",
+    help: "Cuts the largest tool results to equal shares until the conversation fits its window; mistakes tokens for characters.",
+    shape: Shape::OpenAi,
+    numbers: &[
+        "window_override",
+        "output_override",
+        "tool_pct",
+        "tool_tokens",
+    ],
+    make: |table| Ok(Arc::new(Truncate(Settings::read(table, &[])?))),
+};
+
+#[derive(Debug)]
+struct Truncate(Settings);
+
+impl Rewrite for Truncate {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        let llm = self.0.llm(&scene);
+        let mut messages = scene.messages.into_vec();
+        let fair = match truncate_to_window(&llm, &mut messages, scene.tools) {
+            Ok(Some(fair)) => fair,
+            Ok(None) => return Ok(Rewritten::default()),
+            Err(error) => {
+                return Ok(Rewritten {
+                    halt: Some(error.text),
+                    ..Rewritten::default()
+                });
+            }
+        };
+        forget_counts(&mut messages);
+        let terms = [
+            ("window", llm.limits.window),
+            ("reserved", fair.reserved),
+            ("tokens_without_tools", fair.without_tools),
+            ("available", fair.available),
+        ];
+        let log = fair.truncations.iter().map(|cut| {
+            format!(
+                "{} ({}): {} tokens cut to {} characters",
+                cut.tool_name, cut.tool_call_id, cut.original_tokens, cut.end_index
+            )
+        });
+        Ok(Rewritten {
+            log: log.collect(),
+            messages: (!fair.truncations.is_empty()).then_some(messages),
+            fired: true,
+            terms: terms
+                .map(|(name, value)| (name.to_owned(), value as f64))
+                .to_vec(),
+            ..Rewritten::default()
+        })
+    }
+}
