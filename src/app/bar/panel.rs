@@ -18,7 +18,12 @@ use egui::{Frame as UiFrame, Margin, Panel, Popup, RichText, Ui, UiBuilder, vec2
 const NARROW: f32 = 1100.0;
 
 /// Shows the bar.
-pub fn show(ui: &mut Ui, input: &BarInput<'_>, runs: Option<&Runs>, commands: &mut Commands) {
+pub(in crate::app) fn show(
+    ui: &mut Ui,
+    input: &BarInput<'_>,
+    runs: Option<&Runs>,
+    commands: &mut Commands,
+) {
     let margin = Margin::symmetric(16, 6);
     let panel =
         Panel::top("bar").frame(UiFrame::new().fill(palette(ui).panel).inner_margin(margin));

@@ -24,7 +24,12 @@ const STAGE: f32 = 168.0;
 const FRAME: f32 = 170.0;
 
 /// Shows the dialog.
-pub fn show(ui: &mut Ui, session: &OpenSession<'_>, export: &Export, commands: &mut Commands) {
+pub(in crate::app) fn show(
+    ui: &mut Ui,
+    session: &OpenSession<'_>,
+    export: &Export,
+    commands: &mut Commands,
+) {
     let input = &ExportInput::new(session);
     let is_new = is_new(ui);
     let modal = frame(ui).show(ui.ctx(), |ui| {

@@ -38,7 +38,7 @@ pub(in crate::app) struct FollowedFile {
 
 /// State of a file that changed after it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FollowedState<'a> {
+pub(in crate::app) enum FollowedState<'a> {
     /// Read again and still watched.
     Followed,
     /// Unreadable for this reason; the previous version is shown.

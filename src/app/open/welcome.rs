@@ -30,7 +30,12 @@ pub(in crate::app) struct WelcomeInput<'a> {
 const WIDTH: f32 = 560.0;
 
 /// Shows the start screen. `is_replaying` is set while the first results of an open session are computed.
-pub fn show(ui: &mut Ui, input: &WelcomeInput<'_>, is_replaying: bool, commands: &mut Commands) {
+pub(in crate::app) fn show(
+    ui: &mut Ui,
+    input: &WelcomeInput<'_>,
+    is_replaying: bool,
+    commands: &mut Commands,
+) {
     CentralPanel::no_frame()
         .frame(UiFrame::new().fill(palette(ui).background))
         .show(ui, |ui| {

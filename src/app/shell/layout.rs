@@ -10,7 +10,7 @@ use crate::app::{lanes, policy_panel, timeline, verdict};
 use egui::{CentralPanel, Frame as UiFrame, Margin, Panel, Rangef, Ui};
 
 /// Shows all panels of an open session.
-pub fn show_all(
+pub(in crate::app) fn show_all(
     ui: &mut Ui,
     session: &OpenSession<'_>,
     opening: &Opening<'_>,

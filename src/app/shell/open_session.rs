@@ -42,7 +42,7 @@ pub(in crate::app) struct OpenSession<'a> {
 /// Requests to the panels for one frame.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent requests")]
-pub struct FrameRequests {
+pub(in crate::app) struct FrameRequests {
     /// Focus the message filter.
     pub focuses_filter: bool,
     /// Scroll the list of events to the selected call.
