@@ -110,45 +110,30 @@ fn a_sweep_varies_the_given_settings_and_takes_folders() {
 }
 
 #[test]
-fn a_sweep_of_tokens_only_agrees_with_the_full_one() {
+fn the_csv_of_a_sweep_agrees_with_its_json() {
     let here = kept();
-    let args = [
-        "sweep",
-        "kept/compacted.jsonl",
-        "--policy",
-        "summarize",
-        "--points",
-        "40",
-        "--csv",
-    ];
-    let rows = |text: String| -> Vec<Vec<String>> {
-        text.lines()
-            .map(|line| line.split(',').map(str::to_owned).collect())
-            .collect()
+    let sweep = |output: &str| {
+        let args = ["sweep", "kept/compacted.jsonl", "--points", "40", output];
+        ends(here.path(), 0, &args)
     };
-    let whole = rows(ends(here.path(), 0, &args));
-    let tokens: Vec<&str> = args.iter().copied().chain(["--tokens-only"]).collect();
-    let tokens = rows(ends(here.path(), 0, &tokens));
-    assert_eq!(whole.len(), 41);
-    let at = |name: &str| whole[0].iter().position(|column| column == name).unwrap();
+    let csv = sweep("--csv");
+    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    let result = parsed(&sweep("--json"));
+    let points = result["sessions"][0]["points"].as_array().unwrap();
+    assert_eq!(rows.len(), points.len() + 1);
     for column in [
-        "set",
+        "usd",
         "tokens_sent",
         "tokens_total",
+        "at_risk",
         "peak_tokens",
         "compactions",
-        "overflows",
-        "rejected",
-    ]
-    .map(at)
-    {
-        for (a, b) in whole.iter().zip(&tokens) {
-            assert_eq!(a[column], b[column], "{}", whole[0][column]);
+    ] {
+        let at = rows[0].iter().position(|name| *name == column).unwrap();
+        for (row, point) in rows[1..].iter().zip(points) {
+            let value = &point["figures"][column];
+            let value = value.as_f64().map_or_else(String::new, |n| n.to_string());
+            assert_eq!(row[at], value, "{column}");
         }
     }
-    assert!(
-        tokens[1..]
-            .iter()
-            .all(|row| row[at("usd")].is_empty() && row[at("at_risk")].is_empty())
-    );
 }

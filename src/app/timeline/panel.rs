@@ -1,7 +1,7 @@
 //! The timeline panel: supplies the plot's data and converts its interactions to commands.
 
 use super::input::TimelinePanelInput;
-use super::plot::{Axis, Ghost, LaneLine, TimelineInput, TimelineResponse, timeline};
+use super::plot::{Axis, LaneLine, ReferenceCurve, TimelineInput, TimelineResponse, timeline};
 use super::state::{Area, TimelineView};
 use crate::app::command::Commands;
 use crate::app::policy_panel::command::SettingsCommand;
@@ -58,7 +58,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
             recorded_compactions: &flags(&runs.recorded.outcome.events, input.document.last_step()),
             restarts: &input.config.restarts,
             errors: &input.config.errors,
-            ghosts: &ghosts(ui, input),
+            reference_curves: &reference_curves(ui, input),
             heat: input.carried.map_or(&[], |carried| &carried.heat),
             selected: Some(selection.step),
             corner: SWITCHES,
@@ -106,15 +106,15 @@ fn flags(events: &[Event], last: usize) -> Vec<(usize, String)> {
 }
 
 /// Returns the curves of the setting under the pointer and, if shown, of the hindsight optimum.
-fn ghosts<'a>(ui: &Ui, input: &TimelinePanelInput<'a>) -> Vec<Ghost<'a>> {
+fn reference_curves<'a>(ui: &Ui, input: &TimelinePanelInput<'a>) -> Vec<ReferenceCurve<'a>> {
     let hindsight = input.reach.filter(|_| input.shows_hindsight);
-    let hindsight = hindsight.map(|reach| Ghost {
+    let hindsight = hindsight.map(|reach| ReferenceCurve {
         name: "hindsight",
         color: palette(ui).ok,
         samples: &reach.hindsight.samples,
     });
     let tried = input.ghost.filter(|_| input.shows_tried_setting);
-    let tried = tried.map(|samples| Ghost {
+    let tried = tried.map(|samples| ReferenceCurve {
         name: "this setting",
         color: palette(ui).text,
         samples,
@@ -151,7 +151,7 @@ fn send_commands(
     ruler: &LaneRun,
     commands: &mut Commands,
 ) {
-    if let Some(step) = response.clicked_step {
+    if let Some(step) = response.clicked_call {
         commands.push(SelectCommand::Call(step));
     }
     if let Some(step) = response.restart {

@@ -1,7 +1,7 @@
 //! The list of Pareto-optimal settings: no other setting is better in both cost and references at risk.
 
 use super::command::TuneCommand;
-use super::plot::{card, depth, written};
+use super::plot::{card, format_cost, peak_color};
 use super::point_settings::settings;
 use super::sweep::Sweep;
 use crate::analysis::tune::Point;
@@ -32,12 +32,12 @@ pub(in crate::app) fn show(ui: &mut Ui, sweep: &Sweep, commands: &mut Commands) 
         let Some(score) = &point.score else { return };
         row.select(is_recommended(sweep, idx));
         row.cells(|ui, column| match column {
-            Col::Cost => drop(ui.label(written(sweep.unit, sweep.unit.of(score)))),
+            Col::Cost => drop(ui.label(format_cost(sweep.unit, sweep.unit.of(score)))),
             Col::AtRisk => {
                 ui.label(wording::grouped(score.risk.references as u64));
             }
             Col::Peak => {
-                let color = depth(palette(ui), score.peak_share);
+                let color = peak_color(palette(ui), score.peak_share);
                 ui.label(RichText::new(wording::percent(score.peak_share)).color(color));
             }
             Col::Settings => {

@@ -2,10 +2,10 @@
 
 use super::hindsight::hindsight;
 use super::input::TuneInput;
-use super::plot::depth;
+use super::plot::peak_color;
 use super::state::{POINTS, TuneView};
 use crate::app::command::Commands;
-use crate::app::plots::scatter::paint_shape;
+use crate::app::plots::scatter::marker;
 use crate::app::theme::{palette, space};
 use crate::app::view::ViewCommand;
 use crate::app::widgets::text::{small, weak};
@@ -78,7 +78,7 @@ fn preference(ui: &mut Ui, view: &mut TuneView) {
                 pos2(left + rect.width() / STEPS as f32 + 0.5, rect.bottom()),
             );
             ui.painter()
-                .rect_filled(part, 0.0, depth(palette(ui), share));
+                .rect_filled(part, 0.0, peak_color(palette(ui), share));
         }
         ui.label(small(ui, "100 % of usable"));
     });
@@ -95,7 +95,8 @@ fn lanes(ui: &mut Ui, input: &TuneInput<'_>, view: &mut TuneView) {
             let (rect, _) = ui.allocate_exact_size(vec2(11.0, 18.0), Sense::hover());
             let color = palette(ui).lane(lane);
             let edge = Stroke::new(1.0, color);
-            paint_shape(ui.painter(), rect.center(), 4.0, (lane, color, edge));
+            ui.painter()
+                .add(marker(rect.center(), 4.0, (lane, color, edge)));
             if ui
                 .checkbox(&mut is_tried, &input.runs.labels[lane])
                 .changed()

@@ -6,7 +6,7 @@ use super::point_settings::settings;
 use super::sweep::Sweep;
 use crate::analysis::tune::{Point, Price, Score};
 use crate::app::command::Commands;
-use crate::app::plots::scatter::{Dot, Landmark, ScatterInput, scatter};
+use crate::app::plots::scatter::{Dot, NamedPoint, ScatterInput, scatter};
 use crate::app::theme::{self, Palette, palette};
 use crate::app::widgets::Tone;
 use crate::app::wording;
@@ -14,7 +14,7 @@ use crate::units::{Share, Tokens, Usd};
 use egui::{Color32, Frame, Margin, RichText, Ui};
 
 /// Peak fill thresholds of the color scale, as shares of the usable window.
-const DEPTHS: [f64; 3] = [0.6, 0.85, 1.0];
+const PEAKS: [f64; 3] = [0.6, 0.85, 1.0];
 
 /// Shows the plot. Returns the setting under the pointer.
 pub(in crate::app) fn show(
@@ -23,62 +23,44 @@ pub(in crate::app) fn show(
     sweep: &Sweep,
     commands: &mut Commands,
 ) -> Option<usize> {
-    let unit = sweep.unit;
     // Only replayed settings have a position.
-    let placed: Vec<(usize, Dot)> = sweep
+    let (points, dots): (Vec<usize>, Vec<Dot>) = sweep
         .points
         .iter()
         .enumerate()
         .filter_map(|(idx, point)| Some((idx, dot(ui, sweep, idx, point)?)))
-        .collect();
-    let dots: Vec<Dot> = placed.iter().map(|(_, dot)| *dot).collect();
-    let place_of = |point: usize| placed.binary_search_by_key(&point, |(idx, _)| *idx).ok();
-    let line: Vec<usize> = sweep
-        .trade_off
-        .iter()
-        .filter_map(|idx| place_of(*idx))
-        .collect();
+        .unzip();
+    let dot_of = |point: usize| points.binary_search(&point).ok();
+    let front = sweep.trade_off.iter().filter_map(|idx| dot_of(*idx));
     let recommended = sweep.recommended.as_ref().and_then(|r| r.as_ref().ok());
-    let ringed = input.view.hovered.or(recommended.map(|found| found.point));
-    let floor = input
-        .losses
-        .map(|losses| losses.recorded.found.at_risk.faults.len());
-    let landmarks = landmarks(ui, input, sweep);
-    let money = |value: f64| written(unit, value);
-    let shown = Frame::new()
-        .inner_margin(Margin {
-            left: 12,
-            right: 4,
-            top: 0,
-            bottom: 4,
-        })
-        .show(ui, |ui| {
-            scatter(
-                ui,
-                &ScatterInput {
-                    dots: &dots,
-                    line: &line,
-                    landmarks: &landmarks,
-                    level: floor.map(|n| (n as f64, "noise floor")),
-                    ringed: ringed.and_then(place_of),
-                    axes: [
-                        if unit == Price::Usd {
-                            "cost"
-                        } else {
-                            "tokens sent"
-                        },
-                        "references at risk",
-                    ],
-                    write_x: &money,
-                },
-            )
-        })
-        .inner;
-    let point = |place: usize| placed[place].0;
-    if let Some(clicked) = shown.clicked.map(point) {
-        commands.push(TuneCommand::Apply(clicked));
+    let ringed = input.view.hovered;
+    let ringed = ringed.or(recommended.map(|found| found.point));
+    let losses = input.losses;
+    let floor = losses.map(|losses| losses.recorded.found.at_risk.faults.len());
+    let plot = ScatterInput {
+        dots: &dots,
+        front: &front.collect::<Vec<_>>(),
+        named: &named_points(ui, input, sweep),
+        level: floor.map(|n| (n as f64, "noise floor")),
+        ringed: ringed.and_then(dot_of),
+        axes: match sweep.unit {
+            Price::Usd => ["cost", "references at risk"],
+            Price::Sent => ["tokens sent", "references at risk"],
+        },
+        format_x: &|value| format_cost(sweep.unit, value),
+    };
+    let margin = Margin {
+        left: 12,
+        right: 12,
+        top: 4,
+        bottom: 4,
+    };
+    let shown = Frame::new().inner_margin(margin);
+    let shown = shown.show(ui, |ui| scatter(ui, &plot)).inner;
+    if let Some(clicked) = shown.clicked {
+        commands.push(TuneCommand::Apply(points[clicked]));
     }
-    let hovered = shown.hovered.map(point);
+    let hovered = shown.hovered.map(|dot| points[dot]);
     if let Some(hovered) = hovered {
         shown
             .response
@@ -93,7 +75,7 @@ fn dot(ui: &Ui, sweep: &Sweep, idx: usize, point: &Point) -> Option<Dot> {
     Some(Dot {
         at: position(sweep.unit, score)?,
         // Lighter than the text color, so that the edge in the lane's color is visible.
-        fill: depth(palette(ui), score.peak_share).lerp_to_gamma(Color32::WHITE, 0.3),
+        fill: peak_color(palette(ui), score.peak_share).lerp_to_gamma(Color32::WHITE, 0.3),
         edge: palette(ui).lane(lane),
         shape: lane,
         is_out: point.rejected.is_some(),
@@ -106,8 +88,8 @@ fn position(unit: Price, score: &Score) -> Option<[f64; 2]> {
 }
 
 /// Returns the color of a peak: green well below the usable window, amber near it, red above.
-pub(super) fn depth(palette: &Palette, peak: Share) -> Color32 {
-    let [fine, near, beyond] = DEPTHS;
+pub(super) fn peak_color(palette: &Palette, peak: Share) -> Color32 {
+    let [fine, near, beyond] = PEAKS;
     if peak.0 <= near {
         let share = ((peak.0 - fine) / (near - fine)).clamp(0.0, 1.0);
         palette.ok.lerp_to_gamma(palette.warn, share as f32)
@@ -117,8 +99,8 @@ pub(super) fn depth(palette: &Palette, peak: Share) -> Color32 {
     }
 }
 
-/// Returns the landmarks: the recorded result, the hindsight optimum and the current settings.
-fn landmarks(ui: &Ui, input: &TuneInput<'_>, sweep: &Sweep) -> Vec<Landmark> {
+/// Returns the named points: the recorded result, the hindsight optimum and the current settings.
+fn named_points(ui: &Ui, input: &TuneInput<'_>, sweep: &Sweep) -> Vec<NamedPoint> {
     let mut found = Vec::new();
     if let (Some(losses), Some(reach)) = (input.losses, input.reach) {
         let sent = (reach.hindsight.tokens_sent()).as_f64();
@@ -126,7 +108,7 @@ fn landmarks(ui: &Ui, input: &TuneInput<'_>, sweep: &Sweep) -> Vec<Landmark> {
             Price::Usd => losses.hindsight.map(|usd| usd.0),
             Price::Sent => Some(sent),
         };
-        found.extend(cost.map(|cost| Landmark {
+        found.extend(cost.map(|cost| NamedPoint {
             at: [cost, 0.0],
             name: "hindsight".to_owned(),
             color: palette(ui).text,
@@ -139,7 +121,7 @@ fn landmarks(ui: &Ui, input: &TuneInput<'_>, sweep: &Sweep) -> Vec<Landmark> {
         let is_present = |point: &&Point| point.subject == subject && point.knobs == run.knobs;
         let present = sweep.points.iter().find(is_present);
         let at = present.and_then(|point| position(sweep.unit, point.score.as_ref()?));
-        found.extend(at.map(|at| Landmark {
+        found.extend(at.map(|at| NamedPoint {
             at,
             name: format!("{} current", input.runs.labels[*lane]),
             color: palette(ui).lane(*lane),
@@ -149,7 +131,7 @@ fn landmarks(ui: &Ui, input: &TuneInput<'_>, sweep: &Sweep) -> Vec<Landmark> {
 }
 
 /// Formats a cost.
-pub(in crate::app) fn written(unit: Price, value: f64) -> String {
+pub(in crate::app) fn format_cost(unit: Price, value: f64) -> String {
     match unit {
         Price::Usd => wording::usd(Usd(value)),
         Price::Sent => wording::short(Tokens(value.max(0.0) as u64)),
@@ -168,7 +150,7 @@ pub(in crate::app) fn card(ui: &mut Ui, sweep: &Sweep, idx: usize) {
     if let Some(score) = &point.score {
         ui.label(figures(sweep.unit, score));
     }
-    let (said, tone) = match (point.rejected, point.is_now) {
+    let (text, tone) = match (point.rejected, point.is_now) {
         (Some(why), _) => (format!("Excluded: {why}."), Tone::Bad),
         (None, true) => (
             "Settings at the time of the sweep. Click to restore them.".to_owned(),
@@ -179,23 +161,23 @@ pub(in crate::app) fn card(ui: &mut Ui, sweep: &Sweep, idx: usize) {
             Tone::Weak,
         ),
     };
-    ui.label(RichText::new(said).color(tone.color(palette(ui))));
+    ui.label(RichText::new(text).color(tone.color(palette(ui))));
 }
 
 /// Returns the results of a setting: `$4.10 · 12 at risk · 2 blind edits · peak 71 % of usable · 4 compactions`
 pub(in crate::app) fn figures(unit: Price, score: &Score) -> String {
-    let mut said = vec![written(unit, unit.of(score))];
-    said.push(format!(
+    let mut parts = vec![format_cost(unit, unit.of(score))];
+    parts.push(format!(
         "{} at risk",
         wording::grouped(score.risk.references as u64)
     ));
     if score.risk.blind_edits > 0 {
-        said.push(wording::count(score.risk.blind_edits, "blind edit"));
+        parts.push(wording::count(score.risk.blind_edits, "blind edit"));
     }
-    said.push(format!("peak {}", wording::of_usable(score.peak_share)));
-    said.push(wording::count(score.compactions, "compaction"));
+    parts.push(format!("peak {}", wording::of_usable(score.peak_share)));
+    parts.push(wording::count(score.compactions, "compaction"));
     if score.overflows > 0 {
-        said.push(wording::count(score.overflows, "overflow"));
+        parts.push(wording::count(score.overflows, "overflow"));
     }
-    said.join(" · ")
+    parts.join(" · ")
 }

@@ -1,7 +1,8 @@
 //! Named points among unnamed ones. Each name is placed next to its point without covering another name.
 
 use crate::app::theme::{self, palette};
-use egui::{Color32, Galley, Painter, Pos2, Rect, Stroke, Ui, Vec2, vec2};
+use egui::epaint::CircleShape;
+use egui::{Color32, Galley, Pos2, Rect, Shape, Stroke, Ui, Vec2, vec2};
 use std::sync::Arc;
 
 /// Radius of a named point.
@@ -32,41 +33,45 @@ pub(super) struct Obstacles<'a> {
     pub(super) texts: &'a [Rect],
 }
 
-/// Paints the points, and the names that fit within the bounds. A name that does not fit is omitted; hovering the point
+/// Draws the points, and the names that fit within the bounds. A name that does not fit is omitted; hovering the point
 /// shows it.
-pub(super) fn paint<'a>(
+pub(super) fn draw<'a>(
     ui: &Ui,
-    painter: &Painter,
     bounds: Rect,
     obstacles: &Obstacles<'_>,
     named: impl Iterator<Item = (Pos2, &'a str, Color32)>,
+    shapes: &mut Vec<Shape>,
 ) {
     let font = theme::small_strong().resolve(ui.style());
+    let layout = |name: &str, color| {
+        ui.painter()
+            .layout_no_wrap(name.to_owned(), font.clone(), color)
+    };
     let named: Vec<(Pos2, Arc<Galley>, Color32)> = named
-        .map(|(at, name, color)| {
-            let galley = painter.layout_no_wrap(name.to_owned(), font.clone(), color);
-            (at, galley, color)
-        })
+        .map(|(at, name, color)| (at, layout(name, color), color))
         .collect();
     let points: Vec<Pos2> = named.iter().map(|(at, ..)| *at).collect();
     let sizes: Vec<Vec2> = named.iter().map(|(_, galley, _)| galley.size()).collect();
     let places = places(&points, &sizes, bounds, obstacles);
     for ((at, _, color), place) in named.iter().zip(&places) {
-        if let Some(place) = place {
-            let end = place.clamp(*at);
-            if end.distance(*at) > 1.5 * GAP {
-                let ends = [*at, end];
-                painter.line_segment(ends, Stroke::new(1.0, color.gamma_multiply(0.6)));
-            }
+        if let Some(end) = place.map(|place| place.clamp(*at))
+            && end.distance(*at) > 1.5 * GAP
+        {
+            let stroke = Stroke::new(1.0, color.gamma_multiply(0.6));
+            shapes.push(Shape::line_segment([*at, end], stroke));
         }
-        let edge = Stroke::new(1.5, *color);
-        painter.circle(*at, RADIUS, palette(ui).background, edge);
+        shapes.push(Shape::Circle(CircleShape {
+            center: *at,
+            radius: RADIUS,
+            fill: palette(ui).background,
+            stroke: Stroke::new(1.5, *color),
+        }));
     }
     for ((_, galley, color), place) in named.into_iter().zip(places) {
         let Some(place) = place else { continue };
         let fill = palette(ui).panel.gamma_multiply(0.8);
-        painter.rect_filled(place.expand(1.0), 2.0, fill);
-        painter.galley(place.min, galley, color);
+        shapes.push(Shape::rect_filled(place.expand(1.0), 2.0, fill));
+        shapes.push(Shape::galley(place.min, galley, color));
     }
 }
 
@@ -118,7 +123,7 @@ mod tests {
     };
 
     #[test]
-    fn names_of_points_that_lie_together_cover_neither_each_other_nor_a_point() {
+    fn names_of_close_points_cover_neither_each_other_nor_a_point() {
         let points = [pos2(100.0, 50.0), pos2(106.0, 50.0), pos2(110.0, 52.0)];
         let placed = places(&points, &[vec2(60.0, 12.0); 3], BOUNDS, &NOTHING);
         let rects: Vec<Rect> = placed.into_iter().flatten().collect();
@@ -131,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_to_the_left_where_the_right_has_no_room_and_nowhere_without_any() {
+    fn a_name_is_left_of_its_point_if_it_does_not_fit_right_of_it_and_omitted_if_it_fits_nowhere() {
         let placed = places(&[pos2(280.0, 50.0)], &[vec2(60.0, 12.0)], BOUNDS, &NOTHING);
         assert!(placed[0].is_some_and(|rect| rect.right() < 280.0));
         assert_eq!(
@@ -141,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_covers_no_other_point_and_no_other_text_while_there_is_room_farther_away() {
+    fn a_name_is_placed_farther_away_rather_than_over_points_or_texts() {
         let crowd: Vec<Pos2> = (0..40)
             .map(|nth| {
                 pos2(
@@ -161,7 +166,7 @@ mod tests {
             BOUNDS,
             &obstacles,
         );
-        let place = placed[0].expect("there is room");
+        let place = placed[0].expect("the name fits");
         assert!(!crowd.iter().any(|at| place.contains(*at)), "{place:?}");
         assert!(!place.intersects(text), "{place:?}");
     }

@@ -35,22 +35,22 @@ pub struct TimelineInput<'a> {
     /// Assumed provider errors, by call.
     pub errors: &'a [ProviderError],
     /// Reference curves: a setting under the pointer, the hindsight optimum.
-    pub ghosts: &'a [Ghost<'a>],
+    pub reference_curves: &'a [ReferenceCurve<'a>],
     /// Cumulative tokens by call; empty until known.
     pub heat: &'a [Heat],
     /// The selected call.
     pub selected: Option<usize>,
-    /// Width at the right end of the legend row that is reserved for the caller's controls.
+    /// Width of the right end of the legend row that is reserved for the caller's controls.
     pub corner: f32,
     /// Lines of the hover card below its first one; a long line ends in an ellipsis.
     pub hover_text: &'a dyn Fn(usize) -> Vec<String>,
-    /// Keys work although the timeline has no focus, since no other control uses them.
+    /// Keys work without focus, since no other control uses them.
     pub takes_keys: bool,
 }
 
 /// A reference curve: thin and dotted, with its name at the end.
 #[derive(Clone, Copy, Debug)]
-pub struct Ghost<'a> {
+pub struct ReferenceCurve<'a> {
     /// Name.
     pub name: &'a str,
     /// Color.
@@ -101,13 +101,13 @@ pub enum Axis {
     Turns,
 }
 
-/// User input in this frame.
+/// Result of the user input in this frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TimelineResponse {
     /// The call under the pointer.
     pub hovered: Option<usize>,
     /// The call selected by pointer or key.
-    pub clicked_step: Option<usize>,
+    pub clicked_call: Option<usize>,
     /// New trigger.
     pub trigger: Option<Share>,
     /// New output reserve, from a drag of the usable window.
@@ -122,7 +122,7 @@ pub struct TimelineResponse {
 
 impl TimelineInput<'_> {
     /// Returns the number of calls.
-    pub fn steps(&self) -> usize {
+    pub fn calls(&self) -> usize {
         let lanes = self
             .lanes
             .iter()
@@ -132,14 +132,14 @@ impl TimelineInput<'_> {
         self.area
             .len()
             .max(lanes)
-            .max(self.recorded_usage.last().map_or(0, |(step, _)| step + 1))
+            .max(self.recorded_usage.last().map_or(0, |(call, _)| call + 1))
     }
 
     /// Returns window and output reserve at a call.
-    pub fn budget(&self, step: usize) -> Budget {
+    pub fn budget(&self, call: usize) -> Budget {
         let window = self
             .windows
-            .get(step)
+            .get(call)
             .or(self.windows.last())
             .copied()
             .unwrap_or_default();
@@ -150,21 +150,21 @@ impl TimelineInput<'_> {
     }
 
     /// Returns the tokens of the trigger at a call.
-    pub fn trigger_tokens(&self, step: usize) -> Option<f64> {
+    pub fn trigger_tokens(&self, call: usize) -> Option<f64> {
         self.trigger
-            .map(|share| share.0 * self.budget(step).usable().as_f64())
+            .map(|share| share.0 * self.budget(call).usable().as_f64())
     }
 
     /// Returns the tokens of the hover card: of the stacked lane, else of the focused one.
-    pub fn tokens_at(&self, step: usize) -> Option<Tokens> {
+    pub fn tokens_at(&self, call: usize) -> Option<Tokens> {
         let focused = self
             .lanes
             .iter()
             .find(|lane| lane.focused)
             .map_or(&[][..], |lane| lane.samples);
         self.area
-            .get(step)
-            .or(focused.get(step))
+            .get(call)
+            .or(focused.get(call))
             .map(|sample| sample.tokens)
     }
 
@@ -181,7 +181,7 @@ impl TimelineInput<'_> {
             .map(|sample| sample.tokens.max(stacked(sample)));
         let reported = self.recorded_usage.iter().map(|(_, tokens)| *tokens);
         let heaviest = lanes.chain(area).chain(reported).max().unwrap_or_default();
-        // An own count far above all others may leave the plot, so that the actual values remain readable.
+        // A policy's own count far above all others may leave the plot, so that the actual values remain readable.
         let most = heaviest.max(self.windows.iter().copied().max().unwrap_or_default());
         let counted = self.counting().map(|lane| lane.samples).unwrap_or_default();
         let counted = counted.iter().map(|sample| sample.metered).max();

@@ -1,43 +1,84 @@
-//! Reduces samples to pixel columns. Independent of the UI.
+//! Reduces samples to pixel columns, independent of the UI.
 //!
 //! A pixel column may cover hundreds of calls. Each column keeps its minimum and maximum, so that the peak of a single
 //! call remains visible.
 
-use super::layout::{Grid, Steps};
+use super::axis::CallAxis;
+use super::input::TimelineInput;
 use crate::app::messages::cumulative::Heat;
 use crate::engine::Sample;
 use crate::session::Kind;
 use crate::units::Tokens;
+use std::ops::Range;
 
 /// Calls below this share of the largest cumulative tokens are not marked.
-const COLD: f64 = 0.002;
+const LEAST_SHARE: f64 = 0.002;
 
 /// A curve reduced to pixel resolution: position and tokens.
 pub(super) type Curve = Vec<[f64; 2]>;
 
+/// The visible range of the horizontal axis, divided into pixel columns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Columns {
+    pub(super) from: f64,
+    pub(super) to: f64,
+    pub(super) count: usize,
+    /// Smallest visible difference in tokens.
+    pub(super) tolerance: f64,
+}
+
+impl Columns {
+    /// Returns the columns of the whole axis.
+    pub(super) fn whole(axis: CallAxis<'_>, count: usize) -> Self {
+        Self {
+            from: 0.0,
+            to: axis.end(),
+            count,
+            tolerance: 0.0,
+        }
+    }
+
+    /// Returns the column of a position.
+    pub(super) fn column(&self, x: f64) -> i64 {
+        ((x - self.from) / (self.to - self.from) * self.count as f64).floor() as i64
+    }
+
+    /// Returns the start of a column.
+    fn start(&self, column: i64) -> f64 {
+        self.from + (self.to - self.from) * column as f64 / self.count as f64
+    }
+
+    /// Returns the calls in view and some beyond each end.
+    fn calls(&self, axis: CallAxis<'_>, count: usize) -> Range<usize> {
+        let first = axis.nearest(self.from).saturating_sub(2).min(count);
+        let last = (axis.nearest(self.to) + 3).min(count);
+        first..last.max(first)
+    }
+}
+
 /// Reduces a lane: each column keeps its minimum and maximum sample, in order. A context only shrinks by a removal
 /// before a call, so a drop is vertical at that call.
-pub(super) fn curve(samples: &[Sample], steps: Steps<'_>, grid: &Grid) -> Curve {
-    curve_of(samples, |sample| sample.tokens, steps, grid)
+pub(super) fn curve(samples: &[Sample], axis: CallAxis<'_>, columns: &Columns) -> Curve {
+    curve_of(samples, |sample| sample.tokens, axis, columns)
 }
 
 /// Reduces any quantity of the samples.
 pub(super) fn curve_of(
     samples: &[Sample],
     of: impl Fn(&Sample) -> Tokens,
-    steps: Steps<'_>,
-    grid: &Grid,
+    axis: CallAxis<'_>,
+    columns: &Columns,
 ) -> Curve {
     let mut out = Curve::new();
     let mut column = Column {
-        tolerance: grid.tolerance,
+        tolerance: columns.tolerance,
         ..Column::default()
     };
     let mut before = 0.0;
-    for (step, sample) in in_view(samples, steps, grid) {
-        let point = [steps.x(step), of(sample).as_f64()];
-        let at = grid.column(point[0]);
-        if point[1] + grid.tolerance < before {
+    for (call, sample) in in_view(samples, axis, columns) {
+        let point = [axis.x(call), of(sample).as_f64()];
+        let at = columns.column(point[0]);
+        if point[1] + columns.tolerance < before {
             column.put(at, [point[0], before], &mut out);
         }
         column.put(at, point, &mut out);
@@ -46,58 +87,67 @@ pub(super) fn curve_of(
     column.end(&mut out);
     // A single call is a level line, not a dot.
     if let (1, [only]) = (samples.len(), out.as_slice()) {
-        out.push([steps.end(), only[1]]);
+        out.push([axis.end(), only[1]]);
     }
     out
 }
 
 /// Reduces measurements to the maximum of each group of `apart` columns.
-pub(super) fn dots(usage: &[(usize, Tokens)], steps: Steps<'_>, grid: &Grid, apart: i64) -> Curve {
+pub(super) fn dots(
+    usage: &[(usize, Tokens)],
+    axis: CallAxis<'_>,
+    columns: &Columns,
+    apart: i64,
+) -> Curve {
     let mut out = Curve::new();
-    let mut at = i64::MIN;
-    for (step, tokens) in usage {
-        let point = [steps.x(*step), tokens.as_f64()];
-        if !(grid.from..=grid.to).contains(&point[0]) {
+    let mut last_group = i64::MIN;
+    for (call, tokens) in usage {
+        let point = [axis.x(*call), tokens.as_f64()];
+        if !(columns.from..=columns.to).contains(&point[0]) {
             continue;
         }
-        let cell = grid.column(point[0]) / apart.max(1);
+        let group = columns.column(point[0]) / apart.max(1);
         match out.last_mut() {
-            Some(kept) if cell == at => *kept = if point[1] > kept[1] { point } else { *kept },
+            Some(kept) if group == last_group => {
+                if point[1] > kept[1] {
+                    *kept = point;
+                }
+            }
             _ => out.push(point),
         }
-        at = cell;
+        last_group = group;
     }
     out
 }
 
 /// Returns the call with the most cumulative tokens of each column, except low ones.
-pub(super) fn hottest(heat: &[Heat], steps: Steps<'_>, grid: &Grid) -> Vec<usize> {
+pub(super) fn hottest(heat: &[Heat], axis: CallAxis<'_>, columns: &Columns) -> Vec<usize> {
     let mut out: Vec<usize> = Vec::new();
-    let mut column = i64::MIN;
-    for step in grid.range(steps, heat.len()) {
-        if heat[step].share.0 < COLD {
+    let mut last_column = i64::MIN;
+    for call in columns.calls(axis, heat.len()) {
+        if heat[call].share.0 < LEAST_SHARE {
             continue;
         }
-        let at = grid.column(steps.x(step));
+        let at = columns.column(axis.x(call));
         match out.last_mut() {
-            Some(hottest) if at == column => {
-                if heat[step].share > heat[*hottest].share {
-                    *hottest = step;
+            Some(hottest) if at == last_column => {
+                if heat[call].share > heat[*hottest].share {
+                    *hottest = call;
                 }
             }
-            _ => out.push(step),
+            _ => out.push(call),
         }
-        column = at;
+        last_column = at;
     }
     out
 }
 
 fn in_view<'s>(
     samples: &'s [Sample],
-    steps: Steps<'_>,
-    grid: &Grid,
+    axis: CallAxis<'_>,
+    columns: &Columns,
 ) -> impl Iterator<Item = (usize, &'s Sample)> {
-    let range = grid.range(steps, samples.len());
+    let range = columns.calls(axis, samples.len());
     let first = range.start;
     samples[range]
         .iter()
@@ -110,7 +160,7 @@ fn in_view<'s>(
 struct Column {
     at: i64,
     tolerance: f64,
-    seen: Option<[[f64; 2]; 2]>,
+    extremes: Option<[[f64; 2]; 2]>,
     is_falling: bool,
 }
 
@@ -120,8 +170,8 @@ impl Column {
             self.end(out);
             self.at = column;
         }
-        match &mut self.seen {
-            None => self.seen = Some([point; 2]),
+        match &mut self.extremes {
+            None => self.extremes = Some([point; 2]),
             Some([least, _]) if point[1] < least[1] => {
                 (*least, self.is_falling) = (point, true);
             }
@@ -133,7 +183,7 @@ impl Column {
     }
 
     fn end(&mut self, out: &mut Curve) {
-        match self.seen.take() {
+        match self.extremes.take() {
             None => {}
             Some([least, greatest]) if greatest[1] - least[1] <= self.tolerance => {
                 out.push(greatest);
@@ -164,22 +214,22 @@ impl Bar {
 
 /// Reduces the stacked area: a column with several samples becomes a bar of the largest one; any other sample is a
 /// point joined to its neighbors.
-pub(super) fn bars(samples: &[Sample], steps: Steps<'_>, grid: &Grid) -> Vec<Bar> {
+pub(super) fn bars(samples: &[Sample], axis: CallAxis<'_>, columns: &Columns) -> Vec<Bar> {
     let mut out: Vec<Bar> = Vec::new();
     let mut column: Option<Heaviest<'_>> = None;
-    for (step, sample) in in_view(samples, steps, grid) {
-        let x = steps.x(step);
-        let at = grid.column(x);
+    for (call, sample) in in_view(samples, axis, columns) {
+        let x = axis.x(call);
+        let at = columns.column(x);
         let weight = sample.by_kind.iter().map(|tokens| u64::from(*tokens)).sum();
         match &mut column {
-            Some(seen) if seen.column == at => {
-                seen.samples += 1;
-                if weight > seen.weight {
-                    (seen.weight, seen.sample) = (weight, sample);
+            Some(heaviest) if heaviest.column == at => {
+                heaviest.samples += 1;
+                if weight > heaviest.weight {
+                    (heaviest.weight, heaviest.sample) = (weight, sample);
                 }
             }
             _ => {
-                out.extend(column.map(|done| done.bar(grid)));
+                out.extend(column.map(|done| done.bar(columns)));
                 column = Some(Heaviest {
                     column: at,
                     samples: 1,
@@ -190,15 +240,15 @@ pub(super) fn bars(samples: &[Sample], steps: Steps<'_>, grid: &Grid) -> Vec<Bar
             }
         }
     }
-    out.extend(column.map(|done| done.bar(grid)));
+    out.extend(column.map(|done| done.bar(columns)));
     if let (1, [only]) = (samples.len(), out.as_mut_slice()) {
-        only.to = steps.end();
+        only.to = axis.end();
     }
-    upright(out)
+    with_vertical_drops(out)
 }
 
 /// Makes each drop vertical at the start of the lower bar.
-fn upright(bars: Vec<Bar>) -> Vec<Bar> {
+fn with_vertical_drops(bars: Vec<Bar>) -> Vec<Bar> {
     let mut out: Vec<Bar> = Vec::with_capacity(bars.len());
     for bar in bars {
         let before = out.last().copied();
@@ -225,7 +275,7 @@ struct Heaviest<'s> {
 }
 
 impl Heaviest<'_> {
-    fn bar(&self, grid: &Grid) -> Bar {
+    fn bar(&self, columns: &Columns) -> Bar {
         let mut sum = 0.0;
         let tops = self.sample.by_kind.map(|tokens| {
             sum += tokens as f32;
@@ -238,8 +288,8 @@ impl Heaviest<'_> {
                 tops,
             },
             _ => Bar {
-                from: grid.edge(self.column),
-                to: grid.edge(self.column + 1),
+                from: columns.start(self.column),
+                to: columns.start(self.column + 1),
                 tops,
             },
         }
@@ -249,6 +299,40 @@ impl Heaviest<'_> {
 /// Returns the first call of each run of overflows.
 pub(super) fn overflow_runs(samples: &[Sample]) -> Vec<usize> {
     let is_first =
-        |step: &usize| samples[*step].overflows && (*step == 0 || !samples[step - 1].overflows);
+        |call: &usize| samples[*call].overflows && (*call == 0 || !samples[call - 1].overflows);
     (0..samples.len()).filter(is_first).collect()
+}
+
+/// Calls with one context window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct WindowRun {
+    pub(super) from: f64,
+    pub(super) to: f64,
+    pub(super) window: Tokens,
+}
+
+/// Returns the runs of visible calls with one window.
+pub(super) fn window_runs(
+    input: &TimelineInput<'_>,
+    axis: CallAxis<'_>,
+    columns: &Columns,
+) -> Vec<WindowRun> {
+    let first = axis.nearest(columns.from).saturating_sub(1);
+    let last = (axis.nearest(columns.to) + 1).min(input.calls().saturating_sub(1));
+    let mut runs: Vec<WindowRun> = Vec::new();
+    for call in first..=last {
+        let (x, window) = (axis.x(call), input.budget(call).window);
+        let from = runs.last_mut().map_or(columns.from, |run| {
+            run.to = x;
+            x
+        });
+        if runs.last().is_none_or(|run| run.window != window) {
+            let to = x;
+            runs.push(WindowRun { from, to, window });
+        }
+    }
+    if let Some(run) = runs.last_mut() {
+        run.to = columns.to;
+    }
+    runs
 }
