@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_of_one_policy_are_told_apart_by_number() {
+    fn lanes_of_one_policy_are_numbered() {
         let names = ["truncate", "prune", "truncate", "truncate"];
         assert_eq!(
             numbered(names.into_iter()),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_with_knobs_of_its_own_does_not_follow_the_shared_ones() {
+    fn a_lane_with_its_own_knobs_ignores_the_shared_ones() {
         let mut config = Config::new(&[]);
         config
             .knobs

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn every_lane_gets_the_values_that_were_typed_whatever_the_steps_of_its_slider() {
+    fn lanes_get_typed_values_regardless_of_slider_steps() {
         let set = [("compression_trigger", 0.333), ("output_reserve", 8_192.0)];
         let lanes = vec![
             lane("truncate", &set),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_common_knob_with_two_values_is_refused() {
+    fn a_shared_knob_with_two_values_is_rejected() {
         let two = |a, b| {
             let lanes = vec![
                 lane("truncate", &[("compression_trigger", a)]),
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn two_policies_of_one_name_are_refused() {
+    fn two_policies_with_one_name_are_rejected() {
         let (mut own, values) = lane("truncate", &[]);
         own.word = "own.toml".to_owned();
         let refused = Options::default().compare(vec![lane("truncate", &[]), (own, values)]);

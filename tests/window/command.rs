@@ -1,4 +1,4 @@
-//! *Copy as command*: the copied line, run by a shell, gives the window's own numbers.
+//! "Copy as command": the copied line, run by a shell, reproduces the window's numbers.
 
 #![cfg(unix)]
 
@@ -38,7 +38,7 @@ fn set(window: &mut Harness<'_, App>, knob: &str, value: f64) {
     window.run_steps(4);
 }
 
-/// Presses the button and takes what came to the clipboard.
+/// Presses the button and returns the copied text.
 fn copied(window: &mut Harness<'_, App>) -> String {
     window.get_by_label("Copy as command").click();
     for _ in 0..6 {
@@ -71,7 +71,7 @@ fn shown(window: &Harness<'_, App>) -> Vec<Figures> {
         .collect()
 }
 
-/// What the command line says, run by a shell as a person would.
+/// Returns the figures that a command prints when a shell runs it.
 fn told(command: &str) -> Vec<Figures> {
     let arguments = command
         .strip_prefix("plimsoll ")
@@ -103,7 +103,7 @@ fn told(command: &str) -> Vec<Figures> {
 }
 
 #[test]
-fn the_copied_command_gives_the_numbers_of_a_session_as_it_is_set() {
+fn the_copied_command_reproduces_the_numbers() {
     let sample =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/many-tool-results.jsonl");
     let mut window = window(sample, 0);
@@ -119,7 +119,7 @@ fn the_copied_command_gives_the_numbers_of_a_session_as_it_is_set() {
 }
 
 #[test]
-fn the_copied_command_starts_the_program_again_where_the_window_does() {
+fn the_copied_command_contains_restarts() {
     let sample =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/many-tool-results.jsonl");
     let policy = plimsoll::presets::by_name("cowagent").expect("a preset that can resume");
@@ -154,7 +154,7 @@ fn the_copied_command_starts_the_program_again_where_the_window_does() {
 }
 
 #[test]
-fn the_copied_command_says_which_conversation_of_a_file_is_shown() {
+fn the_copied_command_names_the_conversation() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("two of them's.jsonl");
     let line = |n: usize| {

@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn work_beside_frames_makes_way_for_them_and_what_is_waited_for_does_not() {
+    fn background_work_has_low_priority_unless_awaited() {
         let here = niceness().unwrap();
         let ctx = egui::Context::default();
         let in_time = |mut work: Background<Option<i32>>| {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_let_go_is_freed() {
+    fn dropped_values_are_freed() {
         let spent = Arc::new([0_u8; 64]);
         let left = Arc::downgrade(&spent);
         let_go(spent);

@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_differ_stand_beside_each_other_with_their_words() {
+    fn changed_lines_are_paired_with_their_changed_words() {
         let diff = Diff::new("a\nthe red fox\nz", "a\nthe brown fox\nz");
         assert_eq!(
             told(&diff),
@@ -313,20 +313,20 @@ mod tests {
     }
 
     #[test]
-    fn the_same_text_has_no_difference() {
+    fn equal_texts_have_no_difference() {
         assert!(Diff::new("a\nb", "a\nb").is_empty());
         assert!(Diff::new("a\nb\n", "a\nb").is_empty());
         assert!(Diff::new("", "").is_empty());
     }
 
     #[test]
-    fn what_stands_in_the_place_of_everything_comes_first() {
+    fn a_replacement_of_all_lines_comes_first() {
         let diff = Diff::new("one\ntwo", "[cleared]");
         assert_eq!(told(&diff), ["+[cleared]", "-one", "-two"]);
     }
 
     #[test]
-    fn what_was_cut_from_a_long_text_is_shown_at_its_ends_and_what_stays_is_folded() {
+    fn removed_runs_show_their_ends_and_unchanged_runs_are_folded() {
         let old = numbered(0..1_000);
         let new = format!("{}[cut]\n{}", numbered(0..100), numbered(900..1_000));
         let told = told(&Diff::new(&old, &new));
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_any_size_is_compared_whole_where_its_ends_stay() {
+    fn texts_of_any_size_with_common_ends_are_compared_completely() {
         let old = numbered(0..300_000);
         let new = old.replacen("line 150000\n", "line one\n", 1);
         let diff = Diff::new(&old, &new);
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn too_much_that_differs_is_bounded_and_says_so() {
+    fn large_differences_are_limited_and_state_the_limit() {
         let (old, new) = (numbered(0..30_000), numbered(50_000..90_000));
         let diff = Diff::new(&old, &new);
         let left_out = |side, more| {

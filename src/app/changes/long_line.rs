@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn of_long_lines_only_what_differs_is_shown() {
+    fn long_lines_show_only_their_differences() {
         let old = format!("{}é middle {}", "ab ".repeat(9_000), "yz ".repeat(9_000));
         let told = told(&old, &old.replace("é middle", "è"));
         let [(Side::Removed, was), (Side::Added, is)] = &told[..] else {
@@ -106,14 +106,14 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_that_have_nothing_in_common_are_not_set_against_each_other() {
+    fn long_lines_without_common_text_are_not_compared() {
         let told = told(&"x y ".repeat(2_000), "[cleared]");
         assert_eq!(told[0], (Side::Added, "[cleared]".to_owned()));
         assert!(told[1].1.starts_with("x y x y"), "{told:?}");
     }
 
     #[test]
-    fn the_middle_of_a_long_line_is_left_out() {
+    fn the_middle_of_a_long_line_is_omitted() {
         let told = told(&"x".repeat(100_000), "");
         assert_eq!(told.len(), 1);
         assert!(told[0].1.contains("98\u{2009}800 characters"), "{told:?}");

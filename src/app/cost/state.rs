@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_click_on_a_head_shows_the_largest_first_and_a_second_one_the_smallest() {
+    fn the_first_click_on_a_head_sorts_descending_and_the_second_ascending() {
         let sort = CallSort::default().clicked(CallKey::Cost);
         assert!(sort.is_descending && sort.key == CallKey::Cost);
         assert!(!sort.clicked(CallKey::Cost).is_descending);

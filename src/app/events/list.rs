@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_no_op_is_no_change_and_what_was_logged_is_found_whatever_was_done() {
+    fn no_ops_are_not_changes_and_log_output_is_listed_for_every_action() {
         let listed = |event: &Event| Shows::ALL.map(|shows| shows.has(event));
         assert_eq!(
             listed(&event(Did::Removed, &[])),

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_reaches_the_client_and_what_is_not_stays() {
+    fn typed_values_reach_the_client_and_others_keep_their_defaults() {
         let plain = ConnectionDraft::default().applied(client()).unwrap();
         assert_eq!(
             (plain.limits, plain.retries),
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_named_and_a_proxy_never_is() {
+    fn invalid_values_are_named_except_proxies() {
         let wrong = |change: fn(&mut ConnectionDraft)| {
             let mut draft = ConnectionDraft {
                 proxy: Secret("http://me:secret@proxy".to_owned()),

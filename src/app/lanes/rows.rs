@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn small_messages_of_one_fate_are_folded_and_the_others_are_not() {
+    fn small_messages_with_equal_status_are_folded() {
         let rows = ten();
         let lines = rows.lines(&BTreeSet::new());
         let all: Vec<_> = (0..lines.len).map(|line| lines.at(line)).collect();
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_found_by_its_message_and_by_what_was_written_there() {
+    fn rows_are_found_by_message_and_written_position() {
         let written = |before| Row::Written(WrittenPosition { before, nth: 0 });
         let rows = LaneRows {
             // Message 4 is not part of the history.

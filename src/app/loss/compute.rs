@@ -204,7 +204,7 @@ mod tests {
     use super::steps_said;
 
     #[test]
-    fn calls_are_told_from_one_and_the_last_stretch_by_where_it_begins() {
+    fn call_ranges_count_from_one_and_the_last_has_no_end() {
         assert_eq!(steps_said(&(46..128), 200), "47–128");
         assert_eq!(steps_said(&(46..47), 200), "47");
         assert_eq!(steps_said(&(199..200), 200), "from 200 on");

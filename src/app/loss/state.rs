@@ -143,13 +143,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_than_the_noise_floor_has_no_color() {
+    fn counts_within_the_noise_floor_have_no_color() {
         let tones = [(0, 0), (4, 5), (5, 5), (6, 5)].map(|(n, floor)| above(n, floor, Tone::Bad));
         assert_eq!(tones, [Tone::Plain, Tone::Plain, Tone::Plain, Tone::Bad]);
     }
 
     #[test]
-    fn what_is_left_is_counted_by_how_much_of_it() {
+    fn survival_is_counted_by_extent() {
         let kept = [Kept::Gone, Kept::Verbatim, Kept::Gone, Kept::Partly];
         assert_eq!(kept_counts(kept.into_iter()), [1, 1, 2]);
     }

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_has_one_mark_and_the_last_one_holds() {
+    fn a_message_has_one_mark_and_the_last_one_counts() {
         let mut marks = by_hand(&[2, 5], &[3], &[]);
         set(&mut marks, &[5, 3, 3, 1], Some(Mark::Dropped));
         assert_eq!(marks, by_hand(&[2], &[], &[1, 3, 5]));
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_that_all_have_is_taken_away_and_one_that_some_lack_is_given() {
+    fn toggling_removes_a_mark_that_all_messages_have_and_adds_it_otherwise() {
         let mut marks = by_hand(&[1], &[], &[]);
         toggle(&mut marks, &[1, 2], Mark::Pinned);
         assert_eq!(marks, by_hand(&[1, 2], &[], &[]));
@@ -208,13 +208,13 @@ mod tests {
     }
 
     #[test]
-    fn marks_of_a_command_line_become_one_a_message_of_the_session() {
+    fn marks_of_the_command_line_are_limited_to_one_per_message() {
         let marks = one_each(by_hand(&[0, 90], &[3, 4, 91], &[4, 92]), 10);
         assert_eq!(marks, by_hand(&[0], &[3], &[4]));
     }
 
     #[test]
-    fn marks_are_told_by_their_number_and_written_as_stretches() {
+    fn marks_are_counted_and_formatted_as_ranges() {
         assert_eq!(said(&by_hand(&[1, 2, 3], &[], &[7])), "3 pinned, 1 dropped");
         assert_eq!(said(&ManualEdits::default()), "");
         assert_eq!(stretches(&[2, 7, 8, 9, 11]), "3,8-10,12");

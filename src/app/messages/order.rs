@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stretch_goes_from_row_to_row_of_the_table_whichever_way_round() {
+    fn a_range_covers_table_rows_in_both_directions() {
         let order = [4, 2, 7, 1];
         let selected = |anchor, message| Selection {
             message,
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_click_on_a_header_turns_the_order_round() {
+    fn a_second_click_on_a_header_reverses_the_order() {
         let by_tokens = Sort::BY_NUMBER.clicked(Column::Tokens);
         assert_eq!(
             by_tokens,

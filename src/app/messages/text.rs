@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_is_named_by_what_it_is_about() {
+    fn tool_calls_are_described_by_their_subject() {
         let said = [
             r#"{"timeout": 5, "command": "cargo test"}"#,
             r#"{"command": ["bash", "-lc", "ls"]}"#,
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pages_of_a_long_text_are_the_text() {
+    fn pages_of_a_long_text_add_up_to_the_text() {
         let text = "héllo wörld ".repeat(20_000);
         let section = Section {
             title: String::new(),

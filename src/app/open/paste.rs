@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_bring_no_text_were_pressed_in_vain() {
+    fn paste_keys_without_text_are_detected() {
         let mut keys = PasteKeys::default();
         let mut vain = |event: Event| keys.note(&event);
         assert!(vain(v(false)), "an empty clipboard");

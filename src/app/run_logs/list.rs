@@ -136,7 +136,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn nothing_is_removed_before_it_was_asked_about_and_then_only_that() {
+    fn logs_are_deleted_only_after_confirmation() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["1.jsonl", "2.jsonl", "3.jsonl", "notes.txt"] {
             fs::write(folder.path().join(name), "12345").unwrap();

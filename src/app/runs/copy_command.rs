@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_words_that_need_it_are_quoted() {
+    fn only_words_with_special_characters_are_quoted() {
         assert_eq!(quoted("compression_trigger=0.7"), "compression_trigger=0.7");
         assert_eq!(quoted("my file's.jsonl"), r"'my file'\''s.jsonl'");
         assert_eq!(quoted(""), "''");

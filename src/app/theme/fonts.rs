@@ -93,7 +93,7 @@ mod tests {
     use crate::app::theme;
 
     #[test]
-    fn letters_that_no_font_has_are_told_with_what_to_install() {
+    fn missing_glyphs_are_reported_with_the_font_to_install() {
         let ctx = Context::default();
         theme::apply(&ctx);
         let mut output = ctx.run_ui(egui::RawInput::default(), |ui| {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_as_wide_as_one_another_in_both_weights() {
+    fn figures_have_equal_widths_in_both_weights() {
         let ctx = Context::default();
         theme::apply(&ctx);
         let mut output = ctx.run_ui(egui::RawInput::default(), |ui| {

@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_belief_is_told_beside_the_truth_only_where_they_part() {
+    fn the_actual_fill_is_added_if_it_differs_from_the_believed_fill() {
         let said = belief(Share(0.75), Share(1.004));
         assert_eq!(said, "believes 75\u{2009}%, really 100.4\u{2009}%");
         assert_eq!(belief(Share(0.752), Share(0.749)), "believes 75\u{2009}%");
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_as_short_as_they_can_be() {
+    fn bytes_use_the_shortest_unit() {
         assert_eq!(
             ["tokens", "share of usable", "messages"].map(knob_unit),
             ["tok", "of usable", "messages"]

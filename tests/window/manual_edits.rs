@@ -1,5 +1,5 @@
-//! Marks by hand in the window: made by keys and mouse, taken back, carried out in every lane, exported; and what a lane
-//! has in the place of a message.
+//! Manual edits in the window: set and removed by keys and mouse, replayed in every lane and exported; and the changes of
+//! a message in a lane.
 
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, OutputCommand, Vec2};
@@ -22,7 +22,7 @@ fn sample(name: &str) -> PathBuf {
 }
 
 fn window(path: PathBuf, by_hand: Option<RequestedMarks>) -> Harness<'static, App> {
-    // Large enough for a summary to stand beside what it stands for.
+    // Large enough to show a summary next to the messages it replaces.
     let size = Vec2::new(2200.0, 1800.0);
     let options = Options {
         paths: vec![path],
@@ -49,7 +49,7 @@ fn press(window: &mut Harness<'_, App>, key: Key) {
     window.run_steps(4);
 }
 
-/// Selects the message of this number, as a person does.
+/// Selects the message of this number through the jump field.
 fn go_to(window: &mut Harness<'_, App>, number: usize) {
     let field = window.get_by_role_and_label(Role::TextInput, "Go to message");
     field.focus();
@@ -63,7 +63,7 @@ fn marks(window: &Harness<'_, App>) -> ManualEdits {
     (*runs.config.by_hand).clone()
 }
 
-/// What became of a message where each lane's run ends.
+/// Returns the status of a message at the end of each lane's run.
 fn fates(window: &Harness<'_, App>, message: usize) -> Vec<MessageStatus> {
     let runs = window.state().runs().expect("it was replayed");
     let n_messages = runs.case.session.messages.len();
@@ -73,7 +73,7 @@ fn fates(window: &Harness<'_, App>, message: usize) -> Vec<MessageStatus> {
     runs.lanes.iter().map(fate).collect()
 }
 
-/// Edits by hand of each lane.
+/// Returns the number of manual edits in each lane.
 fn edits(window: &Harness<'_, App>) -> Vec<usize> {
     let runs = window.state().runs().expect("it was replayed");
     let by_hand = |lane: &Arc<plimsoll::app::runs::replays::LaneRun>| {
@@ -83,7 +83,7 @@ fn edits(window: &Harness<'_, App>) -> Vec<usize> {
     runs.lanes.iter().map(by_hand).collect()
 }
 
-/// The last message that every lane still has as it was.
+/// Returns the last message that every lane keeps unchanged.
 fn kept_by_all(window: &Harness<'_, App>) -> usize {
     let runs = window.state().runs().expect("it was replayed");
     let n_messages = runs.case.session.messages.len();
@@ -97,7 +97,7 @@ fn kept_by_all(window: &Harness<'_, App>) -> usize {
         .expect("some message is kept")
 }
 
-/// Names of everything whose name or text holds a text.
+/// Returns the names of all controls and texts that contain a text.
 fn named(window: &Harness<'_, App>, text: &str) -> Vec<String> {
     let nodes = window.query_all_by_label_contains(text);
     let name = |node: egui_kittest::Node<'_>| {
@@ -108,7 +108,7 @@ fn named(window: &Harness<'_, App>, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_key_drops_the_selected_message_in_every_lane_and_the_same_key_takes_it_back() {
+fn a_key_drops_the_selected_message_in_every_lane_and_restores_it() {
     let mut window = window(sample(MANY_RESULTS), None);
     let message = kept_by_all(&window);
     go_to(&mut window, message + 1);
@@ -148,7 +148,7 @@ fn marks_are_undone_and_redone_like_knobs() {
 }
 
 #[test]
-fn a_stretch_of_the_table_is_marked_at_once_and_the_filter_shows_only_what_is_marked() {
+fn a_range_of_rows_is_marked_at_once_and_the_filter_shows_marked_messages() {
     let mut window = window(sample(MANY_RESULTS), None);
     go_to(&mut window, 20);
     for _ in 0..3 {
@@ -204,7 +204,7 @@ fn the_menu_of_a_row_marks_its_message() {
 }
 
 #[test]
-fn what_cannot_be_done_is_told_where_warnings_are() {
+fn ineffective_marks_are_reported_as_warnings() {
     let mut window = window(sample(MANY_RESULTS), None);
     go_to(&mut window, 1);
     press(&mut window, Key::X);
@@ -226,7 +226,7 @@ fn what_cannot_be_done_is_told_where_warnings_are() {
 }
 
 #[test]
-fn what_the_command_line_marks_is_marked_in_the_first_session_only() {
+fn marks_of_the_command_line_apply_to_the_first_session_only() {
     let asked = ManualEdits {
         pinned: vec![4],
         cleared: vec![9],
@@ -244,7 +244,7 @@ fn what_the_command_line_marks_is_marked_in_the_first_session_only() {
     assert!(marks(&window).is_empty(), "they were the other session's");
 }
 
-/// A file that was dragged over the window and let go.
+/// Returns a file dropped on the window.
 fn file(path: PathBuf) -> Arc<dyn egui::DroppedFile + Send + Sync> {
     #[derive(Debug)]
     struct Dropped(PathBuf);
@@ -261,7 +261,7 @@ fn file(path: PathBuf) -> Arc<dyn egui::DroppedFile + Send + Sync> {
 }
 
 #[test]
-fn an_export_says_what_is_marked_and_does_it() {
+fn an_export_lists_and_applies_manual_edits() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let source = folder.path().join(MANY_RESULTS);
     std::fs::copy(sample(MANY_RESULTS), &source).expect("the sample can be copied");
@@ -297,7 +297,7 @@ fn an_export_says_what_is_marked_and_does_it() {
 }
 
 #[test]
-fn a_cleared_message_is_shown_beside_what_was_there_in_each_lane() {
+fn a_cleared_message_is_shown_next_to_the_original_in_each_lane() {
     let mut window = window(sample(MANY_RESULTS), None);
     let runs = window.state().runs().expect("it was replayed");
     let n_messages = runs.case.session.messages.len();
@@ -325,7 +325,7 @@ fn a_cleared_message_is_shown_beside_what_was_there_in_each_lane() {
 }
 
 #[test]
-fn a_summary_stands_beside_what_it_stands_for() {
+fn a_summary_is_shown_next_to_the_messages_it_replaces() {
     let mut window = window(sample(MANY_RESULTS), None);
     let runs = window.state().runs().expect("it was replayed");
     let lane = runs
@@ -357,7 +357,7 @@ fn a_summary_stands_beside_what_it_stands_for() {
 }
 
 #[test]
-fn what_went_for_the_sake_of_a_marked_message_says_so() {
+fn messages_dropped_with_a_marked_message_name_the_reason() {
     let mut window = window(sample(MANY_RESULTS), None);
     let runs = window.state().runs().expect("it was replayed");
     let session = &runs.case.session;
@@ -378,7 +378,7 @@ fn what_went_for_the_sake_of_a_marked_message_says_so() {
 }
 
 #[test]
-fn a_lane_is_compared_at_the_call_that_is_looked_at() {
+fn a_lane_is_compared_at_the_selected_call() {
     let mut window = window(sample(MANY_RESULTS), None);
     press(&mut window, Key::Home);
     go_to(&mut window, 4);
@@ -393,7 +393,7 @@ fn a_lane_is_compared_at_the_call_that_is_looked_at() {
 }
 
 #[test]
-fn a_message_that_is_as_it_was_has_no_changes() {
+fn an_unchanged_message_has_no_changes() {
     let mut window = window(sample(MANY_RESULTS), None);
     let message = kept_by_all(&window);
     go_to(&mut window, message + 1);
@@ -405,7 +405,7 @@ fn a_message_that_is_as_it_was_has_no_changes() {
 }
 
 #[test]
-fn copying_as_command_says_what_is_marked() {
+fn the_copied_command_contains_the_marks() {
     let asked = ManualEdits {
         pinned: vec![2],
         cleared: vec![30],
