@@ -41,7 +41,7 @@ fn options(args: WindowArgs) -> Result<Options, String> {
         (LaneOption { word, policy }, lane.knobs)
     });
     let marks = args.by_hand;
-    let by_hand = (!marks.is_empty()).then(|| {
+    let marks = (!marks.is_empty()).then(|| {
         let within = move |n| marks.within(n).map_err(|error| format!("{error:#}"));
         RequestedMarks(Arc::new(within))
     });
@@ -61,7 +61,7 @@ fn options(args: WindowArgs) -> Result<Options, String> {
         counter: Some(args.load.counter.name),
         restarts: args.restarts,
         errors: args.errors,
-        by_hand,
+        marks,
         own_presets: args.own_presets,
         ..Options::default()
     };

@@ -157,9 +157,9 @@ mod tests {
 
     #[test]
     fn splits_differences_that_have_all_three_parts() {
-        let told = "Document: a. Code: b. For you: c.";
+        let text = "Document: a. Code: b. For you: c.";
         let three_of = ["A.", "B.", "C."].map(str::to_owned);
-        assert_eq!(split_difference(told), Some(three_of));
+        assert_eq!(split_difference(text), Some(three_of));
         assert_eq!(split_difference("Document: a. Code: b."), None);
     }
 }

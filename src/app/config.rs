@@ -26,7 +26,7 @@ pub struct Config {
     /// Assumed provider errors, by call.
     pub errors: Vec<ProviderError>,
     /// Pinned, cleared and dropped messages, with one mark each.
-    pub by_hand: Arc<ManualEdits>,
+    pub manual_edits: Arc<ManualEdits>,
     /// Billing settings.
     pub billing: BillingChoice,
 }
@@ -59,7 +59,7 @@ impl Config {
             counter: tokens::default_counter().name,
             restarts: Vec::new(),
             errors: Vec::new(),
-            by_hand: Arc::default(),
+            manual_edits: Arc::default(),
             billing: BillingChoice::default(),
         }
     }

@@ -42,9 +42,9 @@ impl App {
         }
     }
 
-    pub(super) fn complain(&mut self, complaint: Option<String>) {
-        if let Some(complaint) = complaint {
-            self.toasts.warning(complaint);
+    pub(super) fn warn(&mut self, warning: Option<String>) {
+        if let Some(warning) = warning {
+            self.toasts.warning(warning);
         }
     }
 

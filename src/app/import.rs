@@ -134,8 +134,8 @@ fn understood(ui: &mut Ui, open: &OpenSession<'_>) {
             );
             let ledger = &open.runs.case.ledger;
             row("counts", wording::basis_help(ledger));
-            if let Some(said) = not_recorded(open) {
-                row(wording::UNSEEN, said);
+            if let Some(text) = not_recorded(open) {
+                row(wording::UNSEEN, text);
             }
             row(
                 "compactions",
@@ -155,21 +155,21 @@ fn not_recorded(open: &OpenSession<'_>) -> Option<String> {
     let session = open.document.session();
     let steps = session.compactions.iter().map(|compaction| compaction.call);
     let mut last = ledger.overhead_at(0);
-    let mut said = vec![format!("{} tokens", wording::tokens(last))];
+    let mut text = vec![format!("{} tokens", wording::tokens(last))];
     for step in steps.filter(|step| *step < session.calls.len()) {
         let now = ledger.overhead_at(step);
         if now != last {
             let (now, call) = (wording::tokens(now), wording::number(step));
-            said.push(format!("{now} from call {call}"));
+            text.push(format!("{now} from call {call}"));
         }
         last = now;
     }
-    if said.len() > MOST {
-        said.truncate(MOST);
-        said.push("…".to_owned());
+    if text.len() > MOST {
+        text.truncate(MOST);
+        text.push("…".to_owned());
     }
-    let is_any = last > Tokens::ZERO || said.len() > 1;
-    is_any.then(|| said.join("; "))
+    let is_any = last > Tokens::ZERO || text.len() > 1;
+    is_any.then(|| text.join("; "))
 }
 
 fn recorded_data(open: &OpenSession<'_>) -> Vec<(RecordedData, Availability)> {
@@ -196,24 +196,26 @@ fn recorded_data_section(ui: &mut Ui, open: &OpenSession<'_>) {
         .show(ui, |ui| {
             for (what, how) in recorded_data(open) {
                 ui.label(weak(ui, what.name()));
-                let said = how.words();
+                let sentence = how.words();
                 match how {
-                    Availability::Present => ui.label(said),
-                    Availability::Absent | Availability::Unsupported => ui.label(weak(ui, said)),
+                    Availability::Present => ui.label(sentence),
+                    Availability::Absent | Availability::Unsupported => {
+                        ui.label(weak(ui, sentence))
+                    }
                 };
                 ui.end_row();
             }
         });
     let loaded = &open.document.loaded;
-    let n_told = loaded.report.sub_agents.len();
+    let n_sub_agents = loaded.report.sub_agents.len();
     let has_any = recorded_data(open).contains(&(RecordedData::SubAgents, Availability::Present));
-    if n_told > 0 && !has_any {
+    if n_sub_agents > 0 && !has_any {
         ui.add_space(space::XS);
-        let told = format!(
+        let text = format!(
             "It mentions {}, but neither this file nor the files next to it record their calls.",
-            wording::count(n_told, "sub-agent")
+            wording::count(n_sub_agents, "sub-agent")
         );
-        ui.add(egui::Label::new(weak(ui, told)).wrap());
+        ui.add(egui::Label::new(weak(ui, text)).wrap());
     }
 }
 

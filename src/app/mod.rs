@@ -175,14 +175,14 @@ impl App {
             toasts: shell::toasts::Toasts::default(),
             fit: shell::fit::Fit::default(),
             memory,
-            requested_marks: options.by_hand.clone(),
+            requested_marks: options.marks.clone(),
             refused: None,
             once: FrameRequests::default(),
             focus: shell::focus::Focus::default(),
             is_typing: false,
         };
         for why in broken.into_iter().filter_map(Result::err) {
-            app.complain(Some(why));
+            app.warn(Some(why));
         }
         match options.paths.first() {
             Some(path) if sessions::list::is_list(path, options.conversation) => {
@@ -217,7 +217,7 @@ impl App {
         }
         let hovered = self.view.tune.hovered;
         self.derived
-            .update_ghost(&ctx, self.sweep.as_ref(), hovered);
+            .update_tried_setting(&ctx, self.sweep.as_ref(), hovered);
         let is_drag_cancelled = widgets::drag::cancelled(&ctx).is_some();
         let escaped = self.escape(&ctx, is_drag_cancelled);
         self.focus.reveal(&ctx);

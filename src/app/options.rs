@@ -40,7 +40,7 @@ pub struct Options {
     /// Provider errors at calls.
     pub errors: Vec<ProviderError>,
     /// Marked messages of the first session.
-    pub by_hand: Option<RequestedMarks>,
+    pub marks: Option<RequestedMarks>,
     /// Folder of saved presets.
     pub own_presets: OwnPresets,
     /// The place to run loading and replay.
@@ -142,7 +142,7 @@ impl Default for Options {
             counter: None,
             restarts: Vec::new(),
             errors: Vec::new(),
-            by_hand: None,
+            marks: None,
             own_presets: OwnPresets::default(),
             work: WorkMode::AsNeeded,
         }

@@ -60,7 +60,7 @@ fn follow(link: Link, session: &OpenSession<'_>, commands: &mut Commands) {
         Link::Message(message) => commands.push(SelectCommand::Message(message)),
         Link::Carried(message) => {
             commands.push(MessagesCommand::Filter(Filter::default()));
-            commands.push(MessagesCommand::Sort(Sort::BY_RETAINED));
+            commands.push(MessagesCommand::Sort(Sort::BY_CUMULATIVE));
             commands.push(SelectCommand::Message(message));
         }
         Link::Cache(step) => {

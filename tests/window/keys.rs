@@ -36,7 +36,7 @@ fn state(window: &Window) -> Vec<String> {
     let mut all: Vec<String> = heads.filter_map(|n| n.accesskit_node().label()).collect();
     all.push(format!(
         "{:?} {:?}",
-        runs.config.by_hand, runs.config.restarts
+        runs.config.manual_edits, runs.config.restarts
     ));
     let titles = window.query_all_by_label_contains("Message ");
     all.extend(titles.filter_map(|n| n.accesskit_node().value()));

@@ -21,7 +21,7 @@ fn sample(name: &str) -> PathBuf {
         .join(name)
 }
 
-fn window(path: PathBuf, by_hand: Option<RequestedMarks>) -> Harness<'static, App> {
+fn window(path: PathBuf, marks: Option<RequestedMarks>) -> Harness<'static, App> {
     // Large enough to show a summary next to the messages it replaces.
     let size = Vec2::new(2200.0, 1800.0);
     let options = Options {
@@ -29,7 +29,7 @@ fn window(path: PathBuf, by_hand: Option<RequestedMarks>) -> Harness<'static, Ap
         no_state: true,
         work: WorkMode::InFrame,
         size,
-        by_hand,
+        marks,
         ..Options::default()
     };
     let harness = Harness::builder().with_size(size).allow_missing_glyphs();
@@ -40,8 +40,8 @@ fn window(path: PathBuf, by_hand: Option<RequestedMarks>) -> Harness<'static, Ap
 
 /// Marks for a session of any size.
 #[expect(clippy::unnecessary_wraps, reason = "the window takes optional marks")]
-fn requested(by_hand: ManualEdits) -> Option<RequestedMarks> {
-    Some(RequestedMarks(Arc::new(move |_| Ok(by_hand.clone()))))
+fn requested(edits: ManualEdits) -> Option<RequestedMarks> {
+    Some(RequestedMarks(Arc::new(move |_| Ok(edits.clone()))))
 }
 
 fn press(window: &mut Harness<'_, App>, key: Key) {
@@ -60,27 +60,27 @@ fn go_to(window: &mut Harness<'_, App>, number: usize) {
 
 fn marks(window: &Harness<'_, App>) -> ManualEdits {
     let runs = window.state().runs().expect("it was replayed");
-    (*runs.config.by_hand).clone()
+    (*runs.config.manual_edits).clone()
 }
 
 /// Returns the status of a message at the end of each lane's run.
-fn fates(window: &Harness<'_, App>, message: usize) -> Vec<MessageStatus> {
+fn statuses(window: &Harness<'_, App>, message: usize) -> Vec<MessageStatus> {
     let runs = window.state().runs().expect("it was replayed");
     let n_messages = runs.case.session.messages.len();
-    let fate = |lane: &Arc<plimsoll::app::runs::replays::LaneRun>| {
+    let status = |lane: &Arc<plimsoll::app::runs::replays::LaneRun>| {
         lane.outcome.context.statuses(n_messages)[message].0
     };
-    runs.lanes.iter().map(fate).collect()
+    runs.lanes.iter().map(status).collect()
 }
 
 /// Returns the number of manual edits in each lane.
 fn edits(window: &Harness<'_, App>) -> Vec<usize> {
     let runs = window.state().runs().expect("it was replayed");
-    let by_hand = |lane: &Arc<plimsoll::app::runs::replays::LaneRun>| {
+    let n_manual = |lane: &Arc<plimsoll::app::runs::replays::LaneRun>| {
         let events = lane.outcome.events.iter();
         events.filter(|event| event.is_manual()).count()
     };
-    runs.lanes.iter().map(by_hand).collect()
+    runs.lanes.iter().map(n_manual).collect()
 }
 
 /// Returns the last message that every lane keeps unchanged.
@@ -88,7 +88,7 @@ fn kept_by_all(window: &Harness<'_, App>) -> usize {
     let runs = window.state().runs().expect("it was replayed");
     let n_messages = runs.case.session.messages.len();
     let is_kept = |m: &usize| {
-        fates(window, *m)
+        statuses(window, *m)
             .iter()
             .all(|fate| *fate == MessageStatus::Kept)
     };
@@ -115,7 +115,7 @@ fn a_key_drops_the_selected_message_in_every_lane_and_restores_it() {
     press(&mut window, Key::X);
     assert_eq!(marks(&window).dropped, [message]);
     assert_eq!(edits(&window), [1, 1, 1]);
-    assert_eq!(fates(&window, message), [MessageStatus::Dropped; 3]);
+    assert_eq!(statuses(&window, message), [MessageStatus::Dropped; 3]);
     window.get_by_label("Manual edits: 1 dropped");
     assert!(
         !named(&window, "Dropped manually.").is_empty(),
@@ -123,7 +123,7 @@ fn a_key_drops_the_selected_message_in_every_lane_and_restores_it() {
     );
     press(&mut window, Key::X);
     assert!(marks(&window).is_empty());
-    assert_eq!(fates(&window, message), [MessageStatus::Kept; 3]);
+    assert_eq!(statuses(&window, message), [MessageStatus::Kept; 3]);
 }
 
 #[test]
@@ -364,7 +364,7 @@ fn messages_dropped_with_a_marked_message_name_the_reason() {
     let result = (0..session.messages.len()).rfind(|m| {
         let parts = session.parts_of(&session.messages[*m]);
         let is_result = |p: &Part| matches!(p.body, Body::ToolResult { .. });
-        parts.iter().any(is_result) && fates(&window, *m)[0] == MessageStatus::Kept
+        parts.iter().any(is_result) && statuses(&window, *m)[0] == MessageStatus::Kept
     });
     let result = result.expect("the newest results are kept");
     go_to(&mut window, result + 1);
@@ -384,7 +384,7 @@ fn a_lane_is_compared_at_the_selected_call() {
     go_to(&mut window, 4);
     window.get_by_label("Changes").click();
     window.run_steps(4);
-    window.get_by_label("Truncate has it as it was.");
+    window.get_by_label("Truncate keeps it unchanged.");
     press(&mut window, Key::X);
     window.get_by_label_contains("Dropped manually. Nothing replaces it.");
     press(&mut window, Key::End);
@@ -399,7 +399,7 @@ fn an_unchanged_message_has_no_changes() {
     go_to(&mut window, message + 1);
     window.get_by_label("Changes").click();
     window.run_steps(4);
-    window.get_by_label("Truncate has it as it was.");
+    window.get_by_label("Truncate keeps it unchanged.");
     press(&mut window, Key::Num0);
     window.get_by_label_contains("Focus a lane to see");
 }

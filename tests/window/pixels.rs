@@ -5,8 +5,8 @@ use plimsoll::app::picture::{Stage, save_png};
 use plimsoll::app::theme::{self, palette, space};
 use plimsoll::app::timeline::plot::{Axis, LaneLine, TimelineInput, TimelineResponse, timeline};
 use plimsoll::app::widgets::{
-    KnobSpec, Tone, chip, fate_bar, figure, hairline, knob_slider, primary_button,
-    secondary_button, section, swatch, tabs, toggle,
+    KnobSpec, Tone, chip, figure, hairline, knob_slider, primary_button, secondary_button, section,
+    status_bar, swatch, tabs, toggle,
 };
 use plimsoll::engine::{MessageStatus, Sample};
 use plimsoll::session::Kind;
@@ -290,7 +290,7 @@ fn policy(ui: &mut Ui, session: &mut GeneratedSession) {
     };
     let trigger = KnobSpec {
         consequence: Some(
-            "This policy's own estimate would really fire at 168 672 (100.4 %).".into(),
+            "The policy's own count triggers at 168 672 actual tokens (100.4 %).".into(),
         ),
         tone: Tone::Bad,
         ..knob(
@@ -367,7 +367,7 @@ fn lanes(ui: &mut Ui) {
         (208, 0.09),
         (209, 0.2),
     ];
-    let fates = [
+    let statuses = [
         [MessageStatus::Dropped; 9],
         [
             MessageStatus::Kept,
@@ -427,13 +427,13 @@ fn lanes(ui: &mut Ui) {
                             Kind::ToolResult,
                             Kind::Assistant,
                         ][row % 4];
-                        let fate = fates[i][row];
+                        let status = statuses[i][row];
                         ui.add_sized(
                             vec2(56.0, 17.0),
-                            egui::Label::new(small(format!("{fate:?}").to_lowercase())),
+                            egui::Label::new(small(format!("{status:?}").to_lowercase())),
                         );
                         let width = ui.available_width() - 40.0;
-                        fate_bar(ui, *share, palette.kind(kind), fate, vec2(width, 8.0));
+                        status_bar(ui, *share, palette.kind(kind), status, vec2(width, 8.0));
                     });
                 }
             });

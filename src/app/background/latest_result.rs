@@ -67,7 +67,7 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> LatestResult<K, V> {
     /// Discards the result and any running work.
     pub fn clear(&mut self) {
         if let Some((_, value)) = self.have.take() {
-            task::let_go(value);
+            task::drop_in_background(value);
         }
         self.running = None;
         self.generation += 1;
@@ -114,7 +114,7 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> LatestResult<K, V> {
         let before = self.have.replace((key, Arc::new(value)));
         // A result that took long to compute is large.
         if let Some((_, before)) = before.filter(|_| self.cost.max(cost) >= QUICK) {
-            task::let_go(before);
+            task::drop_in_background(before);
         }
         self.cost = cost;
         self.generation += 1;

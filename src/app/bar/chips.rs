@@ -179,7 +179,7 @@ const LIVE: &str = "This file is still being written and is read again as it gro
 
 /// Shows that the file is still being written.
 pub(in crate::app) fn live(ui: &mut Ui, state: FollowedState<'_>) {
-    let (dot, word, said) = match state {
+    let (dot, word, text) = match state {
         FollowedState::Gone => (
             palette(ui).bad,
             "missing",
@@ -196,5 +196,5 @@ pub(in crate::app) fn live(ui: &mut Ui, state: FollowedState<'_>) {
             format!("The file has changed but cannot be read: {why}"),
         ),
     };
-    widgets::chip(ui, Some(dot), &[(word, false)]).on_hover_text(said);
+    widgets::chip(ui, Some(dot), &[(word, false)]).on_hover_text(text);
 }

@@ -24,7 +24,7 @@ pub enum Target {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     /// A sentence that describes the change.
-    pub said: String,
+    pub text: String,
     /// Tokens before and after, if they differ.
     pub weights: Option<(Tokens, Tokens)>,
     /// Index of the event that made the change, in the complete run of the lane.

@@ -76,8 +76,8 @@ fn show_line(ui: &mut Ui, line: &DiffLine) {
     let row = ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::XS;
         ui.spacing_mut().interact_size.y = LINE;
-        let (place, said) = ui.allocate_exact_size(vec2(SIGN, LINE), Sense::hover());
-        said.accessible_name(name);
+        let (place, text) = ui.allocate_exact_size(vec2(SIGN, LINE), Sense::hover());
+        text.accessible_name(name);
         let font = TextStyle::Monospace.resolve(ui.style());
         ui.painter()
             .text(place.center(), Align2::CENTER_CENTER, sign, font, ink);

@@ -58,7 +58,7 @@ fn status_line(ui: &mut Ui, input: &MessagesInput<'_>, changes: &Changes, comman
         if let Some(lane) = input.selection.lane {
             widgets::swatch(ui, palette(ui).lane(lane)).on_hover_text(&input.runs.labels[lane]);
         }
-        ui.label(&changes.said);
+        ui.label(&changes.text);
         if let Some((before, after)) = changes.weights {
             ui.label(weak(ui, weights(before, after)));
         }

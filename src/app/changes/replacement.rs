@@ -32,9 +32,9 @@ impl ChangeInputs<'_> {
         let by = self
             .event(Some(written.event))
             .map_or_else(String::new, did);
-        let said = match (message, written.kind, n_covered.saturating_sub(1)) {
+        let sentence = match (message, written.kind, n_covered.saturating_sub(1)) {
             (None, kind, _) => format!(
-                "Written {by}: a {} that stands for {}.",
+                "Written {by}: a {} that replaces {}.",
                 wording::written(kind),
                 wording::count(n_covered, "message")
             ),
@@ -76,7 +76,7 @@ impl ChangeInputs<'_> {
         Changes {
             event: self.link(Some(written.event)),
             replacement,
-            ..only(said)
+            ..only(sentence)
         }
     }
 

@@ -101,12 +101,12 @@ fn fields(ui: &mut Ui, document: &Document, draft: &mut ConversionDraft, command
             .selected_text(chosen)
             .show_ui(ui, |ui| {
                 for format in possible(document) {
-                    let said = if is_copy(document, format.name) {
+                    let text = if is_copy(document, format.name) {
                         format!("{} (a copy)", format.label)
                     } else {
                         format.label.to_owned()
                     };
-                    ui.selectable_value(&mut draft.format, format.name, said);
+                    ui.selectable_value(&mut draft.format, format.name, text);
                 }
             });
         combo.response.labelled_by(label);
@@ -135,7 +135,7 @@ fn list(ui: &mut Ui, place: (&str, &str), height: f32, content: impl FnOnce(&mut
 
 /// Shows the remarks first, then the missing data.
 fn compared(ui: &mut Ui, aspects: &[Aspect]) {
-    let (said, others): (Vec<_>, Vec<_>) = aspects.iter().partition(|aspect| aspect.is_content);
+    let (sentence, others): (Vec<_>, Vec<_>) = aspects.iter().partition(|aspect| aspect.is_content);
     let missing: Vec<_> = others.into_iter().filter(|a| !a.is_whole()).collect();
     ui.spacing_mut().item_spacing.y = 2.0;
     let font = TextStyle::Body.resolve(ui.style());
@@ -146,8 +146,12 @@ fn compared(ui: &mut Ui, aspects: &[Aspect]) {
             .layout_no_wrap(figure, font.clone(), palette(ui).text);
         galley.size().x
     };
-    let widest = said.iter().chain(&missing).map(width).fold(0.0, f32::max);
-    for aspect in said {
+    let widest = sentence
+        .iter()
+        .chain(&missing)
+        .map(width)
+        .fold(0.0, f32::max);
+    for aspect in sentence {
         row(ui, aspect, widest);
     }
     ui.add_space(space::S);
@@ -193,7 +197,7 @@ fn done(ui: &mut Ui, document: &Document, converted: &Converted, commands: &mut 
     let session = document.session();
     let messages = session.messages.iter().filter(|m| m.in_history).count();
     let is_lost = |aspect: &Aspect| aspect.is_content && !aspect.is_whole();
-    let said = if converted.is_copy {
+    let text = if converted.is_copy {
         let bytes = wording::grouped(converted.bytes as u64);
         format!("Copied byte for byte: {bytes} bytes")
     } else if converted.aspects.iter().any(is_lost) {
@@ -201,7 +205,7 @@ fn done(ui: &mut Ui, document: &Document, converted: &Converted, commands: &mut 
     } else {
         format!("{} written", wording::count(messages, "message"))
     };
-    ui.label(RichText::new(said).text_style(theme::strong()));
+    ui.label(RichText::new(text).text_style(theme::strong()));
     crate::app::export::result::place(ui, &converted.output, commands);
     ui.add_space(space::S);
     if !converted.is_copy {

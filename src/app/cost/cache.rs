@@ -24,8 +24,8 @@ pub(in crate::app) fn show(
 ) {
     let Some(audit) = &costs.audit else {
         padded(ui, |ui| {
-            let said = "The file contains no cache counts, so there is nothing to compare with the cache model.";
-            ui.label(weak(ui, said));
+            let text = "The file contains no cache counts, so there is nothing to compare with the cache model.";
+            ui.label(weak(ui, text));
         });
         return;
     };
@@ -75,9 +75,9 @@ fn causes(ui: &mut Ui, input: &CostInput<'_>, audit: &Audit, commands: &mut Comm
         ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
         ui.spacing_mut().item_spacing.x = space::XS;
         let mut chip = |cause, name: &str, (calls, tokens, usd)| {
-            let said = chip_text(name, calls, tokens, usd);
+            let text = chip_text(name, calls, tokens, usd);
             if ui
-                .selectable_label(view.cause == cause, small(ui, said))
+                .selectable_label(view.cause == cause, small(ui, text))
                 .clicked()
             {
                 commands.push(ViewCommand::Cost(CostView { cause, ..view }));

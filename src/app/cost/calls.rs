@@ -28,7 +28,7 @@ enum Col {
     Context,
     Grown,
     CameIn,
-    Carried,
+    Cumulative,
     Read,
     Fresh,
     Output,
@@ -66,11 +66,11 @@ fn columns(n_calls: usize, sort: CallSort) -> Vec<Column<'static, Col>> {
         Column::new(Col::CameIn, "largest new", Width::remainder().clip(true))
             .help("The largest message that is new at this call"),
         column(
-            Col::Carried,
+            Col::Cumulative,
             "cumulative",
             "Tokens new at this call, times the recorded calls that sent them",
         )
-        .sortable(sorted(CallKey::Carried))
+        .sortable(sorted(CallKey::Cumulative))
         .from_width(660.0),
         column(Col::Read, "cache read", "Prompt tokens read from the cache").from_width(740.0),
         column(
@@ -92,7 +92,7 @@ fn sort_key(column: Col) -> Option<CallKey> {
         Col::Call => Some(CallKey::Call),
         Col::Context => Some(CallKey::Context),
         Col::Grown => Some(CallKey::Grown),
-        Col::Carried => Some(CallKey::Carried),
+        Col::Cumulative => Some(CallKey::Cumulative),
         Col::Fresh => Some(CallKey::Fresh),
         Col::Cost => Some(CallKey::Cost),
         Col::CameIn | Col::Read | Col::Output => None,
@@ -192,10 +192,12 @@ fn content(
         Col::Context => drop(ui.label(wording::tokens(sample.tokens))),
         Col::Grown => growth_cell(ui, state::grown(run, at)),
         Col::CameIn => largest_new_message(ui, input, step),
-        Col::Carried => {
-            let heat = input.carried.and_then(|carried| carried.heat.get(step));
-            let said = heat.map_or_else(|| "–".to_owned(), |heat| wording::short(heat.retained));
-            ui.label(said);
+        Col::Cumulative => {
+            let heat = input
+                .cumulative
+                .and_then(|cumulative| cumulative.heat.get(step));
+            let text = heat.map_or_else(|| "–".to_owned(), |heat| wording::short(heat.tokens));
+            ui.label(text);
         }
         Col::Read => drop(ui.label(weak(ui, tokens(|c| c.read)))),
         Col::Fresh => drop(ui.label(tokens(|c| c.written + c.uncached))),
@@ -206,11 +208,11 @@ fn content(
 
 /// Shows growth such as `+12 804`: strong where it is large, weak where it is negative.
 fn growth_cell(ui: &mut Ui, by: f64) {
-    let said = wording::grouped(by.abs() as u64);
+    let text = wording::grouped(by.abs() as u64);
     ui.label(match by {
-        MUCH.. => RichText::new(format!("+{said}")).text_style(theme::strong()),
-        0.5.. => RichText::new(format!("+{said}")),
-        ..-0.5 => weak(ui, format!("\u{2212}{said}")),
+        MUCH.. => RichText::new(format!("+{text}")).text_style(theme::strong()),
+        0.5.. => RichText::new(format!("+{text}")),
+        ..-0.5 => weak(ui, format!("\u{2212}{text}")),
         _ => weak(ui, "0"),
     });
 }

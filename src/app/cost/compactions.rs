@@ -88,8 +88,8 @@ pub(in crate::app) fn show(
     let rows = state::compactions(costs);
     if rows.is_empty() {
         padded(ui, |ui| {
-            let said = "No lane removed content that had been sent before, so there is no compaction to pay off.";
-            ui.label(weak(ui, said));
+            let text = "No lane removed content that had been sent before, so there is no compaction to pay off.";
+            ui.label(weak(ui, text));
         });
         return;
     }
@@ -129,8 +129,8 @@ fn content(
         Col::PaysAfter => drop(ui.label(needed(even))),
         Col::CallsLeft => drop(ui.label(weak(ui, wording::grouped(even.left as u64)))),
         Col::HasPaid => {
-            let (said, tone) = paid(even);
-            let text = RichText::new(said).color(tone.color(palette(ui)));
+            let (sentence, tone) = paid(even);
+            let text = RichText::new(sentence).color(tone.color(palette(ui)));
             ui.add(Label::new(text).truncate()).on_hover_ui(|ui| {
                 ui.label(remarks(even));
             });
@@ -156,15 +156,15 @@ fn paid(even: &BreakEven) -> (&'static str, Tone) {
 
 /// Returns remarks on a compaction's figures.
 fn remarks(even: &BreakEven) -> String {
-    let mut said = format!("By {}.", even.stages.join(", "));
+    let mut text = format!("By {}.", even.stages.join(", "));
     if even.is_cold {
-        said.push_str(" The cache was empty, so rewriting it costs nothing extra.");
+        text.push_str(" The cache was empty, so rewriting it costs nothing extra.");
     }
     if !even.knows_summary {
-        said.push_str(" The summary's cost is not recorded and not included.");
+        text.push_str(" The summary's cost is not recorded and not included.");
     }
     if even.once.is_none() {
-        said.push_str(" No price is known.");
+        text.push_str(" No price is known.");
     }
-    said
+    text
 }

@@ -23,7 +23,7 @@ pub(in crate::app) struct CostInput<'a> {
     /// Costs of all lanes; `None` while they are computed.
     pub(in crate::app) costs: Option<&'a Costs>,
     /// Number of calls that sent each message; `None` while it is computed.
-    pub(in crate::app) carried: Option<&'a CumulativeTokens>,
+    pub(in crate::app) cumulative: Option<&'a CumulativeTokens>,
     /// The focused lane's samples in the order of the list of calls.
     pub(in crate::app) calls: &'a [u32],
     /// Custom prices entered before, if any.
@@ -41,7 +41,7 @@ impl<'a> CostInput<'a> {
             config: session.config,
             selection: session.selection,
             costs: session.derived.costs(),
-            carried: session.derived.carried(),
+            cumulative: session.derived.cumulative(),
             calls: session.derived.calls(),
             own_price: session.own_price.clone(),
             view: session.view.cost,

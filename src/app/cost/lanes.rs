@@ -53,9 +53,9 @@ pub(in crate::app) fn show(
     costs: &Costs,
     commands: &mut Commands,
 ) {
-    let said = notes(costs);
-    notes_below(ui, "cost notes", &said);
-    table(ui, input, (costs, &said.join("\n")), commands);
+    let text = notes(costs);
+    notes_below(ui, "cost notes", &text);
+    table(ui, input, (costs, &text.join("\n")), commands);
 }
 
 /// Widths in points: the lane's name and sums, a component, the count of hidden components, and the narrowest useful
@@ -85,7 +85,7 @@ fn pieces(ui: &Ui, rows: &[(Option<usize>, &Cost)]) -> (Vec<usize>, Vec<usize>) 
 fn table(
     ui: &mut Ui,
     input: &CostInput<'_>,
-    (costs, said): (&Costs, &str),
+    (costs, text): (&Costs, &str),
     commands: &mut Commands,
 ) {
     let rows = state::lanes(costs);
@@ -109,7 +109,7 @@ fn table(
             "lane",
             Width::initial(132.0).at_least(80.0).clip(true),
         )
-        .help(said),
+        .help(text),
         Column::new(Col::Total, "cost", Width::exact(72.0))
             .right()
             .help("All calls at list prices"),
@@ -161,11 +161,11 @@ fn total(ui: &mut Ui, cost: &Cost) {
         CostSource::Recorded => "",
         CostSource::Modelled => "≈",
     };
-    let said = cost.total().map_or_else(
+    let text = cost.total().map_or_else(
         || "–".to_owned(),
         |usd| format!("{about}{}", wording::usd(usd)),
     );
-    ui.label(RichText::new(said).text_style(theme::strong()))
+    ui.label(RichText::new(text).text_style(theme::strong()))
         .on_hover_text(match cost.source {
             CostSource::Recorded => {
                 "Based on the provider's counts for each call, including its cache"
@@ -186,8 +186,8 @@ fn difference(ui: &mut Ui, cost: &Cost, recorded: Option<Usd>, lane: Option<usiz
         ..-0.000_05 => ("", Tone::Ok),
         _ => ("", Tone::Weak),
     };
-    let said = RichText::new(format!("{sign}{}", wording::usd(more)));
-    ui.label(said.color(tone.color(palette(ui))));
+    let text = RichText::new(format!("{sign}{}", wording::usd(more)));
+    ui.label(text.color(tone.color(palette(ui))));
 }
 
 fn charge(ui: &mut Ui, cost: &Cost, piece: usize) {
@@ -212,21 +212,21 @@ fn bar(ui: &mut Ui, share: f32, lane: Option<usize>) {
 /// Returns notes on how the figures are determined.
 fn notes(costs: &Costs) -> Vec<String> {
     let recorded = &costs.recorded.cost;
-    let mut said = Vec::new();
+    let mut text = Vec::new();
     if recorded.source == CostSource::Modelled {
-        said.push(
+        text.push(
             "The file contains no cache counts: recorded costs use the cache model, like the lanes.".to_owned(),
         );
     } else {
         let modelled = costs.modelled.total().map(wording::usd);
         let modelled = modelled.map_or_else(String::new, |usd| format!("; cache model ≈{usd}"));
-        said.push(format!(
+        text.push(format!(
             "Recorded: provider's counts{modelled}. Lanes: cache model."
         ));
     }
     if recorded.estimated_outputs > 0 {
         let answers = wording::count(recorded.estimated_outputs, "answer");
-        said.push(format!(
+        text.push(format!(
             "{answers} without a reported size: estimated from the recorded content."
         ));
     }
@@ -235,7 +235,7 @@ fn notes(costs: &Costs) -> Vec<String> {
         .chain([recorded])
         .any(|cost| cost.rejected.tokens > Tokens::ZERO);
     if is_any_rejected && !costs.billing.bills_rejected {
-        said.push("Rejected calls are free: no known provider bills them.".to_owned());
+        text.push("Rejected calls are free: no known provider bills them.".to_owned());
     }
-    said
+    text
 }

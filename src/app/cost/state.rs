@@ -66,7 +66,7 @@ pub enum CallKey {
     /// Growth since the previous call.
     Grown,
     /// Cumulative tokens of the messages added there.
-    Carried,
+    Cumulative,
     /// Uncached input.
     Fresh,
     /// Price.
@@ -119,7 +119,7 @@ pub fn call_order(
             CallKey::Call => at as f64,
             CallKey::Context => samples[at].tokens.as_f64(),
             CallKey::Grown => grown(run, at),
-            CallKey::Carried => heat.get(samples[at].step).map_or(-1.0, |t| t.as_f64()),
+            CallKey::Cumulative => heat.get(samples[at].step).map_or(-1.0, |t| t.as_f64()),
             CallKey::Fresh => call(at).map_or(-1.0, |c| (c.written + c.uncached).as_f64()),
             CallKey::Cost => call(at).and_then(|c| c.usd).map_or(-1.0, |usd| usd.0),
         }

@@ -40,14 +40,14 @@ pub struct Derived {
     order: LatestResult<OrderKey, Vec<u32>>,
     events: LatestResult<(u64, EventFilter, Option<usize>), EventList>,
     ledgers: LatestResult<(u64, &'static str), TokenLedger>,
-    carried: LatestResult<(u64, &'static str), CumulativeTokens>,
+    cumulative: LatestResult<(u64, &'static str), CumulativeTokens>,
     costs: LatestResult<u64, Costs>,
     insights: LatestResult<InsightsKey, SessionInsights>,
     names: LatestResult<u64, Names>,
     reach: LatestResult<(u64, &'static str), Reach>,
     losses: LatestResult<(u64, u64), Losses>,
     survivals: LatestResult<(u64, u64), Survivals>,
-    ghost: LatestResult<(u64, usize), Vec<Sample>>,
+    tried_setting: LatestResult<(u64, usize), Vec<Sample>>,
     calls: LatestResult<(u64, u64, Option<usize>, CallSort), Vec<u32>>,
     text: LatestResult<(u64, u64, usize, bool), MessageText>,
     changes: LatestResult<ChangesKey, Changes>,
@@ -76,7 +76,7 @@ struct InsightsKey {
     document: u64,
     counter: &'static str,
     window: Option<Tokens>,
-    yardstick: (Tokens, Trigger),
+    verdict_inputs: (Tokens, Trigger),
     billing: BillingChoice,
 }
 
@@ -85,11 +85,11 @@ struct OrderKey {
     document: u64,
     weights: u64,
     /// Changes when the sort keys arrive.
-    carried: u64,
+    cumulative: u64,
     filter: Filter,
     sort: Sort,
     /// The marks, if the filter uses them.
-    by_hand: Option<Arc<ManualEdits>>,
+    manual_edits: Option<Arc<ManualEdits>>,
 }
 
 impl Derived {
@@ -103,14 +103,14 @@ impl Derived {
             order: LatestResult::new("filter"),
             events: LatestResult::new("events"),
             ledgers: LatestResult::new("count"),
-            carried: LatestResult::new("carried"),
+            cumulative: LatestResult::new("cumulative"),
             costs: LatestResult::new("costs"),
             insights: LatestResult::new("insights"),
             names: LatestResult::new("names"),
             reach: LatestResult::new("reach"),
             losses: LatestResult::new("losses"),
             survivals: LatestResult::new("survivals"),
-            ghost: LatestResult::new("ghost"),
+            tried_setting: LatestResult::new("tried_setting"),
             calls: LatestResult::new("calls"),
             text: LatestResult::new("text"),
             changes: LatestResult::new("changes"),
@@ -125,14 +125,14 @@ impl Derived {
         self.order.clear();
         self.events.clear();
         self.ledgers.clear();
-        self.carried.clear();
+        self.cumulative.clear();
         self.costs.clear();
         self.insights.clear();
         self.names.clear();
         self.reach.clear();
         self.losses.clear();
         self.survivals.clear();
-        self.ghost.clear();
+        self.tried_setting.clear();
         self.calls.clear();
         self.text.clear();
         self.changes.clear();
@@ -149,7 +149,7 @@ impl Derived {
         self.runs.expect(slow_if(n_messages > 20_000));
         self.rows.expect(slow_if(n_messages > 20_000));
         self.order.expect(slow_if(bytes > 4_000_000));
-        self.carried.expect(slow_if(bytes > 200_000));
+        self.cumulative.expect(slow_if(bytes > 200_000));
         self.insights.expect(slow_if(bytes > 200_000));
         self.costs.expect(slow_if(n_messages > 5_000));
         self.names.expect(slow_if(bytes > 100_000));

@@ -37,29 +37,29 @@ impl Derived {
         let key = OrderKey {
             document: document.id,
             weights: self.ledgers.generation(),
-            carried: if view.messages.sort.needs_carried() {
-                self.carried.generation()
+            cumulative: if view.messages.sort.needs_cumulative() {
+                self.cumulative.generation()
             } else {
                 0
             },
             filter: view.messages.filter.clone(),
             sort: view.messages.sort,
-            by_hand: view
+            manual_edits: view
                 .messages
                 .filter
                 .is_marked
-                .then(|| Arc::clone(&config.by_hand)),
+                .then(|| Arc::clone(&config.manual_edits)),
         };
-        let carried = self.carried.get().map(Arc::clone);
+        let cumulative = self.cumulative.get().map(Arc::clone);
         let (document, ledger) = (Arc::clone(document), self.weights(document));
         let (filter, sort) = (view.messages.filter.clone(), view.messages.sort);
-        let by_hand = Arc::clone(&config.by_hand);
+        let manual_edits = Arc::clone(&config.manual_edits);
         self.order.want(ctx, self.at, &key, move |_| {
             messages::order::order(
                 &document,
                 &ledger,
-                carried.as_deref(),
-                (&filter, &by_hand),
+                cumulative.as_deref(),
+                (&filter, &manual_edits),
                 sort,
             )
         });
@@ -93,7 +93,7 @@ impl Derived {
     }
 
     /// Replays the setting under the pointer.
-    pub fn update_ghost(
+    pub fn update_tried_setting(
         &mut self,
         ctx: &egui::Context,
         sweep: Option<&Sweep>,
@@ -106,12 +106,12 @@ impl Derived {
             return;
         };
         let key = (sweep.id, idx);
-        if self.ghost.is_for(&key) {
+        if self.tried_setting.is_for(&key) {
             return;
         }
         let (case, knobs) = (runs.case.clone(), point.knobs.clone());
         let policy = sweep.subjects[point.subject].policy.clone();
-        self.ghost.want(ctx, self.at, &key, move |_| {
+        self.tried_setting.want(ctx, self.at, &key, move |_| {
             simulate(&case, &policy, &knobs, None).samples
         });
     }
@@ -197,7 +197,7 @@ impl Derived {
         let key = (runs.document, runs.config.counter);
         if runs.document == document.id {
             let (runs, document) = (Arc::clone(&runs), Arc::clone(document));
-            self.carried.want(ctx, self.at, &key, move |_| {
+            self.cumulative.want(ctx, self.at, &key, move |_| {
                 CumulativeTokens::new(&runs.case, &runs.recorded.outcome, &document.facts)
             });
         }
@@ -223,7 +223,7 @@ impl Derived {
             document: runs.document,
             counter: runs.config.counter,
             window: runs.config.window,
-            yardstick: runs.yardstick.clone(),
+            verdict_inputs: runs.verdict_inputs.clone(),
             billing: costs.billing.clone(),
         };
         self.insights.want(ctx, self.at, &key, move |_| {
@@ -240,15 +240,15 @@ impl Derived {
         let Some(runs) = self.runs.get().map(Arc::clone) else {
             return;
         };
-        let (costs, carried) = (self.costs.get(), self.carried.get());
-        let (costs, carried) = (costs.map(Arc::clone), carried.map(Arc::clone));
-        let results = self.costs.generation() + self.carried.generation();
+        let (costs, cumulative) = (self.costs.get(), self.cumulative.get());
+        let (costs, cumulative) = (costs.map(Arc::clone), cumulative.map(Arc::clone));
+        let results = self.costs.generation() + self.cumulative.generation();
         let key = (self.runs.generation(), results, lane, sort);
         self.calls.want(ctx, self.at, &key, move |_| {
             let run = lane.and_then(|lane| runs.lanes.get(lane));
             let cost = costs.as_ref().and_then(|costs| costs.of(lane));
-            let heat = carried.map_or_else(Vec::new, |carried| {
-                carried.heat.iter().map(|heat| heat.retained).collect()
+            let heat = cumulative.map_or_else(Vec::new, |cumulative| {
+                cumulative.heat.iter().map(|heat| heat.tokens).collect()
             });
             cost::state::call_order(run.unwrap_or(&runs.recorded), cost, &heat, sort)
         });
@@ -274,7 +274,7 @@ impl Derived {
         let key = (document.id, runs.config.counter);
         let (of_runs, of_names) = (Arc::clone(&runs), Arc::clone(&names));
         self.reach.want(ctx, self.at, &key, move |_| {
-            Reach::new(&of_names, &of_runs.case, of_runs.yardstick.0)
+            Reach::new(&of_names, &of_runs.case, of_runs.verdict_inputs.0)
         });
         let reach = self.reach.get().filter(|_| self.reach.is_for(&key));
         let Some(reach) = reach.map(Arc::clone) else {

@@ -41,15 +41,15 @@ impl Derived {
     }
 
     /// Returns the resent counts and last uses of messages.
-    pub fn carried(&self) -> Option<&CumulativeTokens> {
-        self.carried.get().map(Arc::as_ref)
+    pub fn cumulative(&self) -> Option<&CumulativeTokens> {
+        self.cumulative.get().map(Arc::as_ref)
     }
 
     /// Returns whether every result of `other` is available here too, so that a swap does not flicker.
     pub fn shows_all_of(&self, other: &Self) -> bool {
         let there = |derived: &Self| {
             [
-                derived.carried.get().is_some(),
+                derived.cumulative.get().is_some(),
                 derived.costs.get().is_some(),
                 derived.insights.get().is_some(),
                 derived.reach.get().is_some(),
@@ -128,9 +128,12 @@ impl Derived {
     }
 
     /// Returns the curve of the setting under the pointer, once it was replayed.
-    pub fn ghost(&self, sweep: Option<&Sweep>, point: Option<usize>) -> Option<&[Sample]> {
+    pub fn tried_setting(&self, sweep: Option<&Sweep>, point: Option<usize>) -> Option<&[Sample]> {
         let key = (sweep?.id, point?);
-        let samples = self.ghost.get().filter(|_| self.ghost.is_for(&key));
+        let samples = self
+            .tried_setting
+            .get()
+            .filter(|_| self.tried_setting.is_for(&key));
         samples.map(|samples| samples.as_slice())
     }
 

@@ -72,11 +72,11 @@ fn head(
             commands.push(ShellCommand::Copy("the event", text));
         }
     });
-    let said = RichText::new(text::did(event));
+    let sentence = RichText::new(text::did(event));
     ui.label(match event.did {
-        Did::Nothing => said.color(palette(ui).warn),
-        Did::Told => said.color(palette(ui).weak),
-        Did::Removed | Did::Changed => said,
+        Did::Nothing => sentence.color(palette(ui).warn),
+        Did::Told => sentence.color(palette(ui).weak),
+        Did::Removed | Did::Changed => sentence,
     });
 }
 
@@ -178,7 +178,7 @@ fn log(ui: &mut Ui, event: &Event, halt: Option<&str>) {
     }
     ui.add_space(space::XS);
     widgets::section(ui, "Original messages");
-    let said = |ui: &mut Ui, line: &str, color: Color32| {
+    let show_line = |ui: &mut Ui, line: &str, color: Color32| {
         let line = safe_text::visible(safe_text::head(line, MOST_CHARS));
         let text = RichText::new(line.into_owned())
             .text_style(TextStyle::Monospace)
@@ -186,10 +186,10 @@ fn log(ui: &mut Ui, event: &Event, halt: Option<&str>) {
         ui.add(Label::new(text).wrap().selectable(true));
     };
     for line in event.log.iter().take(MOST_LINES) {
-        said(ui, line, palette(ui).text);
+        show_line(ui, line, palette(ui).text);
     }
     if let Some(why) = halt {
-        said(ui, why, palette(ui).bad);
+        show_line(ui, why, palette(ui).bad);
     }
     if event.log.len() > MOST_LINES {
         let more = wording::grouped((event.log.len() - MOST_LINES) as u64);

@@ -71,7 +71,7 @@ pub fn did(event: &Event) -> String {
         Did::Changed => format!("{}, nothing removed", deed(event)),
         Did::Nothing => "ran and changed nothing".to_owned(),
         Did::Told if event.log.is_empty() => "gave up".to_owned(),
-        Did::Told => "said something, changed nothing".to_owned(),
+        Did::Told => "logged a message, changed nothing".to_owned(),
     }
 }
 
@@ -171,8 +171,8 @@ mod tests {
         event.log.push("No compaction needed".to_owned());
         event.orphans = 1;
         let mut outcome = Outcome::default();
-        let said = "cut 3 · 1 orphan · “No compaction needed”";
-        assert_eq!(why(&event, &outcome), said);
+        let text = "cut 3 · 1 orphan · “No compaction needed”";
+        assert_eq!(why(&event, &outcome), text);
         event.did = Did::Told;
         assert_eq!(why(&event, &outcome), "No compaction needed");
         event.log.clear();

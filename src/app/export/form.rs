@@ -33,13 +33,13 @@ pub(in crate::app) fn show(
     line(ui, "content", |ui, _| {
         ui.vertical(|ui| content_choice(ui, input, draft))
     });
-    let by_hand = manual_edits::marks::said(&input.runs.case.manual_edits);
-    if !by_hand.is_empty() {
+    let manual_edits = manual_edits::marks::summary(&input.runs.case.manual_edits);
+    if !manual_edits.is_empty() {
         line(ui, "edits", |ui, _| {
             let size = vec2(ui.available_width(), space::CONTROL);
             let layout = Layout::left_to_right(Align::Center);
             ui.allocate_ui_with_layout(size, layout, |ui| {
-                ui.label(&by_hand);
+                ui.label(&manual_edits);
                 ui.label(small(ui, "messages, as shown in the table"));
             });
         });

@@ -78,26 +78,26 @@ pub struct ModelRunInputs<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelProgress {
     /// Number of requests so far.
-    pub asked: usize,
+    pub n_requests: usize,
     /// Tokens of the current request.
     pub tokens: u64,
     /// The answer so far.
     pub text: String,
     /// Reason for the delay before the next attempt.
-    pub waits: Option<String>,
+    pub waiting: Option<String>,
 }
 
 /// Progress and cancellation of a model run.
 #[derive(Clone, Debug, Default)]
 pub struct Line {
-    heard: Arc<Mutex<ModelProgress>>,
+    progress: Arc<Mutex<ModelProgress>>,
     stop: Arc<Progress>,
 }
 
 impl Line {
     /// Returns the progress so far.
-    pub fn heard(&self) -> ModelProgress {
-        self.heard
+    pub fn progress(&self) -> ModelProgress {
+        self.progress
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
@@ -108,18 +108,18 @@ impl Line {
         self.stop.cancel();
     }
 
-    fn hear(&self, news: ModelEvent) {
-        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+    fn update(&self, news: ModelEvent) {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         match news {
             ModelEvent::Sent(number, tokens) => {
-                *heard = ModelProgress {
-                    asked: number,
+                *progress = ModelProgress {
+                    n_requests: number,
                     tokens,
                     ..ModelProgress::default()
                 };
             }
-            ModelEvent::Text(text) => (heard.text, heard.waits) = (text, None),
-            ModelEvent::Waits(why) => heard.waits = Some(why),
+            ModelEvent::Text(text) => (progress.text, progress.waiting) = (text, None),
+            ModelEvent::Waits(why) => progress.waiting = Some(why),
         }
     }
 }
@@ -165,7 +165,7 @@ impl ModelDraft {
             })?),
         };
         let prompt = self.prompt.trim();
-        let (ear, ctx) = (inputs.line.clone(), inputs.ctx.clone());
+        let (line, ctx) = (inputs.line.clone(), inputs.ctx.clone());
         Ok(Model {
             client: self.connection.applied(ModelClient::new(endpoint, key))?,
             window,
@@ -174,7 +174,7 @@ impl ModelDraft {
             log: self.log(inputs)?,
             stop: Arc::clone(&inputs.line.stop),
             on_event: Some(Arc::new(move |news| {
-                ear.hear(news);
+                line.update(news);
                 ctx.request_repaint();
             })),
         })

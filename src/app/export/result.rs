@@ -28,8 +28,8 @@ pub(in crate::app) fn show(
         let note = RichText::new(wording::with_grouped(note));
         ui.label(note.color(palette(ui).warn));
     }
-    let said = RichText::new(headline(input, export, exported));
-    ui.label(said.text_style(theme::strong()));
+    let text = RichText::new(headline(input, export, exported));
+    ui.label(text.text_style(theme::strong()));
     checks(ui, exported);
     if let Some(resumed) = &written.resumed {
         resume(ui, resumed, commands);

@@ -106,23 +106,23 @@ pub(super) fn store_buttons(ui: &mut Ui, consent: &StoreConsent, commands: &mut 
 
 /// Shows the progress of the model.
 pub(super) fn asking(ui: &mut Ui, line: &Line) {
-    let heard = line.heard();
+    let progress = line.progress();
     ui.horizontal(|ui| {
         ui.spinner();
-        let text = match (heard.asked, heard.text.is_empty()) {
+        let text = match (progress.n_requests, progress.text.is_empty()) {
             (0, _) => "Preparing…".to_owned(),
             (n, true) => format!(
                 "Request {n}: {} tokens sent, waiting for the answer…",
-                wording::tokens(Tokens(heard.tokens))
+                wording::tokens(Tokens(progress.tokens))
             ),
             (n, false) => format!("Request {n}: receiving the answer…"),
         };
         ui.label(weak(ui, text));
     });
-    if let Some(why) = &heard.waits {
+    if let Some(why) = &progress.waiting {
         ui.label(RichText::new(format!("Retrying soon: {why}")).color(palette(ui).warn));
     }
-    if heard.text.is_empty() {
+    if progress.text.is_empty() {
         return;
     }
     boxed(ui, |ui| {
@@ -133,7 +133,7 @@ pub(super) fn asking(ui: &mut Ui, line: &Line) {
             .stick_to_bottom(true)
             .auto_shrink([false, true])
             .show(ui, |ui| {
-                let text = crate::safe_text::visible(&heard.text);
+                let text = crate::safe_text::visible(&progress.text);
                 ui.add(Label::new(text.as_ref()).wrap());
             });
     });
@@ -146,12 +146,12 @@ pub(in crate::app) fn review(ui: &mut Ui, review: &Review, commands: &mut Comman
         wording::tokens(preview.before),
         wording::tokens(preview.after),
     );
-    let said = if preview.changes {
+    let sentence = if preview.changes {
         format!("{before} → {after} tokens; not written yet")
     } else {
         format!("{before} tokens, unchanged: nothing to write")
     };
-    strong(ui, said);
+    strong(ui, sentence);
     for note in &preview.notes {
         let note = RichText::new(wording::with_grouped(note));
         ui.label(note.color(palette(ui).warn));

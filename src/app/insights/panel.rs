@@ -46,8 +46,8 @@ pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &m
     let levels: Vec<_> = std::iter::once((None, rows.len())).chain(levels).collect();
     for (level, n) in levels.into_iter().rev() {
         let name = level.map_or("all", wording::level);
-        let said = small(ui, format!("{name} {}", wording::grouped(n as u64)));
-        let label = ui.selectable_label(filter.level == level, said);
+        let sentence = small(ui, format!("{name} {}", wording::grouped(n as u64)));
+        let label = ui.selectable_label(filter.level == level, sentence);
         if label
             .accessible_name(format!("Show insights: {name}"))
             .clicked()
@@ -126,9 +126,9 @@ fn empty_state(ui: &mut Ui, input: &InsightsInput<'_>, commands: &mut Commands) 
                 "This file has no model calls, so there is nothing to analyze.",
             ));
         } else {
-            let said =
+            let text =
                 "No problems found: no threshold exceeded, few unused tokens, no failing policy.";
-            ui.label(RichText::new(said).color(palette(ui).ok));
+            ui.label(RichText::new(text).color(palette(ui).ok));
         }
     });
 }

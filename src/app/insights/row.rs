@@ -154,9 +154,9 @@ fn line(
     if left > SENTENCE_NARROW && row.insight.certainty != Certainty::Certain {
         let font = TextStyle::Small.resolve(ui.style());
         let at = pos2(rect.right() - space::L, first.center().y);
-        let (said, color) = (row.insight.certainty.name(), palette(ui).weak);
+        let (label, color) = (row.insight.certainty.name(), palette(ui).weak);
         ui.painter()
-            .text(at, egui::Align2::RIGHT_CENTER, said, font, color);
+            .text(at, egui::Align2::RIGHT_CENTER, label, font, color);
     }
 }
 
@@ -237,8 +237,8 @@ fn links(ui: &mut Ui, input: &InsightsInput<'_>, row: &Row<'_>, commands: &mut C
         _ => return,
     };
     match page {
-        Some((page, said)) => {
-            if ui.link(said).clicked() {
+        Some((page, text)) => {
+            if ui.link(text).clicked() {
                 commands.push(ViewCommand::Cost(CostView {
                     page,
                     ..input.cost_view
@@ -248,7 +248,7 @@ fn links(ui: &mut Ui, input: &InsightsInput<'_>, row: &Row<'_>, commands: &mut C
         }
         None => {
             if ui.link("Show messages by cumulative tokens").clicked() {
-                let sort = crate::app::messages::order::Sort::BY_RETAINED;
+                let sort = crate::app::messages::order::Sort::BY_CUMULATIVE;
                 commands.push(MessagesCommand::Sort(sort));
                 commands.push(ShellCommand::ShowTab(Tab::Messages));
             }

@@ -18,7 +18,7 @@ pub(super) fn paint_row(ui: &mut Ui, input: &LanesInput<'_>, row: Row, rect: Rec
         match row {
             Row::Message(message) => {
                 let seen = context.messages.get(message as usize).copied();
-                if let Some(seen) = seen.filter(|s| s.fate != MessageStatus::Absent) {
+                if let Some(seen) = seen.filter(|s| s.status != MessageStatus::Absent) {
                     message_cell(ui, input, message as usize, seen, cell);
                 }
             }
@@ -33,7 +33,7 @@ pub(super) fn paint_row(ui: &mut Ui, input: &LanesInput<'_>, row: Row, rect: Rec
                         word: wording::written(written.kind),
                         share: bar_share(written.tokens, input.rows.heaviest),
                         color: palette(ui).kind(kind),
-                        fate: MessageStatus::Kept,
+                        status: MessageStatus::Kept,
                         tokens: Some(written.tokens),
                     };
                     content.show(ui, cell);
@@ -51,15 +51,15 @@ fn message_cell(
     cell: Rect,
 ) {
     let is_there = matches!(
-        seen.fate,
+        seen.status,
         MessageStatus::Kept | MessageStatus::Cleared | MessageStatus::Cut
     );
     let content = Cell {
         number: wording::number(message),
-        word: wording::fate(seen.fate),
+        word: wording::status(seen.status),
         share: bar_share(input.runs.case.ledger.message(message), input.rows.heaviest),
         color: palette(ui).kind(input.document.facts[message].kind),
-        fate: seen.fate,
+        status: seen.status,
         tokens: is_there.then_some(seen.tokens),
     };
     content.show(ui, cell);
@@ -71,7 +71,7 @@ struct Cell {
     word: &'static str,
     share: f32,
     color: Color32,
-    fate: MessageStatus,
+    status: MessageStatus,
     tokens: Option<Tokens>,
 }
 
@@ -79,7 +79,7 @@ impl Cell {
     fn show(&self, ui: &mut Ui, cell: Rect) {
         let (y, font) = (cell.center().y, TextStyle::Small.resolve(ui.style()));
         let (weak, text) = (palette(ui).weak, palette(ui).text);
-        let ink = if matches!(self.fate, MessageStatus::Kept) {
+        let ink = if matches!(self.status, MessageStatus::Kept) {
             text
         } else {
             weak
@@ -94,8 +94,8 @@ impl Cell {
         if has_word {
             write(cell.left() + 52.0, Align2::LEFT_CENTER, self.word, ink);
         }
-        let said = self.tokens.map_or_else(|| "–".to_owned(), wording::tokens);
-        write(cell.right() - 12.0, Align2::RIGHT_CENTER, &said, ink);
+        let sentence = self.tokens.map_or_else(|| "–".to_owned(), wording::tokens);
+        write(cell.right() - 12.0, Align2::RIGHT_CENTER, &sentence, ink);
         let start = if has_word { 110.0 } else { 44.0 };
         let bar = Rect::from_min_max(
             pos2(cell.left() + start, y - 4.0),
@@ -104,7 +104,7 @@ impl Cell {
         if bar.width() > 8.0 {
             // A child `Ui`, so that the bar does not move the row below.
             let mut place = ui.new_child(UiBuilder::new().max_rect(bar));
-            widgets::fate_bar(&mut place, self.share, self.color, self.fate, bar.size());
+            widgets::status_bar(&mut place, self.share, self.color, self.status, bar.size());
         }
     }
 }

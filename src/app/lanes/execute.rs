@@ -91,7 +91,7 @@ impl App {
                     self.toasts.info(few(&exported.notes));
                 }
             }
-            Err(why) => self.complain(Some(why)),
+            Err(why) => self.warn(Some(why)),
         }
     }
 

@@ -40,7 +40,7 @@ const ROOMY: f32 = 10.0;
 fn all_figures(input: &LanesInput<'_>, lane: usize) -> [Figure; N] {
     let run = &input.runs.lanes[lane];
     // Without calls the references at risk are unknown, not zero.
-    let of_calls = |said: String| run.peak.map_or_else(|| "–".to_owned(), |_| said);
+    let of_calls = |text: String| run.peak.map_or_else(|| "–".to_owned(), |_| text);
     let figure = Figure {
         label: "",
         name: "",
@@ -72,7 +72,7 @@ fn all_figures(input: &LanesInput<'_>, lane: usize) -> [Figure; N] {
             label: "at risk",
             name: "at risk",
             value: of_calls(
-                loss(input, lane).map_or_else(|| "…".to_owned(), loss::state::at_risk_said),
+                loss(input, lane).map_or_else(|| "…".to_owned(), loss::state::at_risk_text),
             ),
             tone: loss_tone(input, lane, loss::state::risk_tone),
             hint: risk_hint,
@@ -223,7 +223,7 @@ fn now(input: &LanesInput<'_>, lane: usize) -> (Tokens, Option<Tokens>) {
 }
 
 /// Returns `79.2k`, or `109k → 85.8k` with manual edits.
-pub(super) fn now_said(input: &LanesInput<'_>, lane: usize) -> String {
+pub(super) fn now_text(input: &LanesInput<'_>, lane: usize) -> String {
     match now(input, lane) {
         (now, Some(edited)) => format!("{} → {}", tokens(input, now), wording::short(edited)),
         (now, None) => tokens(input, now),

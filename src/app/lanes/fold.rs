@@ -42,16 +42,16 @@ pub(in crate::app) fn paint(
             weak,
         );
         let is_there = matches!(
-            seen.fate,
+            seen.status,
             MessageStatus::Kept | MessageStatus::Cleared | MessageStatus::Cut
         );
         let tokens = fold.tokens.get(lane).filter(|_| is_there);
-        let said = tokens.map_or_else(|| "–".to_owned(), |t| wording::tokens(*t));
+        let sentence = tokens.map_or_else(|| "–".to_owned(), |t| wording::tokens(*t));
         let ink = if is_there { text } else { weak };
         let end = painter.text(
             pos2(cell.right() - 12.0, y),
             Align2::RIGHT_CENTER,
-            said,
+            sentence,
             font.clone(),
             ink,
         );
@@ -59,9 +59,9 @@ pub(in crate::app) fn paint(
             format!(
                 "{} {}",
                 wording::count(fold.rows.len(), "message"),
-                wording::fate_of_many(seen.fate)
+                wording::status_of_many(seen.status)
             ),
-            wording::fate_of_many(seen.fate).to_owned(),
+            wording::status_of_many(seen.status).to_owned(),
         ];
         // Shows as many words as fit before the number.
         let room = end.left() - at.right() - 16.0;

@@ -74,14 +74,14 @@ pub(in crate::app) fn show(
     if input.is_stale {
         ui.multiply_opacity(0.5);
     }
-    title(&mut ui, input, lane, has_place(inner), commands);
+    title(&mut ui, input, lane, has_space(inner), commands);
     ui.add_space(2.0);
     super::figures::show(&mut ui, input, lane, &plan.grid);
     ui.add_space(2.0);
     ui.spacing_mut().interact_size.y = own_estimate::HEIGHT;
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if !has_place(inner) && own_estimate::is_any(input) {
+            if !has_space(inner) && own_estimate::is_any(input) {
                 badge(ui, input, lane, commands);
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -92,7 +92,7 @@ pub(in crate::app) fn show(
 }
 
 /// Returns whether the first line has space for more than the name.
-fn has_place(head: Rect) -> bool {
+fn has_space(head: Rect) -> bool {
     head.width() > 240.0
 }
 
@@ -100,7 +100,7 @@ fn title(
     ui: &mut Ui,
     input: &LanesInput<'_>,
     lane: usize,
-    has_place: bool,
+    has_space: bool,
     commands: &mut Commands,
 ) {
     let policy = &input.runs.lanes[lane].policy;
@@ -113,7 +113,7 @@ fn title(
             .circle_filled(dot.center(), 4.0, palette(ui).lane(lane));
         // The call is hidden if it does not fit beside the name.
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if has_place {
+            if has_space {
                 let place = ui.label(small(ui, position_label(input, lane)));
                 place.on_hover_ui(|ui| {
                     ui.label(super::figures::now_hint(input, lane));
@@ -124,11 +124,11 @@ fn title(
                 .lanes
                 .get(lane)
                 .is_some_and(|l| l.own.is_some())
-                && has_place
+                && has_space
             {
                 ui.label(small(ui, "own settings"));
             }
-            if has_place || !own_estimate::is_any(input) {
+            if has_space || !own_estimate::is_any(input) {
                 badge(ui, input, lane, commands);
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -196,8 +196,8 @@ fn badge(ui: &mut Ui, input: &LanesInput<'_>, lane: usize, commands: &mut Comman
     let Some(cost) = cost(input, lane) else {
         return;
     };
-    let is_told = |insight: &&Insight| insight.level != Level::Note;
-    let all: Vec<&Insight> = cost.insights.iter().filter(is_told).collect();
+    let is_shown = |insight: &&Insight| insight.level != Level::Note;
+    let all: Vec<&Insight> = cost.insights.iter().filter(is_shown).collect();
     let Some(worst) = all.first() else {
         return;
     };
@@ -237,7 +237,7 @@ pub(super) fn cost<'a>(input: &LanesInput<'a>, lane: usize) -> Option<&'a LaneCo
 /// Returns the call and context size, such as `call 48, end · 79.2k`.
 fn position_label(input: &LanesInput<'_>, lane: usize) -> String {
     let place = wording::place_label(input.rows.step, input.document.session().calls.len());
-    format!("{place} · {}", super::figures::now_said(input, lane))
+    format!("{place} · {}", super::figures::now_text(input, lane))
 }
 
 /// Returns the accessible text of a lane's head.

@@ -12,17 +12,17 @@ pub(super) fn spoken_line(input: &LanesInput<'_>, line: Line) -> String {
         Line::Row(row) => spoken(input, input.rows.rows[row]),
         Line::Fold(fold, is_open) => {
             let fold = &input.rows.folds[fold];
-            let fates = input.runs.labels.iter().zip(&input.rows.lanes);
-            let fates = fates.filter_map(|(label, lane)| {
+            let statuses = input.runs.labels.iter().zip(&input.rows.lanes);
+            let statuses = statuses.filter_map(|(label, lane)| {
                 let seen = lane.messages.get(fold.messages.0 as usize)?;
-                Some(format!("{label} {}", wording::fate_of_many(seen.fate)))
+                Some(format!("{label} {}", wording::status_of_many(seen.status)))
             });
             format!(
                 "{} messages {} to {}: {}",
                 if is_open { "Fold" } else { "Unfold" },
                 fold.messages.0 + 1,
                 fold.messages.1 + 1,
-                fates.collect::<Vec<_>>().join(", ")
+                statuses.collect::<Vec<_>>().join(", ")
             )
         }
     }
@@ -33,17 +33,17 @@ pub(super) fn spoken(input: &LanesInput<'_>, row: Row) -> String {
     let lanes = input.runs.labels.iter().zip(&input.rows.lanes);
     match row {
         Row::Message(message) => {
-            let fates = lanes.map(|(label, lane)| {
+            let statuses = lanes.map(|(label, lane)| {
                 let seen = lane.messages.get(message as usize);
                 format!(
                     "{label} {}",
-                    seen.map_or("absent", |s| wording::fate(s.fate))
+                    seen.map_or("absent", |s| wording::status(s.status))
                 )
             });
             format!(
                 "Message {}: {}",
                 message + 1,
-                fates.collect::<Vec<_>>().join(", ")
+                statuses.collect::<Vec<_>>().join(", ")
             )
         }
         Row::Written(place) => {

@@ -137,7 +137,7 @@ pub struct LaneContext {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneMessage {
     /// Status of the message.
-    pub fate: MessageStatus,
+    pub status: MessageStatus,
     /// Current tokens in this lane.
     pub tokens: Tokens,
 }
@@ -245,8 +245,8 @@ impl Lines {
 
 impl LaneContext {
     fn new(context: &Context, n_messages: usize) -> Self {
-        let seen = |(fate, tokens): (MessageStatus, u32)| LaneMessage {
-            fate,
+        let seen = |(status, tokens): (MessageStatus, u32)| LaneMessage {
+            status,
             tokens: Tokens::from(tokens),
         };
         let messages = context.statuses(n_messages).into_iter().map(seen).collect();
@@ -314,10 +314,12 @@ fn folds(rows: &[Row], lanes: &[LaneContext], small: Tokens) -> Vec<Fold> {
             .filter_map(|lane| lane.messages.get(m))
             .all(|s| s.tokens < small)
     };
-    let fate = |lane: &LaneContext, m: usize| lane.messages.get(m).map(|s| s.fate);
+    let status = |lane: &LaneContext, m: usize| lane.messages.get(m).map(|s| s.status);
     let is_alike = |a: &Row, b: &Row| match (message(a), message(b)) {
         (Some(a), Some(b)) => {
-            is_small(a) && is_small(b) && lanes.iter().all(|lane| fate(lane, a) == fate(lane, b))
+            is_small(a)
+                && is_small(b)
+                && lanes.iter().all(|lane| status(lane, a) == status(lane, b))
         }
         _ => false,
     };
@@ -353,7 +355,7 @@ fn frontier(rows: &[Row], lanes: &[LaneContext]) -> usize {
         Row::Message(m) => lanes
             .iter()
             .filter_map(|lane| lane.messages.get(*m as usize))
-            .any(|s| s.fate != MessageStatus::Kept && s.fate != MessageStatus::Absent),
+            .any(|s| s.status != MessageStatus::Kept && s.status != MessageStatus::Absent),
     };
     rows.iter()
         .rposition(is_touched)
@@ -367,7 +369,7 @@ mod tests {
     /// Ten messages of one lane; the fifth is heavy.
     fn ten() -> LaneRows {
         let seen = |m: u32| LaneMessage {
-            fate: if m < 8 {
+            status: if m < 8 {
                 MessageStatus::Kept
             } else {
                 MessageStatus::Dropped

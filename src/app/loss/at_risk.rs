@@ -129,8 +129,8 @@ fn content(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, found: LostRefer
     match (column, found) {
         (Col::Call, _) => drop(ui.label(weak(ui, wording::number(found.step())))),
         (Col::AtRisk, LostReference::Edit(edit)) => {
-            let said = format!("blind edit: {} of {} lines present", edit.seen, edit.lines);
-            let text = RichText::new(said).color(palette(ui).bad);
+            let sentence = format!("blind edit: {} of {} lines present", edit.seen, edit.lines);
+            let text = RichText::new(sentence).color(palette(ui).bad);
             ui.add(Label::new(text).truncate());
         }
         (Col::AtRisk, LostReference::Name(fault)) => {
@@ -166,7 +166,7 @@ fn message(ui: &mut Ui, input: &LossInput<'_>, message: usize, has_preview: bool
 /// Explains why the list is empty.
 fn empty_state(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, lane: Option<usize>) {
     let name = input.runs.label(lane);
-    let said = if input.document.session().calls.is_empty() {
+    let text = if input.document.session().calls.is_empty() {
         "This file has no model calls, so no reference can be at risk.".to_owned()
     } else if losses.names.is_empty() {
         "The agent never mentioned an earlier name again, so no reference can be at risk."
@@ -178,6 +178,6 @@ fn empty_state(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, lane: Option
         format!("{name} kept every name that the recorded agent used.")
     };
     padded(ui, |ui| {
-        ui.add(Label::new(RichText::new(said).color(palette(ui).ok)).wrap());
+        ui.add(Label::new(RichText::new(text).color(palette(ui).ok)).wrap());
     });
 }

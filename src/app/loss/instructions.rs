@@ -1,7 +1,7 @@
 //! Standing instructions of the user (always, never, do not) and the calls at which each lane no longer has them
 //! verbatim.
 
-use super::compute::{LaneLoss, Losses, steps_said};
+use super::compute::{LaneLoss, Losses, calls_text};
 use super::input::LossInput;
 use crate::analysis::loss::Standing;
 use crate::app::command::Commands;
@@ -29,9 +29,9 @@ pub(in crate::app) fn show(
     let all = losses.names.instructions();
     if all.is_empty() {
         padded(ui, |ui| {
-            let said =
+            let sentence =
                 "No standing instructions: no user message contains always, never, must or do not.";
-            ui.label(weak(ui, said));
+            ui.label(weak(ui, sentence));
         });
         return;
     }
@@ -66,8 +66,8 @@ pub(in crate::app) fn show(
             row.cells(|ui, column| match column {
                 Col::Message => drop(ui.label(weak(ui, wording::number(instruction.message)))),
                 Col::Text => {
-                    let said = safe_text::one_line(&instruction.text, LONGEST);
-                    ui.add(Label::new(said).truncate());
+                    let sentence = safe_text::one_line(&instruction.text, LONGEST);
+                    ui.add(Label::new(sentence).truncate());
                 }
                 Col::Strip(nth) => {
                     let (lane, loss) = *shown[nth];
@@ -118,7 +118,7 @@ fn strip(
     lane: Option<usize>,
 ) -> Response {
     let facts = input.document.facts.get(message);
-    let said_at = facts.and_then(|facts| facts.step).unwrap_or(0);
+    let recorded_at = facts.and_then(|facts| facts.step).unwrap_or(0);
     let n = input.document.session().calls.len();
     let (rect, response) = ui.allocate_exact_size(vec2(STRIP - space::S, 12.0), Sense::CLICK);
     let place = |step: usize| rect.left() + rect.width() * step as f32 / n.max(1) as f32;
@@ -130,15 +130,15 @@ fn strip(
         )
     };
     ui.painter()
-        .rect_filled(bar(said_at, n, 2.0), 0.0, palette(ui).ok);
+        .rect_filled(bar(recorded_at, n, 2.0), 0.0, palette(ui).ok);
     let gone = standing.map_or(&[][..], |standing| &standing.gone);
     for steps in gone {
         ui.painter()
             .rect_filled(bar(steps.start, steps.end, 10.0), 1.0, palette(ui).bad);
     }
-    let (lane, said) = (input.runs.label(lane), missing_calls(gone, n));
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("{lane}: {said}")));
-    response.on_hover_text(said)
+    let (lane, text) = (input.runs.label(lane), missing_calls(gone, n));
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("{lane}: {text}")));
+    response.on_hover_text(text)
 }
 
 fn missing_calls(gone: &[std::ops::Range<usize>], n_steps: usize) -> String {
@@ -149,7 +149,7 @@ fn missing_calls(gone: &[std::ops::Range<usize>], n_steps: usize) -> String {
     let stretches: Vec<String> = gone
         .iter()
         .take(MOST)
-        .map(|s| steps_said(s, n_steps))
+        .map(|s| calls_text(s, n_steps))
         .collect();
     let more = match gone.len().saturating_sub(MOST) {
         0 => String::new(),

@@ -2,7 +2,7 @@
 
 use super::compute::{LaneLoss, Losses};
 use super::input::LossInput;
-use super::state::{at_risk_said, blind_tone, risk_tone};
+use super::state::{at_risk_text, blind_tone, risk_tone};
 use crate::app::command::Commands;
 use crate::app::selection::SelectCommand;
 use crate::app::theme::{self, palette};
@@ -106,30 +106,30 @@ fn content(ui: &mut Ui, (lane, loss): (Option<usize>, &LaneLoss), losses: &Losse
         Col::Lane => {}
         Col::AtRisk => {
             let tone = lane.map_or(Tone::Weak, |_| risk_tone(loss, &losses.recorded));
-            let said = RichText::new(at_risk_said(loss)).text_style(theme::strong());
+            let sentence = RichText::new(at_risk_text(loss)).text_style(theme::strong());
             let of = wording::count(at_risk.uses, "reference");
-            ui.label(said.color(tone.color(palette(ui))))
+            ui.label(sentence.color(tone.color(palette(ui))))
                 .on_hover_text(format!("of {of} to earlier content"));
         }
         Col::BlindEdits => {
             let tone = lane.map_or(Tone::Weak, |_| blind_tone(loss, &losses.recorded));
-            let said = RichText::new(wording::grouped(at_risk.blind_edits.len() as u64));
+            let sentence = RichText::new(wording::grouped(at_risk.blind_edits.len() as u64));
             let of = wording::count(at_risk.edits, "edit");
-            ui.label(said.color(tone.color(palette(ui))))
+            ui.label(sentence.color(tone.color(palette(ui))))
                 .on_hover_text(format!("of {of} with known original text"));
         }
         Col::FromCall => {
-            let said = at_risk
+            let sentence = at_risk
                 .horizon
                 .map_or_else(|| "–".to_owned(), wording::number);
-            ui.label(weak(ui, said));
+            ui.label(weak(ui, sentence));
         }
         Col::Reread => {
             ui.label(weak(ui, wording::short(at_risk.refetch)));
         }
         Col::Saved => {
-            let said = loss.saved.map_or_else(|| "–".to_owned(), wording::percent);
-            ui.label(weak(ui, said));
+            let sentence = loss.saved.map_or_else(|| "–".to_owned(), wording::percent);
+            ui.label(weak(ui, sentence));
         }
     }
 }

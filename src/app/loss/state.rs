@@ -108,7 +108,7 @@ fn above(found: usize, floor: usize, tone: Tone) -> Tone {
 }
 
 /// Formats the references at risk: `55`, or `24–31` if predicted summaries may contain some of them.
-pub fn at_risk_said(loss: &LaneLoss) -> String {
+pub fn at_risk_text(loss: &LaneLoss) -> String {
     let (fewest, most) = (loss.found.at_risk.fewest, loss.found.at_risk.faults.len());
     if fewest < most {
         format!("{fewest}–{most}")

@@ -29,8 +29,8 @@ pub(in crate::app) fn show(
     let compactions = &input.document.session().compactions;
     if compactions.is_empty() {
         padded(ui, |ui| {
-            let said = "This session has no recorded compaction to compare with.";
-            ui.label(weak(ui, said));
+            let text = "This session has no recorded compaction to compare with.";
+            ui.label(weak(ui, text));
         });
         return;
     }
@@ -177,10 +177,10 @@ fn count_cell(ui: &mut Ui, [verbatim, partly, gone]: [usize; 3]) {
             ui.label(weak(ui, "none"));
             return;
         }
-        let said = |n: usize| wording::grouped(n as u64);
-        ui.label(said(verbatim));
-        ui.label(weak(ui, format!("· {} ·", said(partly))));
-        let text = RichText::new(said(gone));
+        let count = |n: usize| wording::grouped(n as u64);
+        ui.label(count(verbatim));
+        ui.label(weak(ui, format!("· {} ·", count(partly))));
+        let text = RichText::new(count(gone));
         ui.label(if gone > 0 {
             text.color(palette(ui).bad)
         } else {
@@ -237,12 +237,14 @@ fn group<'a>(
         // A row is as high as its text.
         ui.spacing_mut().interact_size.y = 0.0;
         for (text, kept) in lacking.iter().take(MOST) {
-            let said = safe_text::one_line(text, 160);
+            let sentence = safe_text::one_line(text, 160);
             let (color, how) = match kept {
                 Kept::Partly => (palette(ui).weak, "partly present"),
                 Kept::Verbatim | Kept::Gone => (palette(ui).text, "missing"),
             };
-            let text = RichText::new(said).text_style(style.clone()).color(color);
+            let text = RichText::new(sentence)
+                .text_style(style.clone())
+                .color(color);
             ui.add(Label::new(text)).on_hover_text(how);
         }
         if lacking.len() > MOST {

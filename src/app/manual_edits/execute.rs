@@ -20,20 +20,28 @@ impl App {
     /// Marks messages, or removes their marks.
     fn set_mark(&mut self, messages: &[usize], mark: Option<Mark>) {
         let messages = self.known(messages);
-        set(Arc::make_mut(&mut self.config.by_hand), &messages, mark);
+        set(
+            Arc::make_mut(&mut self.config.manual_edits),
+            &messages,
+            mark,
+        );
         self.report_mark(&messages);
     }
 
     /// Marks messages, or removes the mark if all of them have it.
     fn toggle_mark(&mut self, messages: &[usize], mark: Mark) {
         let messages = self.known(messages);
-        toggle(Arc::make_mut(&mut self.config.by_hand), &messages, mark);
+        toggle(
+            Arc::make_mut(&mut self.config.manual_edits),
+            &messages,
+            mark,
+        );
         self.report_mark(&messages);
     }
 
     /// Removes every mark.
     fn remove_marks(&mut self) {
-        self.config.by_hand = Arc::default();
+        self.config.manual_edits = Arc::default();
         self.view.messages.filter.is_marked = false;
     }
 
@@ -44,10 +52,10 @@ impl App {
         };
         let n_messages = document.facts.len();
         match resolve(n_messages) {
-            Ok(by_hand) => Arc::new(one_each(by_hand, n_messages)),
+            Ok(manual_edits) => Arc::new(one_each(manual_edits, n_messages)),
             Err(why) => {
                 self.refused = Some(why.clone());
-                self.complain(Some(format!("No messages are marked: {why}.")));
+                self.warn(Some(format!("No messages are marked: {why}.")));
                 Arc::default()
             }
         }
@@ -68,7 +76,7 @@ impl App {
             [_] => format!("Message {} is", wording::number(*first)),
             many => format!("{} are", wording::count(many.len(), "message")),
         };
-        let now = Mark::of(&self.config.by_hand, *first);
+        let now = Mark::of(&self.config.manual_edits, *first);
         let now = now.map_or("no longer marked", Mark::word);
         self.toasts
             .info(format!("{which} {now}. Ctrl+Z undoes it."));

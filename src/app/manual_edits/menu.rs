@@ -75,30 +75,30 @@ pub(in crate::app) fn inked(
 
 /// Returns the manual edit of a message.
 pub(in crate::app) fn mark(input: &MessagesInput<'_>, message: usize) -> Option<Mark> {
-    Mark::of(&input.config.by_hand, message)
+    Mark::of(&input.config.manual_edits, message)
 }
 
 /// Returns the result of the edit in the focused lane. `None` during the replay or without any manual edits.
 fn edit_result(input: &MessagesInput<'_>, message: usize) -> Option<EditResult> {
     let lane = input.selection.lane?;
-    let is_there = input.runs.config.by_hand == input.config.by_hand;
-    if input.config.by_hand.is_empty() || !is_there {
+    let is_there = input.runs.config.manual_edits == input.config.manual_edits;
+    if input.config.manual_edits.is_empty() || !is_there {
         return None;
     }
     let events = &input.runs.lanes.get(lane)?.outcome.events;
-    let by_hand = || events.iter().rev().take_while(|event| event.is_manual());
+    let manual = || events.iter().rev().take_while(|event| event.is_manual());
     let touches = |event: &Event| event.messages.iter().any(|range| range.contains(&message));
-    let is_touched = by_hand().any(touches);
-    let fate = input.rows.lanes.get(lane)?.messages.get(message)?.fate;
+    let is_touched = manual().any(touches);
+    let status = input.rows.lanes.get(lane)?.messages.get(message)?.status;
     let is_as_wanted = match mark(input, message) {
         None if is_touched => return Some(EditResult::Linked),
         None => return None,
-        Some(Mark::Pinned) => matches!(fate, MessageStatus::Kept | MessageStatus::Absent),
+        Some(Mark::Pinned) => matches!(status, MessageStatus::Kept | MessageStatus::Absent),
         // No warning if the policy had already removed the message.
         Some(Mark::Cleared) => {
-            is_touched || matches!(fate, MessageStatus::Cleared | MessageStatus::Dropped)
+            is_touched || matches!(status, MessageStatus::Cleared | MessageStatus::Dropped)
         }
-        Some(Mark::Dropped) => is_touched || fate == MessageStatus::Dropped,
+        Some(Mark::Dropped) => is_touched || status == MessageStatus::Dropped,
     };
     let came = if is_as_wanted {
         EditResult::Applied
@@ -148,7 +148,7 @@ pub(in crate::app) fn row_menu(
     commands: &mut Commands,
 ) {
     menu(ui, input, messages, commands);
-    if !input.config.by_hand.is_empty() {
+    if !input.config.manual_edits.is_empty() {
         ui.separator();
         if ui.button("Remove all manual edits").clicked() {
             commands.push(MarkCommand::RemoveAll);

@@ -72,13 +72,13 @@ pub(super) fn show(
                 text
             });
         }
-        Col::Carried => cumulative_cell::calls(ui, input, message),
-        Col::Retained => cumulative_cell::retained(ui, input, message),
+        Col::Sent => cumulative_cell::calls(ui, input, message),
+        Col::Cumulative => cumulative_cell::cumulative(ui, input, message),
         Col::Bar => {
-            let retained = input
-                .carried
-                .map(|c| c.retained(message).share_of(c.heaviest));
-            bar(ui, retained.map_or(0.0, |share| share.0 as f32), facts.kind);
+            let share = input
+                .cumulative
+                .map(|c| c.tokens(message).share_of(c.heaviest));
+            bar(ui, share.map_or(0.0, |share| share.0 as f32), facts.kind);
         }
         Col::LastUsed => cumulative_cell::last_used(ui, input, message),
         Col::NeededBy => cumulative_cell::needed_by(ui, input, message),
@@ -88,7 +88,7 @@ pub(super) fn show(
                 ui.label(weak(ui, wording::percent(share)));
             }
         }
-        Col::Cumulative => {
+        Col::Total => {
             let history = &ledger.truth.history_prefix;
             let cumulative = history.get(message + 1).copied().unwrap_or_default();
             ui.label(weak(ui, wording::grouped(cumulative)));

@@ -16,12 +16,12 @@ pub(super) enum Col {
     Content,
     Tokens,
     Share,
-    Carried,
-    Retained,
+    Sent,
+    Cumulative,
     Bar,
     LastUsed,
     NeededBy,
-    Cumulative,
+    Total,
 }
 
 /// All columns from left to right.
@@ -35,27 +35,27 @@ const ALL: [Col; 15] = [
     Col::Content,
     Col::Tokens,
     Col::Share,
-    Col::Carried,
-    Col::Retained,
+    Col::Sent,
+    Col::Cumulative,
     Col::Bar,
     Col::LastUsed,
     Col::NeededBy,
-    Col::Cumulative,
+    Col::Total,
 ];
 
 /// Columns that are always shown, then columns that are added while the content column keeps its minimum width.
 const NEEDED: [Col; 5] = [Col::Content, Col::Number, Col::Mark, Col::Kind, Col::Tokens];
 const OPTIONAL: [Col; 10] = [
-    Col::Retained,
+    Col::Cumulative,
     Col::Call,
     Col::Tool,
     Col::LastUsed,
-    Col::Carried,
+    Col::Sent,
     Col::Bar,
     Col::NeededBy,
     Col::Share,
     Col::Role,
-    Col::Cumulative,
+    Col::Total,
 ];
 
 /// Minimum share of the table's width for the content column.
@@ -88,13 +88,13 @@ impl Col {
         match self {
             Self::Number | Self::Call => number_width(n_messages),
             Self::Mark => 16.0,
-            Self::Role | Self::Retained => 72.0,
+            Self::Role | Self::Cumulative => 72.0,
             Self::Kind | Self::Tool => 84.0,
             Self::Content => 0.0,
             Self::Bar => 64.0,
-            Self::Share | Self::Carried => 52.0,
+            Self::Share | Self::Sent => 52.0,
             Self::Tokens => 60.0,
-            Self::LastUsed | Self::Cumulative => 68.0,
+            Self::LastUsed | Self::Total => 68.0,
             Self::NeededBy => 112.0,
         }
     }
@@ -123,9 +123,9 @@ impl Col {
             | Self::Call
             | Self::Tokens
             | Self::Share
-            | Self::Carried
-            | Self::Retained
-            | Self::Cumulative => column.right(),
+            | Self::Sent
+            | Self::Cumulative
+            | Self::Total => column.right(),
             Self::Role | Self::Kind | Self::Bar | Self::LastUsed | Self::Mark => column,
             Self::Tool | Self::Content | Self::NeededBy => column.flush(),
         }
@@ -150,14 +150,14 @@ impl Col {
                 "Command, path or query of a tool call; otherwise the beginning of the message",
             ),
             Self::Tokens => ("tokens", Some(Key::Tokens), ""),
-            Self::Carried => (
+            Self::Sent => (
                 "sent",
-                Some(Key::Carried),
+                Some(Key::Sent),
                 "Number of recorded calls that sent this message",
             ),
-            Self::Retained => (
+            Self::Cumulative => (
                 "cumulative",
-                Some(Key::Retained),
+                Some(Key::Cumulative),
                 "Its tokens times the number of recorded calls that sent it",
             ),
             Self::Bar | Self::Mark => ("", None, ""),
@@ -176,7 +176,7 @@ impl Col {
                 None,
                 "Share of the full history, each message counted once",
             ),
-            Self::Cumulative => (
+            Self::Total => (
                 "total",
                 None,
                 "Tokens of the history up to and including this message",

@@ -211,7 +211,7 @@ fn links(ui: &mut Ui, input: &MessagesInput<'_>, message: usize, commands: &mut 
 fn is_changed(input: &MessagesInput<'_>, message: usize) -> bool {
     let lane = input.selection.lane.and_then(|l| input.rows.lanes.get(l));
     let seen = lane.and_then(|lane| lane.messages.get(message));
-    seen.is_some_and(|seen| !matches!(seen.fate, MessageStatus::Kept | MessageStatus::Absent))
+    seen.is_some_and(|seen| !matches!(seen.status, MessageStatus::Kept | MessageStatus::Absent))
 }
 
 /// Returns the link text for the paired message.
@@ -270,9 +270,9 @@ fn show_section(ui: &mut Ui, section: &Section, text: &str, id: Id) {
     } else {
         TextStyle::Monospace
     };
-    if let Some(said) = fonts::missing(ui.ctx(), text) {
-        let said = small(ui, said).color(palette(ui).warn);
-        ui.add(egui::Label::new(said).wrap());
+    if let Some(sentence) = fonts::missing(ui.ctx(), text) {
+        let sentence = small(ui, sentence).color(palette(ui).warn);
+        ui.add(egui::Label::new(sentence).wrap());
         ui.add_space(space::S);
     }
     widgets::long_text(ui, id, text, &style);

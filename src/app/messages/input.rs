@@ -26,7 +26,7 @@ pub(in crate::app) struct MessagesInput<'a> {
     /// The order of the message table.
     pub(in crate::app) order: &'a [u32],
     /// Number of calls that sent each message; `None` while it is computed.
-    pub(in crate::app) carried: Option<&'a CumulativeTokens>,
+    pub(in crate::app) cumulative: Option<&'a CumulativeTokens>,
     /// The selected message in full, once read.
     pub(in crate::app) text: Option<&'a MessageText>,
     /// The focused lane's changes to the selection.
@@ -47,7 +47,7 @@ impl<'a> MessagesInput<'a> {
             config: session.config,
             selection: session.selection,
             order: session.derived.order(),
-            carried: session.derived.carried(),
+            cumulative: session.derived.cumulative(),
             text: session
                 .derived
                 .text(session.document, &session.selection, session.view),

@@ -97,7 +97,7 @@ impl App {
                 self.watch(ctx, &document);
                 let texts = document.facts.iter().map(|facts| &*facts.preview);
                 let missing = texts.take(1_000).find_map(|text| fonts::missing(ctx, text));
-                self.complain(missing);
+                self.warn(missing);
                 self.show_document(document);
             }
             Ok(Err(problem)) => self.problem = Some(problem),
@@ -117,8 +117,8 @@ impl App {
 
     fn show_document(&mut self, document: Document) {
         if let Origin::Path(path) = &document.origin {
-            let complaint = self.memory.opened(path);
-            self.complain(complaint);
+            let warning = self.memory.opened(path);
+            self.warn(warning);
         }
         self.derived.clear(&document);
         self.selection = Selection {
@@ -133,7 +133,7 @@ impl App {
             self.config.restarts.clear();
             self.config.errors.clear();
         }
-        self.config.by_hand = self.first_marks(&document);
+        self.config.manual_edits = self.first_marks(&document);
         let n_steps = document.session().calls.len();
         self.config.restarts.retain(|step| *step < n_steps);
         self.config.errors.retain(|error| error.step < n_steps);
@@ -145,12 +145,12 @@ impl App {
         };
         self.close_export_dialogs();
         self.sweep = None;
-        task::let_go(self.document.replace(Arc::new(document)));
+        task::drop_in_background(self.document.replace(Arc::new(document)));
     }
 
     fn close(&mut self) {
         let derived = std::mem::replace(&mut self.derived, Derived::new(self.work));
-        task::let_go((self.document.take(), derived));
+        task::drop_in_background((self.document.take(), derived));
         self.live = None;
         self.sweep = None;
         self.sessions = None;

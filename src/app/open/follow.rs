@@ -49,21 +49,22 @@ impl App {
         };
         let has_grown = next.place == document.place;
         let before = self.document.replace(next);
-        task::let_go((before, std::mem::replace(&mut self.derived, derived)));
+        task::drop_in_background((before, std::mem::replace(&mut self.derived, derived)));
         self.selection = selection;
         if !has_grown {
-            self.forget_places();
+            self.remove_marks_of_previous_file();
         }
     }
 
     /// Forgets marks at calls and messages, since the file is a different one.
-    fn forget_places(&mut self) {
+    fn remove_marks_of_previous_file(&mut self) {
         let config = &mut self.config;
-        let had_any =
-            !config.restarts.is_empty() || !config.errors.is_empty() || !config.by_hand.is_empty();
+        let had_any = !config.restarts.is_empty()
+            || !config.errors.is_empty()
+            || !config.manual_edits.is_empty();
         config.restarts.clear();
         config.errors.clear();
-        config.by_hand = Arc::default();
+        config.manual_edits = Arc::default();
         self.history = History::new(self.config.clone());
         self.toasts.info(if had_any {
             "The file was replaced: marks at its calls and messages were removed."

@@ -79,8 +79,8 @@ impl App {
             PriceChoice::Own(own) => Some(own),
             PriceChoice::Recorded | PriceChoice::Model(_) => None,
         };
-        let complaint = self.memory.set_price(own);
-        self.complain(complaint);
+        let warning = self.memory.set_price(own);
+        self.warn(warning);
     }
 }
 

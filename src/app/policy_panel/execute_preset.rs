@@ -11,7 +11,7 @@ impl App {
         match command {
             PresetCommand::Start(_) if !self.own_presets.is_kept() => {
                 let text = "Cannot save presets with --no-state.";
-                self.complain(Some(text.to_owned()));
+                self.warn(Some(text.to_owned()));
             }
             PresetCommand::Start(lane) => self.start_saving(lane),
             PresetCommand::Name(label) => {
@@ -48,12 +48,12 @@ impl App {
         };
         match self.kept(&saving) {
             Ok(own) => {
-                let said = format!("{} is saved and set for the lane.", own.policy.label);
+                let text = format!("{} is saved and set for the lane.", own.policy.label);
                 self.policies.keep(own.policy);
                 if let Some(lane) = self.config.lanes.get_mut(saving.lane) {
                     lane.policy = own.name;
                 }
-                self.toasts.info(said);
+                self.toasts.info(text);
             }
             Err(problem) => {
                 saving.problem = Some(problem);

@@ -26,13 +26,13 @@ pub(in crate::app) fn show(
     }
     let miss = |value: f64| distances.miss(value.max(0.0) as u64);
     let share = wording::percent(miss(spec.value));
-    let said = format!("{share} of later references are to older content.");
+    let text = format!("{share} of later references are to older content.");
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
         let uses = wording::count(distances.uses(), "reference");
         let hint = format!("{hint} Based on {uses} to earlier names.");
-        knob_curve(ui, spec, &miss, &said).on_hover_text(&hint);
-        ui.label(small(ui, &said)).on_hover_text(hint);
+        knob_curve(ui, spec, &miss, &text).on_hover_text(&hint);
+        ui.label(small(ui, &text)).on_hover_text(hint);
     });
 }
 

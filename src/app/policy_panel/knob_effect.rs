@@ -28,7 +28,7 @@ fn trigger(input: &SettingsInput<'_>, lane: Lane<'_>, budget: Budget) -> (Option
     let Some(mark) = run.and_then(|run| run.trigger(input.selection.step, budget)) else {
         return (None, Tone::Plain);
     };
-    let said = if mark.counted == mark.really {
+    let text = if mark.counted == mark.actual {
         format!(
             "= {} tok of usable {}",
             wording::tokens(mark.counted),
@@ -38,25 +38,25 @@ fn trigger(input: &SettingsInput<'_>, lane: Lane<'_>, budget: Budget) -> (Option
         format!(
             "= {} tok by its own count,\nactual ≈ {} ({})",
             wording::tokens(mark.counted),
-            wording::tokens(mark.really),
-            wording::of_usable(budget.pressure(mark.really))
+            wording::tokens(mark.actual),
+            wording::of_usable(budget.pressure(mark.actual))
         )
     };
-    if mark.really > budget.usable() {
-        let said = format!("{said}:\nit overflows before it acts");
-        return (Some(said), Tone::Bad);
+    if mark.actual > budget.usable() {
+        let text = format!("{text}:\nit overflows before it acts");
+        return (Some(text), Tone::Bad);
     }
-    (Some(said), Tone::Plain)
+    (Some(text), Tone::Plain)
 }
 
 fn reserve(budget: Budget) -> (Option<String>, Tone) {
-    let said = format!(
+    let text = format!(
         "= usable {} of window {}",
         wording::tokens(budget.usable()),
         wording::tokens(budget.window)
     );
     if budget.usable() == Tokens::ZERO {
-        return (Some(format!("{said}: no usable window left")), Tone::Bad);
+        return (Some(format!("{text}: no usable window left")), Tone::Bad);
     }
-    (Some(said), Tone::Plain)
+    (Some(text), Tone::Plain)
 }

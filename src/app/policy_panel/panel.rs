@@ -267,14 +267,14 @@ fn window(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
     let known = input.document.loaded.case.windows.largest();
     let shown = input.config.window.unwrap_or(known);
     let windows = &input.runs.case.windows;
-    let mut said = match windows.source {
+    let mut text = match windows.source {
         WindowSource::Assumed => {
             "assumed: the file does not name it and the model is unknown".to_owned()
         }
         source => wording::window_source(source).to_owned(),
     };
     if windows.varies() {
-        said.push_str("; it changes within the session, this is the largest value");
+        text.push_str("; it changes within the session, this is the largest value");
     }
     let tone = if windows.source == WindowSource::Assumed {
         Tone::Warn
@@ -293,7 +293,7 @@ fn window(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
         note: "",
         is_noted: false,
         default: known.as_f64(),
-        consequence: Some(said),
+        consequence: Some(text),
         tone,
     };
     let response = knob_slider(ui, &spec);

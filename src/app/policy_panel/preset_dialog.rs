@@ -32,8 +32,8 @@ pub fn show(ui: &Ui, saving: &PresetSaving, policies: &Policies, commands: &mut 
                 ui.label(RichText::new(problem).color(palette(ui).bad));
             }
             (None, Ok(name)) if is_there => {
-                let said = format!("{name} already exists and will be replaced.");
-                ui.label(RichText::new(said).color(palette(ui).warn));
+                let sentence = format!("{name} already exists and will be replaced.");
+                ui.label(RichText::new(sentence).color(palette(ui).warn));
             }
             (None, Ok(name)) => {
                 ui.label(small(ui, format!("plimsoll replay FILE --policy {name}")));

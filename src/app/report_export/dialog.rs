@@ -103,8 +103,8 @@ fn line(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, Id)) {
 
 fn buttons(ui: &mut Ui, report: &ReportExport, commands: &mut Commands) {
     ui.horizontal(|ui| {
-        let has_place = !report.draft.output.trim().is_empty();
-        ui.add_enabled_ui(has_place && !report.is_busy(), |ui| {
+        let has_space = !report.draft.output.trim().is_empty();
+        ui.add_enabled_ui(has_space && !report.is_busy(), |ui| {
             if widgets::primary_button(ui, "Write").clicked() {
                 commands.push(ReportCommand::Write);
             }

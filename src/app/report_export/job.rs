@@ -228,7 +228,7 @@ fn lanes(runs: &Runs) -> (Tokens, Vec<Played>) {
     let reserve = policies
         .first()
         .map_or(none.output_reserve, |lane| lane.output_reserve);
-    let really = Played {
+    let actual = Played {
         lane: "recorded".to_owned(),
         policy: None,
         knobs: KnobValues::default(),
@@ -236,7 +236,7 @@ fn lanes(runs: &Runs) -> (Tokens, Vec<Played>) {
         outcome: recorded(&runs.case, reserve, None),
         findings: Vec::new(),
     };
-    let mut all = vec![really, none];
+    let mut all = vec![actual, none];
     all.append(&mut policies);
     (reserve, all)
 }

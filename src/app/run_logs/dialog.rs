@@ -129,15 +129,15 @@ fn facts(log: &LogFile) -> String {
 fn foot(ui: &mut Ui, logs: &RunLogs, command: &mut Option<RunLogsCommand>) {
     ui.horizontal(|ui| {
         close(ui, command);
-        let is_asked = logs.deletion == Some(Deletion::All);
+        let is_confirming = logs.deletion == Some(Deletion::All);
         // The confirmation needs the width.
-        if !is_asked && widgets::secondary_button(ui, "Open folder", "").clicked() {
+        if !is_confirming && widgets::secondary_button(ui, "Open folder", "").clicked() {
             *command = Some(RunLogsCommand::OpenFolder);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let (n, size) = (logs.all.len(), wording::bytes(logs.size()));
             let all = wording::count(n, "log");
-            if is_asked {
+            if is_confirming {
                 confirmation(ui, "Delete all", command);
                 let text = format!("Permanently delete {all}, {size}?");
                 ui.label(RichText::new(text).color(palette(ui).warn));

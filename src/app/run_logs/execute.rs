@@ -20,8 +20,8 @@ impl App {
             (RunLogsCommand::ConfirmDeletion(deletion), Some(logs)) => logs.deletion = deletion,
             (RunLogsCommand::Delete, Some(logs)) => match logs.remove() {
                 Ok(n) => {
-                    let said = wording::count(n, "log");
-                    self.toasts.done(format!("Removed {said}"));
+                    let text = wording::count(n, "log");
+                    self.toasts.done(format!("Removed {text}"));
                 }
                 Err(why) => self.toasts.failed(why),
             },

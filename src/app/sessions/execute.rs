@@ -26,8 +26,8 @@ impl App {
             SessionsCommand::Show(folder) => {
                 let with_state = self.memory.is_kept();
                 if let Some(listed) = &folder {
-                    let complaint = self.memory.listed(listed);
-                    self.complain(complaint);
+                    let warning = self.memory.listed(listed);
+                    self.warn(warning);
                 }
                 self.sessions = Some(Sessions::start(ctx, self.work, folder, with_state));
             }

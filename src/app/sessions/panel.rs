@@ -81,9 +81,9 @@ fn head(ui: &mut Ui, sessions: &Sessions, commands: &mut Commands) {
                 let bar = ProgressBar::new(share.0 as f32).fill(palette(ui).accent);
                 ui.add(bar.desired_width(120.0).desired_height(8.0));
             }
-            let said = ui.label(weak(ui, counted(sessions)));
+            let text = ui.label(weak(ui, counted(sessions)));
             if !sessions.unread.is_empty() {
-                said.on_hover_ui(|ui| unread(ui, &sessions.unread));
+                text.on_hover_ui(|ui| unread(ui, &sessions.unread));
             }
         });
     });
@@ -143,11 +143,11 @@ fn empty_state(ui: &mut Ui, sessions: &Sessions, commands: &mut Commands) {
     if sessions.problem.is_some() {
         // The reason is shown above.
     } else if sessions.folder.is_some() {
-        let said = "No file in this folder or its subfolders is a session that can be opened.";
-        ui.label(weak(ui, said));
+        let sentence = "No file in this folder or its subfolders is a session that can be opened.";
+        ui.label(weak(ui, sentence));
     } else if places.is_empty() {
-        let said = "No sessions of a supported agent found on this machine. Drop a file or a folder on the window, or choose a folder.";
-        ui.label(weak(ui, said));
+        let sentence = "No sessions of a supported agent found on this machine. Drop a file or a folder on the window, or choose a folder.";
+        ui.label(weak(ui, sentence));
     } else {
         ui.label(weak(ui, "No session found in"));
         for (agent, folder) in places {

@@ -48,8 +48,8 @@ impl App {
 
     fn set_theme(&mut self, ctx: &egui::Context, theme: egui::ThemePreference) {
         ctx.set_theme(theme);
-        let complaint = self.memory.set_theme(theme);
-        self.complain(complaint);
+        let warning = self.memory.set_theme(theme);
+        self.warn(warning);
     }
 
     /// Copies a text to the clipboard.

@@ -90,8 +90,9 @@ impl Edge {
         };
         let response = ui.interact(grip.expand(reach), self.id, Sense::DRAG);
         let range = f64::from(self.range.min)..=f64::from(self.range.max);
-        let asked = slide::asked_value(ui, &response, "Resize panel", extent.into(), &range, 20.0);
-        let mut chosen = asked.map(|extent| extent as f32);
+        let requested =
+            slide::requested_value(ui, &response, "Resize panel", extent.into(), &range, 20.0);
+        let mut chosen = requested.map(|extent| extent as f32);
         let before = self.id.with("before");
         if response.drag_started() {
             ui.data_mut(|data| data.insert_temp(before, extent));

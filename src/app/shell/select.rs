@@ -132,12 +132,12 @@ impl App {
         let message = number.clamp(1, n) - 1;
         if message + 1 != number {
             let shown = wording::number(message);
-            let said = if n == 1 {
+            let text = if n == 1 {
                 "There is 1 message: showing it.".to_owned()
             } else {
                 format!("There are {n} messages: showing message {shown}.")
             };
-            self.toasts.info(said);
+            self.toasts.info(text);
         } else if !self.derived.order().contains(&(message as u32)) {
             self.toasts
                 .info("The filter hides this message from the table.");

@@ -97,12 +97,12 @@ mod tests {
         let ctx = Context::default();
         theme::apply(&ctx);
         let mut output = ctx.run_ui(egui::RawInput::default(), |ui| {
-            let said = |text: &str| missing(ui.ctx(), text).unwrap_or_default();
-            assert_eq!(said("plain, é, Ω, Ж, – and ✔"), "");
+            let hint = |text: &str| missing(ui.ctx(), text).unwrap_or_default();
+            assert_eq!(hint("plain, é, Ω, Ж, – and ✔"), "");
             for text in ["漢字", "かな", "한글"] {
-                assert!(said(text).contains("fonts-noto-cjk"), "{text}");
+                assert!(hint(text).contains("fonts-noto-cjk"), "{text}");
             }
-            assert!(said("שלום").contains("fonts-noto-core"));
+            assert!(hint("שלום").contains("fonts-noto-core"));
         });
         output.textures_delta.clear();
     }

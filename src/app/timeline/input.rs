@@ -23,9 +23,9 @@ pub(in crate::app) struct TimelinePanelInput<'a> {
     /// The selection.
     pub(in crate::app) selection: Selection,
     /// Number of calls that sent each message; `None` while it is computed.
-    pub(in crate::app) carried: Option<&'a CumulativeTokens>,
+    pub(in crate::app) cumulative: Option<&'a CumulativeTokens>,
     /// The curve of the setting under the pointer.
-    pub(in crate::app) ghost: Option<&'a [Sample]>,
+    pub(in crate::app) tried_setting: Option<&'a [Sample]>,
     /// Distances of the agent's references to earlier content; `None` while they are computed.
     pub(in crate::app) reach: Option<&'a Reach>,
     /// References at risk in every lane; `None` while they are computed.
@@ -52,10 +52,10 @@ impl<'a> TimelinePanelInput<'a> {
             runs: session.runs,
             config: session.config,
             selection: session.selection,
-            carried: session.derived.carried(),
-            ghost: session
+            cumulative: session.derived.cumulative(),
+            tried_setting: session
                 .derived
-                .ghost(session.sweep, session.view.tune.hovered),
+                .tried_setting(session.sweep, session.view.tune.hovered),
             reach: session.derived.reach().map(Arc::as_ref),
             losses: session.derived.losses(),
             is_stale: session.derived.is_stale(),

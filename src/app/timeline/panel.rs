@@ -26,9 +26,13 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
     let input = &TimelinePanelInput::new(session);
     let (document, runs, selection) = (input.document, input.runs, input.selection);
     let focused = runs.focused(&selection);
-    let ruler = runs.ruler(&selection);
-    let budget = runs.budget(&ruler.policy, &ruler.knobs, selection.step);
-    let trigger = ruler.trigger(selection.step, budget);
+    let threshold_lane = runs.threshold_lane(&selection);
+    let budget = runs.budget(
+        &threshold_lane.policy,
+        &threshold_lane.knobs,
+        selection.step,
+    );
+    let trigger = threshold_lane.trigger(selection.step, budget);
     let area = if input.view.area == Area::Recorded {
         &runs.recorded
     } else {
@@ -59,7 +63,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
             restarts: &input.config.restarts,
             errors: &input.config.errors,
             reference_curves: &reference_curves(ui, input),
-            heat: input.carried.map_or(&[], |carried| &carried.heat),
+            heat: input.cumulative.map_or(&[], |cumulative| &cumulative.heat),
             selected: Some(selection.step),
             corner: SWITCHES,
             hover_text: &hover,
@@ -71,7 +75,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
     if let Some(corner) = response.corner {
         switches(ui, input, corner, commands);
     }
-    send_commands(&response, input, ruler, commands);
+    send_commands(&response, input, threshold_lane, commands);
 }
 
 /// Returns a key that changes whenever the plotted data changes, also between sessions.
@@ -113,7 +117,7 @@ fn reference_curves<'a>(ui: &Ui, input: &TimelinePanelInput<'a>) -> Vec<Referenc
         color: palette(ui).ok,
         samples: &reach.hindsight.samples,
     });
-    let tried = input.ghost.filter(|_| input.shows_tried_setting);
+    let tried = input.tried_setting.filter(|_| input.shows_tried_setting);
     let tried = tried.map(|samples| ReferenceCurve {
         name: "this setting",
         color: palette(ui).text,
@@ -148,7 +152,7 @@ fn line<'a>(
 fn send_commands(
     response: &TimelineResponse,
     input: &TimelinePanelInput<'_>,
-    ruler: &LaneRun,
+    threshold_lane: &LaneRun,
     commands: &mut Commands,
 ) {
     if let Some(step) = response.clicked_call {
@@ -157,22 +161,24 @@ fn send_commands(
     if let Some(step) = response.restart {
         commands.push(SettingsCommand::ToggleRestart(step));
     }
-    let budget = input
-        .runs
-        .budget(&ruler.policy, &ruler.knobs, input.selection.step);
-    let knob = |role| ruler.policy.knob_for(role);
+    let budget = input.runs.budget(
+        &threshold_lane.policy,
+        &threshold_lane.knobs,
+        input.selection.step,
+    );
+    let knob = |role| threshold_lane.policy.knob_for(role);
     if let (Some(share), Some(knob)) = (response.trigger, knob(KnobRole::CompressionTrigger)) {
         let tokens = Tokens((share.0.max(0.0) * budget.usable().as_f64()).round() as u64);
-        if let Some(value) = ruler.trigger_value(tokens, input.selection.step, budget) {
+        if let Some(value) = threshold_lane.trigger_value(tokens, input.selection.step, budget) {
             commands.push(SettingsCommand::Set(
-                KnobKey::of(&ruler.policy, knob),
+                KnobKey::of(&threshold_lane.policy, knob),
                 value,
             ));
         }
     }
     if let (Some(reserve), Some(knob)) = (response.output_reserve, knob(KnobRole::OutputReserve)) {
         commands.push(SettingsCommand::Set(
-            KnobKey::of(&ruler.policy, knob),
+            KnobKey::of(&threshold_lane.policy, knob),
             knobs::snapped(knob, reserve.as_f64()),
         ));
     }
@@ -250,8 +256,8 @@ fn hover_text(input: &TimelinePanelInput<'_>, focused: &LaneRun, step: usize) ->
     if input.selection.lane.is_none() {
         return lines;
     }
-    if let Some((believed, really)) = focused.belief(step) {
-        lines.push(wording::belief(believed, really));
+    if let Some((believed, actual)) = focused.believed_fill(step) {
+        lines.push(wording::believed_fill(believed, actual));
     }
     if let Some(sample) = focused.outcome.samples.get(step)
         && wording::short(sample.metered) != wording::short(sample.tokens)

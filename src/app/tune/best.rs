@@ -87,15 +87,15 @@ fn differences(sweep: &Sweep, point: &Point) -> String {
     let is_now = |other: &&Point| other.subject == point.subject && other.is_now;
     let now = sweep.points.iter().find(is_now);
     let now = now.map_or_else(Vec::new, |now| settings(sweep, now));
-    let mut said: Vec<String> = settings(sweep, point)
+    let mut text: Vec<String> = settings(sweep, point)
         .into_iter()
         .filter(|setting| !now.contains(setting))
         .map(|(knob, value)| format!("{} {value}", knob.rsplit('_').next().unwrap_or(&knob)))
         .collect();
-    if said.is_empty() {
-        said.push("current settings".to_owned());
+    if text.is_empty() {
+        text.push("current settings".to_owned());
     }
-    said.join(", ")
+    text.join(", ")
 }
 
 fn is_recommended(sweep: &Sweep, idx: usize) -> bool {

@@ -18,10 +18,10 @@ pub(super) fn hindsight(ui: &mut Ui, input: &TuneInput<'_>) {
     if none == Tokens::ZERO {
         return;
     }
-    let said = format!(
+    let text = format!(
         "Hindsight optimum: if each tool result were cleared right after its last use, {} tokens would be sent{cost} instead of {} without compaction.",
         wording::short(sent),
         wording::short(none)
     );
-    ui.label(weak(ui, said));
+    ui.label(weak(ui, text));
 }

@@ -37,12 +37,12 @@ pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &m
                 .desired_width(120.0)
                 .desired_height(8.0),
         );
-        let said = format!(
+        let text = format!(
             "{} of {}",
             wording::grouped(done as u64),
             wording::grouped(all as u64)
         );
-        ui.label(small(ui, said));
+        ui.label(small(ui, text));
     } else {
         let button = widgets::secondary_button(ui, "Sweep", "Ctrl R");
         if button
@@ -51,8 +51,8 @@ pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &m
         {
             commands.push(TuneCommand::Start);
         }
-        if let Some(said) = input.sweep.map(|sweep| state(sweep, input)) {
-            ui.label(small(ui, said));
+        if let Some(text) = input.sweep.map(|sweep| state(sweep, input)) {
+            ui.label(small(ui, text));
         }
     }
 }

@@ -16,11 +16,11 @@ pub(super) fn settings(sweep: &Sweep, point: &Point) -> Vec<(String, String)> {
     knobs
         .filter_map(|knob| {
             let value = point.knobs.get(&knob.name)?;
-            let said = match knob.choices.get(value.max(0.0) as usize) {
+            let text = match knob.choices.get(value.max(0.0) as usize) {
                 Some(choice) => choice.clone(),
                 None => wording::knob_value(knob, value),
             };
-            Some((knob.name.clone(), said))
+            Some((knob.name.clone(), text))
         })
         .collect()
 }

@@ -53,8 +53,8 @@ fn sentence(ui: &mut Ui, input: &TuneInput<'_>, sweep: &Sweep, commands: &mut Co
             ui.label(weak(ui, "Trying…"));
         }
         Some(Err(why)) => {
-            let said = RichText::new(wording::with_grouped(why)).color(palette(ui).warn);
-            ui.add(Label::new(said).wrap());
+            let sentence = RichText::new(wording::with_grouped(why)).color(palette(ui).warn);
+            ui.add(Label::new(sentence).wrap());
             if let Some(other) = &sweep.alternative {
                 offer(ui, input, other, commands);
             }
@@ -121,9 +121,9 @@ fn excluded(ui: &mut Ui, sweep: &Sweep) {
     if reasons.is_empty() {
         return;
     }
-    let said: Vec<String> = reasons
+    let sentence: Vec<String> = reasons
         .iter()
-        .map(|(_, told, n)| format!("{} {told}", wording::grouped(*n as u64)))
+        .map(|(_, text, n)| format!("{} {text}", wording::grouped(*n as u64)))
         .collect();
-    ui.label(small(ui, format!("Excluded: {}.", said.join(", "))));
+    ui.label(small(ui, format!("Excluded: {}.", sentence.join(", "))));
 }

@@ -218,8 +218,8 @@ fn run(
     let prices = billing.prices();
     let bills = Bills::new(&runs.case, billing.at(&prices));
     let gauge = Gauge::new(&runs.case, bills, names);
-    let really = most_at_risk(names, &runs.case, &runs.recorded.outcome);
-    let noise = really.faults.len();
+    let actual = most_at_risk(names, &runs.case, &runs.recorded.outcome);
+    let noise = actual.faults.len();
     let all = || {
         let swept = sweep(&gauge, subjects, points, progress, found).ok()?;
         let works = swept.iter().any(|point| point.valid().is_some());
@@ -229,7 +229,7 @@ fn run(
     };
     let pool = rayon::ThreadPoolBuilder::new()
         .thread_name(|nth| format!("sweep {nth}"))
-        .start_handler(|_| task::give_way());
+        .start_handler(|_| task::lower_priority());
     let swept = match pool.build() {
         Ok(pool) => pool.install(all),
         Err(_) => all(),

@@ -324,7 +324,7 @@ fn fit_row(ui: &mut Ui) {
 const LOW: f32 = 150.0;
 
 /// Shows notes below a table if there is enough height. The head of the first column shows them as hover text.
-pub(in crate::app) fn notes_below(ui: &mut Ui, id: &'static str, said: &[String]) {
+pub(in crate::app) fn notes_below(ui: &mut Ui, id: &'static str, text: &[String]) {
     if ui.available_height() < LOW {
         return;
     }
@@ -335,8 +335,8 @@ pub(in crate::app) fn notes_below(ui: &mut Ui, id: &'static str, said: &[String]
         .frame(frame)
         .show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
-            for said in said {
-                ui.label(small(ui, said));
+            for text in text {
+                ui.label(small(ui, text));
             }
         });
 }

@@ -177,19 +177,19 @@ mod tests {
 
     #[test]
     fn differences_use_the_displayed_sums() {
-        let said = |a, b| usd(shown_difference(Usd(a), Usd(b)));
-        assert_eq!(said(5.794, 4.766), "$1.02");
-        assert_eq!(said(4.766, 5.794), "\u{2212}$1.02");
-        assert_eq!(said(0.0093, 0.0021), "$0.0072");
-        assert_eq!(said(5.001, 5.0), "$0");
-        assert_eq!(said(1_204.4, 4.766), "$1\u{2009}199");
+        let text = |a, b| usd(shown_difference(Usd(a), Usd(b)));
+        assert_eq!(text(5.794, 4.766), "$1.02");
+        assert_eq!(text(4.766, 5.794), "\u{2212}$1.02");
+        assert_eq!(text(0.0093, 0.0021), "$0.0072");
+        assert_eq!(text(5.001, 5.0), "$0");
+        assert_eq!(text(1_204.4, 4.766), "$1\u{2009}199");
     }
 
     #[test]
     fn thousands_are_grouped_by_thin_spaces() {
-        let said = [0, 7, 999, 1_000, 12_804, 1_000_000].map(grouped);
+        let text = [0, 7, 999, 1_000, 12_804, 1_000_000].map(grouped);
         assert_eq!(
-            said,
+            text,
             [
                 "0",
                 "7",
@@ -223,9 +223,9 @@ mod tests {
 
     #[test]
     fn money_has_cents_and_less_than_a_cent_is_not_zero() {
-        let said = [25.238, 0.64, 0.0093, 1_204.4, -0.16, 0.0, 0.000_01].map(|sum| usd(Usd(sum)));
+        let text = [25.238, 0.64, 0.0093, 1_204.4, -0.16, 0.0, 0.000_01].map(|sum| usd(Usd(sum)));
         assert_eq!(
-            said,
+            text,
             [
                 "$25.24",
                 "$0.64",
@@ -240,8 +240,8 @@ mod tests {
 
     #[test]
     fn prices_have_cents_where_they_are_not_whole() {
-        let said = [5.0, 0.5, 6.25, 0.075].map(|price| rate(Rate(price)));
-        assert_eq!(said, ["$5", "$0.50", "$6.25", "$0.075"]);
+        let text = [5.0, 0.5, 6.25, 0.075].map(|price| rate(Rate(price)));
+        assert_eq!(text, ["$5", "$0.50", "$6.25", "$0.075"]);
     }
 
     #[test]
