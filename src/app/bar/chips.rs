@@ -35,10 +35,10 @@ const DETAILS: [Detail; 5] = [
 ];
 
 /// Words of a chip, each with a flag for strong text.
-pub(in crate::app) type Words = Vec<(String, bool)>;
+pub(super) type Words = Vec<(String, bool)>;
 
 /// Shows the chips with as much detail as fits.
-pub(in crate::app) fn show(
+pub(super) fn show(
     ui: &mut Ui,
     input: &BarInput<'_>,
     (document, runs): (&Document, &Runs),
@@ -107,7 +107,7 @@ fn file_words(document: &Document, detail: Detail) -> Words {
     words
 }
 
-pub(in crate::app) fn chip(ui: &mut Ui, words: &Words) -> egui::Response {
+pub(super) fn chip(ui: &mut Ui, words: &Words) -> egui::Response {
     let words: Vec<_> = words
         .iter()
         .map(|(word, is_strong)| (word.as_str(), *is_strong))
@@ -178,7 +178,7 @@ const LIVE: &str = "This file is still being written and is read again as it gro
     slightly.";
 
 /// Shows that the file is still being written.
-pub(in crate::app) fn live(ui: &mut Ui, state: FollowedState<'_>) {
+pub(super) fn live(ui: &mut Ui, state: FollowedState<'_>) {
     let (dot, word, text) = match state {
         FollowedState::Gone => (
             palette(ui).bad,

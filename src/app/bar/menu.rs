@@ -16,7 +16,7 @@ use egui::{Button, Popup, ScrollArea, ThemePreference, Ui, vec2};
 const BESIDE: f32 = 64.0;
 
 /// Shows the button that opens the menu.
-pub(in crate::app) fn show(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
+pub(super) fn show(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
     let button = ui.add(Button::new("☰").min_size(vec2(28.0, space::CONTROL)));
     let button = button
         .accessible_name("Menu")

@@ -24,7 +24,7 @@ const WINDOWS: [u64; 7] = [
 const RANGE: std::ops::RangeInclusive<u64> = 2_000..=10_000_000;
 
 /// Returns the words of the chip.
-pub(in crate::app) fn words(
+pub(super) fn words(
     input: &BarInput<'_>,
     document: &Document,
     runs: &Runs,
@@ -57,7 +57,7 @@ pub(in crate::app) fn words(
 }
 
 /// Shows the chip that opens the menu.
-pub(in crate::app) fn show(
+pub(super) fn show(
     ui: &mut Ui,
     input: &BarInput<'_>,
     document: &Document,

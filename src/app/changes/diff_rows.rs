@@ -10,14 +10,14 @@ use egui::{
 };
 
 /// Rows per page.
-pub(in crate::app) const PAGE: usize = 240;
+pub(super) const PAGE: usize = 240;
 /// Width of the sign before a line, in points.
 const SIGN: f32 = 10.0;
 /// Height of a line that is not wrapped, in points.
 const LINE: f32 = 16.0;
 
 /// Shows a page of rows.
-pub(in crate::app) fn show(ui: &mut Ui, id: Id, rows: &[Row], page: usize) {
+pub(super) fn show(ui: &mut Ui, id: Id, rows: &[Row], page: usize) {
     let lines = lines(ui, id, rows, page);
     let guess = |_| LINE;
     widgets::roll(

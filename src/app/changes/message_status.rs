@@ -156,7 +156,7 @@ impl ChangeInputs<'_> {
 }
 
 /// Returns changes that consist of one sentence.
-pub(in crate::app) fn only(text: String) -> Changes {
+pub(super) fn only(text: String) -> Changes {
     Changes {
         text,
         ..Changes::default()
@@ -164,7 +164,7 @@ pub(in crate::app) fn only(text: String) -> Changes {
 }
 
 /// Returns the source and the time of an event: `manually`, `by prune at call 12`.
-pub(in crate::app) fn did(event: &Event) -> String {
+pub(super) fn did(event: &Event) -> String {
     if event.is_manual() {
         return Event::MANUAL.to_owned();
     }

@@ -16,12 +16,7 @@ use egui::{RichText, Ui};
 use egui_extras::Column as Width;
 
 /// Shows the audit.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    input: &CostInput<'_>,
-    costs: &Costs,
-    commands: &mut Commands,
-) {
+pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: &mut Commands) {
     let Some(audit) = &costs.audit else {
         padded(ui, |ui| {
             let text = "The file contains no cache counts, so there is nothing to compare with the cache model.";

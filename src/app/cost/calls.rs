@@ -100,12 +100,7 @@ fn sort_key(column: Col) -> Option<CallKey> {
 }
 
 /// Shows the table.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    input: &CostInput<'_>,
-    costs: &Costs,
-    commands: &mut Commands,
-) {
+pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: &mut Commands) {
     let lane = input.selection.lane;
     let run = input.runs.focused(&input.selection);
     let n = run.outcome.samples.len();

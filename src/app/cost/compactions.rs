@@ -79,12 +79,7 @@ fn columns(n_calls: usize) -> Vec<Column<'static, Col>> {
 }
 
 /// Shows the table.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    input: &CostInput<'_>,
-    costs: &Costs,
-    commands: &mut Commands,
-) {
+pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: &mut Commands) {
     let rows = state::compactions(costs);
     if rows.is_empty() {
         padded(ui, |ui| {

@@ -47,12 +47,7 @@ static PIECES: [Piece; 6] = [
 ];
 
 /// Shows the table and its notes.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    input: &CostInput<'_>,
-    costs: &Costs,
-    commands: &mut Commands,
-) {
+pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: &mut Commands) {
     let text = notes(costs);
     notes_below(ui, "cost notes", &text);
     table(ui, input, (costs, &text.join("\n")), commands);

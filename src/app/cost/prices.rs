@@ -18,12 +18,7 @@ use egui::{
 };
 
 /// Shows the prices and billing rules.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    input: &CostInput<'_>,
-    costs: &Costs,
-    commands: &mut Commands,
-) {
+pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: &mut Commands) {
     let mut billing = input.config.billing.clone();
     ScrollArea::vertical()
         .id_salt("prices")

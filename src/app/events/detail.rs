@@ -19,12 +19,7 @@ const MOST_LINES: usize = 200;
 const MOST_CHARS: usize = 2_000;
 
 /// Shows an event.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    input: &EventsInput<'_>,
-    id: EventId,
-    commands: &mut Commands,
-) {
+pub(super) fn show(ui: &mut Ui, input: &EventsInput<'_>, id: EventId, commands: &mut Commands) {
     let Some((run, event)) = input.runs.event(id) else {
         return;
     };

@@ -10,7 +10,7 @@ use crate::exec::model::{Limits, Retries};
 use egui::{CollapsingHeader, RichText, TextEdit, Ui};
 
 /// Shows the fields.
-pub(in crate::app) fn show(ui: &mut Ui, draft: &mut ConnectionDraft, commands: &mut Commands) {
+pub(super) fn show(ui: &mut Ui, draft: &mut ConnectionDraft, commands: &mut Commands) {
     let title = if draft.is_changed() {
         "Connection (changed)"
     } else {

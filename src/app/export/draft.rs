@@ -169,6 +169,6 @@ pub(super) fn typed_path(text: &str) -> Option<PathBuf> {
 }
 
 /// Returns the typed text; `None` if empty.
-pub(in crate::app) fn typed(text: &Secret) -> Option<&str> {
+pub(super) fn typed(text: &Secret) -> Option<&str> {
     Some(text.0.trim()).filter(|text| !text.is_empty())
 }

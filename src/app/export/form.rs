@@ -22,7 +22,7 @@ use std::path::Path;
 const LABEL: f32 = 84.0;
 
 /// Shows the form. `takes_focus` focuses the chosen lane.
-pub(in crate::app) fn show(
+pub(super) fn show(
     ui: &mut Ui,
     (input, export): (&ExportInput<'_>, &Export),
     draft: &mut ExportDraft,

@@ -17,12 +17,7 @@ use egui::{ComboBox, RichText, TextEdit, Ui};
 const LABEL: f32 = 82.0;
 
 /// Shows the fields.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    export: &Export,
-    draft: &mut ExportDraft,
-    commands: &mut Commands,
-) {
+pub(super) fn show(ui: &mut Ui, export: &Export, draft: &mut ExportDraft, commands: &mut Commands) {
     ui.add_space(space::XS);
     ui.spacing_mut().item_spacing.y = space::XS;
     let model = &mut draft.model;
@@ -121,7 +116,7 @@ fn log(ui: &mut Ui, export: &Export, model: &mut ModelDraft, commands: &mut Comm
 }
 
 /// Shows a labelled line with a text field.
-pub(in crate::app) fn field(ui: &mut Ui, label: &str, text: &mut String, hint: &str) {
+pub(super) fn field(ui: &mut Ui, label: &str, text: &mut String, hint: &str) {
     row(ui, label, |ui, id| {
         let edit = TextEdit::singleline(text)
             .hint_text(hint)
@@ -131,6 +126,6 @@ pub(in crate::app) fn field(ui: &mut Ui, label: &str, text: &mut String, hint: &
 }
 
 /// Shows a labelled line of the form.
-pub(in crate::app) fn row(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, egui::Id)) {
+pub(super) fn row(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, egui::Id)) {
     widgets::labelled(ui, (label, LABEL, space::S), content);
 }

@@ -16,7 +16,7 @@ use egui::{Align, Id, Label, Layout, RichText, TextStyle, Ui};
 use std::path::Path;
 
 /// Shows the result.
-pub(in crate::app) fn show(
+pub(super) fn show(
     ui: &mut Ui,
     input: &ExportInput<'_>,
     export: &Export,

@@ -21,7 +21,7 @@ const INCOMING: f32 = 110.0;
 const SUMMARY: f32 = 220.0;
 
 /// Shows what would be sent and where.
-pub(in crate::app) fn consent(ui: &mut Ui, consent: &Consent) {
+pub(super) fn consent(ui: &mut Ui, consent: &Consent) {
     let endpoint = &consent.endpoint;
     strong(ui, format!("Send to {}?", endpoint.host()));
     ui.add_space(space::XS);
@@ -71,7 +71,7 @@ fn facts(ui: &mut Ui, rows: &[(&str, String)]) {
 }
 
 /// Shows what would be added to a program's session folder.
-pub(in crate::app) fn store(ui: &mut Ui, consent: &StoreConsent) {
+pub(super) fn store(ui: &mut Ui, consent: &StoreConsent) {
     let program = consent.program;
     strong(ui, format!("Add a new session to {program}?"));
     ui.add_space(space::XS);
@@ -140,7 +140,7 @@ pub(super) fn asking(ui: &mut Ui, line: &Line) {
 }
 
 /// Shows the summaries for review.
-pub(in crate::app) fn review(ui: &mut Ui, review: &Review, commands: &mut Commands) {
+pub(super) fn review(ui: &mut Ui, review: &Review, commands: &mut Commands) {
     let preview = &review.preview;
     let (before, after) = (
         wording::tokens(preview.before),

@@ -41,7 +41,7 @@ const NAMES: f32 = 92.0;
 const MOST_HALTS: usize = 20;
 
 /// Shows an insight. Returns the response of its line.
-pub(in crate::app) fn show(
+pub(super) fn show(
     ui: &mut Ui,
     input: &InsightsInput<'_>,
     row: &Row<'_>,

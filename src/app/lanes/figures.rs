@@ -170,7 +170,7 @@ impl Figure {
 }
 
 /// Shows the figures of a lane with their hover texts.
-pub(in crate::app) fn show(ui: &mut Ui, input: &LanesInput<'_>, lane: usize, grid: &Grid) {
+pub(super) fn show(ui: &mut Ui, input: &LanesInput<'_>, lane: usize, grid: &Grid) {
     ui.style_mut().wrap_mode = Some(TextWrapMode::Extend);
     ui.spacing_mut().item_spacing.y = GAP;
     let all = all_figures(input, lane);

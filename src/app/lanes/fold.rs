@@ -9,7 +9,7 @@ use crate::engine::MessageStatus;
 use egui::{Align2, Color32, Rect, TextStyle, Ui, pos2, vec2};
 
 /// Draws a fold in every lane: its messages, their count, status and total tokens.
-pub(in crate::app) fn paint(
+pub(super) fn paint(
     ui: &Ui,
     input: &LanesInput<'_>,
     fold: &Fold,

@@ -33,7 +33,7 @@ pub(super) struct Plan {
 }
 
 /// Computes the layout for heads of this width.
-pub(in crate::app) fn plan(ui: &Ui, input: &LanesInput<'_>, width: f32) -> Plan {
+pub(super) fn plan(ui: &Ui, input: &LanesInput<'_>, width: f32) -> Plan {
     let grid = super::figures::Grid::new(ui, input, width - 2.0 * margin(width));
     let height = HEAD + grid.more();
     // The line with the policy's own estimate adds height.
@@ -51,7 +51,7 @@ fn margin(width: f32) -> f32 {
 }
 
 /// Shows the head of a lane in `rect`.
-pub(in crate::app) fn show(
+pub(super) fn show(
     ui: &mut Ui,
     input: &LanesInput<'_>,
     (lane, plan): (usize, &Plan),

@@ -7,16 +7,16 @@ use crate::units::Share;
 use egui::{Label, RichText, TextStyle, Ui};
 
 /// Height of the line in points. All heads reserve it if any lane's policy has an estimate of its own.
-pub(in crate::app) const HEIGHT: f32 = 16.0;
+pub(super) const HEIGHT: f32 = 16.0;
 
 /// Returns whether any lane's policy has an estimate of its own.
-pub(in crate::app) fn is_any(input: &LanesInput<'_>) -> bool {
+pub(super) fn is_any(input: &LanesInput<'_>) -> bool {
     let mut lanes = input.runs.lanes.iter();
     lanes.any(|lane| lane.policy.believes.is_some())
 }
 
 /// Shows the line of a lane at the selected call.
-pub(in crate::app) fn show(ui: &mut Ui, input: &LanesInput<'_>, lane: usize) {
+pub(super) fn show(ui: &mut Ui, input: &LanesInput<'_>, lane: usize) {
     let step = input.selection.step;
     let Some((believed, actual)) = input.runs.lanes[lane].believed_fill(step) else {
         return;

@@ -17,12 +17,7 @@ use egui_extras::Column as Width;
 const LONGEST: usize = 80;
 
 /// Shows the list.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    input: &LossInput<'_>,
-    losses: &Losses,
-    commands: &mut Commands,
-) {
+pub(super) fn show(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, commands: &mut Commands) {
     let lane = input.selection.lane;
     let Some(loss) = losses.of(lane) else {
         return;

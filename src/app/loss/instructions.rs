@@ -20,12 +20,7 @@ const STRIP: f32 = 104.0;
 const LONGEST: usize = 300;
 
 /// Shows the table.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    input: &LossInput<'_>,
-    losses: &Losses,
-    commands: &mut Commands,
-) {
+pub(super) fn show(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, commands: &mut Commands) {
     let all = losses.names.instructions();
     if all.is_empty() {
         padded(ui, |ui| {

@@ -68,12 +68,7 @@ fn columns(note: &str) -> Vec<Column<'_, Col>> {
 }
 
 /// Shows the table and its note.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    input: &LossInput<'_>,
-    losses: &Losses,
-    commands: &mut Commands,
-) {
+pub(super) fn show(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, commands: &mut Commands) {
     let note = note(losses);
     notes_below(ui, "loss notes", std::slice::from_ref(&note));
     ui.spacing_mut().item_spacing.y = 0.0;

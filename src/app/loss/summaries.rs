@@ -20,12 +20,7 @@ const COUNTS: f32 = 470.0;
 const MIN_LIST: f32 = 280.0;
 
 /// Shows one compaction: the counts by lane and the missing content of the focused lane.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    input: &LossInput<'_>,
-    losses: &Losses,
-    commands: &mut Commands,
-) {
+pub(super) fn show(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, commands: &mut Commands) {
     let compactions = &input.document.session().compactions;
     if compactions.is_empty() {
         padded(ui, |ui| {

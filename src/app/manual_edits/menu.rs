@@ -74,7 +74,7 @@ pub(in crate::app) fn inked(
 }
 
 /// Returns the manual edit of a message.
-pub(in crate::app) fn mark(input: &MessagesInput<'_>, message: usize) -> Option<Mark> {
+pub(super) fn mark(input: &MessagesInput<'_>, message: usize) -> Option<Mark> {
     Mark::of(&input.config.manual_edits, message)
 }
 
@@ -109,7 +109,7 @@ fn edit_result(input: &MessagesInput<'_>, message: usize) -> Option<EditResult> 
 }
 
 /// Shows the edit menu for one or more messages.
-pub(in crate::app) fn menu(
+pub(super) fn menu(
     ui: &mut Ui,
     input: &MessagesInput<'_>,
     messages: &[usize],

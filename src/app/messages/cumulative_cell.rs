@@ -13,7 +13,7 @@ const MUCH: f64 = 0.01;
 const IN_VAIN: f64 = 0.005;
 
 /// Shows the number of calls that sent the message.
-pub(in crate::app) fn calls(ui: &mut Ui, input: &MessagesInput<'_>, message: usize) {
+pub(super) fn calls(ui: &mut Ui, input: &MessagesInput<'_>, message: usize) {
     if let Some(cumulative) = input.cumulative.and_then(|table| table.of(message)) {
         let calls = wording::grouped(cumulative.calls as u64);
         ui.label(weak(ui, format!("{calls}×")));
@@ -21,7 +21,7 @@ pub(in crate::app) fn calls(ui: &mut Ui, input: &MessagesInput<'_>, message: usi
 }
 
 /// Shows the message's cumulative tokens.
-pub(in crate::app) fn cumulative(ui: &mut Ui, input: &MessagesInput<'_>, message: usize) {
+pub(super) fn cumulative(ui: &mut Ui, input: &MessagesInput<'_>, message: usize) {
     let Some(cumulative) = input.cumulative else {
         return;
     };

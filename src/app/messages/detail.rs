@@ -14,7 +14,7 @@ use crate::session::{Body, Part, Role};
 use egui::{Frame, Id, Margin, RichText, ScrollArea, TextStyle, Ui, vec2};
 
 /// Shows the selected message.
-pub(in crate::app) fn show(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
+pub(super) fn show(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
     if input.selection.written.is_some() {
         return show_written(ui, input, commands);
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub const NAME: &str = "PastedText";
 
 /// Message for an empty clipboard.
-pub(in crate::app) const NOTHING: &str = "The clipboard holds no text.";
+pub(super) const NOTHING: &str = "The clipboard holds no text.";
 
 /// A pasted text. Copies share the text, and only copies compare as equal, since it may be large.
 #[derive(Clone)]
@@ -103,7 +103,7 @@ impl PasteKeys {
 }
 
 /// Returns the text pasted in this frame, unless a text field has the focus.
-pub(in crate::app) fn pasted(ctx: &Context) -> Option<PastedText> {
+pub(super) fn pasted(ctx: &Context) -> Option<PastedText> {
     if ctx.text_edit_focused() {
         return None;
     }

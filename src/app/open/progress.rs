@@ -17,7 +17,7 @@ const STILL: f64 = 0.8;
 const LONG: u64 = 3;
 
 /// Shows the progress.
-pub(in crate::app) fn progress(ui: &mut Ui, loading: &Loading, commands: &mut Commands) {
+pub(super) fn progress(ui: &mut Ui, loading: &Loading, commands: &mut Commands) {
     fonts::prepare(ui);
     let stage = loading.stage();
     let doing = match stage.phase {

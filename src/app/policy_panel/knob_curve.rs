@@ -12,12 +12,7 @@ use egui::Ui;
 const FEW: usize = 20;
 
 /// Shows the curve of a knob, if it has one.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    input: &SettingsInput<'_>,
-    knob: &Knob,
-    spec: &KnobSpec<'_>,
-) {
+pub(super) fn show(ui: &mut Ui, input: &SettingsInput<'_>, knob: &Knob, spec: &KnobSpec<'_>) {
     let Some((distances, hint)) = distances(input, knob) else {
         return;
     };

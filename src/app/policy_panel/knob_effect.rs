@@ -8,7 +8,7 @@ use crate::engine::{Budget, Knob, KnobRole};
 use crate::units::Tokens;
 
 /// Returns the effect of a lane's knob value and its tone.
-pub(in crate::app) fn consequence(
+pub(super) fn consequence(
     input: &SettingsInput<'_>,
     lane: Lane<'_>,
     knob: &Knob,

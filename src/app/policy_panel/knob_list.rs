@@ -31,7 +31,7 @@ pub(in crate::app) struct Lane<'a> {
 }
 
 /// Shows all knobs of a lane.
-pub(in crate::app) fn show(
+pub(super) fn show(
     ui: &mut Ui,
     input: &SettingsInput<'_>,
     lane: Lane<'_>,

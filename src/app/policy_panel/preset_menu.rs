@@ -10,7 +10,7 @@ use egui::{ScrollArea, Ui};
 const WIDTH: f32 = 340.0;
 
 /// Returns the maximum height of the menu, in points.
-pub(in crate::app) fn height(ui: &Ui) -> f32 {
+pub(super) fn height(ui: &Ui) -> f32 {
     (ui.ctx().content_rect().height() * 0.62).round()
 }
 

@@ -19,7 +19,7 @@ const WIDTH: f32 = 300.0;
 const SHARE: f32 = 0.4;
 
 /// Shows the simulated errors if there are any or if a lane's policy reads error messages.
-pub(in crate::app) fn show(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
+pub(super) fn show(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
     let errors = &input.config.errors;
     let lanes = &input.config.lanes;
     let is_of_use = lanes

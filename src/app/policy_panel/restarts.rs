@@ -14,7 +14,7 @@ use egui::Ui;
 const MOST: usize = 24;
 
 /// Shows the restarts if there are any or if a lane's policy reacts to them.
-pub(in crate::app) fn show(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
+pub(super) fn show(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
     let marks = &input.config.restarts;
     let lanes = &input.config.lanes;
     let is_of_use = lanes

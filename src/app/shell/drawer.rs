@@ -89,7 +89,7 @@ fn chosen_tab(session: &OpenSession<'_>) -> &'static DrawerTab {
 }
 
 /// Shows the tabs and the content of the selected tab.
-pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+pub(super) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     // The content is laid out in a child `Ui` so that it cannot change the drawer's height.
     let rect = ui.available_rect_before_wrap();
     ui.advance_cursor_after_rect(rect);

@@ -187,7 +187,7 @@ static SHORTCUTS: &[Shortcut] = &[
         bindings: &[],
     },
     Shortcut {
-        keys: "Alt+1 … 8",
+        keys: "Alt+1 … 9",
         what: "Open a tab of the drawer",
         when: When::InDocument,
         bindings: &[
@@ -199,6 +199,7 @@ static SHORTCUTS: &[Shortcut] = &[
             (Modifiers::ALT, Key::Num6, |_| tab(5)),
             (Modifiers::ALT, Key::Num7, |_| tab(6)),
             (Modifiers::ALT, Key::Num8, |_| tab(7)),
+            (Modifiers::ALT, Key::Num9, |_| tab(8)),
         ],
     },
     Shortcut {

@@ -14,7 +14,7 @@ use egui::{RichText, Ui};
 use egui_extras::Column as Width;
 
 /// Shows the list, cheapest first. Returns the setting under the pointer.
-pub(in crate::app) fn show(ui: &mut Ui, sweep: &Sweep, commands: &mut Commands) -> Option<usize> {
+pub(super) fn show(ui: &mut Ui, sweep: &Sweep, commands: &mut Commands) -> Option<usize> {
     if sweep.trade_off.is_empty() {
         padded(ui, |ui| {
             ui.label(weak(ui, "None of the tried settings works."));

@@ -20,7 +20,7 @@ use egui::{
 const STEPS: usize = 28;
 
 /// Shows the controls.
-pub(in crate::app) fn show(ui: &mut Ui, input: &TuneInput<'_>, commands: &mut Commands) {
+pub(super) fn show(ui: &mut Ui, input: &TuneInput<'_>, commands: &mut Commands) {
     let mut view = input.view.clone();
     ScrollArea::vertical()
         .id_salt("tune controls")

@@ -17,7 +17,7 @@ use egui::{Color32, Frame, Margin, RichText, Ui};
 const PEAKS: [f64; 3] = [0.6, 0.85, 1.0];
 
 /// Shows the plot. Returns the setting under the pointer.
-pub(in crate::app) fn show(
+pub(super) fn show(
     ui: &mut Ui,
     input: &TuneInput<'_>,
     sweep: &Sweep,
@@ -131,7 +131,7 @@ fn named_points(ui: &Ui, input: &TuneInput<'_>, sweep: &Sweep) -> Vec<NamedPoint
 }
 
 /// Formats a cost.
-pub(in crate::app) fn format_cost(unit: Price, value: f64) -> String {
+pub(super) fn format_cost(unit: Price, value: f64) -> String {
     match unit {
         Price::Usd => wording::usd(Usd(value)),
         Price::Sent => wording::short(Tokens(value.max(0.0) as u64)),
@@ -139,7 +139,7 @@ pub(in crate::app) fn format_cost(unit: Price, value: f64) -> String {
 }
 
 /// Shows the details of a setting.
-pub(in crate::app) fn card(ui: &mut Ui, sweep: &Sweep, idx: usize) {
+pub(super) fn card(ui: &mut Ui, sweep: &Sweep, idx: usize) {
     let point = &sweep.points[idx];
     ui.spacing_mut().item_spacing.y = 2.0;
     let name = &sweep.subjects[point.subject].lane;
@@ -165,7 +165,7 @@ pub(in crate::app) fn card(ui: &mut Ui, sweep: &Sweep, idx: usize) {
 }
 
 /// Returns the results of a setting: `$4.10 · 12 at risk · 2 blind edits · peak 71 % of usable · 4 compactions`
-pub(in crate::app) fn figures(unit: Price, score: &Score) -> String {
+pub(super) fn figures(unit: Price, score: &Score) -> String {
     let mut parts = vec![format_cost(unit, unit.of(score))];
     parts.push(format!(
         "{} at risk",

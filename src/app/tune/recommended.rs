@@ -15,12 +15,7 @@ use egui::{Frame, Label, Margin, RichText, Ui};
 const CHANGED: &str = "Window, tokenizer, prices or manual edits have changed: sweep again.";
 
 /// Shows the recommendation.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    input: &TuneInput<'_>,
-    sweep: &Sweep,
-    commands: &mut Commands,
-) {
+pub(super) fn show(ui: &mut Ui, input: &TuneInput<'_>, sweep: &Sweep, commands: &mut Commands) {
     let margin = Margin {
         left: 16,
         right: 12,
@@ -39,7 +34,7 @@ pub(in crate::app) fn show(
 }
 
 /// Shows the alternatives and the excluded settings.
-pub(in crate::app) fn more(ui: &mut Ui, sweep: &Sweep) {
+pub(super) fn more(ui: &mut Ui, sweep: &Sweep) {
     padded(ui, |ui| {
         alternatives(ui, sweep);
         excluded(ui, sweep);
