@@ -196,7 +196,7 @@ impl<'a, I: Debug + Hash, K: Copy> Table<'a, I, K> {
             .striped(self.is_striped)
             .sense(Sense::CLICK)
             .vscroll(self.scrolls)
-            .auto_shrink(false)
+            .auto_shrink(!self.scrolls)
             .min_scrolled_height(0.0)
             .cell_layout(Layout::left_to_right(Align::Center));
         if let Some(row) = self.revealed {
