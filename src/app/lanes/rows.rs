@@ -203,7 +203,7 @@ impl LaneRows {
         lines
     }
 
-    /// Returns the row of a message or written entry; if there is none, the next row.
+    /// Returns the row of a message or written entry, or the next row if it is missing.
     pub fn row_at(&self, sought: Row) -> Option<usize> {
         let at = self
             .rows

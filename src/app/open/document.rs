@@ -141,7 +141,7 @@ impl Document {
         &self.loaded.case.session
     }
 
-    /// Returns the index of the last call; 0 if there is none.
+    /// Returns the index of the last call, or 0 without calls.
     pub fn last_step(&self) -> usize {
         self.session().calls.len().saturating_sub(1)
     }

@@ -41,7 +41,7 @@ pub(super) fn more(ui: &mut Ui, sweep: &Sweep) {
     });
 }
 
-/// Shows the recommendation. If there is none, shows the reason and an alternative.
+/// Shows the recommendation, or the reason for its absence and an alternative.
 fn sentence(ui: &mut Ui, input: &TuneInput<'_>, sweep: &Sweep, commands: &mut Commands) {
     match &sweep.recommended {
         None => {

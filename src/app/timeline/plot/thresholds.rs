@@ -113,7 +113,7 @@ pub(super) fn show(
 
 /// The position of a threshold on the screen.
 #[derive(Clone, Copy)]
-struct Place {
+struct HandlePosition {
     /// Height of its line, within the plot.
     height: f32,
     handle: Rect,
@@ -123,7 +123,7 @@ struct Place {
 fn place(
     chart: &Chart<'_>,
     thresholds: Vec<Threshold>,
-) -> impl Iterator<Item = (Threshold, Place)> {
+) -> impl Iterator<Item = (Threshold, HandlePosition)> {
     let plot = chart.areas.plot;
     let height = |threshold: &Threshold| {
         let y = chart.y(threshold.tokens);
@@ -143,7 +143,7 @@ fn place(
     let places = heights.into_iter().zip(centers).map(move |(height, y)| {
         let y = y - HANDLE / 2.0..=y + HANDLE / 2.0;
         let handle = Rect::from_x_y_ranges(x.clone(), y);
-        Place { height, handle }
+        HandlePosition { height, handle }
     });
     thresholds.into_iter().zip(places)
 }
@@ -259,7 +259,7 @@ fn set(kind: Kind, value: f64, chart: &Chart<'_>, out: &mut TimelineResponse) {
     }
 }
 
-fn paint_handle(ui: &Ui, threshold: &Threshold, place: Place, chart: &Chart<'_>) {
+fn paint_handle(ui: &Ui, threshold: &Threshold, place: HandlePosition, chart: &Chart<'_>) {
     let (painter, palette, handle) = (ui.painter(), chart.palette, place.handle);
     let is_above = chart.y(threshold.tokens) < chart.areas.plot.top() - 1.0;
     if !is_above {
