@@ -10,7 +10,7 @@
 mod common;
 
 use egui::{ClippedPrimitive, Event, Key, Modifiers, Theme, vec2};
-use plimsoll::app::background::latest_result::Where;
+use plimsoll::app::background::latest_result::WorkMode;
 use plimsoll::app::picture::Stage;
 use plimsoll::app::{App, Options};
 use std::time::Duration;
@@ -33,9 +33,9 @@ fn window() -> (Stage, App, tempfile::TempDir) {
         paths: vec![path],
         no_state: true,
         work: if is_threaded() {
-            Where::AsNeeded
+            WorkMode::AsNeeded
         } else {
-            Where::InFrame
+            WorkMode::InFrame
         },
         ..Options::default()
     };

@@ -1,6 +1,6 @@
 //! Connects the arguments of the command line to the window.
 
-use plimsoll::app::manual_edits::marks::Wish;
+use plimsoll::app::manual_edits::marks::RequestedMarks;
 use plimsoll::app::{self, LaneOption, Options};
 use plimsoll::cli::{self, Picture, Theme, WindowArgs};
 use std::process::ExitCode;
@@ -41,9 +41,9 @@ fn options(args: WindowArgs) -> Result<Options, String> {
         (LaneOption { word, policy }, lane.knobs)
     });
     let marks = args.by_hand;
-    let by_hand = (!marks.is_empty()).then(|| {
+    let marks = (!marks.is_empty()).then(|| {
         let within = move |n| marks.within(n).map_err(|error| format!("{error:#}"));
-        Wish(Arc::new(within))
+        RequestedMarks(Arc::new(within))
     });
     let options = Options {
         paths: args.paths,
@@ -61,7 +61,7 @@ fn options(args: WindowArgs) -> Result<Options, String> {
         counter: Some(args.load.counter.name),
         restarts: args.restarts,
         errors: args.errors,
-        by_hand,
+        marks,
         own_presets: args.own_presets,
         ..Options::default()
     };

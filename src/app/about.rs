@@ -1,8 +1,8 @@
 //! The tab About: a description of the focused lane's policy, its stages and sources, and differences between the
 //! system's documentation and its code.
 
-use crate::app::command::Command;
-use crate::app::shell::layout::PanelInput;
+use crate::app::command::Commands;
+use crate::app::shell::open_session::OpenSession;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::text::{padded, small, weak};
 use crate::app::{widgets, wording};
@@ -13,8 +13,8 @@ use egui::{Label, RichText, ScrollArea, TextStyle, Ui};
 const LEFT: f32 = 0.36;
 
 /// Shows the description of the focused lane's policy.
-pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, _commands: &mut Vec<Command>) {
-    let policy = &input.runs.focused(&input.selection).policy;
+pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, _commands: &mut Commands) {
+    let policy = &session.runs.focused(&session.selection).policy;
     ScrollArea::vertical()
         .id_salt(("about", &policy.name))
         .auto_shrink(false)
@@ -26,7 +26,7 @@ pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, _commands: &mut 
                     ui.spacing_mut().item_spacing.x = space::XL;
                     ui.vertical(|ui| {
                         ui.set_width((width * LEFT).round());
-                        description(ui, input, policy);
+                        description(ui, session, policy);
                     });
                     ui.vertical(|ui| {
                         ui.set_width((width * (1.0 - LEFT)).round());
@@ -39,10 +39,10 @@ pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, _commands: &mut 
         });
 }
 
-fn description(ui: &mut Ui, input: &PanelInput<'_>, policy: &Policy) {
+fn description(ui: &mut Ui, session: &OpenSession<'_>, policy: &Policy) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::S;
-        if let Some(lane) = input.selection.lane {
+        if let Some(lane) = session.selection.lane {
             widgets::swatch(ui, palette(ui).lane(lane));
         }
         ui.label(RichText::new(&policy.label).text_style(theme::strong()));
@@ -157,9 +157,9 @@ mod tests {
 
     #[test]
     fn splits_differences_that_have_all_three_parts() {
-        let told = "Document: a. Code: b. For you: c.";
+        let text = "Document: a. Code: b. For you: c.";
         let three_of = ["A.", "B.", "C."].map(str::to_owned);
-        assert_eq!(split_difference(told), Some(three_of));
+        assert_eq!(split_difference(text), Some(three_of));
         assert_eq!(split_difference("Document: a. Code: b."), None);
     }
 }

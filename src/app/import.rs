@@ -1,8 +1,8 @@
 //! The tab Import: the detected format, the recorded data and the import warnings.
 
-use crate::app::command::Command;
+use crate::app::command::Commands;
 use crate::app::open::document::Origin;
-use crate::app::shell::layout::PanelInput;
+use crate::app::shell::open_session::OpenSession;
 use crate::app::theme::{palette, space};
 use crate::app::widgets::text::{padded, small, weak};
 use crate::app::{widgets, wording};
@@ -20,18 +20,18 @@ fn section(ui: &mut Ui, title: &str) {
 }
 
 /// A function that shows a section of the tab.
-type Section = fn(&mut Ui, &PanelInput<'_>);
+type Section = fn(&mut Ui, &OpenSession<'_>);
 
 /// Returns the number of warnings, shown after the tab's name.
-pub(in crate::app) fn remark(input: &PanelInput<'_>) -> String {
-    match input.document.loaded.warnings.len() {
+pub(in crate::app) fn remark(open: &OpenSession<'_>) -> String {
+    match open.document.loaded.warnings.len() {
         0 => String::new(),
         n => wording::grouped(n as u64),
     }
 }
 
 /// Shows the import report.
-pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, _commands: &mut Vec<Command>) {
+pub(in crate::app) fn show(ui: &mut Ui, open: &OpenSession<'_>, _commands: &mut Commands) {
     // Scrolls horizontally too, so that a narrow window hides nothing.
     ScrollArea::both().auto_shrink(false).show(ui, |ui| {
         padded(ui, |ui| {
@@ -47,7 +47,7 @@ pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, _commands: &mut 
                             if n > 0 {
                                 ui.add_space(space::L);
                             }
-                            section(ui, input);
+                            section(ui, open);
                         }
                     });
                 }
@@ -79,9 +79,9 @@ fn columns(available: f32) -> Vec<(f32, &'static [Section])> {
     ]
 }
 
-fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
-    let session = input.document.session();
-    let report = &input.document.loaded.report;
+fn understood(ui: &mut Ui, open: &OpenSession<'_>) {
+    let session = open.document.session();
+    let report = &open.document.loaded.report;
     let with_usage = session.calls.iter().filter(|s| s.usage.is_some()).count();
     let calls = match session.calls_from {
         CallsFrom::Recorded => "recorded in the file",
@@ -101,14 +101,14 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
                 ui.vertical(|ui| ui.add(egui::Label::new(value).wrap()));
                 ui.end_row();
             };
-            row("format", input.document.format_label().to_owned());
+            row("format", open.document.format_label().to_owned());
             row("detected by", report.recognized_by.replace('`', ""));
-            if let Some(parent) = &input.document.loaded.report.parent {
+            if let Some(parent) = &open.document.loaded.report.parent {
                 row("sub-agent of", safe_text::one_line(parent, 80));
             }
-            let all = &input.document.loaded.conversations;
+            let all = &open.document.loaded.conversations;
             if let Some(open) = all
-                .get(input.document.conversation)
+                .get(open.document.conversation)
                 .filter(|_| has_tracks(all))
             {
                 row("this is the", track(open));
@@ -123,7 +123,7 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
                 "calls",
                 format!("{}, {calls}", wording::grouped(session.calls.len() as u64)),
             );
-            let is_kept = |what| is_kept(input, what);
+            let is_kept = |what| is_kept(open, what);
             row(
                 "with usage",
                 if is_kept(RecordedData::Usage) {
@@ -132,10 +132,10 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
                     "unknown".to_owned()
                 },
             );
-            let ledger = &input.runs.case.ledger;
+            let ledger = &open.runs.case.ledger;
             row("counts", wording::basis_help(ledger));
-            if let Some(said) = not_recorded(input) {
-                row(wording::UNSEEN, said);
+            if let Some(text) = not_recorded(open) {
+                row(wording::UNSEEN, text);
             }
             row(
                 "compactions",
@@ -149,76 +149,78 @@ fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
 }
 
 /// Describes the sent content that the file does not record, and the calls from which its size differs.
-fn not_recorded(input: &PanelInput<'_>) -> Option<String> {
+fn not_recorded(open: &OpenSession<'_>) -> Option<String> {
     const MOST: usize = 4;
-    let ledger = &input.runs.case.ledger;
-    let session = input.document.session();
+    let ledger = &open.runs.case.ledger;
+    let session = open.document.session();
     let steps = session.compactions.iter().map(|compaction| compaction.call);
     let mut last = ledger.overhead_at(0);
-    let mut said = vec![format!("{} tokens", wording::tokens(last))];
+    let mut text = vec![format!("{} tokens", wording::tokens(last))];
     for step in steps.filter(|step| *step < session.calls.len()) {
         let now = ledger.overhead_at(step);
         if now != last {
             let (now, call) = (wording::tokens(now), wording::number(step));
-            said.push(format!("{now} from call {call}"));
+            text.push(format!("{now} from call {call}"));
         }
         last = now;
     }
-    if said.len() > MOST {
-        said.truncate(MOST);
-        said.push("…".to_owned());
+    if text.len() > MOST {
+        text.truncate(MOST);
+        text.push("…".to_owned());
     }
-    let is_any = last > Tokens::ZERO || said.len() > 1;
-    is_any.then(|| said.join("; "))
+    let is_any = last > Tokens::ZERO || text.len() > 1;
+    is_any.then(|| text.join("; "))
 }
 
-fn recorded_data(input: &PanelInput<'_>) -> Vec<(RecordedData, Availability)> {
-    let loaded = &input.document.loaded;
+fn recorded_data(open: &OpenSession<'_>) -> Vec<(RecordedData, Availability)> {
+    let loaded = &open.document.loaded;
     availability(
-        input.document.session(),
+        open.document.session(),
         &loaded.conversations,
         &loaded.report,
     )
 }
 
 /// Returns whether the format can record this data.
-fn is_kept(input: &PanelInput<'_>, what: RecordedData) -> bool {
-    let all = recorded_data(input);
+fn is_kept(open: &OpenSession<'_>, what: RecordedData) -> bool {
+    let all = recorded_data(open);
     all.iter()
         .any(|(its, how)| *its == what && *how != Availability::Unsupported)
 }
 
-fn recorded_data_section(ui: &mut Ui, input: &PanelInput<'_>) {
+fn recorded_data_section(ui: &mut Ui, open: &OpenSession<'_>) {
     section(ui, "Recorded data");
     Grid::new("carried")
         .num_columns(2)
         .spacing([16.0, 4.0])
         .show(ui, |ui| {
-            for (what, how) in recorded_data(input) {
+            for (what, how) in recorded_data(open) {
                 ui.label(weak(ui, what.name()));
-                let said = how.words();
+                let sentence = how.words();
                 match how {
-                    Availability::Present => ui.label(said),
-                    Availability::Absent | Availability::Unsupported => ui.label(weak(ui, said)),
+                    Availability::Present => ui.label(sentence),
+                    Availability::Absent | Availability::Unsupported => {
+                        ui.label(weak(ui, sentence))
+                    }
                 };
                 ui.end_row();
             }
         });
-    let loaded = &input.document.loaded;
-    let n_told = loaded.report.sub_agents.len();
-    let has_any = recorded_data(input).contains(&(RecordedData::SubAgents, Availability::Present));
-    if n_told > 0 && !has_any {
+    let loaded = &open.document.loaded;
+    let n_sub_agents = loaded.report.sub_agents.len();
+    let has_any = recorded_data(open).contains(&(RecordedData::SubAgents, Availability::Present));
+    if n_sub_agents > 0 && !has_any {
         ui.add_space(space::XS);
-        let told = format!(
+        let text = format!(
             "It mentions {}, but neither this file nor the files next to it record their calls.",
-            wording::count(n_told, "sub-agent")
+            wording::count(n_sub_agents, "sub-agent")
         );
-        ui.add(egui::Label::new(weak(ui, told)).wrap());
+        ui.add(egui::Label::new(weak(ui, text)).wrap());
     }
 }
 
-fn records(ui: &mut Ui, input: &PanelInput<'_>) {
-    let records = &input.document.loaded.report.records;
+fn records(ui: &mut Ui, open: &OpenSession<'_>) {
+    let records = &open.document.loaded.report.records;
     if records.is_empty() {
         return;
     }
@@ -229,7 +231,7 @@ fn records(ui: &mut Ui, input: &PanelInput<'_>) {
         .max_col_width(180.0)
         .show(ui, |ui| {
             // Records count as context of the main conversation unless the conversation has its own file.
-            let document = input.document;
+            let document = open.document;
             let has_own_file = matches!(&document.origin, Origin::Path(path) if document.loaded.path.as_ref() != Some(path));
             let is_main = document.session().track == Track::Main;
             let in_context = if is_main || has_own_file { "in context" } else { "in main" };
@@ -250,8 +252,8 @@ fn records(ui: &mut Ui, input: &PanelInput<'_>) {
         });
 }
 
-fn warnings(ui: &mut Ui, input: &PanelInput<'_>) {
-    let (warnings, issues) = (&input.document.loaded.warnings, &input.document.issues);
+fn warnings(ui: &mut Ui, open: &OpenSession<'_>) {
+    let (warnings, issues) = (&open.document.loaded.warnings, &open.document.issues);
     section(ui, "Warnings");
     if warnings.is_empty() && issues.is_empty() {
         ui.label(RichText::new("No warnings: every record was read.").color(palette(ui).ok));

@@ -6,6 +6,7 @@ pub mod background;
 pub mod bar;
 pub mod changes;
 pub mod command;
+pub mod config;
 pub mod convert;
 pub mod cost;
 pub mod derived;
@@ -26,47 +27,52 @@ pub mod policy_panel;
 pub mod report_export;
 pub mod run_logs;
 pub mod runs;
+pub mod selection;
 pub mod sessions;
 pub mod shell;
 mod start;
-pub mod state;
 pub mod theme;
 pub mod timeline;
 pub mod tune;
 mod verdict;
+pub mod view;
 pub mod widgets;
 pub mod wording;
 
 pub use options::{LaneOption, Options};
 pub use start::{run, screenshot};
 
-use crate::app::background::latest_result::Where;
-use crate::app::command::Command;
+use crate::app::background::latest_result::WorkMode;
+use crate::app::bar::input::BarInput;
+use crate::app::command::Commands;
+use crate::app::config::Config;
 use crate::app::convert::conversion::Conversion;
 use crate::app::derived::Derived;
 use crate::app::export::job::Export;
 use crate::app::open::document::{Document, Origin};
-use crate::app::open::followed_file::Live;
+use crate::app::open::followed_file::FollowedFile;
 use crate::app::open::loading::Loading;
+use crate::app::open::opening::Opening;
+use crate::app::open::welcome::WelcomeInput;
 use crate::app::policy_panel::policies::Policies;
 use crate::app::policy_panel::preset_saving::PresetSaving;
-use crate::app::report_export::job::Handout;
+use crate::app::report_export::job::ReportExport;
 use crate::app::run_logs::list::RunLogs;
 use crate::app::runs::replays::Runs;
-use crate::app::sessions::list::{Sessions, SessionsWish};
+use crate::app::selection::Selection;
+use crate::app::sessions::list::{Sessions, SessionsCommand};
 use crate::app::shell::history::History;
-use crate::app::shell::layout::{Frame, PanelInput};
+use crate::app::shell::open_session::{FrameRequests, OpenSession};
 use crate::app::shell::saved_state::Memory;
-use crate::app::state::{Config, Selection, View};
-use crate::app::tune::sweep::Tuning;
+use crate::app::tune::sweep::Sweep;
+use crate::app::view::View;
 use crate::exec::OwnPresets;
 use crate::units::Tokens;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The window.
 pub struct App {
-    work: Where,
+    work: WorkMode,
     policies: Policies,
     own_presets: OwnPresets,
     /// The preset dialog, while it is open.
@@ -74,7 +80,7 @@ pub struct App {
     document: Option<Arc<Document>>,
     loading: Option<Loading>,
     /// The open file, which may still be growing.
-    live: Option<Live>,
+    live: Option<FollowedFile>,
     /// The error of the last attempt to open a file.
     problem: Option<String>,
     config: Config,
@@ -85,23 +91,23 @@ pub struct App {
     export: Option<Export>,
     /// The session list: in front, or behind a session that was opened from it.
     sessions: Option<Sessions>,
-    handout: Option<Handout>,
+    report: Option<ReportExport>,
     conversion: Option<Conversion>,
     logs: Option<RunLogs>,
-    tuning: Option<Tuning>,
+    sweep: Option<Sweep>,
     dialog: Option<shell::file_dialog::FileDialog>,
     /// A pending request for the clipboard.
-    pasting: Option<open::paste::Wish>,
-    paste_keys: open::paste::Keys,
+    pasting: Option<open::paste::ClipboardRequest>,
+    paste_keys: open::paste::PasteKeys,
     toasts: shell::toasts::Toasts,
     fit: shell::fit::Fit,
     memory: Memory,
     /// Marks requested before the first session was loaded.
-    wish: Option<manual_edits::marks::Wish>,
+    requested_marks: Option<manual_edits::marks::RequestedMarks>,
     /// The error in the requested marks.
     refused: Option<String>,
     /// One-time messages to panels for the next frame.
-    once: shell::layout::Once,
+    once: FrameRequests,
     focus: shell::focus::Focus,
     /// A text field had the focus in the last frame.
     is_typing: bool,
@@ -159,28 +165,28 @@ impl App {
             derived: Derived::new(options.work),
             export: None,
             sessions: None,
-            handout: None,
+            report: None,
             conversion: None,
             logs: None,
-            tuning: None,
+            sweep: None,
             dialog: None,
             pasting: None,
-            paste_keys: open::paste::Keys::default(),
+            paste_keys: open::paste::PasteKeys::default(),
             toasts: shell::toasts::Toasts::default(),
             fit: shell::fit::Fit::default(),
             memory,
-            wish: options.by_hand.clone(),
+            requested_marks: options.marks.clone(),
             refused: None,
-            once: shell::layout::Once::default(),
+            once: FrameRequests::default(),
             focus: shell::focus::Focus::default(),
             is_typing: false,
         };
         for why in broken.into_iter().filter_map(Result::err) {
-            app.complain(Some(why));
+            app.warn(Some(why));
         }
         match options.paths.first() {
-            Some(path) if sessions::commands::is_list(path, options.conversation) => {
-                app.sessions_wish(ctx, SessionsWish::Show(Some(path.clone())));
+            Some(path) if sessions::list::is_list(path, options.conversation) => {
+                app.execute_sessions(ctx, SessionsCommand::Show(Some(path.clone())));
             }
             Some(path) => app.open(ctx, Origin::Path(path.clone()), options.conversation),
             None => {}
@@ -211,7 +217,7 @@ impl App {
         }
         let hovered = self.view.tune.hovered;
         self.derived
-            .update_ghost(&ctx, self.tuning.as_ref(), hovered);
+            .update_tried_setting(&ctx, self.sweep.as_ref(), hovered);
         let is_drag_cancelled = widgets::drag::cancelled(&ctx).is_some();
         let escaped = self.escape(&ctx, is_drag_cancelled);
         self.focus.reveal(&ctx);
@@ -219,14 +225,14 @@ impl App {
         commands.extend(escaped);
         self.toasts.show(ui);
         let is_covered = self.is_covered();
-        let keyed = self.document.as_ref().map(|_| shell::keys::Place {
+        let keyed = self.document.as_ref().map(|_| shell::keys::KeyContext {
             selection: &self.selection,
             order: self.derived.order(),
             lanes: self.config.lanes.len(),
         });
         commands.extend(shell::keys::commands(&ctx, keyed, is_covered));
         for command in commands {
-            self.carry_out(&ctx, command);
+            self.execute(&ctx, command);
         }
         if is_drag_cancelled && self.history.is_ahead(&self.config) {
             self.config.clone_from(self.history.settled());
@@ -243,10 +249,10 @@ impl App {
     /// Returns whether a dialog covers the panels.
     fn is_covered(&self) -> bool {
         let is_writing =
-            self.export.is_some() || self.handout.is_some() || self.conversion.is_some();
+            self.export.is_some() || self.report.is_some() || self.conversion.is_some();
         let lists = self.logs.is_some() || self.list().is_some();
         let asks = self.saving.is_some() || self.view.asks_path;
-        is_writing || lists || asks || self.view.shows_keys
+        is_writing || lists || asks || self.view.shows_shortcuts
     }
 
     /// Returns the session list while it is in front.
@@ -254,99 +260,90 @@ impl App {
         self.sessions.as_ref().filter(|list| list.is_shown)
     }
 
-    fn panels(&mut self, ui: &mut egui::Ui) -> Vec<Command> {
-        let mut commands = Vec::new();
+    fn panels(&mut self, ui: &mut egui::Ui) -> Commands {
+        let mut commands = Commands::default();
         let once = std::mem::take(&mut self.once);
-        let frame = Frame {
-            document: self.document.as_deref(),
-            loading: self.loading.as_ref(),
-            problem: self.problem.as_deref(),
+        let document = self.document.as_deref();
+        let bar = BarInput {
+            document,
+            config: &self.config,
+            live: self.live.as_ref().and_then(FollowedFile::state),
             recent: self.memory.recent(),
             list: self.sessions.as_ref(),
-            config: &self.config,
-            live: self.live.as_ref().and_then(Live::state),
             step: self.selection.step,
-            view: &self.view,
             can_undo: self.history.can_undo() || self.history.is_ahead(&self.config),
             can_redo: self.history.can_redo(),
         };
-        bar::panel::show(
-            ui,
-            &frame,
-            self.derived.runs().map(Arc::as_ref),
-            &mut commands,
-        );
+        bar::panel::show(ui, &bar, self.runs(), &mut commands);
         if let Some(list) = self.list() {
-            sessions::panel::show(ui, list, &frame, &mut commands);
+            sessions::panel::show(ui, list, document, &mut commands);
         } else {
-            self.session_panels(ui, &frame, once, &mut commands);
+            self.session_panels(ui, once, &mut commands);
         }
-        if let Some(logs) = &self.logs {
-            run_logs::dialog::show(ui, logs, self.document.is_some(), &mut commands);
-        }
-        if let Some(saving) = &self.saving {
-            policy_panel::preset_dialog::show(ui, saving, &self.policies, &mut commands);
-        }
-        if self.view.asks_path {
-            open::path_dialog::show(ui, &self.view, self.problem.as_deref(), &mut commands);
-        }
-        if self.view.shows_keys {
-            shell::shortcuts::show(ui, &mut commands);
-        }
+        self.dialogs(ui, &mut commands);
         commands
     }
 
-    /// Draws the open session with its dialogs, or the empty window.
-    fn session_panels(
-        &self,
-        ui: &mut egui::Ui,
-        frame: &Frame<'_>,
-        once: shell::layout::Once,
-        commands: &mut Vec<Command>,
-    ) {
-        match (&self.document, self.derived.runs(), self.derived.rows()) {
-            (Some(document), Some(runs), Some(rows)) if runs.document == document.id => {
-                let input = PanelInput {
-                    document,
-                    runs,
-                    rows,
-                    order: self.derived.order(),
-                    config: &self.config,
-                    selection: self.selection,
-                    view: &self.view,
-                    policies: &self.policies,
-                    is_stale: self.derived.is_stale(),
-                    is_covered: self.is_covered(),
-                    revision: self.derived.revision(),
-                    text: self.derived.text(document, &self.selection, &self.view),
-                    changes: self.derived.changes(&self.selection, &self.view),
-                    events: self.derived.events(),
-                    carried: self.derived.carried(),
-                    costs: self.derived.costs(),
-                    insights: self.derived.insights(),
-                    losses: self.derived.losses(),
-                    reach: self.derived.reach().map(Arc::as_ref),
-                    survivals: self.derived.survivals(),
-                    tuning: self.tuning.as_ref(),
-                    ghost: self
-                        .derived
-                        .ghost(self.tuning.as_ref(), self.view.tune.hovered),
-                    calls: self.derived.calls(),
-                    own_price: self.memory.price(),
-                    once,
-                };
-                shell::layout::show_all(ui, &input, frame, commands);
-                if let Some(export) = &self.export {
-                    export::dialog::show(ui, &input, export, commands);
-                }
-                if let Some(handout) = &self.handout {
-                    report_export::dialog::show(ui, handout, commands);
-                }
-                if let Some(conversion) = &self.conversion {
-                    convert::dialog::show(ui, document, conversion, commands);
-                }
-            }
-            _ => open::welcome::show(ui, frame, self.document.is_some(), commands),
+    /// Draws the open session with its dialogs, or the start screen.
+    fn session_panels(&self, ui: &mut egui::Ui, once: FrameRequests, commands: &mut Commands) {
+        let opening = Opening {
+            loading: self.loading.as_ref(),
+            problem: self.problem.as_deref(),
+        };
+        let (Some(document), Some(session)) = (&self.document, self.open_session(once)) else {
+            let welcome = WelcomeInput {
+                opening,
+                recent: self.memory.recent(),
+                path: &self.view.path,
+            };
+            open::welcome::show(ui, &welcome, self.document.is_some(), commands);
+            return;
+        };
+        shell::layout::show_all(ui, &session, &opening, commands);
+        if let Some(export) = &self.export {
+            export::dialog::show(ui, &session, export, commands);
+        }
+        if let Some(report) = &self.report {
+            report_export::dialog::show(ui, report, commands);
+        }
+        if let Some(conversion) = &self.conversion {
+            convert::dialog::show(ui, document, conversion, commands);
+        }
+    }
+
+    /// Returns the open session once it was replayed.
+    fn open_session(&self, once: FrameRequests) -> Option<OpenSession<'_>> {
+        let document = self.document.as_deref()?;
+        let runs = self.runs().filter(|runs| runs.document == document.id)?;
+        Some(OpenSession {
+            document,
+            runs,
+            rows: self.derived.rows()?,
+            config: &self.config,
+            selection: self.selection,
+            view: &self.view,
+            policies: &self.policies,
+            derived: &self.derived,
+            sweep: self.sweep.as_ref(),
+            own_price: self.memory.price(),
+            is_covered: self.is_covered(),
+            once,
+        })
+    }
+
+    /// Draws the dialogs that need no open session.
+    fn dialogs(&self, ui: &mut egui::Ui, commands: &mut Commands) {
+        if let Some(logs) = &self.logs {
+            run_logs::dialog::show(ui, logs, self.document.is_some(), commands);
+        }
+        if let Some(saving) = &self.saving {
+            policy_panel::preset_dialog::show(ui, saving, &self.policies, commands);
+        }
+        if self.view.asks_path {
+            open::path_dialog::show(ui, &self.view, self.problem.as_deref(), commands);
+        }
+        if self.view.shows_shortcuts {
+            shell::shortcuts::show(ui, commands);
         }
     }
 }
@@ -355,15 +352,4 @@ impl eframe::App for App {
     fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
         self.show(ui);
     }
-}
-
-/// Returns the path of a file dropped on the window.
-fn dropped(ctx: &egui::Context) -> Option<PathBuf> {
-    ctx.input(|i| {
-        i.raw
-            .dropped_files
-            .first()
-            .map(|file| file.path().to_owned())
-    })
-    .filter(|p| !p.as_os_str().is_empty())
 }

@@ -1,9 +1,9 @@
 //! Startup options of the window.
 
-use crate::app::background::latest_result::Where;
-use crate::app::manual_edits::marks::Wish;
+use crate::app::background::latest_result::WorkMode;
+use crate::app::config::MAX_LANES;
+use crate::app::manual_edits::marks::RequestedMarks;
 use crate::app::policy_panel::knobs::{self, KnobKey, KnobSettings};
-use crate::app::state::MAX_LANES;
 use crate::engine::{KnobValues, Policy, ProviderError};
 use crate::exec::OwnPresets;
 use crate::units::Tokens;
@@ -40,11 +40,11 @@ pub struct Options {
     /// Provider errors at calls.
     pub errors: Vec<ProviderError>,
     /// Marked messages of the first session.
-    pub by_hand: Option<Wish>,
+    pub marks: Option<RequestedMarks>,
     /// Folder of saved presets.
     pub own_presets: OwnPresets,
     /// The place to run loading and replay.
-    pub work: Where,
+    pub work: WorkMode,
 }
 
 /// A requested lane.
@@ -142,9 +142,9 @@ impl Default for Options {
             counter: None,
             restarts: Vec::new(),
             errors: Vec::new(),
-            by_hand: None,
+            marks: None,
             own_presets: OwnPresets::default(),
-            work: Where::AsNeeded,
+            work: WorkMode::AsNeeded,
         }
     }
 }
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn every_lane_gets_the_values_that_were_typed_whatever_the_steps_of_its_slider() {
+    fn lanes_get_typed_values_regardless_of_slider_steps() {
         let set = [("compression_trigger", 0.333), ("output_reserve", 8_192.0)];
         let lanes = vec![
             lane("truncate", &set),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_common_knob_with_two_values_is_refused() {
+    fn a_shared_knob_with_two_values_is_rejected() {
         let two = |a, b| {
             let lanes = vec![
                 lane("truncate", &[("compression_trigger", a)]),
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn two_policies_of_one_name_are_refused() {
+    fn two_policies_with_one_name_are_rejected() {
         let (mut own, values) = lane("truncate", &[]);
         own.word = "own.toml".to_owned();
         let refused = Options::default().compare(vec![lane("truncate", &[]), (own, values)]);

@@ -1,6 +1,6 @@
 //! Starts the window on a display, or renders it to an image.
 
-use crate::app::background::latest_result::Where;
+use crate::app::background::latest_result::WorkMode;
 use crate::app::options::Options;
 use crate::app::{App, picture};
 use crate::exec;
@@ -51,7 +51,7 @@ pub fn screenshot(mut options: Options, out: &Path) -> anyhow::Result<()> {
     let opened = options.paths.clone();
     // Checked before anything is drawn.
     exec::picture_path(out, &opened).map_err(anyhow::Error::msg)?;
-    options.work = Where::InFrame;
+    options.work = WorkMode::InFrame;
     options.no_state = true;
     let theme = match options.theme {
         Some(egui::ThemePreference::Light) => egui::Theme::Light,

@@ -1,12 +1,17 @@
 //! The summary sentence above the plot, with links to the calls and panels that it mentions.
 
 use crate::analysis::{Clause, Link, Severity, Verdict};
-use crate::app::command::Command;
+use crate::app::command::Commands;
 use crate::app::cost::state::{CostPage, CostView};
 use crate::app::messages::order::{Filter, Sort};
-use crate::app::shell::layout::{Frame, PanelInput};
-use crate::app::state::Tab;
+use crate::app::messages::state::MessagesCommand;
+use crate::app::open::command::OpenCommand;
+use crate::app::open::opening::Opening;
+use crate::app::selection::SelectCommand;
+use crate::app::shell::command::ShellCommand;
+use crate::app::shell::open_session::OpenSession;
 use crate::app::theme::{palette, space};
+use crate::app::view::{Tab, ViewCommand};
 use egui::text::{CCursor, LayoutJob, TextFormat, TextWrapping};
 use egui::{
     Align, Color32, CursorIcon, Galley, Rect, Response, RichText, Role, Sense, Stroke, TextStyle,
@@ -23,48 +28,51 @@ const LOW: f32 = 640.0;
 /// Shows the summary, or the error of an attempt to open another file.
 pub(in crate::app) fn show(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
-    frame: &Frame<'_>,
-    commands: &mut Vec<Command>,
+    session: &OpenSession<'_>,
+    opening: &Opening<'_>,
+    commands: &mut Commands,
 ) {
-    if let Some(problem) = frame.problem {
+    if let Some(problem) = opening.problem {
         show_problem(ui, problem, commands);
-    } else if let Some(link) = sentence(ui, &card(input)) {
-        follow(link, input, commands);
+    } else if let Some(link) = sentence(ui, &card(session)) {
+        follow(link, session, commands);
     }
-    if let Some(loading) = frame.loading {
+    if let Some(loading) = opening.loading {
         crate::app::open::progress::progress_over(ui, loading, commands);
     }
 }
 
 /// Returns the summary with the results that are available so far.
-fn card(input: &PanelInput<'_>) -> Verdict {
-    let mut card = input.runs.verdict.clone();
-    let besides = input.insights.map_or(&[][..], |found| &found.besides);
+fn card(session: &OpenSession<'_>) -> Verdict {
+    let mut card = session.runs.verdict.clone();
+    let besides = session
+        .derived
+        .insights()
+        .map_or(&[][..], |found| &found.besides);
     card.clauses.extend_from_slice(besides);
     card
 }
 
 /// Follows a link to a call, a message or a panel.
-fn follow(link: Link, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+fn follow(link: Link, session: &OpenSession<'_>, commands: &mut Commands) {
     match link {
-        Link::Step(step) => commands.push(Command::SelectStep(step)),
-        Link::Message(message) => commands.push(Command::SelectMessage(message)),
+        Link::Step(step) => commands.push(SelectCommand::Call(step)),
+        Link::Message(message) => commands.push(SelectCommand::Message(message)),
         Link::Carried(message) => {
-            commands.push(Command::SetFilter(Filter::default()));
-            commands.push(Command::SetSort(Sort::BY_RETAINED));
-            commands.push(Command::SelectMessage(message));
+            commands.push(MessagesCommand::Filter(Filter::default()));
+            commands.push(MessagesCommand::Sort(Sort::BY_CUMULATIVE));
+            commands.push(SelectCommand::Message(message));
         }
         Link::Cache(step) => {
-            commands.extend(step.map(Command::SelectStep));
-            commands.push(Command::SetCostView(CostView {
+            commands.extend(step.map(SelectCommand::Call));
+            commands.push(ViewCommand::Cost(CostView {
                 page: CostPage::Cache,
                 cause: None,
-                ..input.view.cost
+                ..session.view.cost
             }));
-            commands.push(Command::ShowTab(Tab::Cost));
+            commands.push(ShellCommand::ShowTab(Tab::Cost));
         }
-        Link::Count => commands.push(Command::ShowTab(Tab::Import)),
+        Link::Count => commands.push(ShellCommand::ShowTab(Tab::Import)),
     }
 }
 
@@ -79,7 +87,7 @@ fn hint(link: Link) -> &'static str {
     }
 }
 
-fn show_problem(ui: &mut Ui, problem: &str, commands: &mut Vec<Command>) {
+fn show_problem(ui: &mut Ui, problem: &str, commands: &mut Commands) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(space::XS, 2.0);
         ui.spacing_mut().interact_size.y = 20.0;
@@ -87,7 +95,7 @@ fn show_problem(ui: &mut Ui, problem: &str, commands: &mut Vec<Command>) {
         dot(ui, rect.left_center(), palette(ui).bad);
         ui.label(RichText::new(problem).color(palette(ui).bad));
         if ui.small_button("Dismiss").clicked() {
-            commands.push(Command::DismissProblem);
+            commands.push(OpenCommand::DismissError);
         }
     });
 }

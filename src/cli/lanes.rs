@@ -210,25 +210,12 @@ fn lane(named: &str) -> anyhow::Result<Lane> {
     } else if let Some(file) = OwnPresets::here().file(word) {
         load_policy(&file)?
     } else {
-<<<<<<< HEAD
-        let unknown = unknown("no preset is named", word, &known_policies());
-        let is_listed = !unknown.ends_with('?');
-        bail!(
-            "{unknown}{}",
-            if is_listed {
-                ", or give a FILE.toml"
-            } else {
-                ""
-            }
-        );
-=======
         let known = known_policies();
         let problem = unknown("no preset is named", word, &known);
         match nearest(word, &known) {
             Some(_) => bail!("{problem}"),
             None => bail!("{problem}, or give a FILE.toml"),
         }
->>>>>>> json
     };
     let lane = name.map_or_else(|| policy.name.clone(), str::to_owned);
     if lane != named && ALWAYS.contains(&lane.as_str()) {

@@ -2,8 +2,10 @@
 //!
 //! Each rule is a function from a file's path and text to what is wrong with it, so that each can be shown to fail.
 
+mod circles;
 mod source;
 
+use circles::circles;
 use source::{code_of, macros_of, paths_of};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -175,6 +177,25 @@ const PRINTING: [&str; 5] = ["dbg", "eprint", "eprintln", "print", "println"];
 
 /// Lines of a file; tests are excepted.
 const LONGEST: usize = 600;
+
+/// Folders in which circles of imports are limited to [`LARGEST_CIRCLE`].
+const WITHOUT_CIRCLES: [&str; 12] = [
+    "app",
+    "chat",
+    "cli",
+    "engine",
+    "exec",
+    "presets",
+    "providers",
+    "report",
+    "session",
+    "systems",
+    "token_counter",
+    "tokens",
+];
+
+/// Number of files that may import each other in a circle.
+const LARGEST_CIRCLE: usize = 3;
 
 /// The layer of a file under `src`.
 fn layer_of(path: &str) -> &str {
@@ -402,6 +423,23 @@ fn only_the_output_of_the_command_line_prints() {
 #[test]
 fn no_file_is_too_long_to_read() {
     check_all(too_long);
+}
+
+#[test]
+fn no_large_circle_of_files_imports_each_other() {
+    let all = files_under(&src()).into_iter();
+    let files: Vec<_> = all.filter(|(path, _)| path != "main.rs").collect();
+    let is_limited = |circle: &&Vec<String>| {
+        let mut layers = circle.iter().map(|path| layer_of(path));
+        layers.any(|layer| WITHOUT_CIRCLES.contains(&layer))
+    };
+    let circles = circles(&files);
+    let large: Vec<_> = circles
+        .iter()
+        .filter(|circle| circle.len() > LARGEST_CIRCLE)
+        .filter(is_limited)
+        .collect();
+    assert_eq!(large, Vec::<&Vec<String>>::new());
 }
 
 #[test]

@@ -212,11 +212,7 @@ fn written_files_follow_their_schemas() {
         "compact",
         &compacted,
         "--policy",
-<<<<<<< HEAD
-        "truncate",
-=======
         "summarize",
->>>>>>> json
         "--force",
         "--resumable",
     ];

@@ -5,7 +5,7 @@ use egui::accesskit::Role;
 use egui::{Key, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use plimsoll::app::background::latest_result::Where;
+use plimsoll::app::background::latest_result::WorkMode;
 use plimsoll::app::{App, LaneOption, Options};
 use plimsoll::exec::OwnPresets;
 use plimsoll::presets;
@@ -25,7 +25,7 @@ fn window(own_presets: OwnPresets, lane: Option<&str>) -> Harness<'static, App> 
         paths: vec![sample()],
         no_state: true,
         own_presets,
-        work: Where::InFrame,
+        work: WorkMode::InFrame,
         size,
         ..Options::default()
     };

@@ -2,7 +2,7 @@
 
 use egui::Vec2;
 use egui_kittest::Harness;
-use plimsoll::app::background::latest_result::Where;
+use plimsoll::app::background::latest_result::WorkMode;
 use plimsoll::app::{App, Options};
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ pub(crate) fn sized(paths: Vec<PathBuf>, size: Vec2) -> Harness<'static, App> {
     let options = Options {
         paths,
         no_state: true,
-        work: Where::InFrame,
+        work: WorkMode::InFrame,
         size,
         ..Options::default()
     };

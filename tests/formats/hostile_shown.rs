@@ -4,7 +4,7 @@
 use crate::fixtures::{fixtures, read};
 use crate::hostile_input::{keys, objects, text, values};
 use egui::{Context, RawInput, Rect, Shape, pos2, vec2};
-use plimsoll::app::background::latest_result::Where;
+use plimsoll::app::background::latest_result::WorkMode;
 use plimsoll::app::{App, Options, theme};
 use rayon::prelude::*;
 use serde_json::Value;
@@ -118,7 +118,7 @@ fn the_window_shows_no_control_characters_of_a_session() {
         let options = Options {
             paths: vec![path.clone()],
             no_state: true,
-            work: Where::InFrame,
+            work: WorkMode::InFrame,
             ..Options::default()
         };
         let mut app = App::new(&ctx, &options);

@@ -1,4 +1,4 @@
-//! The window driven by accessible names, without a display: what people do first, and what must be told when it fails.
+//! First steps in the window: open, select, change settings, export; and errors.
 
 use crate::screen::sized;
 use egui::Vec2;
@@ -8,7 +8,7 @@ use egui_kittest::kittest::Queryable as _;
 use plimsoll::app::App;
 use std::path::{Path, PathBuf};
 
-/// A window of 1440 x 900 that works within its frames and remembers nothing.
+/// Opens a window of 1440 x 900 that works within its frames and stores nothing.
 fn window(paths: Vec<PathBuf>) -> Harness<'static, App> {
     sized(paths, Vec2::new(1440.0, 900.0))
 }
@@ -22,7 +22,7 @@ fn sample(name: &str) -> PathBuf {
 const MANY_RESULTS: &str = "many-tool-results.jsonl";
 
 #[test]
-fn the_empty_window_invites() {
+fn the_empty_window_offers_ways_to_open_a_session() {
     let window = window(Vec::new());
     window.get_by_label("Open a file…");
     window.get_by_role_and_label(Role::TextInput, "Path");
@@ -52,7 +52,7 @@ fn an_example_opens_with_three_lanes_and_a_verdict() {
 }
 
 #[test]
-fn a_missing_file_is_told_with_its_name() {
+fn a_missing_file_is_reported_by_name() {
     let mut window = window(Vec::new());
     let path = window.get_by_role_and_label(Role::TextInput, "Path");
     path.focus();
@@ -83,7 +83,7 @@ fn a_lower_trigger_compacts_more_and_undo_restores_the_lanes() {
 }
 
 #[test]
-fn a_row_of_the_table_selects_its_message_everywhere() {
+fn a_table_row_selects_its_message_in_all_panels() {
     let mut window = window(vec![sample(MANY_RESULTS)]);
     window.key_press(egui::Key::J);
     window.run_steps(3);
@@ -94,7 +94,7 @@ fn a_row_of_the_table_selects_its_message_everywhere() {
 }
 
 #[test]
-fn typing_in_the_filter_moves_nothing_else() {
+fn typing_in_the_filter_triggers_no_shortcut() {
     let mut window = window(vec![sample(MANY_RESULTS)]);
     window.key_press(egui::Key::Slash);
     window.run_steps(3);
@@ -110,7 +110,7 @@ fn typing_in_the_filter_moves_nothing_else() {
 }
 
 #[test]
-fn an_export_is_written_beside_nothing_and_checked() {
+fn an_export_is_written_and_checked() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let source = folder.path().join(MANY_RESULTS);
     std::fs::copy(sample(MANY_RESULTS), &source).expect("the sample can be copied");
@@ -154,7 +154,7 @@ fn lanes_are_switched_added_and_removed() {
 }
 
 #[test]
-fn a_trigger_that_is_set_on_the_timeline_moves_the_lanes() {
+fn setting_the_trigger_on_the_timeline_changes_the_lanes() {
     let mut window = window(vec![sample(MANY_RESULTS)]);
     let before = lanes(&window);
     let handle = window.get_by_role_and_label(Role::Slider, "trigger");
@@ -164,7 +164,7 @@ fn a_trigger_that_is_set_on_the_timeline_moves_the_lanes() {
 }
 
 #[test]
-fn a_lane_with_knobs_of_its_own_moves_alone() {
+fn a_lane_with_its_own_knobs_changes_alone() {
     let mut window = window(vec![sample(MANY_RESULTS)]);
     let before = lanes(&window);
     window.get_by_label("own settings").click();
@@ -182,7 +182,7 @@ fn a_lane_with_knobs_of_its_own_moves_alone() {
 }
 
 #[test]
-fn a_call_that_is_selected_shows_what_entered_there_and_a_message_shows_its_call() {
+fn selecting_a_call_selects_its_largest_message_and_vice_versa() {
     use egui_kittest::kittest::NodeT as _;
     let mut window = window(vec![sample(MANY_RESULTS)]);
     window.key_press(egui::Key::Home);
@@ -226,7 +226,7 @@ fn six_lanes_in_a_small_window_keep_their_figures() {
         window.run_steps(4);
     }
     assert_eq!(lanes(&window).len(), 6);
-    // Labels and values stand on one line each, in every lane the same.
+    // Labels and values are on one line each, at equal heights in every lane.
     for label in ["peak", "comp.", "over."] {
         let rects: Vec<_> = window.get_all_by_label(label).map(|n| n.rect()).collect();
         assert_eq!(rects.len(), 6, "{label}");
@@ -278,7 +278,7 @@ fn a_small_window_shows_every_control() {
     }
 }
 
-/// What the heads of the lanes say: policy, peak, compactions, overflows.
+/// Returns the figures of the lane heads: policy, peak, compactions, overflows.
 fn lanes(window: &Harness<'_, App>) -> Vec<String> {
     use egui_kittest::kittest::NodeT as _;
     let heads = window.get_all_by_label_contains("Focus lane ");
@@ -287,7 +287,7 @@ fn lanes(window: &Harness<'_, App>) -> Vec<String> {
         .collect()
 }
 
-/// A server on loopback that speaks like a model: every question gets this answer.
+/// Starts a local server that answers every request with this text.
 fn model_that_says(answer: &'static str) -> (String, std::sync::mpsc::Receiver<String>) {
     use std::io::{BufRead as _, BufReader, Read as _, Write as _};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
@@ -345,7 +345,7 @@ fn type_into(window: &mut Harness<'_, App>, (role, label): (Role, &str), text: &
 }
 
 #[test]
-fn a_model_is_asked_only_after_consent_and_its_summary_can_be_written_over() {
+fn requests_need_consent_and_summaries_can_be_edited() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let source = folder.path().join(MANY_RESULTS);
     std::fs::copy(sample(MANY_RESULTS), &source).expect("the sample can be copied");
@@ -369,7 +369,7 @@ fn a_model_is_asked_only_after_consent_and_its_summary_can_be_written_over() {
     assert!(heard.try_recv().is_err(), "nothing is sent before consent");
     let host = address.trim_start_matches("http://");
     window.get_by_label(&format!("Send to {host}?"));
-    // Started with --no-state, nothing is kept unless it is asked for.
+    // With --no-state, no log is kept by default.
     window.get_by_label("nothing is logged");
     window.get_by_label("none, the server is this machine");
     window.get_by_label(&format!("Send to {host}")).click();

@@ -1,4 +1,4 @@
-//! *Copy as command*: the copied line, run by a shell, gives the window's own numbers.
+//! "Copy as command": the copied line, run by a shell, reproduces the window's numbers.
 
 #![cfg(unix)]
 
@@ -6,7 +6,7 @@ use egui::accesskit::Role;
 use egui::{OutputCommand, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use plimsoll::app::background::latest_result::Where;
+use plimsoll::app::background::latest_result::WorkMode;
 use plimsoll::app::{App, Options};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn window(path: PathBuf, conversation: usize) -> Harness<'static, App> {
         paths: vec![path],
         conversation,
         no_state: true,
-        work: Where::InFrame,
+        work: WorkMode::InFrame,
         ..Options::default()
     };
     let harness = Harness::builder()
@@ -38,7 +38,7 @@ fn set(window: &mut Harness<'_, App>, knob: &str, value: f64) {
     window.run_steps(4);
 }
 
-/// Presses the button and takes what came to the clipboard.
+/// Presses the button and returns the copied text.
 fn copied(window: &mut Harness<'_, App>) -> String {
     window.get_by_label("Copy as command").click();
     for _ in 0..6 {
@@ -71,7 +71,7 @@ fn shown(window: &Harness<'_, App>) -> Vec<Figures> {
         .collect()
 }
 
-/// What the command line says, run by a shell as a person would.
+/// Returns the figures that a command prints when a shell runs it.
 fn told(command: &str) -> Vec<Figures> {
     let arguments = command
         .strip_prefix("plimsoll ")
@@ -103,7 +103,7 @@ fn told(command: &str) -> Vec<Figures> {
 }
 
 #[test]
-fn the_copied_command_gives_the_numbers_of_a_session_as_it_is_set() {
+fn the_copied_command_reproduces_the_numbers() {
     let sample =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/many-tool-results.jsonl");
     let mut window = window(sample, 0);
@@ -119,7 +119,7 @@ fn the_copied_command_gives_the_numbers_of_a_session_as_it_is_set() {
 }
 
 #[test]
-fn the_copied_command_starts_the_program_again_where_the_window_does() {
+fn the_copied_command_contains_restarts() {
     let sample =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/many-tool-results.jsonl");
     let policy = plimsoll::presets::by_name("cowagent").expect("a preset that can resume");
@@ -128,7 +128,7 @@ fn the_copied_command_starts_the_program_again_where_the_window_does() {
     let options = Options {
         paths: vec![sample],
         no_state: true,
-        work: Where::InFrame,
+        work: WorkMode::InFrame,
         ..Options::default()
     };
     let lane = plimsoll::app::LaneOption { word, policy };
@@ -154,7 +154,7 @@ fn the_copied_command_starts_the_program_again_where_the_window_does() {
 }
 
 #[test]
-fn the_copied_command_says_which_conversation_of_a_file_is_shown() {
+fn the_copied_command_names_the_conversation() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("two of them's.jsonl");
     let line = |n: usize| {

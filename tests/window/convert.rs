@@ -1,5 +1,4 @@
-//! A session is converted from the window as from the command line: the same bytes, the same words for what is missing,
-//! told before anything is written.
+//! Conversion in the window: equal to the command line in bytes and in its list of unsupported content.
 
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, Vec2};
@@ -13,7 +12,7 @@ use tempfile::TempDir;
 
 const COMPACTED: &str = "compacted.jsonl";
 
-/// A copy of a sample session in a folder of its own.
+/// Copies a sample session to a temporary folder.
 fn copy_of(name: &str) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let copy = folder.path().join(name);
@@ -22,7 +21,7 @@ fn copy_of(name: &str) -> (TempDir, PathBuf) {
     (folder, copy)
 }
 
-/// The window with the dialog open.
+/// Opens the window with the dialog.
 fn converting(source: &Path) -> Harness<'static, App> {
     let mut window = crate::screen::sized(vec![source.to_owned()], Vec2::new(1440.0, 900.0));
     click(&mut window, "More exports");
@@ -54,7 +53,7 @@ fn command_line(folder: &Path, args: &[&str]) -> String {
 }
 
 #[test]
-fn what_a_format_cannot_hold_is_told_before_anything_is_written_in_the_command_lines_words() {
+fn unsupported_content_is_listed_before_writing_as_by_the_command_line() {
     let (folder, source) = copy_of(COMPACTED);
     let mut window = converting(&source);
     let here = folder.path();
@@ -90,7 +89,7 @@ fn what_a_format_cannot_hold_is_told_before_anything_is_written_in_the_command_l
 }
 
 #[test]
-fn another_format_has_another_list_and_place_and_the_sessions_own_is_a_copy() {
+fn another_format_changes_the_list_and_the_path_and_the_own_format_copies() {
     let (folder, source) = copy_of(COMPACTED);
     let mut window = converting(&source);
     window.get_by_value("Anthropic Messages").click();
@@ -103,7 +102,7 @@ fn another_format_has_another_list_and_place_and_the_sessions_own_is_a_copy() {
 }
 
 #[test]
-fn nothing_is_written_over() {
+fn existing_files_are_not_overwritten() {
     let (folder, source) = copy_of(COMPACTED);
     let taken = folder.path().join("compacted-anthropic_messages.json");
     let mut window = converting(&source);
@@ -114,7 +113,7 @@ fn nothing_is_written_over() {
 }
 
 #[test]
-fn the_sessions_own_file_is_told_as_such_until_another_place_is_typed() {
+fn the_path_of_the_session_itself_is_rejected() {
     let (_folder, source) = copy_of(COMPACTED);
     let mut window = converting(&source);
     let before = fs::read(&source).unwrap();
@@ -134,7 +133,7 @@ fn the_sessions_own_file_is_told_as_such_until_another_place_is_typed() {
     assert!(says(&window, "Read back and compared"));
 }
 
-/// Types another place.
+/// Types another path.
 fn write_to(window: &mut Harness<'_, App>, path: &str) {
     window
         .get_by_role_and_label(Role::TextInput, "write to")

@@ -1,13 +1,13 @@
-//! The window writes what the command line writes, byte for byte, asks before anything leaves the machine or goes into
-//! an agent's store, and says what to do where something fails.
+//! Exports in the window: equal to the command line byte for byte, with consent before data is sent or a store is changed,
+//! and with advice after errors.
 
 use crate::server::{STREAM_HEAD, Server, answer};
 use egui::Vec2;
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::background::latest_result::Where;
-use plimsoll::app::run_logs::list::{Doomed, LogsWish, RunLogs};
+use plimsoll::app::background::latest_result::WorkMode;
+use plimsoll::app::run_logs::list::{Deletion, RunLogs, RunLogsCommand};
 use plimsoll::app::{App, LaneOption, Options, run_logs};
 use plimsoll::presets;
 use std::cell::RefCell;
@@ -20,7 +20,7 @@ use tempfile::TempDir;
 const MANY_RESULTS: &str = "many-tool-results.jsonl";
 const KEY: &str = "sk-never-shown-0123456789";
 
-/// A copy of a sample session in a folder of its own.
+/// Copies a sample session to a temporary folder.
 fn copy_of(name: &str) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let copy = folder.path().join(name);
@@ -31,7 +31,7 @@ fn copy_of(name: &str) -> (TempDir, PathBuf) {
     (folder, copy)
 }
 
-/// A window over a session with these presets in its lanes, that works within its frames and remembers nothing.
+/// Opens a window with these presets as lanes that works within its frames and stores nothing.
 fn window(source: &Path, policies: &[&str]) -> Harness<'static, App> {
     let size = Vec2::new(1440.0, 900.0);
     let lane = |word: &&str| {
@@ -43,7 +43,7 @@ fn window(source: &Path, policies: &[&str]) -> Harness<'static, App> {
     let options = Options {
         paths: vec![source.to_owned()],
         no_state: true,
-        work: Where::InFrame,
+        work: WorkMode::InFrame,
         size,
         ..Options::default()
     };
@@ -61,7 +61,7 @@ fn click(window: &mut Harness<'_, App>, label: &str) {
     window.run_steps(6);
 }
 
-/// The item of the menu beside the export button.
+/// Chooses an item of the menu next to the export button.
 fn choose(window: &mut Harness<'_, App>, item: &str) {
     click(window, "More exports");
     click(window, item);
@@ -73,11 +73,11 @@ fn type_into(window: &mut Harness<'_, App>, (role, label): (Role, &str), text: &
     window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::A);
     window.run_steps(2);
     window.get_by_role_and_label(role, label).type_text(text);
-    // A dialog whose height changes finds its place a frame later.
+    // A dialog whose height changes is placed a frame later.
     window.run_steps(4);
 }
 
-/// Everything that the window says.
+/// Returns all texts of the window.
 fn said(window: &Harness<'_, App>) -> Vec<String> {
     let nodes = window.query_all_by(|_| true);
     let texts = nodes.flat_map(|node| {
@@ -87,7 +87,7 @@ fn said(window: &Harness<'_, App>) -> Vec<String> {
     texts.flatten().collect()
 }
 
-/// The names of the files in a folder.
+/// Returns the names of the files in a folder.
 fn files(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("the folder is there").flatten();
     let mut names: Vec<_> = entries
@@ -97,7 +97,7 @@ fn files(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The command line, in a folder.
+/// Runs the command line in a folder.
 fn plimsoll(folder: &Path, args: &[&str]) {
     let output = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
         .args(args)
@@ -114,7 +114,7 @@ fn read(folder: &Path, name: &str) -> Vec<u8> {
     fs::read(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// A model that gives this answer to every question.
+/// Starts a model that gives this answer to every request.
 fn model_that_says(words: &'static str) -> Server {
     Server::new(move |seen, client| {
         if seen.line.starts_with("GET") {
@@ -143,7 +143,7 @@ fn name_model(window: &mut Harness<'_, App>, address: &str, model: &str) {
 }
 
 #[test]
-fn reports_are_the_command_lines_own_and_redacted_where_asked() {
+fn reports_equal_those_of_the_command_line_and_can_be_redacted() {
     let (folder, source) = copy_of(MANY_RESULTS);
     let mut window = window(&source, &[]);
     choose(&mut window, "Report…");
@@ -166,7 +166,7 @@ fn reports_are_the_command_lines_own_and_redacted_where_asked() {
 }
 
 #[test]
-fn the_curve_is_a_picture_a_drawing_and_a_table() {
+fn the_curve_is_written_as_png_svg_and_csv() {
     let (folder, source) = copy_of(MANY_RESULTS);
     let mut window = window(&source, &["truncate", "truncate", "none"]);
     let here = folder.path();
@@ -189,7 +189,7 @@ fn the_curve_is_a_picture_a_drawing_and_a_table() {
 }
 
 #[test]
-fn nothing_is_written_over_and_the_reason_names_the_file() {
+fn existing_files_are_not_overwritten_and_named_in_the_error() {
     let (folder, source) = copy_of(MANY_RESULTS);
     let mut window = window(&source, &[]);
     let diary = folder.path().join("diary.html");
@@ -210,7 +210,7 @@ fn nothing_is_written_over_and_the_reason_names_the_file() {
 }
 
 #[test]
-fn what_the_model_saw_is_written_for_a_lane_and_for_what_was_recorded() {
+fn the_context_of_a_call_is_written_for_a_lane_and_as_recorded() {
     let (folder, source) = copy_of("compacted.jsonl");
     let mut window = window(&source, &["truncate", "summarize"]);
     window.key_press(egui::Key::Home);
@@ -261,7 +261,7 @@ fn what_the_model_saw_is_written_for_a_lane_and_for_what_was_recorded() {
 }
 
 #[test]
-fn files_of_a_policy_go_where_the_person_wants_them() {
+fn files_of_a_policy_are_written_to_the_chosen_folder() {
     let (folder, source) = copy_of(MANY_RESULTS);
     let mut window = window(&source, &["gemini-cli"]);
     click(&mut window, "Export…");
@@ -288,7 +288,7 @@ fn files_of_a_policy_go_where_the_person_wants_them() {
 }
 
 #[test]
-fn the_price_stands_before_the_consent_and_nothing_is_asked_for_it() {
+fn the_price_is_shown_before_consent_without_requests() {
     let (_folder, source) = copy_of(MANY_RESULTS);
     let mut window = window(&source, &["summarize"]);
     name_model(&mut window, "https://api.openai.com", "gpt-4o-2024-08-06");
@@ -309,7 +309,7 @@ fn the_price_stands_before_the_consent_and_nothing_is_asked_for_it() {
 }
 
 #[test]
-fn where_no_summary_is_needed_nobody_is_asked_anything() {
+fn an_export_without_summaries_needs_no_consent() {
     let (folder, source) = copy_of(MANY_RESULTS);
     let server = model_that_says("Nobody asked.");
     let mut window = window(&source, &["prune"]);
@@ -323,7 +323,7 @@ fn where_no_summary_is_needed_nobody_is_asked_anything() {
 }
 
 #[test]
-fn a_refused_key_says_what_to_do_and_is_never_shown_or_logged() {
+fn a_rejected_key_is_reported_but_never_shown_or_logged() {
     let (folder, source) = copy_of(MANY_RESULTS);
     let server = Server::new(|seen, client| {
         let key = seen.header("authorization").unwrap_or_default();
@@ -367,7 +367,7 @@ fn a_refused_key_says_what_to_do_and_is_never_shown_or_logged() {
         seen.header("authorization")
             .is_some_and(|h| h.contains(KEY))
     }));
-    // What was filled in is there still; the log of that name is taken now.
+    // The form is unchanged; the log of that name exists now.
     click(&mut window, "Continue…");
     let told = said(&window).concat();
     assert!(
@@ -377,7 +377,7 @@ fn a_refused_key_says_what_to_do_and_is_never_shown_or_logged() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_told_at_once() {
+fn an_unreachable_server_is_reported_at_once() {
     let (folder, source) = copy_of(MANY_RESULTS);
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = nobody.local_addr().expect("bound");
@@ -395,7 +395,7 @@ fn a_server_that_is_not_there_is_told_at_once() {
 }
 
 #[test]
-fn limits_that_make_no_sense_keep_the_form_from_going_on() {
+fn invalid_limits_block_the_export() {
     let (_folder, source) = copy_of(MANY_RESULTS);
     let mut window = window(&source, &["summarize"]);
     name_model(&mut window, "http://127.0.0.1:1", "m");
@@ -416,7 +416,7 @@ fn limits_that_make_no_sense_keep_the_form_from_going_on() {
 }
 
 #[test]
-fn a_log_answers_in_the_models_place_to_the_same_bytes() {
+fn replaying_a_log_gives_the_same_bytes() {
     let (folder, source) = copy_of(MANY_RESULTS);
     let server = model_that_says("Half of the work is done.");
     let mut window = window(&source, &["summarize"]);
@@ -454,7 +454,7 @@ fn a_log_answers_in_the_models_place_to_the_same_bytes() {
 }
 
 #[test]
-fn a_log_that_is_none_is_told_with_its_name() {
+fn an_invalid_log_is_reported_by_name() {
     let (folder, source) = copy_of(MANY_RESULTS);
     let mut window = window(&source, &["summarize"]);
     click(&mut window, "Export…");
@@ -473,10 +473,10 @@ fn a_log_that_is_none_is_told_with_its_name() {
     assert!(told.contains("is not the log of a run"), "{told}");
 }
 
-/// A variable that is set in a process of a test's own.
+/// An environment variable that is set in the separate process of a test.
 const APART: &str = "PLIMSOLL_TEST_APART";
 
-/// Runs a test once more, in a process whose agents' stores are in a folder of its own. True in that process.
+/// Runs a test again in a process whose agents' stores are in a temporary folder. Returns true in that process.
 fn is_apart(test: &str) -> bool {
     if std::env::var_os(APART).is_some() {
         return true;
@@ -499,8 +499,8 @@ fn is_apart(test: &str) -> bool {
 }
 
 #[test]
-fn a_session_goes_into_a_store_only_where_the_person_saw_which() {
-    if !is_apart("export::a_session_goes_into_a_store_only_where_the_person_saw_which") {
+fn a_session_is_added_to_a_store_only_after_confirmation() {
+    if !is_apart("export::a_session_is_added_to_a_store_only_after_confirmation") {
         return;
     }
     let home = PathBuf::from(std::env::var_os(APART).expect("it is set"));
@@ -512,7 +512,7 @@ fn a_session_goes_into_a_store_only_where_the_person_saw_which() {
     click(&mut window, "a new session in Codex");
     window.get_by_label("the session folder of Codex");
     click(&mut window, "Continue…");
-    // Codex never ran here.
+    // Codex has no folder here.
     let told = said(&window).concat();
     assert!(told.contains("run Codex once"), "{told}");
     assert!(
@@ -547,7 +547,7 @@ fn a_session_goes_into_a_store_only_where_the_person_saw_which() {
 }
 
 #[test]
-fn logs_are_not_listed_where_the_program_keeps_nothing() {
+fn logs_are_not_listed_with_no_state() {
     let (_folder, source) = copy_of(MANY_RESULTS);
     let mut window = window(&source, &[]);
     click(&mut window, "Menu");
@@ -558,24 +558,24 @@ fn logs_are_not_listed_where_the_program_keeps_nothing() {
 }
 
 #[test]
-fn a_log_is_deleted_only_after_a_second_word() {
+fn a_log_is_deleted_only_after_confirmation() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let first_line = "{\"plimsoll\":\"0.1.0\",\"model\":\"m at localhost:8089\"}\n";
     for name in ["a.jsonl", "b.jsonl"] {
         fs::write(folder.path().join(name), first_line).expect("a new file");
     }
     let logs = Rc::new(RefCell::new(RunLogs::new(Some(folder.path().to_owned()))));
-    let wishes: Rc<RefCell<Vec<LogsWish>>> = Rc::default();
-    let (shown, heard) = (Rc::clone(&logs), Rc::clone(&wishes));
+    let sent: Rc<RefCell<Vec<RunLogsCommand>>> = Rc::default();
+    let (shown, heard) = (Rc::clone(&logs), Rc::clone(&sent));
     let builder = Harness::builder().with_size(Vec2::new(900.0, 600.0));
     let mut window = builder.allow_missing_glyphs().build_ui(move |ui| {
         plimsoll::app::theme::apply(ui.ctx());
-        let mut commands = Vec::new();
+        let mut commands = plimsoll::app::command::Commands::default();
         run_logs::dialog::show(ui, &shown.borrow(), true, &mut commands);
         heard
             .borrow_mut()
             .extend(commands.into_iter().filter_map(|command| match command {
-                plimsoll::app::command::Command::Logs(wish) => Some(wish),
+                plimsoll::app::command::Command::RunLogs(command) => Some(command),
                 _ => None,
             }));
     });
@@ -583,27 +583,36 @@ fn a_log_is_deleted_only_after_a_second_word() {
     let press = |window: &mut Harness<'_, ()>, label: &str| {
         window.get_by_label(label).click();
         window.run_steps(3);
-        let wish = wishes.borrow_mut().pop();
-        wish.expect("something was asked for")
+        let command = sent.borrow_mut().pop();
+        command.expect("a command was sent")
     };
-    let wish = press(&mut window, "Delete the log of a");
-    assert_eq!(wish, LogsWish::Doom(Some(Doomed::One(1))));
-    logs.borrow_mut().doomed = Some(Doomed::One(1));
+    let command = press(&mut window, "Delete the log of a");
+    assert_eq!(
+        command,
+        RunLogsCommand::ConfirmDeletion(Some(Deletion::One(1)))
+    );
+    logs.borrow_mut().deletion = Some(Deletion::One(1));
     window.run_steps(2);
-    assert_eq!(press(&mut window, "Keep"), LogsWish::Doom(None));
-    assert_eq!(press(&mut window, "Delete"), LogsWish::Remove);
-    logs.borrow_mut().doomed = None;
+    assert_eq!(
+        press(&mut window, "Keep"),
+        RunLogsCommand::ConfirmDeletion(None)
+    );
+    assert_eq!(press(&mut window, "Delete"), RunLogsCommand::Delete);
+    logs.borrow_mut().deletion = None;
     window.run_steps(2);
-    let wish = press(&mut window, "Use the log of b");
-    assert_eq!(wish, LogsWish::Replay(folder.path().join("b.jsonl")));
+    let command = press(&mut window, "Use the log of b");
+    assert_eq!(
+        command,
+        RunLogsCommand::Replay(folder.path().join("b.jsonl"))
+    );
     assert_eq!(
         press(&mut window, "Delete all…"),
-        LogsWish::Doom(Some(Doomed::All))
+        RunLogsCommand::ConfirmDeletion(Some(Deletion::All))
     );
-    logs.borrow_mut().doomed = Some(Doomed::All);
+    logs.borrow_mut().deletion = Some(Deletion::All);
     window.run_steps(2);
     window.get_by_label_contains("Permanently delete 2 logs");
-    assert_eq!(press(&mut window, "Delete all"), LogsWish::Remove);
+    assert_eq!(press(&mut window, "Delete all"), RunLogsCommand::Delete);
     assert_eq!(
         files(folder.path()).len(),
         2,

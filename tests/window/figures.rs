@@ -1,4 +1,4 @@
-//! Figures and lists of the window agree with each other and say what they are about.
+//! Figures and lists of the window agree with each other.
 
 use crate::screen::sized;
 use egui::accesskit::Role;
@@ -16,7 +16,7 @@ fn sample(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// A large window over a sample session.
+/// Opens a large window with a sample session.
 fn window(name: &str) -> Harness<'static, App> {
     sized(vec![sample(name)], Vec2::new(1440.0, 900.0))
 }
@@ -26,7 +26,7 @@ fn click(window: &mut Harness<'_, App>, label: &str) {
     window.run_steps(6);
 }
 
-/// Everything that the window shows as text.
+/// Returns all texts of the window.
 fn texts(window: &Harness<'_, App>) -> Vec<String> {
     let nodes = window.query_all_by(|_| true);
     let texts = nodes.flat_map(|node| {
@@ -36,7 +36,7 @@ fn texts(window: &Harness<'_, App>) -> Vec<String> {
     texts.flatten().collect()
 }
 
-/// How many texts contain this one.
+/// Returns the number of texts that contain this one.
 fn n_with(window: &Harness<'_, App>, part: &str) -> usize {
     let all = texts(window);
     all.iter().filter(|text| text.contains(part)).count()
@@ -84,7 +84,7 @@ fn costs_by_call_name_the_lane() {
 }
 
 #[test]
-fn what_a_provider_would_refuse_is_no_green_tick() {
+fn an_export_that_a_provider_rejects_is_not_shown_as_valid() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let source = folder.path().join("handoff.json");
     std::fs::copy(sample("handoff.json"), &source).expect("the sample can be copied");
@@ -102,12 +102,12 @@ fn what_a_provider_would_refuse_is_no_green_tick() {
     assert!(n_with(&window, "✔") >= 7);
 }
 
-/// The figures of a lane's head as they are shown, and the sentence that is spoken for it.
+/// The displayed figures of a lane's head, and its text for screen readers.
 struct Head {
     name: String,
     spoken: String,
     figures: Vec<(String, String)>,
-    /// The context of the selected call, beside which it stands.
+    /// The context of the selected call.
     now: String,
 }
 
@@ -148,7 +148,7 @@ fn heads(texts: &[String]) -> Vec<Head> {
     heads
 }
 
-/// What follows a text behind the last of the heads of a table.
+/// Returns the texts after `first`, below the last head of a table.
 fn row<'a>(texts: &'a [String], last_head: &str, first: &str) -> &'a [String] {
     let head = texts.iter().position(|text| text == last_head);
     let head = head.unwrap_or_else(|| panic!("no {last_head} in {texts:?}"));
@@ -156,14 +156,14 @@ fn row<'a>(texts: &'a [String], last_head: &str, first: &str) -> &'a [String] {
     &texts[head + row.unwrap_or_else(|| panic!("no row {first} in {texts:?}"))..]
 }
 
-/// `≈$5.79` as a number.
+/// Parses `≈$5.79`.
 fn dollars(text: &str) -> f64 {
     let plain = text.replace(['≈', '$', '+', '\u{2009}'], "");
     let plain = plain.replace('\u{2212}', "-");
     plain.parse().unwrap_or_else(|_| panic!("{text}"))
 }
 
-/// `118k` as a number.
+/// Parses `118k`.
 fn tokens(text: &str) -> f64 {
     let text = text.trim_start_matches('≈');
     let (number, unit) = match text.chars().last() {
@@ -179,7 +179,7 @@ fn between<'a>(text: &'a str, from: &str, to: &str) -> Option<&'a str> {
 }
 
 #[test]
-fn every_figure_that_is_shown_twice_is_the_same_in_all_sample_sessions() {
+fn figures_shown_in_several_panels_agree_in_all_samples() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
     let files = std::fs::read_dir(folder).expect("the samples are there");
     let mut verdicts = String::new();
@@ -197,7 +197,7 @@ fn every_figure_that_is_shown_twice_is_the_same_in_all_sample_sessions() {
     }
 }
 
-/// Compares them, and returns the verdict.
+/// Compares the figures of all panels. Returns the verdict.
 fn same_figures(file: &str, window: &mut Harness<'_, App>) -> String {
     let all = texts(window);
     let lanes = heads(&all);
@@ -272,7 +272,7 @@ fn same_events(file: &str, window: &mut Harness<'_, App>, lanes: &[Head], verdic
     click(window, "Events");
     click(window, "Show changes");
     click(window, "focused lane");
-    // The call of the first event and how many there are, of the lane with this number.
+    // The call of the first event and the number of events of this lane.
     let mut listed = |key: Key, name: &str| {
         window.key_press(key);
         window.run_steps(6);
@@ -308,7 +308,7 @@ fn same_events(file: &str, window: &mut Harness<'_, App>, lanes: &[Head], verdic
     );
 }
 
-/// The context of a call in the list of calls is that of the lanes at that call.
+/// Compares the contexts in the list of calls with those of the lanes.
 fn same_contexts(file: &str, window: &mut Harness<'_, App>, lanes: &[Head]) {
     click(window, "Cost");
     click(window, "Show cost: calls");
@@ -338,7 +338,7 @@ fn same_contexts(file: &str, window: &mut Harness<'_, App>, lanes: &[Head]) {
 }
 
 #[test]
-fn chips_select_a_lane_and_its_strategy_is_a_setting_that_can_be_undone() {
+fn chips_select_a_lane_and_a_new_strategy_can_be_undone() {
     let mut window = window("many-tool-results.jsonl");
     let names = |window: &Harness<'_, App>| -> Vec<String> {
         heads(&texts(window))

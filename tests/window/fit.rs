@@ -1,5 +1,4 @@
-//! What has to be seen is there at every size: the same figures in all lanes, notices beside the charts, nothing over
-//! anything else.
+//! The window at every size: equal figures in all lanes, notices outside the charts, no overlap.
 
 use crate::screen::sized;
 use egui::accesskit::Role;
@@ -33,7 +32,7 @@ fn click(window: &mut Harness<'_, App>, label: &str) {
 const FIGURES: [&str; 6] = ["peak", "cost", "at risk", "comp.", "over.", "blind"];
 
 #[test]
-fn heads_of_lanes_show_the_same_figures_at_every_width() {
+fn lane_heads_show_the_same_figures_at_every_width() {
     for (size, lanes) in [
         ([1920.0, 1200.0], 3),
         ([1440.0, 900.0], 3),
@@ -58,7 +57,7 @@ fn heads_of_lanes_show_the_same_figures_at_every_width() {
                 .filter(|rect| heads.iter().any(|head| head.contains_rect(*rect)))
                 .collect();
             assert_eq!(rects.len(), lanes, "{label} at {size:?}");
-            // Of each lane in the same place.
+            // At the same position in each lane.
             for (rect, head) in rects.iter().zip(&heads) {
                 let at = (rect.left() - head.left(), rect.top() - head.top());
                 let first = (
@@ -78,7 +77,7 @@ fn heads_of_lanes_show_the_same_figures_at_every_width() {
 }
 
 #[test]
-fn a_notice_stands_over_the_settings_alone_and_what_is_below_it_can_be_clicked() {
+fn notices_cover_only_the_settings_and_let_clicks_through() {
     for size in [[1440.0, 900.0], [800.0, 600.0]] {
         let mut window = sample("compacted.jsonl", Vec2::from(size));
         let settings = window.get_by_label("Copy as command").rect();
@@ -93,7 +92,7 @@ fn a_notice_stands_over_the_settings_alone_and_what_is_below_it_can_be_clicked()
 }
 
 #[test]
-fn the_chip_of_the_window_leads_to_the_choice_of_window_and_model() {
+fn the_window_chip_opens_the_choice_of_window_and_model() {
     let mut window = sample("compacted.jsonl", vec2(1440.0, 900.0));
     let now = |window: &Harness<'_, App>| {
         let runs = window.state().runs().expect("runs");
@@ -121,7 +120,7 @@ fn the_chip_of_the_window_leads_to_the_choice_of_window_and_model() {
     assert_eq!(now(&window), 128_000);
     let runs = window.state().runs().expect("runs");
     assert!(format!("{:?}", runs.config.billing.price).contains("gpt-4o-mini"));
-    // Chosen together, undone together.
+    // Both are set and undone together.
     click(&mut window, "Undo");
     assert_eq!(now(&window), 1_000_000);
     open(&mut window);

@@ -1,4 +1,4 @@
-//! The keyboard: where it goes, what it leaves alone, and what Esc closes.
+//! The keyboard: order of focus, shortcuts while typing, and Esc.
 
 use crate::screen::sized;
 use egui::accesskit::Role;
@@ -29,14 +29,14 @@ fn is_there(window: &Window, label: &str) -> bool {
     window.query_all_by_label(label).next().is_some()
 }
 
-/// What letters and digits change: marks, restarts, the lanes' heads, the selected message, the call.
+/// Returns the state that letters and digits change: marks, restarts, lane heads, selected message and call.
 fn state(window: &Window) -> Vec<String> {
     let runs = window.state().runs().expect("lanes were replayed");
     let heads = window.get_all_by_label_contains("Focus lane ");
     let mut all: Vec<String> = heads.filter_map(|n| n.accesskit_node().label()).collect();
     all.push(format!(
         "{:?} {:?}",
-        runs.config.by_hand, runs.config.restarts
+        runs.config.manual_edits, runs.config.restarts
     ));
     let titles = window.query_all_by_label_contains("Message ");
     all.extend(titles.filter_map(|n| n.accesskit_node().value()));
@@ -74,7 +74,7 @@ fn letters_do_nothing_while_a_menu_or_a_list_is_open() {
         ("All kinds", "Show all"),
     ] {
         let before = state(&window);
-        // The name of a setting stands before its control.
+        // The name of a setting precedes its control.
         let control = window.get_all_by_label(opened).last();
         control.expect("it is there").click();
         window.run_steps(3);
@@ -88,13 +88,13 @@ fn letters_do_nothing_while_a_menu_or_a_list_is_open() {
         assert_eq!(state(&window), before, "{opened} is closed");
         assert!(!is_there(&window, "KEYBOARD"), "{opened}");
     }
-    // Closed, they work again.
+    // They work again once it is closed.
     let before = state(&window);
     press(&mut window, Key::C);
     assert_ne!(state(&window), before);
 }
 
-/// The control that has the focus.
+/// Returns the focused control.
 fn focused(window: &Window) -> Option<(Rect, String)> {
     let is_focused = |node: &AccessKitNode<'_>| node.is_focused() && node.role() != Role::Window;
     let mut found = window.query_all(By::new().predicate(is_focused));
@@ -104,7 +104,7 @@ fn focused(window: &Window) -> Option<(Rect, String)> {
     })
 }
 
-/// The rings that were drawn around the focused control, as far as they are seen.
+/// Returns the visible parts of the rings drawn around the focused control.
 fn rings(window: &Window) -> Vec<Rect> {
     let accent = theme::of(true).accent;
     let ring = |shape: &egui::epaint::ClippedShape| match &shape.shape {
@@ -116,7 +116,7 @@ fn rings(window: &Window) -> Vec<Rect> {
     window.output().shapes.iter().filter_map(ring).collect()
 }
 
-/// The panel that a place lies in, in the order in which the keyboard goes through them.
+/// Returns the panel at a position. Panels are listed in the order of keyboard focus.
 fn panel(window: &Window, at: Pos2) -> &'static str {
     let heads = window.get_all_by_label_contains("Focus lane ");
     let lanes_begin = heads
@@ -143,11 +143,11 @@ fn panel(window: &Window, at: Pos2) -> &'static str {
 }
 
 #[test]
-fn tab_goes_through_the_panels_in_order_and_every_stop_is_seen_with_its_ring() {
+fn the_tab_key_visits_the_panels_in_order_with_a_visible_ring() {
     for size in [LARGE, SMALL] {
         let mut window = window(size);
         let screen = Rect::from_min_size(Pos2::ZERO, Vec2::from(size));
-        // With a message open, and a setting off its default: a button more.
+        // An open message and a changed setting add buttons.
         press(&mut window, Key::J);
         let slider = window.get_by_role_and_label(Role::Slider, "keep_recent");
         slider.set_value_accesskit(20.0);
@@ -203,7 +203,7 @@ fn escape_closes_one_thing_at_a_time_from_the_top() {
     let has_filter = |window: &Window| !is_there(window, "137 of 137");
     let has_detail = |window: &Window| is_there(window, "Message 1");
     assert!(has_filter(&window) && has_detail(&window));
-    // A menu, then a dialog.
+    // First a menu, then a dialog.
     window.get_by_label("Menu").click();
     window.run_steps(3);
     press(&mut window, Key::Escape);
@@ -214,7 +214,7 @@ fn escape_closes_one_thing_at_a_time_from_the_top() {
     press(&mut window, Key::Escape);
     assert!(!is_there(&window, "KEYBOARD"));
     assert!(has_filter(&window) && has_detail(&window));
-    // Why something could not be opened.
+    // The error of opening a file.
     window.event(Event::Paste("just some words".to_owned()));
     window.run_steps(6);
     let has_problem = |window: &Window| {
@@ -254,7 +254,7 @@ fn button(pos: Pos2, pressed: bool) -> Event {
     }
 }
 
-/// Drags, presses Esc, moves on and lets go; what `look` says before, while it is dragged, and afterwards.
+/// Drags, presses Esc, moves on and releases. Returns `look` before, during and after the drag.
 fn cancelled<T>(window: &mut Window, from: Pos2, by: Vec2, look: impl Fn(&Window) -> T) -> [T; 3] {
     let before = look(window);
     window.event(Event::PointerMoved(from));
@@ -295,7 +295,7 @@ fn escape_cancels_a_drag_and_nothing_else() {
         assert!(!can_undo(&window), "{label}: nothing was changed");
         assert!(is_there(&window, "Message 1"), "{label}: the detail stays");
     }
-    // The part of the timeline in view, by the strip below it.
+    // The visible part of the timeline, in the overview.
     let strip = window.get_by_label("overview").rect();
     let view = |window: &Window| window.get_by_label("overview").accesskit_node().value();
     let from = strip.left_center() + vec2(100.0, 0.0);

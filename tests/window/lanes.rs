@@ -1,4 +1,4 @@
-//! The lanes and the message table keep the selected message in view, whatever moves its row.
+//! The lanes and the message table keep the selected message in view when its row moves.
 
 use crate::screen::sized;
 use egui::accesskit::Role;
@@ -20,7 +20,7 @@ fn window(name: &str) -> Window {
     sized(vec![sample(name)], vec2(1440.0, 900.0))
 }
 
-/// Numbers that look random and are the same in every run.
+/// A pseudo-random sequence that is equal in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -31,19 +31,19 @@ impl Dice {
     }
 }
 
-/// The heads of the lanes, from left to right.
+/// Returns the heads of the lanes, from left to right.
 fn heads(window: &Window) -> Vec<Rect> {
     let heads = window.get_all_by_label_contains("Focus lane ");
     heads.map(|head| head.rect()).collect()
 }
 
-/// The top of the drawer, which ends the lanes.
+/// Returns the top of the drawer, which is the bottom of the lanes.
 fn drawer(window: &Window) -> f32 {
     let tab = window.get_by_role_and_label(Role::Tab, "Messages");
     tab.rect().top()
 }
 
-/// The selected lines of the lanes, with what they say.
+/// Returns the selected lines of the lanes with their texts.
 fn selected(window: &Window) -> Vec<(Rect, String)> {
     let is_selected = |node: &egui_kittest::kittest::AccessKitNode<'_>| {
         node.role() == Role::ListBoxOption && node.toggled() == Some(egui::accesskit::Toggled::True)
@@ -58,7 +58,7 @@ fn selected(window: &Window) -> Vec<(Rect, String)> {
     found.map(line).collect()
 }
 
-/// The number of the message that the detail shows.
+/// Returns the number of the message in the detail.
 fn message(window: &Window) -> Option<usize> {
     let titles = window.query_all_by_label_contains("Message ");
     let title = |node: Node<'_>| node.accesskit_node().value();
@@ -69,11 +69,11 @@ fn message(window: &Window) -> Option<usize> {
     numbers.next()
 }
 
-/// Demands that the selected message's row is whole in every lane, and in the table.
+/// Asserts that the selected message's row is fully visible in every lane and in the table.
 fn demand_in_view(window: &Window, why: &str) {
     let number = message(window).unwrap_or_else(|| panic!("{why}: a message is selected"));
     let runs = window.state().runs().expect("lanes were replayed");
-    // The lanes have no row for what is no part of the history.
+    // The lanes have no row for messages outside the history.
     if runs.case.session.messages[number - 1].in_history {
         let (heads, bottom) = (heads(window), drawer(window));
         let lines = selected(window);
@@ -162,7 +162,7 @@ fn fifty_selections_are_in_view_in_every_lane_each_time() {
             }
             demand_in_view(&window, &format!("{name}, selection {nth} by {way}"));
             if dice.below(3) == 0 {
-                // Somewhere else by hand: the next selection comes back.
+                // Scrolled away: the next selection scrolls back.
                 let at = pos2(300.0, heads(&window)[0].bottom() + 40.0);
                 let by = [-600.0, 600.0][dice.below(2)];
                 scroll(&mut window, at, by);
@@ -197,7 +197,7 @@ fn the_selected_message_stays_in_view_when_the_table_is_sorted_or_filtered() {
 }
 
 #[test]
-fn a_message_that_was_selected_under_another_tab_is_in_view_in_the_table() {
+fn a_message_selected_in_another_tab_is_in_view_in_the_table() {
     let mut window = window("compacted.jsonl");
     go_to(&mut window, 20);
     let at = pos2(300.0, drawer(&window) + 120.0);
@@ -214,7 +214,7 @@ fn a_message_that_was_selected_under_another_tab_is_in_view_in_the_table() {
 }
 
 #[test]
-fn without_a_selection_a_new_order_is_read_from_its_beginning() {
+fn without_a_selection_a_new_order_scrolls_to_the_top() {
     let mut window = window("compacted.jsonl");
     let at = pos2(300.0, drawer(&window) + 120.0);
     scroll(&mut window, at, -900.0);
@@ -227,7 +227,7 @@ fn without_a_selection_a_new_order_is_read_from_its_beginning() {
     assert!(cells.count() > 0, "the largest message comes first");
 }
 
-/// Presses at a place, moves to another, and lets go there.
+/// Drags from one position to another.
 fn drag(window: &mut Window, from: Pos2, to: Pos2) {
     let button = |pos, pressed| Event::PointerButton {
         pos,
@@ -250,7 +250,7 @@ fn drag(window: &mut Window, from: Pos2, to: Pos2) {
 fn the_selected_message_stays_in_view_when_panels_and_window_are_resized() {
     let mut window = window("compacted.jsonl");
     go_to(&mut window, 97);
-    // The drawer, up and down again; then the detail.
+    // First the drawer, up and down again; then the detail.
     let edges = |window: &Window| -> Vec<Rect> {
         let edges = window.query_all_by_label("Resize panel");
         edges.map(|edge| edge.rect()).collect()
@@ -302,7 +302,7 @@ fn the_selected_message_stays_in_view_when_a_setting_moves_the_rows() {
 }
 
 #[test]
-fn a_file_that_is_dropped_begins_where_messages_were_removed_last() {
+fn a_dropped_file_scrolls_to_the_last_removed_messages() {
     let mut window = window("compacted.jsonl");
     let before = lines(&window);
     go_to(&mut window, 3);
@@ -320,7 +320,7 @@ fn a_file_that_is_dropped_begins_where_messages_were_removed_last() {
     window.run_steps(6);
     go_to(&mut window, 2);
     demand_in_view(&window, "another file is dropped");
-    // A file that cannot be opened takes a line of the lanes' room.
+    // The error of opening a file takes height from the lanes.
     window
         .input_mut()
         .dropped_files
@@ -330,7 +330,7 @@ fn a_file_that_is_dropped_begins_where_messages_were_removed_last() {
     demand_in_view(&window, "a file is dropped that is not there");
 }
 
-/// What the lines of the lanes in view say.
+/// Returns the texts of the visible lines of the lanes.
 fn lines(window: &Window) -> Vec<String> {
     let is_line =
         |node: &egui_kittest::kittest::AccessKitNode<'_>| node.role() == Role::ListBoxOption;
@@ -340,7 +340,7 @@ fn lines(window: &Window) -> Vec<String> {
         .collect()
 }
 
-/// A file that was dragged over the window and let go.
+/// Returns a file dropped on the window.
 fn file(path: PathBuf) -> Arc<dyn egui::DroppedFile + Send + Sync> {
     #[derive(Debug)]
     struct Dropped(PathBuf);

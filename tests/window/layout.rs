@@ -1,4 +1,4 @@
-//! Where things stand: nothing lies over anything else, and what is clicked again and again stays where it is.
+//! Layout: panels do not overlap, and controls keep their positions.
 
 use crate::screen::sized;
 use egui::accesskit::Role;
@@ -31,7 +31,7 @@ fn tab(window: &Harness<'_, App>, name: &str) -> Rect {
 }
 
 #[test]
-fn the_tabs_stay_where_they_are_whichever_is_open_and_at_any_size() {
+fn tabs_keep_their_positions() {
     for size in SIZES {
         let mut window = window(size);
         window.key_press_modifiers(Modifiers::COMMAND, Key::R);
@@ -56,7 +56,7 @@ fn the_tabs_stay_where_they_are_whichever_is_open_and_at_any_size() {
 }
 
 #[test]
-fn the_tools_of_a_tab_never_lie_over_the_tabs() {
+fn the_tools_of_a_tab_never_overlap_the_tabs() {
     for size in SIZES {
         let mut window = window(size);
         for (name, tool) in [
@@ -84,11 +84,11 @@ fn alt_and_a_number_open_a_tab() {
 }
 
 #[test]
-fn the_drawer_is_as_high_as_before_once_a_window_that_was_small_is_large_again() {
+fn the_drawer_regains_its_height_in_a_large_window() {
     let (large, small) = (SIZES[2], SIZES[0]);
     let mut window = window(large);
     let edge = tab(&window, "Messages").top() - 12.0;
-    // Dragged higher than a small window has room for.
+    // Higher than a small window allows.
     let at = |y: f32| egui::pos2(300.0, y);
     let button = |pos, pressed| egui::Event::PointerButton {
         pos,
@@ -163,7 +163,7 @@ fn the_sheet_of_shortcuts_fits_into_a_small_window() {
 }
 
 #[test]
-fn a_small_window_shows_three_messages_and_no_panel_lies_over_another() {
+fn a_small_window_shows_three_messages_without_overlap() {
     let mut window = window(SMALL);
     let head = window.get_by_label("Sort by tokens").rect();
     assert!(SMALL[1] - head.bottom() > 2.8 * 22.0, "{head:?}");
@@ -188,7 +188,7 @@ fn a_small_window_shows_three_messages_and_no_panel_lies_over_another() {
 }
 
 #[test]
-fn the_plot_of_settings_has_most_of_the_drawer_s_height() {
+fn the_tune_plot_uses_most_of_the_drawer_height() {
     let size = SIZES[2];
     let mut window = window(size);
     window.key_press_modifiers(Modifiers::COMMAND, Key::R);
@@ -222,7 +222,7 @@ fn a_lane_that_is_out_of_view_scrolls_into_view_when_it_is_focused() {
 }
 
 #[test]
-fn the_content_of_messages_takes_what_the_other_columns_leave() {
+fn the_content_column_takes_the_remaining_width() {
     for size in [[800.0, 600.0], [1280.0, 720.0], [1440.0, 900.0]] {
         let window = window(size);
         let left = window.get_by_label("content").rect().left();

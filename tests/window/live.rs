@@ -1,4 +1,4 @@
-//! A file that is still being written: the window follows it, comes to rest again, and keeps what a person placed.
+//! A growing file: the window follows it, becomes idle again, and keeps marks.
 
 use egui::Vec2;
 use egui_kittest::Harness;
@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-/// Nothing takes longer, on however busy a machine.
+/// Maximum wait, also on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The lines of a session.
+/// Returns the lines of a sample session.
 fn lines() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
     let text = fs::read_to_string(folder.join("slow-growth.jsonl")).expect("a sample");
@@ -24,7 +24,7 @@ fn window(path: PathBuf) -> Harness<'static, App> {
     showing(path, 0)
 }
 
-/// A window that shows one of several conversations.
+/// Opens a window with one of several conversations.
 fn showing(path: PathBuf, conversation: usize) -> Harness<'static, App> {
     let size = Vec2::new(1440.0, 900.0);
     let options = Options {
@@ -43,7 +43,7 @@ fn steps(window: &Harness<'_, App>) -> usize {
     runs.map_or(0, |runs| runs.case.session.calls.len())
 }
 
-/// Frames until something holds.
+/// Runs frames until a condition holds.
 fn wait(window: &mut Harness<'_, App>, holds: impl Fn(&Harness<'_, App>) -> bool) {
     let start = Instant::now();
     while !holds(window) {
@@ -53,7 +53,7 @@ fn wait(window: &mut Harness<'_, App>, holds: impl Fn(&Harness<'_, App>) -> bool
     }
 }
 
-/// Whether a second passes in which nothing wants another frame.
+/// Returns whether the window becomes idle: no frame is requested for a second.
 fn rests(window: &mut Harness<'_, App>) -> bool {
     let start = Instant::now();
     while start.elapsed() < PATIENCE {
@@ -69,7 +69,7 @@ fn rests(window: &mut Harness<'_, App>) -> bool {
 }
 
 #[test]
-fn a_file_that_grows_is_followed_and_then_the_window_rests() {
+fn a_growing_file_is_followed_and_the_window_becomes_idle() {
     let folder = tempfile::tempdir().unwrap();
     let (path, lines) = (folder.path().join("grows.jsonl"), lines());
     fs::write(&path, lines[..200].concat()).unwrap();
@@ -83,11 +83,11 @@ fn a_file_that_grows_is_followed_and_then_the_window_rests() {
     wait(&mut window, |window| steps(window) > before);
     assert!(rests(&mut window), "{:?}", window.ctx.repaint_causes());
 
-    // Cut off and begun anew.
+    // Truncated and rewritten.
     fs::write(&path, lines[..100].concat()).unwrap();
     let grown = steps(&window);
     wait(&mut window, |window| steps(window) < grown);
-    // Half a record is no reason to lose what was there.
+    // An incomplete record keeps the session.
     fs::write(&path, &lines[0][..20]).unwrap();
     let cut = steps(&window);
     thread::sleep(Duration::from_secs(2));
@@ -96,7 +96,7 @@ fn a_file_that_grows_is_followed_and_then_the_window_rests() {
 }
 
 #[test]
-fn the_conversation_that_is_shown_stays_when_its_number_moves() {
+fn the_shown_conversation_stays_when_its_number_changes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("grows.jsonl");
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/claude_code");
@@ -106,7 +106,7 @@ fn the_conversation_that_is_shown_stays_when_its_number_moves() {
         window.query_by_label("branch, 2 of 2 ⏷").is_some()
     });
     assert_eq!(steps(&window), 4);
-    // A sub-agent begins, which is listed before branches.
+    // A new sub-agent is listed before branches.
     let text = fs::read_to_string(fixtures.join("sub-agents.jsonl")).unwrap();
     let agent = text
         .lines()
@@ -121,7 +121,7 @@ fn the_conversation_that_is_shown_stays_when_its_number_moves() {
 }
 
 #[test]
-fn a_file_that_is_gone_is_told_and_what_was_read_stays() {
+fn a_deleted_file_is_reported_and_its_session_stays() {
     let folder = tempfile::tempdir().unwrap();
     let (path, lines) = (folder.path().join("goes.jsonl"), lines());
     fs::write(&path, lines[..200].concat()).unwrap();

@@ -7,7 +7,6 @@ mod screen;
 mod server;
 
 mod basics;
-mod by_hand;
 mod command;
 mod convert;
 mod export;
@@ -17,6 +16,7 @@ mod keys;
 mod lanes;
 mod layout;
 mod live;
+mod manual_edits;
 mod next_step;
 mod pixels;
 mod sessions;

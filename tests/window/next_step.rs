@@ -1,4 +1,4 @@
-//! Where nothing came of what was asked, the window offers what to do next.
+//! Actions offered after empty results.
 
 use crate::screen::sized;
 use egui::accesskit::Role;
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A window on a copy of a sample.
+/// Opens a window with a copy of a sample.
 fn window(sample: &str) -> (TempDir, Harness<'static, App>) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
@@ -30,7 +30,7 @@ fn policies(window: &Harness<'_, App>) -> Vec<String> {
 }
 
 #[test]
-fn where_no_policy_acted_the_last_context_can_be_compacted_anyway() {
+fn without_events_the_last_context_can_be_compacted_anyway() {
     let (folder, mut window) = window("images-and-cjk.json");
     window.get_by_role_and_label(Role::Tab, "Events").click();
     window.run_steps(4);
@@ -59,7 +59,7 @@ fn a_trigger_that_is_not_met_offers_to_compact_anyway() {
 }
 
 #[test]
-fn where_no_setting_works_a_policy_is_offered_that_does() {
+fn without_a_working_setting_another_policy_is_offered() {
     let (_folder, mut window) = window("giant-tool-result.json");
     window.key_press_modifiers(Modifiers::COMMAND, Key::R);
     window.run_steps(12);

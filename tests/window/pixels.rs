@@ -1,12 +1,12 @@
-//! Draws the timeline and the widgets with invented samples. With `PLIMSOLL_PICTURES=DIR` the pictures are kept there.
+//! Draws the timeline and the widgets with generated samples. `PLIMSOLL_PICTURES=DIR` keeps the pictures.
 
 use egui::{Align, CentralPanel, Frame, Layout, Panel, RichText, TextStyle, Theme, Ui, vec2};
 use plimsoll::app::picture::{Stage, save_png};
 use plimsoll::app::theme::{self, palette, space};
 use plimsoll::app::timeline::plot::{Axis, LaneLine, TimelineInput, TimelineResponse, timeline};
 use plimsoll::app::widgets::{
-    KnobSpec, Tone, chip, fate_bar, figure, hairline, knob_slider, primary_button,
-    secondary_button, section, swatch, tabs, toggle,
+    KnobSpec, Tone, chip, figure, hairline, knob_slider, primary_button, secondary_button, section,
+    status_bar, swatch, tabs, toggle,
 };
 use plimsoll::engine::{MessageStatus, Sample};
 use plimsoll::session::Kind;
@@ -15,7 +15,7 @@ use std::path::Path;
 
 const STEPS: usize = 484;
 
-/// An invented session: growth by kind, with a fall at each of `falls`.
+/// Generates samples: growth by kind, with a compaction at each of `falls`.
 fn lane(falls: &[usize], keep: f64, seed: u64) -> Vec<Sample> {
     let rates = [0.0, 0.0, 12.0, 38.0, 30.0, 45.0, 320.0, 9.0, 0.0, 0.0];
     let mut by_kind = [
@@ -64,7 +64,7 @@ fn sample(step: usize, by_kind: [u32; Kind::ALL.len()]) -> Sample {
     }
 }
 
-struct InventedSession {
+struct GeneratedSession {
     recorded: Vec<Sample>,
     lanes: Vec<Vec<Sample>>,
     events: Vec<Vec<(usize, String)>>,
@@ -76,7 +76,7 @@ struct InventedSession {
     knob: f64,
 }
 
-impl InventedSession {
+impl GeneratedSession {
     fn new() -> Self {
         let falls: [&[usize]; 3] = [&[160, 282, 371], &[186, 340, 460], &[161, 270, 360, 475]];
         let lanes = falls
@@ -155,7 +155,7 @@ impl InventedSession {
     }
 }
 
-fn window(ui: &mut Ui, session: &mut InventedSession) -> TimelineResponse {
+fn window(ui: &mut Ui, session: &mut GeneratedSession) -> TimelineResponse {
     let palette = palette(ui);
     let bar = |margin: i8| {
         Frame::new()
@@ -264,7 +264,7 @@ fn top_bar(ui: &mut Ui) {
     });
 }
 
-fn policy(ui: &mut Ui, session: &mut InventedSession) {
+fn policy(ui: &mut Ui, session: &mut GeneratedSession) {
     section(ui, "Policy");
     ui.add_space(space::S);
     ui.horizontal(|ui| {
@@ -290,7 +290,7 @@ fn policy(ui: &mut Ui, session: &mut InventedSession) {
     };
     let trigger = KnobSpec {
         consequence: Some(
-            "This policy's own estimate would really fire at 168 672 (100.4 %).".into(),
+            "The policy's own count triggers at 168 672 actual tokens (100.4 %).".into(),
         ),
         tone: Tone::Bad,
         ..knob(
@@ -367,7 +367,7 @@ fn lanes(ui: &mut Ui) {
         (208, 0.09),
         (209, 0.2),
     ];
-    let fates = [
+    let statuses = [
         [MessageStatus::Dropped; 9],
         [
             MessageStatus::Kept,
@@ -427,13 +427,13 @@ fn lanes(ui: &mut Ui) {
                             Kind::ToolResult,
                             Kind::Assistant,
                         ][row % 4];
-                        let fate = fates[i][row];
+                        let status = statuses[i][row];
                         ui.add_sized(
                             vec2(56.0, 17.0),
-                            egui::Label::new(small(format!("{fate:?}").to_lowercase())),
+                            egui::Label::new(small(format!("{status:?}").to_lowercase())),
                         );
                         let width = ui.available_width() - 40.0;
-                        fate_bar(ui, *share, palette.kind(kind), fate, vec2(width, 8.0));
+                        status_bar(ui, *share, palette.kind(kind), status, vec2(width, 8.0));
                     });
                 }
             });
@@ -448,7 +448,7 @@ fn picture(
     name: &str,
 ) -> image::RgbaImage {
     let mut stage = Stage::new(size, 1.0, theme);
-    let mut session = InventedSession::new();
+    let mut session = GeneratedSession::new();
     for frame in 0..4 {
         let events = pointer
             .filter(|_| frame == 1)
@@ -466,7 +466,7 @@ fn picture(
 }
 
 #[test]
-fn the_window_s_pieces_are_drawn_in_both_themes_and_sizes() {
+fn parts_of_the_window_are_drawn_in_both_themes_and_sizes() {
     for (theme, name) in [(Theme::Dark, "dark"), (Theme::Light, "light")] {
         let palette = theme::of(theme == Theme::Dark);
         let pointer = Some(egui::pos2(560.0, 300.0));
@@ -487,12 +487,12 @@ fn the_window_s_pieces_are_drawn_in_both_themes_and_sizes() {
     }
 }
 
-/// Only the timeline, in a state of its own.
+/// Draws only the timeline.
 fn timeline_picture(
     name: &str,
     size: egui::Vec2,
     theme: Theme,
-    session: &InventedSession,
+    session: &GeneratedSession,
     axis: Axis,
     events: &[Vec<egui::Event>],
 ) {
@@ -533,8 +533,8 @@ fn wheel(at: egui::Pos2, lines: f32) -> Vec<Vec<egui::Event>> {
 }
 
 #[test]
-fn the_timeline_is_drawn_zoomed_by_turns_held_and_for_odd_sessions() {
-    let session = InventedSession::new();
+fn the_timeline_is_drawn_zoomed_by_turns_and_for_unusual_sessions() {
+    let session = GeneratedSession::new();
     let size = vec2(1000.0, 340.0);
     let at = egui::pos2(400.0, 200.0);
     timeline_picture(
@@ -562,7 +562,7 @@ fn the_timeline_is_drawn_zoomed_by_turns_held_and_for_odd_sessions() {
         Axis::Calls,
         &held,
     );
-    let mut one = InventedSession::new();
+    let mut one = GeneratedSession::new();
     one.recorded.truncate(1);
     one.lanes.iter_mut().for_each(|lane| lane.truncate(1));
     one.usage.truncate(1);
@@ -570,7 +570,7 @@ fn the_timeline_is_drawn_zoomed_by_turns_held_and_for_odd_sessions() {
     one.compactions.clear();
     one.selected = Some(0);
     timeline_picture("t-one.png", size, Theme::Light, &one, Axis::Calls, &[]);
-    let mut many = InventedSession::new();
+    let mut many = GeneratedSession::new();
     many.compactions = (0..40)
         .map(|i| (i * 12 + 3, "auto 183k → 37k".to_owned()))
         .collect();
@@ -584,13 +584,13 @@ fn the_timeline_is_drawn_zoomed_by_turns_held_and_for_odd_sessions() {
     );
 }
 
-type Harness<'a> = egui_kittest::Harness<'a, (InventedSession, Vec<TimelineResponse>)>;
+type Harness<'a> = egui_kittest::Harness<'a, (GeneratedSession, Vec<TimelineResponse>)>;
 
 fn harness<'a>() -> Harness<'a> {
     let show =
-        |ui: &mut Ui, (session, responses): &mut (InventedSession, Vec<TimelineResponse>)| {
+        |ui: &mut Ui, (session, responses): &mut (GeneratedSession, Vec<TimelineResponse>)| {
             if ui.ctx().cumulative_frame_nr() == 0 {
-                // Fonts take effect with the next frame.
+                // Fonts apply from the next frame.
                 theme::apply(ui.ctx());
                 return;
             }
@@ -602,11 +602,11 @@ fn harness<'a>() -> Harness<'a> {
     egui_kittest::Harness::builder()
         .with_size(vec2(1000.0, 340.0))
         .allow_missing_glyphs()
-        .build_ui_state(show, (InventedSession::new(), Vec::new()))
+        .build_ui_state(show, (GeneratedSession::new(), Vec::new()))
 }
 
 #[test]
-fn thresholds_can_be_set_by_their_names() {
+fn thresholds_can_be_set_by_accessible_name() {
     use egui_kittest::kittest::Queryable as _;
     let mut harness = harness();
     harness.run_steps(3);
@@ -665,7 +665,7 @@ fn dragging_the_trigger_follows_the_pointer() {
 }
 
 #[test]
-fn clicks_and_keys_choose_a_step_and_f_shows_everything_again() {
+fn clicks_and_keys_select_a_call_and_f_shows_everything() {
     use egui_kittest::kittest::Queryable as _;
     let mut harness = harness();
     harness.run_steps(3);
@@ -836,13 +836,13 @@ fn escape_cancels_a_zoom_box() {
     assert_eq!(shown(&harness), WHOLE);
 }
 
-/// The whole window with a sample session.
+/// Opens the whole window with a sample session.
 fn app(size: egui::Vec2) -> egui_kittest::Harness<'static, plimsoll::app::App> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/compacted.jsonl");
     let options = plimsoll::app::Options {
         paths: vec![path],
         no_state: true,
-        work: plimsoll::app::background::latest_result::Where::InFrame,
+        work: plimsoll::app::background::latest_result::WorkMode::InFrame,
         size,
         ..plimsoll::app::Options::default()
     };
@@ -855,7 +855,7 @@ fn app(size: egui::Vec2) -> egui_kittest::Harness<'static, plimsoll::app::App> {
 }
 
 #[test]
-fn the_plot_keeps_its_room_in_a_window_made_smaller() {
+fn the_plot_keeps_its_height_in_a_smaller_window() {
     use egui_kittest::kittest::Queryable as _;
     let mut harness = app(vec2(1440.0, 900.0));
     for size in [vec2(1100.0, 700.0), vec2(900.0, 560.0), vec2(1440.0, 900.0)] {
@@ -869,7 +869,7 @@ fn the_plot_keeps_its_room_in_a_window_made_smaller() {
 }
 
 #[test]
-fn the_bar_is_walked_from_left_to_right() {
+fn keyboard_focus_visits_the_bar_from_left_to_right() {
     use egui_kittest::kittest::Queryable as _;
     let mut harness = app(vec2(1440.0, 900.0));
     let names = ["Menu", "Open…", "Export…"];
@@ -883,7 +883,7 @@ fn the_bar_is_walked_from_left_to_right() {
     assert_eq!(order, names.iter().collect::<Vec<_>>());
 }
 
-/// One knob, and what it is set to.
+/// Draws one knob. The state is its value.
 fn knob_harness<'a>() -> egui_kittest::Harness<'a, f64> {
     let show = |ui: &mut Ui, value: &mut f64| {
         if ui.ctx().cumulative_frame_nr() == 0 {
@@ -927,7 +927,7 @@ fn type_in_field(harness: &mut egui_kittest::Harness<'_, f64>, text: &str) -> eg
 }
 
 #[test]
-fn escape_leaves_a_knob_as_it_was_and_enter_takes_what_was_typed() {
+fn escape_restores_a_knob_and_enter_applies_the_typed_value() {
     let mut harness = knob_harness();
     type_in_field(&mut harness, "0.8");
     harness.key_press(egui::Key::Escape);
@@ -940,7 +940,7 @@ fn escape_leaves_a_knob_as_it_was_and_enter_takes_what_was_typed() {
 }
 
 #[test]
-fn a_value_out_of_range_is_clamped_and_says_so_and_the_field_keeps_its_width() {
+fn a_value_out_of_range_is_clamped_with_a_message() {
     use egui_kittest::kittest::Queryable as _;
     let mut harness = knob_harness();
     let before = type_in_field(&mut harness, "7");

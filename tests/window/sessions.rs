@@ -1,4 +1,4 @@
-//! The list of sessions in the window: opened from, gone back to, and what it offers where there is nothing.
+//! The list of sessions: opening, returning, and actions of an empty list.
 
 use crate::screen::sized;
 use egui::{Key, vec2};
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A window on a folder with these samples.
+/// Opens a window with a folder of these samples.
 fn listed(samples: &[&str]) -> (TempDir, Harness<'static, App>) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
@@ -36,7 +36,7 @@ fn open_one(window: &mut Harness<'_, App>) {
 }
 
 #[test]
-fn a_session_leads_back_to_the_list_it_was_opened_from_as_that_was_left() {
+fn a_session_returns_to_its_unchanged_list() {
     let (_folder, mut window) = listed(&["compacted.jsonl", "handoff.json"]);
     assert!(is_listed(&window));
     open_one(&mut window);
@@ -44,7 +44,7 @@ fn a_session_leads_back_to_the_list_it_was_opened_from_as_that_was_left() {
     window.get_by_label("Truncate");
     click(&mut window, "Back to the sessions");
     assert!(is_listed(&window));
-    // Esc leads to the session again, and the way back stays.
+    // Esc returns to the session, and the back button stays.
     window.key_press(Key::Escape);
     window.run_steps(4);
     assert!(!is_listed(&window));
@@ -58,7 +58,7 @@ fn a_session_leads_back_to_the_list_it_was_opened_from_as_that_was_left() {
 }
 
 #[test]
-fn a_session_that_was_opened_by_its_path_leads_to_what_lies_beside_it() {
+fn a_session_opened_by_path_lists_its_folder() {
     let (folder, _) = listed(&["compacted.jsonl", "handoff.json"]);
     let path = folder.path().join("handoff.json");
     let mut window = sized(vec![path], vec2(1280.0, 720.0));
@@ -79,7 +79,7 @@ fn a_folder_without_sessions_offers_to_choose_another() {
 }
 
 #[test]
-fn the_arrow_keys_choose_a_session_and_enter_opens_it() {
+fn arrow_keys_highlight_a_session_and_enter_opens_it() {
     let samples = ["compacted.jsonl", "handoff.json", "many-tool-results.jsonl"];
     let (_folder, mut window) = listed(&samples);
     let press = |window: &mut Harness<'_, App>, key| {
@@ -103,7 +103,7 @@ fn the_arrow_keys_choose_a_session_and_enter_opens_it() {
     assert_eq!(titles[2], titles[3], "the last row stays highlighted");
     press(&mut window, Key::ArrowUp);
     assert_eq!(chosen(&window).as_ref(), Some(&titles[1]));
-    // From a filter, too.
+    // Also from the filter.
     window.get_by_label("Filter sessions").focus();
     window.run_steps(2);
     window.get_by_label("Filter sessions").type_text("handoff");

@@ -1,17 +1,16 @@
-//! The window with real systems in its lanes: what they believed, what they did in vain, what is wrong with them, and
-//! where they are started again.
+//! Lanes with presets of real systems: believed fill, events without effect, findings, restarts and provider errors.
 
 use egui::accesskit::Role;
 use egui::{OutputCommand, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::background::latest_result::Where;
+use plimsoll::app::background::latest_result::WorkMode;
 use plimsoll::app::{App, LaneOption, Options, events};
 use plimsoll::engine::Did;
 use plimsoll::presets;
 use std::path::Path;
 
-/// A window over a bundled session with these presets, or policies of these files' texts, in its lanes.
+/// Opens a window with these presets, or policies with these texts, as lanes.
 fn window(sample: &str, policies: &[&str]) -> Harness<'static, App> {
     sized(sample, policies, Vec2::new(1440.0, 900.0))
 }
@@ -31,7 +30,7 @@ fn sized(sample: &str, policies: &[&str], size: Vec2) -> Harness<'static, App> {
                 .join(sample),
         ],
         no_state: true,
-        work: Where::InFrame,
+        work: WorkMode::InFrame,
         size,
         ..Options::default()
     };
@@ -47,7 +46,7 @@ fn sized(sample: &str, policies: &[&str], size: Vec2) -> Harness<'static, App> {
 const MANY_RESULTS: &str = "many-tool-results.jsonl";
 const COMPACTED: &str = "compacted.jsonl";
 
-/// Names of everything whose name holds a text.
+/// Returns the names of all controls that contain a text.
 fn named(window: &Harness<'_, App>, text: &str) -> Vec<String> {
     let nodes = window.query_all_by_label_contains(text);
     let name = |node: egui_kittest::Node<'_>| {
@@ -110,19 +109,19 @@ do = { drop = {} }
 "#;
 
 #[test]
-fn a_lane_says_what_its_system_believes_beside_the_truth() {
+fn a_lane_shows_believed_and_actual_fill() {
     let window = window(MANY_RESULTS, &[OWN, "truncate"]);
-    let said = named(&window, "believes ");
+    let said = named(&window, "believed ");
     assert_eq!(said.len(), 1, "only one of them says: {said:?}");
     let runs = window.state().runs().expect("it was replayed");
     let last = runs.lanes[0].outcome.samples.last().expect("a call");
     let believed = last.believed.expect("it says so");
     assert!(believed.0 < last.pressure.0, "half of it");
-    assert!(said[0].contains("really"), "{said:?}");
+    assert!(said[0].contains("actual"), "{said:?}");
 }
 
 #[test]
-fn a_choice_is_made_by_name_and_moves_its_lane() {
+fn a_named_choice_changes_its_lane() {
     let mut window = window(MANY_RESULTS, &[OWN]);
     let compactions = |window: &Harness<'_, App>| {
         let runs = window.state().runs().expect("it was replayed");
@@ -142,7 +141,7 @@ fn a_choice_is_made_by_name_and_moves_its_lane() {
 }
 
 #[test]
-fn a_restart_mark_is_placed_taken_back_and_run() {
+fn a_restart_mark_is_placed_removed_and_replayed() {
     let mut window = window(MANY_RESULTS, &[OWN]);
     window.key_press(egui::Key::Home);
     window.run_steps(3);
@@ -171,12 +170,12 @@ fn a_restart_mark_is_placed_taken_back_and_run() {
 }
 
 #[test]
-fn a_mark_that_nobody_heeds_is_told_to_be_so() {
+fn a_restart_mark_without_effect_is_reported() {
     let mut window = window(MANY_RESULTS, &["truncate"]);
     assert!(window.query_by_label_contains("Mark a restart").is_none());
     window.key_press(egui::Key::R);
     window.run_steps(3);
-    // In the settings, and in a notice.
+    // In the settings and in a notice.
     let told = window.get_all_by_label_contains("No lane's policy reacts to a restart");
     assert_eq!(told.count(), 2);
 }
@@ -193,10 +192,10 @@ fn events_are_filtered_and_shown_term_by_term() {
     assert!(changes > 0);
     window.get_by_label("Show changes").click();
     window.run_steps(3);
-    // The first row is that of an event: its call leads everywhere.
+    // The first row is an event: selecting it selects its call in all panels.
     window.get_by_label("focused lane").click();
     window.run_steps(3);
-    // The list follows the call that is looked at.
+    // The list follows the selected call.
     window.key_press(egui::Key::Home);
     window.run_steps(3);
     let lane = &window.state().runs().expect("it was replayed").lanes[0];
@@ -221,7 +220,7 @@ fn events_are_filtered_and_shown_term_by_term() {
 }
 
 #[test]
-fn what_is_wrong_with_a_lane_leads_to_the_call_where_it_bit() {
+fn problems_of_a_lane_link_to_their_call() {
     let mut window = window(MANY_RESULTS, &["truncate", "picoclaw-before"]);
     let runs = window.state().runs().expect("it was replayed");
     let findings = &runs.lanes[1].findings;
@@ -242,7 +241,7 @@ fn what_is_wrong_with_a_lane_leads_to_the_call_where_it_bit() {
 }
 
 #[test]
-fn what_is_known_about_a_policy_can_be_read() {
+fn the_tab_about_describes_the_policy() {
     let mut window = window(MANY_RESULTS, &[OWN]);
     window.get_by_label("About").click();
     window.run_steps(3);
@@ -258,7 +257,7 @@ fn what_is_known_about_a_policy_can_be_read() {
 }
 
 #[test]
-fn settings_are_copied_in_the_system_s_own_form() {
+fn settings_are_copied_in_the_configuration_format_of_the_system() {
     let mut window = window(COMPACTED, &["baseagent"]);
     window.get_by_label("Copy config").click();
     let mut copied = None;
@@ -306,7 +305,7 @@ fn six_systems_in_a_small_window_keep_every_control() {
 }
 
 #[test]
-fn an_error_of_the_provider_is_placed_from_the_menu_or_in_its_own_words() {
+fn provider_errors_are_set_from_the_menu_or_as_text() {
     let mut window = sized(MANY_RESULTS, &["picoclaw"], Vec2::new(1440.0, 1800.0));
     let click = |window: &mut Harness<'_, App>, label: &str| {
         window.get_by_label(label).click();

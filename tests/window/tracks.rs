@@ -1,4 +1,4 @@
-//! The window with a file of several conversations, its import report, and a conversation from the clipboard.
+//! Files with several conversations, the tab Import, and conversations from the clipboard.
 
 use crate::screen::sized;
 use egui::Vec2;
@@ -27,7 +27,7 @@ const CHAT: &str =
     r#"[{"role":"user","content":"Hello there"},{"role":"assistant","content":"Hello."}]"#;
 
 #[test]
-fn a_sub_agent_is_chosen_from_the_list_and_shown_by_itself() {
+fn a_sub_agent_is_chosen_from_the_list() {
     let mut window = window(vec![fixture("claude_code/sub-agents.jsonl")]);
     window.get_by_label("main, 1 of 4 ⏷").click();
     window.run_steps(3);
@@ -58,7 +58,7 @@ fn a_branch_is_chosen_from_the_list() {
 }
 
 #[test]
-fn a_click_on_the_files_name_shows_how_it_was_read() {
+fn a_click_on_the_file_name_shows_the_import() {
     let mut window = window(vec![fixture("claude_code/sub-agents.jsonl")]);
     window.get_by_label_contains("sub-agents.jsonl").click();
     window.run_steps(3);
@@ -70,7 +70,7 @@ fn a_click_on_the_files_name_shows_how_it_was_read() {
 }
 
 #[test]
-fn what_a_format_cannot_tell_is_unknown_in_the_report() {
+fn data_that_a_format_lacks_is_unknown_in_the_import() {
     let mut window = window(Vec::new());
     paste(&mut window, CHAT);
     window.get_by_label("Import").click();
@@ -79,7 +79,7 @@ fn what_a_format_cannot_tell_is_unknown_in_the_report() {
 }
 
 #[test]
-fn a_pasted_conversation_opens_without_a_file_and_exports_ask_where() {
+fn a_pasted_conversation_opens_without_a_file_and_exports_need_a_path() {
     let mut window = window(Vec::new());
     paste(&mut window, CHAT);
     window.get_by_label_contains("Pasted · OpenAI Chat");
@@ -90,7 +90,7 @@ fn a_pasted_conversation_opens_without_a_file_and_exports_ask_where() {
 }
 
 #[test]
-fn what_is_pasted_but_no_conversation_is_told() {
+fn pasted_text_without_a_conversation_is_reported() {
     let mut window = window(Vec::new());
     paste(&mut window, "just some words");
     window.get_by_label_contains("Pasted: ");
@@ -100,7 +100,7 @@ fn what_is_pasted_but_no_conversation_is_told() {
 }
 
 #[test]
-fn what_is_pasted_into_a_field_stays_there() {
+fn text_pasted_into_a_field_opens_nothing() {
     let mut window = window(Vec::new());
     window
         .get_by_role_and_label(Role::TextInput, "Path")

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 /// Work that took longer than this runs on a thread the next time.
 const QUICK: Duration = Duration::from_millis(4);
 
-/// The place to run work.
+/// When work runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Where {
+pub enum WorkMode {
     /// In the frame if it is fast, else on a thread.
     AsNeeded,
     /// Always in the frame, since a picture has no next frame.
@@ -20,7 +20,7 @@ pub enum Where {
 
 /// The latest result of some work.
 #[derive(Debug)]
-pub struct Latest<K, V: Send + Sync + 'static> {
+pub struct LatestResult<K, V: Send + Sync + 'static> {
     name: &'static str,
     have: Option<(K, Arc<V>)>,
     running: Option<(K, Background<(V, Duration)>)>,
@@ -31,7 +31,7 @@ pub struct Latest<K, V: Send + Sync + 'static> {
     generation: u64,
 }
 
-impl<K: Clone + PartialEq, V: Send + Sync + 'static> Latest<K, V> {
+impl<K: Clone + PartialEq, V: Send + Sync + 'static> LatestResult<K, V> {
     /// Creates an empty result. `name` is the name of the thread.
     pub fn new(name: &'static str) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> Latest<K, V> {
     /// Discards the result and any running work.
     pub fn clear(&mut self) {
         if let Some((_, value)) = self.have.take() {
-            task::let_go(value);
+            task::drop_in_background(value);
         }
         self.running = None;
         self.generation += 1;
@@ -77,7 +77,7 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> Latest<K, V> {
     pub fn want(
         &mut self,
         ctx: &egui::Context,
-        at: Where,
+        at: WorkMode,
         key: &K,
         make: impl FnOnce(Option<Arc<V>>) -> V + Send + 'static,
     ) {
@@ -91,7 +91,7 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> Latest<K, V> {
             let start = Instant::now();
             (make(before), start.elapsed())
         };
-        if at == Where::InFrame || self.cost < QUICK {
+        if at == WorkMode::InFrame || self.cost < QUICK {
             let done = timed();
             self.store(key.clone(), done);
         } else {
@@ -114,7 +114,7 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> Latest<K, V> {
         let before = self.have.replace((key, Arc::new(value)));
         // A result that took long to compute is large.
         if let Some((_, before)) = before.filter(|_| self.cost.max(cost) >= QUICK) {
-            task::let_go(before);
+            task::drop_in_background(before);
         }
         self.cost = cost;
         self.generation += 1;

@@ -34,7 +34,7 @@ pub(in crate::app) fn start<T: Send + 'static>(
 ) -> Background<T> {
     share_threads();
     spawn(name, ctx, || {
-        give_way();
+        lower_priority();
         work()
     })
 }
@@ -73,7 +73,7 @@ fn share_threads() {
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(cores.saturating_sub(1).max(1))
-            .start_handler(|_| give_way());
+            .start_handler(|_| lower_priority());
         // The pool may exist already. Its threads then compete with frames.
         let _ = pool.build_global();
     });
@@ -81,7 +81,7 @@ fn share_threads() {
 
 /// Lowers the priority of this thread below that of the frames. Has no effect on a system that does not allow it.
 #[cfg(target_os = "linux")]
-pub(in crate::app) fn give_way() {
+pub(in crate::app) fn lower_priority() {
     use rustix::process::{getpid, getpriority_process, setpriority_process};
     // The main thread draws the frames. Its niceness is not 0 if the program was started with `nice`.
     if let Ok(frames) = getpriority_process(Some(getpid())) {
@@ -91,7 +91,7 @@ pub(in crate::app) fn give_way() {
 
 /// Lowers the priority of this thread below that of the frames. Has no effect on a system that does not allow it.
 #[cfg(not(target_os = "linux"))]
-pub(in crate::app) fn give_way() {
+pub(in crate::app) fn lower_priority() {
     if let Ok(low) = thread_priority::ThreadPriorityValue::try_from(LOW_PRIORITY) {
         let low = thread_priority::ThreadPriority::Crossplatform(low);
         let _ = thread_priority::set_current_thread_priority(low);
@@ -104,7 +104,7 @@ pub(in crate::app) fn done<T: Send + 'static>(work: impl FnOnce() -> T) -> Backg
 }
 
 /// Drops a large value on another thread: dropping 100,000 entries takes milliseconds.
-pub(in crate::app) fn let_go<T: Send + 'static>(spent: T) {
+pub(in crate::app) fn drop_in_background<T: Send + 'static>(spent: T) {
     share_threads();
     rayon::spawn(move || drop(spent));
 }
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn work_beside_frames_makes_way_for_them_and_what_is_waited_for_does_not() {
+    fn background_work_has_low_priority_unless_awaited() {
         let here = niceness().unwrap();
         let ctx = egui::Context::default();
         let in_time = |mut work: Background<Option<i32>>| {
@@ -160,10 +160,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_let_go_is_freed() {
+    fn dropped_values_are_freed() {
         let spent = Arc::new([0_u8; 64]);
         let left = Arc::downgrade(&spent);
-        let_go(spent);
+        drop_in_background(spent);
         assert!(within_a_while(|| left.strong_count() == 0));
     }
 }

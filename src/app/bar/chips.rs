@@ -1,14 +1,16 @@
 //! The chips of the bar: the open session, its context window, the accuracy of its counts, and whether the file grows.
 
+use super::input::BarInput;
 use super::model;
-use crate::app::command::Command;
+use crate::app::command::Commands;
 use crate::app::open::conversations;
 use crate::app::open::document::Document;
-use crate::app::open::followed_file::LiveState;
+use crate::app::open::followed_file::FollowedState;
+use crate::app::policy_panel::command::SettingsCommand;
 use crate::app::runs::replays::Runs;
-use crate::app::shell::layout::Frame;
-use crate::app::state::Tab;
+use crate::app::shell::command::ShellCommand;
 use crate::app::theme::{self, palette, space};
+use crate::app::view::Tab;
 use crate::app::{widgets, wording};
 use crate::safe_text;
 use crate::tokens::{Basis, COUNTERS};
@@ -33,14 +35,14 @@ const DETAILS: [Detail; 5] = [
 ];
 
 /// Words of a chip, each with a flag for strong text.
-pub(in crate::app) type Words = Vec<(String, bool)>;
+pub(super) type Words = Vec<(String, bool)>;
 
 /// Shows the chips with as much detail as fits.
-pub(in crate::app) fn show(
+pub(super) fn show(
     ui: &mut Ui,
-    frame: &Frame<'_>,
+    input: &BarInput<'_>,
     (document, runs): (&Document, &Runs),
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     let place: Words = match conversations::place(document) {
         Some(place) => vec![(place, false), (" ⏷".to_owned(), false)],
@@ -50,7 +52,7 @@ pub(in crate::app) fn show(
     let words = |least: Detail| {
         [
             file_words(document, least),
-            model::words(frame, document, runs, least),
+            model::words(input, document, runs, least),
             vec![(wording::basis(&runs.case.ledger), false)],
             place.clone(),
         ]
@@ -70,14 +72,14 @@ pub(in crate::app) fn show(
         .on_hover_text(safe_text::visible(&hint))
         .clicked()
     {
-        commands.push(Command::ShowTab(Tab::Import));
+        commands.push(ShellCommand::ShowTab(Tab::Import));
     }
     if !place.is_empty() {
         let place = chip(ui, &place).on_hover_text(conversations::help(document));
         conversations::menu(&place, document, commands);
     }
     if ui.available_width() > width(ui, std::slice::from_ref(&window)) {
-        model::show(ui, frame, document, runs, &window, commands);
+        model::show(ui, input, document, runs, &window, commands);
     }
     basis(ui, runs, commands);
 }
@@ -105,7 +107,7 @@ fn file_words(document: &Document, detail: Detail) -> Words {
     words
 }
 
-pub(in crate::app) fn chip(ui: &mut Ui, words: &Words) -> egui::Response {
+pub(super) fn chip(ui: &mut Ui, words: &Words) -> egui::Response {
     let words: Vec<_> = words
         .iter()
         .map(|(word, is_strong)| (word.as_str(), *is_strong))
@@ -135,7 +137,7 @@ fn width(ui: &Ui, chips: &[Words]) -> f32 {
         + 16.0
 }
 
-fn basis(ui: &mut Ui, runs: &Runs, commands: &mut Vec<Command>) {
+fn basis(ui: &mut Ui, runs: &Runs, commands: &mut Commands) {
     let ledger = &runs.case.ledger;
     let dot = match ledger.basis {
         Basis::Reported | Basis::Exact | Basis::Calibrated(_) => palette(ui).ok,
@@ -164,7 +166,7 @@ fn basis(ui: &mut Ui, runs: &Runs, commands: &mut Vec<Command>) {
                 .on_hover_text(counter.help)
                 .clicked()
             {
-                commands.push(Command::SetCounter(counter.name));
+                commands.push(SettingsCommand::SetTokenizer(counter.name));
             }
         }
     });
@@ -176,23 +178,23 @@ const LIVE: &str = "This file is still being written and is read again as it gro
     slightly.";
 
 /// Shows that the file is still being written.
-pub(in crate::app) fn live(ui: &mut Ui, state: LiveState<'_>) {
-    let (dot, word, said) = match state {
-        LiveState::Gone => (
+pub(super) fn live(ui: &mut Ui, state: FollowedState<'_>) {
+    let (dot, word, text) = match state {
+        FollowedState::Gone => (
             palette(ui).bad,
             "missing",
             "The file no longer exists. The loaded content stays; the file is read again if it reappears.".to_owned(),
         ),
-        LiveState::Followed => (
+        FollowedState::Followed => (
             palette(ui).ok,
             "live",
             LIVE.to_owned(),
         ),
-        LiveState::Unread(why) => (
+        FollowedState::Unread(why) => (
             palette(ui).warn,
             "unread",
             format!("The file has changed but cannot be read: {why}"),
         ),
     };
-    widgets::chip(ui, Some(dot), &[(word, false)]).on_hover_text(said);
+    widgets::chip(ui, Some(dot), &[(word, false)]).on_hover_text(text);
 }

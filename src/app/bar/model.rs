@@ -1,12 +1,13 @@
 //! The chip with the model and its context window, and the menu for choosing both.
 
 use super::chips::{Detail, Words, chip};
-use crate::app::command::Command;
+use super::input::BarInput;
+use crate::app::command::Commands;
 use crate::app::cost::billing::{BillingChoice, PriceChoice, typed_price};
 use crate::app::cost::model_menu;
 use crate::app::open::document::Document;
+use crate::app::policy_panel::command::SettingsCommand;
 use crate::app::runs::replays::Runs;
-use crate::app::shell::layout::Frame;
 use crate::app::theme::space;
 use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
@@ -23,14 +24,14 @@ const WINDOWS: [u64; 7] = [
 const RANGE: std::ops::RangeInclusive<u64> = 2_000..=10_000_000;
 
 /// Returns the words of the chip.
-pub(in crate::app) fn words(
-    frame: &Frame<'_>,
+pub(super) fn words(
+    input: &BarInput<'_>,
     document: &Document,
     runs: &Runs,
     detail: Detail,
 ) -> Words {
     let windows = &runs.case.windows;
-    let model = match &frame.config.billing.price {
+    let model = match &input.config.billing.price {
         PriceChoice::Model(name) => name,
         _ => document
             .session()
@@ -56,13 +57,13 @@ pub(in crate::app) fn words(
 }
 
 /// Shows the chip that opens the menu.
-pub(in crate::app) fn show(
+pub(super) fn show(
     ui: &mut Ui,
-    frame: &Frame<'_>,
+    input: &BarInput<'_>,
     document: &Document,
     runs: &Runs,
     words: &Words,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     let windows = &runs.case.windows;
     let mut hint = format!(
@@ -80,9 +81,9 @@ pub(in crate::app) fn show(
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .show(|ui| {
             ui.set_width(model_menu::WIDTH);
-            window(ui, frame, document, commands);
+            window(ui, input, document, commands);
             ui.add_space(space::S);
-            model(ui, frame, document, commands);
+            model(ui, input, document, commands);
         });
 }
 
@@ -95,9 +96,9 @@ fn recorded(document: &Document) -> String {
     safe_text::one_line(&models.join(", "), 200)
 }
 
-fn window(ui: &mut Ui, frame: &Frame<'_>, document: &Document, commands: &mut Vec<Command>) {
+fn window(ui: &mut Ui, input: &BarInput<'_>, document: &Document, commands: &mut Commands) {
     let known = &document.loaded.case.windows;
-    let chosen = frame.config.window;
+    let chosen = input.config.window;
     widgets::section(ui, "Context window");
     let name = format!(
         "{}, {}",
@@ -105,7 +106,7 @@ fn window(ui: &mut Ui, frame: &Frame<'_>, document: &Document, commands: &mut Ve
         wording::window_source(known.source)
     );
     if ui.radio(chosen.is_none(), name).clicked() {
-        commands.push(Command::SetWindow(None));
+        commands.push(SettingsCommand::SetWindow(None));
     }
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(2.0, 2.0);
@@ -116,7 +117,7 @@ fn window(ui: &mut Ui, frame: &Frame<'_>, document: &Document, commands: &mut Ve
             let label = ui.selectable_label(chosen == Some(window), small(ui, &short));
             let named = label.accessible_name(format!("Window of {short} tokens"));
             if named.clicked() {
-                commands.push(Command::SetWindow(Some(window)));
+                commands.push(SettingsCommand::SetWindow(Some(window)));
             }
         }
     });
@@ -130,21 +131,21 @@ fn window(ui: &mut Ui, frame: &Frame<'_>, document: &Document, commands: &mut Ve
             .custom_parser(typed_price)
             .suffix(" tokens");
         if ui.add(field).accessible_name("Window in tokens").changed() {
-            commands.push(Command::SetWindow(Some(Tokens(typed))));
+            commands.push(SettingsCommand::SetWindow(Some(Tokens(typed))));
         }
     });
 }
 
 /// Shows the choice of the model that sets the prices of all calls and the context window.
-fn model(ui: &mut Ui, frame: &Frame<'_>, document: &Document, commands: &mut Vec<Command>) {
-    let billing = &frame.config.billing;
+fn model(ui: &mut Ui, input: &BarInput<'_>, document: &Document, commands: &mut Commands) {
+    let billing = &input.config.billing;
     let mut choose = |price: PriceChoice, window: Option<Tokens>| {
         let billing = BillingChoice {
             price,
             ..billing.clone()
         };
-        commands.push(Command::SetBilling(billing));
-        commands.push(Command::SetWindow(window));
+        commands.push(SettingsCommand::SetBilling(billing));
+        commands.push(SettingsCommand::SetWindow(window));
     };
     widgets::section(ui, "Model");
     let is_recorded = billing.price == PriceChoice::Recorded;
@@ -160,7 +161,7 @@ fn model(ui: &mut Ui, frame: &Frame<'_>, document: &Document, commands: &mut Vec
         _ => None,
     };
     if let Some(model) = model_menu::list(ui, chosen) {
-        let window = model_menu::window(model).or(frame.config.window);
+        let window = model_menu::window(model).or(input.config.window);
         choose(PriceChoice::Model(model.to_owned()), window);
         ui.close();
     }

@@ -1,11 +1,14 @@
 //! The top bar: the open session, the accuracy of its counts, and global actions.
 
-use crate::app::command::Command;
-use crate::app::convert::conversion::ConversionWish;
-use crate::app::report_export::job::Form;
+use super::input::BarInput;
+use crate::app::command::{Command, Commands};
+use crate::app::convert::conversion::ConvertCommand;
+use crate::app::export::command::ExportCommand;
+use crate::app::open::command::OpenCommand;
+use crate::app::report_export::job::{ReportCommand, ReportFormat};
 use crate::app::runs::replays::Runs;
-use crate::app::sessions::list::{Sessions, SessionsWish};
-use crate::app::shell::layout::Frame;
+use crate::app::sessions::list::{Sessions, SessionsCommand};
+use crate::app::shell::command::ShellCommand;
 use crate::app::theme::{self, palette, space};
 use crate::app::{widgets, wording};
 use crate::safe_text;
@@ -15,7 +18,12 @@ use egui::{Frame as UiFrame, Margin, Panel, Popup, RichText, Ui, UiBuilder, vec2
 const NARROW: f32 = 1100.0;
 
 /// Shows the bar.
-pub fn show(ui: &mut Ui, frame: &Frame<'_>, runs: Option<&Runs>, commands: &mut Vec<Command>) {
+pub(in crate::app) fn show(
+    ui: &mut Ui,
+    input: &BarInput<'_>,
+    runs: Option<&Runs>,
+    commands: &mut Commands,
+) {
     let margin = Margin::symmetric(16, 6);
     let panel =
         Panel::top("bar").frame(UiFrame::new().fill(palette(ui).panel).inner_margin(margin));
@@ -27,7 +35,7 @@ pub fn show(ui: &mut Ui, frame: &Frame<'_>, runs: Option<&Runs>, commands: &mut 
                     .text_style(theme::strong())
                     .size(14.0),
             );
-            if let Some(list) = frame.list.filter(|list| !list.is_shown) {
+            if let Some(list) = input.list.filter(|list| !list.is_shown) {
                 back(ui, list, commands);
             }
             // The buttons keep their width and the chips shrink. Keyboard focus goes from left to right, so the chips
@@ -36,20 +44,20 @@ pub fn show(ui: &mut Ui, frame: &Frame<'_>, runs: Option<&Runs>, commands: &mut 
             let before: Option<f32> = ui.data(|data| data.get_temp(id));
             let row = ui.available_rect_before_wrap();
             let split = row.right() - before.unwrap_or(row.width() / 2.0);
-            if let (Some(document), Some(runs)) = (frame.document, runs) {
+            if let (Some(document), Some(runs)) = (input.document, runs) {
                 let left = row
                     .with_max_x(split - space::M)
                     .translate(vec2(space::XS, 0.0));
                 ui.scope_builder(UiBuilder::new().max_rect(left), |ui| {
-                    super::chips::show(ui, frame, (document, runs), commands);
-                    if let Some(state) = frame.live.filter(|_| ui.available_width() > 64.0) {
+                    super::chips::show(ui, input, (document, runs), commands);
+                    if let Some(state) = input.live.filter(|_| ui.available_width() > 64.0) {
                         super::chips::live(ui, state);
                     }
                 });
             }
             let right = UiBuilder::new().max_rect(row.with_min_x(split));
             let taken = ui.scope_builder(right, |ui| {
-                actions(ui, frame, runs.is_some(), commands);
+                actions(ui, input, runs.is_some(), commands);
                 ui.min_rect().width()
             });
             if before.is_none_or(|before| (before - taken.inner).abs() > 0.5) {
@@ -62,7 +70,7 @@ pub fn show(ui: &mut Ui, frame: &Frame<'_>, runs: Option<&Runs>, commands: &mut 
 }
 
 /// Shows the button that returns to the list of sessions.
-fn back(ui: &mut Ui, list: &Sessions, commands: &mut Vec<Command>) {
+fn back(ui: &mut Ui, list: &Sessions, commands: &mut Commands) {
     // In a narrow bar the file name needs the space.
     let name = if ui.available_width() < NARROW {
         "⏴"
@@ -78,13 +86,13 @@ fn back(ui: &mut Ui, list: &Sessions, commands: &mut Vec<Command>) {
         .on_hover_text(format!("Back to the list of sessions: {listed}"))
         .clicked()
     {
-        commands.push(Command::Sessions(SessionsWish::Back));
+        commands.push(SessionsCommand::Back);
     }
 }
 
-fn actions(ui: &mut Ui, frame: &Frame<'_>, is_ready: bool, commands: &mut Vec<Command>) {
+fn actions(ui: &mut Ui, input: &BarInput<'_>, is_ready: bool, commands: &mut Commands) {
     if is_ready {
-        let mut arrow = |is_enabled: bool, name: &str, sign: &str, keys: &str, does: Command| {
+        let mut arrow = |is_enabled: bool, name: &str, sign: &str, keys: &str, command: Command| {
             let button = egui::Button::new(sign).min_size(vec2(28.0, space::CONTROL));
             let button = ui.add_enabled(is_enabled, button);
             if button
@@ -92,65 +100,77 @@ fn actions(ui: &mut Ui, frame: &Frame<'_>, is_ready: bool, commands: &mut Vec<Co
                 .accessible_name(name)
                 .clicked()
             {
-                commands.push(does);
+                commands.push(command);
             }
         };
-        arrow(frame.can_undo, "Undo", "⟲", "Ctrl+Z", Command::Undo);
-        arrow(frame.can_redo, "Redo", "⟳", "Ctrl+Shift+Z", Command::Redo);
+        arrow(
+            input.can_undo,
+            "Undo",
+            "⟲",
+            "Ctrl+Z",
+            ShellCommand::Undo.into(),
+        );
+        arrow(
+            input.can_redo,
+            "Redo",
+            "⟳",
+            "Ctrl+Shift+Z",
+            ShellCommand::Redo.into(),
+        );
     }
-    super::menu::show(ui, frame, commands);
+    super::menu::show(ui, input, commands);
     let open = widgets::secondary_button(ui, "Open…", "Ctrl O");
     if open
         .on_hover_text("Open a session file. You can also drop one on the window.")
         .clicked()
     {
-        commands.push(Command::OpenDialog);
+        commands.push(OpenCommand::ShowDialog);
     }
     if is_ready {
-        export(ui, frame, commands);
+        export(ui, input, commands);
     }
 }
 
 /// Shows the export button with a menu of all exports.
-fn export(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
+fn export(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
     let [button, more] = widgets::primary_with_menu(ui, "Export…", "More exports");
     if button
         .on_hover_text("Write the focused lane's conversation to a new file (Ctrl+E)")
         .clicked()
     {
-        commands.push(Command::StartExport(None));
+        commands.push(ExportCommand::Start(None));
     }
     Popup::menu(&more).show(|ui| {
         ui.set_min_width(280.0);
-        let mut item = |name: &str, help: &str, does: Command| {
+        let mut item = |name: &str, help: &str, command: Command| {
             if ui.button(name).on_hover_text(help).clicked() {
-                commands.push(does);
+                commands.push(command);
             }
         };
         item(
             "Managed conversation…",
             "The focused lane's conversation as a new file, or as a session that its program can resume (Ctrl+E)",
-            Command::StartExport(None),
+            ExportCommand::Start(None).into(),
         );
         item(
-            &format!("Context at call {}…", wording::number(frame.step)),
+            &format!("Context at call {}…", wording::number(input.step)),
             "The context sent for this call, as recorded or in the focused lane, as a conversation file",
-            Command::StartSaw,
+            ExportCommand::StartContext.into(),
         );
         item(
             "Convert to another format…",
             "The whole session in another program's format; lists in advance what that format cannot store",
-            Command::Convert(ConversionWish::Start),
+            ConvertCommand::Start.into(),
         );
         item(
             "Report…",
             "Events and results of each lane, as a web page or Markdown, redacted on request",
-            Command::StartHandout(Form::Page),
+            ReportCommand::Start(ReportFormat::Page).into(),
         );
         item(
             "Curve…",
             "Fill of the context window at every call, as an image or a table",
-            Command::StartHandout(Form::Png),
+            ReportCommand::Start(ReportFormat::Png).into(),
         );
     });
 }

@@ -1,8 +1,8 @@
 //! Changes of a message in a lane, next to the original: the difference, or the summary that replaces it.
 
 use super::diff::Diff;
-use super::message_status::Seen;
-use crate::app::lanes::rows::{LaneRows, Place};
+use super::message_status::ChangeInputs;
+use crate::app::lanes::rows::{LaneRows, WrittenPosition};
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
 use crate::session::{Kind, WrittenKind};
@@ -17,14 +17,14 @@ pub enum Target {
     /// A message of the session, by index.
     Message(usize),
     /// A message that the lane wrote at a place.
-    Written(Place),
+    Written(WrittenPosition),
 }
 
 /// The changes of an item in a lane.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     /// A sentence that describes the change.
-    pub said: String,
+    pub text: String,
     /// Tokens before and after, if they differ.
     pub weights: Option<(Tokens, Tokens)>,
     /// Index of the event that made the change, in the complete run of the lane.
@@ -32,7 +32,7 @@ pub struct Changes {
     /// The changed parts.
     pub pieces: Vec<Piece>,
     /// The message that replaces it.
-    pub beside: Option<Beside>,
+    pub replacement: Option<Replacement>,
 }
 
 /// A changed part.
@@ -52,17 +52,17 @@ pub struct Piece {
 
 /// A text that a lane wrote, and the messages it replaces.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Beside {
+pub struct Replacement {
     /// Summary or notice.
     pub kind: WrittenKind,
     /// Its position in the context.
-    pub place: Place,
+    pub place: WrittenPosition,
     /// Its tokens.
     pub tokens: Tokens,
     /// Its text, safe to show, or the start of it; `None` if it is unknown until it is written.
     pub text: Option<String>,
     /// The text is a prediction of the offline digest. An export writes the real text.
-    pub is_foreseen: bool,
+    pub is_predicted: bool,
     /// Number of replaced messages, and their tokens.
     pub covered: (usize, Tokens),
     /// The replaced messages.
@@ -99,7 +99,7 @@ impl Changes {
             Some(stand) => (&stand.context, &stand.events),
             None => (&run.outcome.context, &run.outcome.events),
         };
-        let seen = Seen {
+        let seen = ChangeInputs {
             document,
             runs,
             rows,

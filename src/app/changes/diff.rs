@@ -227,7 +227,7 @@ fn changes(
 }
 
 /// Returns a line without changed words; the middle of a long line is omitted.
-pub(in crate::app) fn plain(side: Side, line: &str) -> DiffLine {
+pub(super) fn plain(side: Side, line: &str) -> DiffLine {
     DiffLine {
         side,
         pieces: vec![(false, without_middle(line))],
@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     /// Formats the rows as text: a sign, with changes in brackets.
-    fn told(diff: &Diff) -> Vec<String> {
+    fn formatted(diff: &Diff) -> Vec<String> {
         let line = |line: &DiffLine| {
             let sign = match line.side {
                 Side::Same => ' ',
@@ -304,54 +304,54 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_differ_stand_beside_each_other_with_their_words() {
+    fn changed_lines_are_paired_with_their_changed_words() {
         let diff = Diff::new("a\nthe red fox\nz", "a\nthe brown fox\nz");
         assert_eq!(
-            told(&diff),
+            formatted(&diff),
             [" a", "-the [red] fox", "+the [brown] fox", " z"]
         );
     }
 
     #[test]
-    fn the_same_text_has_no_difference() {
+    fn equal_texts_have_no_difference() {
         assert!(Diff::new("a\nb", "a\nb").is_empty());
         assert!(Diff::new("a\nb\n", "a\nb").is_empty());
         assert!(Diff::new("", "").is_empty());
     }
 
     #[test]
-    fn what_stands_in_the_place_of_everything_comes_first() {
+    fn a_replacement_of_all_lines_comes_first() {
         let diff = Diff::new("one\ntwo", "[cleared]");
-        assert_eq!(told(&diff), ["+[cleared]", "-one", "-two"]);
+        assert_eq!(formatted(&diff), ["+[cleared]", "-one", "-two"]);
     }
 
     #[test]
-    fn what_was_cut_from_a_long_text_is_shown_at_its_ends_and_what_stays_is_folded() {
+    fn removed_runs_show_their_ends_and_unchanged_runs_are_folded() {
         let old = numbered(0..1_000);
         let new = format!("{}[cut]\n{}", numbered(0..100), numbered(900..1_000));
-        let told = told(&Diff::new(&old, &new));
-        assert_eq!(told[0], "Same 97+0");
-        assert_eq!(&told[1..4], [" line 97", " line 98", " line 99"]);
-        let removed = told.iter().filter(|row| row.starts_with('-')).count();
+        let formatted = formatted(&Diff::new(&old, &new));
+        assert_eq!(formatted[0], "Same 97+0");
+        assert_eq!(&formatted[1..4], [" line 97", " line 98", " line 99"]);
+        let removed = formatted.iter().filter(|row| row.starts_with('-')).count();
         assert_eq!(removed, BEGIN + END);
-        assert!(told.contains(&format!(
+        assert!(formatted.contains(&format!(
             "Removed {MOST_FOLDED}+{}",
             800 - BEGIN - END - MOST_FOLDED
         )));
-        assert!(told.contains(&"+[cut]".to_owned()));
-        assert_eq!(told[told.len() - 1], "Same 97+0");
+        assert!(formatted.contains(&"+[cut]".to_owned()));
+        assert_eq!(formatted[formatted.len() - 1], "Same 97+0");
     }
 
     #[test]
-    fn a_text_of_any_size_is_compared_whole_where_its_ends_stay() {
+    fn texts_of_any_size_with_common_ends_are_compared_completely() {
         let old = numbered(0..300_000);
         let new = old.replacen("line 150000\n", "line one\n", 1);
         let diff = Diff::new(&old, &new);
-        let told = told(&diff);
+        let formatted = formatted(&diff);
         assert_eq!(diff.notice, None);
-        assert!(told.iter().any(|row| row.starts_with("-line")));
+        assert!(formatted.iter().any(|row| row.starts_with("-line")));
         assert_eq!(
-            told[0],
+            formatted[0],
             format!(
                 "Same {MOST_FOLDED}+{}",
                 150_000 - AROUND_LINES - MOST_FOLDED
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn too_much_that_differs_is_bounded_and_says_so() {
+    fn large_differences_are_limited_and_state_the_limit() {
         let (old, new) = (numbered(0..30_000), numbered(50_000..90_000));
         let diff = Diff::new(&old, &new);
         let left_out = |side, more| {
@@ -372,7 +372,7 @@ mod tests {
         };
         assert!(diff.rows.contains(&left_out(Side::Removed, 10_000)));
         assert!(diff.rows.contains(&left_out(Side::Added, 20_000)));
-        let said = diff.notice.unwrap_or_default();
-        assert!(said.starts_with("Shown: the first 20"), "{said}");
+        let text = diff.notice.unwrap_or_default();
+        assert!(text.starts_with("Shown: the first 20"), "{text}");
     }
 }

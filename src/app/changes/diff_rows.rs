@@ -10,14 +10,14 @@ use egui::{
 };
 
 /// Rows per page.
-pub(in crate::app) const PAGE: usize = 240;
+pub(super) const PAGE: usize = 240;
 /// Width of the sign before a line, in points.
 const SIGN: f32 = 10.0;
 /// Height of a line that is not wrapped, in points.
 const LINE: f32 = 16.0;
 
 /// Shows a page of rows.
-pub(in crate::app) fn show(ui: &mut Ui, id: Id, rows: &[Row], page: usize) {
+pub(super) fn show(ui: &mut Ui, id: Id, rows: &[Row], page: usize) {
     let lines = lines(ui, id, rows, page);
     let guess = |_| LINE;
     widgets::roll(
@@ -76,8 +76,8 @@ fn show_line(ui: &mut Ui, line: &DiffLine) {
     let row = ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::XS;
         ui.spacing_mut().interact_size.y = LINE;
-        let (place, said) = ui.allocate_exact_size(vec2(SIGN, LINE), Sense::hover());
-        said.accessible_name(name);
+        let (place, text) = ui.allocate_exact_size(vec2(SIGN, LINE), Sense::hover());
+        text.accessible_name(name);
         let font = TextStyle::Monospace.resolve(ui.style());
         ui.painter()
             .text(place.center(), Align2::CENTER_CENTER, sign, font, ink);

@@ -4,7 +4,7 @@ use super::diff::{DiffLine, Side, plain};
 use crate::app::wording;
 
 /// Lines longer than this (bytes) are not compared by words, and their middle is omitted.
-pub(in crate::app) const LONG: usize = 2_000;
+pub(super) const LONG: usize = 2_000;
 /// Characters shown at the ends of a long line and around its differences.
 const ENDS: usize = 600;
 const AROUND: usize = 160;
@@ -12,7 +12,7 @@ const AROUND: usize = 160;
 const ALIKE: usize = 16;
 
 /// Returns two long lines with only the differences and some context.
-pub(in crate::app) fn pair(removed: &str, added: &str) -> [DiffLine; 2] {
+pub(super) fn pair(removed: &str, added: &str) -> [DiffLine; 2] {
     let (a, b) = (removed.as_bytes(), added.as_bytes());
     let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let begin = removed.floor_char_boundary(same);
@@ -77,7 +77,7 @@ mod tests {
     use crate::app::changes::diff::{Diff, Row};
 
     /// Formats the lines as text, with changes in brackets.
-    fn told(old: &str, new: &str) -> Vec<(Side, String)> {
+    fn formatted(old: &str, new: &str) -> Vec<(Side, String)> {
         let piece = |(is_other, text): &(bool, String)| {
             if *is_other {
                 format!("[{text}]")
@@ -94,28 +94,38 @@ mod tests {
     }
 
     #[test]
-    fn of_long_lines_only_what_differs_is_shown() {
+    fn long_lines_show_only_their_differences() {
         let old = format!("{}é middle {}", "ab ".repeat(9_000), "yz ".repeat(9_000));
-        let told = told(&old, &old.replace("é middle", "è"));
-        let [(Side::Removed, was), (Side::Added, is)] = &told[..] else {
-            panic!("{told:?}");
+        let formatted = formatted(&old, &old.replace("é middle", "è"));
+        let [(Side::Removed, was), (Side::Added, is)] = &formatted[..] else {
+            panic!("{formatted:?}");
         };
-        assert!(was.contains("[é middle]") && is.contains("[è]"), "{told:?}");
+        assert!(
+            was.contains("[é middle]") && is.contains("[è]"),
+            "{formatted:?}"
+        );
         let most = 2 * AROUND + 20;
-        assert!(told.iter().all(|(_, line)| line.chars().count() < most));
+        assert!(
+            formatted
+                .iter()
+                .all(|(_, line)| line.chars().count() < most)
+        );
     }
 
     #[test]
-    fn long_lines_that_have_nothing_in_common_are_not_set_against_each_other() {
-        let told = told(&"x y ".repeat(2_000), "[cleared]");
-        assert_eq!(told[0], (Side::Added, "[cleared]".to_owned()));
-        assert!(told[1].1.starts_with("x y x y"), "{told:?}");
+    fn long_lines_without_common_text_are_not_compared() {
+        let formatted = formatted(&"x y ".repeat(2_000), "[cleared]");
+        assert_eq!(formatted[0], (Side::Added, "[cleared]".to_owned()));
+        assert!(formatted[1].1.starts_with("x y x y"), "{formatted:?}");
     }
 
     #[test]
-    fn the_middle_of_a_long_line_is_left_out() {
-        let told = told(&"x".repeat(100_000), "");
-        assert_eq!(told.len(), 1);
-        assert!(told[0].1.contains("98\u{2009}800 characters"), "{told:?}");
+    fn the_middle_of_a_long_line_is_omitted() {
+        let formatted = formatted(&"x".repeat(100_000), "");
+        assert_eq!(formatted.len(), 1);
+        assert!(
+            formatted[0].1.contains("98\u{2009}800 characters"),
+            "{formatted:?}"
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use super::compute::{Changes, Piece};
 use super::diff::Diff;
-use crate::app::lanes::rows::{LaneRows, Place};
+use crate::app::lanes::rows::{LaneRows, WrittenPosition};
 use crate::app::messages::text::{MessageText, Section};
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
@@ -16,7 +16,7 @@ use crate::units::Tokens;
 use std::ops::Range;
 
 /// The inputs of the changes.
-pub(in crate::app) struct Seen<'a> {
+pub(in crate::app) struct ChangeInputs<'a> {
     pub(in crate::app) document: &'a Document,
     pub(in crate::app) runs: &'a Runs,
     pub(in crate::app) rows: &'a LaneRows,
@@ -27,14 +27,14 @@ pub(in crate::app) struct Seen<'a> {
     pub(in crate::app) is_whole: bool,
 }
 
-impl Seen<'_> {
+impl ChangeInputs<'_> {
     pub(in crate::app) fn message(&self, message: usize) -> Changes {
         let context = self.context;
         let is_it = |entry: &&crate::engine::Entry| entry.message() == Some(message as u32);
         if let Some(entry) = context.entries.iter().find(is_it) {
             return match &entry.body {
                 EntryBody::Edited(edited) => self.edited(edited),
-                _ => only(format!("{} has it as it was.", self.label())),
+                _ => only(format!("{} keeps it unchanged.", self.label())),
             };
         }
         if let Some(written) = written_for(context, message as u32) {
@@ -44,14 +44,14 @@ impl Seen<'_> {
         match context.dropped.iter().find(range) {
             Some(dropped) => self.dropped(message, dropped.event),
             None if !self.document.session().messages[message].in_history => {
-                only("The source's own compaction wrote it: it is no part of a replay.".to_owned())
+                only("Written by the recorded compaction. Replays exclude it.".to_owned())
             }
-            None => only(format!("Nobody has said it yet {}.", self.place())),
+            None => only(format!("Not recorded yet {}.", self.place())),
         }
     }
 
-    pub(in crate::app) fn written(&self, place: Place) -> Changes {
-        let found = Place::all(self.context)
+    pub(in crate::app) fn written(&self, place: WrittenPosition) -> Changes {
+        let found = WrittenPosition::all(self.context)
             .into_iter()
             .find(|(at, ..)| *at == place);
         match found {
@@ -69,22 +69,21 @@ impl Seen<'_> {
         let is_marked = self
             .runs
             .config
-            .by_hand
+            .manual_edits
             .dropped
             .binary_search(&message)
             .is_ok();
-        let said = match by {
+        let text = match by {
             Some(event) if event.is_manual() && !is_marked => {
-                "Dropped with its call or result, which was dropped by hand: they go together."
-                    .to_owned()
+                "Dropped with its call or result, which was dropped manually.".to_owned()
             }
             Some(by) => format!("Dropped {}. Nothing replaces it.", did(by)),
-            None => "The source's own compaction took it.".to_owned(),
+            None => "Dropped by the recorded compaction.".to_owned(),
         };
         Changes {
             weights: Some((self.runs.case.ledger.message(message), Tokens::ZERO)),
             event: self.link(event),
-            ..only(said)
+            ..only(text)
         }
     }
 
@@ -92,48 +91,48 @@ impl Seen<'_> {
         let message = edited.message as usize;
         let (ledger, context) = (&self.runs.case.ledger, self.context);
         let text = MessageText::parts(self.document, ledger, message);
-        let marker = |fate: &PartStatus| match fate {
+        let marker = |status: &PartStatus| match status {
             PartStatus::Cleared { marker } => context.markers.get(*marker as usize),
             _ => None,
         };
-        let event = |fate: &PartStatus| match fate {
+        let event = |status: &PartStatus| match status {
             PartStatus::Removed { event } => Some(*event),
-            fate => marker(fate).map(|marker| marker.event),
+            status => marker(status).map(|marker| marker.event),
         };
-        let fates = edited.parts.as_slice();
+        let statuses = edited.parts.as_slice();
         let changed = text
             .sections
             .iter()
-            .zip(fates)
-            .filter(|(_, fate)| **fate != PartStatus::Kept);
-        let pieces = changed.map(|(section, fate)| piece(section, marker(fate)));
+            .zip(statuses)
+            .filter(|(_, status)| **status != PartStatus::Kept);
+        let pieces = changed.map(|(section, status)| piece(section, marker(status)));
         let pieces: Vec<_> = pieces.collect();
         let seen = self
             .rows
             .lanes
             .get(self.lane)
             .and_then(|lane| lane.messages.get(message));
-        let word = match seen.map(|seen| seen.fate) {
+        let word = match seen.map(|seen| seen.status) {
             Some(MessageStatus::Cut) => "Cut",
             Some(MessageStatus::Cleared) => "Cleared",
             _ => "Changed",
         };
-        let by = fates.iter().find_map(event);
-        let mut said = format!("{word} {}.", self.event(by).map_or_else(String::new, did));
-        let same = fates.len() - pieces.len();
+        let by = statuses.iter().find_map(event);
+        let mut sentence = format!("{word} {}.", self.event(by).map_or_else(String::new, did));
+        let same = statuses.len() - pieces.len();
         if same > 0 {
             let are = if same == 1 {
-                "is as it was"
+                "is unchanged"
             } else {
-                "are as they were"
+                "are unchanged"
             };
-            said = format!("{said} {} of it {are}.", wording::count(same, "part"));
+            sentence = format!("{sentence} {} of it {are}.", wording::count(same, "part"));
         }
         Changes {
             weights: seen.map(|seen| (ledger.message(message), seen.tokens)),
             event: self.link(by),
             pieces,
-            ..only(said)
+            ..only(sentence)
         }
     }
 
@@ -143,8 +142,8 @@ impl Seen<'_> {
 
     /// Returns the event's index in the complete run, where manual edits happen only at the end.
     pub(in crate::app) fn link(&self, event: Option<u32>) -> Option<usize> {
-        let is_by_hand = self.event(event)?.is_manual();
-        (self.is_whole || !is_by_hand).then_some(event? as usize)
+        let is_manual = self.event(event)?.is_manual();
+        (self.is_whole || !is_manual).then_some(event? as usize)
     }
 
     pub(in crate::app) fn label(&self) -> &str {
@@ -157,15 +156,15 @@ impl Seen<'_> {
 }
 
 /// Returns changes that consist of one sentence.
-pub(in crate::app) fn only(said: String) -> Changes {
+pub(super) fn only(text: String) -> Changes {
     Changes {
-        said,
+        text,
         ..Changes::default()
     }
 }
 
 /// Returns the source and the time of an event: `manually`, `by prune at call 12`.
-pub(in crate::app) fn did(event: &Event) -> String {
+pub(super) fn did(event: &Event) -> String {
     if event.is_manual() {
         return Event::MANUAL.to_owned();
     }

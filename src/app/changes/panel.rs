@@ -1,11 +1,13 @@
 //! Comparison of a message with the focused lane's version: a line-by-line difference, or a summary next to the
 //! messages that it replaces.
 
-use super::compute::{Beside, Changes, Original, Piece};
-use crate::app::command::Command;
-use crate::app::shell::layout::PanelInput;
-use crate::app::state::Tab;
+use super::compute::{Changes, Original, Piece, Replacement};
+use crate::app::command::Commands;
+use crate::app::messages::input::MessagesInput;
+use crate::app::selection::SelectCommand;
+use crate::app::shell::command::ShellCommand;
 use crate::app::theme::{self, palette, space};
+use crate::app::view::Tab;
 use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
 use crate::session::{Kind, WrittenKind};
@@ -32,9 +34,9 @@ pub(in crate::app) fn pages(changes: &Changes) -> usize {
 /// Shows a page of the changes.
 pub(in crate::app) fn show(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &MessagesInput<'_>,
     (changes, page): (&Changes, usize),
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     ui.spacing_mut().item_spacing.y = space::XS;
     status_line(ui, input, changes, commands);
@@ -43,25 +45,20 @@ pub(in crate::app) fn show(
             show_piece(ui, input, (nth, piece, changes.pieces.len() == 1), page);
         }
     }
-    if let Some(beside) = &changes.beside {
-        show_beside(ui, input, beside, commands);
+    if let Some(replacement) = &changes.replacement {
+        show_replacement(ui, input, replacement, commands);
     }
 }
 
 /// Shows the message's status with a link to the event that caused it.
-fn status_line(
-    ui: &mut Ui,
-    input: &PanelInput<'_>,
-    changes: &Changes,
-    commands: &mut Vec<Command>,
-) {
+fn status_line(ui: &mut Ui, input: &MessagesInput<'_>, changes: &Changes, commands: &mut Commands) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
         ui.spacing_mut().interact_size.y = 20.0;
         if let Some(lane) = input.selection.lane {
             widgets::swatch(ui, palette(ui).lane(lane)).on_hover_text(&input.runs.labels[lane]);
         }
-        ui.label(&changes.said);
+        ui.label(&changes.text);
         if let Some((before, after)) = changes.weights {
             ui.label(weak(ui, weights(before, after)));
         }
@@ -70,8 +67,8 @@ fn status_line(
                 .link("Why")
                 .on_hover_text("Show the event that changed this message");
             if link.clicked() {
-                commands.push(Command::SelectEvent((Some(lane), event)));
-                commands.push(Command::ShowTab(Tab::Events));
+                commands.push(SelectCommand::Event((Some(lane), event)));
+                commands.push(ShellCommand::ShowTab(Tab::Events));
             }
         }
     });
@@ -89,7 +86,7 @@ fn weights(before: Tokens, after: Tokens) -> String {
 /// Shows a changed part. Omits its size if it is the only part.
 fn show_piece(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &MessagesInput<'_>,
     (nth, piece, is_only): (usize, &Piece, bool),
     page: usize,
 ) {
@@ -124,15 +121,20 @@ fn show_piece(
 }
 
 /// Shows content written by a lane with the messages that it replaces, side by side if there is enough width.
-fn show_beside(ui: &mut Ui, input: &PanelInput<'_>, beside: &Beside, commands: &mut Vec<Command>) {
+fn show_replacement(
+    ui: &mut Ui,
+    input: &MessagesInput<'_>,
+    replacement: &Replacement,
+    commands: &mut Commands,
+) {
     ui.add_space(space::S);
     let width = ui.available_width();
     if width < TWO_COLUMNS {
-        show_written(ui, input, beside, commands);
+        show_written(ui, input, replacement, commands);
         ui.add_space(space::S);
         widgets::hairline(ui);
         ui.add_space(space::S);
-        show_originals(ui, input, beside, commands);
+        show_originals(ui, input, replacement, commands);
         return;
     }
     ui.horizontal_top(|ui| {
@@ -140,27 +142,32 @@ fn show_beside(ui: &mut Ui, input: &PanelInput<'_>, beside: &Beside, commands: &
         let width = ((width - space::L) / 2.0).floor();
         ui.vertical(|ui| {
             ui.set_width(width);
-            show_originals(ui, input, beside, commands);
+            show_originals(ui, input, replacement, commands);
         });
         ui.vertical(|ui| {
             ui.set_width(width);
-            show_written(ui, input, beside, commands);
+            show_written(ui, input, replacement, commands);
         });
     });
 }
 
-fn show_written(ui: &mut Ui, input: &PanelInput<'_>, beside: &Beside, commands: &mut Vec<Command>) {
-    let kind = match beside.kind {
+fn show_written(
+    ui: &mut Ui,
+    input: &MessagesInput<'_>,
+    replacement: &Replacement,
+    commands: &mut Commands,
+) {
+    let kind = match replacement.kind {
         WrittenKind::Summary => Kind::Summary,
         WrittenKind::Notice => Kind::Notice,
     };
     head(
         ui,
         kind,
-        &format!("replaced by: a {}", wording::written(beside.kind)),
-        beside.tokens,
+        &format!("replaced by: a {}", wording::written(replacement.kind)),
+        replacement.tokens,
     );
-    let (n_covered, tokens) = beside.covered;
+    let (n_covered, tokens) = replacement.covered;
     if let (Some(lane), true) = (
         input.selection.lane,
         input.selection.written.is_none() && n_covered > 1,
@@ -175,29 +182,29 @@ fn show_written(ui: &mut Ui, input: &PanelInput<'_>, beside: &Beside, commands: 
             .on_hover_text("Show it with all the messages that it replaces")
             .clicked()
         {
-            commands.push(Command::SelectWritten(lane, beside.place));
+            commands.push(SelectCommand::Written(lane, replacement.place));
         }
     }
-    if beside.is_foreseen {
-        let text = match &beside.text {
+    if replacement.is_predicted {
+        let text = match &replacement.text {
             Some(_) => FORESEEN,
             None => NOT_KNOWN,
         };
         ui.add(Label::new(weak(ui, text)).wrap());
     }
-    if let Some(text) = &beside.text {
+    if let Some(text) = &replacement.text {
         ui.add_space(space::XS);
-        body(ui, Id::unique(("written", beside.place)), text);
+        body(ui, Id::unique(("written", replacement.place)), text);
     }
 }
 
 fn show_originals(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
-    beside: &Beside,
-    commands: &mut Vec<Command>,
+    input: &MessagesInput<'_>,
+    replacement: &Replacement,
+    commands: &mut Commands,
 ) {
-    let (n_covered, tokens) = beside.covered;
+    let (n_covered, tokens) = replacement.covered;
     if input.selection.written.is_some() {
         let title = format!("original: {}", wording::count(n_covered, "message"));
         ui.label(small(
@@ -205,20 +212,20 @@ fn show_originals(
             format!("{title} · {} tok", wording::tokens(tokens)),
         ));
     }
-    for original in &beside.originals {
+    for original in &replacement.originals {
         show_original(ui, input, original, commands);
     }
-    if beside.more > 0 {
-        let more = wording::count(beside.more, "message");
+    if replacement.more > 0 {
+        let more = wording::count(replacement.more, "message");
         ui.label(weak(ui, format!("and {more} more")));
     }
 }
 
 fn show_original(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &MessagesInput<'_>,
     original: &Original,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     let Some(facts) = input.document.facts.get(original.message) else {
         return;
@@ -232,7 +239,7 @@ fn show_original(
             widgets::swatch(ui, palette(ui).kind(facts.kind));
             let name = format!("message {}", wording::number(original.message));
             if ui.link(name).clicked() {
-                commands.push(Command::SelectMessage(original.message));
+                commands.push(SelectCommand::Message(original.message));
             }
             ui.label(small(
                 ui,
@@ -270,20 +277,22 @@ fn body(ui: &mut Ui, id: Id, text: &str) {
 }
 
 /// Shows the head of the detail for content written by a lane.
-pub(in crate::app) fn written_head(ui: &mut Ui, input: &PanelInput<'_>) {
+pub(in crate::app) fn written_head(ui: &mut Ui, input: &MessagesInput<'_>) {
     let lane = input.selection.lane;
     let label = lane
         .and_then(|lane| input.runs.labels.get(lane))
         .map_or("", String::as_str);
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(format!("Written by {label}")).text_style(theme::strong()));
-        let Some((beside, changes)) = input.changes.and_then(|c| Some((c.beside.as_ref()?, c)))
+        let Some((replacement, changes)) = input
+            .changes
+            .and_then(|c| Some((c.replacement.as_ref()?, c)))
         else {
             return;
         };
-        let (_, of) = beside.covered;
+        let (_, of) = replacement.covered;
         if changes.weights.is_none() {
-            ui.label(weak(ui, weights(of, beside.tokens)));
+            ui.label(weak(ui, weights(of, replacement.tokens)));
         }
     });
 }

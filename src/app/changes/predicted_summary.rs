@@ -18,7 +18,7 @@ impl Answer for Listening {
 
 /// Returns the digest's text for a predicted summary of a run up to a call; `None` if the event has no identifiable
 /// request.
-pub(in crate::app) fn foreseen(
+pub(super) fn predicted(
     case: &Case,
     run: &LaneRun,
     until: Option<usize>,

@@ -1,9 +1,9 @@
 //! Messages that a lane wrote, next to the messages they replace.
 
-use super::compute::{Beside, Changes, Original};
-use super::message_status::{Seen, did, only};
+use super::compute::{Changes, Original, Replacement};
+use super::message_status::{ChangeInputs, did, only};
 use super::predicted_summary;
-use crate::app::lanes::rows::Place;
+use crate::app::lanes::rows::WrittenPosition;
 use crate::app::messages::text::MessageText;
 use crate::app::wording;
 use crate::engine::Written;
@@ -16,7 +16,7 @@ const HEAD: usize = 700;
 /// Maximum number of originals shown for a summary.
 const MOST: usize = 60;
 
-impl Seen<'_> {
+impl ChangeInputs<'_> {
     /// Returns a message the lane wrote with all messages it replaces, or with only the selected one of them.
     pub(super) fn stands_for(&self, written: &Written, message: Option<usize>) -> Changes {
         let ledger = &self.runs.case.ledger;
@@ -32,9 +32,9 @@ impl Seen<'_> {
         let by = self
             .event(Some(written.event))
             .map_or_else(String::new, did);
-        let said = match (message, written.kind, n_covered.saturating_sub(1)) {
+        let sentence = match (message, written.kind, n_covered.saturating_sub(1)) {
             (None, kind, _) => format!(
-                "Written {by}: a {} that stands for {}.",
+                "Written {by}: a {} that replaces {}.",
                 wording::written(kind),
                 wording::count(n_covered, "message")
             ),
@@ -49,22 +49,22 @@ impl Seen<'_> {
                 wording::count(others, "other message")
             ),
         };
-        let places = Place::all(self.context);
+        let places = WrittenPosition::all(self.context);
         let here = places
             .into_iter()
             .find(|(_, other, _)| std::ptr::eq(*other, written));
         let text = if written.is_predicted {
-            self.foreseen(written)
+            self.predicted(written)
         } else {
             Some(written.text.as_ref().to_owned())
         };
         let shown = |text: String| safe_text::visible(safe_text::head(&text, WHOLE)).into_owned();
-        let beside = here.map(|(place, _, tokens)| Beside {
+        let replacement = here.map(|(place, _, tokens)| Replacement {
             kind: written.kind,
             place,
             tokens,
             text: text.map(shown),
-            is_foreseen: written.is_predicted,
+            is_predicted: written.is_predicted,
             covered: (n_covered, covered().map(|m| ledger.message(m)).sum()),
             more: if message.is_some() {
                 0
@@ -75,16 +75,16 @@ impl Seen<'_> {
         });
         Changes {
             event: self.link(Some(written.event)),
-            beside,
-            ..only(said)
+            replacement,
+            ..only(sentence)
         }
     }
 
-    fn foreseen(&self, written: &Written) -> Option<String> {
+    fn predicted(&self, written: &Written) -> Option<String> {
         let event = self.event(Some(written.event))?;
         let (case, run) = (&self.runs.case, &self.runs.lanes[self.lane]);
         let until = (!self.is_whole).then_some(self.rows.step);
-        predicted_summary::foreseen(case, run, until, (written, event))
+        predicted_summary::predicted(case, run, until, (written, event))
     }
 
     /// Returns the text of a message, up to `most` bytes.

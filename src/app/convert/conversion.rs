@@ -1,6 +1,6 @@
 //! Conversion of a session to another format: the draft, what the format cannot represent, and the result.
 
-use crate::app::background::latest_result::Where;
+use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::{self, Background};
 use crate::app::open::document::{Document, Origin};
 use crate::exec::{self, Aspect, Converted};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// A command of the conversion dialog.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ConversionWish {
+pub enum ConvertCommand {
     /// Show the dialog.
     Start,
     /// Change the draft.
@@ -37,7 +37,7 @@ pub struct ConversionDraft {
 
 /// The parts of the session that the format can represent.
 #[derive(Debug)]
-pub enum Foreseen {
+pub enum Preview {
     /// The comparison is running: the session is written to memory, read again and compared.
     Comparing(Background<Result<Vec<Aspect>, String>>),
     /// The parts of the session, and how much of each is preserved.
@@ -52,7 +52,7 @@ pub struct Conversion {
     /// The settings.
     pub draft: ConversionDraft,
     /// The comparison.
-    pub foreseen: Foreseen,
+    pub preview: Preview,
     /// The written file.
     pub done: Option<Converted>,
     /// The error of the last attempt.
@@ -71,16 +71,16 @@ pub fn possible(document: &Document) -> Vec<&'static Format> {
 impl Conversion {
     /// Starts with the first format other than the session's own and an output path next to the source. Starts the
     /// comparison.
-    pub fn start(ctx: &egui::Context, at: Where, document: &Arc<Document>) -> Option<Self> {
+    pub fn start(ctx: &egui::Context, at: WorkMode, document: &Arc<Document>) -> Option<Self> {
         let format = possible(document).into_iter().next()?;
-        let (comparing, foreseen) = compare(ctx, at, document, format);
+        let (comparing, preview) = compare(ctx, at, document, format);
         Some(Self {
             draft: ConversionDraft {
                 format: format.name,
                 output: default_output(document, format),
                 is_output_chosen: false,
             },
-            foreseen,
+            preview,
             done: None,
             failed: None,
             comparing,
@@ -92,7 +92,7 @@ impl Conversion {
     pub fn edit(
         &mut self,
         ctx: &egui::Context,
-        at: Where,
+        at: WorkMode,
         document: &Arc<Document>,
         mut draft: ConversionDraft,
     ) {
@@ -105,7 +105,7 @@ impl Conversion {
                 draft.output = default_output(document, format);
             }
             self.comparing.cancel();
-            (self.comparing, self.foreseen) = compare(ctx, at, document, format);
+            (self.comparing, self.preview) = compare(ctx, at, document, format);
         }
         if draft != self.draft {
             // The earlier error belongs to another draft.
@@ -120,7 +120,7 @@ impl Conversion {
     }
 
     /// Starts to write the file.
-    pub fn write(&mut self, ctx: &egui::Context, at: Where, document: &Arc<Document>) {
+    pub fn write(&mut self, ctx: &egui::Context, at: WorkMode, document: &Arc<Document>) {
         let Some(format) = formats::by_name(self.draft.format).filter(|_| !self.is_busy()) else {
             return;
         };
@@ -136,20 +136,20 @@ impl Conversion {
         };
         self.failed = None;
         self.writing = Some(match at {
-            Where::AsNeeded => task::start("conversion", ctx, work),
-            Where::InFrame => task::done(work),
+            WorkMode::AsNeeded => task::start("conversion", ctx, work),
+            WorkMode::InFrame => task::done(work),
         });
     }
 
     /// Receives the comparison and the written file since the last frame.
     pub fn poll(&mut self) {
-        let nothing = Foreseen::Known(Vec::new());
-        self.foreseen = match std::mem::replace(&mut self.foreseen, nothing) {
-            Foreseen::Comparing(work) => match work.take() {
-                Ok(Some(Ok(aspects))) => Foreseen::Known(aspects),
-                Ok(Some(Err(why))) => Foreseen::Refused(why),
-                Ok(None) => Foreseen::Refused("Comparing stopped unexpectedly.".to_owned()),
-                Err(work) => Foreseen::Comparing(work),
+        let nothing = Preview::Known(Vec::new());
+        self.preview = match std::mem::replace(&mut self.preview, nothing) {
+            Preview::Comparing(work) => match work.take() {
+                Ok(Some(Ok(aspects))) => Preview::Known(aspects),
+                Ok(Some(Err(why))) => Preview::Refused(why),
+                Ok(None) => Preview::Refused("Comparing stopped unexpectedly.".to_owned()),
+                Err(work) => Preview::Comparing(work),
             },
             known => known,
         };
@@ -173,18 +173,18 @@ impl Drop for Conversion {
 
 fn compare(
     ctx: &egui::Context,
-    at: Where,
+    at: WorkMode,
     document: &Arc<Document>,
     format: &'static Format,
-) -> (Arc<Progress>, Foreseen) {
+) -> (Arc<Progress>, Preview) {
     let progress = Arc::new(Progress::default());
     let (document, shared) = (Arc::clone(document), Arc::clone(&progress));
     let work = move || exec::would_convert(&document.loaded, format, &shared);
     let work = match at {
-        Where::AsNeeded => task::start("comparison", ctx, work),
-        Where::InFrame => task::done(work),
+        WorkMode::AsNeeded => task::start("comparison", ctx, work),
+        WorkMode::InFrame => task::done(work),
     };
-    (progress, Foreseen::Comparing(work))
+    (progress, Preview::Comparing(work))
 }
 
 fn default_output(document: &Document, format: &Format) -> String {

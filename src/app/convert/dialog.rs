@@ -1,9 +1,10 @@
 //! The dialog that converts the session to another format and lists what that format cannot store.
 
-use super::conversion::{Conversion, ConversionDraft, ConversionWish, Foreseen, possible};
-use crate::app::command::Command;
+use super::conversion::{Conversion, ConversionDraft, ConvertCommand, Preview, possible};
+use crate::app::command::Commands;
 use crate::app::open::document::Document;
 use crate::app::theme::{self, palette, space};
+use crate::app::widgets::dialog::{dialog, dialog_title};
 use crate::app::widgets::path_field::PathField;
 use crate::app::widgets::text::{small, weak};
 use crate::app::{export, widgets, wording};
@@ -21,15 +22,10 @@ const LABEL: f32 = 64.0;
 const LIST: f32 = 216.0;
 
 /// Shows the dialog.
-pub fn show(
-    ui: &mut Ui,
-    document: &Document,
-    conversion: &Conversion,
-    commands: &mut Vec<Command>,
-) {
-    let modal = crate::app::widgets::dialog::dialog(ui, "convert").show(ui.ctx(), |ui| {
+pub fn show(ui: &mut Ui, document: &Document, conversion: &Conversion, commands: &mut Commands) {
+    let modal = dialog(ui, "convert").show(ui.ctx(), |ui| {
         ui.set_width(WIDTH);
-        crate::app::widgets::dialog::dialog_title(ui, "Convert to another format");
+        dialog_title(ui, "Convert to another format");
         if let Some(converted) = &conversion.done {
             done(ui, document, converted, commands);
         } else {
@@ -40,11 +36,11 @@ pub fn show(
     });
     // Writing a file takes only a moment and cannot be interrupted.
     if modal.should_close() && !conversion.is_busy() {
-        commands.push(Command::Convert(ConversionWish::Close));
+        commands.push(ConvertCommand::Close);
     }
 }
 
-fn form(ui: &mut Ui, document: &Document, conversion: &Conversion, commands: &mut Vec<Command>) {
+fn form(ui: &mut Ui, document: &Document, conversion: &Conversion, commands: &mut Commands) {
     let text = "Writes the whole recorded history without compaction. The source is not changed.";
     ui.label(weak(ui, text));
     ui.add_space(space::S);
@@ -53,24 +49,24 @@ fn form(ui: &mut Ui, document: &Document, conversion: &Conversion, commands: &mu
         fields(ui, document, &mut draft, commands);
     });
     if draft != conversion.draft {
-        commands.push(Command::Convert(ConversionWish::Edit(draft)));
+        commands.push(ConvertCommand::Edit(draft));
     }
     ui.add_space(space::S);
     let kept = Id::unique("height below the list of a conversion");
     let below: f32 = ui.data(|d| d.get_temp(kept)).unwrap_or_default();
-    let place = ("foreseen", conversion.draft.format);
-    list(ui, place, LIST - below, |ui| match &conversion.foreseen {
-        Foreseen::Comparing(_) => {
+    let place = ("preview", conversion.draft.format);
+    list(ui, place, LIST - below, |ui| match &conversion.preview {
+        Preview::Comparing(_) => {
             ui.horizontal(|ui| {
                 ui.spinner();
                 ui.label(weak(ui, "Comparing the formats…"));
             });
         }
-        Foreseen::Known(_) if is_copy(document, conversion.draft.format) => {
+        Preview::Known(_) if is_copy(document, conversion.draft.format) => {
             ui.label("A copy of the session in its own format, byte for byte.");
         }
-        Foreseen::Known(aspects) => compared(ui, aspects),
-        Foreseen::Refused(why) => export::dialog::failed(ui, "Cannot write this format", why),
+        Preview::Known(aspects) => compared(ui, aspects),
+        Preview::Refused(why) => export::dialog::failed(ui, "Cannot write this format", why),
     });
     let top = ui.cursor().top();
     problem(ui, conversion);
@@ -95,12 +91,7 @@ fn is_copy(document: &Document, format: &str) -> bool {
     document.session().source.format == format
 }
 
-fn fields(
-    ui: &mut Ui,
-    document: &Document,
-    draft: &mut ConversionDraft,
-    commands: &mut Vec<Command>,
-) {
+fn fields(ui: &mut Ui, document: &Document, draft: &mut ConversionDraft, commands: &mut Commands) {
     let line = |ui: &mut Ui, label: &str, content: &mut dyn FnMut(&mut Ui, Id)| {
         widgets::labelled(ui, (label, LABEL, space::M), content);
     };
@@ -110,12 +101,12 @@ fn fields(
             .selected_text(chosen)
             .show_ui(ui, |ui| {
                 for format in possible(document) {
-                    let said = if is_copy(document, format.name) {
+                    let text = if is_copy(document, format.name) {
                         format!("{} (a copy)", format.label)
                     } else {
                         format.label.to_owned()
                     };
-                    ui.selectable_value(&mut draft.format, format.name, said);
+                    ui.selectable_value(&mut draft.format, format.name, text);
                 }
             });
         combo.response.labelled_by(label);
@@ -127,7 +118,7 @@ fn fields(
             hint: "/home/me/session-openai_chat.json",
         };
         if field.show(ui, &mut draft.output) {
-            commands.push(Command::Convert(ConversionWish::Browse));
+            commands.push(ConvertCommand::Browse);
         }
     });
 }
@@ -144,7 +135,7 @@ fn list(ui: &mut Ui, place: (&str, &str), height: f32, content: impl FnOnce(&mut
 
 /// Shows the remarks first, then the missing data.
 fn compared(ui: &mut Ui, aspects: &[Aspect]) {
-    let (said, others): (Vec<_>, Vec<_>) = aspects.iter().partition(|aspect| aspect.is_content);
+    let (sentence, others): (Vec<_>, Vec<_>) = aspects.iter().partition(|aspect| aspect.is_content);
     let missing: Vec<_> = others.into_iter().filter(|a| !a.is_whole()).collect();
     ui.spacing_mut().item_spacing.y = 2.0;
     let font = TextStyle::Body.resolve(ui.style());
@@ -155,8 +146,12 @@ fn compared(ui: &mut Ui, aspects: &[Aspect]) {
             .layout_no_wrap(figure, font.clone(), palette(ui).text);
         galley.size().x
     };
-    let widest = said.iter().chain(&missing).map(width).fold(0.0, f32::max);
-    for aspect in said {
+    let widest = sentence
+        .iter()
+        .chain(&missing)
+        .map(width)
+        .fold(0.0, f32::max);
+    for aspect in sentence {
         row(ui, aspect, widest);
     }
     ui.add_space(space::S);
@@ -198,11 +193,11 @@ fn row(ui: &mut Ui, aspect: &Aspect, widest: f32) {
 }
 
 /// Shows what was written and its path.
-fn done(ui: &mut Ui, document: &Document, converted: &Converted, commands: &mut Vec<Command>) {
+fn done(ui: &mut Ui, document: &Document, converted: &Converted, commands: &mut Commands) {
     let session = document.session();
     let messages = session.messages.iter().filter(|m| m.in_history).count();
     let is_lost = |aspect: &Aspect| aspect.is_content && !aspect.is_whole();
-    let said = if converted.is_copy {
+    let text = if converted.is_copy {
         let bytes = wording::grouped(converted.bytes as u64);
         format!("Copied byte for byte: {bytes} bytes")
     } else if converted.aspects.iter().any(is_lost) {
@@ -210,7 +205,7 @@ fn done(ui: &mut Ui, document: &Document, converted: &Converted, commands: &mut 
     } else {
         format!("{} written", wording::count(messages, "message"))
     };
-    ui.label(RichText::new(said).text_style(theme::strong()));
+    ui.label(RichText::new(text).text_style(theme::strong()));
     crate::app::export::result::place(ui, &converted.output, commands);
     ui.add_space(space::S);
     if !converted.is_copy {
@@ -221,26 +216,26 @@ fn done(ui: &mut Ui, document: &Document, converted: &Converted, commands: &mut 
     }
 }
 
-fn buttons(ui: &mut Ui, conversion: &Conversion, commands: &mut Vec<Command>) {
-    let mut ask = |wish| commands.push(Command::Convert(wish));
+fn buttons(ui: &mut Ui, conversion: &Conversion, commands: &mut Commands) {
+    let mut ask = |command| commands.push(command);
     ui.horizontal(|ui| {
         if conversion.done.is_some() {
             if widgets::primary_button(ui, "Close").clicked() {
-                ask(ConversionWish::Close);
+                ask(ConvertCommand::Close);
             }
             return;
         }
         let has_place = !conversion.draft.output.trim().is_empty();
-        let is_possible = matches!(conversion.foreseen, Foreseen::Known(_));
+        let is_possible = matches!(conversion.preview, Preview::Known(_));
         let is_ready = has_place && is_possible && !conversion.is_busy();
         ui.add_enabled_ui(is_ready, |ui| {
             if widgets::primary_button(ui, "Convert").clicked() {
-                ask(ConversionWish::Write);
+                ask(ConvertCommand::Write);
             }
         });
         ui.add_enabled_ui(!conversion.is_busy(), |ui| {
             if widgets::secondary_button(ui, "Close", "Esc").clicked() {
-                ask(ConversionWish::Close);
+                ask(ConvertCommand::Close);
             }
         });
         if conversion.is_busy() {

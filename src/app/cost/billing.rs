@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_price_of_ones_own_is_found_whatever_the_model() {
+    fn custom_prices_apply_to_every_model() {
         let own = OwnPrice {
             input: Rate(7.0),
             ..OwnPrice::like(None)
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_price_for_a_longer_time_counts_only_where_the_cache_has_one() {
+    fn longer_cache_lifetimes_apply_only_if_the_cache_has_them() {
         let hour = |caching: &str| {
             let own = OwnPrice {
                 cache_write_hour: Some(Rate(9.0)),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_remembered_price_is_the_one_that_was_typed_and_nonsense_is_none() {
+    fn saved_prices_are_restored_and_invalid_ones_ignored() {
         let own = OwnPrice {
             output: Rate(0.25),
             cache_write_hour: Some(Rate(8.0)),
@@ -240,14 +240,14 @@ mod tests {
     }
 
     #[test]
-    fn a_price_is_read_with_a_decimal_comma_too() {
+    fn prices_may_have_a_decimal_comma() {
         let read = ["3.5", "3,5", " $3.50", "1,234.5", "1,234,567", "0"].map(typed_price);
         assert_eq!(read, [3.5, 3.5, 3.5, 1_234.5, 1_234_567.0, 0.0].map(Some));
         assert_eq!(["", ",", "x", "3.5.1", "inf"].map(typed_price), [None; 5]);
     }
 
     #[test]
-    fn prices_of_ones_own_begin_as_those_that_were_shown() {
+    fn custom_prices_start_with_the_displayed_ones() {
         let known = Prices::bundled().lookup("claude-opus-4-5", None);
         let own = OwnPrice::like(known);
         assert_eq!(own.input, Rate(5.0));

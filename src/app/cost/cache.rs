@@ -1,33 +1,30 @@
 //! The cache audit: expected and recorded cache reads, and every cache miss with its likely cause.
 
 use super::compute::Costs;
+use super::input::CostInput;
 use super::state::{self, CostView};
 use crate::analysis::cost::{Audit, Break, Cause};
-use crate::app::command::Command;
-use crate::app::shell::layout::PanelInput;
+use crate::app::command::Commands;
+use crate::app::selection::SelectCommand;
 use crate::app::theme::{palette, space};
-use crate::app::widgets::table::{Side, cell, head};
-use crate::app::widgets::text::{small, weak};
+use crate::app::view::ViewCommand;
+use crate::app::widgets::table::{Column, Table};
+use crate::app::widgets::text::{padded, small, weak};
 use crate::app::wording;
 use crate::units::{Tokens, Usd};
-use egui::{Align, Layout, RichText, Sense, Ui};
-use egui_extras::{Column, TableBuilder};
+use egui::{RichText, Ui};
+use egui_extras::Column as Width;
 
 /// Shows the audit.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    input: &PanelInput<'_>,
-    costs: &Costs,
-    commands: &mut Vec<Command>,
-) {
+pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: &mut Commands) {
     let Some(audit) = &costs.audit else {
-        crate::app::widgets::text::padded(ui, |ui| {
-            let said = "The file contains no cache counts, so there is nothing to compare with the cache model.";
-            ui.label(weak(ui, said));
+        padded(ui, |ui| {
+            let text = "The file contains no cache counts, so there is nothing to compare with the cache model.";
+            ui.label(weak(ui, text));
         });
         return;
     };
-    crate::app::widgets::text::padded(ui, |ui| {
+    padded(ui, |ui| {
         ui.spacing_mut().item_spacing.y = space::XS;
         cache_summary(ui, audit);
         causes(ui, input, audit, commands);
@@ -59,11 +56,11 @@ fn cache_summary(ui: &mut Ui, audit: &Audit) {
 }
 
 /// Shows the causes as filters, with their calls, tokens and extra cost.
-fn causes(ui: &mut Ui, input: &PanelInput<'_>, audit: &Audit, commands: &mut Vec<Command>) {
+fn causes(ui: &mut Ui, input: &CostInput<'_>, audit: &Audit, commands: &mut Commands) {
     if audit.breaks.is_empty() {
         return;
     }
-    let view = input.view.cost;
+    let view = input.view;
     let all = audit.breaks.iter();
     let calls: usize = all.clone().map(|found| found.calls).sum();
     let tokens: Tokens = all.clone().map(|found| found.tokens).sum();
@@ -73,12 +70,12 @@ fn causes(ui: &mut Ui, input: &PanelInput<'_>, audit: &Audit, commands: &mut Vec
         ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
         ui.spacing_mut().item_spacing.x = space::XS;
         let mut chip = |cause, name: &str, (calls, tokens, usd)| {
-            let said = chip_text(name, calls, tokens, usd);
+            let text = chip_text(name, calls, tokens, usd);
             if ui
-                .selectable_label(view.cause == cause, small(ui, said))
+                .selectable_label(view.cause == cause, small(ui, text))
                 .clicked()
             {
-                commands.push(Command::SetCostView(CostView { cause, ..view }));
+                commands.push(ViewCommand::Cost(CostView { cause, ..view }));
             }
         };
         if audit.breaks.len() > 1 {
@@ -104,76 +101,53 @@ fn chip_text(name: &str, calls: usize, tokens: Tokens, usd: Option<Usd>) -> Stri
     format!("{name} {calls} · {} resent{more}", wording::short(tokens))
 }
 
-fn table(ui: &mut Ui, input: &PanelInput<'_>, audit: &Audit, commands: &mut Vec<Command>) {
-    let cause = input.view.cost.cause;
+fn table(ui: &mut Ui, input: &CostInput<'_>, audit: &Audit, commands: &mut Commands) {
+    let cause = input.view.cause;
     // A filter for a cause that this session lacks hides nothing.
     let cause = cause.filter(|cause| audit.breaks.iter().any(|b| b.cause == *cause));
     let misses = state::misses(audit, cause);
-    let table = TableBuilder::new(ui)
-        .id_salt("cost misses")
-        .sense(Sense::CLICK)
-        .auto_shrink(false)
-        .min_scrolled_height(0.0)
-        .cell_layout(Layout::left_to_right(Align::Center))
-        .column(Column::exact(space::S))
-        .column(Column::exact(56.0))
-        .column(Column::initial(160.0).at_least(80.0).clip(true))
-        .column(Column::exact(84.0))
-        .column(Column::exact(84.0))
-        .column(Column::exact(84.0))
-        .column(Column::remainder());
-    let table = table.header(space::ROW, |mut row| {
-        row.col(|_| {});
-        cell(&mut row, Side::Right, |ui| head(ui, "call", ""));
-        cell(&mut row, Side::Left, |ui| {
-            head(
-                ui,
-                "likely cause",
-                "The nearest event in the file that explains the miss",
-            );
-        });
-        cell(&mut row, Side::Right, |ui| {
-            head(
-                ui,
-                "shared",
-                "Prompt tokens shared with the previous call, at most",
-            );
-        });
-        cell(&mut row, Side::Right, |ui| {
-            head(ui, "cache read", "Cache reads recorded in the file");
-        });
-        cell(&mut row, Side::Right, |ui| {
-            head(
-                ui,
-                "missed",
-                "Tokens sent before and billed again as new input",
-            );
-        });
-        row.col(|_| {});
-    });
-    table.body(|body| {
-        body.rows(space::ROW, misses.len(), |mut row| {
+    let column = |key, title, width: f32| Column::new(key, title, Width::exact(width)).right();
+    let columns = vec![
+        column(Col::Call, "call", 56.0),
+        Column::new(
+            Col::Cause,
+            "likely cause",
+            Width::initial(160.0).at_least(80.0).clip(true),
+        )
+        .help("The nearest event in the file that explains the miss"),
+        column(Col::Shared, "shared", 84.0)
+            .help("Prompt tokens shared with the previous call, at most"),
+        column(Col::Read, "cache read", 84.0).help("Cache reads recorded in the file"),
+        column(Col::Missed, "missed", 84.0)
+            .help("Tokens sent before and billed again as new input"),
+        Column::new(Col::Rest, "", Width::remainder()),
+    ];
+    Table::new("cost misses", columns, misses.len())
+        .margins(space::S, 0.0)
+        .show(ui, |mut row| {
             let call = misses[row.index()];
-            row.set_selected(call.step == input.selection.step);
-            row.col(|_| {});
-            cell(&mut row, Side::Right, |ui| {
-                ui.label(weak(ui, wording::number(call.step)));
+            row.select(call.step == input.selection.step);
+            row.cells(|ui, column| match column {
+                Col::Call => drop(ui.label(weak(ui, wording::number(call.step)))),
+                Col::Cause => drop(ui.label(call.cause.map_or("", Cause::text))),
+                Col::Shared => drop(ui.label(weak(ui, wording::tokens(call.most)))),
+                Col::Read => drop(ui.label(weak(ui, wording::tokens(call.recorded)))),
+                Col::Missed => drop(ui.label(wording::tokens(call.most - call.recorded))),
+                Col::Rest => {}
             });
-            cell(&mut row, Side::Left, |ui| {
-                ui.label(call.cause.map_or("", Cause::text));
-            });
-            for tokens in [call.most, call.recorded] {
-                cell(&mut row, Side::Right, |ui| {
-                    ui.label(weak(ui, wording::tokens(tokens)));
-                });
-            }
-            cell(&mut row, Side::Right, |ui| {
-                ui.label(wording::tokens(call.most - call.recorded));
-            });
-            row.col(|_| {});
             if row.response().clicked() {
-                commands.push(Command::SelectStep(call.step));
+                commands.push(SelectCommand::Call(call.step));
             }
         });
-    });
+}
+
+/// A column of the table of cache misses.
+#[derive(Clone, Copy)]
+enum Col {
+    Call,
+    Cause,
+    Shared,
+    Read,
+    Missed,
+    Rest,
 }

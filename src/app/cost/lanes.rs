@@ -1,19 +1,20 @@
 //! Costs as recorded and of every lane: total, difference and components.
 
 use super::compute::Costs;
-use super::panel::sum;
+use super::input::CostInput;
 use super::state;
+use super::sum_cell::sum;
 use crate::analysis::cost::{Charge, Cost, CostSource};
-use crate::app::command::Command;
-use crate::app::shell::layout::PanelInput;
+use crate::app::command::Commands;
+use crate::app::selection::SelectCommand;
 use crate::app::theme::{self, palette, space};
-use crate::app::widgets::table::{Side, cell, head, notes_below};
+use crate::app::widgets::Tone;
+use crate::app::widgets::table::{Column, Table, lane_cell, notes_below};
 use crate::app::widgets::text::weak;
-use crate::app::widgets::{self, Tone};
 use crate::app::wording;
 use crate::units::{Tokens, Usd};
-use egui::{Align, Label, Layout, Rect, RichText, Sense, Ui, vec2};
-use egui_extras::{Column, TableBuilder, TableRow};
+use egui::{Rect, RichText, Sense, Ui, vec2};
+use egui_extras::Column as Width;
 
 /// A component of a total: its name, its hover text and its part of a cost.
 type Piece = (&'static str, &'static str, fn(&Cost) -> Charge);
@@ -46,15 +47,10 @@ static PIECES: [Piece; 6] = [
 ];
 
 /// Shows the table and its notes.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    input: &PanelInput<'_>,
-    costs: &Costs,
-    commands: &mut Vec<Command>,
-) {
-    let said = notes(costs);
-    notes_below(ui, "cost notes", &said);
-    table(ui, input, (costs, &said.join("\n")), commands);
+pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: &mut Commands) {
+    let text = notes(costs);
+    notes_below(ui, "cost notes", &text);
+    table(ui, input, (costs, &text.join("\n")), commands);
 }
 
 /// Widths in points: the lane's name and sums, a component, the count of hidden components, and the narrowest useful
@@ -83,84 +79,76 @@ fn pieces(ui: &Ui, rows: &[(Option<usize>, &Cost)]) -> (Vec<usize>, Vec<usize>) 
 
 fn table(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
-    (costs, said): (&Costs, &str),
-    commands: &mut Vec<Command>,
+    input: &CostInput<'_>,
+    (costs, text): (&Costs, &str),
+    commands: &mut Commands,
 ) {
     let rows = state::lanes(costs);
     let (pieces, others) = pieces(ui, &rows);
     let has_bar = ui.available_width() > FIXED + BAR + PIECE * pieces.len() as f32;
     let most = rows.iter().filter_map(|(_, cost)| cost.total());
     let most = most.map(|usd| usd.0).fold(0.0, f64::max);
-    let mut table = TableBuilder::new(ui)
-        .id_salt(("cost lanes", pieces.len(), has_bar))
-        .sense(Sense::CLICK)
-        .auto_shrink(false)
-        .min_scrolled_height(0.0)
-        .cell_layout(Layout::left_to_right(Align::Center))
-        .column(Column::exact(space::S))
-        .column(Column::initial(132.0).at_least(80.0).clip(true))
-        .column(Column::exact(72.0))
-        .column(Column::exact(84.0));
-    for _ in &pieces {
-        table = table.column(Column::exact(PIECE));
-    }
-    table = table.column(Column::remainder().clip(true));
-    let table = table.header(space::ROW, |mut row| {
-        row.col(|_| {});
-        cell(&mut row, Side::Left, |ui| head(ui, "lane", said));
-        cell(&mut row, Side::Right, |ui| {
-            head(ui, "cost", "All calls at list prices");
-        });
-        cell(&mut row, Side::Right, |ui| {
-            let help = "Difference from the recorded cost";
-            head(ui, "vs recorded", help);
-        });
-        for piece in &pieces {
-            let (name, help, _) = PIECES[*piece];
-            cell(&mut row, Side::Right, |ui| head(ui, name, help));
-        }
-        cell(&mut row, Side::Left, |ui| {
-            if !others.is_empty() {
-                let names: Vec<&str> = others.iter().map(|piece| PIECES[*piece].0).collect();
-                let help = format!("Hidden for lack of width: {}", names.join(", "));
-                head(ui, &format!("+{}", others.len()), &help);
-            }
-        });
-    });
+    let names: Vec<&str> = others.iter().map(|piece| PIECES[*piece].0).collect();
+    let hidden = match names.len() {
+        0 => String::new(),
+        n => format!("+{n}"),
+    };
+    let piece = |piece: &usize| {
+        let (title, help, _) = PIECES[*piece];
+        let column = Column::new(Col::Piece(*piece), title, Width::exact(PIECE));
+        column.right().help(help)
+    };
+    let mut columns = vec![
+        Column::new(
+            Col::Lane,
+            "lane",
+            Width::initial(132.0).at_least(80.0).clip(true),
+        )
+        .help(text),
+        Column::new(Col::Total, "cost", Width::exact(72.0))
+            .right()
+            .help("All calls at list prices"),
+        Column::new(Col::Difference, "vs recorded", Width::exact(84.0))
+            .right()
+            .help("Difference from the recorded cost"),
+    ];
+    columns.extend(pieces.iter().map(piece));
+    columns.push(
+        Column::new(Col::Bar, hidden, Width::remainder().clip(true))
+            .help(format!("Hidden for lack of width: {}", names.join(", "))),
+    );
     let recorded = costs.recorded.cost.total();
-    table.body(|body| {
-        body.rows(space::ROW, rows.len(), |mut row| {
+    Table::new(("cost lanes", has_bar), columns, rows.len())
+        .margins(space::S, 0.0)
+        .show(ui, |mut row| {
             let (lane, cost) = rows[row.index()];
-            row.set_selected(lane == input.selection.lane);
-            row.col(|_| {});
-            name(&mut row, input, lane);
-            cell(&mut row, Side::Right, |ui| total(ui, cost));
-            cell(&mut row, Side::Right, |ui| {
-                difference(ui, cost, recorded, lane);
-            });
-            for piece in &pieces {
-                cell(&mut row, Side::Right, |ui| charge(ui, cost, *piece));
-            }
-            cell(&mut row, Side::Left, |ui| {
-                let share = cost.total().map_or(0.0, |usd| usd.0 / most.max(1e-12));
-                if has_bar {
+            row.select(lane == input.selection.lane);
+            row.cells(|ui, column| match column {
+                Col::Lane => lane_cell(ui, lane, input.runs.label(lane)),
+                Col::Total => total(ui, cost),
+                Col::Difference => difference(ui, cost, recorded, lane),
+                Col::Piece(piece) => charge(ui, cost, piece),
+                Col::Bar if has_bar => {
+                    let share = cost.total().map_or(0.0, |usd| usd.0 / most.max(1e-12));
                     bar(ui, share as f32, lane);
                 }
+                Col::Bar => {}
             });
             if row.response().clicked() {
-                commands.push(Command::FocusLane(lane));
+                commands.push(SelectCommand::Lane(lane));
             }
         });
-    });
 }
 
-fn name(row: &mut TableRow<'_, '_>, input: &PanelInput<'_>, lane: Option<usize>) {
-    cell(row, Side::Left, |ui| {
-        let color = palette(ui).lane_or_recorded(lane);
-        widgets::swatch(ui, color);
-        ui.add(Label::new(input.runs.label(lane)).truncate());
-    });
+/// A column of the table.
+#[derive(Clone, Copy)]
+enum Col {
+    Lane,
+    Total,
+    Difference,
+    /// A component, by its index in [`PIECES`].
+    Piece(usize),
+    Bar,
 }
 
 fn total(ui: &mut Ui, cost: &Cost) {
@@ -168,11 +156,11 @@ fn total(ui: &mut Ui, cost: &Cost) {
         CostSource::Recorded => "",
         CostSource::Modelled => "≈",
     };
-    let said = cost.total().map_or_else(
+    let text = cost.total().map_or_else(
         || "–".to_owned(),
         |usd| format!("{about}{}", wording::usd(usd)),
     );
-    ui.label(RichText::new(said).text_style(theme::strong()))
+    ui.label(RichText::new(text).text_style(theme::strong()))
         .on_hover_text(match cost.source {
             CostSource::Recorded => {
                 "Based on the provider's counts for each call, including its cache"
@@ -193,8 +181,8 @@ fn difference(ui: &mut Ui, cost: &Cost, recorded: Option<Usd>, lane: Option<usiz
         ..-0.000_05 => ("", Tone::Ok),
         _ => ("", Tone::Weak),
     };
-    let said = RichText::new(format!("{sign}{}", wording::usd(more)));
-    ui.label(said.color(tone.color(palette(ui))));
+    let text = RichText::new(format!("{sign}{}", wording::usd(more)));
+    ui.label(text.color(tone.color(palette(ui))));
 }
 
 fn charge(ui: &mut Ui, cost: &Cost, piece: usize) {
@@ -219,21 +207,21 @@ fn bar(ui: &mut Ui, share: f32, lane: Option<usize>) {
 /// Returns notes on how the figures are determined.
 fn notes(costs: &Costs) -> Vec<String> {
     let recorded = &costs.recorded.cost;
-    let mut said = Vec::new();
+    let mut text = Vec::new();
     if recorded.source == CostSource::Modelled {
-        said.push(
+        text.push(
             "The file contains no cache counts: recorded costs use the cache model, like the lanes.".to_owned(),
         );
     } else {
         let modelled = costs.modelled.total().map(wording::usd);
         let modelled = modelled.map_or_else(String::new, |usd| format!("; cache model ≈{usd}"));
-        said.push(format!(
+        text.push(format!(
             "Recorded: provider's counts{modelled}. Lanes: cache model."
         ));
     }
     if recorded.estimated_outputs > 0 {
         let answers = wording::count(recorded.estimated_outputs, "answer");
-        said.push(format!(
+        text.push(format!(
             "{answers} without a reported size: estimated from the recorded content."
         ));
     }
@@ -242,7 +230,7 @@ fn notes(costs: &Costs) -> Vec<String> {
         .chain([recorded])
         .any(|cost| cost.rejected.tokens > Tokens::ZERO);
     if is_any_rejected && !costs.billing.bills_rejected {
-        said.push("Rejected calls are free: no known provider bills them.".to_owned());
+        text.push("Rejected calls are free: no known provider bills them.".to_owned());
     }
-    said
+    text
 }

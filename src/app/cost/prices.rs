@@ -2,10 +2,11 @@
 
 use super::billing::{BillingChoice, MOST, OwnPrice, PriceChoice, seconds, typed_price};
 use super::compute::{Costs, ModelPrice};
+use super::input::CostInput;
 use super::model_menu;
 use crate::analysis::cost::Lifetime;
-use crate::app::command::Command;
-use crate::app::shell::layout::PanelInput;
+use crate::app::command::Commands;
+use crate::app::policy_panel::command::SettingsCommand;
 use crate::app::theme::{palette, space};
 use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
@@ -17,12 +18,7 @@ use egui::{
 };
 
 /// Shows the prices and billing rules.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    input: &PanelInput<'_>,
-    costs: &Costs,
-    commands: &mut Vec<Command>,
-) {
+pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: &mut Commands) {
     let mut billing = input.config.billing.clone();
     ScrollArea::vertical()
         .id_salt("prices")
@@ -49,18 +45,18 @@ pub(in crate::app) fn show(
             });
         });
     if billing != input.config.billing {
-        commands.push(Command::SetBilling(billing));
+        commands.push(SettingsCommand::SetBilling(billing));
     }
 }
 
 /// Shows the choice of prices: those of the recorded models, of another model, or custom.
-fn choose(ui: &mut Ui, (input, costs): (&PanelInput<'_>, &Costs), billing: &mut BillingChoice) {
-    let said = match &billing.price {
+fn choose(ui: &mut Ui, (input, costs): (&CostInput<'_>, &Costs), billing: &mut BillingChoice) {
+    let text = match &billing.price {
         PriceChoice::Recorded => "Recorded models".to_owned(),
         PriceChoice::Model(name) => format!("All as {name}"),
         PriceChoice::Own(_) => "Custom".to_owned(),
     };
-    let button = Button::new(said).right_text("⏷").truncate();
+    let button = Button::new(text).right_text("⏷").truncate();
     let button = ui.add_sized([ui.available_width(), 24.0], button);
     let button = button
         .accessible_name("Prices")
@@ -109,8 +105,8 @@ fn recorded_model(ui: &mut Ui, model: &ModelPrice) {
     };
     let Some(price) = &model.price else {
         ui.label(RichText::new(name).color(palette(ui).text));
-        let said = "No price is known: choose another model or enter custom prices. Until then costs stay blank.";
-        ui.label(small(ui, said).color(palette(ui).warn));
+        let sentence = "No price is known: choose another model or enter custom prices. Until then costs stay blank.";
+        ui.label(small(ui, sentence).color(palette(ui).warn));
         return;
     };
     ui.label(name);
@@ -120,8 +116,8 @@ fn recorded_model(ui: &mut Ui, model: &ModelPrice) {
     } else {
         "from another source"
     };
-    let said = format!("read {} {place}", price.read);
-    ui.label(small(ui, said)).on_hover_ui(|ui| {
+    let sentence = format!("read {} {place}", price.read);
+    ui.label(small(ui, sentence)).on_hover_ui(|ui| {
         ui.label(&price.source);
         if let Some(note) = &price.note {
             ui.label(note);
@@ -146,9 +142,9 @@ fn figures(ui: &mut Ui, price: &Price) {
         .min_row_height(16.0)
         .show(ui, |ui| {
             for pair in pairs.chunks(2) {
-                for (name, said) in pair {
+                for (name, text) in pair {
                     ui.label(weak(ui, *name));
-                    ui.label(said);
+                    ui.label(text);
                 }
                 ui.end_row();
             }
@@ -229,12 +225,12 @@ fn lifetime(ui: &mut Ui, costs: &Costs, billing: &mut BillingChoice) {
         (Lifetime::Usual, None) => "default".to_owned(),
         (Lifetime::Long, None) => "long".to_owned(),
     };
-    let said = named(billing.lifetime.unwrap_or(costs.lifetime));
-    let is_told = billing.lifetime.is_none();
+    let text = named(billing.lifetime.unwrap_or(costs.lifetime));
+    let is_default = billing.lifetime.is_none();
     ui.horizontal(|ui| {
         ui.label(weak(ui, "cache lifetime"));
         let combo = ComboBox::from_id_salt("cache time")
-            .selected_text(said)
+            .selected_text(text)
             .truncate();
         let shown = combo.width(ui.available_width()).show_ui(ui, |ui| {
             let mut offer = |lifetime: Option<Lifetime>, name: String| {
@@ -254,7 +250,7 @@ fn lifetime(ui: &mut Ui, costs: &Costs, billing: &mut BillingChoice) {
             .accessible_name("Cache lifetime")
             .on_hover_text("Time for which the provider keeps an unused prefix")
     });
-    if is_told {
+    if is_default {
         ui.label(small(ui, "as recorded"));
     }
 }

@@ -66,7 +66,7 @@ pub enum CallKey {
     /// Growth since the previous call.
     Grown,
     /// Cumulative tokens of the messages added there.
-    Carried,
+    Cumulative,
     /// Uncached input.
     Fresh,
     /// Price.
@@ -119,7 +119,7 @@ pub fn call_order(
             CallKey::Call => at as f64,
             CallKey::Context => samples[at].tokens.as_f64(),
             CallKey::Grown => grown(run, at),
-            CallKey::Carried => heat.get(samples[at].step).map_or(-1.0, |t| t.as_f64()),
+            CallKey::Cumulative => heat.get(samples[at].step).map_or(-1.0, |t| t.as_f64()),
             CallKey::Fresh => call(at).map_or(-1.0, |c| (c.written + c.uncached).as_f64()),
             CallKey::Cost => call(at).and_then(|c| c.usd).map_or(-1.0, |usd| usd.0),
         }
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_click_on_a_head_shows_the_largest_first_and_a_second_one_the_smallest() {
+    fn the_first_click_on_a_head_sorts_descending_and_the_second_ascending() {
         let sort = CallSort::default().clicked(CallKey::Cost);
         assert!(sort.is_descending && sort.key == CallKey::Cost);
         assert!(!sort.clicked(CallKey::Cost).is_descending);

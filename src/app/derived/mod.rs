@@ -7,8 +7,9 @@ mod results;
 
 use crate::analysis::Trigger;
 use crate::analysis::loss::Names;
-use crate::app::background::latest_result::{Latest, Where};
+use crate::app::background::latest_result::{LatestResult, WorkMode};
 use crate::app::changes::compute::{Changes, Target};
+use crate::app::config::Config;
 use crate::app::cost::billing::BillingChoice;
 use crate::app::cost::compute::Costs;
 use crate::app::cost::state::CallSort;
@@ -16,13 +17,14 @@ use crate::app::events::list::{EventFilter, EventList};
 use crate::app::insights::session::SessionInsights;
 use crate::app::lanes::rows::LaneRows;
 use crate::app::loss::compute::{Losses, Reach, Survivals};
-use crate::app::messages::cumulative::CarriedTable;
+use crate::app::messages::cumulative::CumulativeTokens;
 use crate::app::messages::order::{Filter, Sort};
 use crate::app::messages::text::MessageText;
 use crate::app::open::document::Document;
 use crate::app::policy_panel::policies::Policies;
 use crate::app::runs::replays::Runs;
-use crate::app::state::{Config, Selection, View};
+use crate::app::selection::Selection;
+use crate::app::view::View;
 use crate::engine::{ManualEdits, Sample};
 use crate::tokens::TokenLedger;
 use crate::units::Tokens;
@@ -32,23 +34,23 @@ use std::time::{Duration, Instant};
 /// All derived results.
 #[derive(Debug)]
 pub struct Derived {
-    at: Where,
-    runs: Latest<RunsKey, Runs>,
-    rows: Latest<(u64, usize), LaneRows>,
-    order: Latest<OrderKey, Vec<u32>>,
-    events: Latest<(u64, EventFilter, Option<usize>), EventList>,
-    ledgers: Latest<(u64, &'static str), TokenLedger>,
-    carried: Latest<(u64, &'static str), CarriedTable>,
-    costs: Latest<u64, Costs>,
-    insights: Latest<InsightsKey, SessionInsights>,
-    names: Latest<u64, Names>,
-    reach: Latest<(u64, &'static str), Reach>,
-    losses: Latest<(u64, u64), Losses>,
-    survivals: Latest<(u64, u64), Survivals>,
-    ghost: Latest<(u64, usize), Vec<Sample>>,
-    calls: Latest<(u64, u64, Option<usize>, CallSort), Vec<u32>>,
-    text: Latest<(u64, u64, usize, bool), MessageText>,
-    changes: Latest<ChangesKey, Changes>,
+    at: WorkMode,
+    runs: LatestResult<RunsKey, Runs>,
+    rows: LatestResult<(u64, usize), LaneRows>,
+    order: LatestResult<OrderKey, Vec<u32>>,
+    events: LatestResult<(u64, EventFilter, Option<usize>), EventList>,
+    ledgers: LatestResult<(u64, &'static str), TokenLedger>,
+    cumulative: LatestResult<(u64, &'static str), CumulativeTokens>,
+    costs: LatestResult<u64, Costs>,
+    insights: LatestResult<InsightsKey, SessionInsights>,
+    names: LatestResult<u64, Names>,
+    reach: LatestResult<(u64, &'static str), Reach>,
+    losses: LatestResult<(u64, u64), Losses>,
+    survivals: LatestResult<(u64, u64), Survivals>,
+    tried_setting: LatestResult<(u64, usize), Vec<Sample>>,
+    calls: LatestResult<(u64, u64, Option<usize>, CallSort), Vec<u32>>,
+    text: LatestResult<(u64, u64, usize, bool), MessageText>,
+    changes: LatestResult<ChangesKey, Changes>,
     stale_since: Option<Instant>,
 }
 
@@ -74,7 +76,7 @@ struct InsightsKey {
     document: u64,
     counter: &'static str,
     window: Option<Tokens>,
-    yardstick: (Tokens, Trigger),
+    verdict_inputs: (Tokens, Trigger),
     billing: BillingChoice,
 }
 
@@ -83,35 +85,35 @@ struct OrderKey {
     document: u64,
     weights: u64,
     /// Changes when the sort keys arrive.
-    carried: u64,
+    cumulative: u64,
     filter: Filter,
     sort: Sort,
     /// The marks, if the filter uses them.
-    by_hand: Option<Arc<ManualEdits>>,
+    manual_edits: Option<Arc<ManualEdits>>,
 }
 
 impl Derived {
     /// Returns an empty set of results.
-    pub fn new(at: Where) -> Self {
-        let (runs, rows) = (Latest::new("replay"), Latest::new("lanes"));
+    pub fn new(at: WorkMode) -> Self {
+        let (runs, rows) = (LatestResult::new("replay"), LatestResult::new("lanes"));
         Self {
             at,
             runs,
             rows,
-            order: Latest::new("filter"),
-            events: Latest::new("events"),
-            ledgers: Latest::new("count"),
-            carried: Latest::new("carried"),
-            costs: Latest::new("costs"),
-            insights: Latest::new("insights"),
-            names: Latest::new("names"),
-            reach: Latest::new("reach"),
-            losses: Latest::new("losses"),
-            survivals: Latest::new("survivals"),
-            ghost: Latest::new("ghost"),
-            calls: Latest::new("calls"),
-            text: Latest::new("text"),
-            changes: Latest::new("changes"),
+            order: LatestResult::new("filter"),
+            events: LatestResult::new("events"),
+            ledgers: LatestResult::new("count"),
+            cumulative: LatestResult::new("cumulative"),
+            costs: LatestResult::new("costs"),
+            insights: LatestResult::new("insights"),
+            names: LatestResult::new("names"),
+            reach: LatestResult::new("reach"),
+            losses: LatestResult::new("losses"),
+            survivals: LatestResult::new("survivals"),
+            tried_setting: LatestResult::new("tried_setting"),
+            calls: LatestResult::new("calls"),
+            text: LatestResult::new("text"),
+            changes: LatestResult::new("changes"),
             stale_since: None,
         }
     }
@@ -123,14 +125,14 @@ impl Derived {
         self.order.clear();
         self.events.clear();
         self.ledgers.clear();
-        self.carried.clear();
+        self.cumulative.clear();
         self.costs.clear();
         self.insights.clear();
         self.names.clear();
         self.reach.clear();
         self.losses.clear();
         self.survivals.clear();
-        self.ghost.clear();
+        self.tried_setting.clear();
         self.calls.clear();
         self.text.clear();
         self.changes.clear();
@@ -147,7 +149,7 @@ impl Derived {
         self.runs.expect(slow_if(n_messages > 20_000));
         self.rows.expect(slow_if(n_messages > 20_000));
         self.order.expect(slow_if(bytes > 4_000_000));
-        self.carried.expect(slow_if(bytes > 200_000));
+        self.cumulative.expect(slow_if(bytes > 200_000));
         self.insights.expect(slow_if(bytes > 200_000));
         self.costs.expect(slow_if(n_messages > 5_000));
         self.names.expect(slow_if(bytes > 100_000));

@@ -3,20 +3,22 @@
 use super::{Derived, InsightsKey, OrderKey, RunsKey, SLOW};
 use crate::analysis::loss::Names;
 use crate::app::changes::compute::Changes;
+use crate::app::config::Config;
 use crate::app::cost::compute::Costs;
 use crate::app::cost::state::CallSort;
 use crate::app::events::list::{EventFilter, EventList};
 use crate::app::insights::session::SessionInsights;
-use crate::app::lanes::rows::{LaneRows, Stand};
+use crate::app::lanes::rows::{LaneRows, LaneState};
 use crate::app::loss::compute::{Losses, Reach, Survivals};
 use crate::app::loss::state::LossPage;
-use crate::app::messages::cumulative::CarriedTable;
+use crate::app::messages::cumulative::CumulativeTokens;
 use crate::app::messages::text::MessageText;
 use crate::app::open::document::Document;
 use crate::app::policy_panel::policies::Policies;
 use crate::app::runs::replays::run_all;
-use crate::app::state::{Config, Selection, Tab, View};
-use crate::app::tune::sweep::Tuning;
+use crate::app::selection::Selection;
+use crate::app::tune::sweep::Sweep;
+use crate::app::view::{Tab, View};
 use crate::app::{cost, messages};
 use crate::engine::simulate;
 use crate::tokens::{self, Counter, Progress, TokenLedger};
@@ -35,25 +37,29 @@ impl Derived {
         let key = OrderKey {
             document: document.id,
             weights: self.ledgers.generation(),
-            carried: if view.sort.needs_carried() {
-                self.carried.generation()
+            cumulative: if view.messages.sort.needs_cumulative() {
+                self.cumulative.generation()
             } else {
                 0
             },
-            filter: view.filter.clone(),
-            sort: view.sort,
-            by_hand: view.filter.is_marked.then(|| Arc::clone(&config.by_hand)),
+            filter: view.messages.filter.clone(),
+            sort: view.messages.sort,
+            manual_edits: view
+                .messages
+                .filter
+                .is_marked
+                .then(|| Arc::clone(&config.manual_edits)),
         };
-        let carried = self.carried.get().map(Arc::clone);
+        let cumulative = self.cumulative.get().map(Arc::clone);
         let (document, ledger) = (Arc::clone(document), self.weights(document));
-        let (filter, sort) = (view.filter.clone(), view.sort);
-        let by_hand = Arc::clone(&config.by_hand);
+        let (filter, sort) = (view.messages.filter.clone(), view.messages.sort);
+        let manual_edits = Arc::clone(&config.manual_edits);
         self.order.want(ctx, self.at, &key, move |_| {
             messages::order::order(
                 &document,
                 &ledger,
-                carried.as_deref(),
-                (&filter, &by_hand),
+                cumulative.as_deref(),
+                (&filter, &manual_edits),
                 sort,
             )
         });
@@ -87,25 +93,25 @@ impl Derived {
     }
 
     /// Replays the setting under the pointer.
-    pub fn update_ghost(
+    pub fn update_tried_setting(
         &mut self,
         ctx: &egui::Context,
-        tuning: Option<&Tuning>,
+        sweep: Option<&Sweep>,
         point: Option<usize>,
     ) {
-        let (Some(tuning), Some(idx)) = (tuning, point) else {
+        let (Some(sweep), Some(idx)) = (sweep, point) else {
             return;
         };
-        let (Some(runs), Some(point)) = (self.runs.get(), tuning.points.get(idx)) else {
+        let (Some(runs), Some(point)) = (self.runs.get(), sweep.points.get(idx)) else {
             return;
         };
-        let key = (tuning.id, idx);
-        if self.ghost.is_for(&key) {
+        let key = (sweep.id, idx);
+        if self.tried_setting.is_for(&key) {
             return;
         }
         let (case, knobs) = (runs.case.clone(), point.knobs.clone());
-        let policy = tuning.subjects[point.subject].policy.clone();
-        self.ghost.want(ctx, self.at, &key, move |_| {
+        let policy = sweep.subjects[point.subject].policy.clone();
+        self.tried_setting.want(ctx, self.at, &key, move |_| {
             simulate(&case, &policy, &knobs, None).samples
         });
     }
@@ -191,8 +197,8 @@ impl Derived {
         let key = (runs.document, runs.config.counter);
         if runs.document == document.id {
             let (runs, document) = (Arc::clone(&runs), Arc::clone(document));
-            self.carried.want(ctx, self.at, &key, move |_| {
-                CarriedTable::new(&runs.case, &runs.recorded.outcome, &document.facts)
+            self.cumulative.want(ctx, self.at, &key, move |_| {
+                CumulativeTokens::new(&runs.case, &runs.recorded.outcome, &document.facts)
             });
         }
         let key = self.runs.generation();
@@ -217,7 +223,7 @@ impl Derived {
             document: runs.document,
             counter: runs.config.counter,
             window: runs.config.window,
-            yardstick: runs.yardstick.clone(),
+            verdict_inputs: runs.verdict_inputs.clone(),
             billing: costs.billing.clone(),
         };
         self.insights.want(ctx, self.at, &key, move |_| {
@@ -234,15 +240,15 @@ impl Derived {
         let Some(runs) = self.runs.get().map(Arc::clone) else {
             return;
         };
-        let (costs, carried) = (self.costs.get(), self.carried.get());
-        let (costs, carried) = (costs.map(Arc::clone), carried.map(Arc::clone));
-        let results = self.costs.generation() + self.carried.generation();
+        let (costs, cumulative) = (self.costs.get(), self.cumulative.get());
+        let (costs, cumulative) = (costs.map(Arc::clone), cumulative.map(Arc::clone));
+        let results = self.costs.generation() + self.cumulative.generation();
         let key = (self.runs.generation(), results, lane, sort);
         self.calls.want(ctx, self.at, &key, move |_| {
             let run = lane.and_then(|lane| runs.lanes.get(lane));
             let cost = costs.as_ref().and_then(|costs| costs.of(lane));
-            let heat = carried.map_or_else(Vec::new, |carried| {
-                carried.heat.iter().map(|heat| heat.retained).collect()
+            let heat = cumulative.map_or_else(Vec::new, |cumulative| {
+                cumulative.heat.iter().map(|heat| heat.tokens).collect()
             });
             cost::state::call_order(run.unwrap_or(&runs.recorded), cost, &heat, sort)
         });
@@ -268,7 +274,7 @@ impl Derived {
         let key = (document.id, runs.config.counter);
         let (of_runs, of_names) = (Arc::clone(&runs), Arc::clone(&names));
         self.reach.want(ctx, self.at, &key, move |_| {
-            Reach::new(&of_names, &of_runs.case, of_runs.yardstick.0)
+            Reach::new(&of_names, &of_runs.case, of_runs.verdict_inputs.0)
         });
         let reach = self.reach.get().filter(|_| self.reach.is_for(&key));
         let Some(reach) = reach.map(Arc::clone) else {
@@ -315,7 +321,7 @@ impl Derived {
                 // The last call shows the end of the session with its answer: the context of the outcome.
                 .map(|lane| {
                     let run = || simulate(&runs.case, &lane.policy, &lane.knobs, Some(step));
-                    (step < last).then(|| Stand::from(run()))
+                    (step < last).then(|| LaneState::from(run()))
                 })
                 .collect();
             let contexts = runs.lanes.iter().zip(&until).map(|(lane, until)| {

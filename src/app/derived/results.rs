@@ -8,12 +8,14 @@ use crate::app::events::list::EventList;
 use crate::app::insights::session::SessionInsights;
 use crate::app::lanes::rows::LaneRows;
 use crate::app::loss::compute::{Losses, Reach, Survivals};
-use crate::app::messages::cumulative::CarriedTable;
+use crate::app::messages::cumulative::CumulativeTokens;
+use crate::app::messages::state::Aspect;
 use crate::app::messages::text::MessageText;
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
-use crate::app::state::{Aspect, Selection, View};
-use crate::app::tune::sweep::Tuning;
+use crate::app::selection::Selection;
+use crate::app::tune::sweep::Sweep;
+use crate::app::view::View;
 use crate::engine::Sample;
 use std::sync::Arc;
 
@@ -39,15 +41,15 @@ impl Derived {
     }
 
     /// Returns the resent counts and last uses of messages.
-    pub fn carried(&self) -> Option<&CarriedTable> {
-        self.carried.get().map(Arc::as_ref)
+    pub fn cumulative(&self) -> Option<&CumulativeTokens> {
+        self.cumulative.get().map(Arc::as_ref)
     }
 
     /// Returns whether every result of `other` is available here too, so that a swap does not flicker.
     pub fn shows_all_of(&self, other: &Self) -> bool {
         let there = |derived: &Self| {
             [
-                derived.carried.get().is_some(),
+                derived.cumulative.get().is_some(),
                 derived.costs.get().is_some(),
                 derived.insights.get().is_some(),
                 derived.reach.get().is_some(),
@@ -126,9 +128,12 @@ impl Derived {
     }
 
     /// Returns the curve of the setting under the pointer, once it was replayed.
-    pub fn ghost(&self, tuning: Option<&Tuning>, point: Option<usize>) -> Option<&[Sample]> {
-        let key = (tuning?.id, point?);
-        let samples = self.ghost.get().filter(|_| self.ghost.is_for(&key));
+    pub fn tried_setting(&self, sweep: Option<&Sweep>, point: Option<usize>) -> Option<&[Sample]> {
+        let key = (sweep?.id, point?);
+        let samples = self
+            .tried_setting
+            .get()
+            .filter(|_| self.tried_setting.is_for(&key));
         samples.map(|samples| samples.as_slice())
     }
 
@@ -142,14 +147,14 @@ impl Derived {
             document.id,
             self.ledgers.generation(),
             selection.message?,
-            view.detail.aspect == Aspect::Record,
+            view.messages.detail.aspect == Aspect::Record,
         ))
     }
 
     pub(super) fn changes_key(&self, selection: &Selection, view: &View) -> Option<ChangesKey> {
         let message = selection
             .message
-            .filter(|_| view.detail.aspect == Aspect::Changes);
+            .filter(|_| view.messages.detail.aspect == Aspect::Changes);
         let target = match (selection.written, message) {
             (Some(place), _) => Target::Written(place),
             (None, message) => Target::Message(message?),

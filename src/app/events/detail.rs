@@ -1,9 +1,11 @@
 //! The detail of an event: the terms of its trigger, its result, its summary requests and the system's log.
 
+use super::input::EventsInput;
 use super::text;
-use crate::app::command::Command;
-use crate::app::runs::replays::{EventId, LaneRun};
-use crate::app::shell::layout::PanelInput;
+use crate::app::command::Commands;
+use crate::app::runs::replays::LaneRun;
+use crate::app::selection::{EventId, SelectCommand};
+use crate::app::shell::command::ShellCommand;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
@@ -17,12 +19,7 @@ const MOST_LINES: usize = 200;
 const MOST_CHARS: usize = 2_000;
 
 /// Shows an event.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    input: &PanelInput<'_>,
-    id: EventId,
-    commands: &mut Vec<Command>,
-) {
+pub(super) fn show(ui: &mut Ui, input: &EventsInput<'_>, id: EventId, commands: &mut Commands) {
     let Some((run, event)) = input.runs.event(id) else {
         return;
     };
@@ -49,10 +46,10 @@ pub(in crate::app) fn show(
 
 fn head(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &EventsInput<'_>,
     (lane, run): (Option<usize>, &LaneRun),
     event: &Event,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     let label = input.runs.label(lane);
     let call = text::call(event, input.document.session().calls.len());
@@ -67,14 +64,14 @@ fn head(
             .clicked()
         {
             let text = text::whole(event, &run.outcome, label, &call);
-            commands.push(Command::CopyText("the event", text));
+            commands.push(ShellCommand::Copy("the event", text));
         }
     });
-    let said = RichText::new(text::did(event));
+    let sentence = RichText::new(text::did(event));
     ui.label(match event.did {
-        Did::Nothing => said.color(palette(ui).warn),
-        Did::Told => said.color(palette(ui).weak),
-        Did::Removed | Did::Changed => said,
+        Did::Nothing => sentence.color(palette(ui).warn),
+        Did::Told => sentence.color(palette(ui).weak),
+        Did::Removed | Did::Changed => sentence,
     });
 }
 
@@ -104,7 +101,7 @@ fn arithmetic(ui: &mut Ui, event: &Event) {
 }
 
 /// Shows the result of the event as figures.
-fn result(ui: &mut Ui, event: &Event, commands: &mut Vec<Command>) {
+fn result(ui: &mut Ui, event: &Event, commands: &mut Commands) {
     ui.add_space(space::XS);
     widgets::section(ui, "Result");
     Grid::new("result")
@@ -132,7 +129,7 @@ fn result(ui: &mut Ui, event: &Event, commands: &mut Vec<Command>) {
                     .on_hover_text("Show the first of these messages")
                     .clicked()
                 {
-                    commands.push(Command::SelectMessage(first.start));
+                    commands.push(SelectCommand::Message(first.start));
                 }
                 ui.end_row();
             }
@@ -176,7 +173,7 @@ fn log(ui: &mut Ui, event: &Event, halt: Option<&str>) {
     }
     ui.add_space(space::XS);
     widgets::section(ui, "Original messages");
-    let said = |ui: &mut Ui, line: &str, color: Color32| {
+    let show_line = |ui: &mut Ui, line: &str, color: Color32| {
         let line = safe_text::visible(safe_text::head(line, MOST_CHARS));
         let text = RichText::new(line.into_owned())
             .text_style(TextStyle::Monospace)
@@ -184,10 +181,10 @@ fn log(ui: &mut Ui, event: &Event, halt: Option<&str>) {
         ui.add(Label::new(text).wrap().selectable(true));
     };
     for line in event.log.iter().take(MOST_LINES) {
-        said(ui, line, palette(ui).text);
+        show_line(ui, line, palette(ui).text);
     }
     if let Some(why) = halt {
-        said(ui, why, palette(ui).bad);
+        show_line(ui, why, palette(ui).bad);
     }
     if event.log.len() > MOST_LINES {
         let more = wording::grouped((event.log.len() - MOST_LINES) as u64);

@@ -1,6 +1,7 @@
 //! The list of events of all lanes. Independent of the UI.
 
-use crate::app::runs::replays::{EventId, Runs};
+use crate::app::runs::replays::Runs;
+use crate::app::selection::EventId;
 use crate::engine::{Did, Event};
 
 /// Filter of the event list.
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_no_op_is_no_change_and_what_was_logged_is_found_whatever_was_done() {
+    fn no_ops_are_not_changes_and_log_output_is_listed_for_every_action() {
         let listed = |event: &Event| Shows::ALL.map(|shows| shows.has(event));
         assert_eq!(
             listed(&event(Did::Removed, &[])),

@@ -1,30 +1,36 @@
 //! The tab Events: every event of each lane's policy, with its call and cause. Only visible rows are laid out.
 
+use super::input::EventsInput;
 use super::list::{EventFilter, EventList, Shows};
 use super::{detail, text};
-use crate::app::command::Command;
-use crate::app::runs::replays::{EventId, LaneRun};
-use crate::app::shell::layout::PanelInput;
+use crate::app::command::Commands;
+use crate::app::export::command::ExportCommand;
+use crate::app::runs::replays::LaneRun;
+use crate::app::selection::{EventId, SelectCommand};
+use crate::app::shell::open_session::OpenSession;
 use crate::app::theme::{palette, space};
-use crate::app::widgets::text::{small, weak};
+use crate::app::view::ViewCommand;
+use crate::app::widgets::table::{Column, Table, lane_cell};
+use crate::app::widgets::text::{padded, small, weak};
 use crate::app::{widgets, wording};
 use crate::engine::{Did, Event};
-use egui::{Align, Label, Layout, RichText, Sense, Ui};
-use egui_extras::{Column, TableBuilder, TableRow};
+use egui::{Label, RichText, Ui};
+use egui_extras::Column as Width;
 
 /// Minimum widths of the detail and of the table, in points.
 const MIN_DETAIL: f32 = 240.0;
 const MIN_TABLE: f32 = 420.0;
 
 /// Shows the event filters at the right of the drawer's tabs, from right to left.
-pub(in crate::app) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+    let input = &EventsInput::new(session);
     let Some(list) = input.events else {
         return;
     };
     ui.spacing_mut().interact_size.y = 22.0;
     ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
     ui.spacing_mut().item_spacing.x = 2.0;
-    let filter = input.view.events;
+    let filter = input.filter;
     for (shows, count) in Shows::ALL.iter().zip(list.counts).rev() {
         let name = format!("{} {}", shows.name(), wording::grouped(count as u64));
         let label = ui.selectable_label(filter.shows == *shows, small(ui, name));
@@ -33,7 +39,7 @@ pub(in crate::app) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut 
             .accessible_name(format!("Show {}", shows.name()));
         if label.clicked() {
             let shows = *shows;
-            commands.push(Command::SetEventFilter(EventFilter { shows, ..filter }));
+            commands.push(ViewCommand::Events(EventFilter { shows, ..filter }));
         }
     }
     ui.add_space(space::S);
@@ -43,7 +49,7 @@ pub(in crate::app) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut 
         .on_hover_text(format!("Show only the focused lane: {focused}"))
         .clicked()
     {
-        commands.push(Command::SetEventFilter(EventFilter {
+        commands.push(ViewCommand::Events(EventFilter {
             is_one_lane: !filter.is_one_lane,
             ..filter
         }));
@@ -51,13 +57,14 @@ pub(in crate::app) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut 
 }
 
 /// Shows the filtered events in call order and the selected event in full next to them.
-pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+    let input = &EventsInput::new(session);
     let Some(list) = input.events else {
-        crate::app::widgets::text::padded(ui, |ui| ui.label(weak(ui, "Loading events…")));
+        padded(ui, |ui| ui.label(weak(ui, "Loading events…")));
         return;
     };
     if list.rows.is_empty() {
-        crate::app::widgets::text::padded(ui, |ui| {
+        padded(ui, |ui| {
             ui.label(weak(ui, empty_text(input, list)));
             next_step(ui, input, list, commands);
         });
@@ -82,12 +89,12 @@ pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut V
 }
 
 /// Explains why no event is listed.
-fn empty_text(input: &PanelInput<'_>, list: &EventList) -> String {
+fn empty_text(input: &EventsInput<'_>, list: &EventList) -> String {
     if list.counts[0] > 0 {
         return "No event of this kind.".to_owned();
     }
     match input.selection.lane {
-        _ if !input.view.events.is_one_lane => {
+        _ if !input.filter.is_one_lane => {
             "No policy acted: the context never reached a trigger. Lower compression_trigger to see a compaction.".to_owned()
         }
         None => "The file records no compaction.".to_owned(),
@@ -96,7 +103,7 @@ fn empty_text(input: &PanelInput<'_>, list: &EventList) -> String {
 }
 
 /// Shows actions for an empty list.
-fn next_step(ui: &mut Ui, input: &PanelInput<'_>, list: &EventList, commands: &mut Vec<Command>) {
+fn next_step(ui: &mut Ui, input: &EventsInput<'_>, list: &EventList, commands: &mut Commands) {
     ui.add_space(space::S);
     let lane = input
         .selection
@@ -112,19 +119,19 @@ fn next_step(ui: &mut Ui, input: &PanelInput<'_>, list: &EventList, commands: &m
                 .on_hover_text(help)
                 .clicked()
         {
-            commands.push(Command::CompactAnyway);
+            commands.push(ExportCommand::CompactAnyway);
         }
-        if input.view.events != EventFilter::default()
+        if input.filter != EventFilter::default()
             && widgets::secondary_button(ui, "Show all events", "").clicked()
         {
-            commands.push(Command::SetEventFilter(EventFilter::default()));
+            commands.push(ViewCommand::Events(EventFilter::default()));
         }
     });
 }
 
 /// Returns the event to show in full: the selected event, else the first listed event of the selected call, preferably
 /// of the focused lane.
-fn shown_event(input: &PanelInput<'_>, list: &EventList) -> Option<EventId> {
+fn shown_event(input: &EventsInput<'_>, list: &EventList) -> Option<EventId> {
     let selection = input.selection;
     // Events after the last call belong to the last call's selection.
     let end = input.document.last_step();
@@ -140,148 +147,107 @@ fn shown_event(input: &PanelInput<'_>, list: &EventList) -> Option<EventId> {
     })
 }
 
-fn table(ui: &mut Ui, input: &PanelInput<'_>, list: &EventList, commands: &mut Vec<Command>) {
+fn table(ui: &mut Ui, input: &EventsInput<'_>, list: &EventList, commands: &mut Commands) {
     ui.spacing_mut().item_spacing.y = 0.0;
     let chosen = shown_event(input, list);
-    let has_room = ui.available_width() > 640.0;
-    let mut table = TableBuilder::new(ui)
-        .id_salt(("events", has_room))
-        .sense(Sense::CLICK)
-        .auto_shrink(false)
-        .min_scrolled_height(0.0)
-        .cell_layout(Layout::left_to_right(Align::Center))
-        .column(Column::exact(space::S))
-        .column(Column::exact(48.0))
-        .column(
-            Column::initial(if has_room { 112.0 } else { 88.0 })
-                .at_least(48.0)
-                .clip(true),
-        )
-        .column(
-            Column::initial(if has_room { 136.0 } else { 112.0 })
-                .at_least(48.0)
-                .clip(true),
-        );
-    if has_room {
-        table = table.column(Column::exact(64.0));
-    }
-    table = table.column(Column::exact(64.0));
-    if has_room {
-        table = table.column(Column::exact(72.0));
-    }
-    table = table.column(Column::remainder().clip(true));
-    if input.once.reveals_event {
+    let revealed = input.once.reveals_event.then(|| {
         let row = list.row_at(input.selection.step);
-        let end = list.rows.len().saturating_sub(1);
-        table = table
-            .scroll_to_row(row.min(end), None)
-            .animate_scrolling(false);
-    }
-    let heads: [(&str, Side, bool); 7] = [
-        ("call", Side::Right, true),
-        ("lane", Side::Left, true),
-        ("event", Side::Left, true),
-        ("before", Side::Right, has_room),
-        ("after", Side::Right, true),
-        ("messages", Side::Right, has_room),
-        ("why", Side::Left, true),
-    ];
-    let table = table.header(space::ROW, |mut row| {
-        row.col(|_| {});
-        for (title, side, _) in heads.into_iter().filter(|(.., is_shown)| *is_shown) {
-            column(&mut row, side, |ui| {
-                ui.label(small(ui, title));
-            });
-        }
+        row.min(list.rows.len().saturating_sub(1))
     });
-    table.body(|body| {
-        body.rows(space::ROW, list.rows.len(), |mut row| {
+    Table::new("events", columns(ui.available_width()), list.rows.len())
+        .margins(space::S, 0.0)
+        .reveal(revealed)
+        .show(ui, |mut row| {
             let id = list.rows[row.index()];
             // The list can still be that of the previous runs.
             let Some((run, event)) = input.runs.event(id) else {
                 return;
             };
-            row.set_selected(chosen == Some(id));
-            row.col(|_| {});
-            cells(&mut row, input, (id.0, run), event, has_room);
+            row.select(chosen == Some(id));
+            row.cells(|ui, column| content(ui, input, (id.0, run), event, column));
             if row.response().clicked() {
-                commands.push(Command::SelectEvent(id));
+                commands.push(SelectCommand::Event(id));
             }
         });
-    });
 }
 
-/// Horizontal alignment of a column's content.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Left,
-    Right,
+/// A column of the list.
+#[derive(Clone, Copy)]
+enum Col {
+    Call,
+    Lane,
+    Event,
+    Before,
+    After,
+    Messages,
+    Why,
 }
 
-/// Shows a cell. Adds space before left-aligned content to separate it from right-aligned numbers.
-fn column(row: &mut TableRow<'_, '_>, side: Side, content: impl FnOnce(&mut Ui)) {
-    let layout = match side {
-        Side::Left => Layout::left_to_right(Align::Center),
-        Side::Right => Layout::right_to_left(Align::Center),
+/// Table width from which all columns are shown, in points.
+const FULL: f32 = 640.0;
+
+fn columns(available: f32) -> Vec<Column<'static, Col>> {
+    let [lane, event] = if available > FULL {
+        [112.0, 136.0]
+    } else {
+        [88.0, 112.0]
     };
-    row.col(|ui| {
-        ui.with_layout(layout, |ui| {
-            if side == Side::Left {
-                ui.add_space(space::S);
-            }
-            content(ui);
-        });
-    });
+    let width = |points: f32| Width::initial(points).at_least(48.0).clip(true);
+    let number = |key, title, width| Column::new(key, title, Width::exact(width)).right();
+    vec![
+        number(Col::Call, "call", 48.0),
+        Column::new(Col::Lane, "lane", width(lane)),
+        Column::new(Col::Event, "event", width(event)),
+        number(Col::Before, "before", 64.0).from_width(FULL),
+        number(Col::After, "after", 64.0),
+        number(Col::Messages, "messages", 72.0).from_width(FULL),
+        Column::new(Col::Why, "why", Width::remainder().clip(true)),
+    ]
 }
 
-fn cells(
-    row: &mut TableRow<'_, '_>,
-    input: &PanelInput<'_>,
+fn content(
+    ui: &mut Ui,
+    input: &EventsInput<'_>,
     (lane, run): (Option<usize>, &LaneRun),
     event: &Event,
-    has_room: bool,
+    column: Col,
 ) {
     let has_effect = matches!(event.did, Did::Removed | Did::Changed);
-    column(row, Side::Right, |ui| {
-        let n_steps = input.document.session().calls.len();
-        ui.label(weak(ui, text::call(event, n_steps)));
-    });
-    column(row, Side::Left, |ui| {
-        widgets::swatch(ui, palette(ui).lane_or_recorded(lane));
-        ui.add(Label::new(input.runs.label(lane)).truncate());
-    });
-    column(row, Side::Left, |ui| action(ui, event));
-    if has_room {
-        column(row, Side::Right, |ui| {
+    match column {
+        Col::Call => {
+            let n_calls = input.document.session().calls.len();
+            ui.label(weak(ui, text::call(event, n_calls)));
+        }
+        Col::Lane => lane_cell(ui, lane, input.runs.label(lane)),
+        Col::Event => action(ui, event),
+        Col::Before => {
             let before = wording::tokens(event.before);
             ui.label(if has_effect {
                 RichText::new(before)
             } else {
                 weak(ui, before)
             });
-        });
-    }
-    column(row, Side::Right, |ui| {
-        ui.label(if has_effect {
-            RichText::new(wording::tokens(event.after))
-        } else {
-            weak(ui, "–")
-        });
-    });
-    if has_room {
-        column(row, Side::Right, |ui| {
+        }
+        Col::After => {
+            ui.label(if has_effect {
+                RichText::new(wording::tokens(event.after))
+            } else {
+                weak(ui, "–")
+            });
+        }
+        Col::Messages => {
             let n = event.n_messages() as u64;
             ui.label(if n == 0 {
                 weak(ui, "–")
             } else {
                 RichText::new(wording::grouped(n))
             });
-        });
+        }
+        Col::Why => {
+            let why = text::why(event, &run.outcome);
+            ui.add(Label::new(weak(ui, why)).truncate());
+        }
     }
-    column(row, Side::Left, |ui| {
-        let why = text::why(event, &run.outcome);
-        ui.add(Label::new(weak(ui, why)).truncate());
-    });
 }
 
 /// Shows the event's action, and the stage's name if it adds information.

@@ -71,7 +71,7 @@ pub fn did(event: &Event) -> String {
         Did::Changed => format!("{}, nothing removed", deed(event)),
         Did::Nothing => "ran and changed nothing".to_owned(),
         Did::Told if event.log.is_empty() => "gave up".to_owned(),
-        Did::Told => "said something, changed nothing".to_owned(),
+        Did::Told => "logged a message, changed nothing".to_owned(),
     }
 }
 
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn quantities_stand_behind_their_names() {
+    fn quantities_follow_their_names() {
         let event = event(
             "used >= limit",
             &[("used", 12_000.0), ("limit", 0.5)],
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recorded_compaction_names_what_the_file_says_and_its_place() {
+    fn recorded_compactions_name_their_cause_and_call() {
         let mut event = event("auto", &[], Did::Removed);
         event.stage = Event::RECORDED.to_owned();
         assert_eq!(why(&event, &Outcome::default()), "recorded as auto");
@@ -166,13 +166,13 @@ mod tests {
     }
 
     #[test]
-    fn a_trigger_that_is_always_met_leaves_its_place_to_the_terms() {
+    fn a_trigger_that_is_always_met_shows_only_its_terms() {
         let mut event = event("true", &[("cut", 3.0)], Did::Nothing);
         event.log.push("No compaction needed".to_owned());
         event.orphans = 1;
         let mut outcome = Outcome::default();
-        let said = "cut 3 · 1 orphan · “No compaction needed”";
-        assert_eq!(why(&event, &outcome), said);
+        let text = "cut 3 · 1 orphan · “No compaction needed”";
+        assert_eq!(why(&event, &outcome), text);
         event.did = Did::Told;
         assert_eq!(why(&event, &outcome), "No compaction needed");
         event.log.clear();

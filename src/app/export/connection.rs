@@ -1,7 +1,7 @@
 //! Connection settings as entered: timeouts, attempts, proxy and certificates.
 
 use super::draft::{typed, typed_path};
-use super::requests::Private;
+use super::requests::Secret;
 use crate::exec::model::{ModelClient, Proxy};
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub struct ConnectionDraft {
     /// Sampling temperature, 0 to 2.
     pub temperature: String,
     /// Proxy, or `none`; the system's if empty. May contain a password.
-    pub proxy: Private,
+    pub proxy: Secret,
     /// Certificates (PEM) to trust in addition to the system's.
     pub ca_file: String,
 }
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_reaches_the_client_and_what_is_not_stays() {
+    fn typed_values_reach_the_client_and_others_keep_their_defaults() {
         let plain = ConnectionDraft::default().applied(client()).unwrap();
         assert_eq!(
             (plain.limits, plain.retries),
@@ -139,7 +139,7 @@ mod tests {
             begin: "5 min".to_owned(),
             tries: "2".to_owned(),
             temperature: "0.5".to_owned(),
-            proxy: Private(" none ".to_owned()),
+            proxy: Secret(" none ".to_owned()),
             ca_file: "ca.pem".to_owned(),
         };
         let set = draft.applied(client()).unwrap();
@@ -153,10 +153,10 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_named_and_a_proxy_never_is() {
+    fn invalid_values_are_named_except_proxies() {
         let wrong = |change: fn(&mut ConnectionDraft)| {
             let mut draft = ConnectionDraft {
-                proxy: Private("http://me:secret@proxy".to_owned()),
+                proxy: Secret("http://me:secret@proxy".to_owned()),
                 ..ConnectionDraft::default()
             };
             change(&mut draft);

@@ -1,15 +1,16 @@
 //! Connection settings of the model, folded by default: time limits, attempts, proxy and certificates.
 
+use super::command::{ExportCommand, ExportPath};
 use super::connection::ConnectionDraft;
 use super::model_fields::{field, row};
-use crate::app::command::{Command, Place};
+use crate::app::command::Commands;
 use crate::app::theme::{palette, space};
 use crate::app::widgets::path_field::PathField;
 use crate::exec::model::{Limits, Retries};
 use egui::{CollapsingHeader, RichText, TextEdit, Ui};
 
 /// Shows the fields.
-pub(in crate::app) fn show(ui: &mut Ui, draft: &mut ConnectionDraft, commands: &mut Vec<Command>) {
+pub(super) fn show(ui: &mut Ui, draft: &mut ConnectionDraft, commands: &mut Commands) {
     let title = if draft.is_changed() {
         "Connection (changed)"
     } else {
@@ -33,7 +34,7 @@ pub(in crate::app) fn show(ui: &mut Ui, draft: &mut ConnectionDraft, commands: &
                 hint: "PEM file, in addition to the system's",
             };
             if path.show(ui, &mut draft.ca_file) {
-                commands.push(Command::BrowseExport(Place::CaFile));
+                commands.push(ExportCommand::Browse(ExportPath::CaFile));
             }
         });
         field(

@@ -1,13 +1,16 @@
 //! The export dialog: the form, and then each stage of the export.
 
-use super::draft::What;
+use super::command::ExportCommand;
+use super::draft::ExportContent;
+use super::input::ExportInput;
 use super::job::Export;
 use super::stage::{Stage, Written};
-use crate::app::command::Command;
+use crate::app::command::Commands;
 use crate::app::open::document::Origin;
-use crate::app::shell::layout::PanelInput;
+use crate::app::shell::open_session::OpenSession;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets;
+use crate::app::widgets::dialog::{dialog, dialog_title};
 use crate::app::widgets::text::weak;
 use egui::{Frame, Id, Key, Margin, RichText, ScrollArea, Stroke, Ui, vec2};
 
@@ -21,11 +24,17 @@ const STAGE: f32 = 168.0;
 const FRAME: f32 = 170.0;
 
 /// Shows the dialog.
-pub fn show(ui: &mut Ui, input: &PanelInput<'_>, export: &Export, commands: &mut Vec<Command>) {
+pub(in crate::app) fn show(
+    ui: &mut Ui,
+    session: &OpenSession<'_>,
+    export: &Export,
+    commands: &mut Commands,
+) {
+    let input = &ExportInput::new(session);
     let is_new = is_new(ui);
     let modal = frame(ui).show(ui.ctx(), |ui| {
         ui.set_width(WIDTH + BAR);
-        crate::app::widgets::dialog::dialog_title(ui, "Export a conversation");
+        dialog_title(ui, "Export a conversation");
         let below = Id::unique("export below");
         let taken: f32 = ui.data(|d| d.get_temp(below)).unwrap_or_default();
         let height = (ui.ctx().content_rect().height() - FRAME - taken).max(120.0);
@@ -67,19 +76,18 @@ fn frame(ui: &Ui) -> egui::Modal {
         top: 20,
         bottom: 20,
     };
-    crate::app::widgets::dialog::dialog(ui, "export")
-        .frame(Frame::popup(ui.style()).inner_margin(margin))
+    dialog(ui, "export").frame(Frame::popup(ui.style()).inner_margin(margin))
 }
 
 /// Returns the command for Esc or for a click outside the dialog (`is_beside`).
-fn close_command(export: &Export, is_beside: bool) -> Option<Command> {
+fn close_command(export: &Export, is_beside: bool) -> Option<ExportCommand> {
     match export.stage {
-        Stage::Form | Stage::Done(_) | Stage::Failed(_) => Some(Command::CloseExport),
+        Stage::Form | Stage::Done(_) | Stage::Failed(_) => Some(ExportCommand::Close),
         // Writing a file takes only a moment and cannot be interrupted.
         Stage::Writing(_) => None,
         // An accidental click must not discard summaries that were paid for.
         Stage::Consent(_) | Stage::Asking(..) | Stage::Review(_) | Stage::Store(_) => {
-            (!is_beside).then_some(Command::CancelExport)
+            (!is_beside).then_some(ExportCommand::Cancel)
         }
     }
 }
@@ -97,17 +105,17 @@ fn is_new(ui: &Ui) -> bool {
 /// Shows the form or a later stage, which replaces the form.
 fn content(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &ExportInput<'_>,
     export: &Export,
     is_new: bool,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     if matches!(export.stage, Stage::Form | Stage::Failed(_)) {
         let mut draft = export.draft.clone();
         let takes_focus = is_new && !can_run(input, export);
         super::form::show(ui, (input, export), &mut draft, takes_focus, commands);
         if draft != export.draft {
-            commands.push(Command::EditExport(Box::new(draft)));
+            commands.push(ExportCommand::Edit(Box::new(draft)));
         }
         return;
     }
@@ -133,7 +141,7 @@ fn content(
 }
 
 /// Shows the effect of the form or the last error.
-fn foot(ui: &mut Ui, input: &PanelInput<'_>, export: &Export) {
+fn foot(ui: &mut Ui, input: &ExportInput<'_>, export: &Export) {
     ui.set_width(WIDTH);
     match &export.stage {
         Stage::Form => {
@@ -179,10 +187,10 @@ pub(in crate::app) fn failed(ui: &mut Ui, what: &str, why: &str) {
 
 fn buttons(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &ExportInput<'_>,
     export: &Export,
     is_new: bool,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     ui.horizontal(|ui| match &export.stage {
         Stage::Consent(consent) => super::stages::consent_buttons(ui, consent, commands),
@@ -200,34 +208,34 @@ fn buttons(
 
 fn done_buttons(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &ExportInput<'_>,
     export: &Export,
     written: &Written,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     if !written.exported.changed {
         compact_anyway(ui, input, export, commands);
     }
     if widgets::primary_button(ui, "Close").clicked() {
-        commands.push(Command::CloseExport);
+        commands.push(ExportCommand::Close);
     }
     if widgets::secondary_button(ui, "Another export", "").clicked() {
-        commands.push(Command::CancelExport);
+        commands.push(ExportCommand::Cancel);
     }
 }
 
 /// Shows the button that compacts the same context although the policy's trigger is not met.
 pub(super) fn compact_anyway(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &ExportInput<'_>,
     export: &Export,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     let draft = &export.draft;
-    let is_of_end = match draft.what {
-        What::CompactNow => true,
-        What::AsShown => draft.step == input.document.last_step(),
-        What::CompactNowForced | What::Saw => false,
+    let is_of_end = match draft.content {
+        ExportContent::CompactNow => true,
+        ExportContent::AsShown => draft.step == input.document.last_step(),
+        ExportContent::CompactNowForced | ExportContent::Context => false,
     };
     let policy = draft.lane.and_then(|lane| input.runs.lanes.get(lane));
     let acts = policy.is_some_and(|lane| !lane.policy.stages.is_empty());
@@ -238,12 +246,12 @@ pub(super) fn compact_anyway(
             .on_hover_text(help)
             .clicked()
     {
-        commands.push(Command::CompactAnyway);
+        commands.push(ExportCommand::CompactAnyway);
     }
 }
 
 /// Returns whether the form is complete.
-fn can_run(input: &PanelInput<'_>, export: &Export) -> bool {
+fn can_run(input: &ExportInput<'_>, export: &Export) -> bool {
     let draft = &export.draft;
     let has_model = !draft.asks_model() || super::form::model_trouble(&draft.model).is_none();
     let has_place = draft.is_for_store(input.document) || !draft.output.trim().is_empty();
@@ -254,10 +262,10 @@ fn can_run(input: &PanelInput<'_>, export: &Export) -> bool {
 /// dialog opens (`is_new`).
 fn form_buttons(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &ExportInput<'_>,
     export: &Export,
     is_new: bool,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     let draft = &export.draft;
     let asks_model = draft.asks_model();
@@ -276,7 +284,7 @@ fn form_buttons(
             primary.request_focus();
         }
         if primary.clicked() || can_run && !is_new && is_entered {
-            commands.push(Command::RunExport);
+            commands.push(ExportCommand::Run);
         }
         let help = "Generate the summaries, to review and edit them before the export";
         if !asks_model
@@ -285,10 +293,10 @@ fn form_buttons(
                 .on_hover_text(help)
                 .clicked()
         {
-            commands.push(Command::LookAtSummaries);
+            commands.push(ExportCommand::Preview);
         }
     });
     if widgets::secondary_button(ui, "Close", "Esc").clicked() {
-        commands.push(Command::CloseExport);
+        commands.push(ExportCommand::Close);
     }
 }

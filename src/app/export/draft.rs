@@ -1,6 +1,6 @@
 //! Export settings as entered, and the default output path.
 
-use super::requests::{ModelDraft, Private};
+use super::requests::{ModelDraft, Secret};
 use crate::app::open::document::Document;
 use crate::exec;
 use crate::formats::{self, FORMATS, Format, Resume};
@@ -8,17 +8,17 @@ use std::path::PathBuf;
 
 /// The settings of an export.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Draft {
+pub struct ExportDraft {
     /// Index of the lane; `None` for the recorded one.
     pub lane: Option<usize>,
     /// Index of the call.
     pub step: usize,
     /// The part of the lane to export.
-    pub what: What,
+    pub content: ExportContent,
     /// Name of the format.
     pub format: &'static str,
     /// Source of the summaries.
-    pub who: Who,
+    pub summaries: SummarySource,
     /// The pasted summary.
     pub text: String,
     /// The model.
@@ -39,7 +39,7 @@ pub struct Draft {
 
 /// The part of a lane to export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum ExportContent {
     /// The context of the lane at the call.
     AsShown,
     /// The last recorded context after one run of the policy.
@@ -47,16 +47,16 @@ pub enum What {
     /// The last recorded context, compacted even if the trigger is not met.
     CompactNowForced,
     /// The context of the call, changed or not, as a file only.
-    Saw,
+    Context,
 }
 
 /// Source of the summaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
+pub enum SummarySource {
     /// The offline digest.
     Digest,
     /// A pasted text.
-    Person,
+    Pasted,
     /// A model.
     Model,
     /// Answers from the log of an earlier run.
@@ -72,15 +72,15 @@ pub enum Target {
     Store,
 }
 
-impl Draft {
+impl ExportDraft {
     /// Creates the default settings: the lane as shown, in the format of the file, next to the file.
     pub fn new(document: &Document, lane: usize, step: usize) -> Self {
         let mut draft = Self {
             lane: Some(lane),
             step,
-            what: What::AsShown,
+            content: ExportContent::AsShown,
             format: writable(document).next().map_or("", |f| f.name),
-            who: Who::Digest,
+            summaries: SummarySource::Digest,
             text: String::new(),
             model: ModelDraft::default(),
             replay: String::new(),
@@ -97,7 +97,8 @@ impl Draft {
     /// Returns the program that can resume the export, if it uses the document's format.
     pub fn resume(&self, document: &Document) -> Option<&'static Resume> {
         let is_own = self.format == document.session().source.format;
-        let format = formats::by_name(self.format).filter(|_| is_own && self.what != What::Saw)?;
+        let format = formats::by_name(self.format)
+            .filter(|_| is_own && self.content != ExportContent::Context)?;
         format.resume.as_ref()
     }
 
@@ -108,21 +109,21 @@ impl Draft {
 
     /// Returns whether a model is called.
     pub fn asks_model(&self) -> bool {
-        self.who == Who::Model && self.lane.is_some()
+        self.summaries == SummarySource::Model && self.lane.is_some()
     }
 
     /// Resets options that the chosen lane does not support.
     pub(super) fn keep_possible(&mut self) {
         if self.lane.is_none() {
-            self.what = What::Saw;
+            self.content = ExportContent::Context;
         }
     }
 
     /// Returns the default output path; empty if the source's folder is unsuitable.
     pub(in crate::app) fn default_output(&self, document: &Document) -> String {
         let place = document.origin.beside().zip(formats::by_name(self.format));
-        let path = place.and_then(|(source, format)| match self.what {
-            What::Saw => exec::default_context_path(source, format, self.step),
+        let path = place.and_then(|(source, format)| match self.content {
+            ExportContent::Context => exec::default_context_path(source, format, self.step),
             _ => exec::default_export_path(source, format),
         });
         path.map_or_else(String::new, |path| path.display().to_string())
@@ -133,8 +134,8 @@ impl Draft {
         let path = PathBuf::from(self.output.trim());
         let is_taken = path.file_name().is_some() && exec::is_taken(&path);
         let format = formats::by_name(self.format).filter(|_| is_taken);
-        let free = format.and_then(|format| match self.what {
-            What::Saw => Some(exec::free_path(&path)),
+        let free = format.and_then(|format| match self.content {
+            ExportContent::Context => Some(exec::free_path(&path)),
             _ => exec::default_export_path(&path, format),
         });
         if let Some(free) = free {
@@ -168,6 +169,6 @@ pub(super) fn typed_path(text: &str) -> Option<PathBuf> {
 }
 
 /// Returns the typed text; `None` if empty.
-pub(in crate::app) fn typed(text: &Private) -> Option<&str> {
+pub(super) fn typed(text: &Secret) -> Option<&str> {
     Some(text.0.trim()).filter(|text| !text.is_empty())
 }

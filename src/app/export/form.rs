@@ -1,12 +1,13 @@
 //! The form of an export: lane, content, summarizer, format and output path.
 
-use super::draft::{Draft, Target, What, Who, writable};
+use super::command::{ExportCommand, ExportPath};
+use super::draft::{ExportContent, ExportDraft, SummarySource, Target, writable};
+use super::input::ExportInput;
 use super::job::Export;
 use super::model_fields;
 use super::requests::ModelDraft;
-use crate::app::command::{Command, Place};
-use crate::app::run_logs::list::LogsWish;
-use crate::app::shell::layout::PanelInput;
+use crate::app::command::Commands;
+use crate::app::run_logs::list::RunLogsCommand;
 use crate::app::theme::{palette, space};
 use crate::app::widgets::path_field::PathField;
 use crate::app::widgets::text::{small, weak};
@@ -21,24 +22,24 @@ use std::path::Path;
 const LABEL: f32 = 84.0;
 
 /// Shows the form. `takes_focus` focuses the chosen lane.
-pub(in crate::app) fn show(
+pub(super) fn show(
     ui: &mut Ui,
-    (input, export): (&PanelInput<'_>, &Export),
-    draft: &mut Draft,
+    (input, export): (&ExportInput<'_>, &Export),
+    draft: &mut ExportDraft,
     takes_focus: bool,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     line(ui, "lane", |ui, _| lanes(ui, input, draft, takes_focus));
     line(ui, "content", |ui, _| {
         ui.vertical(|ui| content_choice(ui, input, draft))
     });
-    let by_hand = manual_edits::marks::said(&input.runs.case.manual_edits);
-    if !by_hand.is_empty() {
+    let manual_edits = manual_edits::marks::summary(&input.runs.case.manual_edits);
+    if !manual_edits.is_empty() {
         line(ui, "edits", |ui, _| {
             let size = vec2(ui.available_width(), space::CONTROL);
             let layout = Layout::left_to_right(Align::Center);
             ui.allocate_ui_with_layout(size, layout, |ui| {
-                ui.label(&by_hand);
+                ui.label(&manual_edits);
                 ui.label(small(ui, "messages, as shown in the table"));
             });
         });
@@ -82,11 +83,11 @@ pub(in crate::app) fn show(
                 hint: "/home/me/session-managed-1.jsonl",
             };
             if field.show(ui, &mut draft.output) {
-                commands.push(Command::BrowseExport(Place::Output));
+                commands.push(ExportCommand::Browse(ExportPath::Output));
             }
         });
     }
-    if draft.what != What::Saw && writes_files(input, draft) {
+    if draft.content != ExportContent::Context && writes_files(input, draft) {
         let beside = if is_for_store {
             "the recorded session"
         } else {
@@ -104,7 +105,7 @@ fn line<R>(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, Id) -> R) {
     ui.add_space(space::XS);
 }
 
-fn lanes(ui: &mut Ui, input: &PanelInput<'_>, draft: &mut Draft, takes_focus: bool) {
+fn lanes(ui: &mut Ui, input: &ExportInput<'_>, draft: &mut ExportDraft, takes_focus: bool) {
     ui.horizontal_wrapped(|ui| {
         let labels = input.runs.labels.iter().enumerate();
         let lanes = labels.map(|(lane, label)| (Some(lane), &**label, palette(ui).lane(lane)));
@@ -126,69 +127,73 @@ fn lanes(ui: &mut Ui, input: &PanelInput<'_>, draft: &mut Draft, takes_focus: bo
     });
 }
 
-fn content_choice(ui: &mut Ui, input: &PanelInput<'_>, draft: &mut Draft) {
+fn content_choice(ui: &mut Ui, input: &ExportInput<'_>, draft: &mut ExportDraft) {
     let n_steps = input.document.session().calls.len();
     let place = wording::place(draft.step, n_steps);
     if draft.lane.is_some() {
         let as_shown = format!("As shown in this lane {place}");
-        ui.radio_value(&mut draft.what, What::AsShown, as_shown)
+        ui.radio_value(&mut draft.content, ExportContent::AsShown, as_shown)
             .on_hover_text("Apply the policy from the first call on; generates its summaries");
         let last = input.runs.recorded.outcome.context.tokens();
         let now = format!(
             "Compact now: the last recorded context, {} tokens",
             wording::tokens(last)
         );
-        ui.radio_value(&mut draft.what, What::CompactNow, now)
+        ui.radio_value(&mut draft.content, ExportContent::CompactNow, now)
             .on_hover_text(
                 "At the end of the session; applies the policy once if its trigger is met",
             );
         let forced = "Compact now, regardless of the trigger";
-        ui.radio_value(&mut draft.what, What::CompactNowForced, forced)
+        ui.radio_value(&mut draft.content, ExportContent::CompactNowForced, forced)
             .on_hover_text("At the end of the session; applies the policy once");
     }
     let saw = match draft.lane {
         Some(_) => format!("Context of this lane {place}, file only"),
         None => format!("Recorded context {place}, file only"),
     };
-    ui.radio_value(&mut draft.what, What::Saw, saw)
+    ui.radio_value(&mut draft.content, ExportContent::Context, saw)
         .on_hover_text(
             "Ends before the answer to that call; written even if the policy has not acted by then",
         );
 }
 
-fn summaries(ui: &mut Ui, export: &Export, draft: &mut Draft, commands: &mut Vec<Command>) {
+fn summaries(ui: &mut Ui, export: &Export, draft: &mut ExportDraft, commands: &mut Commands) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::L;
-        let mut who = |who: Who, name: &str, help: &str| {
-            ui.radio_value(&mut draft.who, who, name)
+        let mut source = |source: SummarySource, name: &str, help: &str| {
+            ui.radio_value(&mut draft.summaries, source, name)
                 .on_hover_text(help);
         };
-        who(
-            Who::Digest,
+        source(
+            SummarySource::Digest,
             "Digest",
             "Extracted from the conversation, without a model",
         );
-        who(Who::Person, "My text", "Paste an existing summary");
-        who(
-            Who::Model,
+        source(
+            SummarySource::Pasted,
+            "My text",
+            "Paste an existing summary",
+        );
+        source(
+            SummarySource::Model,
             "A model",
             "Sends the content to a model after you confirm",
         );
-        who(
-            Who::Log,
+        source(
+            SummarySource::Log,
             "A log",
             "Answers from the log of an earlier run: nothing is sent",
         );
     });
-    match draft.who {
-        Who::Digest => {}
-        Who::Person => pasted(ui, draft),
-        Who::Model => model_fields::show(ui, export, draft, commands),
-        Who::Log => replayed(ui, draft, commands),
+    match draft.summaries {
+        SummarySource::Digest => {}
+        SummarySource::Pasted => pasted(ui, draft),
+        SummarySource::Model => model_fields::show(ui, export, draft, commands),
+        SummarySource::Log => replayed(ui, draft, commands),
     }
 }
 
-fn pasted(ui: &mut Ui, draft: &mut Draft) {
+fn pasted(ui: &mut Ui, draft: &mut ExportDraft) {
     ScrollArea::vertical()
         .id_salt("summary")
         .max_height(80.0)
@@ -202,7 +207,7 @@ fn pasted(ui: &mut Ui, draft: &mut Draft) {
 }
 
 /// Shows the field for the log that supplies the answers.
-fn replayed(ui: &mut Ui, draft: &mut Draft, commands: &mut Vec<Command>) {
+fn replayed(ui: &mut Ui, draft: &mut ExportDraft, commands: &mut Commands) {
     ui.add_space(space::XS);
     model_fields::row(ui, "log", |ui, label| {
         let field = PathField {
@@ -211,18 +216,18 @@ fn replayed(ui: &mut Ui, draft: &mut Draft, commands: &mut Vec<Command>) {
             hint: "log of an earlier run with the same settings",
         };
         if field.show(ui, &mut draft.replay) {
-            commands.push(Command::BrowseExport(Place::Replay));
+            commands.push(ExportCommand::Browse(ExportPath::Replay));
         }
     });
     model_fields::row(ui, "", |ui, _| {
         if ui.link("Choose from saved logs…").clicked() {
-            commands.push(Command::Logs(LogsWish::Show));
+            commands.push(RunLogsCommand::Show);
         }
     });
 }
 
 /// Shows the choice between a file and a session that the program can resume.
-fn target(ui: &mut Ui, draft: &mut Draft, resume: &Resume) {
+fn target(ui: &mut Ui, draft: &mut ExportDraft, resume: &Resume) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::L;
         ui.radio_value(&mut draft.target, Target::File, "a new file");
@@ -237,7 +242,7 @@ fn target(ui: &mut Ui, draft: &mut Draft, resume: &Resume) {
 }
 
 /// Returns whether the lane's policy moves texts into files.
-fn writes_files(input: &PanelInput<'_>, draft: &Draft) -> bool {
+fn writes_files(input: &ExportInput<'_>, draft: &ExportDraft) -> bool {
     let Some(lane) = draft.lane.and_then(|lane| input.runs.lanes.get(lane)) else {
         return false;
     };
@@ -252,19 +257,19 @@ fn writes_files(input: &PanelInput<'_>, draft: &Draft) -> bool {
 
 fn files(
     ui: &mut Ui,
-    draft: &mut Draft,
-    (label, beside_what): (Id, &str),
-    commands: &mut Vec<Command>,
+    draft: &mut ExportDraft,
+    (label, origin_text): (Id, &str),
+    commands: &mut Commands,
 ) {
     let beside = exec::files_path(Path::new(draft.output.trim()));
     let name = beside.file_name().unwrap_or_default().to_string_lossy();
     let field = PathField {
         id: "export files",
         label,
-        hint: &format!("{name} next to {beside_what}"),
+        hint: &format!("{name} next to {origin_text}"),
     };
     if field.show(ui, &mut draft.files) {
-        commands.push(Command::BrowseExport(Place::Files));
+        commands.push(ExportCommand::Browse(ExportPath::Files));
     }
 }
 

@@ -1,14 +1,14 @@
 //! Export of a managed conversation: settings, work and result.
 
-use super::draft::{Draft, Target, What, Who, typed_path};
-use super::requests::{Asker, Line, Private};
+use super::draft::{ExportContent, ExportDraft, SummarySource, Target, typed_path};
+use super::requests::{Line, ModelRunInputs, Secret};
 use super::stage::{Consent, Stage, StoreConsent, Written};
-use crate::app::background::latest_result::Where;
+use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::{self, Background};
 use crate::app::open::document::Document;
 use crate::app::policy_panel::policies::{self, NONE};
 use crate::app::runs::replays::Runs;
-use crate::app::state::Selection;
+use crate::app::selection::Selection;
 use crate::engine::Schedule;
 use crate::exec::model::context_length;
 use crate::exec::{self, ExportJob, Model, RunLog, Summarizer, request_cost};
@@ -20,9 +20,9 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Export {
     /// The settings.
-    pub draft: Draft,
+    pub draft: ExportDraft,
     /// The typed API key, kept while the dialog is open.
-    pub key: Private,
+    pub key: Secret,
     /// Progress of the export.
     pub stage: Stage,
     /// The program may save logs.
@@ -31,22 +31,22 @@ pub struct Export {
 
 /// The inputs of an export besides its settings.
 #[derive(Clone, Copy)]
-pub struct Shop<'a> {
+pub struct ExportInputs<'a> {
     /// The session.
     pub document: &'a Document,
     /// The lanes of the session.
     pub runs: &'a Runs,
     /// The window to redraw when work is done.
     pub ctx: &'a egui::Context,
-    /// The place to run work.
-    pub at: Where,
+    /// When work runs.
+    pub at: WorkMode,
 }
 
 impl Export {
-    fn of(draft: Draft, keeps_state: bool) -> Self {
+    fn of(draft: ExportDraft, keeps_state: bool) -> Self {
         Self {
             draft,
-            key: Private::default(),
+            key: Secret::default(),
             stage: Stage::Form,
             keeps_state,
         }
@@ -54,7 +54,7 @@ impl Export {
 
     /// Creates an export with the default settings. If the program saves no files, the log is off by default.
     pub fn new(document: &Document, lane: usize, step: usize, keeps_state: bool) -> Self {
-        let mut draft = Draft::new(document, lane, step);
+        let mut draft = ExportDraft::new(document, lane, step);
         draft.model.keeps_log = keeps_state;
         Self::of(draft, keeps_state)
     }
@@ -62,7 +62,7 @@ impl Export {
     /// Creates an export with the settings of the previous one. The call follows the selection, and so does the lane if
     /// another one is focused.
     pub fn again(
-        mut draft: Draft,
+        mut draft: ExportDraft,
         document: &Document,
         lane: Option<usize>,
         n_lanes: usize,
@@ -75,7 +75,7 @@ impl Export {
         let last = n_lanes.saturating_sub(1);
         draft.lane = lane.or(focused).or(draft.lane).map(|lane| lane.min(last));
         draft.focused = selection.lane;
-        if is_other_step && draft.what == What::Saw && !draft.is_output_chosen {
+        if is_other_step && draft.content == ExportContent::Context && !draft.is_output_chosen {
             draft.output = draft.default_output(document);
         }
         draft.keep_possible();
@@ -84,12 +84,14 @@ impl Export {
     }
 
     /// Applies edited settings. The output path follows the format until you choose one.
-    pub fn edit(&mut self, document: &Document, mut draft: Draft) {
+    pub fn edit(&mut self, document: &Document, mut draft: ExportDraft) {
         draft.keep_possible();
-        let is_other = |of: fn(&Draft) -> (bool, &str)| of(&draft) != of(&self.draft);
+        let is_other = |of: fn(&ExportDraft) -> (bool, &str)| of(&draft) != of(&self.draft);
         if draft.output != self.draft.output {
             draft.is_output_chosen = true;
-        } else if is_other(|d| (d.what == What::Saw, d.format)) && !draft.is_output_chosen {
+        } else if is_other(|d| (d.content == ExportContent::Context, d.format))
+            && !draft.is_output_chosen
+        {
             draft.output = draft.default_output(document);
         }
         self.draft = draft;
@@ -100,33 +102,33 @@ impl Export {
     }
 
     /// Selects a compaction even if the trigger is not met. Restarts the export if it was already tried.
-    pub fn compact_anyway(&mut self, shop: Shop<'_>) {
+    pub fn compact_anyway(&mut self, inputs: ExportInputs<'_>) {
         let was_tried = !matches!(self.stage, Stage::Form);
-        self.draft.what = What::CompactNowForced;
+        self.draft.content = ExportContent::CompactNowForced;
         if was_tried {
-            self.run(shop);
+            self.run(inputs);
         }
     }
 
     /// Writes the export, or asks for consent before data is sent to a model or added to a store.
-    pub fn run(&mut self, shop: Shop<'_>) {
-        match self.job(shop) {
-            Ok((job, line)) if self.draft.asks_model() => self.ask_consent(shop, job, line),
-            Ok((job, _)) => self.place(shop, job),
+    pub fn run(&mut self, inputs: ExportInputs<'_>) {
+        match self.job(inputs) {
+            Ok((job, line)) if self.draft.asks_model() => self.ask_consent(inputs, job, line),
+            Ok((job, _)) => self.place(inputs, job),
             Err(why) => self.stage = Stage::Failed(why),
         }
     }
 
     /// Generates summaries for review, without a model.
-    pub fn look(&mut self, shop: Shop<'_>) {
-        match self.job(shop) {
-            Ok((job, line)) if self.draft.asks_model() => self.ask_consent(shop, job, line),
-            Ok((job, line)) => self.preview(shop.ctx, shop.at, job, line),
+    pub fn look(&mut self, inputs: ExportInputs<'_>) {
+        match self.job(inputs) {
+            Ok((job, line)) if self.draft.asks_model() => self.ask_consent(inputs, job, line),
+            Ok((job, line)) => self.preview(inputs.ctx, inputs.at, job, line),
             Err(why) => self.stage = Stage::Failed(why),
         }
     }
 
-    fn ask_consent(&mut self, shop: Shop<'_>, mut job: ExportJob, line: Line) {
+    fn ask_consent(&mut self, inputs: ExportInputs<'_>, mut job: ExportJob, line: Line) {
         let (Summarizer::Model(model), Some(sending)) = (&job.summarizer, request_cost(&job))
         else {
             return;
@@ -134,7 +136,7 @@ impl Export {
         if sending.requests == 0 {
             // No request is sent, not even for the model's context window.
             job.summarizer = Summarizer::Digest;
-            return self.preview(shop.ctx, shop.at, job, line);
+            return self.preview(inputs.ctx, inputs.at, job, line);
         }
         self.stage = Stage::Consent(Box::new(Consent {
             sending,
@@ -146,14 +148,14 @@ impl Export {
     }
 
     /// Sends the summary requests after consent.
-    pub fn send(&mut self, ctx: &egui::Context, at: Where) {
+    pub fn send(&mut self, ctx: &egui::Context, at: WorkMode) {
         if let Stage::Consent(consent) = &self.stage {
             let (job, line) = (consent.job.clone(), consent.line.clone());
             self.preview(ctx, at, job, line);
         }
     }
 
-    fn preview(&mut self, ctx: &egui::Context, at: Where, job: ExportJob, line: Line) {
+    fn preview(&mut self, ctx: &egui::Context, at: WorkMode, job: ExportJob, line: Line) {
         let replay = self.replay();
         let work = move || {
             let job = asked_its_window(answered_by(job, replay.as_deref())?);
@@ -163,54 +165,54 @@ impl Export {
     }
 
     /// Writes the export with the reviewed summaries.
-    pub fn write_reviewed(&mut self, shop: Shop<'_>) {
+    pub fn write_reviewed(&mut self, inputs: ExportInputs<'_>) {
         let Stage::Review(review) = &self.stage else {
             return;
         };
         let given = review.given();
-        match self.job_for(shop.runs, Summarizer::Digest) {
-            Some(job) => self.place(shop, ExportJob { given, ..job }),
+        match self.job_for(inputs.runs, Summarizer::Digest) {
+            Some(job) => self.place(inputs, ExportJob { given, ..job }),
             None => self.stage = Stage::Failed(GONE.to_owned()),
         }
     }
 
     /// Writes a file, or asks for consent to add the export to a store.
-    fn place(&mut self, shop: Shop<'_>, job: ExportJob) {
+    fn place(&mut self, inputs: ExportInputs<'_>, job: ExportJob) {
         let Some(resume) = self
             .draft
-            .resume(shop.document)
+            .resume(inputs.document)
             .filter(|_| self.draft.target == Target::Store)
         else {
-            return self.write(shop.ctx, shop.at, job, false);
+            return self.write(inputs.ctx, inputs.at, job, false);
         };
         let (session, format) = (Arc::clone(&job.case.session), job.format);
         let look = move || exec::resumable_folder(&session, format);
         self.stage = Stage::Store(Box::new(StoreConsent {
             program: resume.program,
             folder: None,
-            looking: Some(begin(shop.ctx, shop.at, "store", look)),
+            looking: Some(begin(inputs.ctx, inputs.at, "store", look)),
             job,
         }));
     }
 
     /// Adds the export to the store after consent.
-    pub fn put_into_store(&mut self, ctx: &egui::Context, at: Where) {
+    pub fn put_into_store(&mut self, ctx: &egui::Context, at: WorkMode) {
         if let Stage::Store(consent) = &self.stage {
             let job = consent.job.clone();
             self.write(ctx, at, job, true);
         }
     }
 
-    fn write(&mut self, ctx: &egui::Context, at: Where, job: ExportJob, is_for_store: bool) {
-        let (replay, what) = (self.replay(), self.draft.what);
+    fn write(&mut self, ctx: &egui::Context, at: WorkMode, job: ExportJob, is_for_store: bool) {
+        let (replay, content) = (self.replay(), self.draft.content);
         let work = move || {
             let job = answered_by(job, replay.as_deref())?;
             if is_for_store {
                 let (exported, resumed) = exec::export_resumable(&job)?;
                 return Ok(Written { exported, resumed });
             }
-            let exported = match what {
-                What::Saw => exec::export_context(&job)?,
+            let exported = match content {
+                ExportContent::Context => exec::export_context(&job)?,
                 _ => exec::export(&job)?,
             };
             Ok(Written {
@@ -254,28 +256,28 @@ impl Export {
 
     /// Returns the log to replay instead of calling a model.
     fn replay(&self) -> Option<PathBuf> {
-        let is_meant = self.draft.who == Who::Log && self.draft.lane.is_some();
+        let is_meant = self.draft.summaries == SummarySource::Log && self.draft.lane.is_some();
         is_meant.then(|| typed_path(&self.draft.replay).unwrap_or_default())
     }
 
-    fn job(&self, shop: Shop<'_>) -> Result<(ExportJob, Line), String> {
+    fn job(&self, inputs: ExportInputs<'_>) -> Result<(ExportJob, Line), String> {
         let (line, draft) = (Line::default(), &self.draft);
-        let summarizer = match draft.who {
-            Who::Person if draft.lane.is_some() => Summarizer::Text(draft.text.clone()),
-            Who::Model if draft.lane.is_some() => {
-                let model = draft.model.model(Asker {
+        let summarizer = match draft.summaries {
+            SummarySource::Pasted if draft.lane.is_some() => Summarizer::Text(draft.text.clone()),
+            SummarySource::Model if draft.lane.is_some() => {
+                let model = draft.model.model(ModelRunInputs {
                     key: &self.key,
-                    session: &shop.runs.case.session.source.name,
+                    session: &inputs.runs.case.session.source.name,
                     keeps_state: self.keeps_state,
                     line: &line,
-                    ctx: shop.ctx,
+                    ctx: inputs.ctx,
                 })?;
                 Summarizer::Model(Arc::new(model))
             }
             // The log is read by the worker.
             _ => Summarizer::Digest,
         };
-        let job = self.job_for(shop.runs, summarizer).ok_or(GONE)?;
+        let job = self.job_for(inputs.runs, summarizer).ok_or(GONE)?;
         Ok((job, line))
     }
 
@@ -290,16 +292,18 @@ impl Export {
             (none, knobs)
         };
         let last = runs.case.session.calls.len().saturating_sub(1);
-        let (schedule, until) = match draft.what {
-            What::AsShown => (
+        let (schedule, until) = match draft.content {
+            ExportContent::AsShown => (
                 Schedule::Replay,
                 Some(draft.step).filter(|step| *step < last),
             ),
             // The recorded lane is the recorded context without changes.
-            What::Saw if draft.lane.is_none() => (Schedule::Now { force: false }, Some(draft.step)),
-            What::Saw => (Schedule::Replay, Some(draft.step)),
-            What::CompactNow => (Schedule::Now { force: false }, None),
-            What::CompactNowForced => (Schedule::Now { force: true }, None),
+            ExportContent::Context if draft.lane.is_none() => {
+                (Schedule::Now { force: false }, Some(draft.step))
+            }
+            ExportContent::Context => (Schedule::Replay, Some(draft.step)),
+            ExportContent::CompactNow => (Schedule::Now { force: false }, None),
+            ExportContent::CompactNowForced => (Schedule::Now { force: true }, None),
         };
         Some(ExportJob {
             case: runs.case.clone(),
@@ -321,13 +325,13 @@ const GONE: &str = "This lane or format is no longer there. Close this and try a
 /// Runs work now, or on a thread with this name.
 fn begin<T: Send + 'static>(
     ctx: &egui::Context,
-    at: Where,
+    at: WorkMode,
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Background<T> {
     match at {
-        Where::AsNeeded => task::start(name, ctx, work),
-        Where::InFrame => task::done(work),
+        WorkMode::AsNeeded => task::start(name, ctx, work),
+        WorkMode::InFrame => task::done(work),
     }
 }
 

@@ -1,14 +1,16 @@
 //! Export of a managed conversation: the form, its stages and the result.
 
-mod commands;
+pub mod command;
 mod connection;
 mod connection_fields;
 pub mod dialog;
-pub(super) mod draft;
+pub mod draft;
+mod execute;
 mod form;
+pub(super) mod input;
 pub mod job;
 mod model_fields;
-pub(super) mod requests;
+pub mod requests;
 pub(super) mod result;
 mod stage;
 mod stages;

@@ -1,10 +1,11 @@
 //! The fields that select the summarizer model.
 
-use super::draft::Draft;
+use super::command::{ExportCommand, ExportPath};
+use super::draft::ExportDraft;
 use super::job::Export;
-use super::requests::{ModelDraft, Private};
+use super::requests::{ModelDraft, Secret};
 use super::{connection_fields, form};
-use crate::app::command::{Command, Place};
+use crate::app::command::Commands;
 use crate::app::theme::{palette, space};
 use crate::app::widgets;
 use crate::app::widgets::path_field::PathField;
@@ -16,12 +17,7 @@ use egui::{ComboBox, RichText, TextEdit, Ui};
 const LABEL: f32 = 82.0;
 
 /// Shows the fields.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    export: &Export,
-    draft: &mut Draft,
-    commands: &mut Vec<Command>,
-) {
+pub(super) fn show(ui: &mut Ui, export: &Export, draft: &mut ExportDraft, commands: &mut Commands) {
     ui.add_space(space::XS);
     ui.spacing_mut().item_spacing.y = space::XS;
     let model = &mut draft.model;
@@ -50,7 +46,7 @@ pub(in crate::app) fn show(
             .on_hover_text("Kept until this dialog closes; never written or shown")
             .changed()
         {
-            commands.push(Command::TypeKey(Private(key.0)));
+            commands.push(ExportCommand::SetKey(Secret(key.0)));
         }
         let variable = TextEdit::singleline(&mut model.key_variable)
             .hint_text(format!("or in {}", api.key_variable));
@@ -94,7 +90,7 @@ fn remark(ui: &mut Ui, model: &ModelDraft) {
 }
 
 /// Shows whether and where requests and answers are logged.
-fn log(ui: &mut Ui, export: &Export, model: &mut ModelDraft, commands: &mut Vec<Command>) {
+fn log(ui: &mut Ui, export: &Export, model: &mut ModelDraft, commands: &mut Commands) {
     row(ui, "log", |ui, _| {
         let help = "A log allows the run to be repeated without a model. It contains private text, but never a key.";
         ui.checkbox(&mut model.keeps_log, "Keep requests and answers")
@@ -114,13 +110,13 @@ fn log(ui: &mut Ui, export: &Export, model: &mut ModelDraft, commands: &mut Vec<
             },
         };
         if field.show(ui, &mut model.log) {
-            commands.push(Command::BrowseExport(Place::Log));
+            commands.push(ExportCommand::Browse(ExportPath::Log));
         }
     });
 }
 
 /// Shows a labelled line with a text field.
-pub(in crate::app) fn field(ui: &mut Ui, label: &str, text: &mut String, hint: &str) {
+pub(super) fn field(ui: &mut Ui, label: &str, text: &mut String, hint: &str) {
     row(ui, label, |ui, id| {
         let edit = TextEdit::singleline(text)
             .hint_text(hint)
@@ -130,6 +126,6 @@ pub(in crate::app) fn field(ui: &mut Ui, label: &str, text: &mut String, hint: &
 }
 
 /// Shows a labelled line of the form.
-pub(in crate::app) fn row(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, egui::Id)) {
+pub(super) fn row(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, egui::Id)) {
     widgets::labelled(ui, (label, LABEL, space::S), content);
 }

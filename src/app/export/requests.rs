@@ -51,19 +51,19 @@ impl Default for ModelDraft {
 
 /// A key or password as typed: never shown, not even in debug output.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Private(pub String);
+pub struct Secret(pub String);
 
-impl fmt::Debug for Private {
+impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Private")
+        f.write_str("Secret")
     }
 }
 
 /// The inputs of a model run that are not in the draft.
 #[derive(Clone, Copy, Debug)]
-pub struct Asker<'a> {
+pub struct ModelRunInputs<'a> {
     /// The key as typed.
-    pub key: &'a Private,
+    pub key: &'a Secret,
     /// Display name of the session.
     pub session: &'a str,
     /// The program may save its own files.
@@ -76,28 +76,28 @@ pub struct Asker<'a> {
 
 /// Progress of a model run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Heard {
+pub struct ModelProgress {
     /// Number of requests so far.
-    pub asked: usize,
+    pub n_requests: usize,
     /// Tokens of the current request.
     pub tokens: u64,
     /// The answer so far.
     pub text: String,
     /// Reason for the delay before the next attempt.
-    pub waits: Option<String>,
+    pub waiting: Option<String>,
 }
 
 /// Progress and cancellation of a model run.
 #[derive(Clone, Debug, Default)]
 pub struct Line {
-    heard: Arc<Mutex<Heard>>,
+    progress: Arc<Mutex<ModelProgress>>,
     stop: Arc<Progress>,
 }
 
 impl Line {
     /// Returns the progress so far.
-    pub fn heard(&self) -> Heard {
-        self.heard
+    pub fn progress(&self) -> ModelProgress {
+        self.progress
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
@@ -108,18 +108,18 @@ impl Line {
         self.stop.cancel();
     }
 
-    fn hear(&self, news: ModelEvent) {
-        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+    fn update(&self, news: ModelEvent) {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         match news {
             ModelEvent::Sent(number, tokens) => {
-                *heard = Heard {
-                    asked: number,
+                *progress = ModelProgress {
+                    n_requests: number,
                     tokens,
-                    ..Heard::default()
+                    ..ModelProgress::default()
                 };
             }
-            ModelEvent::Text(text) => (heard.text, heard.waits) = (text, None),
-            ModelEvent::Waits(why) => heard.waits = Some(why),
+            ModelEvent::Text(text) => (progress.text, progress.waiting) = (text, None),
+            ModelEvent::Waits(why) => progress.waiting = Some(why),
         }
     }
 }
@@ -152,9 +152,9 @@ impl ModelDraft {
     /// # Errors
     ///
     /// Returns a one-line message that names the missing setting.
-    pub fn model(&self, asker: Asker<'_>) -> Result<Model, String> {
+    pub fn model(&self, inputs: ModelRunInputs<'_>) -> Result<Model, String> {
         let endpoint = self.endpoint()?;
-        let key = self.key(asker.key, &endpoint)?;
+        let key = self.key(inputs.key, &endpoint)?;
         let window = match self.window.trim().replace(['_', ',', ' '], "") {
             text if text.is_empty() => None,
             text => Some(text.parse().map_err(|_error| {
@@ -165,30 +165,30 @@ impl ModelDraft {
             })?),
         };
         let prompt = self.prompt.trim();
-        let (ear, ctx) = (asker.line.clone(), asker.ctx.clone());
+        let (line, ctx) = (inputs.line.clone(), inputs.ctx.clone());
         Ok(Model {
             client: self.connection.applied(ModelClient::new(endpoint, key))?,
             window,
             prompt: (!prompt.is_empty()).then(|| prompt.to_owned()),
             temperature: self.connection.temperature()?,
-            log: self.log(asker)?,
-            stop: Arc::clone(&asker.line.stop),
+            log: self.log(inputs)?,
+            stop: Arc::clone(&inputs.line.stop),
             on_event: Some(Arc::new(move |news| {
-                ear.hear(news);
+                line.update(news);
                 ctx.request_repaint();
             })),
         })
     }
 
     /// Returns the log file, if a log is kept.
-    fn log(&self, asker: Asker<'_>) -> Result<Option<PathBuf>, String> {
+    fn log(&self, inputs: ModelRunInputs<'_>) -> Result<Option<PathBuf>, String> {
         match (self.keeps_log, typed_path(&self.log)) {
             (false, _) => Ok(None),
             // Checked before any request, so that a paid answer is not lost.
             (true, Some(path)) => check_is_new(&path)
                 .map(|()| Some(path))
                 .map_err(|why| format!("the log: {why}")),
-            (true, None) if asker.keeps_state => Ok(new_log(asker.session)),
+            (true, None) if inputs.keeps_state => Ok(new_log(inputs.session)),
             (true, None) => Err(
                 "started with --no-state, the program saves no files: enter a log file, or turn the log off"
                     .to_owned(),
@@ -197,7 +197,7 @@ impl ModelDraft {
     }
 
     /// Returns the typed key, else the one from the environment. A local server usually needs none.
-    fn key(&self, key: &Private, endpoint: &Endpoint) -> Result<Option<Key>, String> {
+    fn key(&self, key: &Secret, endpoint: &Endpoint) -> Result<Option<Key>, String> {
         if typed(key).is_some() {
             let key = Key::typed(key.0.clone());
             return key.map(Some).map_err(|error| error.to_string());

@@ -1,10 +1,12 @@
 //! The result of an export: the written file and the checks after reading it back.
 
-use super::draft::What;
+use super::draft::ExportContent;
+use super::input::ExportInput;
 use super::job::Export;
 use super::stage::Written;
-use crate::app::command::Command;
-use crate::app::shell::layout::PanelInput;
+use crate::app::command::Commands;
+use crate::app::open::command::OpenCommand;
+use crate::app::shell::command::ShellCommand;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::text::{small, weak};
 use crate::app::widgets::{self, Tone};
@@ -14,20 +16,20 @@ use egui::{Align, Id, Label, Layout, RichText, TextStyle, Ui};
 use std::path::Path;
 
 /// Shows the result.
-pub(in crate::app) fn show(
+pub(super) fn show(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &ExportInput<'_>,
     export: &Export,
     written: &Written,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     let exported = &written.exported;
     for note in &exported.notes {
         let note = RichText::new(wording::with_grouped(note));
         ui.label(note.color(palette(ui).warn));
     }
-    let said = RichText::new(headline(input, export, exported));
-    ui.label(said.text_style(theme::strong()));
+    let text = RichText::new(headline(input, export, exported));
+    ui.label(text.text_style(theme::strong()));
     checks(ui, exported);
     if let Some(resumed) = &written.resumed {
         resume(ui, resumed, commands);
@@ -40,17 +42,19 @@ pub(in crate::app) fn show(
 }
 
 /// Returns the sizes before and after the export.
-fn headline(input: &PanelInput<'_>, export: &Export, exported: &Exported) -> String {
+fn headline(input: &ExportInput<'_>, export: &Export, exported: &Exported) -> String {
     let n_steps = input.document.session().calls.len();
     let at = wording::place(export.draft.step, n_steps);
     let (before, after) = (
         wording::tokens(exported.before),
         wording::tokens(exported.after),
     );
-    let whose = match export.draft.what {
-        What::Saw => return format!("Context {at}: {after} tokens"),
-        What::AsShown => format!("History {at}"),
-        What::CompactNow | What::CompactNowForced => "Last recorded context".to_owned(),
+    let whose = match export.draft.content {
+        ExportContent::Context => return format!("Context {at}: {after} tokens"),
+        ExportContent::AsShown => format!("History {at}"),
+        ExportContent::CompactNow | ExportContent::CompactNowForced => {
+            "Last recorded context".to_owned()
+        }
     };
     if exported.changed {
         format!("{whose}: {before} → {after} tokens")
@@ -81,7 +85,7 @@ fn checks(ui: &mut Ui, exported: &Exported) {
 }
 
 /// Shows the output path and its actions.
-pub(in crate::app) fn place(ui: &mut Ui, path: &Path, commands: &mut Vec<Command>) {
+pub(in crate::app) fn place(ui: &mut Ui, path: &Path, commands: &mut Commands) {
     ui.add_space(space::XS);
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -89,10 +93,10 @@ pub(in crate::app) fn place(ui: &mut Ui, path: &Path, commands: &mut Vec<Command
                 .on_hover_text("Replaces the session in this window")
                 .clicked()
             {
-                commands.push(Command::OpenPath(path.to_owned()));
+                commands.push(OpenCommand::Path(path.to_owned()));
             }
             if widgets::secondary_button(ui, "Copy path", "").clicked() {
-                commands.push(Command::CopyText("the path", path.display().to_string()));
+                commands.push(ShellCommand::Copy("the path", path.display().to_string()));
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 ui.label(weak(ui, "Written to"));
@@ -105,13 +109,13 @@ pub(in crate::app) fn place(ui: &mut Ui, path: &Path, commands: &mut Vec<Command
 }
 
 /// Shows the command that resumes the exported session.
-fn resume(ui: &mut Ui, resumed: &Resumed, commands: &mut Vec<Command>) {
+fn resume(ui: &mut Ui, resumed: &Resumed, commands: &mut Commands) {
     place(ui, &resumed.path, commands);
     ui.add_space(space::XS);
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if widgets::secondary_button(ui, "Copy command", "").clicked() {
-                commands.push(Command::CopyText("the command", resumed.command.clone()));
+                commands.push(ShellCommand::Copy("the command", resumed.command.clone()));
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 ui.label(weak(ui, "Resume with"));

@@ -1,12 +1,13 @@
 //! The stages of an export: consent before anything is sent, progress of the model, and review of the summaries.
 
-use super::draft::What;
+use super::command::ExportCommand;
+use super::draft::ExportContent;
+use super::input::ExportInput;
 use super::job::Export;
 use super::model_fields::row;
 use super::requests::Line;
 use super::stage::{Consent, Review, StoreConsent};
-use crate::app::command::Command;
-use crate::app::shell::layout::PanelInput;
+use crate::app::command::Commands;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
@@ -20,7 +21,7 @@ const INCOMING: f32 = 110.0;
 const SUMMARY: f32 = 220.0;
 
 /// Shows what would be sent and where.
-pub(in crate::app) fn consent(ui: &mut Ui, consent: &Consent) {
+pub(super) fn consent(ui: &mut Ui, consent: &Consent) {
     let endpoint = &consent.endpoint;
     strong(ui, format!("Send to {}?", endpoint.host()));
     ui.add_space(space::XS);
@@ -70,7 +71,7 @@ fn facts(ui: &mut Ui, rows: &[(&str, String)]) {
 }
 
 /// Shows what would be added to a program's session folder.
-pub(in crate::app) fn store(ui: &mut Ui, consent: &StoreConsent) {
+pub(super) fn store(ui: &mut Ui, consent: &StoreConsent) {
     let program = consent.program;
     strong(ui, format!("Add a new session to {program}?"));
     ui.add_space(space::XS);
@@ -91,37 +92,37 @@ pub(in crate::app) fn store(ui: &mut Ui, consent: &StoreConsent) {
     facts(ui, &rows);
 }
 
-pub(super) fn store_buttons(ui: &mut Ui, consent: &StoreConsent, commands: &mut Vec<Command>) {
+pub(super) fn store_buttons(ui: &mut Ui, consent: &StoreConsent, commands: &mut Commands) {
     ui.add_enabled_ui(matches!(consent.folder, Some(Ok(_))), |ui| {
         let name = format!("Write into {}", consent.program);
         if widgets::primary_button(ui, &name).clicked() {
-            commands.push(Command::PutIntoStore);
+            commands.push(ExportCommand::WriteToStore);
         }
     });
     if widgets::secondary_button(ui, "Back", "Esc").clicked() {
-        commands.push(Command::CancelExport);
+        commands.push(ExportCommand::Cancel);
     }
 }
 
 /// Shows the progress of the model.
 pub(super) fn asking(ui: &mut Ui, line: &Line) {
-    let heard = line.heard();
+    let progress = line.progress();
     ui.horizontal(|ui| {
         ui.spinner();
-        let text = match (heard.asked, heard.text.is_empty()) {
+        let text = match (progress.n_requests, progress.text.is_empty()) {
             (0, _) => "Preparing…".to_owned(),
             (n, true) => format!(
                 "Request {n}: {} tokens sent, waiting for the answer…",
-                wording::tokens(Tokens(heard.tokens))
+                wording::tokens(Tokens(progress.tokens))
             ),
             (n, false) => format!("Request {n}: receiving the answer…"),
         };
         ui.label(weak(ui, text));
     });
-    if let Some(why) = &heard.waits {
+    if let Some(why) = &progress.waiting {
         ui.label(RichText::new(format!("Retrying soon: {why}")).color(palette(ui).warn));
     }
-    if heard.text.is_empty() {
+    if progress.text.is_empty() {
         return;
     }
     boxed(ui, |ui| {
@@ -132,25 +133,25 @@ pub(super) fn asking(ui: &mut Ui, line: &Line) {
             .stick_to_bottom(true)
             .auto_shrink([false, true])
             .show(ui, |ui| {
-                let text = crate::safe_text::visible(&heard.text);
+                let text = crate::safe_text::visible(&progress.text);
                 ui.add(Label::new(text.as_ref()).wrap());
             });
     });
 }
 
 /// Shows the summaries for review.
-pub(in crate::app) fn review(ui: &mut Ui, review: &Review, commands: &mut Vec<Command>) {
+pub(super) fn review(ui: &mut Ui, review: &Review, commands: &mut Commands) {
     let preview = &review.preview;
     let (before, after) = (
         wording::tokens(preview.before),
         wording::tokens(preview.after),
     );
-    let said = if preview.changes {
+    let sentence = if preview.changes {
         format!("{before} → {after} tokens; not written yet")
     } else {
         format!("{before} tokens, unchanged: nothing to write")
     };
-    strong(ui, said);
+    strong(ui, sentence);
     for note in &preview.notes {
         let note = RichText::new(wording::with_grouped(note));
         ui.label(note.color(palette(ui).warn));
@@ -196,7 +197,7 @@ fn summary_info(review: &Review, idx: usize) -> String {
 }
 
 /// Shows an editable summary.
-fn summary(ui: &mut Ui, idx: usize, text: &str, commands: &mut Vec<Command>) {
+fn summary(ui: &mut Ui, idx: usize, text: &str, commands: &mut Commands) {
     let mut edited = text.to_owned();
     ScrollArea::vertical()
         .id_salt(("summary", idx))
@@ -210,42 +211,42 @@ fn summary(ui: &mut Ui, idx: usize, text: &str, commands: &mut Vec<Command>) {
             ui.add(edit).accessible_name(format!("Summary {}", idx + 1));
         });
     if edited != text {
-        commands.push(Command::EditSummary(idx, edited));
+        commands.push(ExportCommand::EditSummary(idx, edited));
     }
 }
 
 /// Shows the buttons of a stage.
-pub(super) fn consent_buttons(ui: &mut Ui, consent: &Consent, commands: &mut Vec<Command>) {
+pub(super) fn consent_buttons(ui: &mut Ui, consent: &Consent, commands: &mut Commands) {
     let host = consent.endpoint.host();
     if widgets::primary_button(ui, &format!("Send to {host}")).clicked() {
-        commands.push(Command::SendExport);
+        commands.push(ExportCommand::Send);
     }
     if widgets::secondary_button(ui, "Back", "Esc").clicked() {
-        commands.push(Command::CancelExport);
+        commands.push(ExportCommand::Cancel);
     }
 }
 
-pub(super) fn asking_buttons(ui: &mut Ui, commands: &mut Vec<Command>) {
+pub(super) fn asking_buttons(ui: &mut Ui, commands: &mut Commands) {
     let help = "Closes the connection; nothing is written";
     if widgets::secondary_button(ui, "Cancel", "Esc")
         .on_hover_text(help)
         .clicked()
     {
-        commands.push(Command::CancelExport);
+        commands.push(ExportCommand::Cancel);
     }
 }
 
 pub(super) fn review_buttons(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &ExportInput<'_>,
     export: &Export,
     review: &Review,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     if !review.preview.changes {
         super::dialog::compact_anyway(ui, input, export, commands);
     }
-    let is_worth_it = review.preview.changes || export.draft.what == What::Saw;
+    let is_worth_it = review.preview.changes || export.draft.content == ExportContent::Context;
     ui.add_enabled_ui(is_worth_it, |ui| {
         let name = if export.draft.is_for_store(input.document) {
             "Continue…"
@@ -253,11 +254,11 @@ pub(super) fn review_buttons(
             "Write the export"
         };
         if widgets::primary_button(ui, name).clicked() {
-            commands.push(Command::WriteReviewed);
+            commands.push(ExportCommand::WriteReviewed);
         }
     });
     if widgets::secondary_button(ui, "Back", "Esc").clicked() {
-        commands.push(Command::CancelExport);
+        commands.push(ExportCommand::Cancel);
     }
 }
 

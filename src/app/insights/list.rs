@@ -36,6 +36,15 @@ impl Row<'_> {
     }
 }
 
+/// View settings of the tab Insights.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InsightsView {
+    /// Filter of the list.
+    pub filter: InsightFilter,
+    /// The open insight; the first one if `None`.
+    pub open: Option<InsightKey>,
+}
+
 /// Returns all insights, worst first.
 pub fn all<'a>(
     session: Option<&'a SessionInsights>,
@@ -121,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_stands_first_and_of_equals_what_most_is_at_stake() {
+    fn insights_are_sorted_by_level_and_stake() {
         let session = SessionInsights {
             insights: vec![
                 insight(Level::Note, 9, "a"),
@@ -138,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_sought_in_all_that_is_said_and_in_the_lanes_name() {
+    fn the_filter_searches_all_texts_and_the_lane_name() {
         let found = insight(Level::Bad, 0, "Calls are rejected");
         let has = |text: &str, level| {
             let text = text.to_owned();

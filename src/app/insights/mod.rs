@@ -1,5 +1,6 @@
 //! The tab Insights: findings about the session and the lanes, most severe first.
 
+pub(super) mod input;
 pub mod list;
 pub(super) mod panel;
 mod row;

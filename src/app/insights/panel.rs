@@ -1,16 +1,20 @@
 //! The tab Insights: findings about the session and every lane, most severe first. One can be open.
 
+use super::input::InsightsInput;
 use super::list::{self, InsightFilter, Row};
 use super::row;
-use crate::app::command::{Command, Spot};
-use crate::app::shell::layout::PanelInput;
+use crate::app::command::Commands;
+use crate::app::selection::{SelectCommand, Spot};
+use crate::app::shell::open_session::OpenSession;
 use crate::app::theme::{palette, space};
-use crate::app::widgets::text::{small, weak};
+use crate::app::view::ViewCommand;
+use crate::app::widgets::text::{padded, small, weak};
 use crate::app::wording;
 use egui::{Margin, RichText, ScrollArea, TextEdit, Ui};
 
 /// Returns the number of listed insights, shown after the tab's name.
-pub(in crate::app) fn remark(input: &PanelInput<'_>) -> String {
+pub(in crate::app) fn remark(session: &OpenSession<'_>) -> String {
+    let input = &InsightsInput::new(session);
     let rows = list::all(input.insights, input.costs, input.losses);
     match rows.len() {
         0 => String::new(),
@@ -19,10 +23,11 @@ pub(in crate::app) fn remark(input: &PanelInput<'_>) -> String {
 }
 
 /// Shows the filter and the severity levels at the right of the drawer's tabs, from right to left.
-pub(in crate::app) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+    let input = &InsightsInput::new(session);
     ui.spacing_mut().interact_size.y = 22.0;
     let rows = list::all(input.insights, input.costs, input.losses);
-    let mut filter = input.view.insights.clone();
+    let mut filter = input.view.filter.clone();
     let edit = TextEdit::singleline(&mut filter.text)
         .hint_text("Filter…")
         .desired_width(110.0)
@@ -41,8 +46,8 @@ pub(in crate::app) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut 
     let levels: Vec<_> = std::iter::once((None, rows.len())).chain(levels).collect();
     for (level, n) in levels.into_iter().rev() {
         let name = level.map_or("all", wording::level);
-        let said = small(ui, format!("{name} {}", wording::grouped(n as u64)));
-        let label = ui.selectable_label(filter.level == level, said);
+        let sentence = small(ui, format!("{name} {}", wording::grouped(n as u64)));
+        let label = ui.selectable_label(filter.level == level, sentence);
         if label
             .accessible_name(format!("Show insights: {name}"))
             .clicked()
@@ -50,22 +55,23 @@ pub(in crate::app) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut 
             filter.level = level;
         }
     }
-    if filter != input.view.insights {
-        commands.push(Command::SetInsightFilter(filter));
+    if filter != input.view.filter {
+        commands.push(ViewCommand::InsightFilter(filter));
     }
 }
 
 /// Shows all listed insights.
-pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+    let input = &InsightsInput::new(session);
     let all = list::all(input.insights, input.costs, input.losses);
-    let filter = &input.view.insights;
+    let filter = &input.view.filter;
     let is_listed = |row: &&Row<'_>| filter.has(row.insight, input.runs.label(row.lane));
     let rows: Vec<Row<'_>> = all.iter().filter(is_listed).copied().collect();
     if rows.is_empty() {
         empty_state(ui, input, commands);
         return;
     }
-    let is_open = |row: &Row<'_>| Some(row.key()) == input.view.insight;
+    let is_open = |row: &Row<'_>| Some(row.key()) == input.view.open;
     let open = rows.iter().position(is_open).unwrap_or(0);
     ScrollArea::vertical()
         .id_salt(("insights", input.document.place))
@@ -84,7 +90,7 @@ pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut V
             }
             if input.insights.is_none() {
                 ui.add_space(space::S);
-                crate::app::widgets::text::padded(ui, |ui| {
+                padded(ui, |ui| {
                     ui.label(small(ui, "Analyzing the session…"));
                 });
             }
@@ -93,9 +99,9 @@ pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut V
 }
 
 /// Opens an insight and selects its location in every panel.
-fn look_at(row: &Row<'_>, commands: &mut Vec<Command>) {
-    commands.push(Command::OpenInsight(row.key()));
-    commands.push(Command::LookAt(Spot {
+fn look_at(row: &Row<'_>, commands: &mut Commands) {
+    commands.push(ViewCommand::OpenInsight(row.key()));
+    commands.push(SelectCommand::Spot(Spot {
         lane: row.lane,
         step: row.insight.step,
         message: row.insight.message,
@@ -103,13 +109,13 @@ fn look_at(row: &Row<'_>, commands: &mut Vec<Command>) {
 }
 
 /// Explains why no insight is listed.
-fn empty_state(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
-    crate::app::widgets::text::padded(ui, |ui| {
-        if !input.view.insights.is_empty() {
+fn empty_state(ui: &mut Ui, input: &InsightsInput<'_>, commands: &mut Commands) {
+    padded(ui, |ui| {
+        if !input.view.filter.is_empty() {
             ui.horizontal(|ui| {
                 ui.label(weak(ui, "No insight matches."));
                 if ui.link("Show all").clicked() {
-                    commands.push(Command::SetInsightFilter(InsightFilter::default()));
+                    commands.push(ViewCommand::InsightFilter(InsightFilter::default()));
                 }
             });
         } else if input.insights.is_none() || input.costs.is_none() {
@@ -120,9 +126,9 @@ fn empty_state(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>)
                 "This file has no model calls, so there is nothing to analyze.",
             ));
         } else {
-            let said =
+            let text =
                 "No problems found: no threshold exceeded, few unused tokens, no failing policy.";
-            ui.label(RichText::new(said).color(palette(ui).ok));
+            ui.label(RichText::new(text).color(palette(ui).ok));
         }
     });
 }

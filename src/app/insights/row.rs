@@ -1,14 +1,17 @@
 //! One insight: a line with its severity sign, call, lane and sentence, and its details while open.
 
+use super::input::InsightsInput;
 use super::list::{Row, shown};
 use crate::analysis::insight::{Certainty, Insight, InsightKind};
 use crate::analysis::{FindingKind, MessageName};
-use crate::app::command::{Command, Spot};
+use crate::app::command::Commands;
 use crate::app::cost::state::{CostPage, CostView};
 use crate::app::loss::state::{LossPage, LossView};
-use crate::app::shell::layout::PanelInput;
-use crate::app::state::Tab;
+use crate::app::messages::state::MessagesCommand;
+use crate::app::selection::{SelectCommand, Spot};
+use crate::app::shell::command::ShellCommand;
 use crate::app::theme::{palette, space};
+use crate::app::view::{Tab, ViewCommand};
 use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
 use crate::engine::Halt;
@@ -38,12 +41,12 @@ const NAMES: f32 = 92.0;
 const MOST_HALTS: usize = 20;
 
 /// Shows an insight. Returns the response of its line.
-pub(in crate::app) fn show(
+pub(super) fn show(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &InsightsInput<'_>,
     row: &Row<'_>,
     is_open: bool,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) -> Response {
     let has_room = ui.available_width() > ROOM;
     let (left, right) = if has_room {
@@ -109,7 +112,7 @@ fn sentence(ui: &Ui, insight: &Insight, width: f32, is_open: bool) -> Arc<Galley
 
 fn line(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &InsightsInput<'_>,
     row: &Row<'_>,
     rect: Rect,
     (left, sentence): (f32, Arc<Galley>),
@@ -151,14 +154,14 @@ fn line(
     if left > SENTENCE_NARROW && row.insight.certainty != Certainty::Certain {
         let font = TextStyle::Small.resolve(ui.style());
         let at = pos2(rect.right() - space::L, first.center().y);
-        let (said, color) = (row.insight.certainty.name(), palette(ui).weak);
+        let (label, color) = (row.insight.certainty.name(), palette(ui).weak);
         ui.painter()
-            .text(at, egui::Align2::RIGHT_CENTER, said, font, color);
+            .text(at, egui::Align2::RIGHT_CENTER, label, font, color);
     }
 }
 
 /// Shows evidence, advice, certainty and links to related views.
-fn body(ui: &mut Ui, input: &PanelInput<'_>, row: &Row<'_>, commands: &mut Vec<Command>) {
+fn body(ui: &mut Ui, input: &InsightsInput<'_>, row: &Row<'_>, commands: &mut Commands) {
     let insight = row.insight;
     fact(
         ui,
@@ -191,12 +194,12 @@ fn fact(ui: &mut Ui, name: &str, text: &str) {
     });
 }
 
-fn links(ui: &mut Ui, input: &PanelInput<'_>, row: &Row<'_>, commands: &mut Vec<Command>) {
+fn links(ui: &mut Ui, input: &InsightsInput<'_>, row: &Row<'_>, commands: &mut Commands) {
     let insight = row.insight;
     if let Some(step) = insight.step {
         let link = ui.link(format!("Show call {}", wording::number(step)));
         if link.clicked() {
-            commands.push(Command::LookAt(Spot {
+            commands.push(SelectCommand::Spot(Spot {
                 lane: row.lane,
                 step: Some(step),
                 message: insight.message,
@@ -208,7 +211,7 @@ fn links(ui: &mut Ui, input: &PanelInput<'_>, row: &Row<'_>, commands: &mut Vec<
         let name = safe_text::one_line(&name, 60);
         let link = ui.link(format!("Open message {}", wording::number(message)));
         if link.on_hover_text(name).clicked() {
-            commands.push(Command::SelectMessage(message));
+            commands.push(SelectCommand::Message(message));
         }
     }
     let lost = match insight.kind {
@@ -218,12 +221,12 @@ fn links(ui: &mut Ui, input: &PanelInput<'_>, row: &Row<'_>, commands: &mut Vec<
     };
     if let Some(page) = lost {
         if ui.link("Show references at risk").clicked() {
-            commands.extend(row.lane.map(|lane| Command::FocusLane(Some(lane))));
-            commands.push(Command::SetLossView(LossView {
+            commands.extend(row.lane.map(|lane| SelectCommand::Lane(Some(lane))));
+            commands.push(ViewCommand::Loss(LossView {
                 page,
-                ..input.view.loss
+                ..input.loss_view
             }));
-            commands.push(Command::ShowTab(Tab::Loss));
+            commands.push(ShellCommand::ShowTab(Tab::Loss));
         }
         return;
     }
@@ -234,27 +237,27 @@ fn links(ui: &mut Ui, input: &PanelInput<'_>, row: &Row<'_>, commands: &mut Vec<
         _ => return,
     };
     match page {
-        Some((page, said)) => {
-            if ui.link(said).clicked() {
-                commands.push(Command::SetCostView(CostView {
+        Some((page, text)) => {
+            if ui.link(text).clicked() {
+                commands.push(ViewCommand::Cost(CostView {
                     page,
-                    ..input.view.cost
+                    ..input.cost_view
                 }));
-                commands.push(Command::ShowTab(Tab::Cost));
+                commands.push(ShellCommand::ShowTab(Tab::Cost));
             }
         }
         None => {
             if ui.link("Show messages by cumulative tokens").clicked() {
-                let sort = crate::app::messages::order::Sort::BY_RETAINED;
-                commands.push(Command::SetSort(sort));
-                commands.push(Command::ShowTab(Tab::Messages));
+                let sort = crate::app::messages::order::Sort::BY_CUMULATIVE;
+                commands.push(MessagesCommand::Sort(sort));
+                commands.push(ShellCommand::ShowTab(Tab::Messages));
             }
         }
     }
 }
 
 /// Lists where the system would have stopped after the first halt: each error once per range of calls.
-fn halts(ui: &mut Ui, input: &PanelInput<'_>, lane: Option<usize>, commands: &mut Vec<Command>) {
+fn halts(ui: &mut Ui, input: &InsightsInput<'_>, lane: Option<usize>, commands: &mut Commands) {
     let Some(run) = lane.and_then(|lane| input.runs.lanes.get(lane)) else {
         return;
     };
@@ -269,7 +272,7 @@ fn halts(ui: &mut Ui, input: &PanelInput<'_>, lane: Option<usize>, commands: &mu
                 .link(format!("call {}", wording::number(first.step)))
                 .clicked()
             {
-                commands.push(Command::LookAt(Spot {
+                commands.push(SelectCommand::Spot(Spot {
                     lane,
                     step: Some(first.step),
                     message: None,
@@ -293,7 +296,7 @@ fn halts(ui: &mut Ui, input: &PanelInput<'_>, lane: Option<usize>, commands: &mu
 }
 
 /// Returns the accessible text of a line.
-fn accessible_text(input: &PanelInput<'_>, row: &Row<'_>) -> String {
+fn accessible_text(input: &InsightsInput<'_>, row: &Row<'_>) -> String {
     let insight = row.insight;
     let lane = match row.lane {
         Some(_) => format!(", {}", input.runs.label(row.lane)),

@@ -21,7 +21,7 @@ impl SessionInsights {
         let facts = Facts::new(
             &runs.case,
             &runs.recorded.outcome,
-            runs.yardstick.clone(),
+            runs.verdict_inputs.clone(),
             audit,
         );
         Self {

@@ -1,8 +1,8 @@
 //! One row of the lanes: a message under each policy, or content that a policy wrote.
 
+use super::input::LanesInput;
 use super::panel::{ROOM_FOR_WORDS, ROW};
-use super::rows::{Row, Seen};
-use crate::app::shell::layout::PanelInput;
+use super::rows::{LaneMessage, Row};
 use crate::app::theme::palette;
 use crate::app::{widgets, wording};
 use crate::engine::MessageStatus;
@@ -11,14 +11,14 @@ use crate::units::Tokens;
 use egui::{Align2, Color32, Rect, TextStyle, Ui, UiBuilder, pos2, vec2};
 
 /// Draws a row in every lane that has it.
-pub(super) fn paint_row(ui: &mut Ui, input: &PanelInput<'_>, row: Row, rect: Rect, width: f32) {
+pub(super) fn paint_row(ui: &mut Ui, input: &LanesInput<'_>, row: Row, rect: Rect, width: f32) {
     for (lane, context) in input.rows.lanes.iter().enumerate() {
         let left = rect.left() + lane as f32 * width;
         let cell = Rect::from_min_size(pos2(left, rect.top()), vec2(width, ROW));
         match row {
             Row::Message(message) => {
                 let seen = context.messages.get(message as usize).copied();
-                if let Some(seen) = seen.filter(|s| s.fate != MessageStatus::Absent) {
+                if let Some(seen) = seen.filter(|s| s.status != MessageStatus::Absent) {
                     message_cell(ui, input, message as usize, seen, cell);
                 }
             }
@@ -33,7 +33,7 @@ pub(super) fn paint_row(ui: &mut Ui, input: &PanelInput<'_>, row: Row, rect: Rec
                         word: wording::written(written.kind),
                         share: bar_share(written.tokens, input.rows.heaviest),
                         color: palette(ui).kind(kind),
-                        fate: MessageStatus::Kept,
+                        status: MessageStatus::Kept,
                         tokens: Some(written.tokens),
                     };
                     content.show(ui, cell);
@@ -43,17 +43,23 @@ pub(super) fn paint_row(ui: &mut Ui, input: &PanelInput<'_>, row: Row, rect: Rec
     }
 }
 
-fn message_cell(ui: &mut Ui, input: &PanelInput<'_>, message: usize, seen: Seen, cell: Rect) {
+fn message_cell(
+    ui: &mut Ui,
+    input: &LanesInput<'_>,
+    message: usize,
+    seen: LaneMessage,
+    cell: Rect,
+) {
     let is_there = matches!(
-        seen.fate,
+        seen.status,
         MessageStatus::Kept | MessageStatus::Cleared | MessageStatus::Cut
     );
     let content = Cell {
         number: wording::number(message),
-        word: wording::fate(seen.fate),
+        word: wording::status(seen.status),
         share: bar_share(input.runs.case.ledger.message(message), input.rows.heaviest),
         color: palette(ui).kind(input.document.facts[message].kind),
-        fate: seen.fate,
+        status: seen.status,
         tokens: is_there.then_some(seen.tokens),
     };
     content.show(ui, cell);
@@ -65,7 +71,7 @@ struct Cell {
     word: &'static str,
     share: f32,
     color: Color32,
-    fate: MessageStatus,
+    status: MessageStatus,
     tokens: Option<Tokens>,
 }
 
@@ -73,7 +79,7 @@ impl Cell {
     fn show(&self, ui: &mut Ui, cell: Rect) {
         let (y, font) = (cell.center().y, TextStyle::Small.resolve(ui.style()));
         let (weak, text) = (palette(ui).weak, palette(ui).text);
-        let ink = if matches!(self.fate, MessageStatus::Kept) {
+        let ink = if matches!(self.status, MessageStatus::Kept) {
             text
         } else {
             weak
@@ -88,8 +94,8 @@ impl Cell {
         if has_word {
             write(cell.left() + 52.0, Align2::LEFT_CENTER, self.word, ink);
         }
-        let said = self.tokens.map_or_else(|| "–".to_owned(), wording::tokens);
-        write(cell.right() - 12.0, Align2::RIGHT_CENTER, &said, ink);
+        let sentence = self.tokens.map_or_else(|| "–".to_owned(), wording::tokens);
+        write(cell.right() - 12.0, Align2::RIGHT_CENTER, &sentence, ink);
         let start = if has_word { 110.0 } else { 44.0 };
         let bar = Rect::from_min_max(
             pos2(cell.left() + start, y - 4.0),
@@ -98,7 +104,7 @@ impl Cell {
         if bar.width() > 8.0 {
             // A child `Ui`, so that the bar does not move the row below.
             let mut place = ui.new_child(UiBuilder::new().max_rect(bar));
-            widgets::fate_bar(&mut place, self.share, self.color, self.fate, bar.size());
+            widgets::status_bar(&mut place, self.share, self.color, self.status, bar.size());
         }
     }
 }

@@ -1,10 +1,10 @@
 //! The figures of a lane's head, in the same order at every width, each with a hover text.
 
 use super::head::cost;
+use super::input::LanesInput;
 use crate::app::cost::billing::PriceChoice;
 use crate::app::loss::compute::LaneLoss;
 use crate::app::runs::replays::LaneRun;
-use crate::app::shell::layout::PanelInput;
 use crate::app::theme::{self, palette};
 use crate::app::widgets::{self, Tone};
 use crate::app::{loss, wording};
@@ -18,7 +18,7 @@ struct Figure {
     name: &'static str,
     value: String,
     tone: Tone,
-    hint: fn(&PanelInput<'_>, usize) -> String,
+    hint: fn(&LanesInput<'_>, usize) -> String,
 }
 
 /// Number of figures in a head.
@@ -37,10 +37,10 @@ const SPACE: egui::Rangef = egui::Rangef {
 const ROOMY: f32 = 10.0;
 
 /// Returns the figures of a lane, most important first.
-fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; N] {
+fn all_figures(input: &LanesInput<'_>, lane: usize) -> [Figure; N] {
     let run = &input.runs.lanes[lane];
     // Without calls the references at risk are unknown, not zero.
-    let of_calls = |said: String| run.peak.map_or_else(|| "–".to_owned(), |_| said);
+    let of_calls = |text: String| run.peak.map_or_else(|| "–".to_owned(), |_| text);
     let figure = Figure {
         label: "",
         name: "",
@@ -72,7 +72,7 @@ fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; N] {
             label: "at risk",
             name: "at risk",
             value: of_calls(
-                loss(input, lane).map_or_else(|| "…".to_owned(), loss::state::at_risk_said),
+                loss(input, lane).map_or_else(|| "…".to_owned(), loss::state::at_risk_text),
             ),
             tone: loss_tone(input, lane, loss::state::risk_tone),
             hint: risk_hint,
@@ -111,7 +111,7 @@ fn all_figures(input: &PanelInput<'_>, lane: usize) -> [Figure; N] {
 }
 
 /// Formats tokens for a head.
-fn tokens(input: &PanelInput<'_>, n: Tokens) -> String {
+fn tokens(input: &LanesInput<'_>, n: Tokens) -> String {
     let about = wording::about(input.runs.case.ledger.basis);
     format!("{about}{}", wording::short(n))
 }
@@ -124,7 +124,7 @@ pub(in crate::app) struct Grid {
 
 impl Grid {
     /// Computes the layout for figures in this width.
-    pub(in crate::app) fn new(ui: &Ui, input: &PanelInput<'_>, room: f32) -> Self {
+    pub(in crate::app) fn new(ui: &Ui, input: &LanesInput<'_>, room: f32) -> Self {
         let mut widths = [0.0_f32; N];
         for lane in 0..input.runs.lanes.len() {
             for (width, figure) in widths.iter_mut().zip(all_figures(input, lane)) {
@@ -170,7 +170,7 @@ impl Figure {
 }
 
 /// Shows the figures of a lane with their hover texts.
-pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, lane: usize, grid: &Grid) {
+pub(super) fn show(ui: &mut Ui, input: &LanesInput<'_>, lane: usize, grid: &Grid) {
     ui.style_mut().wrap_mode = Some(TextWrapMode::Extend);
     ui.spacing_mut().item_spacing.y = GAP;
     let all = all_figures(input, lane);
@@ -191,7 +191,7 @@ pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, lane: usize, gri
     }
 }
 
-fn peak_hint(input: &PanelInput<'_>, lane: usize) -> String {
+fn peak_hint(input: &LanesInput<'_>, lane: usize) -> String {
     let run = &input.runs.lanes[lane];
     let Some(peak) = run.peak else {
         return "No calls".to_owned();
@@ -212,7 +212,7 @@ fn peak_hint(input: &PanelInput<'_>, lane: usize) -> String {
 }
 
 /// Returns the lane's context size at the selected call, and its size after manual edits if there are any.
-fn now(input: &PanelInput<'_>, lane: usize) -> (Tokens, Option<Tokens>) {
+fn now(input: &LanesInput<'_>, lane: usize) -> (Tokens, Option<Tokens>) {
     let total = input.rows.lanes.get(lane).map_or(Tokens::ZERO, |l| l.total);
     let until = input.rows.until.get(lane).and_then(Option::as_ref);
     let events = until.map_or(&input.runs.lanes[lane].outcome.events, |at| &at.events);
@@ -223,7 +223,7 @@ fn now(input: &PanelInput<'_>, lane: usize) -> (Tokens, Option<Tokens>) {
 }
 
 /// Returns `79.2k`, or `109k → 85.8k` with manual edits.
-pub(super) fn now_said(input: &PanelInput<'_>, lane: usize) -> String {
+pub(super) fn now_text(input: &LanesInput<'_>, lane: usize) -> String {
     match now(input, lane) {
         (now, Some(edited)) => format!("{} → {}", tokens(input, now), wording::short(edited)),
         (now, None) => tokens(input, now),
@@ -231,7 +231,7 @@ pub(super) fn now_said(input: &PanelInput<'_>, lane: usize) -> String {
 }
 
 /// Returns the hover text for the context size.
-pub(super) fn now_hint(input: &PanelInput<'_>, lane: usize) -> String {
+pub(super) fn now_hint(input: &LanesInput<'_>, lane: usize) -> String {
     let n = input.document.session().calls.len();
     let place = wording::place(input.rows.step, n);
     let (now, edited) = now(input, lane);
@@ -270,7 +270,7 @@ fn sent_hint(run: &LaneRun) -> String {
 }
 
 /// Returns a lane's modelled cost, such as `≈$21.03`, or a dash if a price is unknown.
-fn cost_value(input: &PanelInput<'_>, lane: usize) -> String {
+fn cost_value(input: &LanesInput<'_>, lane: usize) -> String {
     let total = cost(input, lane).map(|cost| cost.cost.total());
     match total {
         Some(Some(usd)) => format!("≈{}", wording::usd(usd)),
@@ -279,7 +279,7 @@ fn cost_value(input: &PanelInput<'_>, lane: usize) -> String {
     }
 }
 
-fn cost_hint(input: &PanelInput<'_>, lane: usize) -> String {
+fn cost_hint(input: &LanesInput<'_>, lane: usize) -> String {
     let Some((cost, costs)) = cost(input, lane).zip(input.costs) else {
         return "Computing costs".to_owned();
     };
@@ -306,20 +306,20 @@ fn cost_hint(input: &PanelInput<'_>, lane: usize) -> String {
 }
 
 /// Returns the lane's losses, or `None` while they are computed.
-fn loss<'a>(input: &PanelInput<'a>, lane: usize) -> Option<&'a LaneLoss> {
+fn loss<'a>(input: &LanesInput<'a>, lane: usize) -> Option<&'a LaneLoss> {
     let loss = input.losses?.of(Some(lane))?;
     loss.is_of(&input.runs.lanes[lane]).then_some(loss)
 }
 
 /// Returns the tone of the lane's losses, or a plain tone while they are computed.
-fn loss_tone(input: &PanelInput<'_>, lane: usize, tone: fn(&LaneLoss, &LaneLoss) -> Tone) -> Tone {
+fn loss_tone(input: &LanesInput<'_>, lane: usize, tone: fn(&LaneLoss, &LaneLoss) -> Tone) -> Tone {
     let known = loss(input, lane).zip(input.losses);
     known
         .filter(|_| input.runs.lanes[lane].peak.is_some())
         .map_or(Tone::Weak, |(loss, all)| tone(loss, &all.recorded))
 }
 
-fn risk_hint(input: &PanelInput<'_>, lane: usize) -> String {
+fn risk_hint(input: &LanesInput<'_>, lane: usize) -> String {
     let Some((loss, all)) = loss(input, lane).zip(input.losses) else {
         return "Searching for references".to_owned();
     };
@@ -337,7 +337,7 @@ fn risk_hint(input: &PanelInput<'_>, lane: usize) -> String {
     )
 }
 
-fn blind_hint(input: &PanelInput<'_>, lane: usize) -> String {
+fn blind_hint(input: &LanesInput<'_>, lane: usize) -> String {
     let Some((loss, all)) = loss(input, lane).zip(input.losses) else {
         return "Searching for edits".to_owned();
     };

@@ -1,17 +1,17 @@
 //! Folded rows of the lanes: consecutive messages with the same status on one line.
 
+use super::input::LanesInput;
 use super::panel::ROW;
 use super::rows::Fold;
-use crate::app::shell::layout::PanelInput;
 use crate::app::theme::palette;
 use crate::app::wording;
 use crate::engine::MessageStatus;
 use egui::{Align2, Color32, Rect, TextStyle, Ui, pos2, vec2};
 
 /// Draws a fold in every lane: its messages, their count, status and total tokens.
-pub(in crate::app) fn paint(
+pub(super) fn paint(
     ui: &Ui,
-    input: &PanelInput<'_>,
+    input: &LanesInput<'_>,
     fold: &Fold,
     is_open: bool,
     rect: Rect,
@@ -42,16 +42,16 @@ pub(in crate::app) fn paint(
             weak,
         );
         let is_there = matches!(
-            seen.fate,
+            seen.status,
             MessageStatus::Kept | MessageStatus::Cleared | MessageStatus::Cut
         );
         let tokens = fold.tokens.get(lane).filter(|_| is_there);
-        let said = tokens.map_or_else(|| "–".to_owned(), |t| wording::tokens(*t));
+        let sentence = tokens.map_or_else(|| "–".to_owned(), |t| wording::tokens(*t));
         let ink = if is_there { text } else { weak };
         let end = painter.text(
             pos2(cell.right() - 12.0, y),
             Align2::RIGHT_CENTER,
-            said,
+            sentence,
             font.clone(),
             ink,
         );
@@ -59,9 +59,9 @@ pub(in crate::app) fn paint(
             format!(
                 "{} {}",
                 wording::count(fold.rows.len(), "message"),
-                wording::fate_of_many(seen.fate)
+                wording::status_of_many(seen.status)
             ),
-            wording::fate_of_many(seen.fate).to_owned(),
+            wording::status_of_many(seen.status).to_owned(),
         ];
         // Shows as many words as fit before the number.
         let room = end.left() - at.right() - 16.0;

@@ -1,14 +1,20 @@
 //! The head of a lane: its policy with a menu, and its figures.
 
+use super::command::LanesCommand;
+use super::input::LanesInput;
 use super::own_estimate;
 use crate::analysis::insight::{Insight, Level};
-use crate::app::command::Command;
+use crate::app::command::Commands;
+use crate::app::config::MAX_LANES;
 use crate::app::cost::compute::LaneCost;
+use crate::app::export::command::ExportCommand;
 use crate::app::insights::list::InsightFilter;
+use crate::app::policy_panel::command::SettingsCommand;
 use crate::app::policy_panel::preset_menu;
-use crate::app::shell::layout::PanelInput;
-use crate::app::state::{MAX_LANES, Tab};
+use crate::app::selection::SelectCommand;
+use crate::app::shell::command::ShellCommand;
 use crate::app::theme::{self, palette};
+use crate::app::view::{Tab, ViewCommand};
 use crate::app::widgets::text::small;
 use crate::app::{insights, widgets, wording};
 use crate::units::Tokens;
@@ -27,7 +33,7 @@ pub(super) struct Plan {
 }
 
 /// Computes the layout for heads of this width.
-pub(in crate::app) fn plan(ui: &Ui, input: &PanelInput<'_>, width: f32) -> Plan {
+pub(super) fn plan(ui: &Ui, input: &LanesInput<'_>, width: f32) -> Plan {
     let grid = super::figures::Grid::new(ui, input, width - 2.0 * margin(width));
     let height = HEAD + grid.more();
     // The line with the policy's own estimate adds height.
@@ -45,18 +51,18 @@ fn margin(width: f32) -> f32 {
 }
 
 /// Shows the head of a lane in `rect`.
-pub(in crate::app) fn show(
+pub(super) fn show(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &LanesInput<'_>,
     (lane, plan): (usize, &Plan),
     rect: Rect,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     // Behind the controls: a click anywhere on the head focuses the lane.
     let head = ui.interact(rect, ui.scope_id().with(("lane head", lane)), Sense::CLICK);
     head.widget_info(|| WidgetInfo::labeled(Role::Button, true, spoken_head(input, lane)));
     if head.clicked() {
-        commands.push(Command::FocusLane(Some(lane)));
+        commands.push(SelectCommand::Lane(Some(lane)));
     }
     let inner = rect.shrink2(vec2(margin(rect.width()), 6.0));
     let mut ui = ui.new_child(
@@ -68,14 +74,14 @@ pub(in crate::app) fn show(
     if input.is_stale {
         ui.multiply_opacity(0.5);
     }
-    title(&mut ui, input, lane, has_place(inner), commands);
+    title(&mut ui, input, lane, has_space(inner), commands);
     ui.add_space(2.0);
     super::figures::show(&mut ui, input, lane, &plan.grid);
     ui.add_space(2.0);
     ui.spacing_mut().interact_size.y = own_estimate::HEIGHT;
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if !has_place(inner) && own_estimate::is_any(input) {
+            if !has_space(inner) && own_estimate::is_any(input) {
                 badge(ui, input, lane, commands);
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -86,16 +92,16 @@ pub(in crate::app) fn show(
 }
 
 /// Returns whether the first line has space for more than the name.
-fn has_place(head: Rect) -> bool {
+fn has_space(head: Rect) -> bool {
     head.width() > 240.0
 }
 
 fn title(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &LanesInput<'_>,
     lane: usize,
-    has_place: bool,
-    commands: &mut Vec<Command>,
+    has_space: bool,
+    commands: &mut Commands,
 ) {
     let policy = &input.runs.lanes[lane].policy;
     ui.horizontal(|ui| {
@@ -107,7 +113,7 @@ fn title(
             .circle_filled(dot.center(), 4.0, palette(ui).lane(lane));
         // The call is hidden if it does not fit beside the name.
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if has_place {
+            if has_space {
                 let place = ui.label(small(ui, position_label(input, lane)));
                 place.on_hover_ui(|ui| {
                     ui.label(super::figures::now_hint(input, lane));
@@ -118,11 +124,11 @@ fn title(
                 .lanes
                 .get(lane)
                 .is_some_and(|l| l.own.is_some())
-                && has_place
+                && has_space
             {
                 ui.label(small(ui, "own settings"));
             }
-            if has_place || !own_estimate::is_any(input) {
+            if has_space || !own_estimate::is_any(input) {
                 badge(ui, input, lane, commands);
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -138,12 +144,12 @@ fn title(
     });
 }
 
-fn menu(button: &egui::Response, input: &PanelInput<'_>, lane: usize, commands: &mut Vec<Command>) {
+fn menu(button: &egui::Response, input: &LanesInput<'_>, lane: usize, commands: &mut Commands) {
     Popup::menu(button).show(|ui| {
         let chosen = input.config.lanes.get(lane).map_or("", |l| &l.policy);
-        if let Some(name) = preset_menu::list(ui, input, chosen) {
-            commands.push(Command::SetStrategy(lane, name));
-            commands.push(Command::FocusLane(Some(lane)));
+        if let Some(name) = preset_menu::list(ui, input.policies, chosen) {
+            commands.push(LanesCommand::SetPolicy(lane, name));
+            commands.push(SelectCommand::Lane(Some(lane)));
             ui.close();
         }
         ui.separator();
@@ -152,8 +158,8 @@ fn menu(button: &egui::Response, input: &PanelInput<'_>, lane: usize, commands: 
             .add_enabled(n < MAX_LANES, Button::new("Add a lane"))
             .clicked()
         {
-            commands.push(Command::AddLane);
-            commands.push(Command::FocusLane(Some(n)));
+            commands.push(LanesCommand::Add);
+            commands.push(SelectCommand::Lane(Some(n)));
         }
         let is_own = input
             .config
@@ -166,32 +172,32 @@ fn menu(button: &egui::Response, input: &PanelInput<'_>, lane: usize, commands: 
             "Use own settings"
         };
         if ui.button(own).clicked() {
-            commands.push(Command::SetOwnKnobs(lane, !is_own));
-            commands.push(Command::FocusLane(Some(lane)));
+            commands.push(SettingsCommand::SetOwn(lane, !is_own));
+            commands.push(SelectCommand::Lane(Some(lane)));
         }
         if ui
             .add_enabled(n > 1, Button::new("Remove this lane"))
             .clicked()
         {
-            commands.push(Command::RemoveLane(lane));
+            commands.push(LanesCommand::Remove(lane));
         }
         if ui.button("About this policy").clicked() {
-            commands.push(Command::FocusLane(Some(lane)));
-            commands.push(Command::ShowTab(Tab::About));
+            commands.push(SelectCommand::Lane(Some(lane)));
+            commands.push(ShellCommand::ShowTab(Tab::About));
         }
         if ui.button("Export this lane…").clicked() {
-            commands.push(Command::StartExport(Some(lane)));
+            commands.push(ExportCommand::Start(Some(lane)));
         }
     });
 }
 
 /// Shows a badge with the number of problems of the lane, in the tone of the most severe. A click opens the first.
-fn badge(ui: &mut Ui, input: &PanelInput<'_>, lane: usize, commands: &mut Vec<Command>) {
+fn badge(ui: &mut Ui, input: &LanesInput<'_>, lane: usize, commands: &mut Commands) {
     let Some(cost) = cost(input, lane) else {
         return;
     };
-    let is_told = |insight: &&Insight| insight.level != Level::Note;
-    let all: Vec<&Insight> = cost.insights.iter().filter(is_told).collect();
+    let is_shown = |insight: &&Insight| insight.level != Level::Note;
+    let all: Vec<&Insight> = cost.insights.iter().filter(is_shown).collect();
     let Some(worst) = all.first() else {
         return;
     };
@@ -214,28 +220,28 @@ fn badge(ui: &mut Ui, input: &PanelInput<'_>, lane: usize, commands: &mut Vec<Co
             lane: Some(lane),
             insight: worst,
         };
-        commands.push(Command::FocusLane(Some(lane)));
-        commands.push(Command::SetInsightFilter(InsightFilter::default()));
-        commands.push(Command::OpenInsight(row.key()));
-        commands.push(Command::ShowTab(Tab::Insights));
+        commands.push(SelectCommand::Lane(Some(lane)));
+        commands.push(ViewCommand::InsightFilter(InsightFilter::default()));
+        commands.push(ViewCommand::OpenInsight(row.key()));
+        commands.push(ShellCommand::ShowTab(Tab::Insights));
     }
 }
 
 /// Returns the lane's cost, or `None` while it is computed.
-pub(super) fn cost<'a>(input: &PanelInput<'a>, lane: usize) -> Option<&'a LaneCost> {
+pub(super) fn cost<'a>(input: &LanesInput<'a>, lane: usize) -> Option<&'a LaneCost> {
     let run = &input.runs.lanes[lane];
     let cost = input.costs?.of(Some(lane))?;
     cost.is_of(run).then_some(cost)
 }
 
 /// Returns the call and context size, such as `call 48, end · 79.2k`.
-fn position_label(input: &PanelInput<'_>, lane: usize) -> String {
+fn position_label(input: &LanesInput<'_>, lane: usize) -> String {
     let place = wording::place_label(input.rows.step, input.document.session().calls.len());
-    format!("{place} · {}", super::figures::now_said(input, lane))
+    format!("{place} · {}", super::figures::now_text(input, lane))
 }
 
 /// Returns the accessible text of a lane's head.
-fn spoken_head(input: &PanelInput<'_>, lane: usize) -> String {
+fn spoken_head(input: &LanesInput<'_>, lane: usize) -> String {
     let run = &input.runs.lanes[lane];
     let (label, outcome) = (&input.runs.labels[lane], &run.outcome);
     let peak = run.peak.map_or(Tokens::ZERO, |peak| peak.tokens);

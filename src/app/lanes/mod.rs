@@ -1,9 +1,12 @@
 //! The lanes side by side: figures, and every message under each policy at the selected call.
 
 mod cell;
+pub mod command;
+mod execute;
 mod figures;
 mod fold;
 mod head;
+pub(super) mod input;
 mod own_estimate;
 pub(super) mod panel;
 mod row_text;

@@ -1,34 +1,34 @@
 //! The line of a lane's head that compares the policy's own fill estimate with the actual fill.
 
-use crate::app::shell::layout::PanelInput;
+use super::input::LanesInput;
 use crate::app::theme::palette;
 use crate::app::wording;
 use crate::units::Share;
 use egui::{Label, RichText, TextStyle, Ui};
 
 /// Height of the line in points. All heads reserve it if any lane's policy has an estimate of its own.
-pub(in crate::app) const HEIGHT: f32 = 16.0;
+pub(super) const HEIGHT: f32 = 16.0;
 
 /// Returns whether any lane's policy has an estimate of its own.
-pub(in crate::app) fn is_any(input: &PanelInput<'_>) -> bool {
+pub(super) fn is_any(input: &LanesInput<'_>) -> bool {
     let mut lanes = input.runs.lanes.iter();
     lanes.any(|lane| lane.policy.believes.is_some())
 }
 
 /// Shows the line of a lane at the selected call.
-pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, lane: usize) {
+pub(super) fn show(ui: &mut Ui, input: &LanesInput<'_>, lane: usize) {
     let step = input.selection.step;
-    let Some((believed, really)) = input.runs.lanes[lane].belief(step) else {
+    let Some((believed, actual)) = input.runs.lanes[lane].believed_fill(step) else {
         return;
     };
-    let color = if is_blind(believed, really) {
+    let color = if is_blind(believed, actual) {
         palette(ui).bad
     } else {
         palette(ui).weak
     };
-    let full = wording::belief(believed, really);
-    let text = |said: &str| {
-        RichText::new(said)
+    let full = wording::believed_fill(believed, actual);
+    let text = |sentence: &str| {
+        RichText::new(sentence)
             .text_style(TextStyle::Small)
             .color(color)
     };
@@ -39,23 +39,23 @@ pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, lane: usize) {
         .size()
         .x;
     // In a narrow lane the color and the hover text replace the omitted words.
-    let said = if width <= ui.available_width() {
+    let sentence = if width <= ui.available_width() {
         full
     } else {
-        full.replace("believes ", "").replace("really ", "")
+        full.replace("believed ", "").replace("actual ", "")
     };
-    ui.add(Label::new(text(&said)).truncate())
+    ui.add(Label::new(text(&sentence)).truncate())
         .on_hover_ui(|ui| {
-            ui.label(hint(input, lane, (believed, really)));
+            ui.label(hint(input, lane, (believed, actual)));
         });
 }
 
 /// Returns whether the policy believes it is below its limit while the actual context exceeds the usable window.
-fn is_blind(believed: Share, really: Share) -> bool {
-    believed.0 < 1.0 && really.0 > 1.0
+fn is_blind(believed: Share, actual: Share) -> bool {
+    believed.0 < 1.0 && actual.0 > 1.0
 }
 
-fn hint(input: &PanelInput<'_>, lane: usize, (believed, really): (Share, Share)) -> String {
+fn hint(input: &LanesInput<'_>, lane: usize, (believed, actual): (Share, Share)) -> String {
     let step = input.selection.step;
     let counts = input.runs.lanes[lane].outcome.samples.get(step).map(|s| {
         format!(
@@ -64,7 +64,7 @@ fn hint(input: &PanelInput<'_>, lane: usize, (believed, really): (Share, Share))
             wording::tokens(s.metered),
             wording::percent(believed),
             wording::tokens(s.tokens),
-            wording::of_usable(really)
+            wording::of_usable(actual)
         )
     });
     counts.unwrap_or_default()

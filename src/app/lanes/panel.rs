@@ -2,10 +2,13 @@
 //!
 //! Rows are aligned: a message has the same vertical position in every lane.
 
+use super::command::LanesCommand;
 use super::head;
-use super::rows::{Line, Place, Row};
-use crate::app::command::Command;
-use crate::app::shell::layout::PanelInput;
+use super::input::LanesInput;
+use super::rows::{Line, Row, WrittenPosition};
+use crate::app::command::Commands;
+use crate::app::selection::SelectCommand;
+use crate::app::shell::open_session::OpenSession;
 use crate::app::theme::palette;
 use crate::app::widgets::in_view::{InView, Rows};
 use egui::style::ScrollStyle;
@@ -25,7 +28,8 @@ const LEAST_ROWS: f32 = 1.0;
 const BAR: f32 = 8.0;
 
 /// Returns the minimum height of lanes in this width: their heads, a row, and the scroll bar if the lanes do not fit.
-pub(in crate::app) fn least_height(ui: &Ui, input: &PanelInput<'_>, available: f32) -> f32 {
+pub(in crate::app) fn least_height(ui: &Ui, session: &OpenSession<'_>, available: f32) -> f32 {
+    let input = &LanesInput::new(session);
     let width = width(input, available);
     let head = head::plan(ui, input, width).height;
     let has_bar = width * input.runs.lanes.len() as f32 > available + 0.5;
@@ -33,13 +37,14 @@ pub(in crate::app) fn least_height(ui: &Ui, input: &PanelInput<'_>, available: f
 }
 
 /// Returns the width of each lane, in points.
-fn width(input: &PanelInput<'_>, available: f32) -> f32 {
+fn width(input: &LanesInput<'_>, available: f32) -> f32 {
     let n = input.runs.lanes.len().max(1);
     (available / n as f32).max(MIN_LANE)
 }
 
 /// Shows the lanes.
-pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+    let input = &LanesInput::new(session);
     let (n, width) = (
         input.runs.lanes.len().max(1),
         width(input, ui.available_width()),
@@ -88,7 +93,7 @@ pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut V
 }
 
 /// Returns the focused lane in the frame in which it got the focus, to scroll it into view.
-fn focused_lane_to_reveal(ui: &Ui, input: &PanelInput<'_>) -> Option<usize> {
+fn focused_lane_to_reveal(ui: &Ui, input: &LanesInput<'_>) -> Option<usize> {
     let (id, lane) = (Id::unique("lane in view"), input.selection.lane);
     let before: Option<Option<usize>> = ui.data(|data| data.get_temp(id));
     ui.data_mut(|data| data.insert_temp(id, lane));
@@ -96,14 +101,14 @@ fn focused_lane_to_reveal(ui: &Ui, input: &PanelInput<'_>) -> Option<usize> {
 }
 
 /// Returns the row to keep in view: the selected one, or the next one if the lanes have no row for it.
-fn selected_row(input: &PanelInput<'_>) -> Option<usize> {
+fn selected_row(input: &LanesInput<'_>) -> Option<usize> {
     let message = || input.selection.message.map(|m| Row::Message(m as u32));
     let selected = input.selection.written.map(Row::Written).or_else(message)?;
     input.rows.row_at(selected)
 }
 
-fn rows(ui: &mut Ui, input: &PanelInput<'_>, width: f32, commands: &mut Vec<Command>) {
-    let lines = input.rows.lines(&input.view.unfolded);
+fn rows(ui: &mut Ui, input: &LanesInput<'_>, width: f32, commands: &mut Commands) {
+    let lines = input.rows.lines(input.unfolded);
     let shape = Rows {
         len: lines.len,
         row: ROW,
@@ -154,13 +159,7 @@ fn rows(ui: &mut Ui, input: &PanelInput<'_>, width: f32, commands: &mut Vec<Comm
     }
 }
 
-fn show_line(
-    ui: &mut Ui,
-    input: &PanelInput<'_>,
-    line: Line,
-    width: f32,
-    commands: &mut Vec<Command>,
-) {
+fn show_line(ui: &mut Ui, input: &LanesInput<'_>, line: Line, width: f32, commands: &mut Commands) {
     let size = vec2(width * input.runs.lanes.len() as f32, ROW);
     let (rect, response) = ui.allocate_exact_size(size, Sense::CLICK);
     let is_selected = is_selected(input, line);
@@ -186,19 +185,19 @@ fn show_line(
         match line {
             Line::Fold(fold, _) => {
                 let (first, last) = input.rows.folds[fold].messages;
-                commands.push(Command::Unfold(first, last));
+                commands.push(LanesCommand::ToggleFold(first, last));
             }
             Line::Row(row) => {
                 if let Row::Message(message) = input.rows.rows[row] {
-                    commands.push(Command::SelectMessage(message as usize));
+                    commands.push(SelectCommand::Message(message as usize));
                 }
             }
         }
         if let Some(pointer) = response.interact_pointer_pos() {
             let clicked = ((pointer.x - rect.left()) / width) as usize;
-            commands.push(Command::FocusLane(Some(clicked)));
+            commands.push(SelectCommand::Lane(Some(clicked)));
             if let Some(place) = written_at(input, line, clicked) {
-                commands.push(Command::SelectWritten(clicked, place));
+                commands.push(SelectCommand::Written(clicked, place));
             }
         }
     }
@@ -218,7 +217,7 @@ fn show_line(
 }
 
 /// Returns the place of the content that a lane wrote in this line, if any.
-fn written_at(input: &PanelInput<'_>, line: Line, column: usize) -> Option<Place> {
+fn written_at(input: &LanesInput<'_>, line: Line, column: usize) -> Option<WrittenPosition> {
     let Line::Row(row) = line else { return None };
     let Row::Written(place) = input.rows.rows[row] else {
         return None;
@@ -227,7 +226,7 @@ fn written_at(input: &PanelInput<'_>, line: Line, column: usize) -> Option<Place
     written.contains_key(&place).then_some(place)
 }
 
-fn is_selected(input: &PanelInput<'_>, line: Line) -> bool {
+fn is_selected(input: &LanesInput<'_>, line: Line) -> bool {
     if let (Some(place), Line::Row(row)) = (input.selection.written, line) {
         return input.rows.rows[row] == Row::Written(place);
     }

@@ -1,49 +1,49 @@
 //! Text of the lanes' rows for assistive tools and hover texts.
 
-use super::rows::{Line, Place, Row};
-use crate::app::shell::layout::PanelInput;
+use super::input::LanesInput;
+use super::rows::{Line, Row, WrittenPosition};
 use crate::app::widgets::text::weak;
 use crate::app::{theme, wording};
 use egui::{RichText, Ui};
 
 /// Returns the accessible text of a line.
-pub(super) fn spoken_line(input: &PanelInput<'_>, line: Line) -> String {
+pub(super) fn spoken_line(input: &LanesInput<'_>, line: Line) -> String {
     match line {
         Line::Row(row) => spoken(input, input.rows.rows[row]),
         Line::Fold(fold, is_open) => {
             let fold = &input.rows.folds[fold];
-            let fates = input.runs.labels.iter().zip(&input.rows.lanes);
-            let fates = fates.filter_map(|(label, lane)| {
+            let statuses = input.runs.labels.iter().zip(&input.rows.lanes);
+            let statuses = statuses.filter_map(|(label, lane)| {
                 let seen = lane.messages.get(fold.messages.0 as usize)?;
-                Some(format!("{label} {}", wording::fate_of_many(seen.fate)))
+                Some(format!("{label} {}", wording::status_of_many(seen.status)))
             });
             format!(
                 "{} messages {} to {}: {}",
                 if is_open { "Fold" } else { "Unfold" },
                 fold.messages.0 + 1,
                 fold.messages.1 + 1,
-                fates.collect::<Vec<_>>().join(", ")
+                statuses.collect::<Vec<_>>().join(", ")
             )
         }
     }
 }
 
 /// Returns the accessible text of a row: its status in every lane.
-pub(super) fn spoken(input: &PanelInput<'_>, row: Row) -> String {
+pub(super) fn spoken(input: &LanesInput<'_>, row: Row) -> String {
     let lanes = input.runs.labels.iter().zip(&input.rows.lanes);
     match row {
         Row::Message(message) => {
-            let fates = lanes.map(|(label, lane)| {
+            let statuses = lanes.map(|(label, lane)| {
                 let seen = lane.messages.get(message as usize);
                 format!(
                     "{label} {}",
-                    seen.map_or("absent", |s| wording::fate(s.fate))
+                    seen.map_or("absent", |s| wording::status(s.status))
                 )
             });
             format!(
                 "Message {}: {}",
                 message + 1,
-                fates.collect::<Vec<_>>().join(", ")
+                statuses.collect::<Vec<_>>().join(", ")
             )
         }
         Row::Written(place) => {
@@ -61,7 +61,7 @@ pub(super) fn spoken(input: &PanelInput<'_>, row: Row) -> String {
 }
 
 /// Shows the hover text for the content that each lane wrote at a place.
-pub(super) fn written_hint(ui: &mut Ui, input: &PanelInput<'_>, place: Place) {
+pub(super) fn written_hint(ui: &mut Ui, input: &LanesInput<'_>, place: WrittenPosition) {
     for (label, lane) in input.runs.labels.iter().zip(&input.rows.lanes) {
         let Some(written) = lane.written.get(&place) else {
             continue;

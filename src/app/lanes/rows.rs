@@ -24,19 +24,19 @@ pub struct LaneRows {
     /// Folded runs of rows whose status is equal in every lane.
     pub folds: Vec<Fold>,
     /// State of each lane at the call; `None` at the last call, where the run has it.
-    pub until: Vec<Option<Stand>>,
+    pub until: Vec<Option<LaneState>>,
 }
 
 /// State of a lane at a call: the part of the run that is shown. The curve always covers the whole run.
 #[derive(Clone, Debug)]
-pub struct Stand {
+pub struct LaneState {
     /// The context.
     pub context: Context,
     /// The events up to the call, in order.
     pub events: Vec<Event>,
 }
 
-impl From<Outcome> for Stand {
+impl From<Outcome> for LaneState {
     fn from(outcome: Outcome) -> Self {
         let (mut context, mut events) = (outcome.context, outcome.events);
         // The vectors are kept, so excess capacity is freed.
@@ -83,7 +83,7 @@ pub enum Row {
     /// A message of the session, by index.
     Message(u32),
     /// A message that a lane wrote in place of others. It may differ between lanes.
-    Written(Place),
+    Written(WrittenPosition),
 }
 
 impl Row {
@@ -98,14 +98,14 @@ impl Row {
 
 /// Position of a written message: after the messages it replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
+pub struct WrittenPosition {
     /// Index of the first message after the replaced ones.
     pub before: u32,
     /// Distinguishes several entries at one position.
     pub nth: u32,
 }
 
-impl Place {
+impl WrittenPosition {
     /// Returns the written messages of a context with position and tokens.
     pub fn all(context: &Context) -> Vec<(Self, &Written, Tokens)> {
         let mut seen: BTreeMap<u32, u32> = BTreeMap::new();
@@ -124,27 +124,27 @@ impl Place {
 #[derive(Clone, Debug, Default)]
 pub struct LaneContext {
     /// By message index.
-    pub messages: Vec<Seen>,
+    pub messages: Vec<LaneMessage>,
     /// Messages that the policy wrote.
-    pub written: BTreeMap<Place, WrittenSeen>,
+    pub written: BTreeMap<WrittenPosition, WrittenStatus>,
     /// True tokens of the whole context.
     pub total: Tokens,
     /// Messages in it, written ones included.
     pub n_entries: usize,
 }
 
-/// Status of a message in a lane.
+/// A message in a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct LaneMessage {
     /// Status of the message.
-    pub fate: MessageStatus,
+    pub status: MessageStatus,
     /// Current tokens in this lane.
     pub tokens: Tokens,
 }
 
 /// A message that a policy wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrittenSeen {
+pub struct WrittenStatus {
     /// Summary or notice.
     pub kind: WrittenKind,
     /// Tokens.
@@ -203,7 +203,7 @@ impl LaneRows {
         lines
     }
 
-    /// Returns the row of a message or written entry; if there is none, the next row.
+    /// Returns the row of a message or written entry, or the next row if it is missing.
     pub fn row_at(&self, sought: Row) -> Option<usize> {
         let at = self
             .rows
@@ -245,8 +245,8 @@ impl Lines {
 
 impl LaneContext {
     fn new(context: &Context, n_messages: usize) -> Self {
-        let seen = |(fate, tokens): (MessageStatus, u32)| Seen {
-            fate,
+        let seen = |(status, tokens): (MessageStatus, u32)| LaneMessage {
+            status,
             tokens: Tokens::from(tokens),
         };
         let messages = context.statuses(n_messages).into_iter().map(seen).collect();
@@ -256,15 +256,15 @@ impl LaneContext {
             total: context.tokens(),
             n_entries: context.entries.len(),
         };
-        for (place, written, tokens) in Place::all(context) {
+        for (place, written, tokens) in WrittenPosition::all(context) {
             lane.written
-                .insert(place, WrittenSeen::new(written, tokens));
+                .insert(place, WrittenStatus::new(written, tokens));
         }
         lane
     }
 }
 
-impl WrittenSeen {
+impl WrittenStatus {
     fn new(written: &Written, tokens: Tokens) -> Self {
         Self {
             kind: written.kind,
@@ -278,7 +278,7 @@ impl WrittenSeen {
 
 /// Returns the messages in order, with each position of written entries once.
 fn rows(session: &Session, end: usize, lanes: &[LaneContext]) -> Vec<Row> {
-    let mut places: Vec<Place> = lanes
+    let mut places: Vec<WrittenPosition> = lanes
         .iter()
         .flat_map(|lane| lane.written.keys().copied())
         .collect();
@@ -314,10 +314,12 @@ fn folds(rows: &[Row], lanes: &[LaneContext], small: Tokens) -> Vec<Fold> {
             .filter_map(|lane| lane.messages.get(m))
             .all(|s| s.tokens < small)
     };
-    let fate = |lane: &LaneContext, m: usize| lane.messages.get(m).map(|s| s.fate);
+    let status = |lane: &LaneContext, m: usize| lane.messages.get(m).map(|s| s.status);
     let is_alike = |a: &Row, b: &Row| match (message(a), message(b)) {
         (Some(a), Some(b)) => {
-            is_small(a) && is_small(b) && lanes.iter().all(|lane| fate(lane, a) == fate(lane, b))
+            is_small(a)
+                && is_small(b)
+                && lanes.iter().all(|lane| status(lane, a) == status(lane, b))
         }
         _ => false,
     };
@@ -353,7 +355,7 @@ fn frontier(rows: &[Row], lanes: &[LaneContext]) -> usize {
         Row::Message(m) => lanes
             .iter()
             .filter_map(|lane| lane.messages.get(*m as usize))
-            .any(|s| s.fate != MessageStatus::Kept && s.fate != MessageStatus::Absent),
+            .any(|s| s.status != MessageStatus::Kept && s.status != MessageStatus::Absent),
     };
     rows.iter()
         .rposition(is_touched)
@@ -366,8 +368,8 @@ mod tests {
 
     /// Ten messages of one lane; the fifth is heavy.
     fn ten() -> LaneRows {
-        let seen = |m: u32| Seen {
-            fate: if m < 8 {
+        let seen = |m: u32| LaneMessage {
+            status: if m < 8 {
                 MessageStatus::Kept
             } else {
                 MessageStatus::Dropped
@@ -389,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn small_messages_of_one_fate_are_folded_and_the_others_are_not() {
+    fn small_messages_with_equal_status_are_folded() {
         let rows = ten();
         let lines = rows.lines(&BTreeSet::new());
         let all: Vec<_> = (0..lines.len).map(|line| lines.at(line)).collect();
@@ -401,8 +403,8 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_found_by_its_message_and_by_what_was_written_there() {
-        let written = |before| Row::Written(Place { before, nth: 0 });
+    fn rows_are_found_by_message_and_written_position() {
+        let written = |before| Row::Written(WrittenPosition { before, nth: 0 });
         let rows = LaneRows {
             // Message 4 is not part of the history.
             rows: vec![

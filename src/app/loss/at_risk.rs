@@ -1,117 +1,106 @@
 //! References at risk in the focused lane: blind edits first, then names, each with the call that used it.
 
 use super::compute::Losses;
-use super::state::{Missed, missed, n_missed};
-use crate::app::command::{Command, Spot};
-use crate::app::shell::layout::PanelInput;
+use super::input::LossInput;
+use super::state::{LostReference, lost_reference, n_lost_references};
+use crate::app::command::Commands;
+use crate::app::selection::{SelectCommand, Spot};
 use crate::app::theme::{palette, space};
-use crate::app::widgets::table::{Side, cell, head};
-use crate::app::widgets::text::weak;
+use crate::app::widgets::table::{Column, Table};
+use crate::app::widgets::text::{padded, weak};
 use crate::app::{widgets, wording};
 use crate::safe_text;
-use egui::{Align, Id, Label, Layout, RichText, Sense, TextStyle, Ui};
-use egui_extras::{Column, TableBuilder, TableRow};
+use egui::{Id, Label, RichText, TextStyle, Ui};
+use egui_extras::Column as Width;
 
 /// Maximum length of a name, in characters.
 const LONGEST: usize = 80;
 
 /// Shows the list.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    input: &PanelInput<'_>,
-    losses: &Losses,
-    commands: &mut Vec<Command>,
-) {
+pub(super) fn show(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, commands: &mut Commands) {
     let lane = input.selection.lane;
     let Some(loss) = losses.of(lane) else {
         return;
     };
-    let n = n_missed(loss);
+    let n = n_lost_references(loss);
     if n == 0 {
         empty_state(ui, input, losses, lane);
         return;
     }
-    let has_room = ui.available_width() > 520.0;
     let first = reveal(ui, input, losses, lane);
-    let mut table = TableBuilder::new(ui)
-        .id_salt(("loss list", has_room))
-        .striped(true)
-        .sense(Sense::CLICK)
-        .auto_shrink(false)
-        .min_scrolled_height(0.0)
-        .cell_layout(Layout::left_to_right(Align::Center))
-        .column(Column::exact(52.0))
-        .column(Column::remainder().at_least(80.0).clip(true))
-        .column(
-            Column::initial(if has_room { 130.0 } else { 96.0 })
-                .at_least(40.0)
-                .clip(true),
-        )
-        .column(
-            Column::initial(if has_room { 190.0 } else { 110.0 })
-                .at_least(40.0)
-                .clip(true),
-        );
-    if has_room {
-        table = table.column(Column::exact(60.0));
-    }
-    table = table.column(Column::exact(space::S));
-    if let Some(row) = first {
-        table = table.scroll_to_row(row, None).animate_scrolling(false);
-    }
-    let table = table.header(space::ROW, |mut row| {
-        cell(&mut row, Side::Right, |ui| {
-            head(ui, "call", "The call whose answer used the reference");
-        });
-        cell(&mut row, Side::Left, |ui| {
-            head(ui, "at risk", "The name or the edited text");
-        });
-        cell(&mut row, Side::Left, |ui| {
-            head(ui, "used by", "The message that used the reference");
-        });
-        cell(&mut row, Side::Left, |ui| {
-            head(
-                ui,
-                "last in",
-                "The last earlier message that contained it; the lane had removed that message",
-            );
-        });
-        if has_room {
-            cell(&mut row, Side::Right, |ui| {
-                head(ui, "re-read", "Tokens of that message");
-            });
-        }
-        row.col(|_| {});
-    });
-    table.body(|body| {
-        body.rows(space::ROW - 2.0, n, |mut row| {
-            let Some(found) = missed(loss, row.index()) else {
+    Table::new("loss list", columns(ui.available_width()), n)
+        .margins(0.0, space::S)
+        .row_height(space::ROW - 2.0)
+        .striped()
+        .reveal(first)
+        .show(ui, |mut row| {
+            let Some(found) = lost_reference(loss, row.index()) else {
                 return;
             };
             let is_here = found.step() == input.selection.step;
-            row.set_selected(is_here && Some(message_to_select(found)) == input.selection.message);
-            cells(&mut row, input, losses, found, has_room);
+            row.select(is_here && Some(message_to_select(found)) == input.selection.message);
+            row.cells(|ui, column| content(ui, input, losses, found, column));
             if row.response().clicked() {
-                commands.push(Command::LookAt(Spot {
+                commands.push(SelectCommand::Spot(Spot {
                     lane,
                     step: Some(found.step()),
                     message: Some(message_to_select(found)),
                 }));
             }
         });
-    });
+}
+
+/// A column of the list.
+#[derive(Clone, Copy)]
+enum Col {
+    Call,
+    AtRisk,
+    UsedBy,
+    LastIn,
+    Reread,
+}
+
+/// Table width from which the list has its full columns, in points.
+const FULL: f32 = 520.0;
+
+fn columns(available: f32) -> Vec<Column<'static, Col>> {
+    let [used_by, last_in] = if available > FULL {
+        [130.0, 190.0]
+    } else {
+        [96.0, 110.0]
+    };
+    let width = |points: f32| Width::initial(points).at_least(40.0).clip(true);
+    vec![
+        Column::new(Col::Call, "call", Width::exact(52.0))
+            .right()
+            .help("The call whose answer used the reference"),
+        Column::new(
+            Col::AtRisk,
+            "at risk",
+            Width::remainder().at_least(80.0).clip(true),
+        )
+        .help("The name or the edited text"),
+        Column::new(Col::UsedBy, "used by", width(used_by))
+            .help("The message that used the reference"),
+        Column::new(Col::LastIn, "last in", width(last_in))
+            .help("The last earlier message that contained it; the lane had removed that message"),
+        Column::new(Col::Reread, "re-read", Width::exact(60.0))
+            .right()
+            .help("Tokens of that message")
+            .from_width(FULL),
+    ]
 }
 
 /// Returns the message that a click selects: the removed message, or the blind edit.
-fn message_to_select(found: Missed) -> usize {
+fn message_to_select(found: LostReference) -> usize {
     match found {
-        Missed::Edit(edit) => edit.message,
-        Missed::Name(fault) => fault.source,
+        LostReference::Edit(edit) => edit.message,
+        LostReference::Name(fault) => fault.source,
     }
 }
 
 /// Returns the row to scroll to after another call was selected elsewhere: the first row of that call.
-fn reveal(ui: &Ui, input: &PanelInput<'_>, losses: &Losses, lane: Option<usize>) -> Option<usize> {
+fn reveal(ui: &Ui, input: &LossInput<'_>, losses: &Losses, lane: Option<usize>) -> Option<usize> {
     let id = Id::unique("loss list seen");
     let now = (lane, input.selection.step);
     let seen: Option<(Option<usize>, usize)> = ui.data(|d| d.get_temp(id));
@@ -120,62 +109,41 @@ fn reveal(ui: &Ui, input: &PanelInput<'_>, losses: &Losses, lane: Option<usize>)
         return None;
     }
     let loss = losses.of(lane)?;
-    let is_here = |nth: &usize| missed(loss, *nth).is_some_and(|m| m.step() == now.1);
-    let mut here = (0..n_missed(loss)).filter(is_here);
+    let is_here = |nth: &usize| lost_reference(loss, *nth).is_some_and(|m| m.step() == now.1);
+    let mut here = (0..n_lost_references(loss)).filter(is_here);
     let first = here.next();
     // A clicked row stays under the pointer.
     let is_clicked = |nth: usize| {
-        let found = missed(loss, nth);
+        let found = lost_reference(loss, nth);
         found.map(message_to_select) == input.selection.message
     };
     first.filter(|nth| !is_clicked(*nth) && !here.any(is_clicked))
 }
 
-fn cells(
-    row: &mut TableRow<'_, '_>,
-    input: &PanelInput<'_>,
-    losses: &Losses,
-    found: Missed,
-    has_room: bool,
-) {
-    cell(row, Side::Right, |ui| {
-        ui.label(weak(ui, wording::number(found.step())));
-    });
-    cell(row, Side::Left, |ui| match found {
-        Missed::Edit(edit) => {
-            let said = format!("blind edit: {} of {} lines present", edit.seen, edit.lines);
-            let text = RichText::new(said).color(palette(ui).bad);
+fn content(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, found: LostReference, column: Col) {
+    match (column, found) {
+        (Col::Call, _) => drop(ui.label(weak(ui, wording::number(found.step())))),
+        (Col::AtRisk, LostReference::Edit(edit)) => {
+            let sentence = format!("blind edit: {} of {} lines present", edit.seen, edit.lines);
+            let text = RichText::new(sentence).color(palette(ui).bad);
             ui.add(Label::new(text).truncate());
         }
-        Missed::Name(fault) => {
+        (Col::AtRisk, LostReference::Name(fault)) => {
             let word = safe_text::one_line(losses.names.word(fault.name), LONGEST);
             let text = RichText::new(word).text_style(TextStyle::Monospace);
             ui.add(Label::new(text).truncate());
         }
-    });
-    cell(row, Side::Left, |ui| {
-        message(ui, input, found.message(), false);
-    });
-    cell(row, Side::Left, |ui| match found {
-        Missed::Edit(_) => {
-            ui.label(weak(ui, "–"));
+        (Col::UsedBy, _) => message(ui, input, found.message(), false),
+        (Col::LastIn, LostReference::Name(fault)) => message(ui, input, fault.source, true),
+        (Col::Reread, LostReference::Name(fault)) => {
+            ui.label(weak(ui, wording::short(fault.refetch)));
         }
-        Missed::Name(fault) => message(ui, input, fault.source, true),
-    });
-    if has_room {
-        cell(row, Side::Right, |ui| {
-            let said = match found {
-                Missed::Edit(_) => "–".to_owned(),
-                Missed::Name(fault) => wording::short(fault.refetch),
-            };
-            ui.label(weak(ui, said));
-        });
+        (Col::LastIn | Col::Reread, LostReference::Edit(_)) => drop(ui.label(weak(ui, "–"))),
     }
-    row.col(|_| {});
 }
 
 /// Shows a message's number, kind and tool.
-fn message(ui: &mut Ui, input: &PanelInput<'_>, message: usize, has_preview: bool) {
+fn message(ui: &mut Ui, input: &LossInput<'_>, message: usize, has_preview: bool) {
     let Some(facts) = input.document.facts.get(message) else {
         return;
     };
@@ -191,9 +159,9 @@ fn message(ui: &mut Ui, input: &PanelInput<'_>, message: usize, has_preview: boo
 }
 
 /// Explains why the list is empty.
-fn empty_state(ui: &mut Ui, input: &PanelInput<'_>, losses: &Losses, lane: Option<usize>) {
+fn empty_state(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, lane: Option<usize>) {
     let name = input.runs.label(lane);
-    let said = if input.document.session().calls.is_empty() {
+    let text = if input.document.session().calls.is_empty() {
         "This file has no model calls, so no reference can be at risk.".to_owned()
     } else if losses.names.is_empty() {
         "The agent never mentioned an earlier name again, so no reference can be at risk."
@@ -204,7 +172,7 @@ fn empty_state(ui: &mut Ui, input: &PanelInput<'_>, losses: &Losses, lane: Optio
     } else {
         format!("{name} kept every name that the recorded agent used.")
     };
-    crate::app::widgets::text::padded(ui, |ui| {
-        ui.add(Label::new(RichText::new(said).color(palette(ui).ok)).wrap());
+    padded(ui, |ui| {
+        ui.add(Label::new(RichText::new(text).color(palette(ui).ok)).wrap());
     });
 }

@@ -188,7 +188,7 @@ impl Survivals {
 }
 
 /// Formats calls for display: `47`, `47–128`, `from 200 on`.
-pub fn steps_said(steps: &Range<usize>, n_steps: usize) -> String {
+pub fn calls_text(steps: &Range<usize>, n_steps: usize) -> String {
     let (first, last) = (steps.start + 1, steps.end);
     if steps.end >= n_steps {
         format!("from {first} on")
@@ -201,12 +201,12 @@ pub fn steps_said(steps: &Range<usize>, n_steps: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::steps_said;
+    use super::calls_text;
 
     #[test]
-    fn calls_are_told_from_one_and_the_last_stretch_by_where_it_begins() {
-        assert_eq!(steps_said(&(46..128), 200), "47–128");
-        assert_eq!(steps_said(&(46..47), 200), "47");
-        assert_eq!(steps_said(&(199..200), 200), "from 200 on");
+    fn call_ranges_count_from_one_and_the_last_has_no_end() {
+        assert_eq!(calls_text(&(46..128), 200), "47–128");
+        assert_eq!(calls_text(&(46..47), 200), "47");
+        assert_eq!(calls_text(&(199..200), 200), "from 200 on");
     }
 }

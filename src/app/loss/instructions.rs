@@ -1,17 +1,18 @@
 //! Standing instructions of the user (always, never, do not) and the calls at which each lane no longer has them
 //! verbatim.
 
-use super::compute::{LaneLoss, Losses, steps_said};
+use super::compute::{LaneLoss, Losses, calls_text};
+use super::input::LossInput;
 use crate::analysis::loss::Standing;
-use crate::app::command::{Command, Spot};
-use crate::app::shell::layout::PanelInput;
+use crate::app::command::Commands;
+use crate::app::selection::{SelectCommand, Spot};
 use crate::app::theme::{palette, space};
-use crate::app::widgets::table::{Side, cell, head};
-use crate::app::widgets::text::weak;
+use crate::app::widgets::table::{Column, Table};
+use crate::app::widgets::text::{padded, weak};
 use crate::app::wording;
 use crate::safe_text;
-use egui::{Align, Label, Layout, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
-use egui_extras::{Column, TableBuilder};
+use egui::{Label, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui_extras::Column as Width;
 
 /// Width of a lane's strip, in points.
 const STRIP: f32 = 104.0;
@@ -19,18 +20,13 @@ const STRIP: f32 = 104.0;
 const LONGEST: usize = 300;
 
 /// Shows the table.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    input: &PanelInput<'_>,
-    losses: &Losses,
-    commands: &mut Vec<Command>,
-) {
+pub(super) fn show(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, commands: &mut Commands) {
     let all = losses.names.instructions();
     if all.is_empty() {
-        crate::app::widgets::text::padded(ui, |ui| {
-            let said =
+        padded(ui, |ui| {
+            let sentence =
                 "No standing instructions: no user message contains always, never, must or do not.";
-            ui.label(weak(ui, said));
+            ui.label(weak(ui, sentence));
         });
         return;
     }
@@ -43,74 +39,55 @@ pub(in crate::app) fn show(
         .iter()
         .filter(|(lane, _)| lanes.len() <= room || is_focused(*lane));
     let shown: Vec<_> = shown.collect();
-    let mut table = TableBuilder::new(ui)
-        .id_salt(("instructions", shown.len()))
-        .striped(true)
-        .sense(Sense::CLICK)
-        .auto_shrink(false)
-        .min_scrolled_height(0.0)
-        .cell_layout(Layout::left_to_right(Align::Center))
-        .column(Column::exact(64.0))
-        .column(Column::remainder().clip(true));
-    for _ in &shown {
-        table = table.column(Column::exact(STRIP + space::S));
-    }
-    let table = table
-        .column(Column::exact(space::S))
-        .header(space::ROW, |mut row| {
-            cell(&mut row, Side::Right, |ui| {
-                head(
-                    ui,
-                    "message",
-                    "The user message that contains the instruction",
-                );
-            });
-            cell(&mut row, Side::Left, |ui| head(ui, "instruction", ""));
-            for (lane, _) in &shown {
-                cell(&mut row, Side::Left, |ui| {
-                    let name = input.runs.label(*lane);
-                    head(ui, name, "Thin: present verbatim. Thick: missing.");
-                });
-            }
-            row.col(|_| {});
-        });
-    table.body(|body| {
-        body.rows(space::ROW, all.len(), |mut row| {
+    let strip_column = |nth: usize| {
+        let name = input.runs.label(shown[nth].0);
+        Column::new(Col::Strip(nth), name, Width::exact(STRIP + space::S))
+            .help("Thin: present verbatim. Thick: missing.")
+    };
+    let mut columns = vec![
+        Column::new(Col::Message, "message", Width::exact(64.0))
+            .right()
+            .help("The user message that contains the instruction"),
+        Column::new(Col::Text, "instruction", Width::remainder().clip(true)),
+    ];
+    columns.extend((0..shown.len()).map(strip_column));
+    Table::new("instructions", columns, all.len())
+        .margins(0.0, space::S)
+        .striped()
+        .show(ui, |mut row| {
             let idx = row.index();
             let instruction = &all[idx];
-            row.set_selected(input.selection.message == Some(instruction.message));
-            cell(&mut row, Side::Right, |ui| {
-                ui.label(weak(ui, wording::number(instruction.message)));
-            });
-            cell(&mut row, Side::Left, |ui| {
-                let said = safe_text::one_line(&instruction.text, LONGEST);
-                ui.add(Label::new(said).truncate());
-            });
-            let said_at = input.document.facts.get(instruction.message);
-            let said_at = said_at.and_then(|facts| facts.step).unwrap_or(0);
-            for (lane, loss) in &shown {
-                let standing = loss.found.standing.get(idx);
-                cell(&mut row, Side::Left, |ui| {
-                    let name = input.runs.label(*lane);
-                    let response = strip(ui, input, (standing, said_at), name);
-                    if response.clicked() {
-                        look_at(instruction.message, *lane, standing, commands);
+            row.select(input.selection.message == Some(instruction.message));
+            row.cells(|ui, column| match column {
+                Col::Message => drop(ui.label(weak(ui, wording::number(instruction.message)))),
+                Col::Text => {
+                    let sentence = safe_text::one_line(&instruction.text, LONGEST);
+                    ui.add(Label::new(sentence).truncate());
+                }
+                Col::Strip(nth) => {
+                    let (lane, loss) = *shown[nth];
+                    let standing = loss.found.standing.get(idx);
+                    if strip(ui, input, (standing, instruction.message), lane).clicked() {
+                        look_at(instruction.message, lane, standing, commands);
                     }
-                });
-            }
-            row.col(|_| {});
+                }
+            });
             if row.response().clicked() {
-                let focused = losses.of(input.selection.lane);
-                let standing = focused.and_then(|loss| loss.found.standing.get(idx));
-                look_at(
-                    instruction.message,
-                    input.selection.lane,
-                    standing,
-                    commands,
-                );
+                let lane = input.selection.lane;
+                let loss = losses.of(lane);
+                let standing = loss.and_then(|loss| loss.found.standing.get(idx));
+                look_at(instruction.message, lane, standing, commands);
             }
         });
-    });
+}
+
+/// A column of the table.
+#[derive(Clone, Copy)]
+enum Col {
+    Message,
+    Text,
+    /// The strip of a shown lane, by its index.
+    Strip(usize),
 }
 
 /// Selects the first call at which a lane lost an instruction, if any.
@@ -118,10 +95,10 @@ fn look_at(
     message: usize,
     lane: Option<usize>,
     standing: Option<&Standing>,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     let lost = standing.and_then(|standing| standing.gone.first());
-    commands.push(Command::LookAt(Spot {
+    commands.push(SelectCommand::Spot(Spot {
         lane,
         step: lost.map(|steps| steps.start),
         message: Some(message),
@@ -131,10 +108,12 @@ fn look_at(
 /// Draws a strip of all calls: thin where the instruction is present, thick where it is missing, empty before it.
 fn strip(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
-    (standing, said_at): (Option<&Standing>, usize),
-    lane: &str,
+    input: &LossInput<'_>,
+    (standing, message): (Option<&Standing>, usize),
+    lane: Option<usize>,
 ) -> Response {
+    let facts = input.document.facts.get(message);
+    let recorded_at = facts.and_then(|facts| facts.step).unwrap_or(0);
     let n = input.document.session().calls.len();
     let (rect, response) = ui.allocate_exact_size(vec2(STRIP - space::S, 12.0), Sense::CLICK);
     let place = |step: usize| rect.left() + rect.width() * step as f32 / n.max(1) as f32;
@@ -146,15 +125,15 @@ fn strip(
         )
     };
     ui.painter()
-        .rect_filled(bar(said_at, n, 2.0), 0.0, palette(ui).ok);
+        .rect_filled(bar(recorded_at, n, 2.0), 0.0, palette(ui).ok);
     let gone = standing.map_or(&[][..], |standing| &standing.gone);
     for steps in gone {
         ui.painter()
             .rect_filled(bar(steps.start, steps.end, 10.0), 1.0, palette(ui).bad);
     }
-    let said = missing_calls(gone, n);
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("{lane}: {said}")));
-    response.on_hover_text(said)
+    let (lane, text) = (input.runs.label(lane), missing_calls(gone, n));
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("{lane}: {text}")));
+    response.on_hover_text(text)
 }
 
 fn missing_calls(gone: &[std::ops::Range<usize>], n_steps: usize) -> String {
@@ -165,7 +144,7 @@ fn missing_calls(gone: &[std::ops::Range<usize>], n_steps: usize) -> String {
     let stretches: Vec<String> = gone
         .iter()
         .take(MOST)
-        .map(|s| steps_said(s, n_steps))
+        .map(|s| calls_text(s, n_steps))
         .collect();
     let more = match gone.len().saturating_sub(MOST) {
         0 => String::new(),

@@ -2,6 +2,7 @@
 
 mod at_risk;
 pub mod compute;
+pub(super) mod input;
 mod instructions;
 mod lanes;
 pub(super) mod panel;

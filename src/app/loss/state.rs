@@ -50,14 +50,14 @@ impl LossPage {
 
 /// A later use of removed content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Missed {
+pub enum LostReference {
     /// An edit of text that was not in the context.
     Edit(BlindEdit),
     /// A name without a remaining copy.
     Name(Fault),
 }
 
-impl Missed {
+impl LostReference {
     /// Returns the index of the call whose answer contains the use.
     pub fn step(&self) -> usize {
         match self {
@@ -76,17 +76,17 @@ impl Missed {
 }
 
 /// Returns the nth entry of a lane: blind edits first, then names, each in call order.
-pub fn missed(loss: &LaneLoss, nth: usize) -> Option<Missed> {
+pub fn lost_reference(loss: &LaneLoss, nth: usize) -> Option<LostReference> {
     let edits = &loss.found.at_risk.blind_edits;
     if let Some(edit) = edits.get(nth) {
-        return Some(Missed::Edit(*edit));
+        return Some(LostReference::Edit(*edit));
     }
     let fault = loss.found.at_risk.faults.get(nth - edits.len());
-    fault.map(|fault| Missed::Name(*fault))
+    fault.map(|fault| LostReference::Name(*fault))
 }
 
 /// Returns the number of entries of a lane.
-pub fn n_missed(loss: &LaneLoss) -> usize {
+pub fn n_lost_references(loss: &LaneLoss) -> usize {
     loss.found.at_risk.blind_edits.len() + loss.found.at_risk.faults.len()
 }
 
@@ -108,7 +108,7 @@ fn above(found: usize, floor: usize, tone: Tone) -> Tone {
 }
 
 /// Formats the references at risk: `55`, or `24–31` if predicted summaries may contain some of them.
-pub fn at_risk_said(loss: &LaneLoss) -> String {
+pub fn at_risk_text(loss: &LaneLoss) -> String {
     let (fewest, most) = (loss.found.at_risk.fewest, loss.found.at_risk.faults.len());
     if fewest < most {
         format!("{fewest}–{most}")
@@ -143,13 +143,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_than_the_noise_floor_has_no_color() {
+    fn counts_within_the_noise_floor_have_no_color() {
         let tones = [(0, 0), (4, 5), (5, 5), (6, 5)].map(|(n, floor)| above(n, floor, Tone::Bad));
         assert_eq!(tones, [Tone::Plain, Tone::Plain, Tone::Plain, Tone::Bad]);
     }
 
     #[test]
-    fn what_is_left_is_counted_by_how_much_of_it() {
+    fn survival_is_counted_by_extent() {
         let kept = [Kept::Gone, Kept::Verbatim, Kept::Gone, Kept::Partly];
         assert_eq!(kept_counts(kept.into_iter()), [1, 1, 2]);
     }

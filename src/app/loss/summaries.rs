@@ -1,12 +1,14 @@
 //! Survival at recorded compactions: which earlier content the next call still contained, as recorded and in each lane.
 
 use super::compute::Losses;
+use super::input::LossInput;
 use super::state::{LossView, survival_counts};
 use crate::analysis::loss::{Kept, Survival};
-use crate::app::command::{Command, Spot};
-use crate::app::shell::layout::PanelInput;
+use crate::app::command::Commands;
+use crate::app::selection::{SelectCommand, Spot};
 use crate::app::theme::{self, palette, space};
-use crate::app::widgets::text::{small, weak};
+use crate::app::view::ViewCommand;
+use crate::app::widgets::text::{padded, small, weak};
 use crate::app::{widgets, wording};
 use crate::safe_text;
 use egui::{Frame, Grid, Label, Margin, Panel, RichText, ScrollArea, TextStyle, Ui};
@@ -18,25 +20,20 @@ const COUNTS: f32 = 470.0;
 const MIN_LIST: f32 = 280.0;
 
 /// Shows one compaction: the counts by lane and the missing content of the focused lane.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    input: &PanelInput<'_>,
-    losses: &Losses,
-    commands: &mut Vec<Command>,
-) {
+pub(super) fn show(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, commands: &mut Commands) {
     let compactions = &input.document.session().compactions;
     if compactions.is_empty() {
-        crate::app::widgets::text::padded(ui, |ui| {
-            let said = "This session has no recorded compaction to compare with.";
-            ui.label(weak(ui, said));
+        padded(ui, |ui| {
+            let text = "This session has no recorded compaction to compare with.";
+            ui.label(weak(ui, text));
         });
         return;
     }
     let Some(survivals) = input.survivals else {
-        crate::app::widgets::text::padded(ui, |ui| ui.label(weak(ui, "Measuring survival…")));
+        padded(ui, |ui| ui.label(weak(ui, "Measuring survival…")));
         return;
     };
-    let chosen = input.view.loss.compaction.min(compactions.len() - 1);
+    let chosen = input.view.compaction.min(compactions.len() - 1);
     let Some(lanes) = survivals.0.get(chosen) else {
         return;
     };
@@ -48,7 +45,7 @@ pub(in crate::app) fn show(
         .frame(Frame::new().fill(palette(ui).panel))
         .show(ui, |ui| {
             ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-                crate::app::widgets::text::padded(ui, |ui| {
+                padded(ui, |ui| {
                     choose(ui, input, survivals.0.len(), chosen, commands);
                     legend(ui);
                     counts(ui, input, lanes, commands);
@@ -75,13 +72,7 @@ pub(in crate::app) fn show(
 }
 
 /// Shows the choice of the recorded compaction.
-fn choose(
-    ui: &mut Ui,
-    input: &PanelInput<'_>,
-    n: usize,
-    chosen: usize,
-    commands: &mut Vec<Command>,
-) {
+fn choose(ui: &mut Ui, input: &LossInput<'_>, n: usize, chosen: usize, commands: &mut Commands) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().interact_size.y = 20.0;
         ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
@@ -96,11 +87,11 @@ fn choose(
                 .selectable_label(compaction == chosen, small(ui, name))
                 .clicked()
             {
-                commands.push(Command::SetLossView(LossView {
+                commands.push(ViewCommand::Loss(LossView {
                     compaction,
-                    ..input.view.loss
+                    ..input.view
                 }));
-                commands.push(Command::LookAt(Spot {
+                commands.push(SelectCommand::Spot(Spot {
                     step,
                     ..Spot::default()
                 }));
@@ -110,7 +101,7 @@ fn choose(
     ui.add_space(space::XS);
 }
 
-fn step_of(input: &PanelInput<'_>, compaction: usize) -> Option<usize> {
+fn step_of(input: &LossInput<'_>, compaction: usize) -> Option<usize> {
     let survivals = input.survivals?.0.get(compaction)?;
     Some(survivals.iter().flatten().next()?.step)
 }
@@ -129,12 +120,7 @@ fn legend(ui: &mut Ui) {
 }
 
 /// Shows for each lane how much of the earlier content is present verbatim, partly present and missing.
-fn counts(
-    ui: &mut Ui,
-    input: &PanelInput<'_>,
-    lanes: &[Option<Survival>],
-    commands: &mut Vec<Command>,
-) {
+fn counts(ui: &mut Ui, input: &LossInput<'_>, lanes: &[Option<Survival>], commands: &mut Commands) {
     Grid::new("survival counts")
         .num_columns(4)
         .spacing([space::L, 4.0])
@@ -160,7 +146,7 @@ fn counts(
                         name
                     };
                     if ui.link(name.color(palette(ui).text)).clicked() {
-                        commands.push(Command::FocusLane(lane));
+                        commands.push(SelectCommand::Lane(lane));
                     }
                 });
                 match survival {
@@ -186,10 +172,10 @@ fn count_cell(ui: &mut Ui, [verbatim, partly, gone]: [usize; 3]) {
             ui.label(weak(ui, "none"));
             return;
         }
-        let said = |n: usize| wording::grouped(n as u64);
-        ui.label(said(verbatim));
-        ui.label(weak(ui, format!("· {} ·", said(partly))));
-        let text = RichText::new(said(gone));
+        let count = |n: usize| wording::grouped(n as u64);
+        ui.label(count(verbatim));
+        ui.label(weak(ui, format!("· {} ·", count(partly))));
+        let text = RichText::new(count(gone));
         ui.label(if gone > 0 {
             text.color(palette(ui).bad)
         } else {
@@ -201,7 +187,7 @@ fn count_cell(ui: &mut Ui, [verbatim, partly, gone]: [usize; 3]) {
 /// Lists the content that is missing in the lane at that call, by kind.
 fn missing_content(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &LossInput<'_>,
     losses: &Losses,
     (lane, survival): (Option<usize>, &Survival),
 ) {
@@ -246,12 +232,14 @@ fn group<'a>(
         // A row is as high as its text.
         ui.spacing_mut().interact_size.y = 0.0;
         for (text, kept) in lacking.iter().take(MOST) {
-            let said = safe_text::one_line(text, 160);
+            let sentence = safe_text::one_line(text, 160);
             let (color, how) = match kept {
                 Kept::Partly => (palette(ui).weak, "partly present"),
                 Kept::Verbatim | Kept::Gone => (palette(ui).text, "missing"),
             };
-            let text = RichText::new(said).text_style(style.clone()).color(color);
+            let text = RichText::new(sentence)
+                .text_style(style.clone())
+                .color(color);
             ui.add(Label::new(text)).on_hover_text(how);
         }
         if lacking.len() > MOST {

@@ -1,11 +1,12 @@
 //! The button above the message table that counts manual edits, and its menu: edits of the selected and the filtered
 //! messages, a command that removes all edits, and warnings about edits that were not possible.
 
-use super::marks::{Mark, is_about_marks, said};
+use super::marks::{Mark, MarkCommand, is_about_marks, summary};
 use super::menu::menu;
-use crate::app::command::Command;
+use crate::app::command::Commands;
+use crate::app::messages::input::MessagesInput;
 use crate::app::messages::order::{Filter, chosen};
-use crate::app::shell::layout::PanelInput;
+use crate::app::messages::state::MessagesCommand;
 use crate::app::theme::{palette, space};
 use crate::app::widgets::text::{small, weak};
 use crate::app::widgets::{self, Tone};
@@ -29,16 +30,16 @@ pub(in crate::app) struct AllMarks {
     pub(in crate::app) width: f32,
     marks: String,
     warnings: Vec<(String, String)>,
-    n_told: usize,
+    n_relevant: usize,
 }
 
 impl AllMarks {
     /// Returns the longest form that leaves `others` points to the other tools.
-    pub(in crate::app) fn fitting(ui: &Ui, input: &PanelInput<'_>, others: f32) -> Self {
-        let by_hand = &input.config.by_hand;
-        let (marks, warnings) = (said(by_hand), warnings(input));
-        let n_told = warnings.iter().filter(|(_, w)| is_relevant(w)).count();
-        let n_marks: usize = Mark::ALL.iter().map(|m| m.list(by_hand).len()).sum();
+    pub(in crate::app) fn fitting(ui: &Ui, input: &MessagesInput<'_>, others: f32) -> Self {
+        let manual_edits = &input.config.manual_edits;
+        let (marks, warnings) = (summary(manual_edits), warnings(input));
+        let n_relevant = warnings.iter().filter(|(_, w)| is_relevant(w)).count();
+        let n_marks: usize = Mark::ALL.iter().map(|m| m.list(manual_edits).len()).sum();
         let number = wording::grouped(n_marks as u64);
         let forms = if marks.is_empty() {
             vec!["Manual edits".to_owned()]
@@ -46,7 +47,7 @@ impl AllMarks {
             vec![marks.clone(), wording::count(n_marks, "edit"), number]
         };
         let font = TextStyle::Button.resolve(ui.style());
-        let badge = if n_told > 0 { BADGE } else { 0.0 };
+        let badge = if n_relevant > 0 { BADGE } else { 0.0 };
         let width = |name: &String| {
             let color = palette(ui).text;
             let galley = ui
@@ -65,7 +66,7 @@ impl AllMarks {
             width,
             marks,
             warnings,
-            n_told,
+            n_relevant,
         }
     }
 
@@ -73,8 +74,8 @@ impl AllMarks {
     pub(in crate::app) fn show(
         &self,
         ui: &mut Ui,
-        input: &PanelInput<'_>,
-        commands: &mut Vec<Command>,
+        input: &MessagesInput<'_>,
+        commands: &mut Commands,
     ) {
         if self.name.is_empty() {
             return;
@@ -90,8 +91,8 @@ impl AllMarks {
                 "Manual edits: {marks}. Pin, clear or drop messages here."
             ))
             .accessible_name(format!("Manual edits: {marks}"));
-        if self.n_told > 0 {
-            let badge = widgets::badge(ui, self.n_told, Tone::Warn);
+        if self.n_relevant > 0 {
+            let badge = widgets::badge(ui, self.n_relevant, Tone::Warn);
             opened = opened.union(badge.on_hover_ui(|ui| list(ui, &self.warnings)));
         }
         Popup::menu(&opened)
@@ -100,7 +101,7 @@ impl AllMarks {
             .show(|ui| self.menu(ui, input, commands));
     }
 
-    fn menu(&self, ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    fn menu(&self, ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
         ui.set_max_width(WIDTH);
         let selected = chosen(&input.selection, input.order);
         menu(ui, input, &selected, commands);
@@ -120,9 +121,9 @@ impl AllMarks {
 /// Shows the edit buttons for all filtered messages. Returns whether any message matches.
 fn filtered_edits(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &MessagesInput<'_>,
     is_second: bool,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) -> bool {
     if input.view.filter.is_empty() || input.order.is_empty() {
         return false;
@@ -137,7 +138,7 @@ fn filtered_edits(
         let button = ui.button(format!("{set} all of them"));
         if button.on_hover_text(mark.help()).clicked() {
             let messages = input.order.iter().map(|m| *m as usize).collect();
-            commands.push(Command::SetMark(messages, Some(mark)));
+            commands.push(MarkCommand::Set(messages, Some(mark)));
             ui.close();
         }
     }
@@ -147,9 +148,9 @@ fn filtered_edits(
 /// Shows the commands for existing edits and the warnings.
 fn marked(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &MessagesInput<'_>,
     warnings: &[(String, String)],
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     let mut is_marked = input.view.filter.is_marked;
     if ui
@@ -160,10 +161,10 @@ fn marked(
             is_marked,
             ..input.view.filter.clone()
         };
-        commands.push(Command::SetFilter(filter));
+        commands.push(MessagesCommand::Filter(filter));
     }
     if ui.button("Remove all manual edits").clicked() {
-        commands.push(Command::ResetMarks);
+        commands.push(MarkCommand::RemoveAll);
         ui.close();
     }
     if !warnings.is_empty() {
@@ -173,14 +174,14 @@ fn marked(
 }
 
 /// Returns the runs' warnings about edits that were not possible, each with its lanes.
-fn warnings(input: &PanelInput<'_>) -> Vec<(String, String)> {
-    let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
+fn warnings(input: &MessagesInput<'_>) -> Vec<(String, String)> {
+    let mut grouped: Vec<(&str, Vec<&str>)> = Vec::new();
     for (label, lane) in input.runs.labels.iter().zip(&input.runs.lanes) {
         let warnings = lane.outcome.warnings.iter();
         for warning in warnings.filter(|warning| is_about_marks(warning)) {
-            match told.iter_mut().find(|(known, _)| known == warning) {
+            match grouped.iter_mut().find(|(known, _)| known == warning) {
                 Some((_, labels)) => labels.push(label),
-                None => told.push((warning, vec![label])),
+                None => grouped.push((warning, vec![label])),
             }
         }
     }
@@ -189,8 +190,9 @@ fn warnings(input: &PanelInput<'_>) -> Vec<(String, String)> {
         n if n == n_lanes && n > 1 => "Every lane".to_owned(),
         _ => labels.join(", "),
     };
-    let told = told.into_iter();
-    told.map(|(warning, labels)| (lanes(labels), safe_text::visible(warning).into_owned()))
+    let grouped = grouped.into_iter();
+    grouped
+        .map(|(warning, labels)| (lanes(labels), safe_text::visible(warning).into_owned()))
         .collect()
 }
 

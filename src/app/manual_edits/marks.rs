@@ -21,8 +21,8 @@ impl Mark {
     pub const ALL: [Self; 3] = [Self::Pinned, Self::Cleared, Self::Dropped];
 
     /// Returns the mark of a message.
-    pub fn of(by_hand: &ManualEdits, message: usize) -> Option<Self> {
-        let has_it = |mark: &Self| mark.list(by_hand).binary_search(&message).is_ok();
+    pub fn of(edits: &ManualEdits, message: usize) -> Option<Self> {
+        let has_it = |mark: &Self| mark.list(edits).binary_search(&message).is_ok();
         Self::ALL.into_iter().find(has_it)
     }
 
@@ -76,30 +76,30 @@ impl Mark {
     }
 
     /// Returns the messages with this mark, ascending.
-    pub fn list(self, by_hand: &ManualEdits) -> &[usize] {
+    pub fn list(self, edits: &ManualEdits) -> &[usize] {
         match self {
-            Self::Pinned => &by_hand.pinned,
-            Self::Cleared => &by_hand.cleared,
-            Self::Dropped => &by_hand.dropped,
+            Self::Pinned => &edits.pinned,
+            Self::Cleared => &edits.cleared,
+            Self::Dropped => &edits.dropped,
         }
     }
 
-    fn list_mut(self, by_hand: &mut ManualEdits) -> &mut Vec<usize> {
+    fn list_mut(self, edits: &mut ManualEdits) -> &mut Vec<usize> {
         match self {
-            Self::Pinned => &mut by_hand.pinned,
-            Self::Cleared => &mut by_hand.cleared,
-            Self::Dropped => &mut by_hand.dropped,
+            Self::Pinned => &mut edits.pinned,
+            Self::Cleared => &mut edits.cleared,
+            Self::Dropped => &mut edits.dropped,
         }
     }
 }
 
 /// Replaces the marks of messages; `None` removes them.
-pub fn set(by_hand: &mut ManualEdits, messages: &[usize], mark: Option<Mark>) {
+pub fn set(edits: &mut ManualEdits, messages: &[usize], mark: Option<Mark>) {
     let mut messages = messages.to_vec();
     messages.sort_unstable();
     messages.dedup();
     for known in Mark::ALL {
-        let list = known.list_mut(by_hand);
+        let list = known.list_mut(edits);
         list.retain(|m| messages.binary_search(m).is_err());
         if mark == Some(known) {
             list.extend(&messages);
@@ -109,25 +109,25 @@ pub fn set(by_hand: &mut ManualEdits, messages: &[usize], mark: Option<Mark>) {
 }
 
 /// Marks messages. Removes the mark if all of them have it.
-pub fn toggle(by_hand: &mut ManualEdits, messages: &[usize], mark: Mark) {
-    let have_it = messages.iter().all(|m| Mark::of(by_hand, *m) == Some(mark));
-    set(by_hand, messages, (!have_it).then_some(mark));
+pub fn toggle(edits: &mut ManualEdits, messages: &[usize], mark: Mark) {
+    let have_it = messages.iter().all(|m| Mark::of(edits, *m) == Some(mark));
+    set(edits, messages, (!have_it).then_some(mark));
 }
 
 /// Keeps one mark per message, for the first `n_messages` messages. Dropping takes precedence over clearing.
 #[must_use]
-pub fn one_each(mut by_hand: ManualEdits, n_messages: usize) -> ManualEdits {
-    let dropped = std::mem::take(&mut by_hand.dropped);
-    set(&mut by_hand, &dropped, Some(Mark::Dropped));
+pub fn one_each(mut edits: ManualEdits, n_messages: usize) -> ManualEdits {
+    let dropped = std::mem::take(&mut edits.dropped);
+    set(&mut edits, &dropped, Some(Mark::Dropped));
     for mark in Mark::ALL {
-        mark.list_mut(&mut by_hand).retain(|m| *m < n_messages);
+        mark.list_mut(&mut edits).retain(|m| *m < n_messages);
     }
-    by_hand
+    edits
 }
 
 /// Returns the count of each mark: `3 pinned, 1 dropped`; empty if nothing is marked.
-pub fn said(by_hand: &ManualEdits) -> String {
-    let counts = Mark::ALL.map(|mark| (mark.list(by_hand).len(), mark.word()));
+pub fn summary(edits: &ManualEdits) -> String {
+    let counts = Mark::ALL.map(|mark| (mark.list(edits).len(), mark.word()));
     let counts = counts.into_iter().filter(|(n, _)| *n > 0);
     let words = counts.map(|(n, word)| format!("{} {word}", wording::grouped(n as u64)));
     words.collect::<Vec<_>>().join(", ")
@@ -153,22 +153,33 @@ pub fn stretches(messages: &[usize]) -> String {
 
 /// Marks requested before the number of messages is known.
 #[derive(Clone)]
-pub struct Wish(pub Arc<Fulfil>);
+pub struct RequestedMarks(pub Arc<ResolveMarks>);
 
 /// Returns the marks for a session of this many messages, or a one-line error.
-pub type Fulfil = dyn Fn(usize) -> Result<ManualEdits, String> + Send + Sync;
+pub type ResolveMarks = dyn Fn(usize) -> Result<ManualEdits, String> + Send + Sync;
 
-impl fmt::Debug for Wish {
+impl fmt::Debug for RequestedMarks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Wish")
+        f.write_str("RequestedMarks")
     }
+}
+
+/// A command that marks messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MarkCommand {
+    /// Set the mark of these messages; `None` removes their marks.
+    Set(Vec<usize>, Option<Mark>),
+    /// Mark these messages; removes the mark if all of them have it.
+    Toggle(Vec<usize>, Mark),
+    /// Remove all marks.
+    RemoveAll,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn by_hand(pinned: &[usize], cleared: &[usize], dropped: &[usize]) -> ManualEdits {
+    fn edits(pinned: &[usize], cleared: &[usize], dropped: &[usize]) -> ManualEdits {
         ManualEdits {
             pinned: pinned.to_vec(),
             cleared: cleared.to_vec(),
@@ -177,35 +188,38 @@ mod tests {
     }
 
     #[test]
-    fn a_message_has_one_mark_and_the_last_one_holds() {
-        let mut marks = by_hand(&[2, 5], &[3], &[]);
+    fn a_message_has_one_mark_and_the_last_one_counts() {
+        let mut marks = edits(&[2, 5], &[3], &[]);
         set(&mut marks, &[5, 3, 3, 1], Some(Mark::Dropped));
-        assert_eq!(marks, by_hand(&[2], &[], &[1, 3, 5]));
+        assert_eq!(marks, edits(&[2], &[], &[1, 3, 5]));
         assert_eq!(Mark::of(&marks, 5), Some(Mark::Dropped));
         set(&mut marks, &[5, 9], None);
-        assert_eq!(marks, by_hand(&[2], &[], &[1, 3]));
+        assert_eq!(marks, edits(&[2], &[], &[1, 3]));
         assert_eq!(Mark::of(&marks, 5), None);
     }
 
     #[test]
-    fn a_mark_that_all_have_is_taken_away_and_one_that_some_lack_is_given() {
-        let mut marks = by_hand(&[1], &[], &[]);
+    fn toggling_removes_a_mark_that_all_messages_have_and_adds_it_otherwise() {
+        let mut marks = edits(&[1], &[], &[]);
         toggle(&mut marks, &[1, 2], Mark::Pinned);
-        assert_eq!(marks, by_hand(&[1, 2], &[], &[]));
+        assert_eq!(marks, edits(&[1, 2], &[], &[]));
         toggle(&mut marks, &[1, 2], Mark::Pinned);
         assert!(marks.is_empty());
     }
 
     #[test]
-    fn marks_of_a_command_line_become_one_a_message_of_the_session() {
-        let marks = one_each(by_hand(&[0, 90], &[3, 4, 91], &[4, 92]), 10);
-        assert_eq!(marks, by_hand(&[0], &[3], &[4]));
+    fn marks_of_the_command_line_are_limited_to_one_per_message() {
+        let marks = one_each(edits(&[0, 90], &[3, 4, 91], &[4, 92]), 10);
+        assert_eq!(marks, edits(&[0], &[3], &[4]));
     }
 
     #[test]
-    fn marks_are_told_by_their_number_and_written_as_stretches() {
-        assert_eq!(said(&by_hand(&[1, 2, 3], &[], &[7])), "3 pinned, 1 dropped");
-        assert_eq!(said(&ManualEdits::default()), "");
+    fn marks_are_counted_and_formatted_as_ranges() {
+        assert_eq!(
+            summary(&edits(&[1, 2, 3], &[], &[7])),
+            "3 pinned, 1 dropped"
+        );
+        assert_eq!(summary(&ManualEdits::default()), "");
         assert_eq!(stretches(&[2, 7, 8, 9, 11]), "3,8-10,12");
         assert_eq!(stretches(&[]), "");
     }

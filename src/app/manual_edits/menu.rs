@@ -1,8 +1,8 @@
 //! Manual edits of messages: their icons in the table and the menu that sets them.
 
-use super::marks::Mark;
-use crate::app::command::Command;
-use crate::app::shell::layout::PanelInput;
+use super::marks::{Mark, MarkCommand};
+use crate::app::command::Commands;
+use crate::app::messages::input::MessagesInput;
 use crate::app::theme::palette;
 use crate::app::widgets::text::small;
 use crate::app::{widgets, wording};
@@ -24,7 +24,7 @@ enum EditResult {
 }
 
 /// Shows the icon of a message's manual edit, if any.
-pub(in crate::app) fn icon(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
+pub(in crate::app) fn icon(ui: &mut Ui, input: &MessagesInput<'_>, message: usize) {
     let came = edit_result(input, message);
     let lane = || input.selection.lane.map(|l| input.runs.labels[l].as_str());
     let (mark, color, text) = match (mark(input, message), came) {
@@ -61,7 +61,7 @@ pub(in crate::app) fn icon(ui: &mut Ui, input: &PanelInput<'_>, message: usize) 
 
 /// Returns a message's text in the style of its manual edit.
 pub(in crate::app) fn inked(
-    input: &PanelInput<'_>,
+    input: &MessagesInput<'_>,
     message: usize,
     text: RichText,
     weak: Color32,
@@ -74,31 +74,31 @@ pub(in crate::app) fn inked(
 }
 
 /// Returns the manual edit of a message.
-pub(in crate::app) fn mark(input: &PanelInput<'_>, message: usize) -> Option<Mark> {
-    Mark::of(&input.config.by_hand, message)
+pub(super) fn mark(input: &MessagesInput<'_>, message: usize) -> Option<Mark> {
+    Mark::of(&input.config.manual_edits, message)
 }
 
 /// Returns the result of the edit in the focused lane. `None` during the replay or without any manual edits.
-fn edit_result(input: &PanelInput<'_>, message: usize) -> Option<EditResult> {
+fn edit_result(input: &MessagesInput<'_>, message: usize) -> Option<EditResult> {
     let lane = input.selection.lane?;
-    let is_there = input.runs.config.by_hand == input.config.by_hand;
-    if input.config.by_hand.is_empty() || !is_there {
+    let is_there = input.runs.config.manual_edits == input.config.manual_edits;
+    if input.config.manual_edits.is_empty() || !is_there {
         return None;
     }
     let events = &input.runs.lanes.get(lane)?.outcome.events;
-    let by_hand = || events.iter().rev().take_while(|event| event.is_manual());
+    let manual = || events.iter().rev().take_while(|event| event.is_manual());
     let touches = |event: &Event| event.messages.iter().any(|range| range.contains(&message));
-    let is_touched = by_hand().any(touches);
-    let fate = input.rows.lanes.get(lane)?.messages.get(message)?.fate;
+    let is_touched = manual().any(touches);
+    let status = input.rows.lanes.get(lane)?.messages.get(message)?.status;
     let is_as_wanted = match mark(input, message) {
         None if is_touched => return Some(EditResult::Linked),
         None => return None,
-        Some(Mark::Pinned) => matches!(fate, MessageStatus::Kept | MessageStatus::Absent),
+        Some(Mark::Pinned) => matches!(status, MessageStatus::Kept | MessageStatus::Absent),
         // No warning if the policy had already removed the message.
         Some(Mark::Cleared) => {
-            is_touched || matches!(fate, MessageStatus::Cleared | MessageStatus::Dropped)
+            is_touched || matches!(status, MessageStatus::Cleared | MessageStatus::Dropped)
         }
-        Some(Mark::Dropped) => is_touched || fate == MessageStatus::Dropped,
+        Some(Mark::Dropped) => is_touched || status == MessageStatus::Dropped,
     };
     let came = if is_as_wanted {
         EditResult::Applied
@@ -109,11 +109,11 @@ fn edit_result(input: &PanelInput<'_>, message: usize) -> Option<EditResult> {
 }
 
 /// Shows the edit menu for one or more messages.
-pub(in crate::app) fn menu(
+pub(super) fn menu(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &MessagesInput<'_>,
     messages: &[usize],
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     let which = match messages {
         [] => return,
@@ -134,7 +134,7 @@ pub(in crate::app) fn menu(
             .on_hover_text(mark.help())
             .clicked()
         {
-            commands.push(Command::ToggleMark(messages.to_vec(), mark));
+            commands.push(MarkCommand::Toggle(messages.to_vec(), mark));
             ui.close();
         }
     }
@@ -143,15 +143,15 @@ pub(in crate::app) fn menu(
 /// Shows the menu of a row: edits of the selection, and the removal of all edits.
 pub(in crate::app) fn row_menu(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &MessagesInput<'_>,
     messages: &[usize],
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     menu(ui, input, messages, commands);
-    if !input.config.by_hand.is_empty() {
+    if !input.config.manual_edits.is_empty() {
         ui.separator();
         if ui.button("Remove all manual edits").clicked() {
-            commands.push(Command::ResetMarks);
+            commands.push(MarkCommand::RemoveAll);
             ui.close();
         }
     }
@@ -167,9 +167,9 @@ fn entry(ui: &mut Ui, name: &str, key: &str) -> Response {
 /// Shows a button with the message's manual edit that opens the edit menu.
 pub(in crate::app) fn button(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &MessagesInput<'_>,
     message: usize,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     let now = mark(input, message);
     let name = now.map_or_else(|| "Edit".to_owned(), |mark| capitalized(mark.word()));

@@ -1,8 +1,8 @@
 //! Cells of the message table.
 
-use super::columns::{Col, indent};
+use super::columns::Col;
 use super::cumulative_cell;
-use crate::app::shell::layout::PanelInput;
+use super::input::MessagesInput;
 use crate::app::theme::{self, palette};
 use crate::app::widgets::text::weak;
 use crate::app::{manual_edits, widgets, wording};
@@ -10,20 +10,13 @@ use crate::session::Kind;
 use egui::{Label, RichText, Sense, Ui, vec2};
 
 /// Shows a message's value in a column.
-pub(in crate::app) fn show(
+pub(super) fn show(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &MessagesInput<'_>,
     message: usize,
     column: Col,
     is_new: bool,
 ) {
-    ui.with_layout(column.layout(), |ui| {
-        indent(ui, column);
-        content(ui, input, message, column, is_new);
-    });
-}
-
-fn content(ui: &mut Ui, input: &PanelInput<'_>, message: usize, column: Col, is_new: bool) {
     let (facts, ledger) = (&input.document.facts[message], &input.runs.case.ledger);
     let m = &input.document.session().messages[message];
     let tokens = ledger.message(message);
@@ -79,13 +72,13 @@ fn content(ui: &mut Ui, input: &PanelInput<'_>, message: usize, column: Col, is_
                 text
             });
         }
-        Col::Carried => cumulative_cell::calls(ui, input, message),
-        Col::Retained => cumulative_cell::retained(ui, input, message),
+        Col::Sent => cumulative_cell::calls(ui, input, message),
+        Col::Cumulative => cumulative_cell::cumulative(ui, input, message),
         Col::Bar => {
-            let retained = input
-                .carried
-                .map(|c| c.retained(message).share_of(c.heaviest));
-            bar(ui, retained.map_or(0.0, |share| share.0 as f32), facts.kind);
+            let share = input
+                .cumulative
+                .map(|c| c.tokens(message).share_of(c.heaviest));
+            bar(ui, share.map_or(0.0, |share| share.0 as f32), facts.kind);
         }
         Col::LastUsed => cumulative_cell::last_used(ui, input, message),
         Col::NeededBy => cumulative_cell::needed_by(ui, input, message),
@@ -95,7 +88,7 @@ fn content(ui: &mut Ui, input: &PanelInput<'_>, message: usize, column: Col, is_
                 ui.label(weak(ui, wording::percent(share)));
             }
         }
-        Col::Cumulative => {
+        Col::Total => {
             let history = &ledger.truth.history_prefix;
             let cumulative = history.get(message + 1).copied().unwrap_or_default();
             ui.label(weak(ui, wording::grouped(cumulative)));

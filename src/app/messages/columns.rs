@@ -1,14 +1,12 @@
 //! Columns of the message table: their titles, widths and visibility.
 
-use super::order::Column as Key;
-use crate::app::theme::space;
-use crate::app::widgets::table;
-use egui::{Align, Layout, Ui};
-use egui_extras::Column;
+use super::order::{Column as Key, Sort};
+use crate::app::widgets::table::{Column, number_width};
+use egui_extras::Column as Width;
 
 /// A column of the message table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::app) enum Col {
+pub(super) enum Col {
     Number,
     Mark,
     Call,
@@ -18,12 +16,12 @@ pub(in crate::app) enum Col {
     Content,
     Tokens,
     Share,
-    Carried,
-    Retained,
+    Sent,
+    Cumulative,
     Bar,
     LastUsed,
     NeededBy,
-    Cumulative,
+    Total,
 }
 
 /// All columns from left to right.
@@ -37,36 +35,36 @@ const ALL: [Col; 15] = [
     Col::Content,
     Col::Tokens,
     Col::Share,
-    Col::Carried,
-    Col::Retained,
+    Col::Sent,
+    Col::Cumulative,
     Col::Bar,
     Col::LastUsed,
     Col::NeededBy,
-    Col::Cumulative,
+    Col::Total,
 ];
 
 /// Columns that are always shown, then columns that are added while the content column keeps its minimum width.
 const NEEDED: [Col; 5] = [Col::Content, Col::Number, Col::Mark, Col::Kind, Col::Tokens];
 const OPTIONAL: [Col; 10] = [
-    Col::Retained,
+    Col::Cumulative,
     Col::Call,
     Col::Tool,
     Col::LastUsed,
-    Col::Carried,
+    Col::Sent,
     Col::Bar,
     Col::NeededBy,
     Col::Share,
     Col::Role,
-    Col::Cumulative,
+    Col::Total,
 ];
 
 /// Minimum share of the table's width for the content column.
 const CONTENT: f32 = 0.32;
 /// Space between two columns, in points.
-pub(in crate::app) const GAP: f32 = 6.0;
+pub(super) const GAP: f32 = 6.0;
 
 /// Returns the columns that fit into `width` points. The content column takes the remaining width.
-pub(in crate::app) fn fitting(width: f32, n_messages: usize) -> Vec<Col> {
+pub(super) fn fitting(width: f32, n_messages: usize, sort: Sort) -> Vec<Column<'static, Col>> {
     let taken = |column: &Col| column.points(n_messages) + GAP;
     let mut room = width * (1.0 - CONTENT) - NEEDED.iter().map(taken).sum::<f32>();
     let mut chosen = NEEDED.to_vec();
@@ -78,40 +76,68 @@ pub(in crate::app) fn fitting(width: f32, n_messages: usize) -> Vec<Col> {
         chosen.push(column);
     }
     let is_chosen = |column: &Col| chosen.contains(column);
-    ALL.into_iter().filter(is_chosen).collect()
+    let shown = ALL.into_iter().filter(is_chosen);
+    shown
+        .map(|column| column.layout(n_messages, sort))
+        .collect()
 }
 
 impl Col {
     /// Returns the initial width in points for a session of `n_messages`. The content column takes the remaining width.
     fn points(self, n_messages: usize) -> f32 {
         match self {
-            Self::Number | Self::Call => table::number_width(n_messages),
+            Self::Number | Self::Call => number_width(n_messages),
             Self::Mark => 16.0,
-            Self::Role | Self::Retained => 72.0,
+            Self::Role | Self::Cumulative => 72.0,
             Self::Kind | Self::Tool => 84.0,
             Self::Content => 0.0,
             Self::Bar => 64.0,
-            Self::Share | Self::Carried => 52.0,
+            Self::Share | Self::Sent => 52.0,
             Self::Tokens => 60.0,
-            Self::LastUsed | Self::Cumulative => 68.0,
+            Self::LastUsed | Self::Total => 68.0,
             Self::NeededBy => 112.0,
         }
     }
 
-    /// Returns the column's layout in the table.
-    pub(in crate::app) fn width(self, n_messages: usize) -> Column {
+    fn width(self, n_messages: usize) -> Width {
         let points = self.points(n_messages);
         match self {
-            Self::Content => Column::remainder().clip(true),
+            Self::Content => Width::remainder().clip(true),
             Self::Role | Self::Kind | Self::Tool | Self::NeededBy => {
-                Column::initial(points).at_least(40.0).clip(true)
+                Width::initial(points).at_least(40.0).clip(true)
             }
-            _ => Column::exact(points),
+            _ => Width::exact(points),
         }
     }
 
+    /// Returns the column with its layout in the table.
+    fn layout(self, n_messages: usize, sort: Sort) -> Column<'static, Self> {
+        let (title, key, help) = self.head();
+        let column = Column::new(self, title, self.width(n_messages)).help(help);
+        let column = match key {
+            Some(key) => column.sortable(sorted(sort, key)),
+            None => column,
+        };
+        match self {
+            Self::Number
+            | Self::Call
+            | Self::Tokens
+            | Self::Share
+            | Self::Sent
+            | Self::Cumulative
+            | Self::Total => column.right(),
+            Self::Role | Self::Kind | Self::Bar | Self::LastUsed | Self::Mark => column,
+            Self::Tool | Self::Content | Self::NeededBy => column.flush(),
+        }
+    }
+
+    /// Returns the sort key, if the table can be sorted by this column.
+    pub(super) fn sort_key(self) -> Option<Key> {
+        self.head().1
+    }
+
     /// Returns the title, the sort key if any, and the hover text (may be empty).
-    pub(in crate::app) fn head(self) -> (&'static str, Option<Key>, &'static str) {
+    fn head(self) -> (&'static str, Option<Key>, &'static str) {
         match self {
             Self::Number => ("#", Some(Key::Number), ""),
             Self::Call => ("call", Some(Key::Call), ""),
@@ -124,14 +150,14 @@ impl Col {
                 "Command, path or query of a tool call; otherwise the beginning of the message",
             ),
             Self::Tokens => ("tokens", Some(Key::Tokens), ""),
-            Self::Carried => (
+            Self::Sent => (
                 "sent",
-                Some(Key::Carried),
+                Some(Key::Sent),
                 "Number of recorded calls that sent this message",
             ),
-            Self::Retained => (
+            Self::Cumulative => (
                 "cumulative",
-                Some(Key::Retained),
+                Some(Key::Cumulative),
                 "Its tokens times the number of recorded calls that sent it",
             ),
             Self::Bar | Self::Mark => ("", None, ""),
@@ -150,42 +176,18 @@ impl Col {
                 None,
                 "Share of the full history, each message counted once",
             ),
-            Self::Cumulative => (
+            Self::Total => (
                 "total",
                 None,
                 "Tokens of the history up to and including this message",
             ),
         }
     }
-
-    pub(super) fn is_right(self) -> bool {
-        matches!(
-            self,
-            Self::Number
-                | Self::Call
-                | Self::Tokens
-                | Self::Share
-                | Self::Carried
-                | Self::Retained
-                | Self::Cumulative
-        )
-    }
-
-    pub(in crate::app) fn layout(self) -> Layout {
-        if self.is_right() {
-            Layout::right_to_left(Align::Center)
-        } else {
-            Layout::left_to_right(Align::Center)
-        }
-    }
 }
 
-/// Adds space before left-aligned content, to separate it from right-aligned numbers.
-pub(in crate::app) fn indent(ui: &mut Ui, column: Col) {
-    if matches!(
-        column,
-        Col::Role | Col::Kind | Col::Bar | Col::LastUsed | Col::Mark
-    ) {
-        ui.add_space(space::S);
-    }
+/// Returns whether the table is sorted by this column, largest first. `None` for other columns and for the session's
+/// own order.
+fn sorted(sort: Sort, key: Key) -> Option<bool> {
+    let is_shown = key != Key::Number || sort.is_descending;
+    (sort.column == key && is_shown).then_some(sort.is_descending)
 }

@@ -9,7 +9,7 @@ use crate::units::{Share, Tokens};
 
 /// Resent counts and last uses of all messages.
 #[derive(Debug)]
-pub struct CarriedTable {
+pub struct CumulativeTokens {
     retained: Retained,
     /// For each message, the last model message that refers to something in it.
     used_by: Vec<Option<u32>>,
@@ -23,7 +23,7 @@ pub struct CarriedTable {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Heat {
     /// Sum of the cumulative tokens (tokens × calls).
-    pub retained: Tokens,
+    pub tokens: Tokens,
     /// Share of the largest value of any call.
     pub share: Share,
     /// The kind with the most tokens.
@@ -39,7 +39,7 @@ pub struct LastNeed {
     pub message: usize,
 }
 
-impl CarriedTable {
+impl CumulativeTokens {
     /// Scans the session once; `recorded` is the recorded run.
     pub fn new(case: &Case, recorded: &Outcome, facts: &[Facts]) -> Self {
         let retained = retained(case, recorded);
@@ -62,7 +62,7 @@ impl CarriedTable {
     }
 
     /// Returns the cumulative tokens of a message (tokens × calls).
-    pub fn retained(&self, message: usize) -> Tokens {
+    pub fn tokens(&self, message: usize) -> Tokens {
         self.of(message).map_or(Tokens::ZERO, Carried::retained)
     }
 
@@ -80,41 +80,41 @@ impl CarriedTable {
 
     /// Returns the number of calls that resent a message after its last use.
     pub fn calls_in_vain(&self, case: &Case, message: usize) -> usize {
-        let Some(carried) = self.of(message) else {
+        let Some(cumulative) = self.of(message) else {
             return 0;
         };
-        match (self.last_need(case, message), carried.last) {
+        match (self.last_need(case, message), cumulative.last) {
             (Some(need), Some(last)) if last >= need.step => {
                 let after = self.retained.calls_in(need.step + 1..last + 1);
-                after.min(carried.calls)
+                after.min(cumulative.calls)
             }
             (Some(_), _) => 0,
-            (None, _) => carried.calls,
+            (None, _) => cumulative.calls,
         }
     }
 }
 
 fn heat(case: &Case, retained: &Retained, facts: &[Facts]) -> Vec<Heat> {
     let cold = Heat {
-        retained: Tokens::ZERO,
+        tokens: Tokens::ZERO,
         share: Share(0.0),
         kind: Kind::Assistant,
     };
     let mut heat = vec![cold; case.session.calls.len()];
     let mut most = vec![Tokens::ZERO; heat.len()];
-    for (facts, carried) in facts.iter().zip(&retained.messages) {
+    for (facts, cumulative) in facts.iter().zip(&retained.messages) {
         let Some(at) = facts.step.filter(|step| *step < heat.len()) else {
             continue;
         };
-        let cost = carried.retained();
-        heat[at].retained += cost;
+        let cost = cumulative.retained();
+        heat[at].tokens += cost;
         if cost > most[at] {
             (most[at], heat[at].kind) = (cost, facts.kind);
         }
     }
-    let largest = heat.iter().map(|h| h.retained).max().unwrap_or_default();
+    let largest = heat.iter().map(|h| h.tokens).max().unwrap_or_default();
     for heat in &mut heat {
-        heat.share = heat.retained.share_of(largest);
+        heat.share = heat.tokens.share_of(largest);
     }
     heat
 }

@@ -1,18 +1,20 @@
 //! The selected message in full: its parts or records, linked messages, and a copy button.
 
+use super::input::MessagesInput;
+use super::state::{Aspect, Detail, MessagesCommand};
 use super::text::Section;
-use crate::app::command::Command;
-use crate::app::shell::layout::PanelInput;
-use crate::app::state::{Aspect, Detail, Selection};
+use crate::app::command::Commands;
+use crate::app::selection::{SelectCommand, Selection};
+use crate::app::shell::command::ShellCommand;
 use crate::app::theme::{self, fonts, palette, space};
-use crate::app::widgets::text::{small, weak};
+use crate::app::widgets::text::{padded, small, weak};
 use crate::app::{changes, manual_edits, widgets, wording};
 use crate::engine::MessageStatus;
 use crate::session::{Body, Part, Role};
 use egui::{Frame, Id, Margin, RichText, ScrollArea, TextStyle, Ui, vec2};
 
 /// Shows the selected message.
-pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+pub(super) fn show(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
     if input.selection.written.is_some() {
         return show_written(ui, input, commands);
     }
@@ -71,7 +73,7 @@ const INNER: Margin = Margin {
 };
 
 /// Shows content that a lane wrote.
-fn show_written(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+fn show_written(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
     let margin = Margin { bottom: 0, ..INNER };
     Frame::new()
         .inner_margin(margin)
@@ -80,7 +82,7 @@ fn show_written(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>
 }
 
 /// Shows the focused lane's version of the selection.
-fn show_changes(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+fn show_changes(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
     let Some(all) = input.changes else {
         let text = if input.selection.lane.is_some() {
             "Comparing…"
@@ -111,10 +113,10 @@ fn show_changes(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>
 /// Shows a placeholder of the same width as the text, so that the panel keeps its width.
 fn waiting(ui: &mut Ui, text: &str) {
     ui.set_min_width(ui.available_width());
-    crate::app::widgets::text::padded(ui, |ui| ui.label(weak(ui, text)));
+    padded(ui, |ui| ui.label(weak(ui, text)));
 }
 
-fn head(ui: &mut Ui, input: &PanelInput<'_>, message: usize, commands: &mut Vec<Command>) {
+fn head(ui: &mut Ui, input: &MessagesInput<'_>, message: usize, commands: &mut Commands) {
     let facts = &input.document.facts[message];
     let m = &input.document.session().messages[message];
     let tokens = input.runs.case.ledger.message(message);
@@ -157,7 +159,7 @@ fn head(ui: &mut Ui, input: &PanelInput<'_>, message: usize, commands: &mut Vec<
                 }
             }
             if tab.clicked() {
-                commands.push(Command::SetDetail(Detail { aspect, page: 0 }));
+                commands.push(MessagesCommand::Detail(Detail { aspect, page: 0 }));
             }
         }
         if let Some(text) = input.text
@@ -166,7 +168,7 @@ fn head(ui: &mut Ui, input: &PanelInput<'_>, message: usize, commands: &mut Vec<
                 .on_hover_text("Copy the whole text, all pages")
                 .clicked()
         {
-            commands.push(Command::CopyText("the message", text.whole()));
+            commands.push(ShellCommand::Copy("the message", text.whole()));
         }
         manual_edits::menu::button(ui, input, message, commands);
         ui.spacing_mut().item_spacing.x = space::M;
@@ -175,7 +177,7 @@ fn head(ui: &mut Ui, input: &PanelInput<'_>, message: usize, commands: &mut Vec<
 }
 
 /// Returns the role of a message. Tool results that a format sends as user messages are labelled as such.
-fn speaker(input: &PanelInput<'_>, message: usize) -> &'static str {
+fn speaker(input: &MessagesInput<'_>, message: usize) -> &'static str {
     let session = input.document.session();
     let m = &session.messages[message];
     let parts = session.parts_of(m);
@@ -187,33 +189,33 @@ fn speaker(input: &PanelInput<'_>, message: usize) -> &'static str {
 }
 
 /// Shows links to the paired messages and to the message's call.
-fn links(ui: &mut Ui, input: &PanelInput<'_>, message: usize, commands: &mut Vec<Command>) {
+fn links(ui: &mut Ui, input: &MessagesInput<'_>, message: usize, commands: &mut Commands) {
     let facts = &input.document.facts[message];
     for partner in &facts.partners {
         let word = partner_word(input, message);
         let link = ui.link(format!("{word} {}", wording::number(*partner)));
         if link.clicked() {
-            commands.push(Command::SelectMessage(*partner));
+            commands.push(SelectCommand::Message(*partner));
         }
     }
     if let Some(step) = facts.step {
         let link = ui.link(format!("call {}", wording::number(step)));
         let link = link.on_hover_text("Show this call on the timeline and in the lanes");
         if link.clicked() {
-            commands.push(Command::SelectStep(step));
+            commands.push(SelectCommand::Call(step));
         }
     }
 }
 
 /// Returns whether the focused lane changed or removed the message.
-fn is_changed(input: &PanelInput<'_>, message: usize) -> bool {
+fn is_changed(input: &MessagesInput<'_>, message: usize) -> bool {
     let lane = input.selection.lane.and_then(|l| input.rows.lanes.get(l));
     let seen = lane.and_then(|lane| lane.messages.get(message));
-    seen.is_some_and(|seen| !matches!(seen.fate, MessageStatus::Kept | MessageStatus::Absent))
+    seen.is_some_and(|seen| !matches!(seen.status, MessageStatus::Kept | MessageStatus::Absent))
 }
 
 /// Returns the link text for the paired message.
-fn partner_word(input: &PanelInput<'_>, message: usize) -> &'static str {
+fn partner_word(input: &MessagesInput<'_>, message: usize) -> &'static str {
     let session = input.document.session();
     let calls = session
         .parts_of(&session.messages[message])
@@ -222,7 +224,7 @@ fn partner_word(input: &PanelInput<'_>, message: usize) -> &'static str {
     if calls { "result in" } else { "called in" }
 }
 
-fn pager(ui: &mut Ui, detail: Detail, (page, pages): (usize, usize), commands: &mut Vec<Command>) {
+fn pager(ui: &mut Ui, detail: Detail, (page, pages): (usize, usize), commands: &mut Commands) {
     if pages == 1 {
         return;
     }
@@ -232,7 +234,7 @@ fn pager(ui: &mut Ui, detail: Detail, (page, pages): (usize, usize), commands: &
                 .add_enabled(is_enabled, egui::Button::new(name))
                 .clicked()
             {
-                commands.push(Command::SetDetail(Detail { page: to, ..detail }));
+                commands.push(MessagesCommand::Detail(Detail { page: to, ..detail }));
             }
         };
         turn(ui, page > 0, "Previous page", page.saturating_sub(1));
@@ -268,9 +270,9 @@ fn show_section(ui: &mut Ui, section: &Section, text: &str, id: Id) {
     } else {
         TextStyle::Monospace
     };
-    if let Some(said) = fonts::missing(ui.ctx(), text) {
-        let said = small(ui, said).color(palette(ui).warn);
-        ui.add(egui::Label::new(said).wrap());
+    if let Some(sentence) = fonts::missing(ui.ctx(), text) {
+        let sentence = small(ui, sentence).color(palette(ui).warn);
+        ui.add(egui::Label::new(sentence).wrap());
         ui.add_space(space::S);
     }
     widgets::long_text(ui, id, text, &style);

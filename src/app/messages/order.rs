@@ -1,9 +1,9 @@
 //! Content and order of the message table. Independent of the UI.
 
-use super::cumulative::CarriedTable;
+use super::cumulative::CumulativeTokens;
 use crate::app::manual_edits::marks::Mark;
 use crate::app::open::document::Document;
-use crate::app::state::Selection;
+use crate::app::selection::Selection;
 use crate::engine::ManualEdits;
 use crate::session::Kind;
 use crate::tokens::TokenLedger;
@@ -26,9 +26,9 @@ pub enum Column {
     /// True tokens.
     Tokens,
     /// Number of calls that resent it.
-    Carried,
+    Sent,
     /// Cumulative tokens (tokens × calls).
-    Retained,
+    Cumulative,
     /// The last call that used it.
     LastUsed,
 }
@@ -61,16 +61,16 @@ impl Sort {
     };
 
     /// Descending by cumulative tokens.
-    pub const BY_RETAINED: Self = Self {
-        column: Column::Retained,
+    pub const BY_CUMULATIVE: Self = Self {
+        column: Column::Cumulative,
         is_descending: true,
     };
 
     /// Returns whether the sort key depends on resent counts.
-    pub fn needs_carried(self) -> bool {
+    pub fn needs_cumulative(self) -> bool {
         matches!(
             self.column,
-            Column::Carried | Column::Retained | Column::LastUsed
+            Column::Sent | Column::Cumulative | Column::LastUsed
         )
     }
 
@@ -80,7 +80,7 @@ impl Sort {
         let is_descending = if self.column == column {
             !self.is_descending
         } else {
-            matches!(column, Column::Tokens | Column::Carried | Column::Retained)
+            matches!(column, Column::Tokens | Column::Sent | Column::Cumulative)
         };
         Self {
             column,
@@ -97,18 +97,18 @@ impl Filter {
 }
 
 /// Returns the indices of the listed messages, in order. The marks are used only if the filter needs them. Without
-/// `carried`, columns that depend on it keep the conversation order.
+/// `cumulative`, columns that depend on it keep the conversation order.
 pub fn order(
     document: &Document,
     ledger: &TokenLedger,
-    carried: Option<&CarriedTable>,
-    (filter, by_hand): (&Filter, &ManualEdits),
+    cumulative: Option<&CumulativeTokens>,
+    (filter, manual_edits): (&Filter, &ManualEdits),
     sort: Sort,
 ) -> Vec<u32> {
     let needle = filter.text.trim().to_lowercase();
     let n = document.facts.len() as u32;
     let mut shown: Vec<u32> = (0..n)
-        .filter(|m| !filter.is_marked || Mark::of(by_hand, *m as usize).is_some())
+        .filter(|m| !filter.is_marked || Mark::of(manual_edits, *m as usize).is_some())
         .filter(|m| is_shown(document, *m as usize, filter, &needle))
         .collect();
     let session = document.session();
@@ -122,16 +122,16 @@ pub fn order(
             Column::Kind => fa.kind.cmp(&fb.kind),
             Column::Tool => fa.tool.cmp(&fb.tool),
             Column::Tokens => ledger.message(a).cmp(&ledger.message(b)),
-            Column::Carried => {
-                let calls = |m: usize| Some(carried?.of(m)?.calls);
+            Column::Sent => {
+                let calls = |m: usize| Some(cumulative?.of(m)?.calls);
                 calls(a).cmp(&calls(b))
             }
-            Column::Retained => {
-                let retained = |m: usize| Some(carried?.retained(m));
-                retained(a).cmp(&retained(b))
+            Column::Cumulative => {
+                let tokens = |m: usize| Some(cumulative?.tokens(m));
+                tokens(a).cmp(&tokens(b))
             }
             Column::LastUsed => {
-                let need = |m: usize| carried?.last_need(&document.loaded.case, m);
+                let need = |m: usize| cumulative?.last_need(&document.loaded.case, m);
                 need(a).cmp(&need(b))
             }
         }
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stretch_goes_from_row_to_row_of_the_table_whichever_way_round() {
+    fn a_range_covers_table_rows_in_both_directions() {
         let order = [4, 2, 7, 1];
         let selected = |anchor, message| Selection {
             message,
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_click_on_a_header_turns_the_order_round() {
+    fn a_second_click_on_a_header_reverses_the_order() {
         let by_tokens = Sort::BY_NUMBER.clicked(Column::Tokens);
         assert_eq!(
             by_tokens,

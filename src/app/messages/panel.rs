@@ -1,21 +1,24 @@
 //! The tab Messages: a table of all messages of the session and the selected message in full.
 
+use super::columns::Col;
 use super::detail;
+use super::input::MessagesInput;
 use super::order::{Filter, chosen, chosen_rows};
-use crate::app::command::Command;
+use super::state::MessagesCommand;
+use crate::app::command::Commands;
 use crate::app::manual_edits::list_menu::AllMarks;
-use crate::app::shell::layout::PanelInput;
-use crate::app::shell::resizable_panel::{RoomyPanel, Side};
+use crate::app::selection::SelectCommand;
+use crate::app::shell::open_session::OpenSession;
+use crate::app::shell::resizable_panel::{ResizablePanel, Side};
 use crate::app::theme::{palette, space};
 use crate::app::widgets::in_view::{InView, Rows};
-use crate::app::widgets::text::{small, weak};
+use crate::app::widgets::table::Table;
+use crate::app::widgets::text::{padded, small, weak};
 use crate::app::{manual_edits, widgets, wording};
 use crate::session::Kind;
 use egui::{
-    Align, Button, Frame, Id, Layout, Margin, Popup, PopupCloseBehavior, Rangef, Response, Sense,
-    TextEdit, Ui, vec2,
+    Button, Frame, Id, Margin, Popup, PopupCloseBehavior, Rangef, Response, TextEdit, Ui, vec2,
 };
-use egui_extras::{Column, TableBuilder};
 use std::ops::Range;
 
 /// Row height in points.
@@ -31,12 +34,13 @@ const LEAST_COUNTED: f32 = 300.0;
 const MIN_TABLE: f32 = 400.0;
 
 /// Shows the table and the detail.
-pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+    let input = &MessagesInput::new(session);
     let is_open = input.selection.message.is_some() || input.selection.written.is_some();
     let detail = is_open.then(|| {
         let available = ui.available_width();
         let most = (available - MIN_TABLE).max(MIN_DETAIL);
-        let panel = RoomyPanel {
+        let panel = ResizablePanel {
             name: "detail",
             side: Side::Right,
             usual: (available * 0.36).round(),
@@ -57,7 +61,8 @@ pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut V
 }
 
 /// Shows the filter, the jump field and the count at the right of the drawer's tabs, from right to left.
-pub(in crate::app) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+    let input = &MessagesInput::new(session);
     ui.spacing_mut().interact_size.y = 22.0;
     if ui.available_width() > LEAST_COUNTED {
         let (shown, all) = (input.order.len(), input.document.facts.len());
@@ -84,12 +89,12 @@ pub(in crate::app) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut 
         filter.text.clear();
     }
     if filter != input.view.filter {
-        commands.push(Command::SetFilter(filter));
+        commands.push(MessagesCommand::Filter(filter));
     }
     marks.show(ui, input, commands);
 }
 
-fn jump(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+fn jump(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
     let mut text = input.view.jump.clone();
     let edit = TextEdit::singleline(&mut text)
         .hint_text("Go to #")
@@ -101,15 +106,15 @@ fn jump(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
         .accessible_name("Go to message");
     if response.changed() {
         let digits: String = text.chars().filter(char::is_ascii_digit).take(9).collect();
-        commands.push(Command::EditJump(digits));
+        commands.push(MessagesCommand::EditJump(digits));
     }
     let is_entered = response.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
     if let (true, Ok(number)) = (is_entered, text.parse::<usize>()) {
-        commands.push(Command::GoToMessage(number));
+        commands.push(SelectCommand::MessageNumber(number));
     }
 }
 
-fn kinds(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+fn kinds(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
     let hidden = input.view.filter.hidden.iter().filter(|h| **h).count();
     let name = if hidden == 0 {
         "All kinds".to_owned()
@@ -138,23 +143,27 @@ fn kinds(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
                 };
             }
             if filter != input.view.filter {
-                commands.push(Command::SetFilter(filter));
+                commands.push(MessagesCommand::Filter(filter));
             }
         });
 }
 
-fn table(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+fn table(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
     if input.order.is_empty() {
         let text = if input.view.filter.is_empty() {
             "This session has no messages."
         } else {
             "No message matches the filter."
         };
-        crate::app::widgets::text::padded(ui, |ui| ui.label(weak(ui, text)));
+        padded(ui, |ui| ui.label(weak(ui, text)));
         return;
     }
     ui.spacing_mut().item_spacing = vec2(super::columns::GAP, 0.0);
-    let columns = super::columns::fitting(ui.available_width(), input.document.facts.len());
+    let columns = super::columns::fitting(
+        ui.available_width(),
+        input.document.facts.len(),
+        input.view.sort,
+    );
     let ctx = ui.ctx().clone();
     let id = Id::unique(("message rows in view", input.document.place));
     let shape = Rows {
@@ -171,47 +180,34 @@ fn table(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     // Without a selection, a newly sorted table starts at the top.
     let start = (input.once.reorders_messages && selected.is_none()).then_some(0.0);
     let offset = followed.or(start).unwrap_or(kept.offset);
-    let mut table = TableBuilder::new(ui)
-        .id_salt(("messages", input.document.place, columns.len()))
-        .vertical_scroll_offset(offset)
-        .striped(true)
-        .sense(Sense::CLICK)
-        .auto_shrink(false)
-        .cell_layout(Layout::left_to_right(Align::Center))
-        .min_scrolled_height(0.0);
-    for column in &columns {
-        table = table.column(column.width(input.document.facts.len()));
-    }
-    table = table.column(Column::exact(space::XS));
-    let table = table.header(space::ROW, |mut row| {
-        for column in &columns {
-            row.col(|ui| super::header::show(ui, input, *column, commands));
-        }
-        row.col(|_| {});
-    });
     let new = new_at_step(input);
     let stretch = chosen_rows(&input.selection, input.order);
-    let shown = table.body(|body| {
-        body.rows(ROW, input.order.len(), |mut row| {
-            let at = row.index();
-            let message = input.order[row.index()] as usize;
-            let is_within = stretch.as_ref().is_some_and(|rows| rows.contains(&at));
-            row.set_selected(is_within || input.selection.message == Some(message));
-            for column in &columns {
-                row.col(|ui| {
-                    super::cell::show(ui, input, message, *column, new.contains(&message))
-                });
-            }
-            row.col(|_| {});
-            clicks(&row.response(), input, message, commands);
-        });
+    let shown = Table::new(
+        ("messages", input.document.place),
+        columns,
+        input.order.len(),
+    )
+    .margins(0.0, space::XS)
+    .row_height(ROW)
+    .striped()
+    .offset(offset)
+    .show(ui, |mut row| {
+        let at = row.index();
+        let message = input.order[at] as usize;
+        let is_within = stretch.as_ref().is_some_and(|rows| rows.contains(&at));
+        row.select(is_within || input.selection.message == Some(message));
+        let is_new = new.contains(&message);
+        row.cells(|ui, column| super::cell::show(ui, input, message, column, is_new));
+        clicks(&row.response(), input, message, commands);
     });
-    let offset = shown.state.unclamped_offset().y;
-    kept.store(&ctx, id, offset, selected.map(|row| (row, shape)));
+    if let Some(key) = shown.sorted_by.and_then(Col::sort_key) {
+        commands.push(MessagesCommand::Sort(input.view.sort.clicked(key)));
+    }
+    kept.store(&ctx, id, shown.offset, selected.map(|row| (row, shape)));
 }
 
 /// Returns the table row of the selected message. Checks its previous row first.
-fn selected_row(input: &PanelInput<'_>, kept: &InView) -> Option<usize> {
+fn selected_row(input: &MessagesInput<'_>, kept: &InView) -> Option<usize> {
     let message = input.selection.message? as u32;
     let before = kept
         .row()
@@ -221,13 +217,13 @@ fn selected_row(input: &PanelInput<'_>, kept: &InView) -> Option<usize> {
 
 /// Handles clicks on a row: a click selects it, Shift+click selects a range, and a secondary click opens the menu for
 /// the selection, or for this row if it is not selected.
-fn clicks(row: &Response, input: &PanelInput<'_>, message: usize, commands: &mut Vec<Command>) {
+fn clicks(row: &Response, input: &MessagesInput<'_>, message: usize, commands: &mut Commands) {
     if row.clicked() {
         let is_more = row.ctx.input(|i| i.modifiers.shift);
         commands.push(if is_more {
-            Command::ExtendSelection(message)
+            SelectCommand::ExtendTo(message)
         } else {
-            Command::SelectMessage(message)
+            SelectCommand::Message(message)
         });
     }
     row.context_menu(|ui| {
@@ -241,7 +237,7 @@ fn clicks(row: &Response, input: &PanelInput<'_>, message: usize, commands: &mut
 }
 
 /// Returns the messages that are new at the selected call.
-fn new_at_step(input: &PanelInput<'_>) -> Range<usize> {
+fn new_at_step(input: &MessagesInput<'_>) -> Range<usize> {
     let session = input.document.session();
     let step = input.selection.step;
     if step < session.calls.len() {

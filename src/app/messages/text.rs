@@ -182,8 +182,8 @@ const SUBJECTS: [&str; 16] = [
 
 /// Returns the target of a call on one line: its command, path or query, else its first text, else its arguments.
 pub(in crate::app) fn subject(arguments: &str, max_chars: usize) -> String {
-    let said = serde_json::from_str::<serde_json::Value>(arguments).ok();
-    let object = said.as_ref().and_then(serde_json::Value::as_object);
+    let sentence = serde_json::from_str::<serde_json::Value>(arguments).ok();
+    let object = sentence.as_ref().and_then(serde_json::Value::as_object);
     let named = object.and_then(|o| SUBJECTS.iter().find_map(|key| words(o.get(*key)?)));
     let first = || object.and_then(|o| o.values().find_map(words));
     // Reads only a small multiple of the displayed length from a long text.
@@ -211,8 +211,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_is_named_by_what_it_is_about() {
-        let said = [
+    fn tool_calls_are_described_by_their_subject() {
+        let text = [
             r#"{"timeout": 5, "command": "cargo test"}"#,
             r#"{"command": ["bash", "-lc", "ls"]}"#,
             r#"{"limit": 3, "path": "src/main.rs"}"#,
@@ -222,7 +222,7 @@ mod tests {
         ]
         .map(|arguments| subject(arguments, 40));
         assert_eq!(
-            said,
+            text,
             [
                 "cargo test",
                 "bash -lc ls",
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pages_of_a_long_text_are_the_text() {
+    fn pages_of_a_long_text_add_up_to_the_text() {
         let text = "héllo wörld ".repeat(20_000);
         let section = Section {
             title: String::new(),

@@ -1,7 +1,8 @@
 //! The menu of conversations in a file: the main conversation, sub-agents and abandoned branches.
 
+use super::command::OpenCommand;
 use super::document::Document;
-use crate::app::command::Command;
+use crate::app::command::Commands;
 use crate::app::theme::{self, palette, space};
 use crate::app::{widgets, wording};
 use crate::report::{has_tracks, track};
@@ -56,7 +57,7 @@ pub(in crate::app) fn help(document: &Document) -> String {
 }
 
 /// Shows the list below the chip that opens it.
-pub(in crate::app) fn menu(chip: &Response, document: &Document, commands: &mut Vec<Command>) {
+pub(in crate::app) fn menu(chip: &Response, document: &Document, commands: &mut Commands) {
     Popup::menu(chip).show(|ui| {
         ui.set_width(WIDTH);
         ui.spacing_mut().item_spacing.y = 0.0;
@@ -71,7 +72,7 @@ pub(in crate::app) fn menu(chip: &Response, document: &Document, commands: &mut 
                         Row::Conversation(at) => {
                             let is_open = *at == document.conversation;
                             if line(ui, &all[*at], *at, is_open).clicked() {
-                                commands.push(Command::OpenConversation(*at));
+                                commands.push(OpenCommand::Conversation(*at));
                             }
                         }
                     }

@@ -1,6 +1,6 @@
 //! An opened session, and facts about its messages that are computed when it is loaded.
 
-use super::paste::Pasted;
+use super::paste::PastedText;
 use crate::app::messages::text::subject;
 use crate::exec::Loaded;
 use crate::safe_text;
@@ -22,7 +22,7 @@ pub enum Origin {
     /// A bundled example, by its file name in `sample_sessions`.
     Example(&'static str),
     /// The clipboard.
-    Pasted(Pasted),
+    Pasted(PastedText),
 }
 
 impl Origin {
@@ -141,7 +141,7 @@ impl Document {
         &self.loaded.case.session
     }
 
-    /// Returns the index of the last call; 0 if there is none.
+    /// Returns the index of the last call, or 0 without calls.
     pub fn last_step(&self) -> usize {
         self.session().calls.len().saturating_sub(1)
     }

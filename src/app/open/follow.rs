@@ -1,9 +1,9 @@
 //! Follows a file that is still being written.
 
 use super::document::{Document, Origin};
-use super::followed_file::Live;
+use super::followed_file::FollowedFile;
 use crate::app::App;
-use crate::app::background::latest_result::Where;
+use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task;
 use crate::app::shell::history::History;
 use crate::exec::LoadOptions;
@@ -15,7 +15,9 @@ impl App {
     pub(in crate::app) fn watch(&mut self, ctx: &egui::Context, document: &Document) {
         let shown = document.loaded.path.as_deref();
         self.live = match &document.origin {
-            Origin::Path(path) if self.work == Where::AsNeeded => Some(Live::new(ctx, path, shown)),
+            Origin::Path(path) if self.work == WorkMode::AsNeeded => {
+                Some(FollowedFile::new(ctx, path, shown))
+            }
             _ => None,
         };
     }
@@ -47,21 +49,22 @@ impl App {
         };
         let has_grown = next.place == document.place;
         let before = self.document.replace(next);
-        task::let_go((before, std::mem::replace(&mut self.derived, derived)));
+        task::drop_in_background((before, std::mem::replace(&mut self.derived, derived)));
         self.selection = selection;
         if !has_grown {
-            self.forget_places();
+            self.remove_marks_of_previous_file();
         }
     }
 
     /// Forgets marks at calls and messages, since the file is a different one.
-    fn forget_places(&mut self) {
+    fn remove_marks_of_previous_file(&mut self) {
         let config = &mut self.config;
-        let had_any =
-            !config.restarts.is_empty() || !config.errors.is_empty() || !config.by_hand.is_empty();
+        let had_any = !config.restarts.is_empty()
+            || !config.errors.is_empty()
+            || !config.manual_edits.is_empty();
         config.restarts.clear();
         config.errors.clear();
-        config.by_hand = Arc::default();
+        config.manual_edits = Arc::default();
         self.history = History::new(self.config.clone());
         self.toasts.info(if had_any {
             "The file was replaced: marks at its calls and messages were removed."

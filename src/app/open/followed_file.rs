@@ -3,11 +3,13 @@
 
 use super::document::{Document, Origin};
 use super::loading::Loading;
-use crate::app::background::latest_result::Where;
+use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::{self, Background};
+use crate::app::config::Config;
 use crate::app::derived::Derived;
 use crate::app::policy_panel::policies::Policies;
-use crate::app::state::{Config, Selection, View};
+use crate::app::selection::Selection;
+use crate::app::view::View;
 use crate::exec::{LoadOptions, Stamp};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The open file while it may grow.
 #[derive(Debug)]
-pub(in crate::app) struct Live {
+pub(in crate::app) struct FollowedFile {
     path: PathBuf,
     watch: Watch,
     loading: Option<Loading>,
@@ -36,7 +38,7 @@ pub(in crate::app) struct Live {
 
 /// State of a file that changed after it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LiveState<'a> {
+pub(in crate::app) enum FollowedState<'a> {
     /// Read again and still watched.
     Followed,
     /// Unreadable for this reason; the previous version is shown.
@@ -64,7 +66,7 @@ struct Watch {
     _thread: Background<()>,
 }
 
-impl Live {
+impl FollowedFile {
     /// Watches the file of a document. `shown` is the file that contains the session, which may be another file.
     pub(in crate::app) fn new(ctx: &egui::Context, path: &Path, shown: Option<&Path>) -> Self {
         Self {
@@ -78,12 +80,12 @@ impl Live {
     }
 
     /// Returns the state to report, if any.
-    pub(in crate::app) fn state(&self) -> Option<LiveState<'_>> {
+    pub(in crate::app) fn state(&self) -> Option<FollowedState<'_>> {
         if self.watch.is_gone.load(Ordering::Relaxed) {
-            return Some(LiveState::Gone);
+            return Some(FollowedState::Gone);
         }
-        let unread = self.problem.as_deref().map(LiveState::Unread);
-        unread.or_else(|| (self.n_read > 0).then_some(LiveState::Followed))
+        let unread = self.problem.as_deref().map(FollowedState::Unread);
+        unread.or_else(|| (self.n_read > 0).then_some(FollowedState::Followed))
     }
 
     /// Reads the file if it changed and no earlier version is still in work.
@@ -96,7 +98,7 @@ impl Live {
 
     fn read(&mut self, ctx: &egui::Context, options: LoadOptions) {
         let origin = Origin::Path(self.path.clone());
-        self.loading = Some(Loading::start(ctx, Where::AsNeeded, origin, options));
+        self.loading = Some(Loading::start(ctx, WorkMode::AsNeeded, origin, options));
     }
 
     /// Receives the new version. A selection at the end moves to the new end.
@@ -178,7 +180,7 @@ fn moved(shown: &Document, read: &Document) -> Option<usize> {
 
 impl Next {
     fn new(document: Document, shown: &Document, at: &Selection) -> Self {
-        let mut derived = Derived::new(Where::AsNeeded);
+        let mut derived = Derived::new(WorkMode::AsNeeded);
         derived.clear(&document);
         let document = document.following(shown);
         let (last, n_messages) = (document.last_step(), document.facts.len());

@@ -2,7 +2,7 @@
 
 use super::document::{Document, Origin};
 use super::{examples, paste};
-use crate::app::background::latest_result::Where;
+use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::{self, Background};
 use crate::exec::{self, LoadError, LoadOptions};
 use crate::progress::{Phase, Progress};
@@ -12,7 +12,7 @@ use std::time::Instant;
 
 /// A session that is being loaded.
 #[derive(Debug)]
-pub struct Loading {
+pub(in crate::app) struct Loading {
     /// Display name of the file.
     pub name: String,
     since: Instant,
@@ -22,7 +22,7 @@ pub struct Loading {
 
 /// Progress of loading.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stage {
+pub(in crate::app) struct Stage {
     /// Current phase.
     pub phase: Phase,
     /// Completed share of the phase; `None` if its size is unknown.
@@ -31,14 +31,19 @@ pub struct Stage {
 
 impl Loading {
     /// Starts to load `origin`.
-    pub fn start(ctx: &egui::Context, at: Where, origin: Origin, options: LoadOptions) -> Self {
+    pub(in crate::app) fn start(
+        ctx: &egui::Context,
+        at: WorkMode,
+        origin: Origin,
+        options: LoadOptions,
+    ) -> Self {
         let name = name(&origin);
         let progress = Arc::new(Progress::default());
         let shared = Arc::clone(&progress);
         let work = move || open(origin, &options, &shared);
         let work = match at {
-            Where::AsNeeded => task::start_awaited("load", ctx, work),
-            Where::InFrame => task::done(work),
+            WorkMode::AsNeeded => task::start_awaited("load", ctx, work),
+            WorkMode::InFrame => task::done(work),
         };
         Self {
             name,
@@ -49,12 +54,12 @@ impl Loading {
     }
 
     /// Returns the elapsed seconds.
-    pub fn seconds(&self) -> u64 {
+    pub(in crate::app) fn seconds(&self) -> u64 {
         self.since.elapsed().as_secs()
     }
 
     /// Returns the progress.
-    pub fn stage(&self) -> Stage {
+    pub(in crate::app) fn stage(&self) -> Stage {
         Stage {
             phase: self.progress.phase(),
             share: self.progress.share(),
@@ -62,12 +67,12 @@ impl Loading {
     }
 
     /// Asks the thread to stop soon.
-    pub fn cancel(&self) {
+    pub(in crate::app) fn cancel(&self) {
         self.progress.cancel();
     }
 
     /// Returns the document or a one-line error; returns itself while it is running.
-    pub fn take(self) -> Result<Result<Document, String>, Box<Self>> {
+    pub(in crate::app) fn take(self) -> Result<Result<Document, String>, Box<Self>> {
         let Self {
             name,
             since,

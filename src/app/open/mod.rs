@@ -1,11 +1,14 @@
 //! The open session: loading, following a growing file, pasting, and the start screen.
 
+pub mod command;
 pub(super) mod conversations;
 pub mod document;
 pub mod examples;
+mod execute;
 mod follow;
 pub(super) mod followed_file;
 pub(super) mod loading;
+pub(super) mod opening;
 pub mod paste;
 pub mod path_dialog;
 pub(super) mod progress;

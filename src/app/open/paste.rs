@@ -5,16 +5,16 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Its display name.
-pub const NAME: &str = "Pasted";
+pub const NAME: &str = "PastedText";
 
 /// Message for an empty clipboard.
-pub(in crate::app) const NOTHING: &str = "The clipboard holds no text.";
+pub(super) const NOTHING: &str = "The clipboard holds no text.";
 
 /// A pasted text. Copies share the text, and only copies compare as equal, since it may be large.
 #[derive(Clone)]
-pub struct Pasted(Arc<String>);
+pub struct PastedText(Arc<String>);
 
-impl Pasted {
+impl PastedText {
     /// Creates a pasted text.
     pub fn new(text: String) -> Self {
         Self(Arc::new(text))
@@ -26,30 +26,30 @@ impl Pasted {
     }
 }
 
-impl PartialEq for Pasted {
+impl PartialEq for PastedText {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl Eq for Pasted {}
+impl Eq for PastedText {}
 
-impl fmt::Debug for Pasted {
+impl fmt::Debug for PastedText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Pasted({} bytes)", self.0.len())
+        write!(f, "PastedText({} bytes)", self.0.len())
     }
 }
 
 /// A pending request for the clipboard, which takes a few frames.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::app) struct Wish {
+pub(in crate::app) struct ClipboardRequest {
     frames_left: u8,
 }
 
 /// Frames to wait for an answer.
 const FRAMES: u8 = 4;
 
-impl Wish {
+impl ClipboardRequest {
     /// Requests the clipboard from the system.
     pub(in crate::app) fn new(ctx: &Context) -> Self {
         ctx.send_viewport_cmd(ViewportCommand::RequestPaste);
@@ -60,7 +60,7 @@ impl Wish {
     }
 
     /// Returns the request one frame later; `None` after the last frame of waiting.
-    pub(in crate::app) fn later(self, ctx: &Context) -> Option<Self> {
+    pub(in crate::app) fn after_frame(self, ctx: &Context) -> Option<Self> {
         ctx.request_repaint();
         let frames_left = self.frames_left.checked_sub(1)?;
         Some(Self { frames_left })
@@ -70,23 +70,23 @@ impl Wish {
 /// Detects paste keys without a paste event. The system reports neither these keys nor a clipboard without text. It
 /// only reports the release of a key that was never pressed.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::app) struct Keys {
+pub(in crate::app) struct PasteKeys {
     is_down: bool,
-    brought_text: bool,
+    has_text: bool,
 }
 
-impl Keys {
+impl PasteKeys {
     /// Reads the events of this frame before other code consumes them.
-    pub(in crate::app) fn are_in_vain(&mut self, ctx: &Context) -> bool {
+    pub(in crate::app) fn were_without_text(&mut self, ctx: &Context) -> bool {
         ctx.input(|input| {
-            let vain = input.events.iter().filter(|event| self.note(event));
-            vain.count() > 0
+            let without_text = input.events.iter().filter(|event| self.note(event));
+            without_text.count() > 0
         })
     }
 
     fn note(&mut self, event: &Event) -> bool {
         match event {
-            Event::Paste(_) => self.brought_text = true,
+            Event::Paste(_) => self.has_text = true,
             Event::Key {
                 key: Key::V,
                 pressed: true,
@@ -94,7 +94,7 @@ impl Keys {
             } => self.is_down = true,
             Event::Key { key: Key::V, .. } => {
                 let before = std::mem::take(self);
-                return !before.is_down && !before.brought_text;
+                return !before.is_down && !before.has_text;
             }
             _ => {}
         }
@@ -103,7 +103,7 @@ impl Keys {
 }
 
 /// Returns the text pasted in this frame, unless a text field has the focus.
-pub(in crate::app) fn pasted(ctx: &Context) -> Option<Pasted> {
+pub(super) fn pasted(ctx: &Context) -> Option<PastedText> {
     if ctx.text_edit_focused() {
         return None;
     }
@@ -111,7 +111,7 @@ pub(in crate::app) fn pasted(ctx: &Context) -> Option<Pasted> {
         let events = &mut input.events;
         let at = events.iter().position(|e| matches!(e, Event::Paste(_)))?;
         match events.remove(at) {
-            Event::Paste(text) => Some(Pasted::new(text)),
+            Event::Paste(text) => Some(PastedText::new(text)),
             _ => None,
         }
     })
@@ -133,8 +133,8 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_bring_no_text_were_pressed_in_vain() {
-        let mut keys = Keys::default();
+    fn paste_keys_without_text_are_detected() {
+        let mut keys = PasteKeys::default();
         let mut vain = |event: Event| keys.note(&event);
         assert!(vain(v(false)), "an empty clipboard");
         assert!(!vain(Event::Paste("text".to_owned())));

@@ -1,9 +1,11 @@
 //! The dialog for typing the path of a session file, for systems without a file dialog.
 
-use crate::app::command::Command;
-use crate::app::state::View;
+use super::command::OpenCommand;
+use crate::app::command::Commands;
 use crate::app::theme::{palette, space};
+use crate::app::view::View;
 use crate::app::widgets;
+use crate::app::widgets::dialog::{dialog, dialog_title};
 use crate::app::widgets::text::weak;
 use egui::{Id, Key, Margin, RichText, TextEdit, Ui};
 use std::path::PathBuf;
@@ -12,10 +14,10 @@ use std::path::PathBuf;
 const WIDTH: f32 = 480.0;
 
 /// Shows the dialog and the error of the last attempt, if any.
-pub fn show(ui: &Ui, view: &View, problem: Option<&str>, commands: &mut Vec<Command>) {
-    let modal = crate::app::widgets::dialog::dialog(ui, "open path").show(ui.ctx(), |ui| {
+pub fn show(ui: &Ui, view: &View, problem: Option<&str>, commands: &mut Commands) {
+    let modal = dialog(ui, "open path").show(ui.ctx(), |ui| {
         ui.set_width(WIDTH);
-        crate::app::widgets::dialog::dialog_title(ui, "Open a session");
+        dialog_title(ui, "Open a session");
         ui.label(weak(
             ui,
             "No file dialog is available. Type the path of a file or folder, or drop it on the window.",
@@ -31,20 +33,20 @@ pub fn show(ui: &Ui, view: &View, problem: Option<&str>, commands: &mut Vec<Comm
         ui.horizontal(|ui| {
             let open = ui.add_enabled_ui(!path.is_empty(), |ui| widgets::primary_button(ui, "Open"));
             if !path.is_empty() && (open.inner.clicked() || is_entered) {
-                commands.push(Command::OpenPath(PathBuf::from(&path)));
+                commands.push(OpenCommand::Path(PathBuf::from(&path)));
             }
             if widgets::secondary_button(ui, "Cancel", "").clicked() {
-                commands.push(Command::AskPath(false));
+                commands.push(OpenCommand::AskPath(false));
             }
         });
     });
     if modal.should_close() {
-        commands.push(Command::AskPath(false));
+        commands.push(OpenCommand::AskPath(false));
     }
 }
 
 /// Shows the field. Returns its text and whether Enter was pressed.
-fn field(ui: &mut Ui, view: &View, commands: &mut Vec<Command>) -> (String, bool) {
+fn field(ui: &mut Ui, view: &View, commands: &mut Commands) -> (String, bool) {
     let label = ui.label("Path");
     let is_new = ui.memory(|m| m.focused().is_none()) && !ui.input(|i| i.key_pressed(Key::Enter));
     let mut path = view.path.clone();
@@ -58,7 +60,7 @@ fn field(ui: &mut Ui, view: &View, commands: &mut Vec<Command>) -> (String, bool
         response.request_focus();
     }
     if response.changed() {
-        commands.push(Command::EditPath(path.clone()));
+        commands.push(OpenCommand::EditPath(path.clone()));
     }
     let is_entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
     (path, is_entered)

@@ -1,7 +1,8 @@
 //! The progress of opening a session, with a cancel button.
 
+use super::command::OpenCommand;
 use super::loading::{Loading, Stage};
-use crate::app::command::Command;
+use crate::app::command::Commands;
 use crate::app::theme::{fonts, palette, space};
 use crate::app::{widgets, wording};
 use crate::progress::Phase;
@@ -16,7 +17,7 @@ const STILL: f64 = 0.8;
 const LONG: u64 = 3;
 
 /// Shows the progress.
-pub(in crate::app) fn progress(ui: &mut Ui, loading: &Loading, commands: &mut Vec<Command>) {
+pub(super) fn progress(ui: &mut Ui, loading: &Loading, commands: &mut Commands) {
     fonts::prepare(ui);
     let stage = loading.stage();
     let doing = match stage.phase {
@@ -34,7 +35,7 @@ pub(in crate::app) fn progress(ui: &mut Ui, loading: &Loading, commands: &mut Ve
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if widgets::secondary_button(ui, "Cancel", "Esc").clicked() {
-                commands.push(Command::CancelLoad);
+                commands.push(OpenCommand::Cancel);
             }
             bar(ui, stage);
         });
@@ -42,7 +43,7 @@ pub(in crate::app) fn progress(ui: &mut Ui, loading: &Loading, commands: &mut Ve
 }
 
 /// Shows the progress over an open session.
-pub(in crate::app) fn progress_over(ui: &Ui, loading: &Loading, commands: &mut Vec<Command>) {
+pub(in crate::app) fn progress_over(ui: &Ui, loading: &Loading, commands: &mut Commands) {
     let top = ui.max_rect().center_top();
     let area = Area::new(Id::unique("loading"))
         .order(Order::Foreground)

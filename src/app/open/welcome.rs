@@ -1,10 +1,11 @@
 //! The start screen of the empty window: ways to open a session, the progress of opening one, and errors.
 
+use super::command::OpenCommand;
 use super::examples::EXAMPLES;
+use super::opening::Opening;
 use super::progress::progress;
-use crate::app::command::Command;
-use crate::app::sessions::list::SessionsWish;
-use crate::app::shell::layout::Frame;
+use crate::app::command::Commands;
+use crate::app::sessions::list::SessionsCommand;
 use crate::app::theme::{palette, space};
 use crate::app::widgets;
 use crate::app::widgets::text::weak;
@@ -15,11 +16,26 @@ use egui::{
 };
 use std::path::PathBuf;
 
+/// Input of the start screen.
+pub(in crate::app) struct WelcomeInput<'a> {
+    /// The session that is being opened.
+    pub(in crate::app) opening: Opening<'a>,
+    /// Recently opened files and folders.
+    pub(in crate::app) recent: &'a [PathBuf],
+    /// Text of the path field.
+    pub(in crate::app) path: &'a str,
+}
+
 /// Width of the start screen's content, in points.
 const WIDTH: f32 = 560.0;
 
 /// Shows the start screen. `is_replaying` is set while the first results of an open session are computed.
-pub fn show(ui: &mut Ui, frame: &Frame<'_>, is_replaying: bool, commands: &mut Vec<Command>) {
+pub(in crate::app) fn show(
+    ui: &mut Ui,
+    input: &WelcomeInput<'_>,
+    is_replaying: bool,
+    commands: &mut Commands,
+) {
     CentralPanel::no_frame()
         .frame(UiFrame::new().fill(palette(ui).background))
         .show(ui, |ui| {
@@ -40,27 +56,27 @@ pub fn show(ui: &mut Ui, frame: &Frame<'_>, is_replaying: bool, commands: &mut V
                         .layout(Layout::top_down(Align::Min)),
                     |ui| {
                         ui.set_width(rect.width());
-                        invitation(ui, frame, commands);
+                        invitation(ui, input, commands);
                     },
                 );
             });
         });
 }
 
-fn invitation(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
+fn invitation(ui: &mut Ui, input: &WelcomeInput<'_>, commands: &mut Commands) {
     ui.heading("Inspect an agent's context window");
     ui.add_space(space::XS);
     ui.label(weak(ui, "Open a recorded session to see where its context overflowed and to compare truncation, pruning and summarization."));
     ui.add_space(space::L);
-    if let Some(problem) = frame.problem {
+    if let Some(problem) = input.opening.problem {
         show_problem(ui, problem, commands);
     }
-    drop_area(ui, frame, commands);
+    drop_area(ui, input, commands);
     ui.add_space(space::M);
-    path_field(ui, frame, commands);
+    path_field(ui, input, commands);
     ui.add_space(space::XL);
     examples(ui, commands);
-    recent(ui, frame, commands);
+    recent(ui, input, commands);
     ui.add_space(space::L);
     ui.label(weak(
         ui,
@@ -68,7 +84,7 @@ fn invitation(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
     ));
 }
 
-fn drop_area(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
+fn drop_area(ui: &mut Ui, input: &WelcomeInput<'_>, commands: &mut Commands) {
     let is_over = ui.input(|i| !i.raw.hovered_files.is_empty());
     let palette = palette(ui);
     let stroke = if is_over {
@@ -84,7 +100,7 @@ fn drop_area(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
     area.show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.vertical_centered(|ui| {
-            if let Some(loading) = frame.loading {
+            if let Some(loading) = input.opening.loading {
                 progress(ui, loading, commands);
                 return;
             }
@@ -93,7 +109,7 @@ fn drop_area(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
             formats.on_hover_text(formats::supported());
             ui.add_space(space::M);
             if widgets::primary_button(ui, "Open a file…").clicked() {
-                commands.push(Command::OpenDialog);
+                commands.push(OpenCommand::ShowDialog);
             }
             ui.add_space(space::XS);
             others(ui, commands);
@@ -102,7 +118,7 @@ fn drop_area(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
 }
 
 /// Shows the other ways to open a session, centered side by side.
-fn others(ui: &mut Ui, commands: &mut Vec<Command>) {
+fn others(ui: &mut Ui, commands: &mut Commands) {
     let id = ui.make_persistent_id("others");
     let width: f32 = ui.data(|data| data.get_temp(id)).unwrap_or(0.0);
     let row = ui.horizontal(|ui| {
@@ -113,14 +129,14 @@ fn others(ui: &mut Ui, commands: &mut Vec<Command>) {
             "Lists sessions in the folders of supported agents. Nothing is searched before you click.",
         );
         if find.clicked() {
-            commands.push(Command::Sessions(SessionsWish::Show(None)));
+            commands.push(SessionsCommand::Show(None));
         }
         let paste = widgets::secondary_button(ui, "Paste a conversation", "Ctrl V");
         let paste = paste.on_hover_text(
             "Opens a session file or the messages of a request from the clipboard",
         );
         if paste.clicked() {
-            commands.push(Command::Paste);
+            commands.push(OpenCommand::Paste);
         }
         paste.rect.right() - start
     });
@@ -131,7 +147,7 @@ fn others(ui: &mut Ui, commands: &mut Vec<Command>) {
     }
 }
 
-fn show_problem(ui: &mut Ui, problem: &str, commands: &mut Vec<Command>) {
+fn show_problem(ui: &mut Ui, problem: &str, commands: &mut Commands) {
     let bad = palette(ui).bad;
     let frame = UiFrame::new()
         .stroke(Stroke::new(1.0, bad))
@@ -142,16 +158,16 @@ fn show_problem(ui: &mut Ui, problem: &str, commands: &mut Vec<Command>) {
         ui.label(RichText::new(problem).color(bad));
         ui.add_space(space::XS);
         if widgets::secondary_button(ui, "Dismiss", "").clicked() {
-            commands.push(Command::DismissProblem);
+            commands.push(OpenCommand::DismissError);
         }
     });
     ui.add_space(space::M);
 }
 
-fn path_field(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
+fn path_field(ui: &mut Ui, input: &WelcomeInput<'_>, commands: &mut Commands) {
     ui.horizontal(|ui| {
         let label = ui.label("Path");
-        let mut path = frame.view.path.clone();
+        let mut path = input.path.to_owned();
         // The button is right-aligned; the field takes the remaining width.
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let is_clicked = widgets::secondary_button(ui, "Load", "").clicked();
@@ -163,41 +179,41 @@ fn path_field(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
                 .labelled_by(label.id);
             let is_entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
             if response.changed() {
-                commands.push(Command::EditPath(path.clone()));
+                commands.push(OpenCommand::EditPath(path.clone()));
             }
             if (is_entered || is_clicked) && !path.trim().is_empty() {
-                commands.push(Command::OpenPath(PathBuf::from(path.trim())));
+                commands.push(OpenCommand::Path(PathBuf::from(path.trim())));
             }
         });
     });
 }
 
-fn examples(ui: &mut Ui, commands: &mut Vec<Command>) {
+fn examples(ui: &mut Ui, commands: &mut Commands) {
     if EXAMPLES.is_empty() {
         return;
     }
     widgets::section(ui, "Try an example");
     for example in EXAMPLES {
         if ui.link(example.story).on_hover_text(example.name).clicked() {
-            commands.push(Command::OpenExample(example.name));
+            commands.push(OpenCommand::Example(example.name));
         }
     }
     ui.add_space(space::M);
 }
 
-fn recent(ui: &mut Ui, frame: &Frame<'_>, commands: &mut Vec<Command>) {
-    if frame.recent.is_empty() {
+fn recent(ui: &mut Ui, input: &WelcomeInput<'_>, commands: &mut Commands) {
+    if input.recent.is_empty() {
         return;
     }
     widgets::section(ui, "Recent");
     // Same height as the other links.
     ui.spacing_mut().interact_size.y = 0.0;
-    for path in frame.recent.iter().take(6) {
+    for path in input.recent.iter().take(6) {
         ui.horizontal(|ui| {
             ui.style_mut().wrap_mode = Some(TextWrapMode::Truncate);
             let link = ui.link(super::recent::recent_name(path));
             if link.on_hover_text(path.display().to_string()).clicked() {
-                commands.push(Command::OpenPath(path.clone()));
+                commands.push(OpenCommand::Path(path.clone()));
             }
             let folder = path.parent().map(|f| f.display().to_string());
             let folder = RichText::new(folder.unwrap_or_default()).text_style(TextStyle::Small);

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reports_and_pictures_have_the_colors_of_the_window() {
+    fn reports_and_pictures_use_the_colors_of_the_window() {
         for ink in Ink::ALL {
             let [dark, light] = ink.colors();
             for (is_dark, hex) in [(true, dark), (false, light)] {

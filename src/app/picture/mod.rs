@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_frames_give_the_same_pixels() {
+    fn equal_frames_give_equal_pixels() {
         let render = || render_to_image(Vec2::new(120.0, 40.0), 2.0, Theme::Dark, 3, &mut sample);
         let first = render();
         assert_eq!(first.dimensions(), (240, 80));

@@ -1,15 +1,15 @@
 //! The effect of a knob's value on this session.
 
+use super::input::SettingsInput;
 use super::knob_list::Lane;
-use crate::app::shell::layout::PanelInput;
 use crate::app::widgets::Tone;
 use crate::app::wording;
 use crate::engine::{Budget, Knob, KnobRole};
 use crate::units::Tokens;
 
 /// Returns the effect of a lane's knob value and its tone.
-pub(in crate::app) fn consequence(
-    input: &PanelInput<'_>,
+pub(super) fn consequence(
+    input: &SettingsInput<'_>,
     lane: Lane<'_>,
     knob: &Knob,
 ) -> (Option<String>, Tone) {
@@ -23,12 +23,12 @@ pub(in crate::app) fn consequence(
 }
 
 /// Returns the trigger in tokens, and the actual context size at that point if the policy counts differently.
-fn trigger(input: &PanelInput<'_>, lane: Lane<'_>, budget: Budget) -> (Option<String>, Tone) {
+fn trigger(input: &SettingsInput<'_>, lane: Lane<'_>, budget: Budget) -> (Option<String>, Tone) {
     let run = input.runs.lanes.get(lane.index);
     let Some(mark) = run.and_then(|run| run.trigger(input.selection.step, budget)) else {
         return (None, Tone::Plain);
     };
-    let said = if mark.counted == mark.really {
+    let text = if mark.counted == mark.actual {
         format!(
             "= {} tok of usable {}",
             wording::tokens(mark.counted),
@@ -38,25 +38,25 @@ fn trigger(input: &PanelInput<'_>, lane: Lane<'_>, budget: Budget) -> (Option<St
         format!(
             "= {} tok by its own count,\nactual ≈ {} ({})",
             wording::tokens(mark.counted),
-            wording::tokens(mark.really),
-            wording::of_usable(budget.pressure(mark.really))
+            wording::tokens(mark.actual),
+            wording::of_usable(budget.pressure(mark.actual))
         )
     };
-    if mark.really > budget.usable() {
-        let said = format!("{said}:\nit overflows before it acts");
-        return (Some(said), Tone::Bad);
+    if mark.actual > budget.usable() {
+        let text = format!("{text}:\nit overflows before it acts");
+        return (Some(text), Tone::Bad);
     }
-    (Some(said), Tone::Plain)
+    (Some(text), Tone::Plain)
 }
 
 fn reserve(budget: Budget) -> (Option<String>, Tone) {
-    let said = format!(
+    let text = format!(
         "= usable {} of window {}",
         wording::tokens(budget.usable()),
         wording::tokens(budget.window)
     );
     if budget.usable() == Tokens::ZERO {
-        return (Some(format!("{said}: no usable window left")), Tone::Bad);
+        return (Some(format!("{text}: no usable window left")), Tone::Bad);
     }
-    (Some(said), Tone::Plain)
+    (Some(text), Tone::Plain)
 }

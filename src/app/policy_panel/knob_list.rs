@@ -1,9 +1,10 @@
 //! The settings of a policy: common settings first, then the system's own settings in groups.
 
+use super::command::SettingsCommand;
+use super::input::SettingsInput;
 use super::knobs::{self, KnobKey};
 use super::{knob_curve, knob_effect};
-use crate::app::command::Command;
-use crate::app::shell::layout::PanelInput;
+use crate::app::command::Commands;
 use crate::app::theme::space;
 use crate::app::widgets::text::{first_sentence, weak};
 use crate::app::widgets::{self, KnobSpec, knob_choice, knob_slider};
@@ -30,11 +31,11 @@ pub(in crate::app) struct Lane<'a> {
 }
 
 /// Shows all knobs of a lane.
-pub(in crate::app) fn show(
+pub(super) fn show(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &SettingsInput<'_>,
     lane: Lane<'_>,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     let knobs = &lane.policy.knobs;
     if knobs.len() <= MANY {
@@ -123,10 +124,10 @@ fn groups(policy: &Policy) -> Vec<(String, Vec<&Knob>)> {
 /// Shows one knob and sends its changes as commands.
 pub(super) fn show_knob(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &SettingsInput<'_>,
     lane: Lane<'_>,
     knob: &Knob,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     let value = lane.values.get(&knob.name).unwrap_or(knob.value);
     let (consequence, tone) = knob_effect::consequence(input, lane, knob);
@@ -156,10 +157,10 @@ pub(super) fn show_knob(
     knob_curve::show(ui, input, knob, &spec);
     let key = KnobKey::of(lane.policy, knob);
     if response.reset {
-        commands.push(Command::SetLaneKnob(lane.index, key, None));
+        commands.push(SettingsCommand::SetInLane(lane.index, key, None));
     } else if let Some(value) = response.changed {
         let value = Some(knobs::snapped(knob, value));
-        commands.push(Command::SetLaneKnob(lane.index, key, value));
+        commands.push(SettingsCommand::SetInLane(lane.index, key, value));
     }
 }
 

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn knobs_of_other_units_are_not_driven() {
+    fn knobs_of_other_units_are_not_changed() {
         let share = policy(knob("trigger", "share of usable", 0.75, [0.1, 1.0], 0.01));
         let tokens = policy(knob(
             "trigger",
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trigger_is_a_share_of_what_its_unit_names() {
+    fn triggers_are_shares_of_their_unit() {
         let budget = Budget {
             window: Tokens(200_000),
             output_reserve: Tokens(32_000),

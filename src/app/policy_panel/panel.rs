@@ -1,14 +1,19 @@
 //! The settings panel of the focused lane: its strategy, its settings and the effect of each.
 
+use super::command::SettingsCommand;
+use super::input::SettingsInput;
 use super::knob_list::{self, Lane};
 use super::knobs::{self, KnobKey};
-use super::preset_saving::PresetWish;
+use super::preset_saving::PresetCommand;
 use super::{preset_menu, provider_errors, restarts};
-use crate::app::command::Command;
-use crate::app::shell::layout::PanelInput;
-use crate::app::state::{LaneConfig, numbered};
+use crate::app::command::Commands;
+use crate::app::config::{LaneConfig, numbered};
+use crate::app::lanes::command::LanesCommand;
+use crate::app::selection::SelectCommand;
+use crate::app::shell::command::ShellCommand;
+use crate::app::shell::open_session::OpenSession;
 use crate::app::theme::{self, palette, space};
-use crate::app::widgets::text::{small, weak};
+use crate::app::widgets::text::{first_sentence, small, weak};
 use crate::app::widgets::{self, KnobSpec, Tone, knob_menu, knob_slider};
 use crate::app::wording;
 use crate::engine::{Knob, WindowSource};
@@ -23,7 +28,8 @@ use egui::{
 const LOW: f32 = 340.0;
 
 /// Shows the knobs of the focused lane.
-pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+    let input = &SettingsInput::new(session);
     // In a low panel everything scrolls, so that the settings keep some height.
     let is_low = ui.available_height() < LOW;
     let margin = Margin {
@@ -80,9 +86,9 @@ pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut V
 /// Shows the choice of the lane and whether it shares its settings.
 fn choice(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &SettingsInput<'_>,
     focused: Option<(usize, &LaneConfig)>,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     chips(ui, input, commands);
     if let Some((lane, config)) = focused {
@@ -97,7 +103,7 @@ fn choice(
 }
 
 /// Shows the lane whose settings are edited, with a button that resets all of them.
-fn head(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+fn head(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
     ui.horizontal(|ui| {
         ui.spacing_mut().interact_size.y = 18.0;
         ui.spacing_mut().item_spacing.x = 6.0;
@@ -124,14 +130,14 @@ fn head(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
             let button = ui.add_enabled(is_changed, Button::new(name).frame_when_inactive(false));
             let help = "Reset every setting to its preset's default and the context window to the detected one";
             if button.on_hover_text(help).clicked() {
-                commands.push(Command::ResetKnobs);
+                commands.push(SettingsCommand::Reset);
             }
         });
     });
 }
 
 /// Shows whether a lane shares settings with other lanes, and a switch for it.
-fn ownership(ui: &mut Ui, lane: usize, config: &LaneConfig, commands: &mut Vec<Command>) {
+fn ownership(ui: &mut Ui, lane: usize, config: &LaneConfig, commands: &mut Commands) {
     ui.add_space(space::XS);
     ui.horizontal(|ui| {
         ui.spacing_mut().interact_size.y = 18.0;
@@ -152,7 +158,7 @@ fn ownership(ui: &mut Ui, lane: usize, config: &LaneConfig, commands: &mut Vec<C
             let is_chosen = config.own.is_some() == is_own;
             let label = ui.selectable_label(is_chosen, small(ui, name));
             if label.on_hover_text(help).clicked() && !is_chosen {
-                commands.push(Command::SetOwnKnobs(lane, is_own));
+                commands.push(SettingsCommand::SetOwn(lane, is_own));
             }
         }
     });
@@ -161,9 +167,9 @@ fn ownership(ui: &mut Ui, lane: usize, config: &LaneConfig, commands: &mut Vec<C
 /// Shows shared knobs that only other lanes have, so that every threshold can be changed from any lane.
 fn others(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
+    input: &SettingsInput<'_>,
     focused: Option<(usize, &LaneConfig)>,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) {
     let mut shown: Vec<KnobKey> = Vec::new();
     if let Some((_, config)) = focused {
@@ -199,14 +205,14 @@ fn others(
 }
 
 /// Returns the labels of the configured lanes.
-fn labels(input: &PanelInput<'_>) -> Vec<String> {
+fn labels(input: &SettingsInput<'_>) -> Vec<String> {
     let lanes = input.config.lanes.iter();
     let policies: Vec<_> = lanes.map(|l| input.policies.get(&l.policy)).collect();
     numbered(policies.iter().map(|policy| policy.label.as_str()))
 }
 
 /// Shows a chip for each lane that selects it.
-fn chips(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+fn chips(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(space::XS, space::XS);
         // Three generic names fit on one line.
@@ -218,14 +224,14 @@ fn chips(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
                 .on_hover_text(help)
                 .clicked()
             {
-                commands.push(Command::FocusLane(Some(lane)));
+                commands.push(SelectCommand::Lane(Some(lane)));
             }
         }
     });
 }
 
 /// Shows the lane's strategy as its first setting.
-fn strategy(ui: &mut Ui, input: &PanelInput<'_>, lane: Lane<'_>, commands: &mut Vec<Command>) {
+fn strategy(ui: &mut Ui, input: &SettingsInput<'_>, lane: Lane<'_>, commands: &mut Commands) {
     let policy = lane.policy;
     let hint = format!(
         "{}\n\nOn the command line: --set strategy={}",
@@ -239,7 +245,7 @@ fn strategy(ui: &mut Ui, input: &PanelInput<'_>, lane: Lane<'_>, commands: &mut 
         step: 1.0,
         log: false,
         unit: "",
-        help: crate::app::widgets::text::first_sentence(&policy.help),
+        help: first_sentence(&policy.help),
         hint: &hint,
         note: "",
         is_noted: false,
@@ -249,26 +255,26 @@ fn strategy(ui: &mut Ui, input: &PanelInput<'_>, lane: Lane<'_>, commands: &mut 
     };
     let width = (ui.available_width() * 0.6).round();
     knob_menu(ui, &spec, (&policy.label, width), |ui| {
-        if let Some(name) = preset_menu::list(ui, input, &policy.name) {
-            commands.push(Command::SetStrategy(lane.index, name));
+        if let Some(name) = preset_menu::list(ui, input.policies, &policy.name) {
+            commands.push(LanesCommand::SetPolicy(lane.index, name));
             ui.close();
         }
     });
 }
 
 /// Shows the context window as a knob.
-fn window(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+fn window(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
     let known = input.document.loaded.case.windows.largest();
     let shown = input.config.window.unwrap_or(known);
     let windows = &input.runs.case.windows;
-    let mut said = match windows.source {
+    let mut text = match windows.source {
         WindowSource::Assumed => {
             "assumed: the file does not name it and the model is unknown".to_owned()
         }
         source => wording::window_source(source).to_owned(),
     };
     if windows.varies() {
-        said.push_str("; it changes within the session, this is the largest value");
+        text.push_str("; it changes within the session, this is the largest value");
     }
     let tone = if windows.source == WindowSource::Assumed {
         Tone::Warn
@@ -287,24 +293,24 @@ fn window(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
         note: "",
         is_noted: false,
         default: known.as_f64(),
-        consequence: Some(said),
+        consequence: Some(text),
         tone,
     };
     let response = knob_slider(ui, &spec);
     if response.reset {
-        commands.push(Command::SetWindow(None));
+        commands.push(SettingsCommand::SetWindow(None));
     } else if let Some(value) = response.changed {
-        commands.push(Command::SetWindow(Some(Tokens(value as u64))));
+        commands.push(SettingsCommand::SetWindow(Some(Tokens(value as u64))));
     }
 }
 
-fn foot(ui: &mut Ui, input: &PanelInput<'_>, is_low: bool, commands: &mut Vec<Command>) {
+fn foot(ui: &mut Ui, input: &SettingsInput<'_>, is_low: bool, commands: &mut Commands) {
     ui.horizontal_wrapped(|ui| {
         if widgets::secondary_button(ui, "Copy as command", "")
             .on_hover_text("Copy the command line that gives the same results")
             .clicked()
         {
-            commands.push(Command::CopyAsCommand);
+            commands.push(ShellCommand::CopyCommandLine);
         }
         let lane = input
             .selection
@@ -316,7 +322,7 @@ fn foot(ui: &mut Ui, input: &PanelInput<'_>, is_low: bool, commands: &mut Vec<Co
                 .on_hover_text("Copy this lane's settings in its system's own configuration format")
                 .clicked()
         {
-            commands.push(Command::CopyConfig(lane));
+            commands.push(LanesCommand::CopySettings(lane));
         }
         let acts = lane.filter(|lane| !input.runs.lanes[*lane].policy.stages.is_empty());
         if let Some(lane) = acts
@@ -326,7 +332,7 @@ fn foot(ui: &mut Ui, input: &PanelInput<'_>, is_low: bool, commands: &mut Vec<Co
                 )
                 .clicked()
         {
-            commands.push(Command::Preset(PresetWish::Start(lane)));
+            commands.push(PresetCommand::Start(lane));
         }
     });
     if !is_low {

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_system_s_variants_stand_under_its_name_and_all_else_is_generic() {
+    fn presets_are_grouped_by_system_and_others_are_generic() {
         let policies = Policies {
             all: vec![
                 named("mine", "Mine"),
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preset_of_one_s_own_stands_before_the_bundled_ones_and_takes_the_place_of_its_like() {
+    fn saved_presets_precede_bundled_ones_and_replace_equal_names() {
         let mut policies = Policies::new(&[], Vec::new());
         let n = policies.iter().count();
         for label in ["First", "Second"] {

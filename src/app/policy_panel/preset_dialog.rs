@@ -1,10 +1,11 @@
 //! The dialog that saves a lane's policy as a preset.
 
 use super::policies::Policies;
-use super::preset_saving::{PresetSaving, PresetWish};
-use crate::app::command::Command;
+use super::preset_saving::{PresetCommand, PresetSaving};
+use crate::app::command::Commands;
 use crate::app::theme::{palette, space};
 use crate::app::widgets;
+use crate::app::widgets::dialog::{dialog, dialog_title};
 use crate::app::widgets::text::{small, weak};
 use crate::presets::own::own_name;
 use egui::text::{CCursor, CCursorRange};
@@ -14,15 +15,15 @@ use egui::{Id, Key, Margin, RichText, TextEdit, Ui};
 const WIDTH: f32 = 380.0;
 
 /// Shows the dialog.
-pub fn show(ui: &Ui, saving: &PresetSaving, policies: &Policies, commands: &mut Vec<Command>) {
-    let mut wish = None;
-    let modal = crate::app::widgets::dialog::dialog(ui, "save preset").show(ui.ctx(), |ui| {
+pub fn show(ui: &Ui, saving: &PresetSaving, policies: &Policies, commands: &mut Commands) {
+    let mut command = None;
+    let modal = dialog(ui, "save preset").show(ui.ctx(), |ui| {
         ui.set_width(WIDTH);
-        crate::app::widgets::dialog::dialog_title(ui, "Save as preset");
+        dialog_title(ui, "Save as preset");
         let text = "Saves this lane's policy with its current settings. Lanes and the command line can select it by name.";
         ui.label(weak(ui, text));
         ui.add_space(space::M);
-        let is_entered = name(ui, saving, &mut wish);
+        let is_entered = name(ui, saving, &mut command);
         ui.add_space(space::XS);
         let made = own_name(&saving.label);
         let is_there = made.as_ref().is_ok_and(|name| policies.is_saved(name));
@@ -31,8 +32,8 @@ pub fn show(ui: &Ui, saving: &PresetSaving, policies: &Policies, commands: &mut 
                 ui.label(RichText::new(problem).color(palette(ui).bad));
             }
             (None, Ok(name)) if is_there => {
-                let said = format!("{name} already exists and will be replaced.");
-                ui.label(RichText::new(said).color(palette(ui).warn));
+                let sentence = format!("{name} already exists and will be replaced.");
+                ui.label(RichText::new(sentence).color(palette(ui).warn));
             }
             (None, Ok(name)) => {
                 ui.label(small(ui, format!("plimsoll replay FILE --policy {name}")));
@@ -46,21 +47,21 @@ pub fn show(ui: &Ui, saving: &PresetSaving, policies: &Policies, commands: &mut 
             let verb = if is_there { "Replace" } else { "Save" };
             let button = ui.add_enabled_ui(made.is_ok(), |ui| widgets::primary_button(ui, verb));
             if button.inner.clicked() || is_entered && made.is_ok() {
-                wish = Some(PresetWish::Save);
+                command = Some(PresetCommand::Save);
             }
             if widgets::secondary_button(ui, "Cancel", "").clicked() {
-                wish = Some(PresetWish::Close);
+                command = Some(PresetCommand::Close);
             }
         });
     });
     if modal.should_close() {
-        wish = wish.or(Some(PresetWish::Close));
+        command = command.or(Some(PresetCommand::Close));
     }
-    commands.extend(wish.map(Command::Preset));
+    commands.extend(command);
 }
 
 /// Shows the field for the name. Returns whether Enter was pressed.
-fn name(ui: &mut Ui, saving: &PresetSaving, wish: &mut Option<PresetWish>) -> bool {
+fn name(ui: &mut Ui, saving: &PresetSaving, command: &mut Option<PresetCommand>) -> bool {
     let label = ui.label("Name");
     let id = Id::unique("preset name");
     let is_new = ui.memory(|m| m.focused().is_none()) && !ui.input(|i| i.key_pressed(Key::Enter));
@@ -79,7 +80,7 @@ fn name(ui: &mut Ui, saving: &PresetSaving, wish: &mut Option<PresetWish>) -> bo
         output.state.store(ui.ctx(), id);
     }
     if response.changed() {
-        *wish = Some(PresetWish::Name(typed));
+        *command = Some(PresetCommand::Name(typed));
     }
     response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter))
 }

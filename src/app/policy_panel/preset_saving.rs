@@ -13,7 +13,7 @@ pub struct PresetSaving {
 
 /// A command of the preset dialog.
 #[derive(Clone, Debug, PartialEq)]
-pub enum PresetWish {
+pub enum PresetCommand {
     /// Open the dialog for a lane.
     Start(usize),
     /// Change the name.

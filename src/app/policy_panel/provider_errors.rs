@@ -1,9 +1,11 @@
 //! Simulated provider errors in the settings panel: calls that first receive an error, to see how a policy handles its
 //! text.
 
-use crate::app::command::Command;
+use super::command::SettingsCommand;
+use super::input::SettingsInput;
+use crate::app::command::Commands;
 use crate::app::runs::replays::reads_errors;
-use crate::app::shell::layout::PanelInput;
+use crate::app::selection::SelectCommand;
 use crate::app::theme::space;
 use crate::app::widgets::text::small;
 use crate::app::{widgets, wording};
@@ -17,7 +19,7 @@ const WIDTH: f32 = 300.0;
 const SHARE: f32 = 0.4;
 
 /// Shows the simulated errors if there are any or if a lane's policy reads error messages.
-pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+pub(super) fn show(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
     let errors = &input.config.errors;
     let lanes = &input.config.lanes;
     let is_of_use = lanes
@@ -53,7 +55,7 @@ pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut V
 }
 
 /// Shows a simulated error. A click selects its call.
-fn placed(ui: &mut Ui, error: &ProviderError, commands: &mut Vec<Command>) {
+fn placed(ui: &mut Ui, error: &ProviderError, commands: &mut Commands) {
     let label = known_error(&error.text).map_or("custom text", |known| &known.label);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing = vec2(space::XS, 0.0);
@@ -64,20 +66,20 @@ fn placed(ui: &mut Ui, error: &ProviderError, commands: &mut Vec<Command>) {
             .on_hover_text(&*error.text)
             .accessible_name(format!("Error at call {call}: {label}"));
         if button.clicked() {
-            commands.push(Command::SelectStep(error.step));
+            commands.push(SelectCommand::Call(error.step));
         }
         let remove = ui
             .button(small(ui, "✖"))
             .on_hover_text("Remove this error")
             .accessible_name(format!("Remove the error at call {call}"));
         if remove.clicked() {
-            commands.push(Command::SetError(error.step, None));
+            commands.push(SettingsCommand::SetError(error.step, None));
         }
     });
 }
 
 /// Shows the known errors and a field for any other error text.
-fn menu(ui: &mut Ui, step: usize, commands: &mut Vec<Command>) {
+fn menu(ui: &mut Ui, step: usize, commands: &mut Commands) {
     ui.set_width(WIDTH);
     // The field below stays visible at any window height.
     let height = (ui.ctx().content_rect().height() * SHARE).round();
@@ -91,7 +93,10 @@ fn menu(ui: &mut Ui, step: usize, commands: &mut Vec<Command>) {
         for known in provider_errors() {
             let row = widgets::choice(ui, &known.label, &known.source, false);
             if row.on_hover_text(&known.text).clicked() {
-                commands.push(Command::SetError(step, Some(known.text.as_str().into())));
+                commands.push(SettingsCommand::SetError(
+                    step,
+                    Some(known.text.as_str().into()),
+                ));
                 ui.close();
             }
         }
@@ -101,7 +106,7 @@ fn menu(ui: &mut Ui, step: usize, commands: &mut Vec<Command>) {
 }
 
 /// Shows the field for a custom error text.
-fn custom_error_field(ui: &mut Ui, step: usize, commands: &mut Vec<Command>) {
+fn custom_error_field(ui: &mut Ui, step: usize, commands: &mut Commands) {
     let id = Id::unique("own error");
     let mut text: String = ui.data(|data| data.get_temp(id)).unwrap_or_default();
     let edit = TextEdit::singleline(&mut text)
@@ -112,7 +117,7 @@ fn custom_error_field(ui: &mut Ui, step: usize, commands: &mut Vec<Command>) {
     let is_done = response.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
     let words = text.trim();
     if is_done && !words.is_empty() {
-        commands.push(Command::SetError(step, Some(words.into())));
+        commands.push(SettingsCommand::SetError(step, Some(words.into())));
         ui.close();
         text.clear();
     }

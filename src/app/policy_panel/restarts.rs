@@ -1,8 +1,10 @@
 //! Simulated restarts in the settings panel: calls before which the agent's program is assumed to have been restarted.
 
-use crate::app::command::Command;
+use super::command::SettingsCommand;
+use super::input::SettingsInput;
+use crate::app::command::Commands;
 use crate::app::runs::replays::resumes;
-use crate::app::shell::layout::PanelInput;
+use crate::app::selection::SelectCommand;
 use crate::app::theme::space;
 use crate::app::widgets::text::small;
 use crate::app::{widgets, wording};
@@ -12,7 +14,7 @@ use egui::Ui;
 const MOST: usize = 24;
 
 /// Shows the restarts if there are any or if a lane's policy reacts to them.
-pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+pub(super) fn show(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
     let marks = &input.config.restarts;
     let lanes = &input.config.lanes;
     let is_of_use = lanes
@@ -40,13 +42,13 @@ pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut V
             format!("Add a restart at call {}", wording::number(step))
         };
         if widgets::secondary_button(ui, &name, "R").clicked() {
-            commands.push(Command::ToggleRestart(step));
+            commands.push(SettingsCommand::ToggleRestart(step));
         }
     });
 }
 
 /// Shows the restarts side by side.
-fn all(ui: &mut Ui, marks: &[usize], commands: &mut Vec<Command>) {
+fn all(ui: &mut Ui, marks: &[usize], commands: &mut Commands) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(space::XS, space::XS);
         ui.spacing_mut().interact_size.y = 22.0;
@@ -61,13 +63,13 @@ fn all(ui: &mut Ui, marks: &[usize], commands: &mut Vec<Command>) {
 }
 
 /// Shows a restart that selects its call when clicked.
-fn mark(ui: &mut Ui, step: usize, commands: &mut Vec<Command>) {
+fn mark(ui: &mut Ui, step: usize, commands: &mut Commands) {
     let call = wording::number(step);
     let button = ui
         .button(small(ui, format!("call {call}")))
         .on_hover_text("Show this call; R removes the restart")
         .accessible_name(format!("Restart at call {call}"));
     if button.clicked() {
-        commands.push(Command::SelectStep(step));
+        commands.push(SelectCommand::Call(step));
     }
 }

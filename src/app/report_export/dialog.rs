@@ -1,9 +1,10 @@
 //! The dialog that writes a report or the context curve to a file.
 
-use super::job::{Form, Handout, HandoutDraft};
-use crate::app::command::Command;
+use super::job::{ReportCommand, ReportDraft, ReportExport, ReportFormat};
+use crate::app::command::Commands;
 use crate::app::theme::space;
 use crate::app::widgets;
+use crate::app::widgets::dialog::{dialog, dialog_title};
 use crate::app::widgets::path_field::PathField;
 use crate::app::widgets::text::{small, weak};
 use egui::{Id, Ui};
@@ -14,50 +15,50 @@ const WIDTH: f32 = 480.0;
 const LABEL: f32 = 64.0;
 
 /// Shows the dialog.
-pub fn show(ui: &mut Ui, handout: &Handout, commands: &mut Vec<Command>) {
-    let is_report = handout.draft.form.is_report();
-    let modal = crate::app::widgets::dialog::dialog(ui, "handout").show(ui.ctx(), |ui| {
+pub fn show(ui: &mut Ui, report: &ReportExport, commands: &mut Commands) {
+    let is_report = report.draft.format.is_report();
+    let modal = dialog(ui, "report").show(ui.ctx(), |ui| {
         ui.set_width(WIDTH);
-        crate::app::widgets::dialog::dialog_title(ui, if is_report { "Report" } else { "Curve" });
-        let mut draft = handout.draft.clone();
+        dialog_title(ui, if is_report { "Report" } else { "Curve" });
+        let mut draft = report.draft.clone();
         if is_report {
-            report(ui, &mut draft);
+            report_fields(ui, &mut draft);
         } else {
-            curve(ui, &mut draft);
+            chart_fields(ui, &mut draft);
         }
         line(ui, "write to", |ui, label| {
             let field = PathField {
-                id: "handout path",
+                id: "report path",
                 label,
                 hint: "/home/me/session-report.html",
             };
             if field.show(ui, &mut draft.output) {
-                commands.push(Command::BrowseHandout);
+                commands.push(ReportCommand::Browse);
             }
         });
-        if draft != handout.draft {
-            commands.push(Command::EditHandout(draft));
+        if draft != report.draft {
+            commands.push(ReportCommand::Edit(draft));
         }
-        if let Some(why) = &handout.failed {
+        if let Some(why) = &report.failed {
             crate::app::export::dialog::failed(ui, "Nothing was written", why);
         }
         ui.add_space(space::S);
-        buttons(ui, handout, commands);
+        buttons(ui, report, commands);
     });
-    if modal.should_close() && !handout.is_busy() {
-        commands.push(Command::CloseHandout);
+    if modal.should_close() && !report.is_busy() {
+        commands.push(ReportCommand::Close);
     }
 }
 
-fn report(ui: &mut Ui, draft: &mut HandoutDraft) {
+fn report_fields(ui: &mut Ui, draft: &mut ReportDraft) {
     let text =
         "A self-contained report of the session, of each lane's results and of the problems found.";
     ui.label(weak(ui, text));
     ui.add_space(space::S);
     line(ui, "as", |ui, _| {
         ui.spacing_mut().item_spacing.x = space::L;
-        ui.radio_value(&mut draft.form, Form::Page, "a page (HTML)");
-        ui.radio_value(&mut draft.form, Form::Markdown, "Markdown")
+        ui.radio_value(&mut draft.format, ReportFormat::Page, "a page (HTML)");
+        ui.radio_value(&mut draft.format, ReportFormat::Markdown, "Markdown")
             .on_hover_text("Can be pasted into an issue");
     });
     line(ui, "redact", |ui, _| {
@@ -72,7 +73,7 @@ fn report(ui: &mut Ui, draft: &mut HandoutDraft) {
     ui.add_space(space::XS);
 }
 
-fn curve(ui: &mut Ui, draft: &mut HandoutDraft) {
+fn chart_fields(ui: &mut Ui, draft: &mut ReportDraft) {
     ui.label(weak(
         ui,
         "Fill of the context window at every call, for all lanes.",
@@ -80,13 +81,13 @@ fn curve(ui: &mut Ui, draft: &mut HandoutDraft) {
     ui.add_space(space::S);
     line(ui, "as", |ui, _| {
         ui.spacing_mut().item_spacing.x = space::L;
-        ui.radio_value(&mut draft.form, Form::Png, "an image (PNG)");
-        ui.radio_value(&mut draft.form, Form::Svg, "a vector image (SVG)")
+        ui.radio_value(&mut draft.format, ReportFormat::Png, "an image (PNG)");
+        ui.radio_value(&mut draft.format, ReportFormat::Svg, "a vector image (SVG)")
             .on_hover_text("Sharp at any size; follows the reader's light or dark theme");
-        ui.radio_value(&mut draft.form, Form::Csv, "a table (CSV)")
+        ui.radio_value(&mut draft.format, ReportFormat::Csv, "a table (CSV)")
             .on_hover_text("One row per lane and call");
     });
-    let is_png = draft.form == Form::Png;
+    let is_png = draft.format == ReportFormat::Png;
     line(ui, "colors", |ui, _| {
         ui.add_enabled_ui(is_png, |ui| {
             ui.spacing_mut().item_spacing.x = space::L;
@@ -100,20 +101,20 @@ fn line(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, Id)) {
     widgets::labelled(ui, (label, LABEL, space::M), content);
 }
 
-fn buttons(ui: &mut Ui, handout: &Handout, commands: &mut Vec<Command>) {
+fn buttons(ui: &mut Ui, report: &ReportExport, commands: &mut Commands) {
     ui.horizontal(|ui| {
-        let has_place = !handout.draft.output.trim().is_empty();
-        ui.add_enabled_ui(has_place && !handout.is_busy(), |ui| {
+        let has_space = !report.draft.output.trim().is_empty();
+        ui.add_enabled_ui(has_space && !report.is_busy(), |ui| {
             if widgets::primary_button(ui, "Write").clicked() {
-                commands.push(Command::WriteHandout);
+                commands.push(ReportCommand::Write);
             }
         });
-        ui.add_enabled_ui(!handout.is_busy(), |ui| {
+        ui.add_enabled_ui(!report.is_busy(), |ui| {
             if widgets::secondary_button(ui, "Close", "Esc").clicked() {
-                commands.push(Command::CloseHandout);
+                commands.push(ReportCommand::Close);
             }
         });
-        if handout.is_busy() {
+        if report.is_busy() {
             ui.spinner();
         }
     });

@@ -1,7 +1,7 @@
 //! Export of the report or the chart to a file. Equivalent to the command line's output.
 
 use crate::analysis::findings;
-use crate::app::background::latest_result::Where;
+use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::{self, Background};
 use crate::app::open::document::Document;
 use crate::app::picture;
@@ -14,9 +14,9 @@ use crate::{exec, formats, presets};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The form of a report or chart file.
+/// The format of a report or chart file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ReportFormat {
     /// Report as an HTML page.
     Page,
     /// Report as Markdown.
@@ -29,7 +29,7 @@ pub enum Form {
     Csv,
 }
 
-impl Form {
+impl ReportFormat {
     /// The forms of a report.
     pub const REPORTS: [Self; 2] = [Self::Page, Self::Markdown];
     /// The forms of a chart.
@@ -54,38 +54,53 @@ impl Form {
 
 /// The settings of a report or chart file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct HandoutDraft {
-    /// Its form.
-    pub form: Form,
+pub struct ReportDraft {
+    /// Its format.
+    pub format: ReportFormat,
     /// Omit the texts of the session from a report.
     pub redacts: bool,
     /// Use dark colors in an image.
     pub is_dark: bool,
     /// Output path.
     pub output: String,
-    /// You chose the output path: it no longer follows the form.
+    /// You chose the output path: it no longer follows the format.
     pub is_output_chosen: bool,
+}
+
+/// A command of the dialog of a report or chart file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReportCommand {
+    /// Prepare a file of the report or the chart, initially in this format.
+    Start(ReportFormat),
+    /// Change the settings.
+    Edit(ReportDraft),
+    /// Show the system's dialog for the output path.
+    Browse,
+    /// Write the file.
+    Write,
+    /// Close the dialog.
+    Close,
 }
 
 /// The dialog of a report or chart file.
 #[derive(Debug)]
-pub struct Handout {
+pub struct ReportExport {
     /// The settings.
-    pub draft: HandoutDraft,
+    pub draft: ReportDraft,
     /// The error of the last attempt.
     pub failed: Option<String>,
     work: Option<Background<Result<PathBuf, String>>>,
 }
 
-impl Handout {
-    /// Creates the settings for this form, with an output path next to the source.
-    pub fn new(document: &Document, form: Form, is_dark: bool) -> Self {
+impl ReportExport {
+    /// Creates the settings for this format, with an output path next to the source.
+    pub fn new(document: &Document, format: ReportFormat, is_dark: bool) -> Self {
         Self {
-            draft: HandoutDraft {
-                form,
+            draft: ReportDraft {
+                format,
                 redacts: false,
                 is_dark,
-                output: default_output(document, form),
+                output: default_output(document, format),
                 is_output_chosen: false,
             },
             failed: None,
@@ -98,18 +113,18 @@ impl Handout {
         self.work.is_some()
     }
 
-    /// Applies an edited draft. The path follows the form until you choose one; its extension always does.
-    pub fn edit(&mut self, document: &Document, mut draft: HandoutDraft) {
+    /// Applies an edited draft. The path follows the format until you choose one; its extension always does.
+    pub fn edit(&mut self, document: &Document, mut draft: ReportDraft) {
         if draft.output != self.draft.output {
             draft.is_output_chosen = true;
-        } else if draft.form != self.draft.form {
+        } else if draft.format != self.draft.format {
             draft.output = if draft.is_output_chosen {
                 let path = Path::new(draft.output.trim());
-                path.with_extension(draft.form.extension())
+                path.with_extension(draft.format.extension())
                     .display()
                     .to_string()
             } else {
-                default_output(document, draft.form)
+                default_output(document, draft.format)
             };
         }
         self.draft = draft;
@@ -119,7 +134,7 @@ impl Handout {
     pub fn write(
         &mut self,
         ctx: &egui::Context,
-        at: Where,
+        at: WorkMode,
         document: &Arc<Document>,
         runs: &Arc<Runs>,
     ) {
@@ -127,8 +142,8 @@ impl Handout {
         let work = move || write(&draft, &document, &runs);
         self.failed = None;
         self.work = Some(match at {
-            Where::AsNeeded => task::start("handout", ctx, work),
-            Where::InFrame => task::done(work),
+            WorkMode::AsNeeded => task::start("report", ctx, work),
+            WorkMode::InFrame => task::done(work),
         });
     }
 
@@ -149,14 +164,19 @@ impl Handout {
     }
 }
 
-fn default_output(document: &Document, form: Form) -> String {
-    let what = if form.is_report() { "report" } else { "curve" };
+fn default_output(document: &Document, format: ReportFormat) -> String {
+    let what = if format.is_report() {
+        "report"
+    } else {
+        "curve"
+    };
     let source = document.origin.beside();
-    let path = source.and_then(|source| exec::default_path_beside(source, what, form.extension()));
+    let path =
+        source.and_then(|source| exec::default_path_beside(source, what, format.extension()));
     path.map_or_else(String::new, |path| path.display().to_string())
 }
 
-fn write(draft: &HandoutDraft, document: &Document, runs: &Runs) -> Result<PathBuf, String> {
+fn write(draft: &ReportDraft, document: &Document, runs: &Runs) -> Result<PathBuf, String> {
     let output = PathBuf::from(draft.output.trim());
     exec::check_is_new(&output)?;
     let (reserve, lanes) = lanes(runs);
@@ -168,7 +188,7 @@ fn write(draft: &HandoutDraft, document: &Document, runs: &Runs) -> Result<PathB
         .collect();
     let subject = Subject {
         case: &runs.case,
-        warnings: if draft.form.is_report() {
+        warnings: if draft.format.is_report() {
             &warnings
         } else {
             &[]
@@ -182,12 +202,12 @@ fn write(draft: &HandoutDraft, document: &Document, runs: &Runs) -> Result<PathB
         let nothing = || "the session has no model call, so there is no curve".to_owned();
         draw(&subject.plain_curve()).ok_or_else(nothing)
     };
-    let text = match draft.form {
-        Form::Page => html(&Report::new(&subject, draft.redacts)),
-        Form::Markdown => markdown(&Report::new(&subject, draft.redacts)),
-        Form::Csv => series(&lanes),
-        Form::Svg => svg(&curve()?),
-        Form::Png => {
+    let text = match draft.format {
+        ReportFormat::Page => html(&Report::new(&subject, draft.redacts)),
+        ReportFormat::Markdown => markdown(&Report::new(&subject, draft.redacts)),
+        ReportFormat::Csv => series(&lanes),
+        ReportFormat::Svg => svg(&curve()?),
+        ReportFormat::Png => {
             picture::save_drawing(&curve()?, draft.is_dark, &output)?;
             return Ok(output);
         }
@@ -208,7 +228,7 @@ fn lanes(runs: &Runs) -> (Tokens, Vec<Played>) {
     let reserve = policies
         .first()
         .map_or(none.output_reserve, |lane| lane.output_reserve);
-    let really = Played {
+    let actual = Played {
         lane: "recorded".to_owned(),
         policy: None,
         knobs: KnobValues::default(),
@@ -216,7 +236,7 @@ fn lanes(runs: &Runs) -> (Tokens, Vec<Played>) {
         outcome: recorded(&runs.case, reserve, None),
         findings: Vec::new(),
     };
-    let mut all = vec![really, none];
+    let mut all = vec![actual, none];
     all.append(&mut policies);
     (reserve, all)
 }

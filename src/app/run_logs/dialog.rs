@@ -1,8 +1,9 @@
 //! The dialog that lists the logs of live runs, with commands to reuse and delete them.
 
-use super::list::{Doomed, LogsWish, RunLogs, session_of};
-use crate::app::command::Command;
+use super::list::{Deletion, RunLogs, RunLogsCommand, session_of};
+use crate::app::command::Commands;
 use crate::app::theme::{palette, space};
+use crate::app::widgets::dialog::{dialog, dialog_title};
 use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
 use crate::exec::LogFile;
@@ -18,16 +19,16 @@ const HEIGHT: f32 = 320.0;
 const ROW: f32 = 44.0;
 
 /// Shows the dialog. Logs can be reused only while a session is open.
-pub fn show(ui: &mut Ui, logs: &RunLogs, has_document: bool, commands: &mut Vec<Command>) {
-    let mut wish = None;
-    let modal = crate::app::widgets::dialog::dialog(ui, "run logs").show(ui.ctx(), |ui| {
+pub fn show(ui: &mut Ui, logs: &RunLogs, has_document: bool, commands: &mut Commands) {
+    let mut command = None;
+    let modal = dialog(ui, "run logs").show(ui.ctx(), |ui| {
         ui.set_width(WIDTH);
-        crate::app::widgets::dialog::dialog_title(ui, "Run logs");
+        dialog_title(ui, "Run logs");
         let Some(folder) = &logs.folder else {
             let text = "No logs are saved because Plimsoll was started with --no-state.";
             ui.label(weak(ui, text));
             ui.add_space(space::M);
-            close(ui, &mut wish);
+            close(ui, &mut command);
             return;
         };
         let text = "Requests to summarizer models and their answers. They contain private text, but never a key.";
@@ -35,18 +36,18 @@ pub fn show(ui: &mut Ui, logs: &RunLogs, has_document: bool, commands: &mut Vec<
         ui.add(Label::new(small(ui, folder.display().to_string())).truncate());
         ui.add_space(space::S);
         widgets::hairline(ui);
-        list(ui, logs, has_document, &mut wish);
+        list(ui, logs, has_document, &mut command);
         widgets::hairline(ui);
         ui.add_space(space::S);
-        foot(ui, logs, &mut wish);
+        foot(ui, logs, &mut command);
     });
     if modal.should_close() {
-        wish = wish.or(Some(LogsWish::Close));
+        command = command.or(Some(RunLogsCommand::Close));
     }
-    commands.extend(wish.map(Command::Logs));
+    commands.extend(command);
 }
 
-fn list(ui: &mut Ui, logs: &RunLogs, has_document: bool, wish: &mut Option<LogsWish>) {
+fn list(ui: &mut Ui, logs: &RunLogs, has_document: bool, command: &mut Option<RunLogsCommand>) {
     if logs.all.is_empty() {
         ui.add_space(space::M);
         ui.label(weak(ui, "No logs are saved."));
@@ -62,8 +63,8 @@ fn list(ui: &mut Ui, logs: &RunLogs, has_document: bool, wish: &mut Option<LogsW
         .auto_shrink([false, true]);
     area.show_rows(ui, ROW, logs.all.len(), |ui, rows| {
         for idx in rows {
-            let is_doomed = logs.doomed == Some(Doomed::One(idx));
-            row(ui, (idx, &logs.all[idx]), is_doomed, has_document, wish);
+            let is_doomed = logs.deletion == Some(Deletion::One(idx));
+            row(ui, (idx, &logs.all[idx]), is_doomed, has_document, command);
         }
     });
 }
@@ -74,7 +75,7 @@ fn row(
     (idx, log): (usize, &LogFile),
     is_doomed: bool,
     has_document: bool,
-    wish: &mut Option<LogsWish>,
+    command: &mut Option<RunLogsCommand>,
 ) {
     let size = vec2(ui.available_width() - 8.0, ROW);
     let layout = Layout::right_to_left(Align::Center);
@@ -82,7 +83,7 @@ fn row(
         ui.spacing_mut().item_spacing.x = space::S;
         let name = session_of(&log.path);
         if is_doomed {
-            confirmation(ui, "Delete", wish);
+            confirmation(ui, "Delete", command);
             ui.label(RichText::new("Delete it?").color(palette(ui).warn));
         } else {
             let delete = widgets::secondary_button(ui, "Delete…", "");
@@ -90,7 +91,7 @@ fn row(
                 .accessible_name(format!("Delete the log of {name}"))
                 .clicked()
             {
-                *wish = Some(LogsWish::Doom(Some(Doomed::One(idx))));
+                *command = Some(RunLogsCommand::ConfirmDeletion(Some(Deletion::One(idx))));
             }
             let is_of_use = has_document && log.model.is_some();
             let replay = ui.add_enabled_ui(is_of_use, |ui| {
@@ -101,7 +102,7 @@ fn row(
                     .accessible_name(format!("Use the log of {name}"))
             });
             if replay.inner.clicked() {
-                *wish = Some(LogsWish::Replay(log.path.clone()));
+                *command = Some(RunLogsCommand::Replay(log.path.clone()));
             }
         }
         ui.with_layout(Layout::top_down(Align::Min), |ui| {
@@ -125,24 +126,24 @@ fn facts(log: &LogFile) -> String {
     facts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-fn foot(ui: &mut Ui, logs: &RunLogs, wish: &mut Option<LogsWish>) {
+fn foot(ui: &mut Ui, logs: &RunLogs, command: &mut Option<RunLogsCommand>) {
     ui.horizontal(|ui| {
-        close(ui, wish);
-        let is_asked = logs.doomed == Some(Doomed::All);
+        close(ui, command);
+        let is_confirming = logs.deletion == Some(Deletion::All);
         // The confirmation needs the width.
-        if !is_asked && widgets::secondary_button(ui, "Open folder", "").clicked() {
-            *wish = Some(LogsWish::OpenFolder);
+        if !is_confirming && widgets::secondary_button(ui, "Open folder", "").clicked() {
+            *command = Some(RunLogsCommand::OpenFolder);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let (n, size) = (logs.all.len(), wording::bytes(logs.size()));
             let all = wording::count(n, "log");
-            if is_asked {
-                confirmation(ui, "Delete all", wish);
+            if is_confirming {
+                confirmation(ui, "Delete all", command);
                 let text = format!("Permanently delete {all}, {size}?");
                 ui.label(RichText::new(text).color(palette(ui).warn));
             } else if n > 0 {
                 if widgets::secondary_button(ui, "Delete all…", "").clicked() {
-                    *wish = Some(LogsWish::Doom(Some(Doomed::All)));
+                    *command = Some(RunLogsCommand::ConfirmDeletion(Some(Deletion::All)));
                 }
                 ui.label(weak(ui, format!("{all}, {size}")));
             }
@@ -151,17 +152,17 @@ fn foot(ui: &mut Ui, logs: &RunLogs, wish: &mut Option<LogsWish>) {
 }
 
 /// Shows the buttons of a delete confirmation, from right to left.
-fn confirmation(ui: &mut Ui, name: &str, wish: &mut Option<LogsWish>) {
+fn confirmation(ui: &mut Ui, name: &str, command: &mut Option<RunLogsCommand>) {
     if widgets::secondary_button(ui, "Keep", "").clicked() {
-        *wish = Some(LogsWish::Doom(None));
+        *command = Some(RunLogsCommand::ConfirmDeletion(None));
     }
     if widgets::secondary_button(ui, name, "").clicked() {
-        *wish = Some(LogsWish::Remove);
+        *command = Some(RunLogsCommand::Delete);
     }
 }
 
-fn close(ui: &mut Ui, wish: &mut Option<LogsWish>) {
+fn close(ui: &mut Ui, command: &mut Option<RunLogsCommand>) {
     if widgets::primary_button(ui, "Close").clicked() {
-        *wish = Some(LogsWish::Close);
+        *command = Some(RunLogsCommand::Close);
     }
 }

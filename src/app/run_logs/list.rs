@@ -13,13 +13,13 @@ pub struct RunLogs {
     /// All logs, newest first.
     pub all: Vec<LogFile>,
     /// The logs to remove, pending confirmation.
-    pub doomed: Option<Doomed>,
+    pub deletion: Option<Deletion>,
     opening: Option<Background<Result<(), String>>>,
 }
 
 /// Logs to remove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doomed {
+pub enum Deletion {
     /// The log with this index in the list.
     One(usize),
     /// Every log in the list.
@@ -28,15 +28,15 @@ pub enum Doomed {
 
 /// A command of the log list.
 #[derive(Clone, Debug, PartialEq)]
-pub enum LogsWish {
+pub enum RunLogsCommand {
     /// Show the list.
     Show,
     /// Close the list.
     Close,
     /// Ask for confirmation before the removal.
-    Doom(Option<Doomed>),
+    ConfirmDeletion(Option<Deletion>),
     /// Remove the logs after confirmation.
-    Remove,
+    Delete,
     /// Show the folder in the system's file manager.
     OpenFolder,
     /// Prepare an export that replays a log.
@@ -49,7 +49,7 @@ impl RunLogs {
         let mut logs = Self {
             folder,
             all: Vec::new(),
-            doomed: None,
+            deletion: None,
             opening: None,
         };
         logs.look();
@@ -60,7 +60,7 @@ impl RunLogs {
         let folder = self.folder.as_deref();
         self.all = folder.map_or_else(Vec::new, exec::logs_in);
         self.all.reverse();
-        self.doomed = None;
+        self.deletion = None;
     }
 
     /// Opens the folder in the system's file manager.
@@ -93,19 +93,19 @@ impl RunLogs {
     ///
     /// Returns a one-line message with the log that cannot be removed; earlier ones are removed.
     pub fn remove(&mut self) -> Result<usize, String> {
-        let doomed: Vec<PathBuf> = match self.doomed {
+        let deletion: Vec<PathBuf> = match self.deletion {
             None => Vec::new(),
-            Some(Doomed::One(idx)) => self
+            Some(Deletion::One(idx)) => self
                 .all
                 .get(idx)
                 .map(|log| log.path.clone())
                 .into_iter()
                 .collect(),
-            Some(Doomed::All) => self.all.iter().map(|log| log.path.clone()).collect(),
+            Some(Deletion::All) => self.all.iter().map(|log| log.path.clone()).collect(),
         };
-        let removed = doomed.iter().try_for_each(|path| exec::remove_log(path));
+        let removed = deletion.iter().try_for_each(|path| exec::remove_log(path));
         self.look();
-        removed.map(|()| doomed.len())
+        removed.map(|()| deletion.len())
     }
 }
 
@@ -136,7 +136,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn nothing_is_removed_before_it_was_asked_about_and_then_only_that() {
+    fn logs_are_deleted_only_after_confirmation() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["1.jsonl", "2.jsonl", "3.jsonl", "notes.txt"] {
             fs::write(folder.path().join(name), "12345").unwrap();
@@ -150,13 +150,13 @@ mod tests {
             (vec!["3".into(), "2".into(), "1".into()], Bytes(15))
         );
         assert_eq!(logs.remove(), Ok(0));
-        logs.doomed = Some(Doomed::One(1));
+        logs.deletion = Some(Deletion::One(1));
         assert_eq!(logs.remove(), Ok(1));
         assert_eq!(
-            (names(&logs), logs.doomed),
+            (names(&logs), logs.deletion),
             (vec!["3".to_owned(), "1".to_owned()], None)
         );
-        logs.doomed = Some(Doomed::All);
+        logs.deletion = Some(Deletion::All);
         assert_eq!(logs.remove(), Ok(2));
         assert!(
             folder.path().join("notes.txt").exists(),

@@ -1,4 +1,5 @@
 //! Logs of live runs.
 
 pub mod dialog;
+mod execute;
 pub mod list;

@@ -47,15 +47,15 @@ pub(in crate::app) fn command(document: &Document, runs: &Runs, policies: &Polic
         let _ = write!(line, " --restart {}", step + 1);
     }
     for error in &runs.config.errors {
-        let said = known_error(&error.text).map_or(&*error.text, |known| &known.name);
+        let sentence = known_error(&error.text).map_or(&*error.text, |known| &known.name);
         let _ = write!(
             line,
             " --error {}",
-            quoted(&format!("{}={said}", error.step + 1))
+            quoted(&format!("{}={sentence}", error.step + 1))
         );
     }
     for mark in Mark::ALL {
-        let messages = mark.list(&runs.config.by_hand);
+        let messages = mark.list(&runs.config.manual_edits);
         if !messages.is_empty() {
             let _ = write!(line, " {} {}", mark.option(), stretches(messages));
         }
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_words_that_need_it_are_quoted() {
+    fn only_words_with_special_characters_are_quoted() {
         assert_eq!(quoted("compression_trigger=0.7"), "compression_trigger=0.7");
         assert_eq!(quoted("my file's.jsonl"), r"'my file'\''s.jsonl'");
         assert_eq!(quoted(""), "''");

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_count_at_which_it_acts_is_told_by_what_it_believed() {
+    fn the_own_count_at_the_trigger_follows_from_believed_fill() {
         // (used + 20 000) / 200 000
         let samples = samples(&[(20_000, 0.2), (60_000, 0.4), (100_000, 0.6)]);
         let scale = scale(&samples, 1).expect("it is straight");
@@ -133,14 +133,14 @@ mod tests {
     }
 
     #[test]
-    fn a_belief_that_hangs_on_something_else_has_no_scale() {
+    fn a_believed_fill_that_depends_on_other_values_has_no_scale() {
         let samples = samples(&[(20_000, 0.2), (60_000, 0.9), (100_000, 0.6)]);
         assert_eq!(scale(&samples, 1), None);
         assert_eq!(scale(&[], 0), None);
     }
 
     #[test]
-    fn each_window_has_a_scale_of_its_own() {
+    fn each_window_has_its_own_scale() {
         let mut samples = samples(&[(20_000, 0.2), (60_000, 0.4), (20_000, 0.1), (60_000, 0.3)]);
         samples[2].window = Tokens(400_000);
         samples[3].window = Tokens(400_000);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sample_counted_most_alike_is_found_the_earlier_of_two() {
+    fn the_sample_with_the_closest_count_is_found() {
         let samples = samples(&[(50, 0.0), (90, 0.0), (10, 0.0), (50, 0.0), (70, 0.0)]);
         let own = OwnCount::new(&samples);
         for counted in 0..120 {

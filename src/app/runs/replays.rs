@@ -2,10 +2,11 @@
 
 use super::own_count::OwnCount;
 use crate::analysis::{Finding, PlayedLane, Trigger, Verdict, findings, verdict};
+use crate::app::config::{Config, numbered};
 use crate::app::open::document::Document;
 use crate::app::policy_panel::knobs::{self, KnobSettings};
 use crate::app::policy_panel::policies;
-use crate::app::state::{Config, Selection, numbered};
+use crate::app::selection::{EventId, Selection};
 use crate::app::wording;
 use crate::engine::{
     Action, Budget, Case, Did, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Peak, Policy,
@@ -67,7 +68,7 @@ impl LaneRun {
     }
 
     /// Returns believed and actual fill at a call, if the policy reports its belief.
-    pub fn belief(&self, step: usize) -> Option<(Share, Share)> {
+    pub fn believed_fill(&self, step: usize) -> Option<(Share, Share)> {
         let sample = self.outcome.samples.get(step)?;
         Some((sample.believed?, sample.pressure))
     }
@@ -111,9 +112,6 @@ fn mark(event: &Event) -> (usize, String) {
     (event.step, format!("{} {before} → {after}", event.action))
 }
 
-/// An event: the index of its lane (`None` for the recorded one), and its index in the lane.
-pub type EventId = (Option<usize>, usize);
-
 /// All runs for one config.
 #[derive(Debug)]
 pub struct Runs {
@@ -134,7 +132,7 @@ pub struct Runs {
     /// The result in one sentence.
     pub verdict: Verdict,
     /// Output reserve and trigger of the verdict.
-    pub yardstick: (Tokens, Trigger),
+    pub verdict_inputs: (Tokens, Trigger),
 }
 
 impl Runs {
@@ -165,7 +163,7 @@ impl Runs {
 
     /// Returns the lane whose thresholds are drawn: the focused one if its policy is active, else the first with a
     /// trigger.
-    pub fn ruler(&self, selection: &Selection) -> &LaneRun {
+    pub fn threshold_lane(&self, selection: &Selection) -> &LaneRun {
         let has_trigger =
             |lane: &LaneRun| lane.policy.knob_for(KnobRole::CompressionTrigger).is_some();
         let focused = self.focused(selection);
@@ -208,10 +206,10 @@ pub(in crate::app) fn run_all(
     let case = case
         .with_restarts(&config.restarts)
         .with_errors(&config.errors);
-    let case = if case.manual_edits == config.by_hand {
+    let case = if case.manual_edits == config.manual_edits {
         case
     } else {
-        case.with_manual_edits((*config.by_hand).clone())
+        case.with_manual_edits((*config.manual_edits).clone())
     };
     let is_same_case = before.is_some_and(|b| {
         Arc::ptr_eq(&b.case.ledger, &case.ledger) && Arc::ptr_eq(&b.case.windows, &case.windows)
@@ -249,7 +247,7 @@ pub(in crate::app) fn run_all(
         lanes,
         recorded: Arc::new(recorded),
         verdict,
-        yardstick: (reserve, trigger),
+        verdict_inputs: (reserve, trigger),
     }
 }
 

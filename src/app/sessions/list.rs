@@ -1,7 +1,8 @@
 //! The list of sessions on this machine. Rows arrive as files are read, newest first.
 
-use crate::app::background::latest_result::Where;
+use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::{self, Background};
+use crate::exec;
 use crate::exec::stores::{self, Cache, Listed, Listing, SessionSummary};
 use crate::progress::Progress;
 use crate::units::Share;
@@ -13,7 +14,7 @@ use std::time::Duration;
 
 /// A command of the session list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SessionsWish {
+pub enum SessionsCommand {
     /// Show the sessions of all agents, or of a folder.
     Show(Option<PathBuf>),
     /// Choose a folder to list.
@@ -30,6 +31,11 @@ pub enum SessionsWish {
     Sort(Column),
     /// Highlight this row, by its index in [`Sessions::rows`].
     Highlight(u32),
+}
+
+/// Returns whether the path holds several sessions and none was chosen by its number.
+pub(in crate::app) fn is_list(path: &Path, conversation: usize) -> bool {
+    exec::is_folder_of_sessions(path) || conversation == 0 && exec::is_database(path)
 }
 
 /// A column of the list.
@@ -95,7 +101,7 @@ impl Sessions {
     /// Starts reading.
     pub(in crate::app) fn start(
         ctx: &egui::Context,
-        at: Where,
+        at: WorkMode,
         folder: Option<PathBuf>,
         with_state: bool,
     ) -> Self {
@@ -104,8 +110,8 @@ impl Sessions {
         let (shared, of, again) = (Arc::clone(&progress), folder.clone(), ctx.clone());
         let work = move || read(of.as_deref(), with_state, &shared, &sender, &again);
         let work = match at {
-            Where::AsNeeded => task::start("sessions", ctx, work),
-            Where::InFrame => task::done(work),
+            WorkMode::AsNeeded => task::start("sessions", ctx, work),
+            WorkMode::InFrame => task::done(work),
         };
         Self {
             folder,
@@ -149,11 +155,11 @@ impl Sessions {
     }
 
     /// Executes a command, except for showing another list.
-    pub(super) fn obey(&mut self, wish: SessionsWish) {
-        match wish {
-            SessionsWish::Stop => self.progress.cancel(),
-            SessionsWish::Filter(text) => self.filter = text,
-            SessionsWish::Sort(column) => {
+    pub(super) fn execute(&mut self, command: SessionsCommand) {
+        match command {
+            SessionsCommand::Stop => self.progress.cancel(),
+            SessionsCommand::Filter(text) => self.filter = text,
+            SessionsCommand::Sort(column) => {
                 self.is_descending = if self.column == column {
                     !self.is_descending
                 } else {
@@ -161,10 +167,10 @@ impl Sessions {
                 };
                 self.column = column;
             }
-            SessionsWish::Highlight(row) => self.highlighted = Some(row),
-            SessionsWish::Close => self.is_shown = false,
-            SessionsWish::Back => self.is_shown = true,
-            SessionsWish::Show(_) | SessionsWish::Choose => {}
+            SessionsCommand::Highlight(row) => self.highlighted = Some(row),
+            SessionsCommand::Close => self.is_shown = false,
+            SessionsCommand::Back => self.is_shown = true,
+            SessionsCommand::Show(_) | SessionsCommand::Choose => {}
         }
         self.sort();
     }

@@ -1,5 +1,5 @@
 //! The list of sessions on this machine.
 
-pub(super) mod commands;
+pub(super) mod execute;
 pub mod list;
 pub mod panel;

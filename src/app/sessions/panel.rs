@@ -1,12 +1,12 @@
 //! The list of sessions on this machine: a table that can be sorted, filtered and opened from.
 
-use super::list::{Column, Sessions, SessionsWish, Unread, agent};
-use crate::app::command::Command;
+use super::list::{Column, Sessions, SessionsCommand, Unread, agent};
+use crate::app::command::Commands;
+use crate::app::open::command::OpenCommand;
 use crate::app::open::document::{Document, Origin};
-use crate::app::shell::layout::Frame;
 use crate::app::theme::{self, palette, space};
-use crate::app::widgets::table::sort_head;
-use crate::app::widgets::text::{small, weak};
+use crate::app::widgets::table::{self, Table};
+use crate::app::widgets::text::{first_sentence, small, weak};
 use crate::app::{widgets, wording};
 use crate::exec::stores::{Listed, PeakBasis, SessionSummary, existing_folders};
 use crate::safe_text;
@@ -16,7 +16,7 @@ use egui::{
     Popup, ProgressBar, RichText, Role, ScrollArea, Sense, TextEdit, TextStyle, Ui, WidgetInfo,
     vec2,
 };
-use egui_extras::{Column as Width, TableBuilder};
+use egui_extras::Column as Width;
 use std::time::{Duration, SystemTime};
 
 /// Width in points below which the project column is hidden.
@@ -35,7 +35,7 @@ const COLUMNS: [(Column, &str); 8] = [
 ];
 
 /// Shows the list instead of a session.
-pub fn show(ui: &mut Ui, sessions: &Sessions, window: &Frame<'_>, commands: &mut Vec<Command>) {
+pub fn show(ui: &mut Ui, sessions: &Sessions, open: Option<&Document>, commands: &mut Commands) {
     let frame = UiFrame::new()
         .fill(palette(ui).background)
         .inner_margin(Margin::symmetric(16, 12));
@@ -45,13 +45,13 @@ pub fn show(ui: &mut Ui, sessions: &Sessions, window: &Frame<'_>, commands: &mut
         if sessions.order.is_empty() && sessions.progress().is_none() {
             empty_state(ui, sessions, commands);
         } else {
-            table(ui, sessions, window, commands);
+            session_table(ui, sessions, open, commands);
         }
     });
 }
 
-fn head(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
-    let mut ask = |wish| commands.push(Command::Sessions(wish));
+fn head(ui: &mut Ui, sessions: &Sessions, commands: &mut Commands) {
+    let mut ask = |command| commands.push(command);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::S;
         ui.label(RichText::new("Sessions").text_style(TextStyle::Heading));
@@ -62,7 +62,7 @@ fn head(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
         ui.label(weak(ui, place));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if widgets::secondary_button(ui, "Close", "Esc").clicked() {
-                ask(SessionsWish::Close);
+                ask(SessionsCommand::Close);
             }
             let mut filter = sessions.filter.clone();
             let edit = TextEdit::singleline(&mut filter)
@@ -72,18 +72,18 @@ fn head(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
                 .margin(Margin::symmetric(8, 5));
             let edit = ui.add(edit).accessible_name("Filter sessions");
             if edit.changed() {
-                ask(SessionsWish::Filter(filter));
+                ask(SessionsCommand::Filter(filter));
             }
             if let Some(share) = sessions.progress() {
                 if widgets::secondary_button(ui, "Stop", "").clicked() {
-                    ask(SessionsWish::Stop);
+                    ask(SessionsCommand::Stop);
                 }
                 let bar = ProgressBar::new(share.0 as f32).fill(palette(ui).accent);
                 ui.add(bar.desired_width(120.0).desired_height(8.0));
             }
-            let said = ui.label(weak(ui, counted(sessions)));
+            let text = ui.label(weak(ui, counted(sessions)));
             if !sessions.unread.is_empty() {
-                said.on_hover_ui(|ui| unread(ui, &sessions.unread));
+                text.on_hover_ui(|ui| unread(ui, &sessions.unread));
             }
         });
     });
@@ -119,7 +119,7 @@ fn unread(ui: &mut Ui, files: &[Unread]) {
         let name = safe_text::one_line(&name.to_string_lossy(), 60);
         ui.label(RichText::new(name).text_style(theme::strong()));
         // Formats that can be opened are described elsewhere.
-        let why = safe_text::one_line(crate::app::widgets::text::first_sentence(&file.why), 160);
+        let why = safe_text::one_line(first_sentence(&file.why), 160);
         ui.label(small(ui, why));
     }
     if files.len() > MOST {
@@ -129,13 +129,13 @@ fn unread(ui: &mut Ui, files: &[Unread]) {
 }
 
 /// Explains why the list is empty and offers the next actions.
-fn empty_state(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
-    let mut ask = |wish| commands.push(Command::Sessions(wish));
+fn empty_state(ui: &mut Ui, sessions: &Sessions, commands: &mut Commands) {
+    let mut ask = |command| commands.push(command);
     if !sessions.rows.is_empty() {
         ui.label(weak(ui, "No session contains this text."));
         ui.add_space(space::S);
         if widgets::secondary_button(ui, "Clear the filter", "").clicked() {
-            ask(SessionsWish::Filter(String::new()));
+            ask(SessionsCommand::Filter(String::new()));
         }
         return;
     }
@@ -143,11 +143,11 @@ fn empty_state(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
     if sessions.problem.is_some() {
         // The reason is shown above.
     } else if sessions.folder.is_some() {
-        let said = "No file in this folder or its subfolders is a session that can be opened.";
-        ui.label(weak(ui, said));
+        let sentence = "No file in this folder or its subfolders is a session that can be opened.";
+        ui.label(weak(ui, sentence));
     } else if places.is_empty() {
-        let said = "No sessions of a supported agent found on this machine. Drop a file or a folder on the window, or choose a folder.";
-        ui.label(weak(ui, said));
+        let sentence = "No sessions of a supported agent found on this machine. Drop a file or a folder on the window, or choose a folder.";
+        ui.label(weak(ui, sentence));
     } else {
         ui.label(weak(ui, "No session found in"));
         for (agent, folder) in places {
@@ -158,12 +158,12 @@ fn empty_state(ui: &mut Ui, sessions: &Sessions, commands: &mut Vec<Command>) {
     ui.add_space(space::S);
     ui.horizontal(|ui| {
         if widgets::secondary_button(ui, "Choose folder…", "").clicked() {
-            ask(SessionsWish::Choose);
+            ask(SessionsCommand::Choose);
         }
         if sessions.folder.is_some()
             && widgets::secondary_button(ui, "Sessions on this machine…", "").clicked()
         {
-            ask(SessionsWish::Show(None));
+            ask(SessionsCommand::Show(None));
         }
     });
 }
@@ -192,7 +192,7 @@ fn keys(
     ui: &Ui,
     sessions: &Sessions,
     highlighted: Option<usize>,
-    commands: &mut Vec<Command>,
+    commands: &mut Commands,
 ) -> Option<usize> {
     let focused = ui.memory(egui::Memory::focused);
     let is_typing = focused == Some(filter_id());
@@ -203,7 +203,7 @@ fn keys(
     let pressed = |key: Key| ui.input_mut(|i| i.consume_key(Modifiers::NONE, key));
     let row = |position: usize| sessions.order.get(position).copied();
     if let Some(row) = highlighted.filter(|_| pressed(Key::Enter)).and_then(row) {
-        commands.push(open(&sessions.rows[row as usize]));
+        commands.push(open_command(&sessions.rows[row as usize]));
     }
     // In the filter, Home and End move the cursor.
     let is_ours = |key: Key| !(is_typing && matches!(key, Key::Home | Key::End));
@@ -212,14 +212,19 @@ fn keys(
         .find_map(|(key, by)| (is_ours(key) && pressed(key)).then_some(by))?;
     let last = sessions.order.len().checked_sub(1)?;
     let to = highlighted.map_or(0, |at| at.saturating_add_signed(by).min(last));
-    commands.push(Command::Sessions(SessionsWish::Highlight(row(to)?)));
+    commands.push(SessionsCommand::Highlight(row(to)?));
     Some(to)
 }
 
-fn table(ui: &mut Ui, sessions: &Sessions, window: &Frame<'_>, commands: &mut Vec<Command>) {
+fn session_table(
+    ui: &mut Ui,
+    sessions: &Sessions,
+    open: Option<&Document>,
+    commands: &mut Commands,
+) {
     let is_open = |row: &u32| {
         let listed = &sessions.rows[*row as usize];
-        window.document.is_some_and(|open| is_of(listed, open))
+        open.is_some_and(|open| is_of(listed, open))
     };
     let is_highlighted = |row: &u32| sessions.highlighted == Some(*row);
     let position = |is_wanted: &dyn Fn(&u32) -> bool| sessions.order.iter().position(is_wanted);
@@ -228,60 +233,25 @@ fn table(ui: &mut Ui, sessions: &Sessions, window: &Frame<'_>, commands: &mut Ve
     let followed = keys(ui, sessions, highlighted, commands);
     let highlighted = followed.or(highlighted);
     let rect = ui.available_rect_before_wrap();
-    let is_wide = ui.available_width() > WIDE;
-    let columns: Vec<_> = COLUMNS
-        .into_iter()
-        .filter(|(column, _)| is_wide || *column != Column::Project)
-        .collect();
+    let columns = columns(sessions, ui.available_width() > WIDE);
     let now = SystemTime::now();
     ScrollArea::horizontal().show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
-        let mut table = TableBuilder::new(ui)
-            .id_salt(("sessions", is_wide))
-            .sense(Sense::CLICK)
-            .striped(false)
-            .auto_shrink(false)
-            .cell_layout(Layout::left_to_right(Align::Center));
-        if let Some(position) = followed {
-            table = table.scroll_to_row(position, None).animate_scrolling(false);
-        }
-        for (column, _) in &columns {
-            table = table.column(width(*column));
-        }
-        // Space for the scroll bar.
-        table = table.column(Width::exact(space::M));
-        let table = table.header(space::ROW, |mut row| {
-            for (column, title) in &columns {
-                row.col(|ui| {
-                    ui.with_layout(layout(*column), |ui| {
-                        if head_cell(ui, sessions, *column, title) {
-                            let wish = SessionsWish::Sort(*column);
-                            commands.push(Command::Sessions(wish));
-                        }
-                    });
-                });
+        // The right margin is space for the scroll bar.
+        let table = Table::new("sessions", columns, sessions.order.len()).margins(0.0, space::M);
+        let shown = table.reveal(followed).show(ui, |mut row| {
+            let listed = &sessions.rows[sessions.order[row.index()] as usize];
+            let Ok(summary) = &listed.summary else { return };
+            row.select(highlighted == Some(row.index()));
+            row.cells(|ui, column| cell(ui, column, listed, summary, now));
+            let path = safe_text::one_line(&listed.found.path.display().to_string(), 300);
+            if row.response().on_hover_text(path).clicked() {
+                commands.push(open_command(listed));
             }
-            row.col(|_| {});
         });
-        table.body(|body| {
-            body.rows(space::ROW, sessions.order.len(), |mut row| {
-                let listed = &sessions.rows[sessions.order[row.index()] as usize];
-                let Ok(summary) = &listed.summary else { return };
-                row.set_selected(highlighted == Some(row.index()));
-                for (column, _) in &columns {
-                    row.col(|ui| {
-                        ui.with_layout(layout(*column), |ui| {
-                            cell(ui, *column, listed, summary, now);
-                        });
-                    });
-                }
-                row.col(|_| {});
-                let path = safe_text::one_line(&listed.found.path.display().to_string(), 300);
-                if row.response().on_hover_text(path).clicked() {
-                    commands.push(open(listed));
-                }
-            });
-        });
+        if let Some(column) = shown.sorted_by {
+            commands.push(SessionsCommand::Sort(column));
+        }
     });
     let below_head = rect.with_min_y(rect.top() + space::ROW);
     let list = ui.interact(below_head, list_id(), Sense::FOCUSABLE);
@@ -308,12 +278,28 @@ fn is_of(listed: &Listed, open: &Document) -> bool {
         && open.conversation == listed.conversation.unwrap_or(0)
 }
 
-fn open(listed: &Listed) -> Command {
+fn open_command(listed: &Listed) -> OpenCommand {
     let path = listed.found.path.clone();
     match listed.conversation {
-        Some(conversation) => Command::OpenOneOf(path, conversation),
-        None => Command::OpenPath(path),
+        Some(conversation) => OpenCommand::ConversationOf(path, conversation),
+        None => OpenCommand::Path(path),
     }
+}
+
+fn columns(sessions: &Sessions, is_wide: bool) -> Vec<table::Column<'static, Column>> {
+    let column = |(key, title): (Column, &'static str)| {
+        let sorted = (sessions.column == key).then_some(sessions.is_descending);
+        let column = table::Column::new(key, title, width(key)).flush();
+        let column = column.sortable(sorted);
+        match key {
+            Column::Messages | Column::Compactions | Column::Size | Column::Peak => column.right(),
+            _ => column,
+        }
+    };
+    let shown = COLUMNS
+        .into_iter()
+        .filter(|(key, _)| is_wide || *key != Column::Project);
+    shown.map(column).collect()
 }
 
 fn width(column: Column) -> Width {
@@ -325,21 +311,6 @@ fn width(column: Column) -> Width {
         Column::Agent | Column::Peak => Width::exact(132.0),
         Column::Compactions => Width::exact(92.0),
     }
-}
-
-fn layout(column: Column) -> Layout {
-    match column {
-        Column::Messages | Column::Compactions | Column::Size | Column::Peak => {
-            Layout::right_to_left(Align::Center)
-        }
-        _ => Layout::left_to_right(Align::Center),
-    }
-}
-
-/// Shows the head of a column. Returns whether it was clicked.
-fn head_cell(ui: &mut Ui, sessions: &Sessions, column: Column, title: &str) -> bool {
-    let sorted = (sessions.column == column).then_some(sessions.is_descending);
-    sort_head(ui, title, "", sorted)
 }
 
 fn cell(ui: &mut Ui, column: Column, listed: &Listed, summary: &SessionSummary, now: SystemTime) {

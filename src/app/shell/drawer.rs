@@ -1,9 +1,10 @@
 //! The drawer at the bottom of the window: its tabs, their tools and the content of the selected tab.
 
-use super::layout::PanelInput;
-use crate::app::command::Command;
-use crate::app::state::Tab;
+use super::command::ShellCommand;
+use super::open_session::OpenSession;
+use crate::app::command::Commands;
 use crate::app::theme::palette;
+use crate::app::view::Tab;
 use crate::app::{about, cost, events, import, insights, loss, messages, tune, widgets};
 use egui::{Align, Frame, Id, Layout, Margin, Ui, UiBuilder, vec2};
 
@@ -12,10 +13,10 @@ struct DrawerTab {
     tab: Tab,
     label: &'static str,
     /// Returns the remark after the label, if any.
-    remark: fn(&PanelInput<'_>) -> String,
+    remark: fn(&OpenSession<'_>) -> String,
     /// Shows the tools at the right end of the tab row, from right to left.
-    tools: fn(&mut Ui, &PanelInput<'_>, &mut Vec<Command>),
-    show: fn(&mut Ui, &PanelInput<'_>, &mut Vec<Command>),
+    tools: fn(&mut Ui, &OpenSession<'_>, &mut Commands),
+    show: fn(&mut Ui, &OpenSession<'_>, &mut Commands),
 }
 
 static TABS: &[DrawerTab] = &[
@@ -82,37 +83,37 @@ pub(super) fn tab_at(nth: usize) -> Option<Tab> {
     TABS.get(nth).map(|t| t.tab)
 }
 
-fn chosen_tab(input: &PanelInput<'_>) -> &'static DrawerTab {
-    let chosen = TABS.iter().find(|t| t.tab == input.view.tab);
+fn chosen_tab(session: &OpenSession<'_>) -> &'static DrawerTab {
+    let chosen = TABS.iter().find(|t| t.tab == session.view.tab);
     chosen.unwrap_or(&TABS[0])
 }
 
 /// Shows the tabs and the content of the selected tab.
-pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+pub(super) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     // The content is laid out in a child `Ui` so that it cannot change the drawer's height.
     let rect = ui.available_rect_before_wrap();
     ui.advance_cursor_after_rect(rect);
     let mut ui = ui.new_child(UiBuilder::new().max_rect(rect));
     let ui = &mut ui;
     ui.set_clip_rect(rect.intersect(ui.clip_rect()));
-    let tab = chosen_tab(input);
+    let tab = chosen_tab(session);
     ui.spacing_mut().item_spacing.y = 0.0;
     let header = Frame::new().inner_margin(Margin::symmetric(16, 0));
-    header.show(ui, |ui| tab_row(ui, input, tab, commands));
+    header.show(ui, |ui| tab_row(ui, session, tab, commands));
     full_hairline(ui);
     let below = ui.available_rect_before_wrap();
     let mut content = ui.new_child(UiBuilder::new().max_rect(below));
     content.set_clip_rect(below.intersect(ui.clip_rect()));
-    (tab.show)(&mut content, input, commands);
+    (tab.show)(&mut content, session, commands);
 }
 
 /// Shows the tabs and the tools of the selected tab at their right, or in a row of their own if they do not fit.
-fn tab_row(ui: &mut Ui, input: &PanelInput<'_>, tab: &DrawerTab, commands: &mut Vec<Command>) {
+fn tab_row(ui: &mut Ui, session: &OpenSession<'_>, tab: &DrawerTab, commands: &mut Commands) {
     let id = Id::unique(("tools of tab", tab.label));
     let needed: f32 = ui.data(|d| d.get_temp(id)).unwrap_or(0.0);
     let mut is_below = false;
     ui.horizontal(|ui| {
-        let remarks: Vec<String> = TABS.iter().map(|t| (t.remark)(input)).collect();
+        let remarks: Vec<String> = TABS.iter().map(|t| (t.remark)(session)).collect();
         let names: Vec<_> = TABS
             .iter()
             .zip(&remarks)
@@ -120,16 +121,16 @@ fn tab_row(ui: &mut Ui, input: &PanelInput<'_>, tab: &DrawerTab, commands: &mut 
             .collect();
         let chosen = TABS.iter().position(|t| t.tab == tab.tab).unwrap_or(0);
         if let Some(clicked) = widgets::tabs(ui, &names, chosen) {
-            commands.push(Command::ShowTab(TABS[clicked].tab));
+            commands.push(ShellCommand::ShowTab(TABS[clicked].tab));
         }
         is_below = needed > ui.available_width();
         if !is_below {
-            tools(ui, input, tab, commands);
+            tools(ui, session, tab, commands);
         }
     });
     if is_below {
         let size = vec2(ui.available_width(), TOOLS);
-        ui.allocate_ui(size, |ui| tools(ui, input, tab, commands));
+        ui.allocate_ui(size, |ui| tools(ui, session, tab, commands));
     }
 }
 
@@ -137,11 +138,11 @@ fn tab_row(ui: &mut Ui, input: &PanelInput<'_>, tab: &DrawerTab, commands: &mut 
 const TOOLS: f32 = 30.0;
 
 /// Shows the tools of a tab from right to left and stores their width.
-fn tools(ui: &mut Ui, input: &PanelInput<'_>, tab: &DrawerTab, commands: &mut Vec<Command>) {
+fn tools(ui: &mut Ui, session: &OpenSession<'_>, tab: &DrawerTab, commands: &mut Commands) {
     let id = Id::unique(("tools of tab", tab.label));
     let beside = ui.available_rect_before_wrap();
     let shown = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        (tab.tools)(ui, input, commands);
+        (tab.tools)(ui, session, commands);
         ui.min_rect().left()
     });
     let (taken, room) = (beside.right() - shown.inner, beside.width());

@@ -4,8 +4,11 @@ use crate::app::App;
 use crate::app::command::Command;
 use crate::app::insights::list::InsightFilter;
 use crate::app::messages::order::Filter;
-use crate::app::sessions::list::SessionsWish;
-use crate::app::state::Tab;
+use crate::app::messages::state::MessagesCommand;
+use crate::app::open::command::OpenCommand;
+use crate::app::selection::SelectCommand;
+use crate::app::sessions::list::SessionsCommand;
+use crate::app::view::{Tab, ViewCommand};
 use egui::{Context, Key, Modifiers, Popup};
 
 impl App {
@@ -30,29 +33,34 @@ impl App {
             return None;
         }
         if let Some(sessions) = self.list() {
-            return Some(Command::Sessions(if sessions.filter.is_empty() {
-                SessionsWish::Close
-            } else {
-                SessionsWish::Filter(String::new())
-            }));
+            return Some(
+                if sessions.filter.is_empty() {
+                    SessionsCommand::Close
+                } else {
+                    SessionsCommand::Filter(String::new())
+                }
+                .into(),
+            );
         }
         if self.loading.is_some() {
-            return Some(Command::CancelLoad);
+            return Some(OpenCommand::Cancel.into());
         }
         if self.is_typing {
             return None;
         }
         if self.problem.is_some() {
-            return Some(Command::DismissProblem);
+            return Some(OpenCommand::DismissError.into());
         }
         self.document.as_ref()?;
         let (view, selection) = (&self.view, &self.selection);
         let has_detail = selection.message.is_some() || selection.written.is_some();
         match view.tab {
-            Tab::Messages if !view.filter.is_empty() => Some(Command::SetFilter(Filter::default())),
-            Tab::Messages if has_detail => Some(Command::Deselect),
-            Tab::Insights if view.insights != InsightFilter::default() => {
-                Some(Command::SetInsightFilter(InsightFilter::default()))
+            Tab::Messages if !view.messages.filter.is_empty() => {
+                Some(MessagesCommand::Filter(Filter::default()).into())
+            }
+            Tab::Messages if has_detail => Some(SelectCommand::NoMessage.into()),
+            Tab::Insights if view.insights.filter != InsightFilter::default() => {
+                Some(ViewCommand::InsightFilter(InsightFilter::default()).into())
             }
             _ => None,
         }

@@ -2,18 +2,18 @@
 
 use crate::app::App;
 use crate::app::background::task::{self, Background};
-use crate::app::command::Place;
-use crate::app::export::draft::Draft;
+use crate::app::export::command::ExportPath;
+use crate::app::export::draft::ExportDraft;
 use crate::app::export::job::Export;
 use crate::app::open::document::Origin;
-use crate::app::report_export::job::{Handout, HandoutDraft};
+use crate::app::report_export::job::{ReportDraft, ReportExport};
 use crate::exec;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// An open system dialog.
 pub(in crate::app) struct FileDialog {
-    wanted: Wanted,
+    purpose: DialogPurpose,
     answer: Background<Option<PathBuf>>,
     since: Instant,
 }
@@ -23,49 +23,49 @@ const AT_ONCE: Duration = Duration::from_millis(400);
 
 /// The purpose of a file or folder dialog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::app) enum Wanted {
+pub(in crate::app) enum DialogPurpose {
     /// A session to open.
     Session,
     /// A folder whose sessions to list.
     Folder,
     /// A path in the export form.
-    Export(Place),
+    Export(ExportPath),
     /// The output path of a report or chart.
-    Handout,
+    Report,
     /// The output path of a conversion.
     Conversion,
 }
 
 impl App {
     /// Shows the system's dialog unless one is open.
-    pub(in crate::app) fn ask_for_file(&mut self, ctx: &egui::Context, wanted: Wanted) {
+    pub(in crate::app) fn ask_for_file(&mut self, ctx: &egui::Context, purpose: DialogPurpose) {
         if self.dialog.is_some() {
             return;
         }
-        let now = PathBuf::from(self.named(wanted).trim());
-        let answer = task::start_awaited("file dialog", ctx, move || ask(wanted, &now));
+        let now = PathBuf::from(self.named(purpose).trim());
+        let answer = task::start_awaited("file dialog", ctx, move || ask(purpose, &now));
         let since = Instant::now();
         self.dialog = Some(FileDialog {
-            wanted,
+            purpose,
             answer,
             since,
         });
     }
 
     /// Returns the current text of the field that a dialog fills.
-    fn named(&self, wanted: Wanted) -> &str {
+    fn named(&self, purpose: DialogPurpose) -> &str {
         let draft = self.export.as_ref().map(|export| &export.draft);
         let converted = self.conversion.as_ref().map(|conversion| &conversion.draft);
-        let named = match wanted {
-            Wanted::Session | Wanted::Folder => None,
-            Wanted::Handout => self.handout.as_ref().map(|handout| &handout.draft.output),
-            Wanted::Conversion => converted.map(|draft| &draft.output),
-            Wanted::Export(place) => draft.map(|draft| match place {
-                Place::Output => &draft.output,
-                Place::Files => &draft.files,
-                Place::Log => &draft.model.log,
-                Place::Replay => &draft.replay,
-                Place::CaFile => &draft.model.connection.ca_file,
+        let named = match purpose {
+            DialogPurpose::Session | DialogPurpose::Folder => None,
+            DialogPurpose::Report => self.report.as_ref().map(|report| &report.draft.output),
+            DialogPurpose::Conversion => converted.map(|draft| &draft.output),
+            DialogPurpose::Export(place) => draft.map(|draft| match place {
+                ExportPath::Output => &draft.output,
+                ExportPath::Files => &draft.files,
+                ExportPath::Log => &draft.model.log,
+                ExportPath::Replay => &draft.replay,
+                ExportPath::CaFile => &draft.model.connection.ca_file,
             }),
         };
         named.map_or("", String::as_str)
@@ -73,7 +73,7 @@ impl App {
 
     pub(in crate::app) fn receive_dialog(&mut self, ctx: &egui::Context) {
         let Some(FileDialog {
-            wanted,
+            purpose,
             answer,
             since,
         }) = self.dialog.take()
@@ -81,10 +81,10 @@ impl App {
             return;
         };
         match answer.take() {
-            Ok(Some(Some(path))) => self.take_path(ctx, wanted, path),
+            Ok(Some(Some(path))) => self.take_path(ctx, purpose, path),
             // An immediate answer means that this system has no dialog.
             Ok(_)
-                if matches!(wanted, Wanted::Session | Wanted::Folder)
+                if matches!(purpose, DialogPurpose::Session | DialogPurpose::Folder)
                     && since.elapsed() < AT_ONCE =>
             {
                 self.view.asks_path = true;
@@ -95,7 +95,7 @@ impl App {
             }
             Err(answer) => {
                 self.dialog = Some(FileDialog {
-                    wanted,
+                    purpose,
                     answer,
                     since,
                 });
@@ -103,21 +103,21 @@ impl App {
         }
     }
 
-    fn take_path(&mut self, ctx: &egui::Context, wanted: Wanted, path: PathBuf) {
+    fn take_path(&mut self, ctx: &egui::Context, purpose: DialogPurpose, path: PathBuf) {
         let text = path.display().to_string();
-        if wanted == Wanted::Conversion {
+        if purpose == DialogPurpose::Conversion {
             return self.converted_at(text);
         }
-        match (wanted, &self.document, &mut self.export, &mut self.handout) {
-            (Wanted::Session, ..) => self.open(ctx, Origin::Path(path), 0),
-            (Wanted::Folder, ..) => self.open_path(ctx, path),
-            (Wanted::Export(place), Some(document), Some(export), _) => {
+        match (purpose, &self.document, &mut self.export, &mut self.report) {
+            (DialogPurpose::Session, ..) => self.open(ctx, Origin::Path(path), 0),
+            (DialogPurpose::Folder, ..) => self.open_path(ctx, path),
+            (DialogPurpose::Export(place), Some(document), Some(export), _) => {
                 let draft = placed(export, place, text);
                 export.edit(document, draft);
             }
-            (Wanted::Handout, Some(document), _, Some(handout)) => {
-                let draft = handout_at(handout, text);
-                handout.edit(document, draft);
+            (DialogPurpose::Report, Some(document), _, Some(report)) => {
+                let draft = report_at(report, text);
+                report.edit(document, draft);
             }
             // The form was closed in the meantime.
             _ => {}
@@ -125,47 +125,49 @@ impl App {
     }
 }
 
-fn handout_at(handout: &Handout, output: String) -> HandoutDraft {
-    HandoutDraft {
+fn report_at(report: &ReportExport, output: String) -> ReportDraft {
+    ReportDraft {
         output,
-        ..handout.draft.clone()
+        ..report.draft.clone()
     }
 }
 
-fn placed(export: &Export, place: Place, path: String) -> Draft {
+fn placed(export: &Export, place: ExportPath, path: String) -> ExportDraft {
     let mut draft = export.draft.clone();
     let field = match place {
-        Place::Output => &mut draft.output,
-        Place::Files => &mut draft.files,
-        Place::Log => &mut draft.model.log,
-        Place::Replay => &mut draft.replay,
-        Place::CaFile => &mut draft.model.connection.ca_file,
+        ExportPath::Output => &mut draft.output,
+        ExportPath::Files => &mut draft.files,
+        ExportPath::Log => &mut draft.model.log,
+        ExportPath::Replay => &mut draft.replay,
+        ExportPath::CaFile => &mut draft.model.connection.ca_file,
     };
     *field = path;
     draft
 }
 
-fn ask(wanted: Wanted, now: &Path) -> Option<PathBuf> {
+fn ask(purpose: DialogPurpose, now: &Path) -> Option<PathBuf> {
     let dialog = rfd::FileDialog::new();
-    match wanted {
-        Wanted::Session => dialog
+    match purpose {
+        DialogPurpose::Session => dialog
             .set_title("Open a session")
             .add_filter("Sessions", &["jsonl", "json"])
             .add_filter("All files", &["*"])
             .pick_file(),
-        Wanted::Folder => dialog
+        DialogPurpose::Folder => dialog
             .set_title("List the sessions of a folder")
             .pick_folder(),
-        Wanted::Export(Place::Output) => save(dialog, "Export to", now),
-        Wanted::Export(Place::Log) => save(dialog, "Log requests and answers in", now),
-        Wanted::Handout | Wanted::Conversion => save(dialog, "Write to", now),
-        Wanted::Export(Place::Files) => at(dialog, now).set_title("Folder for files").pick_folder(),
-        Wanted::Export(Place::CaFile) => at(dialog, now)
+        DialogPurpose::Export(ExportPath::Output) => save(dialog, "Export to", now),
+        DialogPurpose::Export(ExportPath::Log) => save(dialog, "Log requests and answers in", now),
+        DialogPurpose::Report | DialogPurpose::Conversion => save(dialog, "Write to", now),
+        DialogPurpose::Export(ExportPath::Files) => {
+            at(dialog, now).set_title("Folder for files").pick_folder()
+        }
+        DialogPurpose::Export(ExportPath::CaFile) => at(dialog, now)
             .set_title("Certificates to trust")
             .add_filter("Certificates", &["pem", "crt", "cer"])
             .add_filter("All files", &["*"])
             .pick_file(),
-        Wanted::Export(Place::Replay) => {
+        DialogPurpose::Export(ExportPath::Replay) => {
             let logs = exec::logs_folder().filter(|_| now.as_os_str().is_empty());
             let dialog = match logs.filter(|folder| exec::is_folder(folder)) {
                 Some(folder) => dialog.set_directory(folder),

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_change_forgets_what_was_undone() {
+    fn a_new_change_discards_undone_changes() {
         let mut history = History::new(0);
         history.settle(&1);
         assert_eq!(history.undo(&1), Some(0));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn undoing_in_the_middle_of_a_change_takes_that_change_back() {
+    fn undo_during_a_change_reverts_that_change() {
         let mut history = History::new(0);
         assert_eq!(history.undo(&5), Some(0));
         assert_eq!(history.redo(&0), Some(5));

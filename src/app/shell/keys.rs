@@ -1,13 +1,19 @@
 //! Keyboard shortcuts, and their table for the help sheet.
 
+use super::command::ShellCommand;
 use crate::app::command::Command;
-use crate::app::manual_edits::marks::Mark;
+use crate::app::export::command::ExportCommand;
+use crate::app::manual_edits::marks::{Mark, MarkCommand};
 use crate::app::messages::order::chosen;
-use crate::app::state::Selection;
+use crate::app::messages::state::MessagesCommand;
+use crate::app::open::command::OpenCommand;
+use crate::app::policy_panel::command::SettingsCommand;
+use crate::app::selection::{SelectCommand, Selection};
+use crate::app::tune::command::TuneCommand;
 use egui::{Context, Key, Modifiers, Popup};
 
 /// The state that shortcuts read.
-pub(in crate::app) struct Place<'a> {
+pub(in crate::app) struct KeyContext<'a> {
     /// The selection.
     pub(in crate::app) selection: &'a Selection,
     /// Messages in the table, in display order.
@@ -42,7 +48,7 @@ struct Shortcut {
 }
 
 /// A key with its modifiers and its command.
-type Binding = (Modifiers, Key, fn(&Place<'_>) -> Option<Command>);
+type Binding = (Modifiers, Key, fn(&KeyContext<'_>) -> Option<Command>);
 
 const NONE: Modifiers = Modifiers::NONE;
 const COMMAND: Modifiers = Modifiers::COMMAND;
@@ -53,7 +59,7 @@ static SHORTCUTS: &[Shortcut] = &[
         keys: "Ctrl+O",
         what: "Open a session",
         when: When::Always,
-        bindings: &[(COMMAND, Key::O, |_| Some(Command::OpenDialog))],
+        bindings: &[(COMMAND, Key::O, |_| send(OpenCommand::ShowDialog))],
     },
     Shortcut {
         keys: "Ctrl+V",
@@ -65,13 +71,13 @@ static SHORTCUTS: &[Shortcut] = &[
         keys: "Ctrl+E",
         what: "Export the focused lane",
         when: When::InDocument,
-        bindings: &[(COMMAND, Key::E, |_| Some(Command::StartExport(None)))],
+        bindings: &[(COMMAND, Key::E, |_| send(ExportCommand::Start(None)))],
     },
     Shortcut {
         keys: "Ctrl+R",
         what: "Try settings of all lanes",
         when: When::InDocument,
-        bindings: &[(COMMAND, Key::R, |_| Some(Command::StartSweep))],
+        bindings: &[(COMMAND, Key::R, |_| send(TuneCommand::Start))],
     },
     Shortcut {
         keys: "Ctrl+Shift+Z   Ctrl+Y",
@@ -79,9 +85,9 @@ static SHORTCUTS: &[Shortcut] = &[
         when: When::NotTyping,
         bindings: &[
             (COMMAND.plus(Modifiers::SHIFT), Key::Z, |_| {
-                Some(Command::Redo)
+                send(ShellCommand::Redo)
             }),
-            (COMMAND, Key::Y, |_| Some(Command::Redo)),
+            (COMMAND, Key::Y, |_| send(ShellCommand::Redo)),
         ],
     },
     // After redo: a shortcut without Shift also matches the key with Shift.
@@ -89,7 +95,7 @@ static SHORTCUTS: &[Shortcut] = &[
         keys: "Ctrl+Z",
         what: "Undo",
         when: When::NotTyping,
-        bindings: &[(COMMAND, Key::Z, |_| Some(Command::Undo))],
+        bindings: &[(COMMAND, Key::Z, |_| send(ShellCommand::Undo))],
     },
     Shortcut {
         keys: "←   →",
@@ -139,8 +145,8 @@ static SHORTCUTS: &[Shortcut] = &[
         what: "Select more messages of the table",
         when: When::InDocument,
         bindings: &[
-            (Modifiers::SHIFT, Key::K, |place| extend(place, -1)),
-            (Modifiers::SHIFT, Key::J, |place| extend(place, 1)),
+            (Modifiers::SHIFT, Key::K, |context| extend(context, -1)),
+            (Modifiers::SHIFT, Key::J, |context| extend(context, 1)),
         ],
     },
     Shortcut {
@@ -148,8 +154,12 @@ static SHORTCUTS: &[Shortcut] = &[
         what: "Same as above when no control has focus",
         when: When::Free,
         bindings: &[
-            (Modifiers::SHIFT, Key::ArrowUp, |place| extend(place, -1)),
-            (Modifiers::SHIFT, Key::ArrowDown, |place| extend(place, 1)),
+            (Modifiers::SHIFT, Key::ArrowUp, |context| {
+                extend(context, -1)
+            }),
+            (Modifiers::SHIFT, Key::ArrowDown, |context| {
+                extend(context, 1)
+            }),
         ],
     },
     Shortcut {
@@ -157,8 +167,8 @@ static SHORTCUTS: &[Shortcut] = &[
         what: "Previous, next message of the table",
         when: When::InDocument,
         bindings: &[
-            (NONE, Key::K, |place| neighbor(place, -1)),
-            (NONE, Key::J, |place| neighbor(place, 1)),
+            (NONE, Key::K, |context| neighbor(context, -1)),
+            (NONE, Key::J, |context| neighbor(context, 1)),
         ],
     },
     Shortcut {
@@ -166,8 +176,8 @@ static SHORTCUTS: &[Shortcut] = &[
         what: "Same as above when no control has focus",
         when: When::Free,
         bindings: &[
-            (NONE, Key::ArrowUp, |place| neighbor(place, -1)),
-            (NONE, Key::ArrowDown, |place| neighbor(place, 1)),
+            (NONE, Key::ArrowUp, |context| neighbor(context, -1)),
+            (NONE, Key::ArrowDown, |context| neighbor(context, 1)),
         ],
     },
     Shortcut {
@@ -177,7 +187,7 @@ static SHORTCUTS: &[Shortcut] = &[
         bindings: &[],
     },
     Shortcut {
-        keys: "Alt+1 … 8",
+        keys: "Alt+1 … 9",
         what: "Open a tab of the drawer",
         when: When::InDocument,
         bindings: &[
@@ -189,6 +199,7 @@ static SHORTCUTS: &[Shortcut] = &[
             (Modifiers::ALT, Key::Num6, |_| tab(5)),
             (Modifiers::ALT, Key::Num7, |_| tab(6)),
             (Modifiers::ALT, Key::Num8, |_| tab(7)),
+            (Modifiers::ALT, Key::Num9, |_| tab(8)),
         ],
     },
     Shortcut {
@@ -196,20 +207,20 @@ static SHORTCUTS: &[Shortcut] = &[
         what: "Focus a lane",
         when: When::InDocument,
         bindings: &[
-            (NONE, Key::Num1, |place| focus(place, 0)),
-            (NONE, Key::Num2, |place| focus(place, 1)),
-            (NONE, Key::Num3, |place| focus(place, 2)),
-            (NONE, Key::Num4, |place| focus(place, 3)),
-            (NONE, Key::Num5, |place| focus(place, 4)),
-            (NONE, Key::Num6, |place| focus(place, 5)),
+            (NONE, Key::Num1, |context| focus(context, 0)),
+            (NONE, Key::Num2, |context| focus(context, 1)),
+            (NONE, Key::Num3, |context| focus(context, 2)),
+            (NONE, Key::Num4, |context| focus(context, 3)),
+            (NONE, Key::Num5, |context| focus(context, 4)),
+            (NONE, Key::Num6, |context| focus(context, 5)),
         ],
     },
     Shortcut {
         keys: "R",
         what: "Add or remove a restart mark at this call",
         when: When::InDocument,
-        bindings: &[(NONE, Key::R, |place| {
-            Some(Command::ToggleRestart(place.selection.step))
+        bindings: &[(NONE, Key::R, |context| {
+            send(SettingsCommand::ToggleRestart(context.selection.step))
         })],
     },
     Shortcut {
@@ -217,22 +228,22 @@ static SHORTCUTS: &[Shortcut] = &[
         what: "Pin, clear or drop messages, or undo that",
         when: When::InDocument,
         bindings: &[
-            (NONE, Key::P, |place| mark(place, Mark::Pinned)),
-            (NONE, Key::C, |place| mark(place, Mark::Cleared)),
-            (NONE, Key::X, |place| mark(place, Mark::Dropped)),
+            (NONE, Key::P, |context| mark(context, Mark::Pinned)),
+            (NONE, Key::C, |context| mark(context, Mark::Cleared)),
+            (NONE, Key::X, |context| mark(context, Mark::Dropped)),
         ],
     },
     Shortcut {
         keys: "0",
         what: "Focus the recorded lane",
         when: When::InDocument,
-        bindings: &[(NONE, Key::Num0, |_| Some(Command::FocusLane(None)))],
+        bindings: &[(NONE, Key::Num0, |_| send(SelectCommand::Lane(None)))],
     },
     Shortcut {
         keys: "/",
         what: "Filter messages",
         when: When::InDocument,
-        bindings: &[(NONE, Key::Slash, |_| Some(Command::FocusFilter))],
+        bindings: &[(NONE, Key::Slash, |_| send(MessagesCommand::FocusFilter))],
     },
     Shortcut {
         keys: "Esc",
@@ -245,9 +256,11 @@ static SHORTCUTS: &[Shortcut] = &[
         what: "This sheet",
         when: When::NoDialog,
         bindings: &[
-            (NONE, Key::Questionmark, |_| Some(Command::ShowKeys(true))),
+            (NONE, Key::Questionmark, |_| {
+                send(ShellCommand::ShowShortcuts(true))
+            }),
             (Modifiers::SHIFT, Key::Questionmark, |_| {
-                Some(Command::ShowKeys(true))
+                send(ShellCommand::ShowShortcuts(true))
             }),
         ],
     },
@@ -264,14 +277,14 @@ pub(super) fn sheet() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// focused control handles (arrows) are left to it.
 pub(in crate::app) fn commands(
     ctx: &Context,
-    place: Option<Place<'_>>,
+    context: Option<KeyContext<'_>>,
     is_dialog_open: bool,
 ) -> Vec<Command> {
     let is_typing = ctx.text_edit_focused() || Popup::is_any_open(ctx);
     let is_free = ctx.memory(|m| m.focused().is_none());
-    let has_document = place.is_some();
+    let has_document = context.is_some();
     let nowhere = Selection::default();
-    let place = place.unwrap_or(Place {
+    let context = context.unwrap_or(KeyContext {
         selection: &nowhere,
         order: &[],
         lanes: 0,
@@ -288,42 +301,47 @@ pub(in crate::app) fn commands(
     active
         .flat_map(|shortcut| shortcut.bindings)
         .filter(|(modifiers, key, _)| ctx.input_mut(|i| i.consume_key(*modifiers, *key)))
-        .filter_map(|(_, _, command)| command(&place))
+        .filter_map(|(_, _, command)| command(&context))
         .collect()
 }
 
-fn focus(place: &Place<'_>, lane: usize) -> Option<Command> {
-    (lane < place.lanes).then_some(Command::FocusLane(Some(lane)))
+/// Returns a command of any feature.
+fn send(command: impl Into<Command>) -> Option<Command> {
+    Some(command.into())
+}
+
+fn focus(context: &KeyContext<'_>, lane: usize) -> Option<Command> {
+    (lane < context.lanes).then(|| SelectCommand::Lane(Some(lane)).into())
 }
 
 /// Returns the command for the drawer tab with this index.
 fn tab(nth: usize) -> Option<Command> {
-    super::drawer::tab_at(nth).map(Command::ShowTab)
+    super::drawer::tab_at(nth).map(|tab| ShellCommand::ShowTab(tab).into())
 }
 
-fn mark(place: &Place<'_>, mark: Mark) -> Option<Command> {
-    let messages = chosen(place.selection, place.order);
-    (!messages.is_empty()).then_some(Command::ToggleMark(messages, mark))
+fn mark(context: &KeyContext<'_>, mark: Mark) -> Option<Command> {
+    let messages = chosen(context.selection, context.order);
+    (!messages.is_empty()).then(|| MarkCommand::Toggle(messages, mark).into())
 }
 
 /// Returns the message above or below the selected one in the table.
-fn neighbor(place: &Place<'_>, by: isize) -> Option<Command> {
-    beside(place, by).map(Command::SelectMessage)
+fn neighbor(context: &KeyContext<'_>, by: isize) -> Option<Command> {
+    neighboring_message(context, by).map(|message| SelectCommand::Message(message).into())
 }
 
 /// Extends the selection to the message above or below.
-fn extend(place: &Place<'_>, by: isize) -> Option<Command> {
-    beside(place, by).map(Command::ExtendSelection)
+fn extend(context: &KeyContext<'_>, by: isize) -> Option<Command> {
+    neighboring_message(context, by).map(|message| SelectCommand::ExtendTo(message).into())
 }
 
-fn beside(place: &Place<'_>, by: isize) -> Option<usize> {
-    let at = place
+fn neighboring_message(context: &KeyContext<'_>, by: isize) -> Option<usize> {
+    let at = context
         .selection
         .message
-        .and_then(|m| place.order.iter().position(|o| *o as usize == m));
+        .and_then(|m| context.order.iter().position(|o| *o as usize == m));
     let next = at.map_or(0, |at| {
         at.saturating_add_signed(by)
-            .min(place.order.len().saturating_sub(1))
+            .min(context.order.len().saturating_sub(1))
     });
-    place.order.get(next).map(|message| *message as usize)
+    context.order.get(next).map(|message| *message as usize)
 }

@@ -1,15 +1,18 @@
 //! The frame around the features: panel layout, drawer, keyboard, focus, undo, dialogs of the system and toasts.
 
+pub mod command;
 mod drawer;
 mod escape;
+mod execute;
 pub(super) mod file_dialog;
 pub(super) mod fit;
 pub(super) mod focus;
 pub(super) mod history;
 pub(super) mod keys;
-pub mod layout;
+pub(super) mod layout;
+pub(super) mod open_session;
 pub(super) mod resizable_panel;
 pub(super) mod saved_state;
-mod selection;
+mod select;
 pub mod shortcuts;
 pub mod toasts;

@@ -5,7 +5,7 @@ use crate::app::widgets::{drag, slide};
 use egui::{CursorIcon, Frame, Id, Panel, Pos2, Rangef, Rect, Sense, Ui, UiBuilder};
 
 /// A resizable panel.
-pub(in crate::app) struct RoomyPanel {
+pub(in crate::app) struct ResizablePanel {
     /// Unique name of the panel.
     pub(in crate::app) name: &'static str,
     /// Side of the window.
@@ -35,7 +35,7 @@ pub(in crate::app) struct Edge {
     panel: Rect,
 }
 
-impl RoomyPanel {
+impl ResizablePanel {
     fn edge_id(&self, ui: &Ui) -> Id {
         ui.scope_id().with((self.name, "edge"))
     }
@@ -90,8 +90,9 @@ impl Edge {
         };
         let response = ui.interact(grip.expand(reach), self.id, Sense::DRAG);
         let range = f64::from(self.range.min)..=f64::from(self.range.max);
-        let asked = slide::asked_value(ui, &response, "Resize panel", extent.into(), &range, 20.0);
-        let mut chosen = asked.map(|extent| extent as f32);
+        let requested =
+            slide::requested_value(ui, &response, "Resize panel", extent.into(), &range, 20.0);
+        let mut chosen = requested.map(|extent| extent as f32);
         let before = self.id.with("before");
         if response.drag_started() {
             ui.data_mut(|data| data.insert_temp(before, extent));

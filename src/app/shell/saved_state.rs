@@ -133,7 +133,7 @@ mod tests {
     use crate::units::Rate;
 
     #[test]
-    fn prices_that_were_typed_stay_at_hand_when_others_are_chosen() {
+    fn typed_prices_are_kept_when_others_are_chosen() {
         let mut memory = Memory::new(true, &[]);
         assert_eq!(memory.price(), None);
         assert_eq!(memory.set_price(None), None);
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(memory.price(), Some(own));
     }
     #[test]
-    fn a_folder_that_was_listed_stays_at_hand_and_is_told_from_a_file() {
+    fn listed_folders_are_remembered_and_distinguished_from_files() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.jsonl");
         let mut memory = Memory::new(true, &[]);

@@ -1,7 +1,9 @@
 //! The dialog with the keyboard shortcuts.
 
+use super::command::ShellCommand;
 use super::keys::sheet;
-use crate::app::command::Command;
+use crate::app::command::Commands;
+use crate::app::widgets::dialog::dialog;
 use crate::app::{theme, widgets};
 use egui::{Grid, Label, RichText, ScrollArea, Ui};
 
@@ -15,9 +17,9 @@ const GAP: [f32; 3] = [12.0, 4.0, 28.0];
 const FRAME: f32 = 150.0;
 
 /// Shows the dialog. Two columns and short rows let it fit into the smallest window.
-pub fn show(ui: &mut Ui, commands: &mut Vec<Command>) {
+pub fn show(ui: &mut Ui, commands: &mut Commands) {
     let window = ui.ctx().content_rect().size();
-    let modal = crate::app::widgets::dialog::dialog(ui, "shortcuts").show(ui.ctx(), |ui| {
+    let modal = dialog(ui, "shortcuts").show(ui.ctx(), |ui| {
         ui.set_width((window.x - 80.0).min(WIDTH));
         ui.spacing_mut().interact_size.y = 18.0;
         widgets::section(ui, "Keyboard");
@@ -39,7 +41,7 @@ pub fn show(ui: &mut Ui, commands: &mut Vec<Command>) {
         widgets::secondary_button(ui, "Close", "Esc").clicked()
     });
     if modal.inner || modal.should_close() {
-        commands.push(Command::ShowKeys(false));
+        commands.push(ShellCommand::ShowShortcuts(false));
     }
 }
 

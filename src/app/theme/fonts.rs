@@ -93,22 +93,22 @@ mod tests {
     use crate::app::theme;
 
     #[test]
-    fn letters_that_no_font_has_are_told_with_what_to_install() {
+    fn missing_glyphs_are_reported_with_the_font_to_install() {
         let ctx = Context::default();
         theme::apply(&ctx);
         let mut output = ctx.run_ui(egui::RawInput::default(), |ui| {
-            let said = |text: &str| missing(ui.ctx(), text).unwrap_or_default();
-            assert_eq!(said("plain, é, Ω, Ж, – and ✔"), "");
+            let hint = |text: &str| missing(ui.ctx(), text).unwrap_or_default();
+            assert_eq!(hint("plain, é, Ω, Ж, – and ✔"), "");
             for text in ["漢字", "かな", "한글"] {
-                assert!(said(text).contains("fonts-noto-cjk"), "{text}");
+                assert!(hint(text).contains("fonts-noto-cjk"), "{text}");
             }
-            assert!(said("שלום").contains("fonts-noto-core"));
+            assert!(hint("שלום").contains("fonts-noto-core"));
         });
         output.textures_delta.clear();
     }
 
     #[test]
-    fn figures_are_as_wide_as_one_another_in_both_weights() {
+    fn figures_have_equal_widths_in_both_weights() {
         let ctx = Context::default();
         theme::apply(&ctx);
         let mut output = ctx.run_ui(egui::RawInput::default(), |ui| {

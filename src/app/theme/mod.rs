@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_carries_meaning_contrasts_with_every_surface() {
+    fn meaningful_text_contrasts_with_every_surface() {
         for p in [&DARK, &LIGHT] {
             let mut tones = vec![p.text, p.weak, p.accent, p.warn, p.bad, p.ok, p.recorded];
             tones.extend(p.lanes);
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_and_every_lane_has_a_color_of_its_own() {
+    fn every_kind_and_every_lane_has_its_own_color() {
         for p in [&DARK, &LIGHT] {
             let mut all: Vec<_> = p
                 .kinds

@@ -1,4 +1,6 @@
 //! The timeline: fill of the context at each call, with lanes and thresholds.
 
+pub(super) mod input;
 pub(super) mod panel;
 pub mod plot;
+pub mod state;

@@ -1,12 +1,16 @@
 //! The timeline panel: supplies the plot's data and converts its interactions to commands.
 
+use super::input::TimelinePanelInput;
 use super::plot::{Axis, LaneLine, ReferenceCurve, TimelineInput, TimelineResponse, timeline};
-use crate::app::command::Command;
+use super::state::{Area, TimelineView};
+use crate::app::command::Commands;
+use crate::app::policy_panel::command::SettingsCommand;
 use crate::app::policy_panel::knobs::{self, KnobKey};
 use crate::app::runs::replays::LaneRun;
-use crate::app::shell::layout::PanelInput;
-use crate::app::state::{Area, Tab};
+use crate::app::selection::SelectCommand;
+use crate::app::shell::open_session::OpenSession;
 use crate::app::theme::{palette, space};
+use crate::app::view::ViewCommand;
 use crate::app::widgets::text::small;
 use crate::app::wording;
 use crate::engine::{Event, KnobRole};
@@ -18,12 +22,17 @@ use egui::{Align, Id, Layout, Popup, Rect, Ui, UiBuilder, vec2};
 const SWITCHES: f32 = 200.0;
 
 /// Shows the timeline.
-pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+    let input = &TimelinePanelInput::new(session);
     let (document, runs, selection) = (input.document, input.runs, input.selection);
     let focused = runs.focused(&selection);
-    let ruler = runs.ruler(&selection);
-    let budget = runs.budget(&ruler.policy, &ruler.knobs, selection.step);
-    let trigger = ruler.trigger(selection.step, budget);
+    let threshold_lane = runs.threshold_lane(&selection);
+    let budget = runs.budget(
+        &threshold_lane.policy,
+        &threshold_lane.knobs,
+        selection.step,
+    );
+    let trigger = threshold_lane.trigger(selection.step, budget);
     let area = if input.view.area == Area::Recorded {
         &runs.recorded
     } else {
@@ -54,7 +63,7 @@ pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut V
             restarts: &input.config.restarts,
             errors: &input.config.errors,
             reference_curves: &reference_curves(ui, input),
-            heat: input.carried.map_or(&[], |carried| &carried.heat),
+            heat: input.cumulative.map_or(&[], |cumulative| &cumulative.heat),
             selected: Some(selection.step),
             corner: SWITCHES,
             hover_text: &hover,
@@ -66,18 +75,18 @@ pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut V
     if let Some(corner) = response.corner {
         switches(ui, input, corner, commands);
     }
-    send_commands(&response, input, ruler, commands);
+    send_commands(&response, input, threshold_lane, commands);
 }
 
 /// Returns a key that changes whenever the plotted data changes, also between sessions.
-fn revision(input: &PanelInput<'_>) -> u64 {
+fn revision(input: &TimelinePanelInput<'_>) -> u64 {
     let is_focused = input.view.area == Area::FocusedLane;
     let (document, lane) = (input.document.id, input.selection.lane);
     Id::unique((document, input.revision, is_focused, lane)).value()
 }
 
 /// Returns the tokens of a call that the file does not record: at this call as recorded, or a lane's initial value.
-fn unseen_at(input: &PanelInput<'_>, step: usize) -> Tokens {
+fn unseen_at(input: &TimelinePanelInput<'_>, step: usize) -> Tokens {
     let ledger = &input.runs.case.ledger;
     match input.view.area {
         Area::Recorded => ledger.overhead_at(step),
@@ -101,14 +110,14 @@ fn flags(events: &[Event], last: usize) -> Vec<(usize, String)> {
 }
 
 /// Returns the curves of the setting under the pointer and, if shown, of the hindsight optimum.
-fn reference_curves<'a>(ui: &Ui, input: &PanelInput<'a>) -> Vec<ReferenceCurve<'a>> {
-    let hindsight = input.reach.filter(|_| input.view.tune.shows_hindsight);
+fn reference_curves<'a>(ui: &Ui, input: &TimelinePanelInput<'a>) -> Vec<ReferenceCurve<'a>> {
+    let hindsight = input.reach.filter(|_| input.shows_hindsight);
     let hindsight = hindsight.map(|reach| ReferenceCurve {
         name: "hindsight",
         color: palette(ui).ok,
         samples: &reach.hindsight.samples,
     });
-    let tried = input.ghost.filter(|_| input.view.tab == Tab::Tune);
+    let tried = input.tried_setting.filter(|_| input.shows_tried_setting);
     let tried = tried.map(|samples| ReferenceCurve {
         name: "this setting",
         color: palette(ui).text,
@@ -117,7 +126,12 @@ fn reference_curves<'a>(ui: &Ui, input: &PanelInput<'a>) -> Vec<ReferenceCurve<'
     hindsight.into_iter().chain(tried).collect()
 }
 
-fn line<'a>(ui: &Ui, input: &PanelInput<'_>, idx: usize, lane: &'a LaneRun) -> LaneLine<'a> {
+fn line<'a>(
+    ui: &Ui,
+    input: &TimelinePanelInput<'_>,
+    idx: usize,
+    lane: &'a LaneRun,
+) -> LaneLine<'a> {
     LaneLine {
         name: &lane.policy.label,
         color: palette(ui).lane(idx),
@@ -137,39 +151,44 @@ fn line<'a>(ui: &Ui, input: &PanelInput<'_>, idx: usize, lane: &'a LaneRun) -> L
 /// Converts interactions with the plot to commands.
 fn send_commands(
     response: &TimelineResponse,
-    input: &PanelInput<'_>,
-    ruler: &LaneRun,
-    commands: &mut Vec<Command>,
+    input: &TimelinePanelInput<'_>,
+    threshold_lane: &LaneRun,
+    commands: &mut Commands,
 ) {
     if let Some(step) = response.clicked_call {
-        commands.push(Command::SelectStep(step));
+        commands.push(SelectCommand::Call(step));
     }
     if let Some(step) = response.restart {
-        commands.push(Command::ToggleRestart(step));
+        commands.push(SettingsCommand::ToggleRestart(step));
     }
-    let budget = input
-        .runs
-        .budget(&ruler.policy, &ruler.knobs, input.selection.step);
-    let knob = |role| ruler.policy.knob_for(role);
+    let budget = input.runs.budget(
+        &threshold_lane.policy,
+        &threshold_lane.knobs,
+        input.selection.step,
+    );
+    let knob = |role| threshold_lane.policy.knob_for(role);
     if let (Some(share), Some(knob)) = (response.trigger, knob(KnobRole::CompressionTrigger)) {
         let tokens = Tokens((share.0.max(0.0) * budget.usable().as_f64()).round() as u64);
-        if let Some(value) = ruler.trigger_value(tokens, input.selection.step, budget) {
-            commands.push(Command::SetKnob(KnobKey::of(&ruler.policy, knob), value));
+        if let Some(value) = threshold_lane.trigger_value(tokens, input.selection.step, budget) {
+            commands.push(SettingsCommand::Set(
+                KnobKey::of(&threshold_lane.policy, knob),
+                value,
+            ));
         }
     }
     if let (Some(reserve), Some(knob)) = (response.output_reserve, knob(KnobRole::OutputReserve)) {
-        commands.push(Command::SetKnob(
-            KnobKey::of(&ruler.policy, knob),
+        commands.push(SettingsCommand::Set(
+            KnobKey::of(&threshold_lane.policy, knob),
             knobs::snapped(knob, reserve.as_f64()),
         ));
     }
     if let Some(window) = response.window {
-        commands.push(Command::SetWindow(Some(window.max(Tokens(1_000)))));
+        commands.push(SettingsCommand::SetWindow(Some(window.max(Tokens(1_000)))));
     }
 }
 
 /// Shows the switches for the axis unit and the stacked area at the end of the legend's row.
-fn switches(ui: &mut Ui, input: &PanelInput<'_>, corner: Rect, commands: &mut Vec<Command>) {
+fn switches(ui: &mut Ui, input: &TimelinePanelInput<'_>, corner: Rect, commands: &mut Commands) {
     let mut ui = ui.new_child(
         UiBuilder::new()
             .max_rect(corner)
@@ -187,7 +206,7 @@ fn switches(ui: &mut Ui, input: &PanelInput<'_>, corner: Rect, commands: &mut Ve
                 .on_hover_text(format!("Show {name} on the axis"))
                 .clicked()
             {
-                commands.push(Command::SetAxis(axis));
+                commands.push(ViewCommand::Timeline(TimelineView { axis, ..view }));
             }
         }
         ui.add_space(space::S);
@@ -209,7 +228,7 @@ fn switches(ui: &mut Ui, input: &PanelInput<'_>, corner: Rect, commands: &mut Ve
                 .on_hover_text(help)
                 .clicked()
             {
-                commands.push(Command::SetArea(area));
+                commands.push(ViewCommand::Timeline(TimelineView { area, ..view }));
             }
         }
     }
@@ -217,7 +236,7 @@ fn switches(ui: &mut Ui, input: &PanelInput<'_>, corner: Rect, commands: &mut Ve
 
 /// Returns the text of a call's hover card: the causes of its growth, and the focused policy's own count if it differs
 /// from the actual one.
-fn hover_text(input: &PanelInput<'_>, focused: &LaneRun, step: usize) -> Vec<String> {
+fn hover_text(input: &TimelinePanelInput<'_>, focused: &LaneRun, step: usize) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some((message, tokens)) = input.document.biggest_growth(&input.runs.case.ledger, step) {
         let facts = &input.document.facts[message];
@@ -237,8 +256,8 @@ fn hover_text(input: &PanelInput<'_>, focused: &LaneRun, step: usize) -> Vec<Str
     if input.selection.lane.is_none() {
         return lines;
     }
-    if let Some((believed, really)) = focused.belief(step) {
-        lines.push(wording::belief(believed, really));
+    if let Some((believed, actual)) = focused.believed_fill(step) {
+        lines.push(wording::believed_fill(believed, actual));
     }
     if let Some(sample) = focused.outcome.samples.get(step)
         && wording::short(sample.metered) != wording::short(sample.tokens)

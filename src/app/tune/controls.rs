@@ -1,12 +1,13 @@
 //! The controls of a sweep: the lanes and knobs to vary, the number of settings, and the weight of cost against risk.
 
-use super::panel::hindsight;
+use super::hindsight::hindsight;
+use super::input::TuneInput;
 use super::plot::peak_color;
 use super::state::{POINTS, TuneView};
-use crate::app::command::Command;
+use crate::app::command::Commands;
 use crate::app::plots::scatter::marker;
-use crate::app::shell::layout::PanelInput;
 use crate::app::theme::{palette, space};
+use crate::app::view::ViewCommand;
 use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
 use crate::units::Share;
@@ -19,8 +20,8 @@ use egui::{
 const STEPS: usize = 28;
 
 /// Shows the controls.
-pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
-    let mut view = input.view.tune.clone();
+pub(super) fn show(ui: &mut Ui, input: &TuneInput<'_>, commands: &mut Commands) {
+    let mut view = input.view.clone();
     ScrollArea::vertical()
         .id_salt("tune controls")
         .auto_shrink(false)
@@ -39,14 +40,14 @@ pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut V
                     widgets::section(ui, "Hindsight");
                     ui.checkbox(&mut view.shows_hindsight, "Show on the timeline");
                     // Before a sweep, the plot area shows this instead.
-                    if input.tuning.is_some() {
+                    if input.sweep.is_some() {
                         ui.scope(|ui| hindsight(ui, input));
                     }
                     saved(ui, input);
                 });
         });
-    if view != input.view.tune {
-        commands.push(Command::SetTuneView(Box::new(view)));
+    if view != *input.view {
+        commands.push(ViewCommand::Tune(Box::new(view)));
     }
 }
 
@@ -83,7 +84,7 @@ fn preference(ui: &mut Ui, view: &mut TuneView) {
     });
 }
 
-fn lanes(ui: &mut Ui, input: &PanelInput<'_>, view: &mut TuneView) {
+fn lanes(ui: &mut Ui, input: &TuneInput<'_>, view: &mut TuneView) {
     for (lane, run) in input.runs.lanes.iter().enumerate() {
         if run.policy.stages.is_empty() {
             continue;
@@ -114,7 +115,7 @@ fn lanes(ui: &mut Ui, input: &PanelInput<'_>, view: &mut TuneView) {
 }
 
 /// Shows the knobs of a lane, each with a checkbox for whether it varies.
-fn knobs(ui: &mut Ui, input: &PanelInput<'_>, lane: usize, view: &mut TuneView) {
+fn knobs(ui: &mut Ui, input: &TuneInput<'_>, lane: usize, view: &mut TuneView) {
     let policy = &input.runs.lanes[lane].policy;
     let varying = view.varying(policy);
     let n = varying.iter().filter(|varies| **varies).count();
@@ -150,7 +151,7 @@ fn n_settings(ui: &mut Ui, view: &mut TuneView) {
 }
 
 /// Shows each lane's savings relative to the lossless maximum.
-fn saved(ui: &mut Ui, input: &PanelInput<'_>) {
+fn saved(ui: &mut Ui, input: &TuneInput<'_>) {
     let Some(losses) = input.losses else {
         return;
     };

@@ -1,14 +1,16 @@
 //! The tab Tune: a sweep over many settings, with the cost and the references at risk of each, and a recommendation.
 
+use super::command::TuneCommand;
+use super::hindsight::hindsight;
+use super::input::TuneInput;
 use super::state::TuneView;
-use super::sweep::Tuning;
-use crate::analysis::tune::Point;
-use crate::app::command::Command;
-use crate::app::shell::layout::PanelInput;
+use super::sweep::Sweep;
+use crate::app::command::Commands;
+use crate::app::shell::open_session::OpenSession;
 use crate::app::theme::palette;
-use crate::app::widgets::text::{small, weak};
+use crate::app::view::ViewCommand;
+use crate::app::widgets::text::{padded, small, weak};
 use crate::app::{widgets, wording};
-use crate::units::Tokens;
 use egui::{Frame, Panel, ScrollArea, Ui};
 
 /// Width of the controls at the right, in points.
@@ -19,14 +21,15 @@ const MIN_BEST: f32 = 200.0;
 const MIN_PLOT: f32 = 300.0;
 
 /// Shows the button that starts or stops a sweep, at the right of the drawer's tabs, from right to left.
-pub(in crate::app) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+    let input = &TuneInput::new(session);
     ui.spacing_mut().interact_size.y = 22.0;
-    let running = input.tuning.filter(|tuning| tuning.is_running());
-    if let Some(tuning) = running {
+    let running = input.sweep.filter(|sweep| sweep.is_running());
+    if let Some(sweep) = running {
         if ui.button("Stop").clicked() {
-            commands.push(Command::CancelSweep);
+            commands.push(TuneCommand::Cancel);
         }
-        let (done, all) = (tuning.n_done, tuning.points.len());
+        let (done, all) = (sweep.n_done, sweep.points.len());
         let share = done as f32 / all.max(1) as f32;
         ui.add(
             egui::ProgressBar::new(share)
@@ -34,41 +37,42 @@ pub(in crate::app) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut 
                 .desired_width(120.0)
                 .desired_height(8.0),
         );
-        let said = format!(
+        let text = format!(
             "{} of {}",
             wording::grouped(done as u64),
             wording::grouped(all as u64)
         );
-        ui.label(small(ui, said));
+        ui.label(small(ui, text));
     } else {
         let button = widgets::secondary_button(ui, "Sweep", "Ctrl R");
         if button
             .on_hover_text("Try many settings of the selected lanes")
             .clicked()
         {
-            commands.push(Command::StartSweep);
+            commands.push(TuneCommand::Start);
         }
-        if let Some(said) = input.tuning.map(|tuning| state(tuning, input)) {
-            ui.label(small(ui, said));
+        if let Some(text) = input.sweep.map(|sweep| state(sweep, input)) {
+            ui.label(small(ui, text));
         }
     }
 }
 
 /// Describes how a sweep ended.
-fn state(tuning: &Tuning, input: &PanelInput<'_>) -> String {
-    if !tuning.holds_for(input.config) {
+fn state(sweep: &Sweep, input: &TuneInput<'_>) -> String {
+    if !sweep.holds_for(input.config) {
         return "outdated: sweep again".to_owned();
     }
-    let done = wording::count(tuning.n_done, "setting");
-    let time = tuning.took.map_or_else(String::new, |took| {
+    let done = wording::count(sweep.n_done, "setting");
+    let time = sweep.took.map_or_else(String::new, |took| {
         format!(" in {:.1} s", took.as_secs_f64())
     });
-    let how = if tuning.is_cancelled { ", stopped" } else { "" };
+    let how = if sweep.is_cancelled { ", stopped" } else { "" };
     format!("{done}{time}{how}")
 }
 
 /// Shows the plot, with the recommendation and the list of best settings next to it.
-pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+    let input = &TuneInput::new(session);
     let most = (ui.available_width() - MIN_PLOT).max(160.0);
     Panel::right("tune controls")
         .resizable(true)
@@ -77,8 +81,8 @@ pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut V
         .frame(Frame::new().fill(palette(ui).panel))
         .show(ui, |ui| super::controls::show(ui, input, commands));
     ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
-    let Some(tuning) = input.tuning else {
-        crate::app::widgets::text::padded(ui, |ui| {
+    let Some(sweep) = input.sweep else {
+        padded(ui, |ui| {
             ui.label(weak(
                 ui,
                 "Sweep tries many settings of each lane on this session and compares their cost, references at risk and peak fill.",
@@ -99,56 +103,15 @@ pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut V
                 .id_salt("tune best")
                 .auto_shrink(false)
                 .show(ui, |ui| {
-                    super::recommended::show(ui, input, tuning, commands);
-                    hovered = super::best::show(ui, tuning, commands);
-                    super::recommended::more(ui, tuning);
+                    super::recommended::show(ui, input, sweep, commands);
+                    hovered = super::best::show(ui, sweep, commands);
+                    super::recommended::more(ui, sweep);
                 });
         });
     ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
-    let hovered = super::plot::show(ui, input, tuning, commands).or(hovered);
-    if hovered != input.view.tune.hovered {
-        let view = input.view.tune.clone();
-        commands.push(Command::SetTuneView(Box::new(TuneView { hovered, ..view })));
+    let hovered = super::plot::show(ui, input, sweep, commands).or(hovered);
+    if hovered != input.view.hovered {
+        let view = input.view.clone();
+        commands.push(ViewCommand::Tune(Box::new(TuneView { hovered, ..view })));
     }
-}
-
-/// Shows the savings of the hindsight optimum.
-pub(super) fn hindsight(ui: &mut Ui, input: &PanelInput<'_>) {
-    let (Some(reach), Some(losses)) = (input.reach, input.losses) else {
-        return;
-    };
-    let cost = losses
-        .hindsight
-        .map_or_else(String::new, |usd| format!(" for {}", wording::usd(usd)));
-    let (sent, none) = (reach.hindsight.tokens_sent(), reach.none.tokens_sent());
-    if none == Tokens::ZERO {
-        return;
-    }
-    let said = format!(
-        "Hindsight optimum: if each tool result were cleared right after its last use, {} tokens would be sent{cost} instead of {} without compaction.",
-        wording::short(sent),
-        wording::short(none)
-    );
-    ui.label(weak(ui, said));
-}
-
-/// Returns the settings of a point that differ from its policy's defaults, formatted as text.
-pub(super) fn settings(tuning: &Tuning, point: &Point) -> Vec<(String, String)> {
-    let subject = &tuning.subjects[point.subject];
-    let varying = |knob: &str| subject.axes.iter().any(|axis| axis.knob == knob);
-    let knobs = subject
-        .policy
-        .knobs
-        .iter()
-        .filter(|knob| varying(&knob.name));
-    knobs
-        .filter_map(|knob| {
-            let value = point.knobs.get(&knob.name)?;
-            let said = match knob.choices.get(value.max(0.0) as usize) {
-                Some(choice) => choice.clone(),
-                None => wording::knob_value(knob, value),
-            };
-            Some((knob.name.clone(), said))
-        })
-        .collect()
 }

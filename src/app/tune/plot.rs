@@ -1,11 +1,12 @@
 //! The plot of cost against references at risk for each setting.
 
-use super::panel::settings;
-use super::sweep::Tuning;
+use super::command::TuneCommand;
+use super::input::TuneInput;
+use super::point_settings::settings;
+use super::sweep::Sweep;
 use crate::analysis::tune::{Point, Price, Score};
-use crate::app::command::Command;
+use crate::app::command::Commands;
 use crate::app::plots::scatter::{Dot, NamedPoint, ScatterInput, scatter};
-use crate::app::shell::layout::PanelInput;
 use crate::app::theme::{self, Palette, palette};
 use crate::app::widgets::Tone;
 use crate::app::wording;
@@ -16,37 +17,37 @@ use egui::{Color32, Frame, Margin, RichText, Ui};
 const PEAKS: [f64; 3] = [0.6, 0.85, 1.0];
 
 /// Shows the plot. Returns the setting under the pointer.
-pub(in crate::app) fn show(
+pub(super) fn show(
     ui: &mut Ui,
-    input: &PanelInput<'_>,
-    tuning: &Tuning,
-    commands: &mut Vec<Command>,
+    input: &TuneInput<'_>,
+    sweep: &Sweep,
+    commands: &mut Commands,
 ) -> Option<usize> {
     // Only replayed settings have a position.
-    let (points, dots): (Vec<usize>, Vec<Dot>) = tuning
+    let (points, dots): (Vec<usize>, Vec<Dot>) = sweep
         .points
         .iter()
         .enumerate()
-        .filter_map(|(idx, point)| Some((idx, dot(ui, tuning, idx, point)?)))
+        .filter_map(|(idx, point)| Some((idx, dot(ui, sweep, idx, point)?)))
         .unzip();
     let dot_of = |point: usize| points.binary_search(&point).ok();
-    let front = tuning.trade_off.iter().filter_map(|idx| dot_of(*idx));
-    let recommended = tuning.recommended.as_ref().and_then(|r| r.as_ref().ok());
-    let ringed = input.view.tune.hovered;
+    let front = sweep.trade_off.iter().filter_map(|idx| dot_of(*idx));
+    let recommended = sweep.recommended.as_ref().and_then(|r| r.as_ref().ok());
+    let ringed = input.view.hovered;
     let ringed = ringed.or(recommended.map(|found| found.point));
     let losses = input.losses;
     let floor = losses.map(|losses| losses.recorded.found.at_risk.faults.len());
     let plot = ScatterInput {
         dots: &dots,
         front: &front.collect::<Vec<_>>(),
-        named: &named_points(ui, input, tuning),
+        named: &named_points(ui, input, sweep),
         level: floor.map(|n| (n as f64, "noise floor")),
         ringed: ringed.and_then(dot_of),
-        axes: match tuning.unit {
+        axes: match sweep.unit {
             Price::Usd => ["cost", "references at risk"],
             Price::Sent => ["tokens sent", "references at risk"],
         },
-        format_x: &|value| format_cost(tuning.unit, value),
+        format_x: &|value| format_cost(sweep.unit, value),
     };
     let margin = Margin {
         left: 12,
@@ -57,28 +58,28 @@ pub(in crate::app) fn show(
     let shown = Frame::new().inner_margin(margin);
     let shown = shown.show(ui, |ui| scatter(ui, &plot)).inner;
     if let Some(clicked) = shown.clicked {
-        commands.push(Command::AdoptPoint(points[clicked]));
+        commands.push(TuneCommand::Apply(points[clicked]));
     }
     let hovered = shown.hovered.map(|dot| points[dot]);
     if let Some(hovered) = hovered {
         shown
             .response
-            .on_hover_ui_at_pointer(|ui| card(ui, tuning, hovered));
+            .on_hover_ui_at_pointer(|ui| card(ui, sweep, hovered));
     }
     hovered
 }
 
-fn dot(ui: &Ui, tuning: &Tuning, idx: usize, point: &Point) -> Option<Dot> {
+fn dot(ui: &Ui, sweep: &Sweep, idx: usize, point: &Point) -> Option<Dot> {
     let score = point.score.as_ref()?;
-    let lane = tuning.lanes[point.subject];
+    let lane = sweep.lanes[point.subject];
     Some(Dot {
-        at: position(tuning.unit, score)?,
+        at: position(sweep.unit, score)?,
         // Lighter than the text color, so that the edge in the lane's color is visible.
         fill: peak_color(palette(ui), score.peak_share).lerp_to_gamma(Color32::WHITE, 0.3),
         edge: palette(ui).lane(lane),
         shape: lane,
         is_out: point.rejected.is_some(),
-        is_front: tuning.trade_off.contains(&idx),
+        is_front: sweep.trade_off.contains(&idx),
     })
 }
 
@@ -99,11 +100,11 @@ pub(super) fn peak_color(palette: &Palette, peak: Share) -> Color32 {
 }
 
 /// Returns the named points: the recorded result, the hindsight optimum and the current settings.
-fn named_points(ui: &Ui, input: &PanelInput<'_>, tuning: &Tuning) -> Vec<NamedPoint> {
+fn named_points(ui: &Ui, input: &TuneInput<'_>, sweep: &Sweep) -> Vec<NamedPoint> {
     let mut found = Vec::new();
     if let (Some(losses), Some(reach)) = (input.losses, input.reach) {
         let sent = (reach.hindsight.tokens_sent()).as_f64();
-        let cost = match tuning.unit {
+        let cost = match sweep.unit {
             Price::Usd => losses.hindsight.map(|usd| usd.0),
             Price::Sent => Some(sent),
         };
@@ -113,13 +114,13 @@ fn named_points(ui: &Ui, input: &PanelInput<'_>, tuning: &Tuning) -> Vec<NamedPo
             color: palette(ui).text,
         }));
     }
-    for (subject, lane) in tuning.lanes.iter().enumerate() {
+    for (subject, lane) in sweep.lanes.iter().enumerate() {
         let Some(run) = input.runs.lanes.get(*lane) else {
             continue;
         };
         let is_present = |point: &&Point| point.subject == subject && point.knobs == run.knobs;
-        let present = tuning.points.iter().find(is_present);
-        let at = present.and_then(|point| position(tuning.unit, point.score.as_ref()?));
+        let present = sweep.points.iter().find(is_present);
+        let at = present.and_then(|point| position(sweep.unit, point.score.as_ref()?));
         found.extend(at.map(|at| NamedPoint {
             at,
             name: format!("{} current", input.runs.labels[*lane]),
@@ -130,7 +131,7 @@ fn named_points(ui: &Ui, input: &PanelInput<'_>, tuning: &Tuning) -> Vec<NamedPo
 }
 
 /// Formats a cost.
-pub(in crate::app) fn format_cost(unit: Price, value: f64) -> String {
+pub(super) fn format_cost(unit: Price, value: f64) -> String {
     match unit {
         Price::Usd => wording::usd(Usd(value)),
         Price::Sent => wording::short(Tokens(value.max(0.0) as u64)),
@@ -138,16 +139,16 @@ pub(in crate::app) fn format_cost(unit: Price, value: f64) -> String {
 }
 
 /// Shows the details of a setting.
-pub(in crate::app) fn card(ui: &mut Ui, tuning: &Tuning, idx: usize) {
-    let point = &tuning.points[idx];
+pub(super) fn card(ui: &mut Ui, sweep: &Sweep, idx: usize) {
+    let point = &sweep.points[idx];
     ui.spacing_mut().item_spacing.y = 2.0;
-    let name = &tuning.subjects[point.subject].lane;
+    let name = &sweep.subjects[point.subject].lane;
     ui.label(RichText::new(name).text_style(theme::strong()));
-    for (knob, value) in settings(tuning, point) {
+    for (knob, value) in settings(sweep, point) {
         ui.label(format!("{knob} {value}"));
     }
     if let Some(score) = &point.score {
-        ui.label(figures(tuning.unit, score));
+        ui.label(figures(sweep.unit, score));
     }
     let (text, tone) = match (point.rejected, point.is_now) {
         (Some(why), _) => (format!("Excluded: {why}."), Tone::Bad),

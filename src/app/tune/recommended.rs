@@ -1,11 +1,13 @@
 //! The recommended settings with the reason and a button that applies them.
 
-use super::sweep::Tuning;
+use super::command::TuneCommand;
+use super::input::TuneInput;
+use super::sweep::Sweep;
 use crate::analysis::tune::{Alternative, rejections};
-use crate::app::command::Command;
-use crate::app::shell::layout::PanelInput;
+use crate::app::command::Commands;
+use crate::app::lanes::command::LanesCommand;
 use crate::app::theme::{self, palette, space};
-use crate::app::widgets::text::{small, weak};
+use crate::app::widgets::text::{padded, small, weak};
 use crate::app::wording;
 use egui::{Frame, Label, Margin, RichText, Ui};
 
@@ -13,12 +15,7 @@ use egui::{Frame, Label, Margin, RichText, Ui};
 const CHANGED: &str = "Window, tokenizer, prices or manual edits have changed: sweep again.";
 
 /// Shows the recommendation.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    input: &PanelInput<'_>,
-    tuning: &Tuning,
-    commands: &mut Vec<Command>,
-) {
+pub(super) fn show(ui: &mut Ui, input: &TuneInput<'_>, sweep: &Sweep, commands: &mut Commands) {
     let margin = Margin {
         left: 16,
         right: 12,
@@ -29,31 +26,31 @@ pub(in crate::app) fn show(
         ui.spacing_mut().item_spacing.y = 2.0;
         ui.spacing_mut().interact_size.y = 20.0;
         ui.spacing_mut().button_padding = egui::vec2(8.0, 1.0);
-        sentence(ui, input, tuning, commands);
-        if !tuning.holds_for(input.config) {
+        sentence(ui, input, sweep, commands);
+        if !sweep.holds_for(input.config) {
             ui.label(small(ui, CHANGED).color(palette(ui).warn));
         }
     });
 }
 
 /// Shows the alternatives and the excluded settings.
-pub(in crate::app) fn more(ui: &mut Ui, tuning: &Tuning) {
-    crate::app::widgets::text::padded(ui, |ui| {
-        alternatives(ui, tuning);
-        excluded(ui, tuning);
+pub(super) fn more(ui: &mut Ui, sweep: &Sweep) {
+    padded(ui, |ui| {
+        alternatives(ui, sweep);
+        excluded(ui, sweep);
     });
 }
 
-/// Shows the recommendation. If there is none, shows the reason and an alternative.
-fn sentence(ui: &mut Ui, input: &PanelInput<'_>, tuning: &Tuning, commands: &mut Vec<Command>) {
-    match &tuning.recommended {
+/// Shows the recommendation, or the reason for its absence and an alternative.
+fn sentence(ui: &mut Ui, input: &TuneInput<'_>, sweep: &Sweep, commands: &mut Commands) {
+    match &sweep.recommended {
         None => {
             ui.label(weak(ui, "Trying…"));
         }
         Some(Err(why)) => {
-            let said = RichText::new(wording::with_grouped(why)).color(palette(ui).warn);
-            ui.add(Label::new(said).wrap());
-            if let Some(other) = &tuning.alternative {
+            let sentence = RichText::new(wording::with_grouped(why)).color(palette(ui).warn);
+            ui.add(Label::new(sentence).wrap());
+            if let Some(other) = &sweep.alternative {
                 offer(ui, input, other, commands);
             }
         }
@@ -61,10 +58,10 @@ fn sentence(ui: &mut Ui, input: &PanelInput<'_>, tuning: &Tuning, commands: &mut
             ui.horizontal(|ui| {
                 ui.spacing_mut().item_spacing.x = space::S;
                 ui.label(RichText::new("Recommended").text_style(theme::strong()));
-                adopt(ui, input, tuning, found.point, commands);
+                adopt(ui, input, sweep, found.point, commands);
             });
             // The comparison refers to the lane's settings at the time of the sweep.
-            if !is_applied(input, tuning, found.point) {
+            if !is_applied(input, sweep, found.point) {
                 ui.add(Label::new(wording::with_grouped(&found.text)).wrap());
             }
         }
@@ -72,62 +69,56 @@ fn sentence(ui: &mut Ui, input: &PanelInput<'_>, tuning: &Tuning, commands: &mut
 }
 
 /// Offers another policy that works.
-fn offer(ui: &mut Ui, input: &PanelInput<'_>, other: &Alternative, commands: &mut Vec<Command>) {
-    let is_compared = |lane: &crate::app::state::LaneConfig| lane.policy == other.policy;
+fn offer(ui: &mut Ui, input: &TuneInput<'_>, other: &Alternative, commands: &mut Commands) {
+    let is_compared = |lane: &crate::app::config::LaneConfig| lane.policy == other.policy;
     if !input.config.lanes.iter().any(is_compared)
         && ui
             .button(format!("Compare with {}", other.label))
             .on_hover_text("Add a lane with this policy (can be undone)")
             .clicked()
     {
-        commands.push(Command::CompareWith(other.policy.clone()));
+        commands.push(LanesCommand::Compare(other.policy.clone()));
     }
     ui.add(Label::new(wording::with_grouped(&other.text)).wrap());
 }
 
 /// Shows the alternatives.
-fn alternatives(ui: &mut Ui, tuning: &Tuning) {
-    let found = tuning.recommended.as_ref().and_then(|r| r.as_ref().ok());
+fn alternatives(ui: &mut Ui, sweep: &Sweep) {
+    let found = sweep.recommended.as_ref().and_then(|r| r.as_ref().ok());
     if let Some(others) = found.and_then(|found| found.others.as_ref()) {
         ui.add(Label::new(weak(ui, wording::with_grouped(others))).wrap());
     }
 }
 
 /// Shows a button that applies a setting, unless the lane has it already.
-fn adopt(
-    ui: &mut Ui,
-    input: &PanelInput<'_>,
-    tuning: &Tuning,
-    idx: usize,
-    commands: &mut Vec<Command>,
-) {
-    if is_applied(input, tuning, idx) {
+fn adopt(ui: &mut Ui, input: &TuneInput<'_>, sweep: &Sweep, idx: usize, commands: &mut Commands) {
+    if is_applied(input, sweep, idx) {
         ui.label(weak(ui, "The lane has these settings."));
     } else if ui
         .button("Apply")
         .on_hover_text("Apply these settings to this lane only (can be undone)")
         .clicked()
     {
-        commands.push(Command::AdoptPoint(idx));
+        commands.push(TuneCommand::Apply(idx));
     }
 }
 
 /// Returns whether the lane has the settings of this point.
-fn is_applied(input: &PanelInput<'_>, tuning: &Tuning, idx: usize) -> bool {
-    let point = &tuning.points[idx];
-    let lane = input.runs.lanes.get(tuning.lanes[point.subject]);
+fn is_applied(input: &TuneInput<'_>, sweep: &Sweep, idx: usize) -> bool {
+    let point = &sweep.points[idx];
+    let lane = input.runs.lanes.get(sweep.lanes[point.subject]);
     lane.is_some_and(|lane| lane.knobs == point.knobs)
 }
 
 /// Shows the excluded settings by reason, such as `12 of them do not fit, 3 cannot get below their trigger.`
-fn excluded(ui: &mut Ui, tuning: &Tuning) {
-    let reasons = rejections(&tuning.points);
+fn excluded(ui: &mut Ui, sweep: &Sweep) {
+    let reasons = rejections(&sweep.points);
     if reasons.is_empty() {
         return;
     }
-    let said: Vec<String> = reasons
+    let sentence: Vec<String> = reasons
         .iter()
-        .map(|(_, told, n)| format!("{} {told}", wording::grouped(*n as u64)))
+        .map(|(_, text, n)| format!("{} {text}", wording::grouped(*n as u64)))
         .collect();
-    ui.label(small(ui, format!("Excluded: {}.", said.join(", "))));
+    ui.label(small(ui, format!("Excluded: {}.", sentence.join(", "))));
 }

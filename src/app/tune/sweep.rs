@@ -7,11 +7,11 @@ use crate::analysis::tune::{
     Alternative, Gauge, Point, Price, Recommendation, Subject, Taste, alternative, candidates,
     front, plan, price_unit, recommend, sweep,
 };
-use crate::app::background::latest_result::Where;
+use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::{self, Background};
+use crate::app::config::Config;
 use crate::app::policy_panel::policies::Policies;
 use crate::app::runs::replays::Runs;
-use crate::app::state::Config;
 use crate::engine::Policy;
 use crate::progress::Progress;
 use crate::units::Share;
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 const REDRAW: Duration = Duration::from_millis(60);
 
 /// A sweep.
-pub struct Tuning {
+pub struct Sweep {
     /// Unique ID.
     pub id: u64,
     /// Sweep input of each lane.
@@ -69,11 +69,11 @@ struct Ended {
     alternative: Option<Alternative>,
 }
 
-impl Tuning {
+impl Sweep {
     /// Starts a sweep. Suggests one of the other `policies` if no setting works.
     pub fn start(
         ctx: &egui::Context,
-        at: Where,
+        at: WorkMode,
         runs: &Arc<Runs>,
         names: &Arc<Names>,
         view: &TuneView,
@@ -107,8 +107,8 @@ impl Tuning {
             }
         };
         let work = match at {
-            Where::AsNeeded => task::start("sweep", ctx, work),
-            Where::InFrame => task::done(work),
+            WorkMode::AsNeeded => task::start("sweep", ctx, work),
+            WorkMode::InFrame => task::done(work),
         };
         Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -200,7 +200,7 @@ impl Tuning {
     }
 }
 
-impl Drop for Tuning {
+impl Drop for Sweep {
     fn drop(&mut self) {
         self.cancel();
     }
@@ -218,8 +218,8 @@ fn run(
     let prices = billing.prices();
     let bills = Bills::new(&runs.case, billing.at(&prices));
     let gauge = Gauge::new(&runs.case, bills, names);
-    let really = most_at_risk(names, &runs.case, &runs.recorded.outcome);
-    let noise = really.faults.len();
+    let actual = most_at_risk(names, &runs.case, &runs.recorded.outcome);
+    let noise = actual.faults.len();
     let all = || {
         let swept = sweep(&gauge, subjects, points, progress, found).ok()?;
         let works = swept.iter().any(|point| point.valid().is_some());
@@ -229,7 +229,7 @@ fn run(
     };
     let pool = rayon::ThreadPoolBuilder::new()
         .thread_name(|nth| format!("sweep {nth}"))
-        .start_handler(|_| task::give_way());
+        .start_handler(|_| task::lower_priority());
     let swept = match pool.build() {
         Ok(pool) => pool.install(all),
         Err(_) => all(),

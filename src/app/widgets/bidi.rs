@@ -18,20 +18,20 @@ pub fn one_line(ui: &mut Ui, text: RichText) -> Response {
     if !is_any(text.text()) {
         return ui.add(Label::new(text).truncate());
     }
-    let said = text.text().to_owned();
+    let sentence = text.text().to_owned();
     let format = format(ui, text);
-    let job = lines(ui, &said, &format, (ui.available_width(), Some(1)));
+    let job = lines(ui, &sentence, &format, (ui.available_width(), Some(1)));
     let response = ui.add(Label::new(job).extend());
     // Assistive tools read the text in logical order.
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &said));
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &sentence));
     response
 }
 
 /// Lays out a text for a width in points.
 pub(super) fn wrapped(ui: &Ui, text: RichText, width: f32) -> LayoutJob {
-    let said = text.text().to_owned();
+    let sentence = text.text().to_owned();
     let format = format(ui, text);
-    lines(ui, &said, &format, (width, None))
+    lines(ui, &sentence, &format, (width, None))
 }
 
 fn format(ui: &Ui, text: RichText) -> TextFormat {

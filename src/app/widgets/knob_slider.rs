@@ -282,7 +282,7 @@ fn rail(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
         // Arrow keys then move the clicked slider.
         response.request_focus();
     }
-    if let Some(asked) = slide::asked_value(
+    if let Some(requested) = slide::requested_value(
         ui,
         &response,
         spec.label,
@@ -290,7 +290,7 @@ fn rail(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
         &spec.range,
         spec.step,
     ) {
-        out.changed = Some(asked);
+        out.changed = Some(requested);
     }
     let shown = out.changed.map_or(spec.value, |value| spec.snap(value));
     let x = travel.min + spec.share(shown) * travel.span();

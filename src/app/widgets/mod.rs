@@ -3,7 +3,6 @@
 mod bidi;
 pub(super) mod dialog;
 pub(crate) mod drag;
-mod fate_bar;
 mod hint;
 pub(super) mod in_view;
 mod knob_choice;
@@ -19,11 +18,11 @@ pub(super) mod path_field;
 mod pill;
 mod roll;
 pub(crate) mod slide;
+mod status_bar;
 pub(super) mod table;
 pub(super) mod text;
 
 pub use bidi::one_line;
-pub use fate_bar::fate_bar;
 pub use hint::{figure, hairline, section, swatch};
 pub use knob_choice::{knob_choice, knob_menu};
 pub use knob_curve::knob_curve;
@@ -39,6 +38,7 @@ pub use pill::{
     toggle,
 };
 pub use roll::{roll, selectable};
+pub use status_bar::status_bar;
 
 use crate::app::theme::Palette;
 use egui::Color32;

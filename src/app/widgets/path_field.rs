@@ -23,9 +23,9 @@ impl PathField<'_> {
         let size = vec2(ui.available_width(), space::CONTROL);
         let layout = Layout::right_to_left(Align::Center);
         let row = ui.allocate_ui_with_layout(size, layout, |ui| {
-            let is_asked = widgets::secondary_button(ui, "Browse…", "").clicked();
+            let is_clicked = widgets::secondary_button(ui, "Browse…", "").clicked();
             self.edit(ui, path);
-            is_asked
+            is_clicked
         });
         row.inner
     }

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 /// Declares `response` as a slider named `name`. Returns the value requested by keyboard (one step per arrow key, ten
 /// with Shift) or by an assistive tool.
-pub(crate) fn asked_value(
+pub(crate) fn requested_value(
     ui: &Ui,
     response: &Response,
     name: &str,
@@ -34,8 +34,8 @@ pub(crate) fn asked_value(
             })
             .last()
     });
-    let asked = set.or_else(|| (steps != 0.0).then_some(value + steps * step))?;
-    Some(asked.clamp(*range.start(), *range.end()))
+    let requested = set.or_else(|| (steps != 0.0).then_some(value + steps * step))?;
+    Some(requested.clamp(*range.start(), *range.end()))
 }
 
 fn keyboard_steps(ui: &Ui, response: &Response) -> f64 {

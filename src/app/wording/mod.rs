@@ -25,20 +25,20 @@ pub fn about(basis: Basis) -> &'static str {
     }
 }
 
-/// How full a policy believes itself to be beside how full it is: `believes 75 %, really 100.4 %`, or the belief alone
-/// where it is right. The one is a share of its own limit, the other of usable.
-pub fn belief(believed: Share, really: Share) -> String {
-    let said = format!("believes {}", fullness(believed));
-    if is_belief_right(believed, really) {
-        said
+/// Returns the believed fill of a policy and the actual fill, such as `believed 75 %, actual 100.4 %`, or only the
+/// believed fill if it is right. Believed fill is a share of the policy's own limit, actual fill of the usable window.
+pub fn believed_fill(believed: Share, actual: Share) -> String {
+    let text = format!("believed {}", fullness(believed));
+    if is_believed_right(believed, actual) {
+        text
     } else {
-        format!("{said}, really {}", fullness(really))
+        format!("{text}, actual {}", fullness(actual))
     }
 }
 
 /// Returns whether a belief is within 1 % of the limit.
-pub fn is_belief_right(believed: Share, really: Share) -> bool {
-    (believed.0 - really.0).abs() < 0.01
+pub fn is_believed_right(believed: Share, actual: Share) -> bool {
+    (believed.0 - actual.0).abs() < 0.01
 }
 
 /// Formats a share in percent, with one decimal near the limit.
@@ -98,7 +98,7 @@ pub fn basis_help(ledger: &TokenLedger) -> String {
 /// Returns a short text for the source of the context window.
 pub fn window_source(source: WindowSource) -> &'static str {
     match source {
-        WindowSource::User => "set by hand",
+        WindowSource::User => "set manually",
         WindowSource::Recorded => "recorded",
         WindowSource::ModelTable => "from the model table",
         WindowSource::Assumed => "assumed",
@@ -144,8 +144,8 @@ pub const PARTLY_UNSEEN: &str = "system + not in the file";
 pub const UNSEEN_HELP: &str = "Content that is not recorded, such as the system prompt and tool definitions. Its size is the difference between reported and recorded tokens. It often grows after a compaction, when programs send files again without logging them.";
 
 /// Returns a one-word status of a message.
-pub fn fate(fate: MessageStatus) -> &'static str {
-    match fate {
+pub fn status(status: MessageStatus) -> &'static str {
+    match status {
         MessageStatus::Kept => "kept",
         MessageStatus::Cleared => "cleared",
         MessageStatus::Cut => "cut",
@@ -156,10 +156,10 @@ pub fn fate(fate: MessageStatus) -> &'static str {
 }
 
 /// Returns the status of several messages as the end of a phrase: `24 messages summarized`.
-pub fn fate_of_many(of: MessageStatus) -> &'static str {
+pub fn status_of_many(of: MessageStatus) -> &'static str {
     match of {
         MessageStatus::Summarized => "summarized",
-        other => fate(other),
+        other => status(other),
     }
 }
 
@@ -229,10 +229,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_belief_is_told_beside_the_truth_only_where_they_part() {
-        let said = belief(Share(0.75), Share(1.004));
-        assert_eq!(said, "believes 75\u{2009}%, really 100.4\u{2009}%");
-        assert_eq!(belief(Share(0.752), Share(0.749)), "believes 75\u{2009}%");
+    fn the_actual_fill_is_added_if_it_differs_from_the_believed_fill() {
+        let text = believed_fill(Share(0.75), Share(1.004));
+        assert_eq!(text, "believed 75\u{2009}%, actual 100.4\u{2009}%");
+        assert_eq!(
+            believed_fill(Share(0.752), Share(0.749)),
+            "believed 75\u{2009}%"
+        );
     }
 
     #[test]
@@ -248,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_as_short_as_they_can_be() {
+    fn bytes_use_the_shortest_unit() {
         assert_eq!(
             ["tokens", "share of usable", "messages"].map(knob_unit),
             ["tok", "of usable", "messages"]

@@ -176,20 +176,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_difference_is_that_of_the_sums_as_shown() {
-        let said = |a, b| usd(shown_difference(Usd(a), Usd(b)));
-        assert_eq!(said(5.794, 4.766), "$1.02");
-        assert_eq!(said(4.766, 5.794), "\u{2212}$1.02");
-        assert_eq!(said(0.0093, 0.0021), "$0.0072");
-        assert_eq!(said(5.001, 5.0), "$0");
-        assert_eq!(said(1_204.4, 4.766), "$1\u{2009}199");
+    fn differences_use_the_displayed_sums() {
+        let text = |a, b| usd(shown_difference(Usd(a), Usd(b)));
+        assert_eq!(text(5.794, 4.766), "$1.02");
+        assert_eq!(text(4.766, 5.794), "\u{2212}$1.02");
+        assert_eq!(text(0.0093, 0.0021), "$0.0072");
+        assert_eq!(text(5.001, 5.0), "$0");
+        assert_eq!(text(1_204.4, 4.766), "$1\u{2009}199");
     }
 
     #[test]
     fn thousands_are_grouped_by_thin_spaces() {
-        let said = [0, 7, 999, 1_000, 12_804, 1_000_000].map(grouped);
+        let text = [0, 7, 999, 1_000, 12_804, 1_000_000].map(grouped);
         assert_eq!(
-            said,
+            text,
             [
                 "0",
                 "7",
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn percentages_say_of_what_and_show_a_decimal_only_when_small() {
+    fn percentages_have_a_decimal_only_when_small() {
         assert_eq!(of_usable(Share(0.852)), "85\u{2009}% of usable");
         assert_eq!(of_window(Share(0.0893)), "8.9\u{2009}% of window");
         assert_eq!(percent(Share(f64::NAN)), "–");
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_in_a_sentence_are_grouped_and_names_are_not() {
+    fn numbers_in_a_sentence_are_grouped_but_not_names() {
         assert_eq!(
             with_grouped("promised 44979, not 999 of call-44979.json"),
             "promised 44\u{2009}979, not 999 of call-44979.json"
@@ -222,10 +222,10 @@ mod tests {
     }
 
     #[test]
-    fn money_has_cents_and_less_than_a_cent_is_not_nothing() {
-        let said = [25.238, 0.64, 0.0093, 1_204.4, -0.16, 0.0, 0.000_01].map(|sum| usd(Usd(sum)));
+    fn money_has_cents_and_less_than_a_cent_is_not_zero() {
+        let text = [25.238, 0.64, 0.0093, 1_204.4, -0.16, 0.0, 0.000_01].map(|sum| usd(Usd(sum)));
         assert_eq!(
-            said,
+            text,
             [
                 "$25.24",
                 "$0.64",
@@ -240,18 +240,18 @@ mod tests {
 
     #[test]
     fn prices_have_cents_where_they_are_not_whole() {
-        let said = [5.0, 0.5, 6.25, 0.075].map(|price| rate(Rate(price)));
-        assert_eq!(said, ["$5", "$0.50", "$6.25", "$0.075"]);
+        let text = [5.0, 0.5, 6.25, 0.075].map(|price| rate(Rate(price)));
+        assert_eq!(text, ["$5", "$0.50", "$6.25", "$0.075"]);
     }
 
     #[test]
-    fn a_time_is_told_to_the_minute() {
+    fn times_have_minutes() {
         let at = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_795_305_661);
         assert_eq!(minute(at), "2026-11-22 00:01 UTC");
     }
 
     #[test]
-    fn one_thing_has_no_plural() {
+    fn counts_of_one_are_singular() {
         assert_eq!(
             [count(1, "call"), count(2, "call"), count(0, "call")],
             ["1 call", "2 calls", "0 calls"]

@@ -3,22 +3,12 @@
 use super::axis::CallAxis;
 use super::chart::Chart;
 use super::stack;
-use super::state::TimelineState;
+use super::state::{Grip, TimelineState};
 use super::view::View;
 use egui::{
     Color32, CursorIcon, Id, Mesh, Painter, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui,
     WidgetInfo, pos2, vec2,
 };
-
-/// The dragged part of the brush.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Grip {
-    From,
-    To,
-    Middle,
-    /// Outside the brush: a new range is selected.
-    New,
-}
 
 /// Distance within which the pointer grabs an edge of the brush.
 const REACH: f32 = 5.0;

@@ -74,7 +74,7 @@ fn hover_text(heat: &[Heat], call: usize) -> String {
     format!(
         "Messages added at call {}: {} cumulative tokens (tokens × calls that sent them). Largest share: messages of kind “{}”.",
         wording::number(call),
-        wording::short(heat.retained),
+        wording::short(heat.tokens),
         wording::kind(heat.kind)
     )
 }

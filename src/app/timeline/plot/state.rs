@@ -2,7 +2,6 @@
 
 use super::axis::CallAxis;
 use super::input::TimelineInput;
-use super::overview::Grip;
 use super::reduce::{self, Bar, Columns, Curve, WindowRun};
 use super::view::View;
 use crate::app::widgets::drag;
@@ -13,6 +12,16 @@ use crate::units::Tokens;
 use egui::{Context, Id, Pos2};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
+
+/// The dragged part of the brush.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Grip {
+    From,
+    To,
+    Middle,
+    /// Outside the brush: a new range is selected.
+    New,
+}
 
 /// Maximum number of dots of reported usage.
 const DOTS: usize = 100;

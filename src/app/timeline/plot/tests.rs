@@ -290,7 +290,7 @@ fn unrecorded_content_is_not_labelled_system() {
 #[test]
 fn the_call_with_the_most_cumulative_tokens_of_each_column_is_marked() {
     let heat = |call: usize| Heat {
-        retained: Tokens(1),
+        tokens: Tokens(1),
         share: Share(match call {
             54_321 => 1.0,
             call if call % 97 == 0 => 0.001,

@@ -240,7 +240,7 @@ fn value_from_keyboard(
         ),
         Kind::Window => (threshold.tokens, GRAIN..=10_000_000.0, GRAIN),
     };
-    slide::asked_value(ui, handle, threshold.name, value, &range, step)
+    slide::requested_value(ui, handle, threshold.name, value, &range, step)
 }
 
 fn set(kind: Kind, value: f64, chart: &Chart<'_>, out: &mut TimelineResponse) {

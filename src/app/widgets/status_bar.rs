@@ -15,30 +15,30 @@ const HATCH: f32 = 6.0;
 /// Share of a truncated message's bar that is drawn as kept.
 const KEPT_OF_CUT: f32 = 0.4;
 
-/// Shows a bar in a cell of `size`. `share` (0 to 1) is the bar's part of the width. `fate` selects the fill pattern:
+/// Shows a bar in a cell of `size`. `share` (0 to 1) is the bar's part of the width. `status` selects the fill pattern:
 /// filled (kept), hatched (cleared), yellow (summarized), hollow (dropped), half filled (truncated) or no bar (absent).
-pub fn fate_bar(
+pub fn status_bar(
     ui: &mut Ui,
     share: f32,
     color: Color32,
-    fate: MessageStatus,
+    status: MessageStatus,
     size: Vec2,
 ) -> Response {
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
-    if ui.is_rect_visible(rect) && fate != MessageStatus::Absent {
+    if ui.is_rect_visible(rect) && status != MessageStatus::Absent {
         let width = (share.clamp(0.0, 1.0) * rect.width())
             .max(MIN_WIDTH)
             .min(rect.width());
         let bar = Rect::from_min_size(rect.min, vec2(width, rect.height()));
-        paint(ui, bar, color, fate);
+        paint(ui, bar, color, status);
     }
     response
 }
 
-fn paint(ui: &Ui, bar: Rect, color: Color32, fate: MessageStatus) {
+fn paint(ui: &Ui, bar: Rect, color: Color32, status: MessageStatus) {
     let (painter, palette) = (ui.painter(), palette(ui));
     let radius = CornerRadius::same(space::RADIUS_SMALL.min((bar.width() / 2.0) as u8));
-    match fate {
+    match status {
         MessageStatus::Kept => {
             painter.rect_filled(bar, radius, color);
         }

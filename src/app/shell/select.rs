@@ -1,14 +1,30 @@
-//! Selection of calls, events and messages, and unfolding of the rows that show them.
+//! Executes commands that select calls, messages, lanes and events.
 
-use crate::app::command::Spot;
-use crate::app::lanes::rows::Place;
-use crate::app::runs::replays::EventId;
-use crate::app::state::{Selection, Tab};
+use crate::app::lanes::rows::WrittenPosition;
+use crate::app::selection::{EventId, SelectCommand, Selection, Spot};
+use crate::app::view::Tab;
 use crate::app::{App, wording};
 
 impl App {
+    /// Executes a command that selects.
+    pub(in crate::app) fn execute_select(&mut self, command: SelectCommand) {
+        match command {
+            SelectCommand::Call(step) => self.select_step(step),
+            SelectCommand::Message(message) => self.select_message(message),
+            SelectCommand::Written(lane, place) => self.select_written(lane, place),
+            SelectCommand::NoMessage => self.select_no_message(),
+            SelectCommand::ExtendTo(message) => self.extend_selection(message),
+            SelectCommand::Spot(spot) => self.select_spot(spot),
+            SelectCommand::Event(event) => self.select_event(event),
+            SelectCommand::MessageNumber(number) => self.select_message_number(number),
+            SelectCommand::Lane(lane) => {
+                self.selection.lane = lane.filter(|l| *l < self.config.lanes.len());
+            }
+        }
+    }
+
     /// Selects a call and the heaviest message added there.
-    pub(in crate::app) fn select_step(&mut self, step: usize) {
+    fn select_step(&mut self, step: usize) {
         let Some(document) = &self.document else {
             return;
         };
@@ -28,22 +44,22 @@ impl App {
     }
 
     /// Selects a spot in all panels; the drawer keeps its tab.
-    pub(in crate::app) fn look_at(&mut self, place: Spot) {
-        if let Some(step) = place.step {
+    fn select_spot(&mut self, spot: Spot) {
+        if let Some(step) = spot.step {
             self.select_step(step);
         }
-        if let Some(message) = place.message {
+        if let Some(message) = spot.message {
             let tab = self.view.tab;
             self.select_message(message);
             self.view.tab = tab;
         }
-        if let Some(lane) = place.lane {
+        if let Some(lane) = spot.lane {
             self.selection.lane = Some(lane.min(self.config.lanes.len() - 1));
         }
     }
 
     /// Selects an event with its call and its lane.
-    pub(in crate::app) fn select_event(&mut self, id: EventId) {
+    fn select_event(&mut self, id: EventId) {
         let runs = self.derived.runs();
         let found = runs.and_then(|runs| runs.event(id));
         if let Some(step) = found.map(|(_, event)| event.step) {
@@ -56,7 +72,7 @@ impl App {
     }
 
     /// Selects a message. Moves to the first call that includes it if the selected call is earlier.
-    pub(in crate::app) fn select_message(&mut self, message: usize) {
+    fn select_message(&mut self, message: usize) {
         let Some(document) = &self.document else {
             return;
         };
@@ -69,7 +85,7 @@ impl App {
     }
 
     /// Selects a message and all table rows between it and the previous selection.
-    pub(in crate::app) fn extend_selection(&mut self, message: usize) {
+    fn extend_selection(&mut self, message: usize) {
         let Selection {
             anchor,
             message: from,
@@ -81,7 +97,7 @@ impl App {
     }
 
     /// Clears the message selection.
-    pub(in crate::app) fn deselect(&mut self) {
+    fn select_no_message(&mut self) {
         self.selection.message = None;
         self.selection.anchor = None;
         self.selection.written = None;
@@ -91,64 +107,41 @@ impl App {
         self.selection.message = Some(message);
         self.selection.written = None;
         self.selection.anchor = None;
-        self.view.detail.page = 0;
+        self.view.messages.detail.page = 0;
         self.view.unfolded.insert(message as u32);
     }
 
     /// Selects a message that a lane wrote.
-    pub(in crate::app) fn select_written(&mut self, lane: usize, place: Place) {
+    fn select_written(&mut self, lane: usize, place: WrittenPosition) {
         self.selection.lane = Some(lane).filter(|l| *l < self.config.lanes.len());
         self.selection.message = None;
         self.selection.anchor = None;
         self.selection.written = Some(place);
-        self.view.detail.page = 0;
+        self.view.messages.detail.page = 0;
         self.view.tab = Tab::Messages;
     }
 
-    pub(in crate::app) fn go_to_message(&mut self, number: usize) {
+    fn select_message_number(&mut self, number: usize) {
         let Some(n) = self.document.as_ref().map(|d| d.facts.len()) else {
             return;
         };
-        self.view.jump.clear();
+        self.view.messages.jump.clear();
         if n == 0 {
             return;
         }
         let message = number.clamp(1, n) - 1;
         if message + 1 != number {
             let shown = wording::number(message);
-            let said = if n == 1 {
+            let text = if n == 1 {
                 "There is 1 message: showing it.".to_owned()
             } else {
                 format!("There are {n} messages: showing message {shown}.")
             };
-            self.toasts.info(said);
+            self.toasts.info(text);
         } else if !self.derived.order().contains(&(message as u32)) {
             self.toasts
                 .info("The filter hides this message from the table.");
         }
         self.select_message(message);
-    }
-
-    pub(in crate::app) fn unfold(&mut self, first: u32, last: u32) {
-        let before = self.view.unfolded.len();
-        self.view.unfolded.retain(|m| !(first..=last).contains(m));
-        if self.view.unfolded.len() == before {
-            self.view.unfolded.insert(first);
-        }
-    }
-
-    pub(in crate::app) fn travel(&mut self, is_back: bool) {
-        let config = if is_back {
-            self.history.undo(&self.config)
-        } else {
-            self.history.redo(&self.config)
-        };
-        if let Some(config) = config {
-            self.config = config;
-            self.selection.lane = self
-                .selection
-                .lane
-                .map(|l| l.min(self.config.lanes.len() - 1));
-        }
     }
 }

@@ -1,26 +1,27 @@
-//! Saves a lane's policy as a preset.
+//! Executes commands of the dialog that saves a lane's policy as a preset.
 
-use super::preset_saving::{PresetSaving, PresetWish};
+use super::preset_saving::{PresetCommand, PresetSaving};
 use crate::app::App;
 use crate::exec::policy_text;
 use crate::presets::own::{Own, own};
 
 impl App {
-    pub(in crate::app) fn preset_wish(&mut self, wish: PresetWish) {
-        match wish {
-            PresetWish::Start(_) if !self.own_presets.is_kept() => {
+    /// Executes a command of the preset dialog.
+    pub(in crate::app) fn execute_preset(&mut self, command: PresetCommand) {
+        match command {
+            PresetCommand::Start(_) if !self.own_presets.is_kept() => {
                 let text = "Cannot save presets with --no-state.";
-                self.complain(Some(text.to_owned()));
+                self.warn(Some(text.to_owned()));
             }
-            PresetWish::Start(lane) => self.start_saving(lane),
-            PresetWish::Name(label) => {
+            PresetCommand::Start(lane) => self.start_saving(lane),
+            PresetCommand::Name(label) => {
                 if let Some(saving) = &mut self.saving {
                     saving.label = label;
                     saving.problem = None;
                 }
             }
-            PresetWish::Save => self.save_preset(),
-            PresetWish::Close => self.saving = None,
+            PresetCommand::Save => self.save_preset(),
+            PresetCommand::Close => self.saving = None,
         }
     }
 
@@ -47,12 +48,12 @@ impl App {
         };
         match self.kept(&saving) {
             Ok(own) => {
-                let said = format!("{} is saved and set for the lane.", own.policy.label);
+                let text = format!("{} is saved and set for the lane.", own.policy.label);
                 self.policies.keep(own.policy);
                 if let Some(lane) = self.config.lanes.get_mut(saving.lane) {
                     lane.policy = own.name;
                 }
-                self.toasts.info(said);
+                self.toasts.info(text);
             }
             Err(problem) => {
                 saving.problem = Some(problem);

@@ -1,15 +1,25 @@
-//! Commands that start and stop a sweep and apply one of its settings.
+//! Executes commands that start and stop a sweep and apply one of its settings.
 
-use super::sweep::Tuning;
+use super::command::TuneCommand;
+use super::sweep::Sweep;
 use crate::app::App;
 use crate::app::policy_panel::knobs::KnobKey;
-use crate::app::state::Tab;
+use crate::app::view::Tab;
 use crate::engine::{KnobValues, Policy};
 use std::sync::Arc;
 
 impl App {
+    /// Executes a command of the tab Tune.
+    pub(in crate::app) fn execute_tune(&mut self, ctx: &egui::Context, command: TuneCommand) {
+        match command {
+            TuneCommand::Start => self.start_sweep(ctx),
+            TuneCommand::Cancel => self.cancel_sweep(),
+            TuneCommand::Apply(point) => self.apply_point(point),
+        }
+    }
+
     /// Starts a sweep and stops the one in progress.
-    pub(in crate::app) fn start_sweep(&mut self, ctx: &egui::Context) {
+    fn start_sweep(&mut self, ctx: &egui::Context) {
         self.view.tab = Tab::Tune;
         let ready = self.derived.runs().zip(self.derived.names());
         let of_document = |document: u64| self.document.as_ref().is_some_and(|d| d.id == document);
@@ -25,29 +35,29 @@ impl App {
         }
         self.view.tune.hovered = None;
         let (view, policies) = (&self.view.tune, &self.policies);
-        self.tuning = Some(Tuning::start(ctx, self.work, runs, names, view, policies));
+        self.sweep = Some(Sweep::start(ctx, self.work, runs, names, view, policies));
     }
 
     /// Stops a sweep and keeps its results.
-    pub(in crate::app) fn cancel_sweep(&self) {
-        if let Some(tuning) = &self.tuning {
-            tuning.cancel();
+    fn cancel_sweep(&self) {
+        if let Some(sweep) = &self.sweep {
+            sweep.cancel();
         }
     }
 
     /// Applies the settings of a point to a lane.
-    pub(in crate::app) fn adopt(&mut self, point: usize) {
-        let Some(tuning) = &self.tuning else {
+    fn apply_point(&mut self, point: usize) {
+        let Some(sweep) = &self.sweep else {
             return;
         };
-        let Some(lane) = tuning.lane_of(point, &self.config) else {
+        let Some(lane) = sweep.lane_of(point, &self.config) else {
             self.toasts
                 .info("This lane now has another policy. Sweep again to try its settings.");
             return;
         };
-        let found = &tuning.points[point];
-        let policy = Arc::new(tuning.subjects[found.subject].policy.clone());
-        let name = tuning.subjects[found.subject].lane.clone();
+        let found = &sweep.points[point];
+        let policy = Arc::new(sweep.subjects[found.subject].policy.clone());
+        let name = sweep.subjects[found.subject].lane.clone();
         let mut own = self.config.lane_settings(lane).clone();
         for (key, value) in settings(&policy, &found.knobs) {
             match value {

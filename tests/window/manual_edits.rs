@@ -1,12 +1,12 @@
-//! Marks by hand in the window: made by keys and mouse, taken back, carried out in every lane, exported; and what a lane
-//! has in the place of a message.
+//! Manual edits in the window: set and removed by keys and mouse, replayed in every lane and exported; and the changes of
+//! a message in a lane.
 
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, OutputCommand, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::background::latest_result::Where;
-use plimsoll::app::manual_edits::marks::Wish;
+use plimsoll::app::background::latest_result::WorkMode;
+use plimsoll::app::manual_edits::marks::RequestedMarks;
 use plimsoll::app::{App, Options};
 use plimsoll::engine::{ManualEdits, MessageStatus};
 use plimsoll::session::{Body, Part};
@@ -21,15 +21,15 @@ fn sample(name: &str) -> PathBuf {
         .join(name)
 }
 
-fn window(path: PathBuf, by_hand: Option<Wish>) -> Harness<'static, App> {
-    // Large enough for a summary to stand beside what it stands for.
+fn window(path: PathBuf, marks: Option<RequestedMarks>) -> Harness<'static, App> {
+    // Large enough to show a summary next to the messages it replaces.
     let size = Vec2::new(2200.0, 1800.0);
     let options = Options {
         paths: vec![path],
         no_state: true,
-        work: Where::InFrame,
+        work: WorkMode::InFrame,
         size,
-        by_hand,
+        marks,
         ..Options::default()
     };
     let harness = Harness::builder().with_size(size).allow_missing_glyphs();
@@ -38,10 +38,10 @@ fn window(path: PathBuf, by_hand: Option<Wish>) -> Harness<'static, App> {
     window
 }
 
-/// Marks that are wished for whatever the session's size.
-#[expect(clippy::unnecessary_wraps, reason = "a window takes a wish or none")]
-fn wish(by_hand: ManualEdits) -> Option<Wish> {
-    Some(Wish(Arc::new(move |_| Ok(by_hand.clone()))))
+/// Marks for a session of any size.
+#[expect(clippy::unnecessary_wraps, reason = "the window takes optional marks")]
+fn requested(edits: ManualEdits) -> Option<RequestedMarks> {
+    Some(RequestedMarks(Arc::new(move |_| Ok(edits.clone()))))
 }
 
 fn press(window: &mut Harness<'_, App>, key: Key) {
@@ -49,7 +49,7 @@ fn press(window: &mut Harness<'_, App>, key: Key) {
     window.run_steps(4);
 }
 
-/// Selects the message of this number, as a person does.
+/// Selects the message of this number through the jump field.
 fn go_to(window: &mut Harness<'_, App>, number: usize) {
     let field = window.get_by_role_and_label(Role::TextInput, "Go to message");
     field.focus();
@@ -60,35 +60,35 @@ fn go_to(window: &mut Harness<'_, App>, number: usize) {
 
 fn marks(window: &Harness<'_, App>) -> ManualEdits {
     let runs = window.state().runs().expect("it was replayed");
-    (*runs.config.by_hand).clone()
+    (*runs.config.manual_edits).clone()
 }
 
-/// What became of a message where each lane's run ends.
-fn fates(window: &Harness<'_, App>, message: usize) -> Vec<MessageStatus> {
+/// Returns the status of a message at the end of each lane's run.
+fn statuses(window: &Harness<'_, App>, message: usize) -> Vec<MessageStatus> {
     let runs = window.state().runs().expect("it was replayed");
     let n_messages = runs.case.session.messages.len();
-    let fate = |lane: &Arc<plimsoll::app::runs::replays::LaneRun>| {
+    let status = |lane: &Arc<plimsoll::app::runs::replays::LaneRun>| {
         lane.outcome.context.statuses(n_messages)[message].0
     };
-    runs.lanes.iter().map(fate).collect()
+    runs.lanes.iter().map(status).collect()
 }
 
-/// Edits by hand of each lane.
+/// Returns the number of manual edits in each lane.
 fn edits(window: &Harness<'_, App>) -> Vec<usize> {
     let runs = window.state().runs().expect("it was replayed");
-    let by_hand = |lane: &Arc<plimsoll::app::runs::replays::LaneRun>| {
+    let n_manual = |lane: &Arc<plimsoll::app::runs::replays::LaneRun>| {
         let events = lane.outcome.events.iter();
         events.filter(|event| event.is_manual()).count()
     };
-    runs.lanes.iter().map(by_hand).collect()
+    runs.lanes.iter().map(n_manual).collect()
 }
 
-/// The last message that every lane still has as it was.
+/// Returns the last message that every lane keeps unchanged.
 fn kept_by_all(window: &Harness<'_, App>) -> usize {
     let runs = window.state().runs().expect("it was replayed");
     let n_messages = runs.case.session.messages.len();
     let is_kept = |m: &usize| {
-        fates(window, *m)
+        statuses(window, *m)
             .iter()
             .all(|fate| *fate == MessageStatus::Kept)
     };
@@ -97,7 +97,7 @@ fn kept_by_all(window: &Harness<'_, App>) -> usize {
         .expect("some message is kept")
 }
 
-/// Names of everything whose name or text holds a text.
+/// Returns the names of all controls and texts that contain a text.
 fn named(window: &Harness<'_, App>, text: &str) -> Vec<String> {
     let nodes = window.query_all_by_label_contains(text);
     let name = |node: egui_kittest::Node<'_>| {
@@ -108,14 +108,14 @@ fn named(window: &Harness<'_, App>, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_key_drops_the_selected_message_in_every_lane_and_the_same_key_takes_it_back() {
+fn a_key_drops_the_selected_message_in_every_lane_and_restores_it() {
     let mut window = window(sample(MANY_RESULTS), None);
     let message = kept_by_all(&window);
     go_to(&mut window, message + 1);
     press(&mut window, Key::X);
     assert_eq!(marks(&window).dropped, [message]);
     assert_eq!(edits(&window), [1, 1, 1]);
-    assert_eq!(fates(&window, message), [MessageStatus::Dropped; 3]);
+    assert_eq!(statuses(&window, message), [MessageStatus::Dropped; 3]);
     window.get_by_label("Manual edits: 1 dropped");
     assert!(
         !named(&window, "Dropped manually.").is_empty(),
@@ -123,7 +123,7 @@ fn a_key_drops_the_selected_message_in_every_lane_and_the_same_key_takes_it_back
     );
     press(&mut window, Key::X);
     assert!(marks(&window).is_empty());
-    assert_eq!(fates(&window, message), [MessageStatus::Kept; 3]);
+    assert_eq!(statuses(&window, message), [MessageStatus::Kept; 3]);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn marks_are_undone_and_redone_like_knobs() {
 }
 
 #[test]
-fn a_stretch_of_the_table_is_marked_at_once_and_the_filter_shows_only_what_is_marked() {
+fn a_range_of_rows_is_marked_at_once_and_the_filter_shows_marked_messages() {
     let mut window = window(sample(MANY_RESULTS), None);
     go_to(&mut window, 20);
     for _ in 0..3 {
@@ -204,7 +204,7 @@ fn the_menu_of_a_row_marks_its_message() {
 }
 
 #[test]
-fn what_cannot_be_done_is_told_where_warnings_are() {
+fn ineffective_marks_are_reported_as_warnings() {
     let mut window = window(sample(MANY_RESULTS), None);
     go_to(&mut window, 1);
     press(&mut window, Key::X);
@@ -226,13 +226,13 @@ fn what_cannot_be_done_is_told_where_warnings_are() {
 }
 
 #[test]
-fn what_the_command_line_marks_is_marked_in_the_first_session_only() {
+fn marks_of_the_command_line_apply_to_the_first_session_only() {
     let asked = ManualEdits {
         pinned: vec![4],
         cleared: vec![9],
         dropped: vec![9, 20],
     };
-    let mut window = window(sample(MANY_RESULTS), wish(asked));
+    let mut window = window(sample(MANY_RESULTS), requested(asked));
     let made = marks(&window);
     assert_eq!(
         (&*made.pinned, &*made.cleared, &*made.dropped),
@@ -244,7 +244,7 @@ fn what_the_command_line_marks_is_marked_in_the_first_session_only() {
     assert!(marks(&window).is_empty(), "they were the other session's");
 }
 
-/// A file that was dragged over the window and let go.
+/// Returns a file dropped on the window.
 fn file(path: PathBuf) -> Arc<dyn egui::DroppedFile + Send + Sync> {
     #[derive(Debug)]
     struct Dropped(PathBuf);
@@ -261,7 +261,7 @@ fn file(path: PathBuf) -> Arc<dyn egui::DroppedFile + Send + Sync> {
 }
 
 #[test]
-fn an_export_says_what_is_marked_and_does_it() {
+fn an_export_lists_and_applies_manual_edits() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let source = folder.path().join(MANY_RESULTS);
     std::fs::copy(sample(MANY_RESULTS), &source).expect("the sample can be copied");
@@ -297,7 +297,7 @@ fn an_export_says_what_is_marked_and_does_it() {
 }
 
 #[test]
-fn a_cleared_message_is_shown_beside_what_was_there_in_each_lane() {
+fn a_cleared_message_is_shown_next_to_the_original_in_each_lane() {
     let mut window = window(sample(MANY_RESULTS), None);
     let runs = window.state().runs().expect("it was replayed");
     let n_messages = runs.case.session.messages.len();
@@ -325,7 +325,7 @@ fn a_cleared_message_is_shown_beside_what_was_there_in_each_lane() {
 }
 
 #[test]
-fn a_summary_stands_beside_what_it_stands_for() {
+fn a_summary_is_shown_next_to_the_messages_it_replaces() {
     let mut window = window(sample(MANY_RESULTS), None);
     let runs = window.state().runs().expect("it was replayed");
     let lane = runs
@@ -357,14 +357,14 @@ fn a_summary_stands_beside_what_it_stands_for() {
 }
 
 #[test]
-fn what_went_for_the_sake_of_a_marked_message_says_so() {
+fn messages_dropped_with_a_marked_message_name_the_reason() {
     let mut window = window(sample(MANY_RESULTS), None);
     let runs = window.state().runs().expect("it was replayed");
     let session = &runs.case.session;
     let result = (0..session.messages.len()).rfind(|m| {
         let parts = session.parts_of(&session.messages[*m]);
         let is_result = |p: &Part| matches!(p.body, Body::ToolResult { .. });
-        parts.iter().any(is_result) && fates(&window, *m)[0] == MessageStatus::Kept
+        parts.iter().any(is_result) && statuses(&window, *m)[0] == MessageStatus::Kept
     });
     let result = result.expect("the newest results are kept");
     go_to(&mut window, result + 1);
@@ -378,13 +378,13 @@ fn what_went_for_the_sake_of_a_marked_message_says_so() {
 }
 
 #[test]
-fn a_lane_is_compared_at_the_call_that_is_looked_at() {
+fn a_lane_is_compared_at_the_selected_call() {
     let mut window = window(sample(MANY_RESULTS), None);
     press(&mut window, Key::Home);
     go_to(&mut window, 4);
     window.get_by_label("Changes").click();
     window.run_steps(4);
-    window.get_by_label("Truncate has it as it was.");
+    window.get_by_label("Truncate keeps it unchanged.");
     press(&mut window, Key::X);
     window.get_by_label_contains("Dropped manually. Nothing replaces it.");
     press(&mut window, Key::End);
@@ -393,25 +393,25 @@ fn a_lane_is_compared_at_the_call_that_is_looked_at() {
 }
 
 #[test]
-fn a_message_that_is_as_it_was_has_no_changes() {
+fn an_unchanged_message_has_no_changes() {
     let mut window = window(sample(MANY_RESULTS), None);
     let message = kept_by_all(&window);
     go_to(&mut window, message + 1);
     window.get_by_label("Changes").click();
     window.run_steps(4);
-    window.get_by_label("Truncate has it as it was.");
+    window.get_by_label("Truncate keeps it unchanged.");
     press(&mut window, Key::Num0);
     window.get_by_label_contains("Focus a lane to see");
 }
 
 #[test]
-fn copying_as_command_says_what_is_marked() {
+fn the_copied_command_contains_the_marks() {
     let asked = ManualEdits {
         pinned: vec![2],
         cleared: vec![30],
         dropped: vec![40, 41, 42],
     };
-    let mut window = window(sample(MANY_RESULTS), wish(asked));
+    let mut window = window(sample(MANY_RESULTS), requested(asked));
     window.get_by_label("Copy as command").click();
     let mut copied = None;
     for _ in 0..6 {

@@ -1,27 +1,27 @@
-//! Commands of the dialog that converts a session to another format.
+//! Executes commands of the dialog that converts a session to another format.
 
-use super::conversion::{Conversion, ConversionDraft, ConversionWish};
+use super::conversion::{Conversion, ConversionDraft, ConvertCommand};
 use crate::app::App;
-use crate::app::shell::file_dialog::Wanted;
+use crate::app::shell::file_dialog::DialogPurpose;
 
 impl App {
     /// Executes a command of the conversion dialog.
-    pub(in crate::app) fn convert_wish(&mut self, ctx: &egui::Context, wish: ConversionWish) {
+    pub(in crate::app) fn execute_convert(&mut self, ctx: &egui::Context, command: ConvertCommand) {
         let Some(document) = &self.document else {
             return;
         };
-        match (wish, &mut self.conversion) {
-            (ConversionWish::Start, conversion) => {
+        match (command, &mut self.conversion) {
+            (ConvertCommand::Start, conversion) => {
                 *conversion = Conversion::start(ctx, self.work, document);
             }
-            (ConversionWish::Edit(draft), Some(conversion)) => {
+            (ConvertCommand::Edit(draft), Some(conversion)) => {
                 conversion.edit(ctx, self.work, document, draft);
             }
-            (ConversionWish::Browse, Some(_)) => self.ask_for_file(ctx, Wanted::Conversion),
-            (ConversionWish::Write, Some(conversion)) => {
+            (ConvertCommand::Browse, Some(_)) => self.ask_for_file(ctx, DialogPurpose::Conversion),
+            (ConvertCommand::Write, Some(conversion)) => {
                 conversion.write(ctx, self.work, document);
             }
-            (ConversionWish::Close, conversion) => *conversion = None,
+            (ConvertCommand::Close, conversion) => *conversion = None,
             (_, None) => {}
         }
     }

@@ -1,21 +1,10 @@
-//! The state of the window besides the document: Config (with undo), View and Selection.
+//! The compared lanes and the assumptions of a comparison.
 
 use crate::app::cost::billing::BillingChoice;
-use crate::app::cost::state::CostView;
-use crate::app::events::list::EventFilter;
-use crate::app::export::draft::Draft;
-use crate::app::insights::list::{InsightFilter, InsightKey};
-use crate::app::lanes::rows::Place;
-use crate::app::loss::state::LossView;
-use crate::app::messages::order::{Filter, Sort};
 use crate::app::policy_panel::knobs::KnobSettings;
-use crate::app::runs::replays::EventId;
-use crate::app::timeline::plot::Axis;
-use crate::app::tune::state::TuneView;
 use crate::engine::{ManualEdits, ProviderError};
 use crate::tokens;
 use crate::units::Tokens;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Maximum number of lanes.
@@ -37,7 +26,7 @@ pub struct Config {
     /// Assumed provider errors, by call.
     pub errors: Vec<ProviderError>,
     /// Pinned, cleared and dropped messages, with one mark each.
-    pub by_hand: Arc<ManualEdits>,
+    pub manual_edits: Arc<ManualEdits>,
     /// Billing settings.
     pub billing: BillingChoice,
 }
@@ -70,7 +59,7 @@ impl Config {
             counter: tokens::default_counter().name,
             restarts: Vec::new(),
             errors: Vec::new(),
-            by_hand: Arc::default(),
+            manual_edits: Arc::default(),
             billing: BillingChoice::default(),
         }
     }
@@ -138,146 +127,12 @@ pub fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     all
 }
 
-/// The selected items.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Selection {
-    /// Index of the step.
-    pub step: usize,
-    /// Index of a message.
-    pub message: Option<usize>,
-    /// Index of the message at the other end of a selected range.
-    pub anchor: Option<usize>,
-    /// Position of a written message, if one is selected instead of a message.
-    pub written: Option<Place>,
-    /// Index of the focused lane; `None` for the recorded one.
-    pub lane: Option<usize>,
-    /// An event; `None` if only a call is selected.
-    pub event: Option<EventId>,
-}
-
-/// The state of the panels.
-#[derive(Clone, Debug, PartialEq)]
-pub struct View {
-    /// Unit of the timeline's axis.
-    pub axis: Axis,
-    /// Series of the timeline's area.
-    pub area: Area,
-    /// Open tab of the drawer.
-    pub tab: Tab,
-    /// Order of the message table.
-    pub sort: Sort,
-    /// Filter of the message table.
-    pub filter: Filter,
-    /// Filter of the event list.
-    pub events: EventFilter,
-    /// Filter of the insight list.
-    pub insights: InsightFilter,
-    /// The open insight; the first one if `None`.
-    pub insight: Option<InsightKey>,
-    /// State of the tab Cost.
-    pub cost: CostView,
-    /// State of the tab Loss.
-    pub loss: LossView,
-    /// State of the tab Tune.
-    pub tune: TuneView,
-    /// Text of the field that jumps to a message.
-    pub jump: String,
-    /// Text of the path field.
-    pub path: String,
-    /// The list of shortcuts is open.
-    pub shows_keys: bool,
-    /// The path dialog is open.
-    pub asks_path: bool,
-    /// State of the message detail.
-    pub detail: Detail,
-    /// Settings of the last export of this session.
-    pub export: Option<Draft>,
-    /// Messages whose folds are open in the lanes.
-    pub unfolded: BTreeSet<u32>,
-}
-
-/// State of the message detail.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Detail {
-    /// Selected aspect.
-    pub aspect: Aspect,
-    /// Page of a long text, from 0.
-    pub page: usize,
-}
-
-/// An aspect of a message.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Aspect {
-    /// Its parts.
-    #[default]
-    Parts,
-    /// Its file records.
-    Record,
-    /// Its changes in the focused lane.
-    Changes,
-}
-
-/// The series of the timeline's area.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Area {
-    /// The recorded lane.
-    Recorded,
-    /// The focused lane.
-    FocusedLane,
-}
-
-/// A tab of the drawer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tab {
-    /// The message table and the selected message.
-    Messages,
-    /// Insights of the session and the lanes, worst first.
-    Insights,
-    /// Events of the policies and their causes.
-    Events,
-    /// References at risk.
-    Loss,
-    /// Costs of the session and the lanes.
-    Cost,
-    /// Sweep over settings.
-    Tune,
-    /// The focused policy and its sources.
-    About,
-    /// Import: parsing of the file.
-    Import,
-}
-
-impl Default for View {
-    fn default() -> Self {
-        Self {
-            axis: Axis::Calls,
-            area: Area::Recorded,
-            tab: Tab::Messages,
-            sort: Sort::BY_NUMBER,
-            filter: Filter::default(),
-            events: EventFilter::default(),
-            insights: InsightFilter::default(),
-            insight: None,
-            cost: CostView::default(),
-            loss: LossView::default(),
-            tune: TuneView::default(),
-            jump: String::new(),
-            path: String::new(),
-            shows_keys: false,
-            asks_path: false,
-            detail: Detail::default(),
-            export: None,
-            unfolded: BTreeSet::new(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn lanes_of_one_policy_are_told_apart_by_number() {
+    fn lanes_of_one_policy_are_numbered() {
         let names = ["truncate", "prune", "truncate", "truncate"];
         assert_eq!(
             numbered(names.into_iter()),
@@ -286,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_with_knobs_of_its_own_does_not_follow_the_shared_ones() {
+    fn a_lane_with_its_own_knobs_ignores_the_shared_ones() {
         let mut config = Config::new(&[]);
         config
             .knobs

@@ -1,0 +1,17 @@
+//! A table cell for a sum of money.
+
+use crate::app::theme::palette;
+use crate::app::widgets::Tone;
+use crate::app::widgets::text::weak;
+use crate::app::wording;
+use crate::units::Usd;
+use egui::{Response, RichText, Ui};
+
+/// Shows a sum in a cell: a dash if unknown, weak if zero.
+pub(super) fn sum(ui: &mut Ui, usd: Option<Usd>, tone: Tone) -> Response {
+    match usd {
+        None => ui.label(weak(ui, "–")),
+        Some(Usd::ZERO) => ui.label(weak(ui, "$0")),
+        Some(usd) => ui.label(RichText::new(wording::usd(usd)).color(tone.color(palette(ui)))),
+    }
+}

@@ -1,0 +1,52 @@
+//! Commands of the export dialog.
+
+use super::draft::ExportDraft;
+use super::requests::Secret;
+
+/// A command of the export dialog.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExportCommand {
+    /// Prepare an export of this lane; `None` for the focused one.
+    Start(Option<usize>),
+    /// Compact the last context even if the trigger is not met. Prepares the export, or runs a prepared one.
+    CompactAnyway,
+    /// Prepare a file with the context of the selected call.
+    StartContext,
+    /// Change the form.
+    Edit(Box<ExportDraft>),
+    /// Show the system's dialog for a path of the form.
+    Browse(ExportPath),
+    /// Run the export. Asks for consent before data is sent to a model.
+    Run,
+    /// Generate the summaries for review.
+    Preview,
+    /// Consent to send the data to be summarized to the model.
+    Send,
+    /// Return to the form and stop the work in progress.
+    Cancel,
+    /// Edit a summary, by the number of its request.
+    EditSummary(usize, String),
+    /// Write the export with the reviewed summaries.
+    WriteReviewed,
+    /// Consent to add the export to the store of the program that recorded the session.
+    WriteToStore,
+    /// Change the API key.
+    SetKey(Secret),
+    /// Close the dialog.
+    Close,
+}
+
+/// A path in the export form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportPath {
+    /// Output path of the export.
+    Output,
+    /// Folder for files that the policy writes.
+    Files,
+    /// Log of requests and answers.
+    Log,
+    /// Log to replay instead of calling a model.
+    Replay,
+    /// Certificates to trust.
+    CaFile,
+}

@@ -1,0 +1,135 @@
+//! Executes commands of the export dialog, and receives written files.
+
+use super::command::ExportCommand;
+use super::draft::{ExportContent, ExportDraft, SummarySource};
+use super::job::{Export, ExportInputs};
+use crate::app::App;
+use crate::app::report_export::job::ReportExport;
+use crate::app::run_logs::list::RunLogs;
+use crate::app::shell::file_dialog::DialogPurpose;
+use std::path::Path;
+
+impl App {
+    /// Closes the dialogs that write files, because another session was opened.
+    pub(in crate::app) fn close_export_dialogs(&mut self) {
+        self.export = None;
+        self.report = None;
+        self.conversion = None;
+    }
+
+    /// Receives files written since the last frame.
+    pub(in crate::app) fn receive_exports(&mut self) {
+        let written = self.export.as_mut().and_then(Export::poll);
+        if let Some(resumed) = written.and_then(|written| written.resumed.as_ref()) {
+            let text = format!("New session written to {}", resumed.path.display());
+            self.toasts.written(text);
+        }
+        if let Some(conversion) = &mut self.conversion {
+            conversion.poll();
+        }
+        match self.report.as_mut().and_then(ReportExport::poll) {
+            Some(Ok(path)) => {
+                self.report = None;
+                let path = std::path::absolute(&path).unwrap_or(path);
+                self.toasts
+                    .written(format!("Written to {}", path.display()));
+            }
+            Some(Err(why)) => self.toasts.failed(why),
+            None => {}
+        }
+        if let Some(why) = self.logs.as_mut().and_then(RunLogs::poll) {
+            self.toasts.failed(why);
+        }
+    }
+
+    /// Executes a command of the export dialog.
+    pub(in crate::app) fn execute_export(&mut self, ctx: &egui::Context, command: ExportCommand) {
+        match command {
+            ExportCommand::Start(lane) => self.start_export(lane),
+            ExportCommand::StartContext => self.start_context_export(),
+            ExportCommand::CompactAnyway if self.export.is_none() => {
+                self.start_export(self.selection.lane.or(Some(0)));
+                self.edit_export(ctx, ExportCommand::CompactAnyway);
+            }
+            ExportCommand::Browse(path) => self.ask_for_file(ctx, DialogPurpose::Export(path)),
+            ExportCommand::Close => {
+                self.view.export = self.export.take().map(|export| export.draft);
+            }
+            command => self.edit_export(ctx, command),
+        }
+    }
+
+    fn edit_export(&mut self, ctx: &egui::Context, command: ExportCommand) {
+        let (Some(document), Some(runs), Some(export)) =
+            (&self.document, self.derived.runs(), &mut self.export)
+        else {
+            return;
+        };
+        let inputs = ExportInputs {
+            document,
+            runs,
+            ctx,
+            at: self.work,
+        };
+        match command {
+            ExportCommand::Edit(draft) => export.edit(document, *draft),
+            ExportCommand::Run => export.run(inputs),
+            ExportCommand::CompactAnyway => export.compact_anyway(inputs),
+            ExportCommand::Preview => export.look(inputs),
+            ExportCommand::Send => export.send(ctx, self.work),
+            ExportCommand::Cancel => export.cancel(),
+            ExportCommand::EditSummary(request, text) => export.edit_summary(request, text),
+            ExportCommand::WriteReviewed => export.write_reviewed(inputs),
+            ExportCommand::WriteToStore => export.put_into_store(ctx, self.work),
+            ExportCommand::SetKey(key) => export.key = key,
+            ExportCommand::Start(_)
+            | ExportCommand::StartContext
+            | ExportCommand::Browse(_)
+            | ExportCommand::Close => {}
+        }
+    }
+
+    fn start_export(&mut self, asked: Option<usize>) {
+        let (Some(document), Some(runs)) = (&self.document, self.derived.runs()) else {
+            return;
+        };
+        let (n_lanes, keeps_state) = (runs.lanes.len(), self.memory.keeps_state());
+        let (draft, selection) = (self.view.export.take(), &self.selection);
+        self.export = Some(if let Some(draft) = draft {
+            Export::again(draft, document, asked, n_lanes, selection, keeps_state)
+        } else {
+            let lane = asked.or(selection.lane).unwrap_or(0);
+            let lane = lane.min(n_lanes.saturating_sub(1));
+            Export::new(document, lane, selection.step, keeps_state)
+        });
+    }
+
+    /// Starts an export of the context of the focused lane, or of the recorded one.
+    fn start_context_export(&mut self) {
+        self.start_export(None);
+        if let (Some(export), Some(document)) = (&mut self.export, &self.document) {
+            let draft = ExportDraft {
+                content: ExportContent::Context,
+                lane: self.selection.lane,
+                summaries: SummarySource::Digest,
+                ..export.draft.clone()
+            };
+            export.edit(document, draft);
+        }
+    }
+
+    /// Prepares an export that takes its summaries from a log.
+    pub(in crate::app) fn replay_from(&mut self, path: &Path) {
+        if self.export.is_none() {
+            self.start_export(None);
+        }
+        if let (Some(export), Some(document)) = (&mut self.export, &self.document) {
+            let draft = ExportDraft {
+                summaries: SummarySource::Log,
+                replay: path.display().to_string(),
+                ..export.draft.clone()
+            };
+            export.edit(document, draft);
+        }
+    }
+}

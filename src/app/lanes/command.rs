@@ -1,0 +1,18 @@
+//! Commands that change the lanes.
+
+/// A command that changes the lanes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LanesCommand {
+    /// Add a lane with the first policy that no lane has.
+    Add,
+    /// Compare with this policy: in a new lane if there is room, else in the focused lane.
+    Compare(String),
+    /// Remove a lane.
+    Remove(usize),
+    /// Set the policy of a lane by name.
+    SetPolicy(usize, String),
+    /// Copy a lane's settings in the configuration format of its system.
+    CopySettings(usize),
+    /// Open or close the fold from the first message to the last one, inclusive.
+    ToggleFold(u32, u32),
+}

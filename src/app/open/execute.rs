@@ -1,0 +1,177 @@
+//! Executes commands that open and close sessions.
+
+use super::command::OpenCommand;
+use super::document::{Document, Origin};
+use super::loading::Loading;
+use super::paste::{self, ClipboardRequest};
+use crate::app::App;
+use crate::app::background::task;
+use crate::app::cost::billing::PriceChoice;
+use crate::app::derived::Derived;
+use crate::app::selection::Selection;
+use crate::app::shell::file_dialog::DialogPurpose;
+use crate::app::shell::history::History;
+use crate::app::theme::fonts;
+use crate::app::view::View;
+use crate::exec::LoadOptions;
+use crate::tokens;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+impl App {
+    /// Executes a command that opens or closes a session.
+    pub(in crate::app) fn execute_open(&mut self, ctx: &egui::Context, command: OpenCommand) {
+        match command {
+            OpenCommand::ShowDialog => self.ask_for_file(ctx, DialogPurpose::Session),
+            OpenCommand::Path(path) => self.open_path(ctx, path),
+            OpenCommand::ConversationOf(path, conversation) => {
+                self.open(ctx, Origin::Path(path), conversation);
+            }
+            OpenCommand::Example(name) => self.open(ctx, Origin::Example(name), 0),
+            OpenCommand::Paste => self.pasting = Some(ClipboardRequest::new(ctx)),
+            OpenCommand::Conversation(conversation) => self.open_conversation(ctx, conversation),
+            OpenCommand::Cancel => {
+                self.cancel_load();
+                self.toasts.info("Opening was cancelled.");
+            }
+            OpenCommand::Close => self.close(),
+            OpenCommand::DismissError => self.problem = None,
+            OpenCommand::AskPath(is_open) => self.view.asks_path = is_open,
+            OpenCommand::EditPath(path) => self.view.path = path,
+        }
+    }
+
+    /// Starts to open a session and cancels the one being opened.
+    pub(in crate::app) fn open(
+        &mut self,
+        ctx: &egui::Context,
+        origin: Origin,
+        conversation: usize,
+    ) {
+        self.cancel_load();
+        if let Some(sessions) = &mut self.sessions {
+            sessions.is_shown = false;
+        }
+        self.problem = None;
+        let counter = tokens::by_name(self.config.counter).unwrap_or_else(tokens::default_counter);
+        let options = LoadOptions {
+            counter,
+            window: None,
+            conversation,
+        };
+        self.loading = Some(Loading::start(ctx, self.work, origin, options));
+    }
+
+    /// Opens a file dropped on the window.
+    pub(in crate::app) fn receive_dropped_file(&mut self, ctx: &egui::Context) {
+        if let Some(path) = dropped(ctx) {
+            self.open_path(ctx, path);
+        }
+    }
+
+    /// Opens pasted text, unless a modal dialog is open.
+    pub(in crate::app) fn receive_paste(&mut self, ctx: &egui::Context) {
+        let is_covered = self.is_covered() && self.list().is_none();
+        let is_without_text = self.paste_keys.were_without_text(ctx);
+        if let Some(pasted) = paste::pasted(ctx).filter(|_| !is_covered) {
+            self.pasting = None;
+            self.open(ctx, Origin::Pasted(pasted), 0);
+        } else if let Some(request) = self.pasting.take() {
+            self.pasting = request.after_frame(ctx);
+            if self.pasting.is_none() {
+                self.toasts.info(paste::NOTHING);
+            }
+        } else if is_without_text && !is_covered && !ctx.text_edit_focused() {
+            self.toasts.info(paste::NOTHING);
+        }
+    }
+
+    /// Shows the session that was being opened, once it is loaded.
+    pub(in crate::app) fn receive_session(&mut self, ctx: &egui::Context) {
+        let Some(loading) = self.loading.take() else {
+            return;
+        };
+        match loading.take() {
+            Ok(Ok(document)) => {
+                self.watch(ctx, &document);
+                let texts = document.facts.iter().map(|facts| &*facts.preview);
+                let missing = texts.take(1_000).find_map(|text| fonts::missing(ctx, text));
+                self.warn(missing);
+                self.show_document(document);
+            }
+            Ok(Err(problem)) => self.problem = Some(problem),
+            Err(loading) => {
+                // The progress bar advances while bytes are counted.
+                ctx.request_repaint_after(Duration::from_millis(50));
+                self.loading = Some(*loading);
+            }
+        }
+    }
+
+    fn open_conversation(&mut self, ctx: &egui::Context, conversation: usize) {
+        if let Some(document) = &self.document {
+            self.open(ctx, document.origin.clone(), conversation);
+        }
+    }
+
+    fn show_document(&mut self, document: Document) {
+        if let Origin::Path(path) = &document.origin {
+            let warning = self.memory.opened(path);
+            self.warn(warning);
+        }
+        self.derived.clear(&document);
+        self.selection = Selection {
+            step: document.last_step(),
+            lane: self.selection.lane.or(Some(0)),
+            ..Selection::default()
+        };
+        if self.document.is_some() {
+            // This was set for the model and the calls of another session.
+            self.config.window = None;
+            self.config.billing.price = PriceChoice::default();
+            self.config.restarts.clear();
+            self.config.errors.clear();
+        }
+        self.config.manual_edits = self.first_marks(&document);
+        let n_steps = document.session().calls.len();
+        self.config.restarts.retain(|step| *step < n_steps);
+        self.config.errors.retain(|error| error.step < n_steps);
+        self.history = History::new(self.config.clone());
+        self.view = View {
+            timeline: self.view.timeline,
+            tab: self.view.tab,
+            ..View::default()
+        };
+        self.close_export_dialogs();
+        self.sweep = None;
+        task::drop_in_background(self.document.replace(Arc::new(document)));
+    }
+
+    fn close(&mut self) {
+        let derived = std::mem::replace(&mut self.derived, Derived::new(self.work));
+        task::drop_in_background((self.document.take(), derived));
+        self.live = None;
+        self.sweep = None;
+        self.sessions = None;
+        self.close_export_dialogs();
+        self.problem = None;
+    }
+
+    fn cancel_load(&mut self) {
+        if let Some(loading) = self.loading.take() {
+            loading.cancel();
+        }
+    }
+}
+
+/// Returns the path of a file dropped on the window.
+fn dropped(ctx: &egui::Context) -> Option<PathBuf> {
+    ctx.input(|i| {
+        i.raw
+            .dropped_files
+            .first()
+            .map(|file| file.path().to_owned())
+    })
+    .filter(|p| !p.as_os_str().is_empty())
+}

@@ -1,0 +1,29 @@
+//! Commands that change settings and assumptions.
+
+use super::knobs::KnobKey;
+use crate::app::cost::billing::BillingChoice;
+use crate::units::Tokens;
+use std::sync::Arc;
+
+/// A command that changes settings or assumptions.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SettingsCommand {
+    /// Set a knob in the settings of the focused lane: in every lane that shares them, or in that lane only.
+    Set(KnobKey, f64),
+    /// Set a knob in the settings of this lane; `None` resets it to the preset's default.
+    SetInLane(usize, KnobKey, Option<f64>),
+    /// Give a lane its own settings, or share the common ones again.
+    SetOwn(usize, bool),
+    /// Reset every knob.
+    Reset,
+    /// Set the context window; `None` for the detected one.
+    SetWindow(Option<Tokens>),
+    /// Count with this tokenizer.
+    SetTokenizer(&'static str),
+    /// Set the billing settings.
+    SetBilling(BillingChoice),
+    /// Add or remove a restart mark before this call.
+    ToggleRestart(usize),
+    /// Set a provider error that precedes this call; `None` removes it.
+    SetError(usize, Option<Arc<str>>),
+}

@@ -1,0 +1,95 @@
+//! Executes commands that change settings and assumptions.
+
+use super::command::SettingsCommand;
+use super::knobs::KnobKey;
+use crate::app::App;
+use crate::app::config::Config;
+use crate::app::cost::billing::PriceChoice;
+use crate::app::runs::replays::resumes;
+
+impl App {
+    /// Executes a command that changes settings or assumptions.
+    pub(in crate::app) fn execute_settings(&mut self, command: SettingsCommand) {
+        let config = &mut self.config;
+        match command {
+            SettingsCommand::Set(key, value) => {
+                let lane = self.lane_of(&key);
+                set_knob(&mut self.config, lane, key, Some(value));
+            }
+            SettingsCommand::SetInLane(lane, key, value) => set_knob(config, lane, key, value),
+            SettingsCommand::SetOwn(lane, is_own) => {
+                let own = is_own.then(|| config.lane_settings(lane).clone());
+                if let Some(lane) = config.lanes.get_mut(lane) {
+                    lane.own = own;
+                }
+            }
+            SettingsCommand::Reset => {
+                config.knobs.clear();
+                config.window = None;
+                for lane in &mut config.lanes {
+                    lane.own = None;
+                }
+            }
+            SettingsCommand::SetWindow(window) => config.window = window,
+            SettingsCommand::SetTokenizer(counter) => config.counter = counter,
+            SettingsCommand::SetBilling(billing) => config.billing = billing,
+            SettingsCommand::ToggleRestart(step) => self.toggle_restart(step),
+            SettingsCommand::SetError(step, text) => config.set_error(step, text),
+        }
+    }
+
+    /// Returns the lane a knob belongs to: the focused lane if it has the knob, else the first lane that does.
+    fn lane_of(&self, key: &KnobKey) -> usize {
+        let has_it = |lane: &usize| {
+            let policy = self.policies.get(&self.config.lanes[*lane].policy);
+            policy
+                .knobs
+                .iter()
+                .any(|knob| KnobKey::of(&policy, knob) == *key)
+        };
+        let n = self.config.lanes.len();
+        let focused = self.selection.lane.filter(|lane| *lane < n).filter(has_it);
+        focused.or_else(|| (0..n).find(has_it)).unwrap_or(0)
+    }
+
+    /// Adds or removes a restart mark before a call. Reports when the mark has no effect.
+    fn toggle_restart(&mut self, step: usize) {
+        let Some(document) = &self.document else {
+            return;
+        };
+        if step >= document.session().calls.len() {
+            return;
+        }
+        self.config.toggle_restart(step);
+        let is_placed = self.config.restarts.contains(&step);
+        let mut policies = self
+            .config
+            .lanes
+            .iter()
+            .map(|l| self.policies.get(&l.policy));
+        if is_placed && !policies.any(|policy| resumes(&policy)) {
+            self.toasts
+                .info("Restart mark placed. No lane's policy reacts to a restart.");
+        }
+    }
+
+    /// Saves typed prices, but not during a drag.
+    pub(in crate::app) fn keep_price(&mut self) {
+        let own = match &self.config.billing.price {
+            PriceChoice::Own(own) => Some(own),
+            PriceChoice::Recorded | PriceChoice::Model(_) => None,
+        };
+        let warning = self.memory.set_price(own);
+        self.warn(warning);
+    }
+}
+
+/// Sets a knob in the settings this lane uses; `None` resets it to the default.
+fn set_knob(config: &mut Config, lane: usize, key: KnobKey, value: Option<f64>) {
+    let own = config.lanes.get_mut(lane).and_then(|l| l.own.as_mut());
+    let settings = own.unwrap_or(&mut config.knobs);
+    match value {
+        Some(value) => settings.insert(key, value),
+        None => settings.remove(&key),
+    };
+}

@@ -1,0 +1,25 @@
+//! Executes commands of the dialog of a report or chart file.
+
+use super::job::{ReportCommand, ReportExport};
+use crate::app::App;
+use crate::app::shell::file_dialog::DialogPurpose;
+
+impl App {
+    /// Executes a command of the dialog of a report or chart file.
+    pub(in crate::app) fn execute_report(&mut self, ctx: &egui::Context, command: ReportCommand) {
+        let (Some(document), Some(runs)) = (&self.document, self.derived.runs()) else {
+            return;
+        };
+        match (command, &mut self.report) {
+            (ReportCommand::Start(format), report) => {
+                let is_dark = ctx.global_style().visuals.dark_mode;
+                *report = Some(ReportExport::new(document, format, is_dark));
+            }
+            (ReportCommand::Edit(draft), Some(report)) => report.edit(document, draft),
+            (ReportCommand::Browse, Some(_)) => self.ask_for_file(ctx, DialogPurpose::Report),
+            (ReportCommand::Write, Some(report)) => report.write(ctx, self.work, document, runs),
+            (ReportCommand::Close, report) => *report = None,
+            (_, None) => {}
+        }
+    }
+}

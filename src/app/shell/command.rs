@@ -1,0 +1,22 @@
+//! Commands of the window as a whole.
+
+use crate::app::view::Tab;
+
+/// A command of the window as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ShellCommand {
+    /// Undo the last change.
+    Undo,
+    /// Redo the last undone change.
+    Redo,
+    /// Show a tab of the drawer.
+    ShowTab(Tab),
+    /// Show or hide the list of shortcuts.
+    ShowShortcuts(bool),
+    /// Use this theme.
+    SetTheme(egui::ThemePreference),
+    /// Copy a text to the clipboard and show its description.
+    Copy(&'static str, String),
+    /// Copy the command line that reproduces the numbers.
+    CopyCommandLine,
+}

@@ -1,0 +1,67 @@
+//! Executes commands of the window as a whole, and changes of view settings.
+
+use super::command::ShellCommand;
+use crate::app::App;
+use crate::app::runs::copy_command;
+use crate::app::view::{Tab, ViewCommand};
+
+impl App {
+    /// Executes a command of the window as a whole.
+    pub(in crate::app) fn execute_shell(&mut self, ctx: &egui::Context, command: ShellCommand) {
+        match command {
+            ShellCommand::Undo => self.travel(true),
+            ShellCommand::Redo => self.travel(false),
+            ShellCommand::ShowTab(tab) => self.show_tab(tab),
+            ShellCommand::ShowShortcuts(is_shown) => self.view.shows_shortcuts = is_shown,
+            ShellCommand::SetTheme(theme) => self.set_theme(ctx, theme),
+            ShellCommand::Copy(description, text) => self.copy(ctx, description, text),
+            ShellCommand::CopyCommandLine => self.copy_command_line(ctx),
+        }
+    }
+
+    /// Replaces the view settings of a panel.
+    pub(in crate::app) fn execute_view(&mut self, command: ViewCommand) {
+        self.once.reveals_event |= matches!(command, ViewCommand::Events(_));
+        self.view.change(command);
+    }
+
+    fn show_tab(&mut self, tab: Tab) {
+        // The table does not know about selections made while it was hidden.
+        self.once.reveals_message |= tab == Tab::Messages && self.view.tab != tab;
+        self.view.tab = tab;
+        self.once.reveals_event = true;
+        self.once.reveals_insight = true;
+    }
+
+    /// Restores the configuration before the last change, or after the last undo.
+    fn travel(&mut self, is_back: bool) {
+        let config = if is_back {
+            self.history.undo(&self.config)
+        } else {
+            self.history.redo(&self.config)
+        };
+        if let Some(config) = config {
+            self.config = config;
+            self.limit_selected_lane();
+        }
+    }
+
+    fn set_theme(&mut self, ctx: &egui::Context, theme: egui::ThemePreference) {
+        ctx.set_theme(theme);
+        let warning = self.memory.set_theme(theme);
+        self.warn(warning);
+    }
+
+    /// Copies a text to the clipboard.
+    pub(in crate::app) fn copy(&mut self, ctx: &egui::Context, description: &str, text: String) {
+        ctx.copy_text(text);
+        self.toasts.done(format!("Copied {description}"));
+    }
+
+    fn copy_command_line(&mut self, ctx: &egui::Context) {
+        if let (Some(document), Some(runs)) = (&self.document, self.derived.runs()) {
+            let command = copy_command::command(document, runs, &self.policies);
+            self.copy(ctx, "the command", command);
+        }
+    }
+}

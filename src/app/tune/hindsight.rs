@@ -1,0 +1,27 @@
+//! The savings of the hindsight optimum.
+
+use super::input::TuneInput;
+use crate::app::widgets::text::weak;
+use crate::app::wording;
+use crate::units::Tokens;
+use egui::Ui;
+
+/// Shows the savings of the hindsight optimum.
+pub(super) fn hindsight(ui: &mut Ui, input: &TuneInput<'_>) {
+    let (Some(reach), Some(losses)) = (input.reach, input.losses) else {
+        return;
+    };
+    let cost = losses
+        .hindsight
+        .map_or_else(String::new, |usd| format!(" for {}", wording::usd(usd)));
+    let (sent, none) = (reach.hindsight.tokens_sent(), reach.none.tokens_sent());
+    if none == Tokens::ZERO {
+        return;
+    }
+    let text = format!(
+        "Hindsight optimum: if each tool result were cleared right after its last use, {} tokens would be sent{cost} instead of {} without compaction.",
+        wording::short(sent),
+        wording::short(none)
+    );
+    ui.label(weak(ui, text));
+}

@@ -1,0 +1,39 @@
+//! Input of the tab Tune.
+
+use super::state::TuneView;
+use super::sweep::Sweep;
+use crate::app::config::Config;
+use crate::app::loss::compute::{Losses, Reach};
+use crate::app::runs::replays::Runs;
+use crate::app::shell::open_session::OpenSession;
+use std::sync::Arc;
+
+/// Input of the tab Tune.
+pub(in crate::app) struct TuneInput<'a> {
+    /// The latest runs.
+    pub(in crate::app) runs: &'a Runs,
+    /// The current configuration. The runs can still be of an earlier one.
+    pub(in crate::app) config: &'a Config,
+    /// References at risk in every lane; `None` while they are computed.
+    pub(in crate::app) losses: Option<&'a Losses>,
+    /// Distances of the agent's references to earlier content; `None` while they are computed.
+    pub(in crate::app) reach: Option<&'a Reach>,
+    /// Results of the settings sweep, if any.
+    pub(in crate::app) sweep: Option<&'a Sweep>,
+    /// View settings.
+    pub(in crate::app) view: &'a TuneView,
+}
+
+impl<'a> TuneInput<'a> {
+    /// Reads the input from an open session.
+    pub(in crate::app) fn new(session: &OpenSession<'a>) -> Self {
+        Self {
+            runs: session.runs,
+            config: session.config,
+            losses: session.derived.losses(),
+            reach: session.derived.reach().map(Arc::as_ref),
+            sweep: session.sweep,
+            view: &session.view.tune,
+        }
+    }
+}

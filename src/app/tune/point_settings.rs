@@ -1,0 +1,26 @@
+//! The settings of a point as text.
+
+use super::sweep::Sweep;
+use crate::analysis::tune::Point;
+use crate::app::wording;
+
+/// Returns the settings of a point that differ from its policy's defaults, formatted as text.
+pub(super) fn settings(sweep: &Sweep, point: &Point) -> Vec<(String, String)> {
+    let subject = &sweep.subjects[point.subject];
+    let varying = |knob: &str| subject.axes.iter().any(|axis| axis.knob == knob);
+    let knobs = subject
+        .policy
+        .knobs
+        .iter()
+        .filter(|knob| varying(&knob.name));
+    knobs
+        .filter_map(|knob| {
+            let value = point.knobs.get(&knob.name)?;
+            let text = match knob.choices.get(value.max(0.0) as usize) {
+                Some(choice) => choice.clone(),
+                None => wording::knob_value(knob, value),
+            };
+            Some((knob.name.clone(), text))
+        })
+        .collect()
+}

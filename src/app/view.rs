@@ -1,0 +1,98 @@
+//! The view settings of all panels.
+
+use crate::app::cost::state::CostView;
+use crate::app::events::list::EventFilter;
+use crate::app::export::draft::ExportDraft;
+use crate::app::insights::list::{InsightFilter, InsightKey, InsightsView};
+use crate::app::loss::state::LossView;
+use crate::app::messages::state::MessagesView;
+use crate::app::timeline::state::TimelineView;
+use crate::app::tune::state::TuneView;
+use std::collections::BTreeSet;
+
+/// The view settings of all panels.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct View {
+    /// Open tab of the drawer.
+    pub tab: Tab,
+    /// The timeline.
+    pub timeline: TimelineView,
+    /// The tab Messages.
+    pub messages: MessagesView,
+    /// Filter of the tab Events.
+    pub events: EventFilter,
+    /// The tab Insights.
+    pub insights: InsightsView,
+    /// The tab Cost.
+    pub cost: CostView,
+    /// The tab Loss.
+    pub loss: LossView,
+    /// The tab Tune.
+    pub tune: TuneView,
+    /// Messages whose folds are open in the lanes.
+    pub unfolded: BTreeSet<u32>,
+    /// Settings of the last export of this session.
+    pub export: Option<ExportDraft>,
+    /// Text of the path field.
+    pub path: String,
+    /// The path dialog is open.
+    pub asks_path: bool,
+    /// The list of shortcuts is open.
+    pub shows_shortcuts: bool,
+}
+
+/// A tab of the drawer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tab {
+    /// The message table and the selected message.
+    #[default]
+    Messages,
+    /// Insights of the session and the lanes, worst first.
+    Insights,
+    /// Events of the policies and their causes.
+    Events,
+    /// References at risk.
+    Loss,
+    /// Costs of the session and the lanes.
+    Cost,
+    /// Sweep over settings.
+    Tune,
+    /// The focused policy and its sources.
+    About,
+    /// Import: parsing of the file.
+    Import,
+}
+
+/// A command that replaces the view settings of a panel.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ViewCommand {
+    /// Set the view of the timeline.
+    Timeline(TimelineView),
+    /// Choose which events are listed.
+    Events(EventFilter),
+    /// Choose which insights are listed.
+    InsightFilter(InsightFilter),
+    /// Open an insight.
+    OpenInsight(InsightKey),
+    /// Set the view of the tab Cost.
+    Cost(CostView),
+    /// Set the view of the tab Loss.
+    Loss(LossView),
+    /// Set the view of the tab Tune.
+    Tune(Box<TuneView>),
+}
+
+impl View {
+    /// Executes a command.
+    pub fn change(&mut self, command: ViewCommand) {
+        match command {
+            ViewCommand::Timeline(view) => self.timeline = view,
+            ViewCommand::Events(filter) => self.events = filter,
+            ViewCommand::InsightFilter(filter) => self.insights.filter = filter,
+            ViewCommand::OpenInsight(key) => self.insights.open = Some(key),
+            ViewCommand::Cost(view) => self.cost = view,
+            ViewCommand::Loss(view) => self.loss = view,
+            ViewCommand::Tune(view) => self.tune = *view,
+        }
+    }
+}
