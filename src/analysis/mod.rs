@@ -17,5 +17,5 @@ pub use breakdown::{LargestPart, largest_parts, tokens_by_tool};
 pub use finding::{Finding, FindingKind, findings, flaws};
 pub use last_use::LastUses;
 pub use message_name::{MessageName, Subject};
-pub use trigger::{LaneTrigger, PlayedLane, Trigger};
+pub use trigger::{FirstCompaction, LaneTrigger, PlayedLane, Trigger};
 pub use verdict::{Clause, Link, Severity, Verdict, verdict};

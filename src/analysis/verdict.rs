@@ -2,6 +2,7 @@
 //!
 //! It speaks about what really happened, with the tokens that the provider reported where it did.
 
+use super::trigger::FirstCompaction;
 use super::{MessageName, Trigger};
 use crate::engine::{Case, Outcome, Peak, Sample};
 use crate::session::{Kind, Role};
@@ -111,9 +112,8 @@ impl Limits<'_> {
 
     /// The trigger as it is shown: in tokens of the policy's own count.
     fn shown_trigger(self, sample: &Sample) -> String {
-        let whose = self.trigger.whose.as_ref();
-        whose
-            .map_or_else(|| self.trigger(sample), |lane| lane.tokens)
+        let lane = self.trigger.lane.as_ref();
+        lane.map_or_else(|| self.trigger(sample), |lane| lane.tokens)
             .short()
     }
 }
@@ -176,7 +176,7 @@ impl Sentence<'_> {
 
     fn crossings(&mut self, recorded: &Outcome, limits: Limits<'_>, peak: Peak) {
         let samples = &recorded.samples;
-        let over_trigger = match &limits.trigger.whose {
+        let over_trigger = match &limits.trigger.lane {
             Some(lane) => samples.iter().find(|s| Some(s.step) == lane.step),
             None => samples.iter().find(|s| s.tokens >= limits.trigger(s)),
         };
@@ -197,6 +197,9 @@ impl Sentence<'_> {
             let trigger = limits.shown_trigger(sample);
             let name = limits.trigger.name();
             self.crossed(&format!("{name} ({trigger}){window}"), samples, sample);
+        } else if let Some(compaction) = &limits.trigger.compaction {
+            self.is(Severity::Warning);
+            self.compacts(compaction, limits.trigger);
         } else if let Some(sample) = sample_at(samples, peak) {
             let trigger = limits.trigger(sample);
             let end = if peak.tokens >= trigger && peak.step.is_none() {
@@ -221,6 +224,19 @@ impl Sentence<'_> {
                 self.say(".");
             }
             _ => {}
+        }
+    }
+
+    /// Adds "picoclaw compacts from call 9 on, below its trigger of 98.3k tokens.": it has other triggers, too.
+    fn compacts(&mut self, compaction: &FirstCompaction, trigger: &Trigger) {
+        self.say(format!(" {} compacts from ", compaction.lane));
+        self.call(compaction.step);
+        match &trigger.lane {
+            Some(lane) if lane.name == compaction.lane && lane.step.is_none() => {
+                let tokens = lane.tokens.short();
+                self.say(format!(" on, below its trigger of {tokens} tokens."));
+            }
+            _ => self.say(" on."),
         }
     }
 

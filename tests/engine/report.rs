@@ -4,7 +4,7 @@
 use crate::conversation::{Talk, part, text};
 use plimsoll::analysis::{Finding, FindingKind, findings};
 use plimsoll::engine::{
-    ByHand, Case, Halt, KnobValues, Outcome, Policy, Sample, recorded, simulate,
+    ByHand, Case, Did, Halt, KnobValues, Outcome, Policy, Sample, recorded, simulate,
 };
 use plimsoll::exec::{LoadOptions, load};
 use plimsoll::presets::{self, PRESETS};
@@ -479,6 +479,28 @@ fn sample_case(path: &Path) -> Case {
     load(path, &options, &Progress::default())
         .expect("a sample opens")
         .case
+}
+
+#[test]
+fn a_policy_that_compacted_is_never_said_not_to_have_reached_its_trigger() {
+    let (mut never, mut below) = (0, 0);
+    for path in samples() {
+        let case = sample_case(&path);
+        for name in PRESETS.iter().map(|preset| preset.name) {
+            let lanes = [really(&case), preset(&case, name, &[])];
+            let events = &lanes[1].outcome.events;
+            let compacts = events.iter().any(|event| event.did == Did::Removed);
+            let verdict = report(&case, &lanes, &[], false).verdict;
+            let text: String = verdict.iter().map(ToString::to_string).collect();
+            let says_never = text.contains("Never reached");
+            let names_call = text.contains(&format!("{name} compacts from call "));
+            assert!(!(says_never && compacts), "{name}: {text}");
+            assert!(!names_call || compacts, "{name}: {text}");
+            never += usize::from(says_never);
+            below += usize::from(names_call);
+        }
+    }
+    assert!(never > 20 && below > 20, "{never} never, {below} below");
 }
 
 #[test]

@@ -336,9 +336,14 @@ fn a_lanes_trigger_is_crossed_where_the_lane_counts_so_much() {
         text.ends_with("Never reached the trigger of truncate (600)."),
         "{text}"
     );
-    let mut event = event_at(0);
-    event.measured.metered = Tokens(600);
-    lane.events.push(event);
+    // It compacts for another reason.
+    lane.events.push(event_at(0));
+    let text = said(&lane);
+    assert!(
+        text.ends_with("truncate compacts from call 1 on, below its trigger of 600 tokens."),
+        "{text}"
+    );
+    lane.events[0].measured.metered = Tokens(600);
     let text = said(&lane);
     assert!(
         text.contains("Crossed the trigger of truncate (600) at call 1"),
