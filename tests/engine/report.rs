@@ -9,7 +9,7 @@ use plimsoll::engine::{
 use plimsoll::exec::{LoadOptions, load};
 use plimsoll::presets::{self, PRESETS};
 use plimsoll::progress::Progress;
-use plimsoll::report::{Played, Report, Shown, Subject, draw, html, markdown, svg};
+use plimsoll::report::{Played, Report, ReportText, Subject, draw, html, markdown, svg};
 use plimsoll::session::{Body, MediaKind, Role, Session, Usage};
 use plimsoll::tokens::{TokenLedger, default_counter};
 use plimsoll::units::Tokens;
@@ -566,7 +566,7 @@ fn what_a_person_marked_is_told_whole_in_a_redacted_report_too() {
     let logs = by_hand.iter().flat_map(|e| &e.log).map(ToString::to_string);
     assert!(logs.clone().count() > 0 && logs.clone().all(|l| !l.contains('…')));
     let removals = redacted.lanes.iter().flat_map(|lane| &lane.removed);
-    let by_hand = |stage: &Shown| stage.to_string() == "by hand";
+    let by_hand = |stage: &ReportText| stage.to_string() == "by hand";
     assert!(
         removals
             .filter(|r| r.stage.as_ref().is_some_and(by_hand))
