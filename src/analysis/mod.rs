@@ -3,12 +3,12 @@
 mod breakdown;
 pub mod cost;
 mod finding;
-pub mod floor;
 pub mod insight;
 mod last_use;
 pub mod loss;
+pub mod lower_bound;
 mod message_name;
-pub mod retained;
+pub mod resent;
 mod trigger;
 pub mod tune;
 mod verdict;

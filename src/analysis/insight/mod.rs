@@ -20,7 +20,7 @@ use super::Trigger;
 use super::cost::Audit;
 use super::last_use::LastUses;
 use super::message_name::MessageName;
-use super::retained::{Retained, retained};
+use super::resent::{Resent, resent};
 use crate::engine::{Case, Outcome};
 use crate::figure::counted;
 use crate::units::{Share, Tokens};
@@ -192,7 +192,7 @@ pub struct Facts<'a> {
     /// Trigger of the recorded program: the smallest context before one of its automatic compactions.
     pub own_trigger: Option<Tokens>,
     /// Number of calls that resent each message.
-    pub retained: Retained,
+    pub resent: Resent,
     /// Last use of each message's names.
     pub uses: LastUses<'a>,
     /// Cache audit, if the file records cache counts.
@@ -214,7 +214,7 @@ impl<'a> Facts<'a> {
             output_reserve,
             trigger: trigger.into(),
             own_trigger: own_trigger(case),
-            retained: retained(case, recorded),
+            resent: resent(case, recorded),
             uses: LastUses::new(&case.session),
             audit,
             tools: tool_uses(case),
@@ -223,13 +223,13 @@ impl<'a> Facts<'a> {
 
     /// Returns the number of calls that resent a message after its last use; all of them if it was never used.
     fn calls_after(&self, message: usize, user: Option<usize>) -> usize {
-        let carried = self.retained.messages[message];
+        let resent = self.resent.messages[message];
         let named_at = user.and_then(|user| self.case.session.messages[user].step);
-        let Some((end, begin)) = carried.last.zip(named_at) else {
-            return carried.calls;
+        let Some((end, begin)) = resent.last.zip(named_at) else {
+            return resent.calls;
         };
-        let after = self.retained.calls_in(begin + 1..end + 1);
-        after.min(carried.calls)
+        let after = self.resent.calls_in(begin + 1..end + 1);
+        after.min(resent.calls)
     }
 
     /// Returns a readable name of a message.
@@ -238,7 +238,7 @@ impl<'a> Facts<'a> {
     }
 
     fn share_of_sent(&self, tokens: Tokens) -> Share {
-        tokens.share_of(self.retained.sent)
+        tokens.share_of(self.resent.sent)
     }
 }
 
@@ -260,7 +260,7 @@ const DETECTORS: &[Detector] = &[
     waste::duplicate_results,
     waste::broad_results,
     waste::images,
-    compaction::grew_or_vain,
+    compaction::grew_or_freed_little,
     compaction::asked_again,
     compaction::cache_breaks,
     record::impossible_usage,

@@ -1,11 +1,59 @@
-//! What a part says, decoded: arguments of calls by their values, so that no escape makes a name.
+//! Parts of messages: their positions, the ones that the model wrote, and their text to search.
 
-use crate::session::Body;
+use crate::session::{Body, Message, Session};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::ops::Range;
 
-/// The text of a part in which names are looked for.
-pub(super) fn said(body: &Body) -> Cow<'_, str> {
+/// A position in the session: a message and one of its parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TextPosition {
+    /// Index of the message.
+    pub(super) message: u32,
+    /// Index of the part.
+    pub(super) part: u32,
+}
+
+/// Returns whether the model wrote this part of an answer.
+pub(super) fn is_own(body: &Body) -> bool {
+    matches!(
+        body,
+        Body::Text(_) | Body::Thinking { .. } | Body::ToolCall { .. }
+    )
+}
+
+/// Returns the messages of the answer of each call.
+pub(super) fn answers(session: &Session) -> Vec<Range<usize>> {
+    let mut answers = vec![0..0; session.steps.len()];
+    for (idx, message) in session.messages.iter().enumerate() {
+        let Some(answer) = message.step.and_then(|step| answers.get_mut(step)) else {
+            continue;
+        };
+        let start = if answer.end == 0 { idx } else { answer.start };
+        *answer = start..idx + 1;
+    }
+    answers
+}
+
+/// Returns the parts of an answer that the model wrote, with the index of their message.
+pub(super) fn own_parts(
+    session: &Session,
+    step: usize,
+    answer: Range<usize>,
+) -> impl Iterator<Item = (usize, usize)> {
+    let messages = answer.filter(move |idx| {
+        let message: &Message = &session.messages[*idx];
+        message.in_history && message.step == Some(step)
+    });
+    messages.flat_map(move |idx| {
+        let parts = session.messages[idx].parts.clone();
+        let own = parts.filter(move |part| is_own(&session.parts[*part].body));
+        own.map(move |part| (idx, part))
+    })
+}
+
+/// Returns the text of a part to search. Of JSON only the values count, so that an escape never becomes part of a name.
+pub(super) fn part_text(body: &Body) -> Cow<'_, str> {
     match body {
         Body::Text(text) | Body::Thinking { text, .. } | Body::ToolResult { text, .. } => {
             Cow::Borrowed(text)
@@ -16,7 +64,7 @@ pub(super) fn said(body: &Body) -> Cow<'_, str> {
     }
 }
 
-/// All strings and numbers of a JSON text, a line each; the text itself if it is none.
+/// Returns all strings and numbers of a JSON text, one per line; the text itself if it is not JSON.
 fn values(json: &str) -> Cow<'_, str> {
     match serde_json::from_str(json) {
         Ok(Value::String(text)) => Cow::Owned(text),

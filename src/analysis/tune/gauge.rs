@@ -1,66 +1,64 @@
-//! What one setting comes to over one session: what it costs, what would have been missed, how deep it sat; or why it is
-//! out of the question.
+//! Scores a setting over a session: cost, references at risk and peak, or the reason why it is ruled out.
 
 use crate::analysis::cost::{Bills, price_lane, price_recorded};
-use crate::analysis::floor::{Floors, Stuck};
 use crate::analysis::loss::{Names, most_at_risk, references_at_risk};
+use crate::analysis::lower_bound::{LowerBounds, Stuck};
 use crate::analysis::{FindingKind, flaws};
 use crate::engine::{Case, KnobValues, Outcome, Policy, Tally, Totals, simulate};
 use crate::units::{Share, Tokens, Usd};
 use std::fmt;
 
-/// Summaries paid for before each of so many calls in a row make a setting thrash.
+/// Number of consecutive calls with a summary from which a setting counts as thrashing.
 const THRASH: usize = 3;
 
-/// What a setting comes to.
+/// Score of a setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
-    /// Its price, summaries included; none where a price is not known.
+    /// Cost with summaries; none if a price is unknown.
     pub cost: Option<Usd>,
-    /// The sum of all calls.
+    /// Tokens sent by all calls.
     pub sent: Tokens,
-    /// All tokens that were sent or came back: calls, rejected tries, and summary requests with their answers.
+    /// All tokens sent and received: calls, rejected attempts, and summary requests with their answers.
     pub total: Tokens,
-    /// What the recorded agent used of what the policy had removed; none where only tokens were counted.
+    /// Removed content that the recorded agent used; none if only tokens were counted.
     pub risk: Option<Risk>,
-    /// The largest prompt.
+    /// The largest context.
     pub peak: Tokens,
-    /// The largest prompt as a share of usable.
+    /// The largest context as a share of usable.
     pub peak_share: Share,
-    /// Firings that removed something.
+    /// Number of compactions.
     pub compactions: usize,
-    /// Calls whose first try did not fit.
+    /// Calls whose first attempt overflowed.
     pub overflows: usize,
 }
 
-/// What the recorded agent used of what a policy had removed. A summary that is only predicted counts as holding nothing.
+/// Removed content that the recorded agent used. A predicted summary counts as empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Risk {
     /// References at risk.
     pub references: usize,
-    /// Edits whose old text was gone.
+    /// Edits of removed text.
     pub blind_edits: usize,
-    /// Tokens of what would have to be fetched again.
+    /// Tokens to fetch again.
     pub refetch: Tokens,
 }
 
-/// Why a setting is out of the question.
+/// Reason why a setting is ruled out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rejection {
-    /// It cannot get below its own trigger: proven, and not run.
+    /// It cannot get below its own trigger; proven without a run.
     CannotGetBelow(Stuck),
-    /// Calls do not fit: so many, the first at this step.
+    /// Calls overflow: their number, and the index of the first.
     Overflows(usize, usize),
-    /// It pays for summaries before so many calls in a row, the first at this step.
+    /// It pays for summaries before consecutive calls: their number, and the index of the first.
     Thrashes(usize, usize),
-    /// It leaves next to nothing of the conversation, without a summary: so many times, the first at this step.
+    /// It removes almost all of the conversation without a summary: how often, and the index of the first call.
     Wipes(usize, usize),
-    /// A request for a summary would itself not fit, the first at this step.
+    /// A summary request would overflow: the index of the first call.
     RequestTooLong(usize),
-    /// The system itself would have ended the run at this step.
+    /// The system itself would end the run at this call.
     GivesUp(usize),
-    /// Its run shows something else that insights tell as bad ([`FindingKind::is_bad`]): so many times, the first at this
-    /// step.
+    /// Another bad finding ([`FindingKind::is_bad`]): how often, and the index of the first call.
     Flawed(FindingKind, usize, usize),
 }
 
@@ -78,7 +76,7 @@ impl Rejection {
         }
     }
 
-    /// What is wrong with so many such settings, to follow their number.
+    /// Returns the description of `n` such settings, to follow their number.
     pub fn told(&self, n: usize) -> &'static str {
         match (self, n) {
             (Self::CannotGetBelow(_), _) => "cannot get below the trigger",
@@ -96,7 +94,7 @@ impl Rejection {
         }
     }
 
-    /// Index of the step that shows it.
+    /// Returns the index of the call that shows it.
     pub fn step(&self) -> usize {
         match self {
             Self::CannotGetBelow(stuck) => stuck.step,
@@ -125,7 +123,7 @@ impl fmt::Display for Rejection {
                 f,
                 "cannot get below its trigger at {}: it keeps {} of {} tokens in any case (call {at})",
                 calls(stuck.in_all),
-                stuck.floor.short(),
+                stuck.least.short(),
                 stuck.limit.short()
             ),
             Self::Overflows(n, _) => {
@@ -164,7 +162,7 @@ impl fmt::Display for Rejection {
     }
 }
 
-/// What a setting does, or several do, whose run shows this.
+/// Describes one or several settings with this finding.
 fn of_flaw(kind: FindingKind, is_one: bool) -> &'static str {
     match (kind, is_one) {
         (FindingKind::NeverAgain, true) => "stays over its own limit and removes nothing any more",
@@ -182,35 +180,35 @@ fn of_flaw(kind: FindingKind, is_one: bool) -> &'static str {
     }
 }
 
-/// Weighs settings over one session. What does not depend on settings is worked out once.
+/// Scores settings over one session. Computes once what does not depend on settings.
 pub struct Gauge<'a> {
-    /// What they are played over.
+    /// The session.
     pub case: &'a Case,
-    floors: Floors<'a>,
-    /// The session's bills and names; none where only tokens are counted.
+    floors: LowerBounds<'a>,
+    /// The session's bills and names; none if only tokens are counted.
     by: Option<(Bills<'a>, &'a Names)>,
 }
 
 impl<'a> Gauge<'a> {
-    /// By what a run costs and what it puts at risk; `names` is the index of the case's session.
+    /// Creates a gauge of cost and references at risk; `names` is the index of the case's session.
     pub fn new(case: &'a Case, bills: Bills<'a>, names: &'a Names) -> Self {
         Self {
-            floors: Floors::new(case),
+            floors: LowerBounds::new(case),
             by: Some((bills, names)),
             case,
         }
     }
 
-    /// By tokens alone, which is many times faster.
+    /// Creates a gauge of tokens only, which is many times faster.
     pub fn of_tokens(case: &'a Case) -> Self {
         Self {
-            floors: Floors::new(case),
+            floors: LowerBounds::new(case),
             by: None,
             case,
         }
     }
 
-    /// What a setting comes to, and why it is out of the question if it is. One that is proven hopeless is not played.
+    /// Scores a setting, or returns the reason why it is ruled out. A setting that is proven hopeless is not replayed.
     /// `tally` is that of the policy over this case.
     pub fn weigh(
         &self,
@@ -221,7 +219,7 @@ impl<'a> Gauge<'a> {
         if let Some(stuck) = self.floors.hopeless(policy, knobs) {
             return (None, Some(Rejection::CannotGetBelow(stuck)));
         }
-        // What is told from sums knows no flaw but those that its totals hold.
+        // Sums show only the flaws that are part of the totals.
         let outcome = match self.by {
             Some(_) => Some(tally.outline(knobs)),
             None => tally.run(knobs),
@@ -237,7 +235,7 @@ impl<'a> Gauge<'a> {
         (Some(self.score(&outcome)), why.into_iter().next())
     }
 
-    /// The same, played in any case, with all that speaks against it.
+    /// Replays a setting in any case and returns its score with all reasons against it.
     pub fn judge(&self, policy: &Policy, knobs: &KnobValues) -> (Score, Vec<Rejection>) {
         let outcome = simulate(self.case, policy, knobs, None);
         let stuck = self
@@ -251,10 +249,10 @@ impl<'a> Gauge<'a> {
         (self.score(&outcome), all)
     }
 
-    /// Why a run is out of the question, worst first: all that insights tell of it as bad, and more.
+    /// Returns the reasons why a run is ruled out, worst first: all bad findings, and more.
     fn rejections(&self, policy: &Policy, knobs: &KnobValues, outcome: &Outcome) -> Vec<Rejection> {
         let mut all = of_sums(&Totals::of(self.case, outcome));
-        // What sums tell already.
+        // Flaws that the sums already show.
         let is_told = |kind: FindingKind, all: &[Rejection]| {
             all.iter().any(|why| {
                 matches!(
@@ -273,7 +271,7 @@ impl<'a> Gauge<'a> {
         all
     }
 
-    /// What the session really came to, by the lane `recorded`.
+    /// Scores the recorded run.
     pub fn really(&self, recorded: &Outcome) -> Score {
         let price =
             |(bills, _): &(Bills<'_>, _)| price_recorded(self.case, bills, recorded).total();
@@ -283,7 +281,7 @@ impl<'a> Gauge<'a> {
         }
     }
 
-    /// What a run comes to.
+    /// Scores a run.
     pub fn score(&self, outcome: &Outcome) -> Score {
         let score = of_totals(&Totals::of(self.case, outcome));
         let Some((bills, names)) = &self.by else {
@@ -301,8 +299,8 @@ impl<'a> Gauge<'a> {
         }
     }
 
-    /// References at risk if every predicted summary had held, within its size, the names asked for most; none where
-    /// only tokens are counted. [`Risk`] has the most there may be.
+    /// Returns the references at risk if every predicted summary contained, within its size, the names used most; none if
+    /// only tokens are counted. [`Risk`] has the upper bound.
     pub fn fewest_at_risk(&self, policy: &Policy, knobs: &KnobValues) -> Option<usize> {
         let (_, names) = self.by.as_ref()?;
         let outcome = simulate(self.case, policy, knobs, None);
@@ -310,7 +308,7 @@ impl<'a> Gauge<'a> {
     }
 }
 
-/// As far as tokens tell.
+/// Scores a run by its totals.
 fn of_totals(totals: &Totals) -> Score {
     Score {
         cost: None,
@@ -324,7 +322,7 @@ fn of_totals(totals: &Totals) -> Score {
     }
 }
 
-/// Why a run is out of the question as far as sums over it tell, worst first.
+/// Returns the reasons against a run that its totals show, worst first.
 fn of_sums(totals: &Totals) -> Vec<Rejection> {
     let gives_up = totals.halt.map(Rejection::GivesUp);
     let overflows = totals.first_overflow;

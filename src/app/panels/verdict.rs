@@ -50,7 +50,7 @@ fn follow(link: Link, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
     match link {
         Link::Step(step) => commands.push(Command::SelectStep(step)),
         Link::Message(message) => commands.push(Command::SelectMessage(message)),
-        Link::Carried(message) => {
+        Link::Resent(message) => {
             commands.push(Command::SetFilter(Filter::default()));
             commands.push(Command::SetSort(Sort::BY_RETAINED));
             commands.push(Command::SelectMessage(message));
@@ -73,7 +73,7 @@ fn hint(link: Link) -> &'static str {
     match link {
         Link::Step(_) => "Show this call",
         Link::Message(_) => "Show this message",
-        Link::Carried(_) => "Show the messages by cumulative tokens",
+        Link::Resent(_) => "Show the messages by cumulative tokens",
         Link::Cache(_) => "Show the cache audit",
         Link::Count => "Show how the session was detected and counted",
     }

@@ -16,7 +16,7 @@ use crate::analysis::cost::{
     Audit, Billing, Bills, BreakEven, Cost, audit, break_even, price_lane, price_recorded,
 };
 use crate::analysis::insight::{Facts, Insight, Lane, card, insights, lane_insights, sort};
-use crate::analysis::retained::{Carried, Growth, growth};
+use crate::analysis::resent::{Growth, ResentMessage, growth};
 use crate::analysis::{Clause, Trigger};
 use crate::engine::Case;
 use crate::exec::Loaded;
@@ -61,7 +61,7 @@ struct Diagnosis<'a> {
     lost: Lost,
     audit: Option<&'a Audit>,
     sent: Tokens,
-    carried: Vec<(Carried, Option<usize>)>,
+    carried: Vec<(ResentMessage, Option<usize>)>,
     growth: Vec<Growth>,
 }
 
@@ -121,7 +121,7 @@ fn diagnose<'a>(
     let lost = lost::lost(case, bills, &lanes, reserve);
     found.extend(lost::insights(case, &lost));
     sort(&mut found);
-    let heaviest = facts.retained.heaviest(&case.session, CARRIED).into_iter();
+    let heaviest = facts.resent.heaviest(&case.session, CARRIED).into_iter();
     let carried = heaviest.map(|carried| {
         let user = facts.uses.of_message(carried.message);
         (
@@ -148,7 +148,7 @@ fn diagnose<'a>(
         card: card(&facts),
         insights: found,
         prices: models.collect(),
-        sent: facts.retained.sent,
+        sent: facts.resent.sent,
         carried: carried.collect(),
         growth: growth(case, really),
         lanes,
@@ -193,6 +193,6 @@ fn largest_growth(growth: &[Growth]) -> (Vec<Growth>, Share) {
     largest.truncate(GROWN);
     (
         largest,
-        crate::analysis::retained::share_of_largest(growth, Share(0.05)),
+        crate::analysis::resent::share_of_largest(growth, Share(0.05)),
     )
 }

@@ -40,7 +40,7 @@ impl Diagnosis<'_> {
                     "name": MessageName::of(self.case(), carried.message).to_string(),
                     "tokens": carried.tokens,
                     "calls": carried.calls,
-                    "token_calls": carried.retained(),
+                    "token_calls": carried.cumulative(),
                     "last_used_by": user.map(|step| step + 1),
                 }))
                 .collect::<Vec<_>>()

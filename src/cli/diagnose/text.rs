@@ -117,7 +117,7 @@ impl Diagnosis<'_> {
                 carried.message + 1,
                 tokens(carried.tokens),
                 carried.calls,
-                percent(carried.retained().share_of(self.sent)),
+                percent(carried.cumulative().share_of(self.sent)),
                 clean(&name)
             );
         }

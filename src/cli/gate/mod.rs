@@ -263,7 +263,7 @@ impl Judged {
                 let _ = writeln!(text, "       changed: {}", clean(change));
             }
             for check in &lane.checks {
-                let (mark, what) = (if check.ok { ' ' } else { '!' }, check.measure.told());
+                let (mark, what) = (if check.ok { ' ' } else { '!' }, check.measure.label());
                 let _ = writeln!(text, "     {mark} {what}: {}", clean(&check.text));
             }
         }

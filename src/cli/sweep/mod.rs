@@ -9,7 +9,7 @@ use super::Status;
 use super::args::Shared;
 use super::output::{json, print, progress};
 use super::targets::{LeftOut, Targets};
-use crate::analysis::tune::{Point, Robust, Subject, plan, robust, words};
+use crate::analysis::tune::{Point, Robust, Subject, changed_settings, plan, robust};
 use crate::units::Share;
 use options::Options;
 use std::path::PathBuf;
@@ -92,7 +92,7 @@ impl Findings {
     /// Returns the settings of a point that differ from the policy's defaults, as `--set` takes them.
     fn set(&self, point: &Point) -> Vec<String> {
         let subject = &self.subjects[point.subject];
-        let differing = words(&subject.policy, &subject.policy.defaults(), &point.knobs);
+        let differing = changed_settings(&subject.policy, &subject.policy.defaults(), &point.knobs);
         let set = differing.into_iter();
         set.map(|(knob, value)| format!("{knob}={value}")).collect()
     }

@@ -4,7 +4,7 @@ use super::options::Options;
 use crate::analysis::cost::{Billing, Bills};
 use crate::analysis::loss::{Names, hindsight, most_at_risk, saved};
 use crate::analysis::tune::{
-    Gauge, Point, Recommendation, Subject, Taste, front, recommend, sweep, trade_off,
+    Gauge, Point, Preference, Recommendation, Subject, front, recommend, sweep, trade_off,
 };
 use crate::cli::targets::Place;
 use crate::engine::{Case, recorded, simulate};
@@ -78,7 +78,7 @@ impl Swept {
         let noise = names
             .as_ref()
             .map_or((0, 0), |names| noise(case, names, reserve));
-        let taste = Taste {
+        let taste = Preference {
             weight: wanted.weight(),
             noise: noise.0,
         };
@@ -108,8 +108,8 @@ impl Swept {
     }
 
     /// Selects the recommended point.
-    pub(super) fn taste(&self, weight: Share) -> Taste {
-        Taste {
+    pub(super) fn taste(&self, weight: Share) -> Preference {
+        Preference {
             weight,
             noise: self.beside.as_ref().map_or(0, |beside| beside.noise.0),
         }
