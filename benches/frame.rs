@@ -1,11 +1,16 @@
-//! Frames of the whole window over a 10,000-message session: layout and tessellation, without painting pixels.
-//! `PLIMSOLL_MESSAGES=100000` has it show a longer one, `PLIMSOLL_WORDS=8000` longer messages. What takes longer is done in
-//! the frame, which the program does beside it: so it is with `PLIMSOLL_THREADS=1`.
+//! Time to draw frames of the whole window over a session of 10,000 messages: layout and tessellation, without painting
+//! pixels.
+//!
+//! | variable | effect |
+//! |---|---|
+//! | `PLIMSOLL_MESSAGES=100000` | a longer session |
+//! | `PLIMSOLL_WORDS=8000` | longer messages |
+//! | `PLIMSOLL_THREADS=1` | slow work runs on background threads, as in the program, not within the frame |
 
 mod common;
 
 use egui::{ClippedPrimitive, Event, Key, Modifiers, Theme, vec2};
-use plimsoll::app::latest::Where;
+use plimsoll::app::background::latest_result::Where;
 use plimsoll::app::picture::Stage;
 use plimsoll::app::{App, Options};
 use std::time::Duration;
@@ -14,7 +19,7 @@ fn main() {
     divan::main();
 }
 
-/// A window that shows the session and has settled.
+/// Opens a window with the session and draws frames until nothing changes.
 fn window() -> (Stage, App, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder for the session");
     let path = folder.path().join("bench.jsonl");
@@ -52,7 +57,7 @@ fn number(variable: &str) -> Option<usize> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// What takes longer goes on beside the frames, as in the program.
+/// Returns whether slow work runs on background threads, as in the program.
 fn is_threaded() -> bool {
     std::env::var_os("PLIMSOLL_THREADS").is_some()
 }

@@ -1,4 +1,4 @@
-//! Opening a 10,000-message session: reading it, and reading and weighing it, on all cores.
+//! Time to open a session of 10,000 messages on all cores: parsing alone, and with token counts.
 
 mod common;
 #[path = "common/loaded.rs"]
@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 static FILE: LazyLock<Vec<u8>> = LazyLock::new(|| common::file_of(common::MESSAGES));
 
 fn main() {
-    // The vocabulary loads once a program, not once a file.
+    // Loads the vocabulary, which happens once per process.
     let _ = (plimsoll::tokens::default_counter().count)("warm");
     divan::main();
 }

@@ -1,4 +1,4 @@
-//! How long counting takes: usual text, hostile text, and a whole session.
+//! Time to count tokens: ordinary text, hostile text, and a whole session.
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
@@ -42,7 +42,7 @@ fn case(name: &str) -> String {
     unit.repeat(BYTES.div_ceil(unit.len()))
 }
 
-/// Letters that look random and are the same in every run.
+/// Returns pseudo-random letters, the same in every run.
 fn letters() -> String {
     let mut state = 7_u64;
     let mut next = || {
@@ -57,14 +57,14 @@ fn letters() -> String {
 #[divan::bench(args = CASES, consts = [0, 1, 2, 3], sample_count = 5)]
 fn count_a_megabyte<const COUNTER: usize>(bencher: Bencher<'_, '_>, name: &str) {
     let (text, counter) = (case(name), counter(COUNTERS[COUNTER]));
-    // Vocabularies are loaded once a process; that is measured by who opens a file.
+    // Loads the vocabulary, which happens once per process.
     (counter.count)("load");
     bencher
         .counter(BytesCount::of_str(&text))
         .bench(|| (counter.count)(black_box(&text)));
 }
 
-/// 10,000 messages, 10 MB.
+/// Returns a session of 10,000 messages and 10 MB.
 fn session() -> Session {
     let mut builder = SessionBuilder::new(Source {
         name: "s".into(),

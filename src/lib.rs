@@ -1,6 +1,7 @@
 #![doc = include_str!("ARCHITECTURE.md")]
 
 pub mod analysis;
+#[cfg(feature = "window")]
 pub mod app;
 pub mod chat;
 pub mod cli;
@@ -15,5 +16,6 @@ pub mod report;
 pub mod safe_text;
 pub mod session;
 pub mod systems;
+pub mod token_counter;
 pub mod tokens;
 pub mod units;

@@ -1,84 +1,84 @@
-//! How far long work is, and a way to stop it: shared between whoever works and whoever shows it.
+//! Progress and cancellation of long work, shared between the worker and its observer.
 
 use crate::units::{Bytes, Share};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How far opening a session is.
+/// Progress of opening a session.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Bytes done of this phase.
+    /// Bytes of this phase that are done.
     pub done: AtomicU64,
-    /// Bytes of this phase in all; 0 while that is not known.
+    /// All bytes of this phase; 0 while unknown.
     pub total: AtomicU64,
-    is_weighing: AtomicBool,
+    is_counting: AtomicBool,
     cancelled: Arc<AtomicBool>,
 }
 
-/// What is being done.
+/// Phases of opening a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The file is read and taken apart.
+    /// Reading and parsing the file.
     Reading,
-    /// Its text is counted.
-    Weighing,
+    /// Counting the tokens of its text.
+    Counting,
 }
 
-/// The work was stopped by whoever asked for it.
+/// The work was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cancelled")]
 pub struct Cancelled;
 
 impl Progress {
-    /// Begins a phase of so many bytes (0: not known yet).
+    /// Starts a phase of `total` bytes (0: unknown).
     pub fn begin(&self, phase: Phase, total: Bytes) {
-        self.is_weighing
-            .store(phase == Phase::Weighing, Ordering::Relaxed);
+        self.is_counting
+            .store(phase == Phase::Counting, Ordering::Relaxed);
         self.done.store(0, Ordering::Relaxed);
         self.total.store(total.0, Ordering::Relaxed);
     }
 
-    /// So many more bytes are done.
+    /// Adds bytes to those that are done.
     pub fn advance(&self, bytes: u64) {
         self.done.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// What is being done now.
+    /// Returns the current phase.
     pub fn phase(&self) -> Phase {
-        if self.is_weighing.load(Ordering::Relaxed) {
-            Phase::Weighing
+        if self.is_counting.load(Ordering::Relaxed) {
+            Phase::Counting
         } else {
             Phase::Reading
         }
     }
 
-    /// What is done of the phase; `None` while nobody knows how much there is.
+    /// Returns the share of the phase that is done, or `None` while the total is unknown.
     pub fn share(&self) -> Option<Share> {
         let total = self.total.load(Ordering::Relaxed);
         let done = self.done.load(Ordering::Relaxed).min(total);
         (total > 0).then(|| Share(done as f64 / total as f64))
     }
 
-    /// Asks the work to stop soon.
+    /// Requests cancellation.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was asked to stop.
+    /// Returns true after [`Progress::cancel`].
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// What says that it was asked to stop, for whoever cannot hold this.
-    pub fn stop_sign(&self) -> Arc<AtomicBool> {
+    /// Returns the flag behind [`Progress::is_cancelled`], for callbacks that cannot borrow this.
+    pub fn cancel_flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.cancelled)
     }
 
-    /// To be asked often by whoever works.
+    /// Checks for cancellation. Long work calls this often.
     ///
     /// # Errors
-    /// [`Cancelled`] when it was asked to stop.
-    pub fn go_on(&self) -> Result<(), Cancelled> {
+    /// Returns [`Cancelled`] after [`Progress::cancel`].
+    pub fn check_cancelled(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() {
             Err(Cancelled)
         } else {
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_phase_starts_at_nothing_and_ends_at_all_of_it() {
+    fn the_share_of_a_phase_goes_from_zero_to_one() {
         let progress = Progress::default();
         assert_eq!((progress.phase(), progress.share()), (Phase::Reading, None));
         progress.begin(Phase::Reading, Bytes(8));
@@ -100,20 +100,20 @@ mod tests {
         assert_eq!(progress.share(), Some(Share(0.75)));
         progress.advance(6);
         assert_eq!(progress.share(), Some(Share(1.0)));
-        progress.begin(Phase::Weighing, Bytes(4));
+        progress.begin(Phase::Counting, Bytes(4));
         assert_eq!(
             (progress.phase(), progress.share()),
-            (Phase::Weighing, Some(Share(0.0)))
+            (Phase::Counting, Some(Share(0.0)))
         );
     }
 
     #[test]
-    fn what_is_cancelled_does_not_go_on() {
+    fn cancellation_is_reported() {
         let progress = Progress::default();
-        assert_eq!(progress.go_on(), Ok(()));
-        let sign = progress.stop_sign();
+        assert_eq!(progress.check_cancelled(), Ok(()));
+        let flag = progress.cancel_flag();
         progress.cancel();
-        assert!(sign.load(Ordering::Relaxed));
-        assert_eq!(progress.go_on(), Err(Cancelled));
+        assert!(flag.load(Ordering::Relaxed));
+        assert_eq!(progress.check_cancelled(), Err(Cancelled));
     }
 }

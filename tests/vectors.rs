@@ -1,22 +1,20 @@
-//! Holds our reproductions of real systems to case files: what the systems' own functions returned for an input.
+//! Compares the reproductions of real systems with case files: what the systems' own functions returned for an input.
 //!
-//! Reads every case of a folder (`tests/vectors`, or the one that `PLIMSOLL_VECTORS` names), runs the same functions
-//! that a replay runs, compares exactly, and prints one line a system and stage. A case that cannot be run is *not
-//! covered*, with the reason, and never passed. It is a program of its own so that the table is always shown.
-
-#![expect(clippy::print_stdout, reason = "the table is what it is for")]
+//! Reads every case of a folder (`tests/vectors`, or the one that `PLIMSOLL_VECTORS` names) and runs the functions that
+//! a replay runs. Compares exactly. A case that cannot be run counts as *not covered*, with the reason. The table of
+//! results bypasses the capture of the test harness, so that it is always shown.
 
 #[path = "vector_runners/mod.rs"]
 mod vector_runners;
 
-use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use vector_runners::{Case, Verdict, judge};
 
-/// What came of the cases of one system and stage.
+/// Numbers of cases by verdict.
 #[derive(Default)]
 struct Tally {
     passed: usize,
@@ -24,41 +22,52 @@ struct Tally {
     not_covered: usize,
 }
 
-fn main() -> ExitCode {
-    let folder = std::env::var_os("PLIMSOLL_VECTORS").map_or_else(bundled, PathBuf::from);
-    let files = case_files(&folder);
+#[test]
+fn reproductions_return_what_the_systems_returned() {
+    let folder = std::env::var_os("PLIMSOLL_VECTORS").map_or_else(bundled_folder, PathBuf::from);
     let mut tallies: BTreeMap<(String, String), Tally> = BTreeMap::new();
-    let mut told = Vec::new();
-    for file in &files {
-        let Some((case, verdict)) = verdict(file) else {
-            continue;
-        };
-        let tally = tallies
-            .entry((case.system.clone(), case.stage.clone()))
-            .or_default();
+    let mut output = "\n".to_owned();
+    for file in case_files(&folder) {
+        let (system, stage, verdict) = verdict(&file);
+        let case = file.file_stem().unwrap_or_default().display();
+        let tally = tallies.entry((system.clone(), stage)).or_default();
         match verdict {
             Verdict::Passed => tally.passed += 1,
             Verdict::Failed(why) => {
                 tally.failed += 1;
-                told.push(format!("FAILED {}/{}: {why}", case.system, case.id));
+                writeln!(output, "FAILED {system}/{case}: {why}").unwrap();
             }
             Verdict::NotCovered(why) => {
                 tally.not_covered += 1;
-                told.push(format!("not covered {}/{}: {why}", case.system, case.id));
+                writeln!(output, "not covered {system}/{case}: {why}").unwrap();
             }
         }
     }
-    for line in &told {
-        println!("{line}");
-    }
-    report(&folder, &tallies)
+    let total = add_table(&mut output, &tallies);
+    writeln!(
+        output,
+        "vectors in {}: {} passed; {} failed; {} not covered",
+        folder.display(),
+        total.passed,
+        total.failed,
+        total.not_covered
+    )
+    .unwrap();
+    io::stdout().write_all(output.as_bytes()).unwrap();
+    assert!(
+        total.failed == 0 && total.passed > 0,
+        "{} cases failed, {} passed",
+        total.failed,
+        total.passed
+    );
 }
 
-/// Prints the table; failed if a case failed or nothing was judged.
-fn report(folder: &Path, tallies: &BTreeMap<(String, String), Tally>) -> ExitCode {
+/// Adds a line for each system and stage. Returns the sums.
+fn add_table(output: &mut String, tallies: &BTreeMap<(String, String), Tally>) -> Tally {
     let mut total = Tally::default();
     for ((system, stage), tally) in tallies {
-        println!(
+        let _ = writeln!(
+            output,
             "{system:10} {stage:24} passed {:4}  failed {:4}  not covered {:4}",
             tally.passed, tally.failed, tally.not_covered
         );
@@ -66,25 +75,14 @@ fn report(folder: &Path, tallies: &BTreeMap<(String, String), Tally>) -> ExitCod
         total.failed += tally.failed;
         total.not_covered += tally.not_covered;
     }
-    println!(
-        "vectors in {}: {} passed; {} failed; {} not covered",
-        folder.display(),
-        total.passed,
-        total.failed,
-        total.not_covered
-    );
-    if total.failed == 0 && total.passed > 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    total
 }
 
-fn bundled() -> PathBuf {
+fn bundled_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors")
 }
 
-/// Every JSON file under a folder, by name.
+/// Returns the JSON files below a folder, sorted.
 fn case_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -102,26 +100,17 @@ fn case_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// A case and what came of it; none for a file that is no case.
-fn verdict(file: &Path) -> Option<(Case, Verdict)> {
-    let text = fs::read_to_string(file).ok()?;
-    let id = file.file_stem()?.to_string_lossy().into_owned();
-    match Case::parse(&id, &text) {
+/// Returns the system, the stage and the verdict of a case file. An unreadable file is a failed case.
+fn verdict(file: &Path) -> (String, String, Verdict) {
+    let text = fs::read_to_string(file).map_err(|error| error.to_string());
+    match text.and_then(|text| Case::parse(&text)) {
         Ok(case) => {
             let verdict = judge(&case);
-            Some((case, verdict))
+            (case.system, case.stage, verdict)
         }
         Err(why) => {
-            let unread = Case {
-                id,
-                system: "unread".to_owned(),
-                stage: "unread".to_owned(),
-                config: Value::Null,
-                input: Value::Null,
-                expected: Value::Null,
-                whole: Value::Null,
-            };
-            Some((unread, Verdict::Failed(why)))
+            let unread = || "unread".to_owned();
+            (unread(), unread(), Verdict::Failed(why))
         }
     }
 }

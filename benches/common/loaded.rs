@@ -1,10 +1,10 @@
-//! A file of a benchmark, read and weighed.
+//! Loads the file of a benchmark.
 
 use plimsoll::exec::{LoadOptions, Loaded, load_bytes};
 use plimsoll::tokens::{Progress, default_counter};
 use plimsoll::units::Tokens;
 
-/// The session, read and weighed.
+/// Loads a session and counts its tokens.
 pub(crate) fn loaded(bytes: Vec<u8>) -> Loaded {
     let options = LoadOptions {
         counter: default_counter(),

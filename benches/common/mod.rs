@@ -1,8 +1,9 @@
-//! One made-up session of 10,000 messages for all benchmarks: a person speaks every 20 messages, the rest are calls
-//! with results of 10 to 1,500 words.
+//! A generated session for benchmarks: a user message every 20 messages, otherwise calls with results of 10 to 1,500
+//! words.
 
-use std::fmt::Write as _;
+mod record;
 
+/// Number of messages of the usual session.
 pub(crate) const MESSAGES: usize = 10_000;
 
 const WORDS: [&str; 12] = [
@@ -20,12 +21,12 @@ const WORDS: [&str; 12] = [
     "{}",
 ];
 
-/// The session of so many messages as Claude Code writes one, with usage on every call.
+/// Returns a Claude Code session with this number of messages. Every call reports usage.
 pub(crate) fn file_of(messages: usize) -> Vec<u8> {
     file_with(messages, 1_500)
 }
 
-/// The same with results of up to so many words.
+/// Returns [`file_of`] with results of up to `most_words` words.
 pub(crate) fn file_with(messages: usize, most_words: usize) -> Vec<u8> {
     let mut text = String::new();
     let mut context = 20_000;
@@ -39,23 +40,7 @@ pub(crate) fn file_with(messages: usize, most_words: usize) -> Vec<u8> {
                 result
             }
         };
-        let (kind, parent) = if idx % 2 == 1 {
-            ("assistant", idx)
-        } else {
-            ("user", idx)
-        };
-        let parent = if idx == 0 {
-            "null".to_owned()
-        } else {
-            format!("\"u-{}\"", parent - 1)
-        };
-        writeln!(
-            text,
-            r#"{{"type":"{kind}","uuid":"u-{idx}","parentUuid":{parent},"sessionId":"s","version":"2.1.99","isSidechain":false,"timestamp":"2026-11-01T10:{:02}:{:02}.000Z","message":{message}}}"#,
-            idx / 60 % 60,
-            idx % 60
-        )
-        .expect("a string takes all");
+        record::add(&mut text, idx, &message);
     }
     text.into_bytes()
 }

@@ -37,7 +37,7 @@ impl<'a> LastUses<'a> {
             for part in session
                 .parts_of(message)
                 .iter()
-                .filter(|_| message.step.is_some())
+                .filter(|_| message.call.is_some())
             {
                 each_name(&part.body, |word| {
                     names.entry(word).or_default().named = number - 1;

@@ -61,7 +61,7 @@ impl<'a> LowerBounds<'a> {
         let is_history = |m: &usize| messages[*m].in_history;
         let history: Vec<usize> = (0..messages.len()).filter(is_history).collect();
         let sums = without_results(case);
-        let ends = || case.session.steps.iter().map(|step| step.context_end);
+        let ends = || case.session.calls.iter().map(|step| step.context_end);
         let rank = |end: usize| history.partition_point(|m| *m < end);
         let prefix = &case.ledger.truth.history_prefix;
         let all = prefix.last().copied().unwrap_or(0);
@@ -95,7 +95,7 @@ impl<'a> LowerBounds<'a> {
             .filter(|knob| knob.unit == "steps")
             .and_then(|knob| knobs.get(&knob.name));
         let rest = cooldown.unwrap_or(0.0) as usize + 1;
-        let calls = self.case.session.steps.len();
+        let calls = self.case.session.calls.len();
         let least = (STUCK * rest).max(calls.div_ceil(20));
         self.stuck_often(policy, knobs, least)
     }

@@ -81,7 +81,7 @@ pub fn resent(case: &Case, recorded: &Outcome) -> Resent {
     // Between two compactions every message in the context stays.
     let (mut begin, mut since) = (0, None::<&RecordedCompaction>);
     for compaction in session.compactions.iter().map(Some).chain([None]) {
-        let end = compaction.map_or(session.steps.len(), |c| c.step);
+        let end = compaction.map_or(session.calls.len(), |c| c.call);
         let first = since.map_or(0, |c| c.before_message);
         let kept = since.map_or(&[][..], |c| &c.kept);
         // A kept message after the compaction joins with the new messages.
@@ -107,8 +107,8 @@ fn none(case: &Case, message: usize) -> ResentMessage {
 }
 
 fn made(session: &Session, recorded: &Outcome) -> Vec<usize> {
-    let reports = session.steps.iter().any(|step| step.usage.is_some());
-    let steps = session.steps.iter().enumerate();
+    let reports = session.calls.iter().any(|step| step.usage.is_some());
+    let steps = session.calls.iter().enumerate();
     let is_refused = |step: usize| recorded.samples.get(step).is_some_and(|s| s.refused);
     let made = steps.scan(0, |made, (idx, step)| {
         *made += usize::from((!reports || step.usage.is_some()) && !is_refused(idx));
@@ -125,7 +125,7 @@ fn joins(
 ) -> impl Iterator<Item = (usize, usize)> {
     let mut next = first;
     steps.flat_map(move |step| {
-        let new = next..session.steps[step].context_end.max(next);
+        let new = next..session.calls[step].context_end.max(next);
         next = new.end;
         let in_history = new.filter(|message| session.messages[*message].in_history);
         in_history.map(move |message| (message, step))

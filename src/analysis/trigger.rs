@@ -103,7 +103,7 @@ impl Trigger {
         });
         let at_events = at_events.map(|event| event.step);
         let step = at_events.into_iter().chain(at_samples).min();
-        let last = case.session.steps.len().saturating_sub(1);
+        let last = case.session.calls.len().saturating_sub(1);
         let shown = step.unwrap_or(last).min(last);
         let trigger = triggers.at(shown)?;
         let budget = Budget {
@@ -134,7 +134,7 @@ impl Trigger {
 fn first_compaction(case: &Case, lane: PlayedLane<'_>) -> Option<FirstCompaction> {
     let mut events = lane.outcome.events.iter();
     let first = events.find(|event| event.did == Did::Removed && !event.is_by_hand())?;
-    let last = case.session.steps.len().saturating_sub(1);
+    let last = case.session.calls.len().saturating_sub(1);
     Some(FirstCompaction {
         lane: lane.name.to_owned(),
         step: first.step.min(last),
@@ -153,7 +153,7 @@ struct Triggers<'a> {
 
 impl Triggers<'_> {
     fn at(&mut self, step: usize) -> Option<OwnTrigger> {
-        let model = self.case.session.steps.get(step).and_then(|s| s.model);
+        let model = self.case.session.calls.get(step).and_then(|s| s.model);
         let key = (self.case.windows.at(step), model);
         match self.last {
             Some((known, trigger)) if known == key => trigger,

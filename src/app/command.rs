@@ -1,24 +1,25 @@
 //! All UI commands. Panels read state and send commands; `app::carry` executes them after the frame.
 
-use crate::app::billing::BillingChoice;
-use crate::app::by_hand::Mark;
-use crate::app::conversion::ConversionWish;
-use crate::app::cost_view::CostView;
-use crate::app::event_table::EventFilter;
-use crate::app::handout::{Form, HandoutDraft};
-use crate::app::insight_list::{InsightFilter, InsightKey};
-use crate::app::knobs::KnobKey;
-use crate::app::lane_rows;
-use crate::app::loss_view::LossView;
-use crate::app::managed_export::{Draft, Private};
-use crate::app::message_table::{Filter, Sort};
-use crate::app::plots::timeline::Axis;
-use crate::app::preset_saving::PresetWish;
-use crate::app::run_logs::LogsWish;
-use crate::app::runs::EventId;
-use crate::app::sessions::SessionsWish;
+use crate::app::convert::conversion::ConversionWish;
+use crate::app::cost::billing::BillingChoice;
+use crate::app::cost::state::CostView;
+use crate::app::events::list::EventFilter;
+use crate::app::export::draft::Draft;
+use crate::app::export::requests::Private;
+use crate::app::insights::list::{InsightFilter, InsightKey};
+use crate::app::lanes;
+use crate::app::loss::state::LossView;
+use crate::app::manual_edits::marks::Mark;
+use crate::app::messages::order::{Filter, Sort};
+use crate::app::policy_panel::knobs::KnobKey;
+use crate::app::policy_panel::preset_saving::PresetWish;
+use crate::app::report_export::job::{Form, HandoutDraft};
+use crate::app::run_logs::list::LogsWish;
+use crate::app::runs::replays::EventId;
+use crate::app::sessions::list::SessionsWish;
 use crate::app::state::{Area, Detail, Tab};
-use crate::app::tune_view::TuneView;
+use crate::app::timeline::plot::Axis;
+use crate::app::tune::state::TuneView;
 use crate::units::Tokens;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -67,7 +68,7 @@ pub enum Command {
     /// Select this message in all panels.
     SelectMessage(usize),
     /// Select the message that this lane wrote at this place.
-    SelectWritten(usize, lane_rows::Place),
+    SelectWritten(usize, lanes::rows::Place),
     /// Clear the message selection and close the detail.
     Deselect,
     /// Select the table rows from the selected message to this one.

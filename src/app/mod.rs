@@ -1,88 +1,68 @@
 //! The window, drawn from document, config, view and selection. Panels read state and send commands, which one place
 //! executes after the frame. All analysis of sessions is in the engine.
 
-mod background;
-pub mod billing;
-pub mod by_hand;
-pub mod carried;
-mod carry;
+mod about;
+pub mod background;
+pub mod bar;
 pub mod changes;
 pub mod command;
-pub mod conversion;
-pub mod cost_view;
-pub mod costs;
+pub mod convert;
+pub mod cost;
 pub mod derived;
-pub mod document;
-mod escape;
-pub mod event_table;
-pub mod event_text;
-pub mod examples;
-mod fit;
-mod focus;
-pub mod fonts;
-pub mod handout;
-mod history;
-pub mod insight_list;
-mod keys;
-pub mod knobs;
-pub mod lane_rows;
-pub mod latest;
-mod live;
-mod load;
-pub mod loss_view;
-pub mod losses;
-pub mod managed_export;
-mod memory;
-pub mod message_table;
-mod message_text;
+mod dispatch;
+pub mod events;
+pub mod export;
+mod import;
+pub mod insights;
+pub mod lanes;
+pub mod loss;
+pub mod manual_edits;
+pub mod messages;
+pub mod open;
 mod options;
-pub mod own_count;
-pub mod panels;
-pub mod pasting;
 pub mod picture;
 pub mod plots;
-pub mod policies;
-pub mod preset_saving;
+pub mod policy_panel;
+pub mod report_export;
 pub mod run_logs;
 pub mod runs;
-pub mod session_insights;
 pub mod sessions;
+pub mod shell;
 mod start;
 pub mod state;
 pub mod theme;
-pub mod trigger_mark;
-pub mod tune_view;
-pub mod tuning;
-mod twin;
+pub mod timeline;
+pub mod tune;
+mod verdict;
 pub mod widgets;
 pub mod wording;
 
 pub use options::{LaneOption, Options};
 pub use start::{run, screenshot};
 
+use crate::app::background::latest_result::Where;
+use crate::app::command::Command;
+use crate::app::convert::conversion::Conversion;
+use crate::app::derived::Derived;
+use crate::app::export::job::Export;
+use crate::app::open::document::{Document, Origin};
+use crate::app::open::followed_file::Live;
+use crate::app::open::loading::Loading;
+use crate::app::policy_panel::policies::Policies;
+use crate::app::policy_panel::preset_saving::PresetSaving;
+use crate::app::report_export::job::Handout;
+use crate::app::run_logs::list::RunLogs;
+use crate::app::runs::replays::Runs;
+use crate::app::sessions::list::{Sessions, SessionsWish};
+use crate::app::shell::history::History;
+use crate::app::shell::layout::{Frame, PanelInput};
+use crate::app::shell::saved_state::Memory;
+use crate::app::state::{Config, Selection, View};
+use crate::app::tune::sweep::Tuning;
 use crate::exec::OwnPresets;
 use crate::units::Tokens;
-use command::Command;
-use conversion::Conversion;
-use derived::Derived;
-use document::{Document, Origin};
-use handout::Handout;
-use history::History;
-use latest::Where;
-use live::Live;
-use load::Loading;
-use managed_export::Export;
-use memory::Memory;
-use panels::{Frame, PanelInput};
-use policies::Policies;
-use preset_saving::PresetSaving;
-use run_logs::RunLogs;
-use runs::Runs;
-use sessions::{Sessions, SessionsWish};
-use state::{Config, Selection, View};
 use std::path::PathBuf;
 use std::sync::Arc;
-use tuning::Tuning;
 
 /// The window.
 pub struct App {
@@ -109,20 +89,20 @@ pub struct App {
     conversion: Option<Conversion>,
     logs: Option<RunLogs>,
     tuning: Option<Tuning>,
-    dialog: Option<carry::FileDialog>,
+    dialog: Option<shell::file_dialog::FileDialog>,
     /// A pending request for the clipboard.
-    pasting: Option<pasting::Wish>,
-    paste_keys: pasting::Keys,
-    toasts: panels::toasts::Toasts,
-    fit: fit::Fit,
+    pasting: Option<open::paste::Wish>,
+    paste_keys: open::paste::Keys,
+    toasts: shell::toasts::Toasts,
+    fit: shell::fit::Fit,
     memory: Memory,
     /// Marks requested before the first session was loaded.
-    wish: Option<by_hand::Wish>,
+    wish: Option<manual_edits::marks::Wish>,
     /// The error in the requested marks.
     refused: Option<String>,
     /// One-time messages to panels for the next frame.
-    once: panels::Once,
-    focus: focus::Focus,
+    once: shell::layout::Once,
+    focus: shell::focus::Focus,
     /// A text field had the focus in the last frame.
     is_typing: bool,
 }
@@ -144,7 +124,7 @@ impl App {
         if let Some(reserve) = options.output_reserve {
             config
                 .knobs
-                .insert(knobs::output_reserve(), reserve.as_f64());
+                .insert(policy_panel::knobs::output_reserve(), reserve.as_f64());
         }
         config.counter = options.counter.unwrap_or(config.counter);
         config.restarts.clone_from(&options.restarts);
@@ -185,21 +165,21 @@ impl App {
             tuning: None,
             dialog: None,
             pasting: None,
-            paste_keys: pasting::Keys::default(),
-            toasts: panels::toasts::Toasts::default(),
-            fit: fit::Fit::default(),
+            paste_keys: open::paste::Keys::default(),
+            toasts: shell::toasts::Toasts::default(),
+            fit: shell::fit::Fit::default(),
             memory,
             wish: options.by_hand.clone(),
             refused: None,
-            once: panels::Once::default(),
-            focus: focus::Focus::default(),
+            once: shell::layout::Once::default(),
+            focus: shell::focus::Focus::default(),
             is_typing: false,
         };
         for why in broken.into_iter().filter_map(Result::err) {
             app.complain(Some(why));
         }
         match options.paths.first() {
-            Some(path) if carry::is_list(path, options.conversation) => {
+            Some(path) if sessions::commands::is_list(path, options.conversation) => {
                 app.sessions_wish(ctx, SessionsWish::Show(Some(path.clone())));
             }
             Some(path) => app.open(ctx, Origin::Path(path.clone()), options.conversation),
@@ -239,12 +219,12 @@ impl App {
         commands.extend(escaped);
         self.toasts.show(ui);
         let is_covered = self.is_covered();
-        let keyed = self.document.as_ref().map(|_| keys::Place {
+        let keyed = self.document.as_ref().map(|_| shell::keys::Place {
             selection: &self.selection,
             order: self.derived.order(),
             lanes: self.config.lanes.len(),
         });
-        commands.extend(keys::commands(&ctx, keyed, is_covered));
+        commands.extend(shell::keys::commands(&ctx, keyed, is_covered));
         for command in commands {
             self.carry_out(&ctx, command);
         }
@@ -290,28 +270,28 @@ impl App {
             can_undo: self.history.can_undo() || self.history.is_ahead(&self.config),
             can_redo: self.history.can_redo(),
         };
-        panels::bar::show(
+        bar::panel::show(
             ui,
             &frame,
             self.derived.runs().map(Arc::as_ref),
             &mut commands,
         );
         if let Some(list) = self.list() {
-            panels::sessions::show(ui, list, &frame, &mut commands);
+            sessions::panel::show(ui, list, &frame, &mut commands);
         } else {
             self.session_panels(ui, &frame, once, &mut commands);
         }
         if let Some(logs) = &self.logs {
-            panels::run_logs::show(ui, logs, self.document.is_some(), &mut commands);
+            run_logs::dialog::show(ui, logs, self.document.is_some(), &mut commands);
         }
         if let Some(saving) = &self.saving {
-            panels::preset_saving::show(ui, saving, &self.policies, &mut commands);
+            policy_panel::preset_dialog::show(ui, saving, &self.policies, &mut commands);
         }
         if self.view.asks_path {
-            panels::path_dialog::show(ui, &self.view, self.problem.as_deref(), &mut commands);
+            open::path_dialog::show(ui, &self.view, self.problem.as_deref(), &mut commands);
         }
         if self.view.shows_keys {
-            panels::shortcuts::show(ui, &mut commands);
+            shell::shortcuts::show(ui, &mut commands);
         }
         commands
     }
@@ -321,7 +301,7 @@ impl App {
         &self,
         ui: &mut egui::Ui,
         frame: &Frame<'_>,
-        once: panels::Once,
+        once: shell::layout::Once,
         commands: &mut Vec<Command>,
     ) {
         match (&self.document, self.derived.runs(), self.derived.rows()) {
@@ -355,18 +335,18 @@ impl App {
                     own_price: self.memory.price(),
                     once,
                 };
-                panels::show_all(ui, &input, frame, commands);
+                shell::layout::show_all(ui, &input, frame, commands);
                 if let Some(export) = &self.export {
-                    panels::export::show(ui, &input, export, commands);
+                    export::dialog::show(ui, &input, export, commands);
                 }
                 if let Some(handout) = &self.handout {
-                    panels::handout::show(ui, handout, commands);
+                    report_export::dialog::show(ui, handout, commands);
                 }
                 if let Some(conversion) = &self.conversion {
-                    panels::convert::show(ui, document, conversion, commands);
+                    convert::dialog::show(ui, document, conversion, commands);
                 }
             }
-            _ => panels::welcome::show(ui, frame, self.document.is_some(), commands),
+            _ => open::welcome::show(ui, frame, self.document.is_some(), commands),
         }
     }
 }

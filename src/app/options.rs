@@ -1,8 +1,8 @@
 //! Startup options of the window.
 
-use crate::app::by_hand::Wish;
-use crate::app::knobs::{self, KnobKey, KnobSettings};
-use crate::app::latest::Where;
+use crate::app::background::latest_result::Where;
+use crate::app::manual_edits::marks::Wish;
+use crate::app::policy_panel::knobs::{self, KnobKey, KnobSettings};
 use crate::app::state::MAX_LANES;
 use crate::engine::{KnobValues, Policy, ProviderError};
 use crate::exec::OwnPresets;

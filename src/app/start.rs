@@ -1,7 +1,8 @@
 //! Starts the window on a display, or renders it to an image.
 
-use super::latest::Where;
-use super::{App, Options, picture};
+use crate::app::background::latest_result::Where;
+use crate::app::options::Options;
+use crate::app::{App, picture};
 use crate::exec;
 use anyhow::Context as _;
 use std::path::Path;
@@ -49,7 +50,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
 pub fn screenshot(mut options: Options, out: &Path) -> anyhow::Result<()> {
     let opened = options.paths.clone();
     // Checked before anything is drawn.
-    exec::picture_place(out, &opened).map_err(anyhow::Error::msg)?;
+    exec::picture_path(out, &opened).map_err(anyhow::Error::msg)?;
     options.work = Where::InFrame;
     options.no_state = true;
     let theme = match options.theme {

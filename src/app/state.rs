@@ -1,17 +1,17 @@
 //! The state of the window besides the document: Config (with undo), View and Selection.
 
-use crate::app::billing::BillingChoice;
-use crate::app::cost_view::CostView;
-use crate::app::event_table::EventFilter;
-use crate::app::insight_list::{InsightFilter, InsightKey};
-use crate::app::knobs::KnobSettings;
-use crate::app::lane_rows::Place;
-use crate::app::loss_view::LossView;
-use crate::app::managed_export::Draft;
-use crate::app::message_table::{Filter, Sort};
-use crate::app::plots::timeline::Axis;
-use crate::app::runs::EventId;
-use crate::app::tune_view::TuneView;
+use crate::app::cost::billing::BillingChoice;
+use crate::app::cost::state::CostView;
+use crate::app::events::list::EventFilter;
+use crate::app::export::draft::Draft;
+use crate::app::insights::list::{InsightFilter, InsightKey};
+use crate::app::lanes::rows::Place;
+use crate::app::loss::state::LossView;
+use crate::app::messages::order::{Filter, Sort};
+use crate::app::policy_panel::knobs::KnobSettings;
+use crate::app::runs::replays::EventId;
+use crate::app::timeline::plot::Axis;
+use crate::app::tune::state::TuneView;
 use crate::engine::{ByHand, ProviderError};
 use crate::tokens;
 use crate::units::Tokens;
@@ -290,7 +290,7 @@ mod tests {
         let mut config = Config::new(&[]);
         config
             .knobs
-            .insert(crate::app::knobs::output_reserve(), 1.0);
+            .insert(crate::app::policy_panel::knobs::output_reserve(), 1.0);
         config.lanes[1].own = Some(KnobSettings::new());
         assert_eq!(config.lane_settings(0).len(), 1);
         assert!(config.lane_settings(1).is_empty());

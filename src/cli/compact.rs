@@ -9,7 +9,7 @@ use super::{Status, resume};
 use crate::engine::Schedule;
 use crate::exec::{
     Claim, ExportJob, Exported, Loaded, Resumed, Summarizer, default_export_path, export,
-    export_resumable, sending,
+    export_resumable, request_cost,
 };
 use crate::formats::{self, FORMATS, Format};
 use anyhow::bail;
@@ -126,7 +126,7 @@ impl Args {
             print(&(text(&exported) + &resume::text(resumed.as_ref())))?;
         }
         // The offline digest sends no request. If it saves nothing, there was nothing to compact.
-        let mut asked = exported.requests.iter().filter(|r| r.questions > 0);
+        let mut asked = exported.requests.iter().filter(|r| r.prompts > 0);
         let is_refused = !exported.changed && asked.any(|r| r.failed.is_some());
         let has_failed = is_refused || exported.checks.iter().any(|c| !c.ok);
         Ok(if has_failed {
@@ -139,7 +139,7 @@ impl Args {
 
 /// Prints which data is sent to which server, before it is sent. Choosing a provider is the consent.
 fn announce(job: &ExportJob) {
-    let (Summarizer::Model(model), Some(sending)) = (&job.summarizer, sending(job)) else {
+    let (Summarizer::Model(model), Some(sending)) = (&job.summarizer, request_cost(job)) else {
         return;
     };
     if sending.requests == 0 {
@@ -167,7 +167,7 @@ fn announce(job: &ExportJob) {
 }
 
 pub(super) fn within(loaded: &Loaded, at: Option<usize>) -> anyhow::Result<Option<usize>> {
-    let steps = loaded.case.session.steps.len();
+    let steps = loaded.case.session.calls.len();
     match at {
         Some(step) if step >= steps => bail!(
             "--at-call {}: the session has {}",

@@ -7,7 +7,7 @@ use super::lanes::{self, Lane, LaneArgs};
 use super::model;
 use super::output::{clean, grouped, json, note, print, tokens};
 use crate::engine::Schedule;
-use crate::exec::{Claim, ExportJob, Exported, Summarizer, default_seen_path, export_seen};
+use crate::exec::{Claim, ExportJob, Exported, Summarizer, default_context_path, export_context};
 use crate::formats::Format;
 use anyhow::bail;
 use serde_json::json;
@@ -70,7 +70,7 @@ impl Args {
             given: Vec::new(),
             files: None,
         };
-        let mut exported = export_seen(&job).map_err(anyhow::Error::msg)?;
+        let mut exported = export_context(&job).map_err(anyhow::Error::msg)?;
         exported.notes.extend(format_note);
         report(&exported, &name, step, format, shared.json)?;
         let has_failed = exported.checks.iter().any(|c| !c.ok);
@@ -98,7 +98,7 @@ fn output(
 ) -> anyhow::Result<Claim> {
     given
         .map(Claim::given)
-        .or_else(|| Claim::new(|| default_seen_path(source, format, step)))
+        .or_else(|| Claim::new(|| default_context_path(source, format, step)))
         .ok_or_else(|| {
             anyhow::anyhow!(
                 "the current folder is an agent's session store; choose the output with -o OUT"

@@ -6,7 +6,7 @@ use super::compact;
 use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, print};
 use crate::exec::{
-    Aspect, Claim, Converted, convert, default_converted_path, refuse_source, targets,
+    Aspect, Claim, Converted, check_is_not_source, convert, default_converted_path, targets,
 };
 use crate::formats::{self, Format};
 use anyhow::bail;
@@ -40,7 +40,7 @@ impl Args {
         let session = &loaded.case.session;
         let claim = claim(self.output.clone(), file, session.source.format, format)?;
         let output = claim.path();
-        refuse_source(output, file).map_err(anyhow::Error::msg)?;
+        check_is_not_source(output, file).map_err(anyhow::Error::msg)?;
         let converted = convert(&loaded, format, output).map_err(anyhow::Error::msg)?;
         let messages = session.messages.iter().filter(|m| m.in_history).count();
         if shared.json {
@@ -49,7 +49,7 @@ impl Args {
         } else {
             print(&text(&converted, format, messages))?;
         }
-        let is_lost = |aspect: &Aspect| aspect.is_said && !aspect.is_whole();
+        let is_lost = |aspect: &Aspect| aspect.is_content && !aspect.is_whole();
         Ok(if converted.aspects.iter().any(is_lost) {
             Status::CheckFailed
         } else {
@@ -94,10 +94,10 @@ fn shape(converted: &Converted, own: &str, format: &Format, messages: usize) -> 
     let aspect = |aspect: &Aspect| {
         let messages: Vec<usize> = aspect.messages.iter().map(|idx| idx + 1).collect();
         json!({
-            "what": aspect.what,
+            "what": aspect.plural,
             "held": aspect.held,
             "kept": aspect.kept,
-            "said": aspect.is_said,
+            "said": aspect.is_content,
             "messages": messages,
             "detail": aspect.detail,
         })
@@ -129,11 +129,11 @@ fn text(converted: &Converted, format: &Format, messages: usize) -> String {
         format.label,
         clean(&place)
     );
-    for aspect in converted.aspects.iter().filter(|aspect| aspect.is_said) {
+    for aspect in converted.aspects.iter().filter(|aspect| aspect.is_content) {
         row(&mut text, aspect);
     }
     let missing = converted.aspects.iter();
-    let missing: Vec<&Aspect> = missing.filter(|a| !a.is_said && !a.is_whole()).collect();
+    let missing: Vec<&Aspect> = missing.filter(|a| !a.is_content && !a.is_whole()).collect();
     if missing.is_empty() {
         text.push_str("nothing else is missing\n");
     } else {
@@ -149,9 +149,9 @@ fn text(converted: &Converted, format: &Format, messages: usize) -> String {
 fn row(text: &mut String, aspect: &Aspect) {
     let verdict = match aspect {
         aspect if aspect.is_whole() => "ok",
-        aspect if aspect.is_said => "FAILED",
+        aspect if aspect.is_content => "FAILED",
         _ => "",
     };
-    let (n, said) = (aspect.figure(grouped), aspect.said(grouped));
+    let (n, said) = (aspect.figure(grouped), aspect.description(grouped));
     let _ = writeln!(text, "  {verdict:<6} {n:>9}  {}", clean(&said));
 }

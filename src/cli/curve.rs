@@ -3,7 +3,7 @@
 use super::args::theme;
 use super::output::note;
 use super::{Status, Theme};
-use crate::exec::{Loaded, refuse_output, write_file};
+use crate::exec::{Loaded, check_is_new, write_file};
 use crate::formats;
 use crate::report::{Drawing, Played, Subject, draw, series, svg};
 use crate::units::Tokens;
@@ -63,7 +63,7 @@ impl CurveArgs {
                 output.display()
             ),
         };
-        refuse_output(&output).map_err(anyhow::Error::msg)?;
+        check_is_new(&output).map_err(anyhow::Error::msg)?;
         Ok(Some(CurveFile { output, form }))
     }
 }

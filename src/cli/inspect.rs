@@ -11,7 +11,7 @@ use crate::engine::{Case, Peak, recorded};
 use crate::exec::Loaded;
 use crate::formats::{Availability, RecordedData, availability};
 use crate::report::{basis, window_source};
-use crate::session::{Kind, Role, Session, Start, StepsFrom, Track, issues};
+use crate::session::{CallsFrom, Kind, Role, Session, Start, Track, issues};
 use crate::tokens::Basis;
 use crate::units::Tokens;
 use serde_json::{Map, Value, json};
@@ -132,7 +132,7 @@ impl<'a> Findings<'a> {
 
     fn calls_with_usage(&self) -> usize {
         self.session()
-            .steps
+            .calls
             .iter()
             .filter(|s| s.usage.is_some())
             .count()
@@ -156,8 +156,8 @@ impl<'a> Findings<'a> {
             "messages": session.messages.len(),
             "messages_recorded_only": self.recorded_only(),
             "turns": session.turns,
-            "steps": session.steps.len(),
-            "steps_recorded": session.steps_from == StepsFrom::Recorded,
+            "steps": session.calls.len(),
+            "steps_recorded": session.calls_from == CallsFrom::Recorded,
             "models": session.models,
             "roles": object(self.roles().into_iter().map(|(role, n)| (role, json!(n)))),
             "chars": self.chars(),
@@ -179,7 +179,7 @@ impl<'a> Findings<'a> {
     fn recorded_shape(&self) -> Value {
         let compactions = self.session().compactions.iter().map(|c| {
             json!({
-                "step": c.step + 1,
+                "step": c.call + 1,
                 "trigger": if c.trigger.is_empty() { "unknown" } else { c.trigger.as_str() },
                 "tokens_before": c.tokens_before,
                 "tokens_after": c.tokens_after,

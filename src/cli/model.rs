@@ -149,7 +149,7 @@ impl ApiArgs {
             temperature: self.temperature,
             log,
             stop,
-            tell: None,
+            on_event: None,
         })))
     }
 

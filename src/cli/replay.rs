@@ -75,7 +75,7 @@ fn shape<'a>(loaded: &'a Loaded, reserve: Tokens, played: &'a [Played]) -> Strea
         "output_reserve": reserve,
         "basis": basis(&loaded.case),
         "counter": loaded.case.ledger.counter.name,
-        "steps": loaded.case.session.steps.len(),
+        "steps": loaded.case.session.calls.len(),
     });
     Streamed::from(head).with("lanes", Streamed::list(lanes))
 }
@@ -189,7 +189,7 @@ fn table(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> String {
         "{} · {} · {} · window {} ({}), reserve {}, usable {} · {}\n\n",
         clean(&case.session.title),
         case.session.source.format,
-        counted(case.session.steps.len(), "call"),
+        counted(case.session.calls.len(), "call"),
         tokens(budget.window),
         window_source(case),
         tokens(reserve),

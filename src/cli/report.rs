@@ -5,7 +5,7 @@ use super::args::{FileArg, Shared};
 use super::lanes::{self, LaneArgs};
 use super::output::{clean, grouped, json, note, print};
 use super::played::play;
-use crate::exec::{refuse_output, write_file};
+use crate::exec::{check_is_new, write_file};
 use crate::formats;
 use crate::report::{Report, Subject, html, markdown};
 use anyhow::bail;
@@ -52,7 +52,7 @@ impl Args {
             Some("md" | "markdown") => Form::Markdown,
             _ => bail!("-o {}: the name must end in .html or .md", output.display()),
         };
-        refuse_output(output).map_err(anyhow::Error::msg)?;
+        check_is_new(output).map_err(anyhow::Error::msg)?;
         Ok((Some(output.clone()), form))
     }
 

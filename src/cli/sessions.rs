@@ -6,8 +6,8 @@ use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, note, percent, print, tokens};
 use crate::exec::is_taken;
 use crate::exec::stores::{
-    Cache, Found, Listed, Listing, PeakBasis, STORES, SessionSummary, find, find_in, list,
-    looked_into,
+    Cache, FoundFile, Listed, Listing, PeakBasis, STORES, SessionSummary, existing_folders, find,
+    find_in, list,
 };
 use crate::progress::Progress;
 use crate::units::{self, Share, Tokens};
@@ -80,7 +80,7 @@ fn agent(given: &str) -> anyhow::Result<&'static str> {
     })
 }
 
-fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<Vec<Found>> {
+fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<Vec<FoundFile>> {
     if folders.is_empty() {
         return Ok(find(progress)?);
     }
@@ -185,7 +185,7 @@ fn nothing(folders: &[PathBuf]) -> String {
         return "No session in this folder that can be opened.\n".to_owned();
     }
     let known: Vec<_> = STORES.iter().map(|store| store.agent).collect();
-    let places = looked_into();
+    let places = existing_folders();
     if places.is_empty() {
         return format!(
             "No folder of {} is on this machine. `plimsoll sessions FOLDER` looks elsewhere.\n",
@@ -214,7 +214,7 @@ fn shape(listing: &Listing, folders: &[PathBuf]) -> Value {
         .collect();
     let given = folders.iter().map(|folder| (None, folder.clone()));
     let places: Vec<_> = if folders.is_empty() {
-        let stores = looked_into().into_iter();
+        let stores = existing_folders().into_iter();
         stores
             .map(|(agent, folder)| (Some(agent), folder))
             .collect()

@@ -203,7 +203,7 @@ impl Seen<'_> {
 }
 
 fn with_calls(place: &Place, case: Case) -> anyhow::Result<Case> {
-    if case.session.steps.is_empty() {
+    if case.session.calls.is_empty() {
         bail!("{place} holds no model call");
     }
     Ok(case)

@@ -23,7 +23,7 @@ impl<'a> Clock<'a> {
     pub(super) fn new(session: &'a Session, seconds_per_step: Option<f64>) -> Self {
         Self {
             session,
-            since: session.steps.iter().find_map(|step| step.time),
+            since: session.calls.iter().find_map(|step| step.time),
             assumed: seconds_per_step.unwrap_or(USUAL),
             seconds: OnceCell::new(),
         }
@@ -50,7 +50,7 @@ impl<'a> Clock<'a> {
     }
 
     fn seconds(&self) -> Vec<f64> {
-        let steps = &self.session.steps;
+        let steps = &self.session.calls;
         let mut now = -self.assumed;
         let seconds = steps.iter().map(|step| {
             let recorded = step

@@ -26,7 +26,7 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
     let mut working = Working::new(case, &Meter::TRUE);
     let (mut prefix, mut watch) = (Prefix::default(), Watch::new(case));
     let mut outcome = Outcome::default();
-    for (step_idx, step) in case.session.steps.iter().enumerate() {
+    for (step_idx, step) in case.session.calls.iter().enumerate() {
         let is_over = |part: u32| {
             last.get(part as usize)
                 .is_some_and(|l| (*l as usize) < step_idx)
@@ -73,7 +73,7 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
     }
     working.append_history(case.session.messages.len());
     let budget = Budget {
-        window: case.windows.at(case.session.steps.len()),
+        window: case.windows.at(case.session.calls.len()),
         output_reserve,
     };
     outcome.stop_at(working.tokens(), budget);

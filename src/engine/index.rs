@@ -113,7 +113,7 @@ impl SessionIndex {
             index.facts.push(Facts {
                 parts: (message.parts.start as u32, message.parts.end as u32),
                 turn: message.turn,
-                step: message.step.map_or(u32::MAX, |step| step as u32),
+                step: message.call.map_or(u32::MAX, |step| step as u32),
                 in_history: message.in_history,
                 has_results: index.kinds[message.parts.start..].contains(&Kind::ToolResult),
             });
@@ -185,6 +185,6 @@ impl SessionIndex {
 }
 
 fn calls_in_turn(session: &Session) -> Vec<u32> {
-    let runs = session.steps.chunk_by(|a, b| a.turn == b.turn);
+    let runs = session.calls.chunk_by(|a, b| a.turn == b.turn);
     runs.flat_map(|run| 0..run.len() as u32).collect()
 }

@@ -196,7 +196,7 @@ impl Case {
 
     /// Returns the recorded model of a call; empty if unknown.
     pub fn model_at(&self, step: usize) -> &str {
-        let model = self.session.steps.get(step).and_then(|step| step.model);
+        let model = self.session.calls.get(step).and_then(|step| step.model);
         model.map_or("", |model| &self.session.models[model])
     }
 

@@ -11,7 +11,7 @@ use super::prefix::{Last, Prefix};
 use super::seen::Watch;
 use super::taken::{ranges, widen};
 use super::working::Working;
-use crate::session::{RecordedCompaction, Step};
+use crate::session::{Call, RecordedCompaction};
 use crate::units::Tokens;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -20,8 +20,8 @@ use std::ops::Range;
 /// sample's tokens are those that the provider reported, else the calculated tokens of the recorded context.
 pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Outcome {
     let session = &case.session;
-    let last = until.map_or(session.steps.len(), |step| {
-        (step + 1).min(session.steps.len())
+    let last = until.map_or(session.calls.len(), |step| {
+        (step + 1).min(session.calls.len())
     });
     let mut outcome = Outcome::default();
     let mut compactions = session.compactions.iter().peekable();
@@ -30,8 +30,8 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
     let mut watch = Watch::new(case);
     // Start of the history since the compaction before; earlier messages are gone already.
     let mut begun = 0;
-    for (step_idx, step) in session.steps[..last].iter().enumerate() {
-        while let Some(compaction) = compactions.next_if(|c| c.step <= step_idx) {
+    for (step_idx, step) in session.calls[..last].iter().enumerate() {
+        while let Some(compaction) = compactions.next_if(|c| c.call <= step_idx) {
             let (event, old) = compact(case, &mut working, step_idx, compaction, begun);
             outcome.events.push(event);
             if matches!(prefix.last, Last::Working) {
@@ -118,7 +118,7 @@ fn event(
     }
 }
 
-fn sample(working: &Working<'_>, step_idx: usize, step: &Step, budget: Budget) -> Sample {
+fn sample(working: &Working<'_>, step_idx: usize, step: &Call, budget: Budget) -> Sample {
     let tokens = step
         .usage
         .map_or_else(|| working.tokens(), |usage| usage.input);
@@ -145,13 +145,13 @@ fn sample(working: &Working<'_>, step_idx: usize, step: &Step, budget: Budget) -
 pub(super) fn working<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) -> Working<'a> {
     let session = &case.session;
     let end = until
-        .and_then(|step| session.steps.get(step))
+        .and_then(|step| session.calls.get(step))
         .map_or(session.messages.len(), |s| s.context_end);
     let last = session
         .compactions
         .iter()
         .rev()
-        .find(|c| until.map_or(c.before_message <= end, |step| c.step <= step));
+        .find(|c| until.map_or(c.before_message <= end, |step| c.call <= step));
     let mut working = last.map_or_else(
         || Working::new(case, meter),
         |compaction| after(case, meter, compaction),
@@ -169,7 +169,7 @@ pub(super) fn overhead(case: &Case, until: Option<usize>) -> Tokens {
 
 /// Returns the index of the call with the last answer before the call with this index, or before the session's end.
 pub(super) fn call_before(case: &Case, until: Option<usize>) -> Option<usize> {
-    let n_steps = case.session.steps.len();
+    let n_steps = case.session.calls.len();
     until.unwrap_or(n_steps).min(n_steps).checked_sub(1)
 }
 
@@ -181,9 +181,9 @@ pub(super) fn before<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) ->
     };
     let session = &case.session;
     let end = until
-        .and_then(|step| session.steps.get(step))
+        .and_then(|step| session.calls.get(step))
         .map_or(session.messages.len(), |s| s.context_end);
-    let begun = session.steps[last].context_end;
+    let begun = session.calls[last].context_end;
     let since = |c: &&RecordedCompaction| (begun + 1..=end).contains(&c.before_message);
     if let Some(compaction) = session.compactions.iter().rev().find(since) {
         return after(case, meter, compaction);

@@ -166,7 +166,7 @@ impl<'a> Run<'a> {
         schedule: Schedule,
         until: Option<usize>,
     ) -> Self {
-        let last = case.session.steps.len().saturating_sub(1);
+        let last = case.session.calls.len().saturating_sub(1);
         let (working, step) = match schedule {
             Schedule::Replay => (Working::new(case, &policy.meter), 0),
             Schedule::Now { .. } => (

@@ -258,7 +258,7 @@ fn are_whole(entries: &[Entry], n: usize) -> bool {
 pub(super) fn split_answers(session: &Session) -> impl Iterator<Item = Range<u32>> {
     let is_of_one = |a: &Message, b: &Message| {
         let is_answer = |m: &Message| m.role == Role::Assistant && m.in_history;
-        is_answer(a) && is_answer(b) && a.step.is_some() && a.step == b.step
+        is_answer(a) && is_answer(b) && a.call.is_some() && a.call == b.call
     };
     let runs = session.messages.chunk_by(is_of_one);
     runs.scan(0_u32, |start, run| {

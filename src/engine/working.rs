@@ -159,7 +159,7 @@ impl<'a> Working<'a> {
 
     /// Returns the turn of a call, 0 if none.
     pub(super) fn turn(&self, step: usize) -> u32 {
-        self.case.session.steps.get(step).map_or(0, |s| s.turn)
+        self.case.session.calls.get(step).map_or(0, |s| s.turn)
     }
 
     /// Returns the true tokens by kind, in the order of [`Kind::ALL`].

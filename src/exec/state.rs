@@ -1,9 +1,8 @@
-//! The program's own state between runs, as one small JSON file in the platform's data folder.
+//! The program's state between runs: one small JSON file in the platform's data folder.
 //!
-//! It never holds anything of a session but its path, and `--no-state` neither reads nor writes it.
+//! It contains the paths of sessions but nothing of their content. With `--no-state` it is neither read nor written.
 
-use super::load::read_bounded;
-use super::place::replace_private;
+use super::files::{read_bounded, replace_private};
 use crate::units::Rate;
 use etcetera::BaseStrategy as _;
 use serde::{Deserialize, Serialize};
@@ -13,63 +12,62 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// How many recent files are remembered.
+/// Most recent files that are remembered.
 const RECENT: usize = 12;
 
-/// Bytes of the file; a path has at most a few thousand.
+/// Largest state file in bytes.
 const LONGEST: u64 = 1 << 20;
-/// How often, and in which steps, another program's update is waited for.
+/// Number and length of the waits for another process that updates the state.
 const WAITS: (u32, Duration) = (100, Duration::from_millis(10));
 
-/// The program's own state between runs: recent files and how the window was left.
-/// In the platform's data folder; never with `--no-state`.
+/// The program's state between runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct State {
-    /// Files opened lately, newest first.
+    /// Recently opened files, newest first.
     pub recent: Vec<PathBuf>,
     /// Theme: `dark`, `light` or `system`.
     pub theme: String,
-    /// Prices that the person typed, if any.
+    /// Prices entered by the user, if any.
     pub price: Option<KeptPrice>,
 }
 
-/// Prices that a person typed.
+/// Prices entered by the user.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KeptPrice {
-    /// Prompt that no cache served.
+    /// Price of input tokens without a cache hit.
     pub input: Rate,
-    /// Prompt that the cache served.
+    /// Price of input tokens with a cache hit.
     pub cache_read: Rate,
-    /// Prompt that joins the cache.
+    /// Price of input tokens that are written to the cache.
     pub cache_write: Rate,
-    /// The same for the longer time, where it costs something else.
+    /// Price of writing to the cache for an hour, if it differs.
     pub cache_write_hour: Option<Rate>,
-    /// Answers.
+    /// Price of output tokens.
     pub output: Rate,
     /// Name of the caching rule.
     pub caching: String,
 }
 
 impl State {
-    /// Reads it; the default where there is none or it cannot be read.
+    /// Reads the state; the default if there is none or it cannot be read.
     pub fn load() -> Self {
         Self::path()
             .map(|path| Self::load_from(&path))
             .unwrap_or_default()
     }
 
-    /// What is kept, if anything is: a file that cannot be read counts as one that says nothing.
+    /// Reads the state if its file exists; the default if it cannot be read.
     pub fn kept() -> Option<Self> {
         let path = Self::path().filter(|path| path.symlink_metadata().is_ok())?;
         Some(Self::load_from(&path))
     }
 
-    /// Removes what is kept; false where nothing was.
+    /// Removes the state. Returns false if there was none.
     ///
     /// # Errors
-    /// When it is there and cannot be removed.
+    /// Returns an error if the file cannot be removed.
     pub fn clear() -> io::Result<bool> {
         match Self::path().map(fs::remove_file) {
             Some(Ok(())) => Ok(true),
@@ -78,10 +76,10 @@ impl State {
         }
     }
 
-    /// Changes what is kept and returns it: what other windows wrote meanwhile stays. Errors are returned for a notice.
+    /// Changes the state on the disk, including the changes of other processes, and returns it.
     ///
     /// # Errors
-    /// When the data folder cannot be made or written.
+    /// Returns an error if the data folder cannot be created or written.
     pub fn update(change: impl FnOnce(&mut Self)) -> io::Result<Self> {
         let path = Self::path()
             .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no home folder"))?;
@@ -97,13 +95,13 @@ impl State {
         Ok(state)
     }
 
-    /// Where it lies, for people.
+    /// Returns the path of the file.
     pub fn path() -> Option<PathBuf> {
         let strategy = etcetera::choose_base_strategy().ok()?;
         Some(strategy.data_dir().join("plimsoll").join("state.json"))
     }
 
-    /// Puts a file first among the recent ones, once, by a path that means the same in every folder.
+    /// Moves a file to the start of the recent files, under its absolute path.
     pub fn remember(&mut self, path: &Path) {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         self.recent.retain(|known| *known != path);
@@ -118,7 +116,7 @@ impl State {
     }
 
     fn save_to(&self, path: &Path) -> io::Result<()> {
-        // JSON is Unicode: a path that is not cannot be remembered.
+        // JSON cannot contain a path that is not Unicode.
         let recent = self
             .recent
             .iter()
@@ -134,8 +132,8 @@ impl State {
     }
 }
 
-/// A lock among the windows of this program, held as long as the file is open. Without one after a second, or on a file
-/// system that has none, the last update wins.
+/// Acquires a lock among the processes of this program, which is held while the file is open. Without a lock (after a second,
+/// or on a file system without locks), the last update wins.
 fn locked(path: &Path) -> Option<File> {
     let file = File::options().create(true).append(true).open(path).ok()?;
     for _ in 0..WAITS.0 {
@@ -153,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_saved_is_loaded_again_and_recent_files_are_listed_once_newest_first() {
+    fn a_saved_state_is_loaded_and_recent_files_are_unique_and_newest_first() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep").join("state.json");
         let mut state = State {
@@ -175,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_that_open_files_at_the_same_time_all_remember_theirs() {
+    fn concurrent_updates_are_all_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.json");
         std::thread::scope(|scope| {

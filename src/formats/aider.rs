@@ -7,26 +7,22 @@
 //! - Token counts are rounded. `sent` includes cached tokens.
 
 use super::notes::Notes;
+use super::read_log::ReadLog;
+use super::text_lines::{TextLine, text_lines, without_line_ending};
 use super::transcript::Transcript;
-use super::{
-    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, time,
-};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, time};
 use crate::progress::Progress;
-use crate::session::{Draft, Role, Session, Span, StepDraft, Usage};
+use crate::session::{CallDraft, Draft, Role, Session, Span, Usage};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "aider",
     label: "Aider chat history",
     detect,
-    in_pieces: false,
     parse,
-    export: None,
     recorded: &[RecordedData::Usage, RecordedData::Times],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 const START: &str = "# aider chat started at ";
@@ -58,15 +54,14 @@ struct Block {
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
-    let mut notes = Notes::default();
-    let mut report = ImportReport::default();
+    let mut log = ReadLog::default();
     let mut reader = AiderReader::new(input);
-    for block in blocks(&input.bytes.whole(), &mut notes) {
-        progress.go_on()?;
+    for block in blocks(&input.bytes.whole(), &mut log.notes) {
+        progress.check_cancelled()?;
         if block.kind == Kind::Answer && block.text.trim().is_empty() {
             continue;
         }
-        let in_context = reader.block(&block, &mut notes);
+        let in_context = reader.block(&block, &mut log.notes);
         let label = match block.kind {
             Kind::Start => "session start",
             Kind::User if in_context => "user message",
@@ -74,39 +69,23 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             Kind::Program => "program",
             Kind::Answer => "answer",
         };
-        report.note(label, in_context);
+        log.report.note(label, in_context);
     }
     let sessions = reader.finish();
-    if sessions.is_empty() {
-        let looks_like =
-            "this looks like an Aider history without a message to the model".to_owned();
-        return Err(Refused { looks_like }.into());
-    }
-    Ok(Parsed {
+    log.finish(
+        input,
         sessions,
-        warnings: notes.warnings(&input.bytes),
-        report,
-    })
+        "an Aider history without a message to the model",
+    )
 }
 
 /// Splits the file into blocks.
 fn blocks(bytes: &[u8], notes: &mut Notes) -> Vec<Block> {
     let has_reports = bytes.windows(REPORT.len()).any(|w| w == REPORT.as_bytes());
     let mut blocks: Vec<Block> = Vec::new();
-    let (mut start, mut is_fenced, mut is_answering) =
-        (super::jsonl::text_start(bytes), false, false);
-    while start < bytes.len() {
-        let rest = &bytes[start..];
-        let end = rest
-            .iter()
-            .position(|b| *b == b'\n')
-            .map_or(bytes.len(), |at| start + at + 1);
-        let line = String::from_utf8_lossy(&bytes[start..end]);
-        if matches!(line, std::borrow::Cow::Owned(_)) {
-            notes.once(start, "some bytes are not UTF-8");
-        }
-        let line = line.trim_end_matches(['\n', '\r']);
-        let kind = kind(line, is_fenced, is_answering && has_reports);
+    let (mut is_fenced, mut is_answering) = (false, false);
+    for TextLine { text: line, span } in text_lines(bytes, without_line_ending, notes) {
+        let kind = kind(&line, is_fenced, is_answering && has_reports);
         if kind == Kind::Answer && line.trim_start().starts_with("```") {
             is_fenced = !is_fenced;
         }
@@ -118,7 +97,7 @@ fn blocks(bytes: &[u8], notes: &mut Notes) -> Vec<Block> {
             Kind::Program => is_answering && !line.contains("Tokens: "),
             Kind::Start | Kind::User => false,
         };
-        let text = text_of(line, kind);
+        let text = text_of(&line, kind);
         match blocks
             .last_mut()
             .filter(|b| b.kind == kind && kind != Kind::Start)
@@ -126,15 +105,14 @@ fn blocks(bytes: &[u8], notes: &mut Notes) -> Vec<Block> {
             Some(block) => {
                 block.text.push('\n');
                 block.text.push_str(text);
-                block.span.end = end;
+                block.span.end = span.end;
             }
             None => blocks.push(Block {
                 kind,
-                span: start..end,
+                span,
                 text: text.to_owned(),
             }),
         }
-        start = end;
     }
     blocks
 }
@@ -228,13 +206,13 @@ impl<'a> AiderReader<'a> {
         if parts.is_empty() || self.transcript.len() == 0 {
             return false;
         }
-        let step = StepDraft {
+        let call = CallDraft {
             model: self.model.clone(),
             time: self.time,
-            ..StepDraft::default()
+            ..CallDraft::default()
         };
         let draft = self.placed(block, Draft::new(Role::Assistant, parts));
-        self.transcript.add_answer(step, draft);
+        self.transcript.add_answer(call, draft);
         true
     }
 
@@ -251,9 +229,8 @@ impl<'a> AiderReader<'a> {
                 continue;
             };
             let usage = notes.usage(block.span.start, Some(usage));
-            let last = self.transcript.builder.session().steps.len().checked_sub(1);
-            if let Some(step) = last.and_then(|last| self.transcript.builder.step_mut(last)) {
-                step.usage = step.usage.or(usage);
+            if let Some(call) = self.transcript.builder.last_call_mut() {
+                call.usage = call.usage.or(usage);
             }
         }
     }

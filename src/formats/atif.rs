@@ -3,46 +3,40 @@
 //!
 //! `prompt_tokens` includes cached tokens.
 
-use super::message_list::{part, tool_definitions};
+use super::content::{part, tool_definitions};
+use super::json::Row;
 use super::notes::Notes;
-use super::rows::{self, Row};
+use super::read_log::ReadLog;
 use super::transcript::Transcript;
-use super::{
-    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, counts,
-    json,
-};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json};
 use crate::progress::Progress;
-use crate::session::{Draft, Part, Role, StepDraft, Usage};
+use crate::session::{CallDraft, Draft, Part, Role, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "atif",
     label: "ATIF trajectory",
     detect,
-    in_pieces: false,
     parse,
-    export: None,
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,
         RecordedData::SystemPrompt,
         RecordedData::Tools,
     ],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 fn detect(probe: &Probe) -> Option<String> {
     let document = probe.document()?;
     let version = json::str_at(document, &["schema_version"])?;
     let steps = document.get("steps")?.as_array()?;
-    let is_its = version.starts_with("ATIF") || is_bare(version) && steps.iter().all(is_step);
-    is_its.then(|| {
+    let is_match = version.starts_with("ATIF") || is_bare(version) && steps.iter().all(is_step);
+    is_match.then(|| {
         format!(
             "a document with `steps` and the schema {}",
-            json::quoted(version)
+            json::shortened(version)
         )
     })
 }
@@ -70,34 +64,31 @@ fn source(step: &Value) -> &str {
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
-    let mut notes = Notes::default();
-    let mut report = ImportReport::default();
+    let mut log = ReadLog::default();
     let mut transcript = Transcript::new(input, FORMAT.name, None);
-    let around = rows::around(bytes, &whole, &["steps"]);
+    let around = json::members_except(bytes, &whole, &["steps"]);
     let agent = around.get("agent").unwrap_or(&Value::Null);
     if let Some(model) = json::str_at(agent, &["model_name"]) {
         transcript.builder.usual_model(model);
     }
     if let Some(tools) = tool_definitions(agent, &["tool_definitions"]) {
-        report.note("tools", true);
+        log.report.note("tools", true);
         transcript.add_message(tools);
     }
-    for row in rows::listed(bytes, &whole, &["steps"], progress, &mut notes)? {
-        progress.go_on()?;
+    for row in json::rows_at(bytes, &whole, &["steps"], progress, &mut log.notes)? {
+        progress.check_cancelled()?;
         let source = Some(source(&row.value)).filter(|source| !source.is_empty());
         let source = source.unwrap_or("other");
         let before = transcript.len();
-        step(source, &row, &mut transcript, &mut notes);
-        report.note(source, transcript.len() > before);
+        step(source, &row, &mut transcript, &mut log.notes);
+        log.report.note(source, transcript.len() > before);
     }
-    let session = transcript.finish().ok_or_else(|| Refused {
-        looks_like: "this looks like an ATIF trajectory without a message".to_owned(),
-    })?;
-    Ok(Parsed {
-        sessions: vec![session],
-        warnings: notes.warnings(&input.bytes),
-        report,
-    })
+    let session = transcript.finish();
+    log.finish(
+        input,
+        session.into_iter().collect(),
+        "an ATIF trajectory without a message",
+    )
 }
 
 fn step(source: &str, row: &Row, transcript: &mut Transcript, notes: &mut Notes) {
@@ -135,16 +126,16 @@ fn step(source: &str, row: &Row, transcript: &mut Transcript, notes: &mut Notes)
                 let arguments = call.get("arguments");
                 part(idx, content::call(id, name.unwrap_or_default(), arguments))
             }));
-            let step = StepDraft {
+            let call = CallDraft {
                 model: json::str_at(value, &["model_name"]).map(str::to_owned),
                 window: None,
                 usage: notes.usage(row.span.start, usage(value)),
                 time,
             };
             if parts.is_empty() {
-                transcript.builder.step(step);
+                transcript.builder.call(call);
             } else {
-                transcript.add_answer(step, draft(Role::Assistant, parts));
+                transcript.add_answer(call, draft(Role::Assistant, parts));
             }
             let results = json::at(value, &["observation", "results"]).and_then(Value::as_array);
             let results = results
@@ -167,7 +158,7 @@ fn step(source: &str, row: &Row, transcript: &mut Transcript, notes: &mut Notes)
         }
         "user" | "system" => {}
         other => {
-            let other = json::quoted(other);
+            let other = json::shortened(other);
             notes.once(
                 row.span.start,
                 format!("unknown step source `{other}`: not counted"),

@@ -7,30 +7,27 @@
 //!   value.
 //! - Only newer versions record prompt tokens.
 
-use super::message_list::part;
+use super::content::part;
+use super::json::Row;
 use super::notes::Notes;
-use super::rows::{self, Row};
+use super::read_log::ReadLog;
 use super::transcript::Transcript;
 use super::{
-    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, counts,
-    json, jsonl,
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json,
+    jsonl,
 };
 use crate::progress::Progress;
-use crate::session::{Draft, Part, Role, Span, StepDraft, Usage};
+use crate::session::{CallDraft, Draft, Part, Role, Span, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "copilot_chat",
     label: "GitHub Copilot chat",
     detect,
-    in_pieces: false,
     parse,
-    export: None,
     recorded: &[RecordedData::Usage, RecordedData::Times],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -53,19 +50,17 @@ fn detect(probe: &Probe) -> Option<String> {
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
-    let mut notes = Notes::default();
-    let mut warnings = Vec::new();
-    let mut report = ImportReport::default();
+    let mut log = ReadLog::default();
     let mut transcript = Transcript::new(input, FORMAT.name, None);
     let requests = if json::member(bytes, &whole, "requests").is_some()
         && json::is_one_value(&bytes[whole.clone()])
     {
-        let around = rows::around(bytes, &whole, &["requests"]);
+        let around = json::members_except(bytes, &whole, &["requests"]);
         transcript.title(json::str_at(&around, &["customTitle"]).unwrap_or_default());
-        rows::listed(bytes, &whole, &["requests"], progress, &mut notes)?
+        json::rows_at(bytes, &whole, &["requests"], progress, &mut log.notes)?
     } else {
-        let log = jsonl::map_records(bytes, progress, 1, &mut warnings, |r| r)?;
-        let (chat, place) = replayed(log, &mut report, &mut notes);
+        let changes = jsonl::map_records(bytes, progress, 1, &mut log.warnings, |r| r)?;
+        let (chat, place) = replayed(changes, &mut log.report, &mut log.notes);
         transcript.title(json::str_at(&chat, &["customTitle"]).unwrap_or_default());
         let requests = chat
             .get("requests")
@@ -81,32 +76,28 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             .collect()
     };
     for row in requests {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         let before = transcript.len();
-        request(&row, &mut transcript, &mut notes);
-        report.note("request", transcript.len() > before);
+        request(&row, &mut transcript, &mut log.notes);
+        log.report.note("request", transcript.len() > before);
     }
-    let session = transcript.finish().ok_or_else(|| Refused {
-        looks_like: "this looks like a GitHub Copilot chat without a message".to_owned(),
-    })?;
-    warnings.extend(notes.warnings(&input.bytes));
-    warnings.sort_by_key(|w| w.line);
-    Ok(Parsed {
-        sessions: vec![session],
-        warnings,
-        report,
-    })
+    let session = transcript.finish();
+    log.finish(
+        input,
+        session.into_iter().collect(),
+        "a GitHub Copilot chat without a message",
+    )
 }
 
 /// Applies the log's changes. Returns the resulting chat and the byte range of its latest whole copy.
 fn replayed(
-    log: Vec<jsonl::Record>,
+    changes: Vec<jsonl::Record>,
     report: &mut ImportReport,
     notes: &mut Notes,
 ) -> (Value, Span) {
     let mut chat = Value::Null;
     let mut place = 0..0;
-    for record in log {
+    for record in changes {
         report.note("change of the log", false);
         let value = record.value;
         let keys = value
@@ -206,7 +197,7 @@ fn request(row: &Row, transcript: &mut Transcript, notes: &mut Notes) {
     if !question.is_empty() {
         transcript.add_message(draft(Role::User, question));
     }
-    let step = StepDraft {
+    let call = CallDraft {
         model: json::str_at(value, &["modelId"]).map(str::to_owned),
         window: None,
         usage: None,
@@ -218,7 +209,7 @@ fn request(row: &Row, transcript: &mut Transcript, notes: &mut Notes) {
     if rounds.is_empty() {
         let parts = displayed_parts(value);
         if !parts.is_empty() {
-            transcript.add_answer(StepDraft { usage, ..step }, draft(Role::Assistant, parts));
+            transcript.add_answer(CallDraft { usage, ..call }, draft(Role::Assistant, parts));
         }
         return;
     }
@@ -228,11 +219,11 @@ fn request(row: &Row, transcript: &mut Transcript, notes: &mut Notes) {
         // The reported usage is that of the last call.
         let usage = usage.filter(|_| n + 1 == n_rounds);
         if !parts.is_empty() {
-            let step = StepDraft {
+            let call = CallDraft {
                 usage,
-                ..step.clone()
+                ..call.clone()
             };
-            transcript.add_answer(step, draft(Role::Assistant, parts));
+            transcript.add_answer(call, draft(Role::Assistant, parts));
         }
         if !results.is_empty() {
             transcript.add_message(draft(Role::Tool, results));

@@ -1,22 +1,20 @@
 //! Contents of the Gemini API: a request (`contents`), a saved checkpoint (`history`), or the bare list.
 
-use super::message_list::{self, Calls, Dialect, Editing, Shape, Writes, tool_definitions};
-use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, content_edit, json};
-use crate::progress::Progress;
+use super::content::{CallMatcher, tool_definitions};
+use super::editing::Editing;
+use super::message_list::{self, Dialect, Shape, Writes};
+use super::{Format, Probe, RecordedData, content, editing, json};
 use crate::session::{Body, Draft, Role};
 use serde_json::{Map, Value, json};
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "Gemini contents",
     detect,
-    in_pieces: false,
-    parse,
+    parse: |input, progress| message_list::read(input, progress, &DIALECT),
     export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
     recorded: &[RecordedData::SystemPrompt, RecordedData::Tools],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 /// Notation of these contents for reading and writing.
@@ -26,12 +24,8 @@ const DIALECT: Dialect = Dialect {
         lists: &["contents", "history"],
         ..message_list::CHAT
     },
-    is_request: false,
-    answers_in_runs: false,
-    title: |_| None,
     body,
     messages: |value, calls| message(value, calls).map(|draft| vec![draft]),
-    step: |_| None,
     writes: Some(Writes {
         edit,
         written: |role, text| {
@@ -43,6 +37,7 @@ const DIALECT: Dialect = Dialect {
             json!({"role": role, "parts": [{"text": text}]})
         },
     }),
+    ..Dialect::READ_ONLY
 };
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -57,10 +52,6 @@ fn detect(probe: &Probe) -> Option<String> {
         .iter()
         .all(is_content)
         .then(|| format!("{}: contents with `role` and `parts`", look.how))
-}
-
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
-    message_list::read(input, progress, &DIALECT)
 }
 
 fn body(body: &Value) -> Vec<(&'static str, Draft)> {
@@ -85,7 +76,7 @@ fn body(body: &Value) -> Vec<(&'static str, Draft)> {
     tools.into_iter().chain(system).collect()
 }
 
-fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
+fn message(value: &Value, calls: &mut CallMatcher) -> Result<Draft, String> {
     let mut parts = value.get("parts").map(content::parts).unwrap_or_default();
     let is_answer = parts
         .first()
@@ -96,7 +87,7 @@ fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
         Some("user" | "function") if is_answer => Role::Tool,
         Some("user" | "function") => Role::User,
         other => {
-            let other = json::quoted(other.unwrap_or_default());
+            let other = json::shortened(other.unwrap_or_default());
             return Err(format!(
                 "a content with the unknown role `{other}` is kept, but not sent to the model"
             ));
@@ -107,5 +98,5 @@ fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
 }
 
 fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
-    content_edit::edit(editing, &["parts"])
+    editing::edit(editing, &["parts"])
 }

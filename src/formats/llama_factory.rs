@@ -1,23 +1,22 @@
 //! LLaMA-Factory data sets of version 1: messages whose content blocks have a `value`.
 
-use super::content_edit::{self, Framing};
-use super::message_list::{self, Calls, Dialect, Editing, Shape, Writes, tool_definitions};
-use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, json};
-use crate::progress::Progress;
+use super::content::{CallMatcher, tool_definitions};
+use super::editing::Editing;
+use super::editing::{self, Framing};
+use super::message_list::{self, Dialect, Shape, Writes};
+use super::notes::unknown_role;
+use super::{Format, Probe, RecordedData, content, json};
 use crate::session::{Body, Draft, Role};
 use serde_json::{Map, Value, json};
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "LLaMA-Factory data set",
     detect,
-    in_pieces: false,
-    parse,
+    parse: |input, progress| message_list::read(input, progress, &DIALECT),
     export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
     recorded: &[RecordedData::SystemPrompt, RecordedData::Tools],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 /// Notation of these messages for reading and writing.
@@ -27,16 +26,13 @@ const DIALECT: Dialect = Dialect {
         lists: &["messages", "chosen_messages"],
         ..message_list::CHAT
     },
-    is_request: false,
-    answers_in_runs: false,
-    title: |_| None,
     body,
     messages: |value, calls| Ok(vec![message(value, calls)?]),
-    step: |_| None,
     writes: Some(Writes {
         edit,
         written: |role, text| json!({"role": role.name(), "content": [{"type": "text", "value": text}]}),
     }),
+    ..Dialect::READ_ONLY
 };
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -47,14 +43,10 @@ fn detect(probe: &Probe) -> Option<String> {
         .filter_map(|m| m.get("content")?.as_array())
         .flatten();
     let mut blocks = blocks.peekable();
-    let is_its =
+    let is_match =
         |b: &Value| b.get("type").is_some() && b.get("value").is_some() && b.get("text").is_none();
-    (blocks.peek().is_some() && blocks.all(is_its))
+    (blocks.peek().is_some() && blocks.all(is_match))
         .then(|| format!("{}: content blocks with a `value`", look.how))
-}
-
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
-    message_list::read(input, progress, &DIALECT)
 }
 
 /// Reads `tools`, a string that holds JSON.
@@ -71,19 +63,14 @@ fn body(body: &Value) -> Vec<(&'static str, Draft)> {
         .collect()
 }
 
-fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
+fn message(value: &Value, calls: &mut CallMatcher) -> Result<Draft, String> {
     let content = value.get("content").unwrap_or(&Value::Null);
     let (role, parts) = match json::str_at(value, &["role"]) {
         Some("system") => (Role::System, content::parts(content)),
         Some("user" | "human") => (Role::User, content::parts(content)),
         Some("assistant") => (Role::Assistant, content::parts(content)),
         Some("tool") => (Role::Tool, content::result(0, (None, None), false, content)),
-        other => {
-            let other = json::quoted(other.unwrap_or_default());
-            return Err(format!(
-                "a message with the unknown role `{other}` is kept, but not sent to the model"
-            ));
-        }
+        other => return Err(unknown_role(other.unwrap_or_default())),
     };
     let mut draft = Draft::new(role, parts);
     calls.join(&mut draft.parts);
@@ -97,7 +84,7 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
             whole: |text| json!([{"type": "text", "value": text}]),
             block: |text| json!({"type": "text", "value": text}),
         };
-        return content_edit::edit_result(editing, &["content"], framing);
+        return editing::edit_result(editing, &["content"], framing);
     }
-    content_edit::edit(editing, &["content"])
+    editing::edit(editing, &["content"])
 }

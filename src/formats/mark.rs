@@ -7,6 +7,9 @@ use super::json;
 use crate::session::{Calibration, Managed};
 use serde_json::{Value, json};
 
+/// Member of a document that holds the mark.
+pub(super) const MARK: &str = "plimsoll";
+
 /// Returns a mark. `messages` is the number of messages it applies to, if they do not precede it.
 pub(super) fn mark(managed: &Managed, messages: Option<usize>) -> Value {
     let mut mark = json!({"managed": true});

@@ -1,19 +1,50 @@
-//! Session file formats: one file and one row of [`FORMATS`] per format.
+//! Session file formats: a file or a folder and a row of [`FORMATS`] per format, and the modules that they share.
 //!
 //! Formats convert bytes to [`Session`]s and read no files. Invalid content never fails a read: an invalid line becomes
 //! a [`Warning`] with its number, and everything else is loaded. Only files without any conversation are [`Refused`].
+//!
+//! # How to write a reader
+//!
+//! Add `const FORMAT: Format` with `..Format::READ_ONLY`, a row in [`FORMATS`] before the formats that would accept the
+//! same files, and a file in `tests/fixtures/NAME`. `detect` looks at the first records of a [`Probe`]. `parse` depends
+//! on the file:
+//!
+//! | the file holds | use | example |
+//! |---|---|---|
+//! | a list of messages, as a document or one per line | `message_list::Dialect`: functions for one message. It locates the list, reads it, and writes it again | `gemini_api` |
+//! | JSON Lines with records of its own | `jsonl::map_records`, which parses on all cores and reports invalid lines | `pi` |
+//! | one JSON document | `json::rows_at` for the elements of a list, `json::members_except` for the members around it | `atif` |
+//! | text | `text_lines` | `aider` |
+//! | the whole context of every call (logs, traces) | `contexts::Contexts`, which finds the new messages of each call; `contexts::Nesting` finds sub-agents | `otel` |
+//! | records that name their parents | `tree::Tree`: the main branch and the others | `qwen_code` |
+//! | a database | `database::Database` in `store.rs` of the format: its queries, and the document that the program would export, which `parse` reads | `goose` |
+//! | a folder of files | a function in `folder`, which combines them into such a document | `opencode` |
+//!
+//! All except `Dialect` then add messages, calls and compactions to a `Transcript` in file order. It matches tool
+//! results with their calls and finds a title. Two readers use [`crate::session::SessionBuilder`] directly, because
+//! they join records in their own way: `claude_code` and `codex_rollout`.
+//!
+//! - **Values**: `serde_json::Value` with the accessors of `json` (`str_at`, `u64_at`, `millis_at`). Token counts are
+//!   read by `counts`, so that impossible ones are reported. If parsing limits the speed of large JSON Lines, use
+//!   `jsonl::map_texts` with `json::BorrowedValue`, which neither copies nor decodes unused members (`claude_code`).
+//! - **Content**: `content::parts` reads the text, thoughts, calls, results and media of all known notations.
+//!   `content::any_message` reads a whole message. A format only reads what is its own.
+//! - **Spans**: every message keeps the byte range of its record (`Draft::raw`), and every part the index of its
+//!   content block (`content::part`). Untouched records are written back byte for byte, and the window shows them.
+//! - **Warnings**: `ReadLog` collects them: `notes` for a byte position (`once` for something that recurs),
+//!   `report.note` for every record by kind. A record that is in no count leads to a warning. End with `ReadLog::finish`.
+//! - **Writing**: a `Dialect` has `Writes` for one message. For other files, `editing::output_records` returns the
+//!   records in the new order, `editing::edit` changes the content of one, and `editing::patched` replaces single values.
+//!   `mark` marks the result, so that usage reported for the old contexts is ignored.
 
 mod accounted;
 mod aider;
 mod anthropic_messages;
-mod any_message;
 mod atif;
-mod borrowed;
 mod claude_code;
 mod cline;
 mod codex_rollout;
 mod content;
-mod content_edit;
 mod contexts;
 mod copilot_chat;
 mod copilot_cli;
@@ -21,7 +52,9 @@ mod counts;
 mod cowagent;
 mod cursor;
 mod database;
+mod editing;
 mod folder;
+mod format;
 mod gemini_api;
 mod gemini_cli;
 mod goose;
@@ -33,25 +66,25 @@ mod langchain;
 mod llama_factory;
 mod mark;
 mod message_list;
-mod nesting;
 mod notes;
 mod openai_chat;
 mod openai_responses;
 mod opencode;
 mod openhands;
 mod otel;
-mod payload;
+mod parsed;
 mod pi;
 mod picoclaw;
 mod probe;
 mod qwen_code;
+mod read_log;
 mod recorded_data;
 mod resume;
-mod rows;
 mod sharegpt;
 mod specstory;
 mod swe_agent;
 mod tau_bench;
+mod text_lines;
 mod time;
 mod title;
 mod trae_agent;
@@ -59,92 +92,21 @@ mod transcript;
 mod tree;
 
 pub use claude_code::AgentCalls;
+pub use content::media_bytes;
 pub use database::{
     Cell, DATABASES, Database, Entry, RowFilter, Rows, Table, TableQuery, database_of,
     supported_databases,
 };
 pub use folder::{CLINE_HISTORY, FolderFile, combined_document};
+pub use format::{CannotExport, Export, Format, Kept};
 pub use identity::{SessionIdentity, SubAgentCalls, identity, identity_of};
-pub use payload::media_bytes;
+pub use parsed::{ImportReport, Input, ParseError, Parsed, RecordCount, Refused, Warning};
 pub use probe::Probe;
-pub use recorded_data::{Availability, availability, records_compactions};
+pub use recorded_data::{Availability, RecordedData, availability, records_compactions};
 pub use resume::{Adopt, NewSession, Resumable, Resume};
 
-use crate::progress::{Cancelled, Progress};
-use crate::session::{FileBytes, MAX_KEPT, Managed, Session, Span};
-use std::collections::BTreeMap;
-use std::fmt;
-
-/// Returns the byte ranges of a record that a managed conversation keeps verbatim.
-pub type Kept = fn(&[u8]) -> Vec<Span>;
-
-/// A session file format.
-#[derive(Debug)]
-pub struct Format {
-    /// Name, equal to its file here. Used on the command line and in JSON.
-    pub name: &'static str,
-    /// Display name.
-    pub label: &'static str,
-    /// Returns the evidence if a file has this format. Uses the content, never the file name.
-    pub detect: fn(&Probe) -> Option<String>,
-    /// The format reads files in pieces, so that a large one is not decompressed as a whole, or requests the whole
-    /// itself.
-    pub in_pieces: bool,
-    /// Reads the file.
-    pub parse: fn(&Input, &Progress) -> Result<Parsed, ParseError>,
-    /// Writes a managed conversation, if the format can be written.
-    pub export: Option<Export>,
-    /// Data that its files can record besides messages. Data that they cannot record is unknown, never zero.
-    pub recorded: &'static [RecordedData],
-    /// Returns the text of a record that a managed conversation keeps verbatim (default: all of it).
-    pub kept: Option<Kept>,
-    /// Integration with a program that can resume such a session.
-    pub resume: Option<Resume>,
-}
-
-/// Data that a session file may record besides messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RecordedData {
-    /// Tokens that the provider reported.
-    Usage,
-    /// Times of messages.
-    Times,
-    /// Compactions by the program itself.
-    Compactions,
-    /// The system prompt.
-    SystemPrompt,
-    /// Tool definitions.
-    Tools,
-    /// Conversations of sub-agents.
-    SubAgents,
-}
-
-impl RecordedData {
-    /// All kinds of data.
-    pub const ALL: &'static [Self] = &[
-        Self::Usage,
-        Self::Times,
-        Self::Compactions,
-        Self::SystemPrompt,
-        Self::Tools,
-        Self::SubAgents,
-    ];
-
-    /// Display name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Usage => "usage",
-            Self::Times => "timestamps",
-            Self::Compactions => "compactions",
-            Self::SystemPrompt => "system prompt",
-            Self::Tools => "tool definitions",
-            Self::SubAgents => "sub-agents",
-        }
-    }
-}
-
-/// Writes a managed conversation.
-pub type Export = fn(&Session, &Managed) -> Result<Vec<u8>, CannotExport>;
+use crate::progress::Progress;
+use crate::session::{MAX_KEPT, Session};
 
 /// All supported formats, in order of detection.
 pub static FORMATS: &[Format] = &[
@@ -182,105 +144,6 @@ pub static FORMATS: &[Format] = &[
     otel::FORMAT,
 ];
 
-/// A file to read.
-#[derive(Clone, Debug)]
-pub struct Input {
-    /// File name, for titles and messages.
-    pub name: String,
-    /// The whole file.
-    pub bytes: FileBytes,
-}
-
-/// Result of reading a file.
-#[derive(Debug)]
-pub struct Parsed {
-    /// The conversations of the file; at least one.
-    pub sessions: Vec<Session>,
-    /// Invalid or unusual content, in file order.
-    pub warnings: Vec<Warning>,
-    /// Summary of the records read.
-    pub report: ImportReport,
-}
-
-/// A part of the file that could not be read as expected. All other parts were read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Warning {
-    /// Line number from 1, if the format has lines.
-    pub line: Option<usize>,
-    /// Description, a sentence without a final period.
-    pub text: String,
-}
-
-impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "line {line}: {}", self.text),
-            None => f.write_str(&self.text),
-        }
-    }
-}
-
-/// Summary of how a file was read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ImportReport {
-    /// Evidence for the detected format.
-    pub recognized_by: String,
-    /// Records of the file by kind, in the format's own terms.
-    pub records: BTreeMap<String, RecordCount>,
-    /// Tool calls that started sub-agents, by the sub-agent ids that the main conversation records.
-    pub sub_agents: BTreeMap<String, Box<str>>,
-    /// Id of the session that started this one, if it is a sub-agent's.
-    pub parent: Option<String>,
-}
-
-/// Number of records of one kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RecordCount {
-    /// Records in the file.
-    pub count: usize,
-    /// Number of these that are in the context of the main conversation. The others are kept but not counted.
-    pub in_context: usize,
-}
-
-impl ImportReport {
-    /// Counts one record.
-    pub fn note(&mut self, kind: &str, in_context: bool) {
-        let count = match self.records.get_mut(kind) {
-            Some(count) => count,
-            None => self.records.entry(kind.to_owned()).or_default(),
-        };
-        count.count += 1;
-        count.in_context += usize::from(in_context);
-    }
-}
-
-/// A file without a supported conversation.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{looks_like}. Supported are {}", prominent())]
-pub struct Refused {
-    /// Description of the file, a sentence without a final period.
-    pub looks_like: String,
-}
-
-/// Reason why a file was not read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ParseError {
-    /// The file has no supported conversation.
-    #[error(transparent)]
-    Refused(#[from] Refused),
-    /// The caller cancelled the read.
-    #[error(transparent)]
-    Cancelled(#[from] Cancelled),
-}
-
-/// Reason why a conversation cannot be written in a format.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}")]
-pub struct CannotExport {
-    /// The reason, a sentence without a final period.
-    pub reason: String,
-}
-
 /// Returns the format of this name.
 pub fn by_name(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|f| f.name == name)
@@ -306,7 +169,7 @@ pub fn parse(input: &Input) -> Result<Parsed, Refused> {
 /// [`ParseError`] if the file has no supported conversation or `progress` is cancelled.
 pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let (format, why) = detect(input, progress)?;
-    progress.go_on()?;
+    progress.check_cancelled()?;
     let held = (!format.in_pieces).then(|| input.bytes.whole());
     let mut parsed = (format.parse)(input, progress)?;
     parsed.report.recognized_by = why;

@@ -1,6 +1,6 @@
 //! Warnings collected by byte position while a file is read.
 
-use super::{Warning, counts};
+use super::{Warning, counts, json};
 use crate::session::{FileBytes, Session, Usage};
 use crate::units::Tokens;
 use std::collections::HashSet;
@@ -21,11 +21,11 @@ fn left_out(n: usize) -> Warning {
 pub(super) fn left_out_usage(sessions: &[Session]) -> Vec<Warning> {
     let of_session = |session: &Session| {
         let mut notes = Notes::default();
-        for (at, step) in session.steps.iter().enumerate() {
-            let Some(found) = step.left_out else {
+        for (at, call) in session.calls.iter().enumerate() {
+            let Some(found) = call.left_out else {
                 continue;
             };
-            let answer = session.messages.iter().find(|m| m.step == Some(at));
+            let answer = session.messages.iter().find(|m| m.call == Some(at));
             let place = answer.and_then(|answer| Some(answer.raw.last()?.start));
             let times = found.times;
             notes.add(
@@ -40,6 +40,12 @@ pub(super) fn left_out_usage(sessions: &[Session]) -> Vec<Warning> {
         notes.warnings(&session.source.bytes)
     };
     sessions.iter().flat_map(of_session).collect()
+}
+
+/// Returns the warning about a message whose role the format does not define.
+pub(super) fn unknown_role(role: &str) -> String {
+    let role = json::shortened(role);
+    format!("a message with the unknown role `{role}` is kept, but not sent to the model")
 }
 
 /// Truncates the warnings to the maximum.

@@ -4,24 +4,22 @@
 //! - `previous_response_id` and `conversation` mean that the file does not hold the whole context.
 //! - Lists of plain messages without `input_text` or `output_text` are read by [`super::openai_chat`].
 
-use super::content_edit::{self, Framing};
-use super::message_list::{
-    self, Calls, Dialect, Editing, PartChange, Shape, Writes, opaque, part, tool_definitions,
-};
+use super::content::{CallMatcher, opaque, part, tool_definitions};
+use super::editing::{self, Editing, Framing, PartChange};
+use super::message_list::{self, Dialect, Shape, Writes};
+use super::notes::unknown_role;
 use super::{
     Format, Input, ParseError, Parsed, Probe, RecordedData, Warning, content, counts, json,
 };
 use crate::progress::Progress;
-use crate::session::{Body, Draft, Part, Role, StepDraft, Usage};
+use crate::session::{Body, CallDraft, Draft, Part, Role, Usage};
 use crate::units::Tokens;
 use serde_json::{Value, json};
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "OpenAI Responses",
     detect,
-    in_pieces: false,
     parse,
     export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
     recorded: &[
@@ -30,8 +28,7 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::SystemPrompt,
         RecordedData::Tools,
     ],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 /// Notation of these items for reading and writing.
@@ -48,8 +45,9 @@ const DIALECT: Dialect = Dialect {
     title: message_list::title,
     body,
     messages,
-    step,
+    call: recorded_call,
     writes: Some(Writes { edit, written }),
+    ..Dialect::READ_ONLY
 };
 
 /// Item types without the suffix `_call` or `_call_output`.
@@ -100,7 +98,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let whole = json::document_span(&input.bytes.whole());
     for key in ["previous_response_id", "conversation"] {
         let holds = |path: &[&str]| {
-            let place = message_list::at_path(&input.bytes.whole(), &whole, path);
+            let place = editing::at_path(&input.bytes.whole(), &whole, path);
             place.is_some_and(|place| input.bytes.whole().get(place) != Some(b"null"))
         };
         if holds(&[key]) || holds(&["request", key]) || holds(&["response", key]) {
@@ -123,7 +121,7 @@ fn body(body: &Value) -> Vec<(&'static str, Draft)> {
     tools.into_iter().chain(system).collect()
 }
 
-fn messages(value: &Value, calls: &mut Calls) -> Result<Vec<Draft>, String> {
+fn messages(value: &Value, calls: &mut CallMatcher) -> Result<Vec<Draft>, String> {
     let kind = json::str_at(value, &["type"]).unwrap_or("message");
     let draft = |role, parts: Vec<Part>| Draft {
         id: json::str_at(value, &["id"]).map(Into::into),
@@ -137,12 +135,7 @@ fn messages(value: &Value, calls: &mut Calls) -> Result<Vec<Draft>, String> {
                 Some("assistant") => Role::Assistant,
                 Some("system" | "developer") => Role::System,
                 Some("user") => Role::User,
-                other => {
-                    let other = json::quoted(other.unwrap_or_default());
-                    return Err(format!(
-                        "a message with the unknown role `{other}` is kept, but not sent to the model"
-                    ));
-                }
+                other => return Err(unknown_role(other.unwrap_or_default())),
             };
             vec![draft(role, parts)]
         }
@@ -209,11 +202,11 @@ fn mcp(value: &Value) -> Vec<(Role, Vec<Part>)> {
     found
 }
 
-fn step(value: &Value) -> Option<StepDraft> {
+fn recorded_call(value: &Value) -> Option<CallDraft> {
     let usage = value.get("usage").filter(|u| u.is_object())?;
     let count = |path: &[&str]| counts::tokens_at(usage, path);
     let input = count(&["input_tokens"])?;
-    (input > Tokens::ZERO).then(|| StepDraft {
+    (input > Tokens::ZERO).then(|| CallDraft {
         model: json::str_at(value, &["model"]).map(str::to_owned),
         window: None,
         usage: Some(Usage {
@@ -237,27 +230,27 @@ fn written(role: Role, text: &str) -> Value {
 }
 
 fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
-    let ((part, fate), bytes, span) = (editing.parts.first()?, editing.bytes, &editing.span);
+    let ((part, change), bytes, span) = (editing.parts.first()?, editing.bytes, &editing.span);
     match &part.body {
         // A call that contains its result is removed only together with it.
         Body::ToolCall { .. } if editing.parts.len() > 1 => {
-            let mut patches = match fate {
-                PartChange::Replaced(text) => content_edit::arguments(bytes, span, text),
+            let mut patches = match change {
+                PartChange::Replaced(text) => editing::arguments(bytes, span, text),
                 PartChange::Removed => return None,
                 PartChange::Kept => Vec::new(),
             };
             if let Some((_, PartChange::Replaced(text))) = editing.parts.get(1) {
-                let place = message_list::at_path(bytes, span, &["output"]);
-                patches.extend(place.map(|place| (place, message_list::quoted(text))));
+                let place = editing::at_path(bytes, span, &["output"]);
+                patches.extend(place.map(|place| (place, editing::json_string(text))));
             }
-            Some(message_list::patched(bytes, span, patches))
+            Some(editing::patched(bytes, span, patches))
         }
-        Body::ToolCall { .. } => match fate {
+        Body::ToolCall { .. } => match change {
             PartChange::Removed => None,
             PartChange::Kept => Some(bytes[span.clone()].to_vec()),
             PartChange::Replaced(text) => {
-                let patches = content_edit::arguments(bytes, span, text);
-                Some(message_list::patched(bytes, span, patches))
+                let patches = editing::arguments(bytes, span, text);
+                Some(editing::patched(bytes, span, patches))
             }
         },
         Body::ToolResult { .. } => {
@@ -265,12 +258,12 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
                 whole: |text| Value::from(text),
                 block: |text| json!({"type": "input_text", "text": text}),
             };
-            content_edit::edit_result(editing, &["output"], framing)
+            editing::edit_result(editing, &["output"], framing)
         }
         Body::Thinking { .. } | Body::Opaque { .. }
-            if message_list::at_path(bytes, span, &["content"]).is_none() =>
+            if editing::at_path(bytes, span, &["content"]).is_none() =>
         {
-            match fate.or_removed() {
+            match change.or_removed() {
                 PartChange::Removed => None,
                 PartChange::Kept => Some(bytes[span.clone()].to_vec()),
                 PartChange::Replaced(text) => {
@@ -278,6 +271,6 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
                 }
             }
         }
-        _ => content_edit::edit(editing, &["content"]),
+        _ => editing::edit(editing, &["content"]),
     }
 }

@@ -6,36 +6,31 @@
 use super::message_list::{self, Dialect, Writes};
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, json, openai_chat};
 use crate::progress::Progress;
-use crate::session::{Draft, Message, RecordedCompaction, Role, Session, Step};
+use crate::session::{Call, Draft, Message, RecordedCompaction, Role, Session};
 use serde_json::Value;
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "PicoClaw session",
     detect,
-    in_pieces: false,
     parse,
     export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
     recorded: &[RecordedData::Times, RecordedData::Compactions],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 /// Notation of these messages for reading and writing.
 const DIALECT: Dialect = Dialect {
     name: "picoclaw",
-    shape: message_list::CHAT,
-    is_request: false,
-    answers_in_runs: false,
     title: |members| json::str_at(members, &["key"]).map(str::to_owned),
     body,
     messages: |value, calls| Ok(vec![openai_chat::message(value, calls)?]),
-    step: message_list::step_of,
+    call: message_list::call_of,
     writes: Some(Writes {
         edit: openai_chat::edit,
         written: openai_chat::written,
     }),
+    ..Dialect::READ_ONLY
 };
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -46,14 +41,14 @@ fn detect(probe: &Probe) -> Option<String> {
         let role = json::str_at(m, &["role"]);
         m.is_string() || role.is_some_and(|role| openai_chat::ROLES.contains(&role))
     };
-    let is_its = json::str_at(document, &["key"]).is_some()
+    let is_match = json::str_at(document, &["key"]).is_some()
         && document
             .get("summary")
             .is_some_and(|s| s.is_string() || s.is_null())
         && ["created", "updated", "skip", "count"]
             .iter()
             .any(|key| document.get(key).is_some());
-    (is_its && !list.is_empty() && list.iter().all(is_message))
+    (is_match && !list.is_empty() && list.iter().all(is_message))
         .then(|| "a document with a `key`, a `summary` and messages".to_owned())
 }
 
@@ -86,14 +81,14 @@ fn add_compaction(session: &mut Session, skip: usize) {
     let mut lines =
         (0..session.messages.len()).filter(|idx| !session.messages[*idx].raw.is_empty());
     let before_message = lines.nth(skip).unwrap_or(session.messages.len());
-    let is_after = |step: &Step| step.context_end >= before_message;
+    let is_after = |call: &Call| call.context_end >= before_message;
     session.compactions.push(RecordedCompaction {
         before_message,
-        step: session
-            .steps
+        call: session
+            .calls
             .iter()
             .position(is_after)
-            .unwrap_or(session.steps.len()),
+            .unwrap_or(session.calls.len()),
         trigger: String::new(),
         tokens_before: None,
         tokens_after: None,

@@ -9,39 +9,33 @@
 
 use super::jsonl::{self, map_records};
 use super::notes::Notes;
+use super::read_log::ReadLog;
 use super::transcript::Transcript;
 use super::tree::Tree;
-use super::{
-    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, counts,
-    json,
-};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Body, Draft, Part, Role, Session, Span, StepDraft, SubAgent, Track, Usage};
+use crate::session::{Body, CallDraft, Draft, Part, Role, Session, Span, SubAgent, Track, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "qwen_code",
     label: "Qwen Code session",
     detect,
-    in_pieces: false,
     parse,
-    export: None,
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,
         RecordedData::Compactions,
         RecordedData::SubAgents,
     ],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 fn detect(probe: &Probe) -> Option<String> {
     let records = probe.records();
-    let is_its = |v: &Value| {
+    let is_match = |v: &Value| {
         json::str_at(v, &["uuid"]).is_some()
             && json::str_at(v, &["sessionId"]).is_some()
             && matches!(
@@ -50,7 +44,7 @@ fn detect(probe: &Probe) -> Option<String> {
             )
     };
     let has_content = |v: &Value| json::at(v, &["message", "parts"]).is_some_and(Value::is_array);
-    let n = records.iter().filter(|r| is_its(&r.value)).count();
+    let n = records.iter().filter(|r| is_match(&r.value)).count();
     (n > 0 && n * 4 >= records.len() * 3 && records.iter().any(|r| has_content(&r.value)))
         .then(|| "JSON Lines whose records have a `uuid` and a `message` with `parts`".to_owned())
 }
@@ -70,7 +64,7 @@ struct Entry {
 #[derive(Clone, Debug)]
 enum EntryKind {
     Message(Draft),
-    Answer(StepDraft, Draft),
+    Answer(CallDraft, Draft),
     /// The whole new history, with the token counts before and after.
     Compression(Vec<Draft>, Option<Tokens>, Option<Tokens>),
     Title(String),
@@ -106,7 +100,7 @@ fn entry_kind(kind: &str, value: &Value, span: &Span) -> EntryKind {
     let message = value.get("message").and_then(of_content).map(draft);
     match (kind, sub, message) {
         ("assistant", _, Some(message)) => EntryKind::Answer(
-            StepDraft {
+            CallDraft {
                 model: json::str_at(value, &["model"]).map(str::to_owned),
                 window: counts::window_at(value, &["contextWindowSize"]),
                 usage: usage(value),
@@ -179,16 +173,15 @@ fn usage(value: &Value) -> Option<Usage> {
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
-    let mut warnings = Vec::new();
-    let mut notes = Notes::default();
-    let entries = map_records(&input.bytes, progress, 1, &mut warnings, read)?;
+    let mut log = ReadLog::default();
+    let entries = map_records(&input.bytes, progress, 1, &mut log.warnings, read)?;
     let tree = Tree::new(
         entries
             .iter()
             .map(|e| (e.id.as_deref(), e.parent.as_deref())),
     );
     for at in &tree.orphans {
-        notes.add(
+        log.notes.add(
             entries[*at].span.start,
             "the previous record is missing; this one is assumed to follow the line before it",
         );
@@ -201,7 +194,6 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         .unwrap_or(entries.len().saturating_sub(1));
     let main = tree.path(leaf);
     let is_main: HashSet<usize> = main.iter().copied().collect();
-    let mut report = ImportReport::default();
     for (at, entry) in entries.iter().enumerate() {
         let on_main = is_main.contains(&at);
         let branch = match (on_main, entry.is_sidechain) {
@@ -209,14 +201,15 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             (false, true) => " (sub-agent)",
             (false, false) => " (another branch)",
         };
-        report.note(
+        log.report.note(
             &format!("{}{branch}", entry.label),
             on_main && is_context(at),
         );
     }
-    let mut sessions: Vec<Session> = read_path(input, &entries, &main, None, progress, &mut notes)?
-        .into_iter()
-        .collect();
+    let mut sessions: Vec<Session> =
+        read_path(input, &entries, &main, None, progress, &mut log.notes)?
+            .into_iter()
+            .collect();
     for leaf in tree.others(&main, is_context) {
         let number = sessions.len() + 1;
         let session = read_path(
@@ -225,7 +218,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             &tree.path(leaf),
             Some(number),
             progress,
-            &mut notes,
+            &mut log.notes,
         )?;
         let (kind, track) = if entries[leaf].is_sidechain {
             ("sub-agent", Track::SubAgent(SubAgent::default()))
@@ -238,22 +231,12 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             ..session
         }));
     }
-    if sessions.is_empty() {
-        let looks_like = "this looks like a Qwen Code session without a message".to_owned();
-        return Err(Refused { looks_like }.into());
-    }
     let spans = entries.iter().map(|entry| &entry.span);
     let folder = json::first_str(&input.bytes.whole(), spans, &["cwd"]);
     for session in &mut sessions {
         session.project.clone_from(&folder);
     }
-    warnings.extend(notes.warnings(&input.bytes));
-    warnings.sort_by_key(|w| w.line);
-    Ok(Parsed {
-        sessions,
-        warnings,
-        report,
-    })
+    log.finish(input, sessions, "a Qwen Code session without a message")
 }
 
 fn read_path(
@@ -267,18 +250,18 @@ fn read_path(
     let mut transcript = Transcript::new(input, FORMAT.name, number);
     let mut context: Vec<usize> = Vec::new();
     for at in path {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         let entry = &entries[*at];
         let start = entry.span.start;
         match entry.kind.clone() {
             EntryKind::Message(draft) => context.push(transcript.add_message(draft)),
-            EntryKind::Answer(step, draft) => {
-                let step = StepDraft {
-                    usage: notes.usage(start, step.usage),
-                    window: notes.tokens(start, step.window, "the recorded context window"),
-                    ..step
+            EntryKind::Answer(call, draft) => {
+                let call = CallDraft {
+                    usage: notes.usage(start, call.usage),
+                    window: notes.tokens(start, call.window, "the recorded context window"),
+                    ..call
                 };
-                context.push(transcript.add_answer(step, draft));
+                context.push(transcript.add_answer(call, draft));
             }
             EntryKind::Compression(drafts, before, after) => {
                 let what = "a count of this compression";

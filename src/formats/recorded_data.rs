@@ -1,8 +1,49 @@
 //! Data that a session file records besides messages: present, absent, or not supported by its format. Data that a
 //! format cannot record is unknown, never zero.
 
-use super::{ImportReport, RecordedData, by_name};
+use super::{ImportReport, by_name};
 use crate::session::{Body, Conversation, Role, Session, Track};
+
+/// Data that a session file may record besides messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RecordedData {
+    /// Tokens that the provider reported.
+    Usage,
+    /// Times of messages.
+    Times,
+    /// Compactions by the program itself.
+    Compactions,
+    /// The system prompt.
+    SystemPrompt,
+    /// Tool definitions.
+    Tools,
+    /// Conversations of sub-agents.
+    SubAgents,
+}
+
+impl RecordedData {
+    /// All kinds of data.
+    pub const ALL: &'static [Self] = &[
+        Self::Usage,
+        Self::Times,
+        Self::Compactions,
+        Self::SystemPrompt,
+        Self::Tools,
+        Self::SubAgents,
+    ];
+
+    /// Display name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Usage => "usage",
+            Self::Times => "timestamps",
+            Self::Compactions => "compactions",
+            Self::SystemPrompt => "system prompt",
+            Self::Tools => "tool definitions",
+            Self::SubAgents => "sub-agents",
+        }
+    }
+}
 
 /// Availability of a kind of data in a session file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,10 +111,10 @@ fn holds(session: &Session, conversations: &[Conversation], data: RecordedData) 
     let has_tools = |body: &Body| matches!(body, Body::ToolDefinition { .. });
     let messages = &session.messages;
     match data {
-        RecordedData::Usage => session.steps.iter().any(|step| step.usage.is_some()),
+        RecordedData::Usage => session.calls.iter().any(|call| call.usage.is_some()),
         RecordedData::Times => {
             messages.iter().any(|m| m.time.is_some())
-                || session.steps.iter().any(|step| step.time.is_some())
+                || session.calls.iter().any(|call| call.time.is_some())
         }
         RecordedData::Compactions => !session.compactions.is_empty(),
         RecordedData::SystemPrompt => messages.iter().any(|m| {

@@ -1,7 +1,6 @@
 //! Resuming a written session: what the program that keeps such sessions needs for a new one.
 
 use super::CannotExport;
-use crate::session::Span;
 use crate::units::Millis;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -90,19 +89,6 @@ fn uuid(mut bytes: [u8; 16], version: u8) -> String {
     .join("-")
 }
 
-/// Returns the bytes with some ranges replaced. `edits` must be in order and must not overlap.
-pub(super) fn spliced(bytes: &[u8], edits: &[(Span, String)]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    for (span, text) in edits {
-        out.extend_from_slice(&bytes[at..span.start]);
-        out.extend_from_slice(text.as_bytes());
-        at = span.end;
-    }
-    out.extend_from_slice(&bytes[at..]);
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,11 +113,5 @@ mod tests {
             new_session(1_645_557_742_007, 0).time(),
             "2022-02-22T19:22:22.007Z"
         );
-    }
-
-    #[test]
-    fn replaces_only_the_given_ranges() {
-        let edits = [(0..1, "A".to_owned()), (2..2, "-".to_owned())];
-        assert_eq!(spliced(b"abcd", &edits), b"Ab-cd");
     }
 }

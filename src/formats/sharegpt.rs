@@ -3,26 +3,21 @@
 //! Calls and results have no ids: a result belongs to the oldest unanswered call. A call's value is JSON with its name
 //! and arguments, or a list of these. `tools` is a string that holds JSON.
 
-use super::message_list::{
-    self, Calls, Dialect, Editing, PartChange, Patch, Shape, Writes, at_path, part, patched,
-    quoted, tool_definitions,
-};
-use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, json};
-use crate::progress::Progress;
+use super::content::{CallMatcher, part, tool_definitions};
+use super::editing::{Editing, PartChange, Patch, at_path, json_string, patched};
+use super::message_list::{self, Dialect, Shape, Writes};
+use super::{Format, Probe, RecordedData, content, json};
 use crate::session::{Body, Draft, Part, Role};
 use serde_json::{Map, Value, json};
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "ShareGPT data set",
     detect,
-    in_pieces: false,
-    parse,
+    parse: |input, progress| message_list::read(input, progress, &DIALECT),
     export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
     recorded: &[RecordedData::SystemPrompt, RecordedData::Tools],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 /// Notation of these turns for reading and writing.
@@ -34,13 +29,11 @@ const DIALECT: Dialect = Dialect {
         answers: &[],
         many: &[],
     },
-    is_request: false,
-    answers_in_runs: false,
     title: |conversation| json::str_at(conversation, &["title"]).map(str::to_owned),
     body,
     messages: |value, calls| Ok(vec![message(value, calls)?]),
-    step: |_| None,
     writes: Some(Writes { edit, written }),
+    ..Dialect::READ_ONLY
 };
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -53,10 +46,6 @@ fn detect(probe: &Probe) -> Option<String> {
         .iter()
         .all(is_turn)
         .then(|| format!("{}: turns with `from` and `value`", look.how))
-}
-
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
-    message_list::read(input, progress, &DIALECT)
 }
 
 /// Returns the role of a `from` value.
@@ -89,11 +78,11 @@ fn body(body: &Value) -> Vec<(&'static str, Draft)> {
     tools.into_iter().chain(system).collect()
 }
 
-fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
+fn message(value: &Value, calls: &mut CallMatcher) -> Result<Draft, String> {
     let from = json::str_at(value, &["from"]).unwrap_or_default();
     let text = json::str_at(value, &["value"]).unwrap_or_default();
     let role = role(from).ok_or_else(|| {
-        let from = json::quoted(from);
+        let from = json::shortened(from);
         format!("a turn from the unknown `{from}` is kept, but not sent to the model")
     })?;
     let parts = match role {
@@ -108,7 +97,7 @@ fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
 }
 
 /// Returns the calls of a turn. A value that is not JSON becomes a text.
-fn calls_or_text(text: &str, calls: &mut Calls) -> Vec<Part> {
+fn calls_or_text(text: &str, calls: &mut CallMatcher) -> Vec<Part> {
     let Ok(value) = serde_json::from_str::<Value>(text) else {
         return content::text_part(0, text).into_iter().collect();
     };
@@ -143,7 +132,7 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     let left: Vec<Value> = editing
         .parts
         .iter()
-        .filter_map(|(part, fate)| left(part, *fate))
+        .filter_map(|(part, change)| left(part, *change))
         .collect();
     let text = match &left[..] {
         [Value::String(text)] => text.clone(),
@@ -151,13 +140,13 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
         many => Value::from(many).to_string(),
     };
     let place = at_path(editing.bytes, &editing.span, &["value"])?;
-    let patch: Patch = (place, quoted(&text));
+    let patch: Patch = (place, json_string(&text));
     Some(patched(editing.bytes, &editing.span, vec![patch]))
 }
 
 /// Returns the new value of a part, a call or a text, or `None` if it is removed.
-fn left(part: &Part, fate: PartChange<'_>) -> Option<Value> {
-    let new = match fate {
+fn left(part: &Part, change: PartChange<'_>) -> Option<Value> {
+    let new = match change {
         PartChange::Removed => return None,
         PartChange::Kept => None,
         PartChange::Replaced(text) => Some(text),

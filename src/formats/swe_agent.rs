@@ -7,30 +7,24 @@
 //! - `history` holds the answers. A step's `response` is the text of one.
 //! - Token counts are recorded as a total only.
 
-use super::contexts::{Call, Contexts};
-use super::message_list::Calls;
+use super::content::CallMatcher;
+use super::contexts::{Contexts, LoggedCall};
+use super::json::Row;
 use super::notes::Notes;
-use super::rows::{self, Row};
+use super::read_log::ReadLog;
 use super::transcript::Transcript;
-use super::{
-    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, json,
-    openai_chat,
-};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, json, openai_chat};
 use crate::progress::Progress;
-use crate::session::{Body, Draft, Role, Session, StepDraft};
+use crate::session::{Body, CallDraft, Draft, Role, Session};
 use serde_json::Value;
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "swe_agent",
     label: "SWE-agent trajectory",
     detect,
-    in_pieces: false,
     parse,
-    export: None,
     recorded: &[RecordedData::Compactions, RecordedData::SystemPrompt],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 /// Members of a history message that only this agent writes.
@@ -53,25 +47,24 @@ fn detect(probe: &Probe) -> Option<String> {
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
-    let mut notes = Notes::default();
-    let mut report = ImportReport::default();
-    let history = rows::listed(bytes, &whole, &["history"], progress, &mut notes)?;
-    let steps = rows::listed(bytes, &whole, &["trajectory"], progress, &mut notes)?;
+    let mut log = ReadLog::default();
+    let history = json::rows_at(bytes, &whole, &["history"], progress, &mut log.notes)?;
+    let steps = json::rows_at(bytes, &whole, &["trajectory"], progress, &mut log.notes)?;
     for _ in &steps {
-        report.note("trajectory step", false);
+        log.report.note("trajectory step", false);
     }
     let history = drafts(&history, |role, read| {
-        report.note(role, read.is_ok());
+        log.report.note(role, read.is_ok());
         if let Err((at, why)) = read {
-            notes.add(at, why);
+            log.notes.add(at, why);
         }
     });
     let mut queries = Vec::with_capacity(steps.len());
     for step in &steps {
-        progress.go_on()?;
-        let query = query(bytes, step, &mut notes)?;
+        progress.check_cancelled()?;
+        let query = query(bytes, step, &mut log.notes)?;
         for _ in &query.rows {
-            report.note("message of a query", false);
+            log.report.note("message of a query", false);
         }
         queries.push(query);
     }
@@ -79,7 +72,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         let mut transcript = Transcript::new(input, FORMAT.name, None);
         for draft in history {
             if draft.role == Role::Assistant && !draft.is_injected {
-                transcript.add_answer(StepDraft::default(), draft);
+                transcript.add_answer(CallDraft::default(), draft);
             } else {
                 transcript.add_message(draft);
             }
@@ -88,15 +81,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     } else {
         replayed(input, &history, &steps, &queries)
     };
-    if sessions.is_empty() {
-        let looks_like = "this looks like a SWE-agent trajectory without a message".to_owned();
-        return Err(Refused { looks_like }.into());
-    }
-    Ok(Parsed {
-        sessions,
-        warnings: notes.warnings(&input.bytes),
-        report,
-    })
+    log.finish(input, sessions, "a SWE-agent trajectory without a message")
 }
 
 /// The context that a step repeats.
@@ -111,7 +96,7 @@ struct Query {
 fn query(bytes: &[u8], step: &Row, notes: &mut Notes) -> Result<Query, ParseError> {
     for (key, is_after) in [("query", false), ("messages", true)] {
         // The step's bytes count towards the progress already.
-        let rows = rows::listed(bytes, &step.span, &[key], &Progress::default(), notes)?;
+        let rows = json::rows_at(bytes, &step.span, &[key], &Progress::default(), notes)?;
         if !rows.is_empty() {
             return Ok(Query { rows, is_after });
         }
@@ -170,12 +155,12 @@ fn replayed(input: &Input, history: &[Draft], steps: &[Row], queries: &[Query]) 
                 ..draft
             }
         };
-        contexts.add(Call {
+        contexts.add(LoggedCall {
             group: "".into(),
             agent: None,
             context: context_of_call(queries, at, response),
             continues: false,
-            step: StepDraft::default(),
+            recorded: CallDraft::default(),
             answer: Some(answer.map_or_else(written, |(_, draft)| draft.clone())),
         });
     }
@@ -192,7 +177,7 @@ fn replayed(input: &Input, history: &[Draft], steps: &[Row], queries: &[Query]) 
 /// reason. If the model has no native tools, actions are texts and observations user messages: only user messages
 /// before the first answer are the user's.
 fn drafts(rows: &[Row], mut report: impl FnMut(&str, Result<(), (usize, String)>)) -> Vec<Draft> {
-    let mut calls = Calls::default();
+    let mut calls = CallMatcher::default();
     let mut is_running = false;
     let mut found = Vec::with_capacity(rows.len());
     for row in rows {
@@ -209,7 +194,7 @@ fn drafts(rows: &[Row], mut report: impl FnMut(&str, Result<(), (usize, String)>
     found
 }
 
-fn draft(row: &Row, calls: &mut Calls, is_running: bool) -> Result<Draft, String> {
+fn draft(row: &Row, calls: &mut CallMatcher, is_running: bool) -> Result<Draft, String> {
     let mut draft = openai_chat::message(&row.value, calls)?;
     draft.raw = vec![row.span.clone()];
     let kind = json::str_at(&row.value, &["message_type"]);

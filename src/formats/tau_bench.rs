@@ -2,21 +2,17 @@
 //! OpenAI messages (`traj`, or `messages` of the `simulations`).
 
 use super::message_list::{self, Dialect, Shape, Writes};
-use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json, openai_chat};
-use crate::progress::Progress;
+use super::{Format, Probe, RecordedData, json, openai_chat};
 use serde_json::Value;
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "tau-bench results",
     detect,
-    in_pieces: false,
-    parse,
+    parse: |input, progress| message_list::read(input, progress, &DIALECT),
     export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
     recorded: &[RecordedData::SystemPrompt],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 /// Notation of these messages for reading and writing.
@@ -27,16 +23,15 @@ const DIALECT: Dialect = Dialect {
         many: &["simulations"],
         ..message_list::CHAT
     },
-    is_request: false,
-    answers_in_runs: false,
     title,
     body: openai_chat::body,
     messages: |value, calls| Ok(vec![openai_chat::message(value, calls)?]),
-    step: message_list::step_of,
+    call: message_list::call_of,
     writes: Some(Writes {
         edit: openai_chat::edit,
         written: openai_chat::written,
     }),
+    ..Dialect::READ_ONLY
 };
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -50,7 +45,7 @@ fn detect(probe: &Probe) -> Option<String> {
                 .any(|key| v.get(key).is_some())
     };
     let listed = |list: &[Value]| !list.is_empty() && list.iter().all(is_episode);
-    let is_its = match probe.document() {
+    let is_match = match probe.document() {
         Some(Value::Array(list)) => listed(list),
         Some(one) => {
             let simulations = one.get("simulations").and_then(Value::as_array);
@@ -58,11 +53,7 @@ fn detect(probe: &Probe) -> Option<String> {
         }
         None => !probe.records().is_empty() && probe.records().iter().all(|r| is_episode(&r.value)),
     };
-    is_its.then(|| "episodes with a `task_id`, messages and a reward".to_owned())
-}
-
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
-    message_list::read(input, progress, &DIALECT)
+    is_match.then(|| "episodes with a `task_id`, messages and a reward".to_owned())
 }
 
 fn title(episode: &Value) -> Option<String> {

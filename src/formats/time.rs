@@ -1,6 +1,6 @@
 //! Parses the times that session files record.
 
-use super::borrowed::Json;
+use super::json::BorrowedValue;
 use crate::units::Millis;
 use serde_json::Value;
 use std::time::UNIX_EPOCH;
@@ -20,10 +20,10 @@ pub(super) fn millis(value: &Value) -> Option<Millis> {
 }
 
 /// Parses a time from a borrowed value, see [`millis`].
-pub(super) fn millis_read(value: &Json<'_>) -> Option<Millis> {
+pub(super) fn millis_read(value: &BorrowedValue<'_>) -> Option<Millis> {
     match value {
-        Json::Text(_) => within_sessions(rfc3339(value.as_str()?.trim())?),
-        Json::Number(_) => millis(&value.to_value()),
+        BorrowedValue::Text(_) => within_sessions(rfc3339(value.as_str()?.trim())?),
+        BorrowedValue::Number(_) => millis(&value.to_value()),
         _ => None,
     }
 }
@@ -102,7 +102,7 @@ mod tests {
     /// Parses the same value with [`millis_read`].
     fn millis_of(value: &Value) -> Option<Millis> {
         let text = value.to_string();
-        millis_read(&Json::parse(&text)?)
+        millis_read(&BorrowedValue::parse(&text)?)
     }
 
     #[test]

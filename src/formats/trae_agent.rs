@@ -3,34 +3,30 @@
 //! A call's `input_messages` are only the messages added since the previous call. The last of the `agent_steps` holds
 //! the messages of a failed call with the provider's error. Anthropic's usage excludes cached tokens.
 
-use super::message_list::part;
-use super::notes::Notes;
-use super::rows::{self, Row};
+use super::content::part;
+use super::json::Row;
+use super::notes::{Notes, unknown_role};
+use super::read_log::ReadLog;
 use super::transcript::Transcript;
 use super::{
-    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, counts,
-    json,
+    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json,
 };
 use crate::progress::Progress;
-use crate::session::{Draft, Part, Role, StepDraft, Usage, says_too_long};
+use crate::session::{CallDraft, Draft, Part, Role, Usage, says_too_long};
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "trae_agent",
     label: "trae-agent trajectory",
     detect,
-    in_pieces: false,
     parse,
-    export: None,
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,
         RecordedData::SystemPrompt,
     ],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 /// Providers whose `input_tokens` exclude cache reads and writes.
@@ -52,10 +48,9 @@ fn detect(probe: &Probe) -> Option<String> {
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
-    let mut notes = Notes::default();
-    let mut report = ImportReport::default();
+    let mut log = ReadLog::default();
     let mut transcript = Transcript::new(input, FORMAT.name, None);
-    let around = rows::around(bytes, &whole, &LISTS);
+    let around = json::members_except(bytes, &whole, &LISTS);
     transcript.title(json::str_at(&around, &["task"]).unwrap_or_default());
     if let Some(model) = json::str_at(&around, &["model"]) {
         transcript.builder.usual_model(model);
@@ -63,34 +58,50 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let provider = json::str_at(&around, &["provider"])
         .unwrap_or_default()
         .to_owned();
-    for call in rows::listed(bytes, &whole, &["llm_interactions"], progress, &mut notes)? {
-        progress.go_on()?;
-        for row in rows::listed(
+    for call in json::rows_at(
+        bytes,
+        &whole,
+        &["llm_interactions"],
+        progress,
+        &mut log.notes,
+    )? {
+        progress.check_cancelled()?;
+        for row in json::rows_at(
             bytes,
             &call.span,
             &["input_messages"],
             &Progress::default(),
-            &mut notes,
+            &mut log.notes,
         )? {
-            message(&row, &mut transcript, &mut report, &mut notes);
+            message(&row, &mut transcript, &mut log.report, &mut log.notes);
         }
-        answer(&call, &provider, &mut transcript, &mut report, &mut notes);
+        answer(
+            &call,
+            &provider,
+            &mut transcript,
+            &mut log.report,
+            &mut log.notes,
+        );
     }
-    let steps = rows::listed(bytes, &whole, &["agent_steps"], progress, &mut notes)?;
+    let steps = json::rows_at(bytes, &whole, &["agent_steps"], progress, &mut log.notes)?;
     for _ in &steps {
-        report.note("agent step", false);
+        log.report.note("agent step", false);
     }
     if let Some(last) = steps.last() {
-        failed_call(bytes, last, &mut transcript, &mut report, &mut notes)?;
+        failed_call(
+            bytes,
+            last,
+            &mut transcript,
+            &mut log.report,
+            &mut log.notes,
+        )?;
     }
-    let session = transcript.finish().ok_or_else(|| Refused {
-        looks_like: "this looks like a trae-agent trajectory without a message".to_owned(),
-    })?;
-    Ok(Parsed {
-        sessions: vec![session],
-        warnings: notes.warnings(&input.bytes),
-        report,
-    })
+    let session = transcript.finish();
+    log.finish(
+        input,
+        session.into_iter().collect(),
+        "a trae-agent trajectory without a message",
+    )
 }
 
 /// Adds the failed call that ended the run.
@@ -106,7 +117,7 @@ fn failed_call(
     let (Some(error), false) = (error, is_answered) else {
         return Ok(());
     };
-    for row in rows::listed(
+    for row in json::rows_at(
         bytes,
         &step.span,
         &["llm_messages"],
@@ -115,9 +126,9 @@ fn failed_call(
     )? {
         message(&row, transcript, report, notes);
     }
-    transcript.builder.step(StepDraft {
+    transcript.builder.call(CallDraft {
         time: json::millis_at(&step.value, &["timestamp"]),
-        ..StepDraft::default()
+        ..CallDraft::default()
     });
     if says_too_long(&error.to_lowercase()) {
         transcript.builder.refuse();
@@ -147,13 +158,7 @@ fn message(row: &Row, transcript: &mut Transcript, report: &mut ImportReport, no
         "assistant" => Role::Assistant,
         "user" | "tool" => Role::User,
         other => {
-            let other = json::quoted(other);
-            notes.add(
-                row.span.start,
-                format!(
-                    "a message with the unknown role `{other}` is kept, but not sent to the model"
-                ),
-            );
+            notes.add(row.span.start, unknown_role(other));
             report.note(kind, false);
             return;
         }
@@ -200,7 +205,7 @@ fn answer(
             .map(|(idx, c)| part(idx, call(c))),
     );
     let own = str_of("provider").unwrap_or(provider);
-    let step = StepDraft {
+    let call = CallDraft {
         model: str_of("model").map(str::to_owned),
         window: None,
         usage: notes.usage(row.span.start, usage(response, own)),
@@ -208,15 +213,15 @@ fn answer(
     };
     report.note("answer", !parts.is_empty());
     if parts.is_empty() {
-        transcript.builder.step(step);
+        transcript.builder.call(call);
         return;
     }
     let draft = Draft {
-        time: step.time,
+        time: call.time,
         raw: vec![row.span.clone()],
         ..Draft::new(Role::Assistant, parts)
     };
-    transcript.add_answer(step, draft);
+    transcript.add_answer(call, draft);
 }
 
 fn call(value: &Value) -> crate::session::Body {

@@ -1,9 +1,9 @@
-//! A conversation under construction, with the steps that all readers share.
+//! A conversation under construction, with the operations that all readers share.
 
-use super::message_list::Calls;
+use super::content::CallMatcher;
 use super::{Input, title};
 use crate::session::{
-    Body, Draft, Part, Role, Session, SessionBuilder, Source, Span, StepDraft, Usage,
+    Body, CallDraft, Draft, Part, Role, Session, SessionBuilder, Source, Span, Usage,
 };
 
 /// A conversation under construction.
@@ -11,7 +11,7 @@ use crate::session::{
 pub(super) struct Transcript {
     /// The underlying builder. Compactions are added to it directly.
     pub(super) builder: SessionBuilder,
-    calls: Calls,
+    calls: CallMatcher,
     first_words: Option<String>,
     has_title: bool,
 }
@@ -29,7 +29,7 @@ impl Transcript {
                 format,
                 bytes: input.bytes.clone(),
             }),
-            calls: Calls::default(),
+            calls: CallMatcher::default(),
             first_words: None,
             has_title: false,
         }
@@ -55,17 +55,16 @@ impl Transcript {
     }
 
     /// Adds a model call with its answer and returns the answer's index.
-    pub(super) fn add_answer(&mut self, step: StepDraft, mut draft: Draft) -> usize {
-        note_reasoning(&mut draft.parts, step.usage.as_ref());
-        self.builder.step(step);
+    pub(super) fn add_answer(&mut self, call: CallDraft, mut draft: Draft) -> usize {
+        note_reasoning(&mut draft.parts, call.usage.as_ref());
+        self.builder.call(call);
         self.add_message(draft)
     }
 
     /// Discards the usage of the latest call, but keeps its reported reasoning tokens.
     pub(super) fn forget_usage(&mut self) {
-        let last = self.builder.session().steps.len().checked_sub(1);
-        if let Some(step) = last.and_then(|last| self.builder.step_mut(last)) {
-            step.usage = None;
+        if let Some(call) = self.builder.last_call_mut() {
+            call.usage = None;
         }
     }
 

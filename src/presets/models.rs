@@ -1,7 +1,7 @@
 //! Context windows of models: a table that we wrote, with source and date on each row (`assets/models.toml`).
 
 use crate::engine::{WindowPlan, WindowSource};
-use crate::session::{Session, Step};
+use crate::session::{Call, Session};
 use crate::units::Tokens;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -94,7 +94,7 @@ pub(super) fn bare_name(name: &str) -> String {
 /// Returns the context window of every call: as given, else recorded, else by the model, else assumed. Recorded usage
 /// above a window that was not given raises it, with a warning.
 pub fn window_plan(session: &Session, by_hand: Option<Tokens>) -> WindowPlan {
-    let n_steps = session.steps.len();
+    let n_steps = session.calls.len();
     if let Some(window) = by_hand {
         return WindowPlan::constant(window, n_steps, WindowSource::ByHand);
     }
@@ -105,7 +105,7 @@ pub fn window_plan(session: &Session, by_hand: Option<Tokens>) -> WindowPlan {
     let mut source = WindowSource::Assumed;
     let mut last = by_model.iter().flatten().next().copied();
     let mut per_step = Vec::with_capacity(n_steps.max(1));
-    for step in &session.steps {
+    for step in &session.calls {
         let of_model = step.model.and_then(|m| by_model[m]);
         if step.window.is_some() {
             source = WindowSource::Recorded;
@@ -131,11 +131,11 @@ fn model_window(session: &Session, model: usize, warnings: &mut Vec<String>) -> 
     } else {
         row?.input_window()
     };
-    let is_its = |step: &&Step| step.model == Some(model) && step.window.is_none();
-    let reported = session.steps.iter().filter(is_its).filter_map(|s| s.usage);
+    let is_its = |step: &&Call| step.model == Some(model) && step.window.is_none();
+    let reported = session.calls.iter().filter(is_its).filter_map(|s| s.usage);
     // A compaction happened in the window of the call before it.
     let compacted = session.compactions.iter().filter(|c| {
-        let nearest = session.steps.get(c.step.saturating_sub(1));
+        let nearest = session.calls.get(c.call.saturating_sub(1));
         nearest.as_ref().is_some_and(is_its)
     });
     let peak = reported
@@ -157,7 +157,7 @@ fn model_window(session: &Session, model: usize, warnings: &mut Vec<String>) -> 
 /// Raises windows below the context that was sent at their call, since the call succeeded.
 fn raise(session: &Session, per_step: &mut [Tokens], warnings: &mut Vec<String>) {
     let mut raised = 0;
-    for (window, step) in per_step.iter_mut().zip(&session.steps) {
+    for (window, step) in per_step.iter_mut().zip(&session.calls) {
         if let Some(usage) = step.usage.filter(|u| u.input > *window) {
             let row = step.model.and_then(|m| lookup(&session.models[m]));
             *window = size_above(usage.input, row);
@@ -188,7 +188,7 @@ fn size_above(tokens: Tokens, row: Option<&Model>) -> Tokens {
 #[cfg(test)]
 mod tests {
     use super::{TABLE, bare_name, lookup, window_plan};
-    use crate::session::{SessionBuilder, Source, StepDraft, Usage};
+    use crate::session::{CallDraft, SessionBuilder, Source, Usage};
     use crate::units::Tokens;
 
     /// Returns the window of the last call of a model whose calls report these contexts, and the number of warnings. A
@@ -204,10 +204,10 @@ mod tests {
                 input: Tokens(*input),
                 ..Usage::default()
             });
-            builder.step(StepDraft {
+            builder.call(CallDraft {
                 model: Some(model.to_owned()),
                 usage,
-                ..StepDraft::default()
+                ..CallDraft::default()
             });
             if idx == 0 && compacted.is_some() {
                 builder.compaction("auto", compacted.map(Tokens), None, Vec::new());

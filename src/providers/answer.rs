@@ -1,5 +1,6 @@
 //! Answers of models and the drafts that collect them.
 
+use super::plain_text::plain_line;
 use super::surrogates::Surrogates;
 use crate::session::Usage;
 use crate::units::Tokens;
@@ -55,7 +56,7 @@ impl Stop {
             | "sensitive"
             | "guardrail_intervened" => Self::Refused,
             "tool_calls" | "tool_use" | "function_call" => Self::ToolCall,
-            _ => Self::Other(super::plain_line(word, 40)),
+            _ => Self::Other(plain_line(word, 40)),
         }
     }
 }
@@ -74,7 +75,7 @@ pub(super) struct Draft {
     pub(super) is_over: bool,
     /// Error reported by the server.
     pub(super) error: Option<serde_json::Value>,
-    /// First half of a character that the next event completes.
+    /// Surrogate that the next event completes.
     pub(super) surrogates: Surrogates,
 }
 
@@ -93,7 +94,7 @@ impl Draft {
     /// Sets the model's name, if it is not set yet.
     pub(super) fn name_model(&mut self, name: Option<&str>) {
         if let (None, Some(name)) = (&self.model, name.filter(|n| !n.is_empty())) {
-            self.model = Some(super::plain_line(name, 200));
+            self.model = Some(plain_line(name, 200));
         }
     }
 

@@ -1,11 +1,13 @@
-//! Anthropic's Messages.
+//! Anthropic Messages.
 //!
 //! Source: <https://docs.anthropic.com/en/api/messages>.
 
 use super::answer::Draft;
-use super::said::{Item, Said, Who, arguments_object, said, text_of};
+use super::api::{Api, KeyHeader, LimitField};
+use super::conversation::{Item, Role, RoleMessage, arguments_object, role_messages, text_of};
+use super::json::{list, member, text};
+use super::prompt::Prompt;
 use super::tool::Tool;
-use super::{Api, Endpoint, KeyHeader, Prompt, list, member, text};
 use serde_json::{Map, Value, json};
 
 /// Messages.
@@ -19,31 +21,38 @@ pub(super) const API: Api = Api {
     headers: &[("anthropic-version", "2023-06-01")],
     describes_models: true,
     write,
-    hear,
+    read_event,
     read,
 };
 
-fn write(endpoint: &Endpoint, prompt: &Prompt) -> Value {
-    let said = said(&prompt.messages);
-    // Instructions in the middle stay where they are: what stands last is often the very question.
-    let n_system = said.iter().take_while(|s| s.who == Who::System).count();
-    let n_system = if n_system == said.len() { 0 } else { n_system };
-    let (system, rest) = said.split_at(n_system);
+fn write(model: &str, _limit_field: LimitField, prompt: &Prompt) -> Value {
+    let messages = role_messages(&prompt.messages);
+    // Later system messages keep their position, since the last one is often the question.
+    let n_system = messages
+        .iter()
+        .take_while(|message| message.role == Role::System)
+        .count();
+    let n_system = if n_system == messages.len() {
+        0
+    } else {
+        n_system
+    };
+    let (system, rest) = messages.split_at(n_system);
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
-    put("model", json!(endpoint.model));
+    put("model", json!(model));
     put("max_tokens", prompt.limit());
     if !system.is_empty() {
         let texts: Vec<String> = system.iter().map(|s| text_of(&s.items)).collect();
         put("system", json!(texts.join("\n\n")));
     }
-    put("messages", messages(rest));
+    put("messages", turns(rest));
     put("stream", json!(true));
     let tools: Vec<Tool<'_>> = prompt.tools.iter().filter_map(Tool::read).collect();
     if !tools.is_empty() {
         put("tools", definitions(tools));
     } else if let Some(tools) = tools_called(rest) {
-        // Calls of tools that are not defined are refused; nobody is meant to call one.
+        // Calls of undefined tools are rejected. The model must not call these.
         put("tools", definitions(tools));
         put("tool_choice", json!({"type": "none"}));
     }
@@ -58,10 +67,10 @@ fn definitions(tools: Vec<Tool<'_>>) -> Value {
     tools.collect()
 }
 
-/// The tools that a conversation calls, each once; none if it calls none.
-fn tools_called(said: &[Said]) -> Option<Vec<Tool<'_>>> {
+/// Returns the tools that a conversation calls, each once; `None` if it calls none.
+fn tools_called(messages: &[RoleMessage]) -> Option<Vec<Tool<'_>>> {
     let mut names: Vec<&str> = Vec::new();
-    for item in said.iter().flat_map(|said| &said.items) {
+    for item in messages.iter().flat_map(|message| &message.items) {
         match item {
             Item::Call { tool, .. } if !names.contains(&&**tool) => names.push(tool),
             _ => {}
@@ -70,11 +79,11 @@ fn tools_called(said: &[Said]) -> Option<Vec<Tool<'_>>> {
     (!names.is_empty()).then(|| names.into_iter().map(Tool::named).collect())
 }
 
-/// User and assistant by turns, the user first, results before anything else that is said with them.
-fn messages(said: &[Said]) -> Value {
+/// Writes alternating messages of user and assistant, the user first, with results before other content.
+fn turns(conversation: &[RoleMessage]) -> Value {
     let mut turns: Vec<(&str, Vec<&Item>)> = Vec::new();
-    for Said { who, items } in said {
-        let role = if *who == Who::Assistant {
+    for RoleMessage { role, items } in conversation {
+        let role = if *role == Role::Assistant {
             "assistant"
         } else {
             "user"
@@ -86,7 +95,7 @@ fn messages(said: &[Said]) -> Value {
     }
     let mut messages = Vec::new();
     if turns.first().is_some_and(|(role, _)| *role == "assistant") {
-        messages.push(json!({"role": "user", "content": "(The conversation goes on.)"}));
+        messages.push(json!({"role": "user", "content": "(The conversation continues.)"}));
     }
     for (role, mut items) in turns {
         items.sort_by_key(|item| !item.is_result());
@@ -99,14 +108,14 @@ fn messages(said: &[Said]) -> Value {
 fn block(item: &Item, role: &str) -> Value {
     match item {
         Item::Text(text) => json!({"type": "text", "text": text}),
-        // Only the user shows pictures here.
+        // Only user messages may contain images.
         Item::Image(_) if role == "assistant" => json!({"type": "text", "text": "[image]"}),
         Item::Image(url) => json!({"type": "image", "source": source(url)}),
         Item::Call {
             id,
             tool,
             arguments,
-        } => json!({"type": "tool_use", "id": name(id), "name": tool,
+        } => json!({"type": "tool_use", "id": call_id(id), "name": tool,
             "input": arguments_object(arguments)}),
         Item::Result {
             call,
@@ -117,7 +126,7 @@ fn block(item: &Item, role: &str) -> Value {
 }
 
 fn result(call: &str, items: &[Item], is_error: bool) -> Value {
-    let mut result = json!({"type": "tool_result", "tool_use_id": name(call)});
+    let mut result = json!({"type": "tool_result", "tool_use_id": call_id(call)});
     if !items.is_empty() {
         result["content"] = items.iter().map(|item| block(item, "user")).collect();
     }
@@ -127,15 +136,15 @@ fn result(call: &str, items: &[Item], is_error: bool) -> Value {
     result
 }
 
-/// A name of a call in the letters that this API takes.
-fn name(id: &str) -> String {
-    let is_taken = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+/// Replaces the characters of an id that this API does not accept.
+fn call_id(id: &str) -> String {
+    let is_accepted = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     id.chars()
-        .map(|c| if is_taken(c) { c } else { '_' })
+        .map(|c| if is_accepted(c) { c } else { '_' })
         .collect()
 }
 
-/// Where a picture's bytes are: in its address, or behind it.
+/// Writes the source of an image: inline bytes or a URL.
 fn source(url: &str) -> Value {
     let inline = url
         .strip_prefix("data:")
@@ -146,7 +155,7 @@ fn source(url: &str) -> Value {
     }
 }
 
-fn hear(draft: &mut Draft, event: &Value) {
+fn read_event(draft: &mut Draft, event: &Value) {
     match text(event, "type") {
         Some("message_start") => {
             draft.name_model(text(&event["message"], "model"));
@@ -203,7 +212,7 @@ fn take_block(draft: &mut Draft, block: &Value) {
     }
 }
 
-/// What was cached is counted apart here; our input is all of it.
+/// Reads usage. The API counts cached tokens separately; [`super::answer::Counts::input`] includes them.
 fn take_usage(draft: &mut Draft, usage: &Value) {
     let count = |key: &str| usage.get(key).and_then(Value::as_u64);
     let counts = &mut draft.usage;

@@ -1,7 +1,11 @@
 //! Endpoints: the API, the address and the name of a model.
 
-use super::{APIS, Api, plain_line};
-// From core: addresses as values, without a network.
+use super::APIS;
+use super::api::{Api, LimitField};
+use super::plain_text::plain_line;
+use super::prompt::Prompt;
+use serde_json::Value;
+// From core, which has addresses as values but no network.
 use core::net::{IpAddr, Ipv6Addr};
 
 /// A model at an address.
@@ -14,26 +18,6 @@ pub struct Endpoint {
     /// Field for the output limit, if the API has two.
     pub limit_field: LimitField,
     address: Address,
-}
-
-/// Field for the output limit in chat completions. Newer OpenAI models reject the older field; other servers may not
-/// know the newer one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LimitField {
-    /// `max_tokens`.
-    MaxTokens,
-    /// `max_completion_tokens`.
-    MaxCompletionTokens,
-}
-
-impl LimitField {
-    /// Returns the name of the field.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::MaxTokens => "max_tokens",
-            Self::MaxCompletionTokens => "max_completion_tokens",
-        }
-    }
 }
 
 /// An invalid address or model name.
@@ -67,7 +51,7 @@ impl Endpoint {
         let model = model.trim();
         if model.is_empty() || model.chars().any(char::is_control) {
             return Err(EndpointError(
-                "name the model, as its server names it".to_owned(),
+                "the model is missing; give its name as the server lists it".to_owned(),
             ));
         }
         let address = Address::parse(api, base_url).map_err(EndpointError)?;
@@ -82,6 +66,14 @@ impl Endpoint {
             limit_field,
             address,
         })
+    }
+
+    /// Returns the body of a request: streamed, with an explicit limit, and without `null`.
+    ///
+    /// Reasoning of earlier answers is left out, since servers only accept their own. Images whose bytes the session lacks are
+    /// replaced by a word.
+    pub fn body(&self, prompt: &Prompt) -> Value {
+        (self.api.write)(&self.model, self.limit_field, prompt)
     }
 
     /// Returns the URL for requests.
@@ -131,7 +123,7 @@ impl Endpoint {
 }
 
 impl std::fmt::Debug for Address {
-    /// A query may hold a key.
+    /// Omits the query, which may contain a key.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}{}", self.authority, self.prefix)
     }
@@ -257,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_may_be_written_in_many_ways() {
+    fn all_spellings_of_an_address_lead_to_the_same_url() {
         let whole = "http://localhost:11434/v1/chat/completions";
         for base in [
             "http://localhost:11434",
@@ -302,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_would_mislead_is_refused() {
+    fn misleading_addresses_are_rejected() {
         for (base, word) in [
             ("localhost:11434", "must begin with"),
             ("file:///etc/passwd", "must begin with"),
@@ -331,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_is_shown_is_where_it_goes() {
+    fn the_shown_host_is_the_one_that_is_contacted() {
         let at = |base: &str| Endpoint::new(&openai_chat::API, base, "m").unwrap();
         let own = at("");
         assert_eq!(

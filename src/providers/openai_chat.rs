@@ -1,11 +1,13 @@
-//! Chat completions as OpenAI has them and most servers of models speak them.
+//! Chat completions as defined by OpenAI and supported by most model servers.
 //!
 //! Source: <https://platform.openai.com/docs/api-reference/chat>.
 
 use super::answer::Draft;
-use super::said::{Item, Said, Who, arguments_text, said, text_of};
+use super::api::{Api, KeyHeader, LimitField};
+use super::conversation::{Item, Role, RoleMessage, arguments_text, role_messages, text_of};
+use super::json::{list, member, text};
+use super::prompt::Prompt;
 use super::tool::Tool;
-use super::{Api, Endpoint, KeyHeader, Prompt, list, member, text};
 use serde_json::{Map, Value, json};
 
 /// Chat completions.
@@ -19,19 +21,19 @@ pub(super) const API: Api = Api {
     headers: &[],
     describes_models: false,
     write,
-    hear,
+    read_event,
     read: |draft, answer| {
-        hear(draft, answer);
+        read_event(draft, answer);
         !list(answer, "choices").is_empty()
     },
 };
 
-fn write(endpoint: &Endpoint, prompt: &Prompt) -> Value {
+fn write(model: &str, limit_field: LimitField, prompt: &Prompt) -> Value {
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
-    put("model", json!(endpoint.model));
-    put("messages", messages(&said(&prompt.messages)));
-    put(endpoint.limit_field.name(), prompt.limit());
+    put("model", json!(model));
+    put("messages", messages(&role_messages(&prompt.messages)));
+    put(limit_field.name(), prompt.limit());
     put("stream", json!(true));
     put("stream_options", json!({"include_usage": true}));
     let tools: Vec<Value> = prompt
@@ -47,32 +49,32 @@ fn write(endpoint: &Endpoint, prompt: &Prompt) -> Value {
     Value::Object(body)
 }
 
-fn messages(said: &[Said]) -> Value {
+fn messages(conversation: &[RoleMessage]) -> Value {
     let mut messages = Vec::new();
-    // Pictures of results, which must wait until all results of the step have been told.
-    let mut pictures = Vec::new();
-    for Said { who, items } in said {
+    // Images of results follow in a user message after all results of the call.
+    let mut images = Vec::new();
+    for RoleMessage { role, items } in conversation {
         let (results, rest): (Vec<&Item>, Vec<&Item>) = items.iter().partition(|i| i.is_result());
-        if results.is_empty() && *who != Who::User {
-            messages.extend(user(&std::mem::take(&mut pictures)));
+        if results.is_empty() && *role != Role::User {
+            messages.extend(user(&std::mem::take(&mut images)));
         }
         for result in results {
-            messages.extend(result_message(result, &mut pictures));
+            messages.extend(result_message(result, &mut images));
         }
-        match who {
-            Who::System if !rest.is_empty() => {
+        match role {
+            Role::System if !rest.is_empty() => {
                 messages.push(json!({"role": "system", "content": text_of(items)}));
             }
-            Who::User if !rest.is_empty() => {
-                let mut items = std::mem::take(&mut pictures);
+            Role::User if !rest.is_empty() => {
+                let mut items = std::mem::take(&mut images);
                 items.extend(rest.into_iter().cloned());
                 messages.extend(user(&items));
             }
-            Who::Assistant => messages.extend(assistant(items)),
-            Who::System | Who::User => {}
+            Role::Assistant => messages.extend(assistant(items)),
+            Role::System | Role::User => {}
         }
     }
-    messages.extend(user(&pictures));
+    messages.extend(user(&images));
     Value::Array(messages)
 }
 
@@ -80,11 +82,11 @@ fn user(items: &[Item]) -> Option<Value> {
     if items.is_empty() {
         return None;
     }
-    let has_picture = items.iter().any(|item| matches!(item, Item::Image(_)));
-    let content = if has_picture {
+    let has_image = items.iter().any(|item| matches!(item, Item::Image(_)));
+    let content = if has_image {
         items.iter().filter_map(block).collect()
     } else {
-        // One text rather than a list of them: some servers know no lists.
+        // One text instead of a list, since some servers do not support lists.
         Value::String(text_of(items))
     };
     Some(json!({"role": "user", "content": content}))
@@ -98,13 +100,13 @@ fn block(item: &Item) -> Option<Value> {
     }
 }
 
-/// A result is a text here: its pictures follow in a message of the user.
-fn result_message(result: &Item, pictures: &mut Vec<Item>) -> Option<Value> {
+/// Writes the text of a result. Its images follow in a user message.
+fn result_message(result: &Item, images: &mut Vec<Item>) -> Option<Value> {
     let Item::Result { call, items, .. } = result else {
         return None;
     };
-    let images = items.iter().filter(|item| matches!(item, Item::Image(_)));
-    pictures.extend(images.cloned());
+    let own = items.iter().filter(|item| matches!(item, Item::Image(_)));
+    images.extend(own.cloned());
     Some(json!({"role": "tool", "tool_call_id": call, "content": text_of(items)}))
 }
 
@@ -112,7 +114,7 @@ fn assistant(items: &[Item]) -> Option<Value> {
     let mut message = Map::new();
     let mut put = |key: &str, value: Value| message.insert(key.to_owned(), value);
     put("role", json!("assistant"));
-    let said = text_of(items);
+    let text = text_of(items);
     let calls: Vec<Value> = items
         .iter()
         .filter_map(|item| match item {
@@ -125,11 +127,11 @@ fn assistant(items: &[Item]) -> Option<Value> {
             _ => None,
         })
         .collect();
-    if said.is_empty() && calls.is_empty() {
+    if text.is_empty() && calls.is_empty() {
         return None;
     }
-    if !said.is_empty() {
-        put("content", json!(said));
+    if !text.is_empty() {
+        put("content", json!(text));
     }
     if !calls.is_empty() {
         put("tool_calls", json!(calls));
@@ -137,8 +139,8 @@ fn assistant(items: &[Item]) -> Option<Value> {
     Some(Value::Object(message))
 }
 
-/// An event, or a whole answer, which differ in one word.
-fn hear(draft: &mut Draft, event: &Value) {
+/// Reads an event or a whole answer, which have the same shape except for one key.
+fn read_event(draft: &mut Draft, event: &Value) {
     if let Some(error) = member(event, "error") {
         draft.error = Some(error.clone());
         return;
@@ -154,12 +156,12 @@ fn hear(draft: &mut Draft, event: &Value) {
         draft.error = Some(error.clone());
         return;
     }
-    let said = member(choice, "delta").or_else(|| member(choice, "message"));
-    if let Some(said) = said {
-        match said.get("content") {
+    let message = member(choice, "delta").or_else(|| member(choice, "message"));
+    if let Some(message) = message {
+        match message.get("content") {
             Some(Value::String(text)) => draft.text.push_str(text),
             Some(Value::Array(pieces)) => {
-                // Reasoning of some servers stands among the pieces, as another type.
+                // Some servers add reasoning as pieces of another type.
                 let texts = pieces
                     .iter()
                     .filter(|piece| text(piece, "type") == Some("text"));
@@ -171,8 +173,8 @@ fn hear(draft: &mut Draft, event: &Value) {
         }
         draft
             .refusal
-            .push_str(text(said, "refusal").unwrap_or_default());
-        draft.has_call |= !list(said, "tool_calls").is_empty();
+            .push_str(text(message, "refusal").unwrap_or_default());
+        draft.has_call |= !list(message, "tool_calls").is_empty();
     }
     if let Some(reason) = text(choice, "finish_reason").filter(|reason| !reason.is_empty()) {
         draft.stopped(reason);

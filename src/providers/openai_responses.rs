@@ -1,11 +1,13 @@
-//! OpenAI's Responses.
+//! OpenAI Responses.
 //!
 //! Source: <https://platform.openai.com/docs/api-reference/responses>.
 
 use super::answer::Draft;
-use super::said::{Item, Said, Who, arguments_text, said, text_of};
+use super::api::{Api, KeyHeader, LimitField};
+use super::conversation::{Item, Role, RoleMessage, arguments_text, role_messages, text_of};
+use super::json::{list, member, text};
+use super::prompt::Prompt;
 use super::tool::Tool;
-use super::{Api, Endpoint, KeyHeader, Prompt, list, member, text};
 use serde_json::{Map, Value, json};
 
 /// Responses.
@@ -19,21 +21,24 @@ pub(super) const API: Api = Api {
     headers: &[],
     describes_models: false,
     write,
-    hear,
+    read_event,
     read,
 };
 
-fn write(endpoint: &Endpoint, prompt: &Prompt) -> Value {
+fn write(model: &str, _limit_field: LimitField, prompt: &Prompt) -> Value {
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
-    put("model", json!(endpoint.model));
+    put("model", json!(model));
     put(
         "input",
-        said(&prompt.messages).iter().flat_map(inputs).collect(),
+        role_messages(&prompt.messages)
+            .iter()
+            .flat_map(inputs)
+            .collect(),
     );
     put("max_output_tokens", prompt.limit());
     put("stream", json!(true));
-    // Without it the provider keeps the conversation.
+    // By default, the provider stores the conversation.
     put("store", json!(false));
     let tools: Vec<Value> = prompt
         .tools
@@ -42,7 +47,7 @@ fn write(endpoint: &Endpoint, prompt: &Prompt) -> Value {
         .map(|tool| {
             let mut tool = tool.write("parameters");
             tool.insert("type".to_owned(), json!("function"));
-            // The default here is true, which most schemas do not meet.
+            // The default is true, which most schemas do not satisfy.
             tool.insert("strict".to_owned(), json!(false));
             Value::Object(tool)
         })
@@ -54,11 +59,14 @@ fn write(endpoint: &Endpoint, prompt: &Prompt) -> Value {
     Value::Object(body)
 }
 
-/// Calls and results are inputs of their own; what is said between them is a message.
-fn inputs(said: &Said) -> Vec<Value> {
+/// Writes calls and results as separate inputs, and texts and images between them as messages.
+fn inputs(message: &RoleMessage) -> Vec<Value> {
     let mut inputs = Vec::new();
-    let is_said = |item: &Item| matches!(item, Item::Text(_) | Item::Image(_));
-    for items in said.items.chunk_by(|a, b| is_said(a) && is_said(b)) {
+    let is_content = |item: &Item| matches!(item, Item::Text(_) | Item::Image(_));
+    for items in message
+        .items
+        .chunk_by(|a, b| is_content(a) && is_content(b))
+    {
         inputs.push(match &items[0] {
             Item::Call {
                 id,
@@ -69,17 +77,17 @@ fn inputs(said: &Said) -> Vec<Value> {
             Item::Result { call, items, .. } => {
                 json!({"type": "function_call_output", "call_id": call, "output": content(items)})
             }
-            Item::Text(_) | Item::Image(_) => match said.who {
-                Who::System => json!({"role": "system", "content": text_of(items)}),
-                Who::User => json!({"role": "user", "content": content(items)}),
-                Who::Assistant => json!({"role": "assistant", "content": text_of(items)}),
+            Item::Text(_) | Item::Image(_) => match message.role {
+                Role::System => json!({"role": "system", "content": text_of(items)}),
+                Role::User => json!({"role": "user", "content": content(items)}),
+                Role::Assistant => json!({"role": "assistant", "content": text_of(items)}),
             },
         });
     }
     inputs
 }
 
-/// A text, or a list where there are pictures.
+/// Writes a text, or a list if there are images.
 fn content(items: &[Item]) -> Value {
     if !items.iter().any(|item| matches!(item, Item::Image(_))) {
         return Value::String(text_of(items));
@@ -94,7 +102,7 @@ fn content(items: &[Item]) -> Value {
     blocks.collect()
 }
 
-fn hear(draft: &mut Draft, event: &Value) {
+fn read_event(draft: &mut Draft, event: &Value) {
     match text(event, "type") {
         Some("response.output_text.delta") => {
             draft
@@ -144,7 +152,7 @@ fn read(draft: &mut Draft, response: &Value) -> bool {
     true
 }
 
-/// What the whole answer says, where no event has said it before.
+/// Reads the output of the whole answer, unless earlier events contained it.
 fn take_output(draft: &mut Draft, output: &[Value]) {
     draft.has_call |= output
         .iter()

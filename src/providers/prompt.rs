@@ -1,32 +1,23 @@
-//! What is asked of a model, whoever serves it.
+//! A request to a model, independent of the API.
 
-use super::Endpoint;
 use crate::chat::ChatMessage;
 use serde_json::{Map, Number, Value};
 
-/// A request.
+/// A request to a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prompt {
-    /// The messages, in either shape.
+    /// The messages, in the shape of any API.
     pub messages: Vec<ChatMessage>,
-    /// Most tokens of the answer, reasoning included. (OpenAI's Responses take no less than 16.)
+    /// Most tokens of the answer, including reasoning. (OpenAI Responses require at least 16.)
     pub max_tokens: u64,
-    /// How freely words are chosen; the server's own default if `None`, which is what some models insist on.
+    /// Temperature; the server's default if `None`, which some models require.
     pub temperature: Option<f64>,
-    /// Tools of the conversation as any of the APIs defines them.
+    /// Tool definitions in the shape of any API.
     pub tools: Vec<Value>,
 }
 
-/// The body of a request: streamed, with an explicit limit, and nothing `null`.
-///
-/// Reasoning of earlier answers is left out, since servers take back only what they wrote themselves; so are pictures
-/// whose bytes a session does not hold, which leave a word in their place.
-pub fn body(endpoint: &Endpoint, prompt: &Prompt) -> Value {
-    (endpoint.api.write)(endpoint, prompt)
-}
-
 impl Prompt {
-    /// At least one token, since no server takes none.
+    /// Returns the output limit, at least 1, since servers reject 0.
     pub(super) fn limit(&self) -> Value {
         Value::from(self.max_tokens.max(1))
     }

@@ -1,21 +1,23 @@
 //! Incremental reader of answers: a stream of events, cut at any byte, or one JSON text if the server does not stream.
 
 use super::answer::{Answer, Draft};
+use super::api::Api;
+use super::plain_text::plain_line;
 use super::sse::Sse;
-use super::{Api, page, plain_line};
+use super::web_page;
 use serde_json::Value;
 
-/// Bytes of text that a token may stand for: the longest of real vocabularies are runs of 128, most are four.
+/// Bytes of text that a token may have. The longest tokens of vocabularies have 128, most have four.
 const BYTES_A_TOKEN: u64 = 32;
-/// Bytes of text that are no sign of anything, however few tokens were allowed.
+/// Bytes of text that are always allowed.
 const FREE_TEXT: u64 = 4 << 10;
-/// Bytes that a token may take in the stream: each can be an event of its own, and reasoning is streamed too.
+/// Bytes that a token may take in the stream, since each can be a separate event and reasoning is streamed, too.
 const STREAM_BYTES_A_TOKEN: u64 = 2 << 10;
-/// Bytes of a stream that are no sign of anything: comments, lists of settings.
+/// Bytes of a stream that are always allowed, for comments and lists of settings.
 const FREE_STREAM: u64 = 1 << 20;
-/// Most bytes of a stream, whatever was allowed.
+/// Most bytes of a stream.
 const MOST_STREAM: u64 = 256 << 20;
-/// Bytes kept of what is no answer, to say what it is.
+/// Bytes that are kept to describe a response that is not an answer.
 const HEAD: usize = 2 << 10;
 /// Byte order mark.
 const MARK: &[u8] = b"\xef\xbb\xbf";
@@ -27,19 +29,19 @@ pub enum ReadError {
     #[error("the server reports an error in its answer")]
     Server(Value),
     /// A web page instead of an answer.
-    #[error("a web page came instead of an answer: {0}")]
+    #[error("the server sent a web page instead of an answer: {0}")]
     Page(String),
     /// The answer does not follow the API.
-    #[error("the answer is not what this API sends: {0}")]
+    #[error("the answer does not follow this API: {0}")]
     Malformed(String),
     /// The answer exceeds every limit.
-    #[error("the answer goes on far beyond its limit of {0} tokens")]
+    #[error("the answer exceeds its limit of {0} tokens by far")]
     Endless(u64),
     /// The answer is empty.
-    #[error("the answer is empty: not even its frame came")]
+    #[error("the answer is empty")]
     Empty,
     /// The connection ended before the answer did.
-    #[error("the answer broke off before its end")]
+    #[error("the answer was interrupted before its end")]
     CutOff,
 }
 
@@ -50,15 +52,15 @@ pub struct Reading {
     max_tokens: u64,
     n_bytes: u64,
     head: Vec<u8>,
-    form: Form,
+    kind: AnswerKind,
     draft: Draft,
     /// Number of events read.
     n_events: u64,
 }
 
-/// Kind of the answer, by its first character.
+/// Kind of an answer, detected from its first character.
 #[derive(Debug)]
-enum Form {
+enum AnswerKind {
     /// Holds a possible start of a byte order mark.
     Unknown(Vec<u8>),
     Events(Sse),
@@ -74,7 +76,7 @@ impl Reading {
             max_tokens,
             n_bytes: 0,
             head: Vec::new(),
-            form: Form::Unknown(Vec::new()),
+            kind: AnswerKind::Unknown(Vec::new()),
             draft: Draft::default(),
             n_events: 0,
         }
@@ -91,32 +93,32 @@ impl Reading {
         }
         let room = HEAD.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend_from_slice(&bytes[..room]);
-        let Form::Unknown(start) = &mut self.form else {
+        let AnswerKind::Unknown(start) = &mut self.kind else {
             return self.take(bytes);
         };
         start.extend_from_slice(bytes);
         let start = std::mem::take(start);
         let start = without_mark(start.trim_ascii_start());
-        self.form = match start.first() {
-            Some(b'{' | b'[') => Form::Whole(Vec::new()),
-            Some(b'<') => Form::Page(Vec::new()),
-            Some(_) if !MARK.starts_with(start) => Form::Events(Sse::default()),
-            _ => Form::Unknown(start.to_vec()),
+        self.kind = match start.first() {
+            Some(b'{' | b'[') => AnswerKind::Whole(Vec::new()),
+            Some(b'<') => AnswerKind::Page(Vec::new()),
+            Some(_) if !MARK.starts_with(start) => AnswerKind::Events(Sse::default()),
+            _ => AnswerKind::Unknown(start.to_vec()),
         };
         self.take(start)
     }
 
     fn take(&mut self, bytes: &[u8]) -> Result<(), ReadError> {
-        match &mut self.form {
-            Form::Unknown(_) => {}
-            Form::Whole(whole) => whole.extend_from_slice(bytes),
-            Form::Page(page) => {
+        match &mut self.kind {
+            AnswerKind::Unknown(_) => {}
+            AnswerKind::Whole(whole) => whole.extend_from_slice(bytes),
+            AnswerKind::Page(page) => {
                 let room = (HEAD * 8).saturating_sub(page.len()).min(bytes.len());
                 page.extend_from_slice(&bytes[..room]);
             }
-            Form::Events(sse) => {
+            AnswerKind::Events(sse) => {
                 let (api, draft, n_events) = (self.api, &mut self.draft, &mut self.n_events);
-                sse.feed(bytes, |data| hear(api, draft, n_events, data))?;
+                sse.feed(bytes, |data| read_event(api, draft, n_events, data))?;
             }
         }
         self.check_length()
@@ -161,20 +163,20 @@ impl Reading {
     /// # Errors
     /// Fails with [`ReadError`] if the answer is missing or incomplete.
     pub fn finish(mut self) -> Result<Answer, ReadError> {
-        match std::mem::replace(&mut self.form, Form::Unknown(Vec::new())) {
-            Form::Unknown(_) => return Err(ReadError::Empty),
-            Form::Page(page) => return Err(ReadError::Page(page::title(&page))),
-            Form::Whole(whole) => self.finish_whole(&whole)?,
-            Form::Events(mut sse) => {
+        match std::mem::replace(&mut self.kind, AnswerKind::Unknown(Vec::new())) {
+            AnswerKind::Unknown(_) => return Err(ReadError::Empty),
+            AnswerKind::Page(page) => return Err(ReadError::Page(web_page::title(&page))),
+            AnswerKind::Whole(whole) => self.finish_whole(&whole)?,
+            AnswerKind::Events(mut sse) => {
                 let (api, draft, n_events) = (self.api, &mut self.draft, &mut self.n_events);
-                let end = sse.end(|data| hear(api, draft, n_events, data));
+                let end = sse.end(|data| read_event(api, draft, n_events, data));
                 // An incomplete event means that the answer was interrupted.
                 end.map_err(|error| match error {
                     ReadError::Malformed(_) => ReadError::CutOff,
                     error => error,
                 })?;
                 if self.n_events == 0 {
-                    return Err(self.strange());
+                    return Err(self.malformed());
                 }
                 if !self.has_stopped() {
                     return Err(ReadError::CutOff);
@@ -190,25 +192,30 @@ impl Reading {
             if error.is_eof() {
                 ReadError::CutOff
             } else {
-                self.strange()
+                self.malformed()
             }
         })?;
         let is_answer = (self.api.read)(&mut self.draft, &answer);
         match self.draft.error.take() {
             Some(error) => Err(ReadError::Server(error)),
             None if is_answer => Ok(()),
-            None => Err(self.strange()),
+            None => Err(self.malformed()),
         }
     }
 
-    /// Returns the start of the received bytes.
-    fn strange(&self) -> ReadError {
+    /// Returns the error with the start of the received bytes.
+    fn malformed(&self) -> ReadError {
         let start = plain_line(&String::from_utf8_lossy(&self.head), 120);
-        ReadError::Malformed(format!("it begins with “{start}”"))
+        ReadError::Malformed(format!("it starts with “{start}”"))
     }
 }
 
-fn hear(api: &Api, draft: &mut Draft, n_events: &mut u64, data: &[u8]) -> Result<(), ReadError> {
+fn read_event(
+    api: &Api,
+    draft: &mut Draft,
+    n_events: &mut u64,
+    data: &[u8],
+) -> Result<(), ReadError> {
     let data = data.trim_ascii();
     if draft.is_over || data.is_empty() {
         return Ok(());
@@ -220,16 +227,16 @@ fn hear(api: &Api, draft: &mut Draft, n_events: &mut u64, data: &[u8]) -> Result
     }
     let Ok(event) = parsed(draft, data) else {
         let start = plain_line(&String::from_utf8_lossy(data), 120);
-        return Err(ReadError::Malformed(format!("an event holds “{start}”")));
+        return Err(ReadError::Malformed(format!("an event contains “{start}”")));
     };
-    (api.hear)(draft, &event);
+    (api.read_event)(draft, &event);
     draft
         .error
         .take()
         .map_or(Ok(()), |error| Err(ReadError::Server(error)))
 }
 
-/// Parses JSON of servers, which may split a character between two events.
+/// Parses JSON of a server, which may split a character between two events.
 fn parsed(draft: &mut Draft, json: &[u8]) -> serde_json::Result<Value> {
     let mut mended = || serde_json::from_slice(&draft.surrogates.mend(json)).ok();
     serde_json::from_slice(json).or_else(|error| mended().ok_or(error))

@@ -2,13 +2,17 @@
 //!
 //! Error messages differ between servers of the same API. The lists below hold the known ones.
 
-use super::{Endpoint, LimitField, hide, member, page, plain_line, text};
+use super::api::LimitField;
+use super::endpoint::Endpoint;
+use super::json::{member, text};
+use super::plain_text::{hide, plain_line};
+use super::web_page;
 use crate::session::says_too_long;
 use serde_json::Value;
 
-/// Characters of a server's message that are shown.
-const MOST_WORDS: usize = 300;
-/// Characters of a server's message that are read.
+/// Most characters of a server's message that are shown.
+const MOST_SHOWN: usize = 300;
+/// Most characters of a server's message that are read.
 const MOST_READ: usize = 2_000;
 
 /// A request that was not answered.
@@ -47,54 +51,54 @@ impl Refusal {
     /// Creates a refusal from an HTTP error status and its body.
     pub fn new(endpoint: &Endpoint, status: u16, body: &[u8], key: Option<&str>) -> Self {
         let json: Option<Value> = serde_json::from_slice(body).ok();
-        let words = json.as_ref().and_then(words_of);
-        let words = words.unwrap_or_else(|| {
-            if page::is_page(body) {
-                format!("a web page, “{}”", page::title(body))
+        let message = json.as_ref().and_then(message_of);
+        let message = message.unwrap_or_else(|| {
+            if web_page::is_page(body) {
+                format!("a web page, “{}”", web_page::title(body))
             } else {
                 String::from_utf8_lossy(body).into_owned()
             }
         });
         let codes = json.as_ref().map(codes_of).unwrap_or_default();
-        Self::of(endpoint, Some(status), &words, &codes, key)
+        Self::of(endpoint, Some(status), &message, &codes, key)
     }
 
     /// Creates a refusal from an error within an answer.
     pub fn in_answer(endpoint: &Endpoint, error: &Value, key: Option<&str>) -> Self {
-        let words = words_of(error).unwrap_or_else(|| error.to_string());
+        let message = message_of(error).unwrap_or_else(|| error.to_string());
         let code = ["code", "status_code"]
             .iter()
             .find_map(|key| error.get(key)?.as_u64());
         let status = code.and_then(|code| u16::try_from(code).ok());
-        Self::of(endpoint, status, &words, &codes_of(error), key)
+        Self::of(endpoint, status, &message, &codes_of(error), key)
     }
 
     fn of(
         endpoint: &Endpoint,
         status: Option<u16>,
-        words: &str,
+        message: &str,
         codes: &str,
         key: Option<&str>,
     ) -> Self {
         // Some servers quote the whole request further on.
-        let start: String = words.chars().take(MOST_READ).collect();
-        let told = format!("{codes} {start}").to_lowercase();
-        let kind = kind(status, &told);
+        let start: String = message.chars().take(MOST_READ).collect();
+        let lower = format!("{codes} {start}").to_lowercase();
+        let kind = kind(status, &lower);
         // Keys are removed before the text is cut, so that no part of one remains.
-        let words = hide(&plain_line(words, usize::MAX), key);
-        let words = plain_line(&words, MOST_WORDS);
-        let said = match (status, words.is_empty()) {
+        let message = hide(&plain_line(message, usize::MAX), key);
+        let message = plain_line(&message, MOST_SHOWN);
+        let quoted = match (status, message.is_empty()) {
             (Some(status), true) => format!(" (HTTP {status})"),
-            (Some(status), false) => format!(" (HTTP {status}: {words})"),
+            (Some(status), false) => format!(" (HTTP {status}: {message})"),
             (None, true) => String::new(),
-            (None, false) => format!(" ({words})"),
+            (None, false) => format!(" ({message})"),
         };
         let (host, model) = (endpoint.host(), hide(&plain_line(&endpoint.model, 80), key));
         Self {
             kind,
-            message: sentence(kind, host, &model, &said),
+            message: error_line(kind, host, &model, &quoted),
             wants_limit: (kind == RefusalKind::BadRequest)
-                .then(|| wanted_limit(endpoint.limit_field, &told))
+                .then(|| wanted_limit(endpoint.limit_field, &lower))
                 .flatten(),
         }
     }
@@ -111,25 +115,25 @@ impl RefusalKind {
 }
 
 /// Returns the message of an error, from the known fields.
-fn words_of(json: &Value) -> Option<String> {
+fn message_of(json: &Value) -> Option<String> {
     // A list of one, as Gemini's.
     let json = json.get(0).unwrap_or(json);
     let error = member(json, "error").unwrap_or(json);
     // The upstream server's message is more specific than a router's.
-    let behind = member(error, "metadata").and_then(|metadata| text(metadata, "raw"));
-    let plain = [
+    let upstream = member(error, "metadata").and_then(|metadata| text(metadata, "raw"));
+    let texts = [
         error.as_str(),
         text(error, "message"),
         text(json, "message"),
     ];
-    let words = plain
+    let message = texts
         .into_iter()
         .flatten()
-        .find(|words| !words.trim().is_empty());
-    match (words, behind, member(json, "detail")) {
-        (Some(words), Some(behind), _) => Some(format!("{words}: {behind}")),
-        (Some(words), None, _) => Some(words.to_owned()),
-        (None, Some(behind), _) => Some(behind.to_owned()),
+        .find(|text| !text.trim().is_empty());
+    match (message, upstream, member(json, "detail")) {
+        (Some(message), Some(upstream), _) => Some(format!("{message}: {upstream}")),
+        (Some(message), None, _) => Some(message.to_owned()),
+        (None, Some(upstream), _) => Some(upstream.to_owned()),
         (None, None, Some(Value::String(detail))) => Some(detail.clone()),
         (None, None, Some(Value::Array(details))) => {
             let details = details.iter().filter_map(|detail| text(detail, "msg"));
@@ -151,14 +155,14 @@ fn codes_of(json: &Value) -> String {
     codes.collect::<Vec<_>>().join(" ")
 }
 
-/// Classifies an error. `told` is the server's message in lower case.
-fn kind(status: Option<u16>, told: &str) -> RefusalKind {
-    let says = |words: &[&str]| words.iter().any(|word| told.contains(word));
+/// Classifies an error by its status and the server's message in lower case.
+fn kind(status: Option<u16>, message: &str) -> RefusalKind {
+    let has = |texts: &[&str]| texts.iter().any(|text| message.contains(text));
     let is_about_the_key = matches!(status, Some(401 | 403));
-    if status == Some(413) || (says_too_long(told) && !is_about_the_key) {
+    if status == Some(413) || (says_too_long(message) && !is_about_the_key) {
         return RefusalKind::ContextTooLong;
     }
-    if status == Some(402) || says(&["insufficient_quota", "credit balance is too low"]) {
+    if status == Some(402) || has(&["insufficient_quota", "credit balance is too low"]) {
         return RefusalKind::NoCredit;
     }
     match status {
@@ -166,52 +170,52 @@ fn kind(status: Option<u16>, told: &str) -> RefusalKind {
         Some(404) => RefusalKind::UnknownModel,
         Some(429) => RefusalKind::RateLimited,
         Some(503 | 529) => RefusalKind::Overloaded,
-        // A request that took too long, met another, or came too early; and whatever has no number of its own.
+        // Timeout, conflict, too early, or a failure of the server.
         Some(408 | 409 | 425 | 500..) => RefusalKind::ServerError,
-        Some(400..=499) if says(&["model_not_found"]) => RefusalKind::UnknownModel,
+        Some(400..=499) if has(&["model_not_found"]) => RefusalKind::UnknownModel,
         Some(400..=499) => RefusalKind::BadRequest,
-        _ if says(&["overloaded"]) => RefusalKind::Overloaded,
-        _ if says(&["rate_limit", "rate limit", "too many requests"]) => RefusalKind::RateLimited,
-        _ if says(&["authentication_error", "permission_error"]) => RefusalKind::BadKey,
-        _ if says(&["not_found_error"]) => RefusalKind::UnknownModel,
-        _ if says(&["invalid_request", "invalid_prompt"]) => RefusalKind::BadRequest,
+        _ if has(&["overloaded"]) => RefusalKind::Overloaded,
+        _ if has(&["rate_limit", "rate limit", "too many requests"]) => RefusalKind::RateLimited,
+        _ if has(&["authentication_error", "permission_error"]) => RefusalKind::BadKey,
+        _ if has(&["not_found_error"]) => RefusalKind::UnknownModel,
+        _ if has(&["invalid_request", "invalid_prompt"]) => RefusalKind::BadRequest,
         _ => RefusalKind::ServerError,
     }
 }
 
-fn sentence(kind: RefusalKind, host: &str, model: &str, said: &str) -> String {
+fn error_line(kind: RefusalKind, host: &str, model: &str, quoted: &str) -> String {
     match kind {
         RefusalKind::BadKey => format!(
-            "{host} does not accept the key{said}; check that it is set, complete, and allowed to use {model} there"
+            "{host} does not accept the key{quoted}; check that it is set, complete, and allowed to use {model} there"
         ),
         RefusalKind::NoCredit => {
-            format!("the account at {host} has no credit left{said}; add some or use another key")
+            format!("the account at {host} has no credit left{quoted}; add some or use another key")
         }
         RefusalKind::UnknownModel => format!(
-            "{host} does not know {model} or this URL{said}; check the model's name and the base URL"
+            "{host} does not know {model} or this URL{quoted}; check the model's name and the base URL"
         ),
         RefusalKind::ContextTooLong => format!(
-            "the request overflows the context window of {model} at {host}{said}; send less or use a model with a larger window"
+            "the request overflows the context window of {model} at {host}{quoted}; send less or use a model with a larger window"
         ),
         RefusalKind::RateLimited => format!(
-            "{host} accepts no more requests at present{said}; try again later or raise the rate limit"
+            "{host} accepts no more requests at present{quoted}; try again later or raise the rate limit"
         ),
         RefusalKind::Overloaded => {
-            format!("{host} is overloaded{said}; try again later")
+            format!("{host} is overloaded{quoted}; try again later")
         }
         RefusalKind::ServerError => {
             format!(
-                "{host} failed{said}; try again later, or look at the server's log if it is yours"
+                "{host} failed{quoted}; try again later, or look at the server's log if it is yours"
             )
         }
         RefusalKind::BadRequest => {
-            format!("{host} rejects the request{said}; check the model's settings")
+            format!("{host} rejects the request{quoted}; check the model's settings")
         }
     }
 }
 
 /// Returns the other field for the output limit, if the server names it or does not know the one it received.
-fn wanted_limit(sent: LimitField, told: &str) -> Option<LimitField> {
+fn wanted_limit(sent: LimitField, message: &str) -> Option<LimitField> {
     const NEWER: &str = "max_completion_tokens";
     let is_unknown = [
         "unrecognized",
@@ -222,9 +226,9 @@ fn wanted_limit(sent: LimitField, told: &str) -> Option<LimitField> {
         "unexpected",
     ];
     match sent {
-        LimitField::MaxTokens if told.contains(NEWER) => Some(LimitField::MaxCompletionTokens),
+        LimitField::MaxTokens if message.contains(NEWER) => Some(LimitField::MaxCompletionTokens),
         LimitField::MaxCompletionTokens
-            if told.contains(NEWER) && is_unknown.iter().any(|word| told.contains(word)) =>
+            if message.contains(NEWER) && is_unknown.iter().any(|word| message.contains(word)) =>
         {
             Some(LimitField::MaxTokens)
         }

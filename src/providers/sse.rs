@@ -1,9 +1,9 @@
-//! Events of a server's stream, from bytes that are cut anywhere.
+//! Parser of server-sent events, from bytes in pieces of any size.
 //!
-//! As in <https://html.spec.whatwg.org/multipage/server-sent-events.html>, and a little more forgiving: a stream that
-//! ends without the last empty line still has its last event.
+//! Follows <https://html.spec.whatwg.org/multipage/server-sent-events.html>, except that the last event of a stream may lack
+//! its empty line.
 
-/// What has come in and is no whole event yet.
+/// The received part of an incomplete event.
 #[derive(Debug, Default)]
 pub(super) struct Sse {
     line: Vec<u8>,
@@ -16,7 +16,7 @@ pub(super) struct Sse {
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl Sse {
-    /// Takes bytes in and hands on the data of each event that they complete.
+    /// Parses bytes and passes the data of each completed event to `on_data`.
     pub(super) fn feed<E>(
         &mut self,
         mut bytes: &[u8],
@@ -40,7 +40,7 @@ impl Sse {
         Ok(())
     }
 
-    /// Nothing more comes: hands on what is left.
+    /// Ends the stream and passes the data of the last event to `on_data`.
     pub(super) fn end<E>(
         &mut self,
         mut on_data: impl FnMut(&[u8]) -> Result<(), E>,
@@ -63,7 +63,7 @@ impl Sse {
                 Ok(())
             };
         }
-        // llama.cpp tells errors in a field of their own; they read like any other data.
+        // llama.cpp sends errors in a field of their own.
         let value = [&b"data:"[..], b"error:"]
             .iter()
             .find_map(|field| line.strip_prefix(*field));
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn events_are_the_same_however_they_are_cut_and_their_lines_end() {
+    fn events_do_not_depend_on_pieces_and_line_endings() {
         for end in ["\n", "\r\n", "\r"] {
             let stream = [
                 "\u{feff}: hi",

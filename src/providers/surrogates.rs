@@ -1,17 +1,17 @@
-//! Characters that a server cut in half: two escapes of JSON, the first at the end of one event's text, the second at
-//! the start of the next one's.
+//! Surrogate pairs that a server split between two events: the first escape at the end of one event's text, the second at the
+//! start of the next.
 
 /// Length of an escape: `\u` and four digits.
 const ESCAPE: usize = 6;
-/// Stands for half a character.
-const LOST: &[u8] = b"\\ufffd";
+/// Replacement of a single surrogate.
+const REPLACEMENT: &[u8] = b"\\ufffd";
 
-/// The first half of a character whose second half is yet to come.
+/// The first surrogate of a pair whose second one has not been received.
 #[derive(Debug, Default)]
 pub(super) struct Surrogates(Option<[u8; ESCAPE]>);
 
 impl Surrogates {
-    /// Returns JSON without halves: joined with the half that the JSON before ended with, kept for the next, or replaced.
+    /// Returns JSON without single surrogates: each is joined with that of the previous JSON, kept for the next, or replaced.
     pub(super) fn mend(&mut self, json: &[u8]) -> Vec<u8> {
         let mut mended = Vec::with_capacity(json.len() + ESCAPE);
         let mut rest = json;
@@ -19,7 +19,7 @@ impl Surrogates {
             mended.extend_from_slice(&rest[..at]);
             rest = &rest[at..];
             let Some((escape, unit)) = escaped(rest) else {
-                // Another escape is a letter behind its backslash.
+                // Every other escape is a backslash and one character.
                 let (other, behind) = rest.split_at(rest.len().min(2));
                 mended.extend_from_slice(other);
                 rest = behind;
@@ -33,11 +33,11 @@ impl Surrogates {
                         rest = &rest[ESCAPE..];
                     }
                     _ if rest.first() == Some(&b'"') => self.0 = Some(escape),
-                    _ => mended.extend_from_slice(LOST),
+                    _ => mended.extend_from_slice(REPLACEMENT),
                 },
                 0xdc00..=0xdfff => match self.0.take() {
                     Some(high) => mended.extend([high, escape].concat()),
-                    None => mended.extend_from_slice(LOST),
+                    None => mended.extend_from_slice(REPLACEMENT),
                 },
                 _ => mended.extend(escape),
             }
@@ -46,13 +46,13 @@ impl Surrogates {
         mended
     }
 
-    /// Returns what stands for a half that was never completed.
+    /// Returns the replacement of a surrogate that was never completed.
     pub(super) fn rest(&mut self) -> Option<char> {
         self.0.take().map(|_| char::REPLACEMENT_CHARACTER)
     }
 }
 
-/// The escape that JSON begins with, and its UTF-16 code unit.
+/// Returns the escape at the start of JSON and its UTF-16 code unit.
 fn escaped(json: &[u8]) -> Option<([u8; ESCAPE], u16)> {
     let escape: [u8; ESCAPE] = json.get(..ESCAPE)?.try_into().ok()?;
     let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use serde_json::Value;
 
-    /// The texts of these pieces of JSON, joined.
+    /// Joins the texts of these pieces of JSON.
     fn joined(pieces: &[&str]) -> String {
         let mut surrogates = Surrogates::default();
         let mut text = String::new();
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_are_joined_and_a_single_half_is_replaced() {
+    fn pairs_are_joined_and_single_surrogates_are_replaced() {
         let cases: [(&[&str], &str); 7] = [
             (&[r#""a\ud83e""#, r#""\uDD80b""#], "a🦀b"),
             (&[r#""\ud83e\udd80""#], "🦀"),

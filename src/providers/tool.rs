@@ -1,6 +1,6 @@
-//! Definitions of tools, from any API's shape to any other's.
+//! Tool definitions, converted between the shapes of the APIs.
 
-use super::{member, text};
+use super::json::{member, text};
 use serde_json::{Map, Value, json};
 
 /// A tool that a model may call.
@@ -11,7 +11,7 @@ pub(super) struct Tool<'a> {
 }
 
 impl<'a> Tool<'a> {
-    /// Reads a definition; none if it has no name, as the tools that servers bring themselves.
+    /// Reads a definition; `None` if it has no name, such as a built-in tool of a server.
     pub(super) fn read(value: &'a Value) -> Option<Self> {
         let function = member(value, "function").unwrap_or(value);
         let schema = ["parameters", "input_schema"]
@@ -24,7 +24,7 @@ impl<'a> Tool<'a> {
         })
     }
 
-    /// A tool of which only the name is known.
+    /// Creates a tool of which only the name is known.
     pub(super) fn named(name: &'a str) -> Self {
         Self {
             name,
@@ -33,7 +33,7 @@ impl<'a> Tool<'a> {
         }
     }
 
-    /// Its definition with the schema under this key.
+    /// Writes the definition with the schema under this key.
     pub(super) fn write(self, schema: &str) -> Map<String, Value> {
         let mut object = Map::new();
         object.insert("name".to_owned(), json!(self.name));

@@ -1,21 +1,23 @@
-//! Where a server tells how long a model's window is, and how to read what it tells.
+//! Queries for the context window of a model, and their responses.
 
-use super::{Endpoint, LimitField, list, member, text};
+use super::api::LimitField;
+use super::endpoint::Endpoint;
+use super::json::{list, member, text};
 use serde_json::{Value, json};
 
-/// Something to ask a server for.
+/// A query to a server.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Question {
-    /// Where.
+pub struct WindowQuery {
+    /// URL.
     pub url: String,
-    /// What is posted; asked with GET if there is nothing.
+    /// Body of a POST; `None` for GET.
     pub body: Option<Value>,
 }
 
-/// What to ask, in order, until one answer tells. A provider's own server is asked only for its models; others may be
-/// one of several programs, each with a place of its own.
-pub fn window_questions(endpoint: &Endpoint) -> Vec<Question> {
-    let get = |url: String| Question { url, body: None };
+/// Returns the queries to send in order until a response has the window. A provider's own server only has a list of models;
+/// another server may be one of several programs with different URLs.
+pub fn window_queries(endpoint: &Endpoint) -> Vec<WindowQuery> {
+    let get = |url: String| WindowQuery { url, body: None };
     let models = get(endpoint.url_of("/models"));
     if endpoint.api.describes_models {
         let model = escaped(&endpoint.model);
@@ -30,22 +32,22 @@ pub fn window_questions(endpoint: &Endpoint) -> Vec<Question> {
         models,
         // LM Studio.
         get(format!("{origin}/api/v0/models")),
-        // llama.cpp's own server.
+        // llama.cpp.
         get(format!("{origin}/props")),
-        // Ollama: what is loaded, then what could be.
+        // Ollama: loaded models, then all models.
         get(format!("{origin}/api/ps")),
-        Question {
+        WindowQuery {
             url: format!("{origin}/api/show"),
             body: Some(name),
         },
     ]
 }
 
-/// The window of a model in tokens as an answer to one of the questions tells it. Where a server tells both what it
-/// runs the model with and what the model could take, the former counts.
-pub fn context_length(model: &str, answer: &Value) -> Option<u64> {
-    let models = [list(answer, "data"), list(answer, "models")].concat();
-    // Ollama's names end with a tag that people leave out.
+/// Returns the window of a model in tokens from the response to a query. A window that the server has configured takes
+/// precedence over the largest one that the model supports.
+pub fn context_length(model: &str, response: &Value) -> Option<u64> {
+    let models = [list(response, "data"), list(response, "models")].concat();
+    // Ollama's names end with a tag that users omit.
     let is_it = |entry: &&Value| {
         let mut names = ["id", "model", "name"]
             .iter()
@@ -58,7 +60,7 @@ pub fn context_length(model: &str, answer: &Value) -> Option<u64> {
     if !models.is_empty() {
         return None;
     }
-    length_of(answer)
+    length_of(response)
 }
 
 fn length_of(entry: &Value) -> Option<u64> {
@@ -84,7 +86,7 @@ fn length_of(entry: &Value) -> Option<u64> {
         })
 }
 
-/// `num_ctx 8192` among the lines of a model's settings.
+/// Reads `num_ctx 8192` from the lines of a model's settings.
 fn set_by_ollama(parameters: &str) -> Option<u64> {
     let mut lines = parameters.lines().map(str::split_whitespace);
     let value = lines.find_map(|mut words| {
@@ -99,7 +101,7 @@ fn count(value: &Value) -> Option<u64> {
     value.as_u64().filter(|n| *n > 0)
 }
 
-/// A name as one segment of a path.
+/// Escapes a name as one segment of a path.
 fn escaped(name: &str) -> String {
     use std::fmt::Write as _;
     let mut escaped = String::with_capacity(name.len());

@@ -8,7 +8,7 @@ use super::{About, Item, LaneReport, Report};
 use crate::analysis::{Finding, Link, MessageName, PlayedLane, Trigger, tokens_by_tool, verdict};
 use crate::engine::{Case, KnobValues, Outcome, Policy};
 use crate::safe_text::clean;
-use crate::session::{Kind, StepsFrom};
+use crate::session::{CallsFrom, Kind};
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens};
 
@@ -196,8 +196,8 @@ fn about(subject: &Subject<'_>, redactor: &mut Redactor) -> About {
         format: subject.format,
         messages: session.messages.iter().filter(|m| m.in_history).count(),
         turns: session.turns as usize,
-        steps: session.steps.len(),
-        steps_recorded: session.steps_from == StepsFrom::Recorded,
+        steps: session.calls.len(),
+        steps_recorded: session.calls_from == CallsFrom::Recorded,
         models: session.models.iter().map(|m| redactor.model(m)).collect(),
         window: case.windows.largest(),
         window_source: window_source(case),
@@ -205,7 +205,7 @@ fn about(subject: &Subject<'_>, redactor: &mut Redactor) -> About {
         total: case.ledger.total(),
         basis: basis_sentence(case),
         is_estimate: case.ledger.basis == Basis::Estimated,
-        calls_reported: session.steps.iter().filter(|s| s.usage.is_some()).count(),
+        calls_reported: session.calls.iter().filter(|s| s.usage.is_some()).count(),
         by_kind: kinds.filter(|(_, tokens)| *tokens > Tokens::ZERO).collect(),
         by_tool: by_tool
             .map(|(tool, tokens)| (redactor.tool(&tool), tokens))

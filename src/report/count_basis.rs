@@ -24,7 +24,7 @@ pub fn basis_sentence(case: &Case) -> String {
             "calibrated ±{} ({counter} fitted to recorded usage)",
             percent(error)
         ),
-        Basis::Estimated if case.session.steps.iter().any(|s| s.usage.is_some()) => {
+        Basis::Estimated if case.session.calls.iter().any(|s| s.usage.is_some()) => {
             format!("≈ estimated ({counter}; the recorded usage does not fit what the file holds)")
         }
         Basis::Estimated => format!("≈ estimated ({counter}, the file records no usage)"),

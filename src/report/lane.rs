@@ -94,7 +94,7 @@ fn figures(case: &Case, lane: &Played, kind: CurveKind) -> Figures {
         Basis::Estimated => CountBasis::Estimated,
     };
     let is_reported = |step: usize| {
-        let step = case.session.steps.get(step);
+        let step = case.session.calls.get(step);
         kind == CurveKind::Recorded && step.is_some_and(|s| s.usage.is_some())
     };
     let known = |is_reported| {

@@ -1,73 +1,23 @@
-//! Builds a session while a format is read and enforces its invariants: part ranges are contiguous, every step has a
-//! turn from 1 on, and steps refer to existing messages.
+//! Builds a session while a format is read and enforces its invariants: part ranges are contiguous, every call has a
+//! turn from 1 on, and calls refer to existing messages.
 
 use super::{
-    Calibration, Message, Part, RecordedCompaction, Role, Session, Source, Span, Step, StepsFrom,
-    Track, Usage,
+    Calibration, Call, CallDraft, CallsFrom, Draft, Message, Part, RecordedCompaction, Role,
+    Session, Source, Span, Track,
 };
-use crate::units::{Millis, Tokens};
+use crate::units::Tokens;
 use std::sync::Arc;
 
 /// Maximum number of messages that all compactions of a session keep in total. A file could list a hundred thousand
 /// compactions that each keep everything. Further compactions are left out.
 pub const MAX_KEPT: usize = 5_000_000;
 
-/// A message as a format reads it, without an index.
-#[derive(Clone, Debug)]
-pub struct Draft {
-    /// Id in the file.
-    pub id: Option<Box<str>>,
-    /// Role of the sender.
-    pub role: Role,
-    /// Time, if recorded.
-    pub time: Option<Millis>,
-    /// See [`Message::is_injected`].
-    pub is_injected: bool,
-    /// See [`Message::is_summary`].
-    pub is_summary: bool,
-    /// See [`Message::in_history`].
-    pub in_history: bool,
-    /// See [`Message::raw`].
-    pub raw: Vec<Span>,
-    /// Parts of the message.
-    pub parts: Vec<Part>,
-}
-
-impl Draft {
-    /// Creates an ordinary message of the history without an id or a time.
-    pub fn new(role: Role, parts: Vec<Part>) -> Self {
-        Self {
-            id: None,
-            role,
-            time: None,
-            is_injected: false,
-            is_summary: false,
-            in_history: true,
-            raw: Vec::new(),
-            parts,
-        }
-    }
-}
-
-/// A recorded model call, to be added directly before the assistant message it produced.
-#[derive(Clone, Debug, Default)]
-pub struct StepDraft {
-    /// Name of the model.
-    pub model: Option<String>,
-    /// Recorded context window.
-    pub window: Option<Tokens>,
-    /// Reported usage.
-    pub usage: Option<Usage>,
-    /// Time of the call.
-    pub time: Option<Millis>,
-}
-
-/// Collects messages, steps and compactions in file order.
+/// Collects messages, calls and compactions in file order.
 #[derive(Debug)]
 pub struct SessionBuilder {
     session: Session,
-    /// Index of the step whose answer is being added.
-    open_step: Option<usize>,
+    /// Index of the call whose answer is being added.
+    open_call: Option<usize>,
     /// Model of calls that do not name one.
     usual_model: Option<String>,
     /// Reasoning effort of the following calls.
@@ -90,15 +40,15 @@ impl SessionBuilder {
             models: Vec::new(),
             messages: Vec::new(),
             parts: Vec::new(),
-            steps: Vec::new(),
-            steps_from: StepsFrom::AssistantMessages,
+            calls: Vec::new(),
+            calls_from: CallsFrom::AssistantMessages,
             compactions: Vec::new(),
             calibration: None,
             turns: 0,
         };
         Self {
             session,
-            open_step: None,
+            open_call: None,
             usual_model: None,
             effort: None,
             is_aborted: false,
@@ -109,7 +59,7 @@ impl SessionBuilder {
     /// Reserves capacity for more messages, calls and parts. Growing a large session in small steps wastes memory.
     pub fn reserve(&mut self, messages: usize, calls: usize, parts: usize) {
         self.session.messages.reserve(messages);
-        self.session.steps.reserve(calls);
+        self.session.calls.reserve(calls);
         self.session.parts.reserve(parts);
     }
 
@@ -135,10 +85,10 @@ impl SessionBuilder {
     }
 
     /// Adds a message and returns its index. A user message opens a turn. An assistant message belongs to the latest
-    /// open step; any other message closes that step.
+    /// open call; any other message closes that call.
     pub fn message(&mut self, draft: Draft) -> usize {
         if draft.role != Role::Assistant {
-            self.open_step = None;
+            self.open_call = None;
         }
         if opens_turn(&draft) {
             self.session.turns += 1;
@@ -155,7 +105,7 @@ impl SessionBuilder {
             is_injected: draft.is_injected,
             is_summary: draft.is_summary,
             in_history: draft.in_history,
-            step: self.open_step.filter(|_| draft.role == Role::Assistant),
+            call: self.open_call.filter(|_| draft.role == Role::Assistant),
             parts: start..self.session.parts.len(),
             raw: draft.raw,
         });
@@ -164,9 +114,9 @@ impl SessionBuilder {
 
     /// Adds a recorded model call and returns its index. Its context is the messages so far. The assistant messages
     /// that follow directly are its answer.
-    pub fn step(&mut self, draft: StepDraft) -> usize {
-        self.session.steps_from = StepsFrom::Recorded;
-        self.push_step(draft)
+    pub fn call(&mut self, draft: CallDraft) -> usize {
+        self.session.calls_from = CallsFrom::Recorded;
+        self.push_call(draft)
     }
 
     /// Sets the reasoning effort of the following calls.
@@ -181,9 +131,14 @@ impl SessionBuilder {
         self.is_aborted = true;
     }
 
-    /// Returns the step with this index, for adding what is recorded after its answer (usage).
-    pub fn step_mut(&mut self, step: usize) -> Option<&mut Step> {
-        self.session.steps.get_mut(step)
+    /// Returns the call with this index, for adding what is recorded after its answer (usage).
+    pub fn call_mut(&mut self, call: usize) -> Option<&mut Call> {
+        self.session.calls.get_mut(call)
+    }
+
+    /// Returns the latest call, for adding what is recorded after its answer.
+    pub fn last_call_mut(&mut self) -> Option<&mut Call> {
+        self.session.calls.last_mut()
     }
 
     /// Returns the message with this index, for adding records that arrive later.
@@ -225,14 +180,14 @@ impl SessionBuilder {
         after: Option<Tokens>,
         kept: Vec<usize>,
     ) {
-        self.open_step = None;
+        self.open_call = None;
         let Some(left) = self.kept_left.checked_sub(kept.len()) else {
             return;
         };
         self.kept_left = left;
         self.session.compactions.push(RecordedCompaction {
             before_message: self.session.messages.len(),
-            step: self.session.steps.len(),
+            call: self.session.calls.len(),
             trigger: trigger.into(),
             tokens_before: before,
             tokens_after: after,
@@ -258,20 +213,20 @@ impl SessionBuilder {
     /// Finishes the session. If no calls are recorded, each assistant message of the history counts as one. Removes
     /// implausible usage.
     pub fn finish(mut self) -> Session {
-        if self.session.steps_from == StepsFrom::AssistantMessages {
-            self.session.steps = steps_of_messages(&mut self.session.messages);
-            let steps = &self.session.steps;
+        if self.session.calls_from == CallsFrom::AssistantMessages {
+            self.session.calls = calls_of_messages(&mut self.session.messages);
+            let calls = &self.session.calls;
             for compaction in &mut self.session.compactions {
-                let is_before = |step: &Step| step.context_end < compaction.before_message;
-                compaction.step = steps.partition_point(is_before);
+                let is_before = |call: &Call| call.context_end < compaction.before_message;
+                compaction.call = calls.partition_point(is_before);
             }
         }
-        let steps = &self.session.steps;
-        let is_needed = steps.is_empty() || steps.iter().any(|s| s.model.is_none());
+        let calls = &self.session.calls;
+        let is_needed = calls.is_empty() || calls.iter().any(|s| s.model.is_none());
         if let Some(name) = self.usual_model.take().filter(|_| is_needed) {
             let usual = self.model(name);
-            for step in &mut self.session.steps {
-                step.model.get_or_insert(usual);
+            for call in &mut self.session.calls {
+                call.model.get_or_insert(usual);
             }
         }
         super::remove_implausible_usage(&mut self.session);
@@ -299,15 +254,15 @@ impl SessionBuilder {
 
     /// Notes that the provider refused the latest call because its context was too long.
     pub fn refuse(&mut self) {
-        if let Some(step) = self.session.steps.last_mut() {
-            step.is_refused = true;
+        if let Some(call) = self.session.calls.last_mut() {
+            call.is_refused = true;
         }
     }
 
-    fn push_step(&mut self, draft: StepDraft) -> usize {
+    fn push_call(&mut self, draft: CallDraft) -> usize {
         self.ensure_turn();
         let model = draft.model.map(|name| self.model(name));
-        self.session.steps.push(Step {
+        self.session.calls.push(Call {
             context_end: self.session.messages.len(),
             turn: self.session.turns,
             model,
@@ -319,9 +274,9 @@ impl SessionBuilder {
             is_after_abort: std::mem::take(&mut self.is_aborted),
             is_refused: false,
         });
-        let step = self.session.steps.len() - 1;
-        self.open_step = Some(step);
-        step
+        let call = self.session.calls.len() - 1;
+        self.open_call = Some(call);
+        call
     }
 
     /// Returns the index of a model's name and adds the name if it is new.
@@ -351,12 +306,12 @@ fn is_user_content(body: &super::Body) -> bool {
     }
 }
 
-fn steps_of_messages(messages: &mut [Message]) -> Vec<Step> {
-    let mut steps = Vec::new();
+fn calls_of_messages(messages: &mut [Message]) -> Vec<Call> {
+    let mut calls = Vec::new();
     for (idx, message) in messages.iter_mut().enumerate() {
         if message.role == Role::Assistant && message.in_history {
-            message.step = Some(steps.len());
-            steps.push(Step {
+            message.call = Some(calls.len());
+            calls.push(Call {
                 context_end: idx,
                 turn: message.turn,
                 model: None,
@@ -370,5 +325,5 @@ fn steps_of_messages(messages: &mut [Message]) -> Vec<Step> {
             });
         }
     }
-    steps
+    calls
 }

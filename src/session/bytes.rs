@@ -5,8 +5,7 @@
 
 use super::message::Span;
 use super::packed::{Packed, Packer};
-use memchr::{memchr, memchr_iter};
-use rayon::prelude::*;
+use super::pieces::{Pieces, Stretch, line_ends};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -21,36 +20,10 @@ enum Storage {
     Packed(Arc<Packed>),
 }
 
-/// A range of whole lines, processed on one core.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stretch {
-    /// Byte span in the file.
-    pub span: Span,
-    /// Number of lines.
-    pub n_lines: usize,
-    /// Number of lines before it.
-    pub lines_before: usize,
-}
-
-/// Bytes that can be read in pieces.
-pub trait Pieces: Sync {
-    /// Returns the bytes of a span, which must be in range. Decompresses only the blocks that contain it.
-    fn piece(&self, span: &Span) -> Cow<'_, [u8]>;
-
-    /// Returns all lines in order, in ranges.
-    fn stretches(&self) -> Vec<Stretch>;
-}
-
 /// Minimum bytes of a file that is compressed.
 const MIN_COMPRESSED: usize = 16 << 20;
-/// Minimum bytes of a range of uncompressed lines.
-const RANGE_BYTES: usize = 1 << 20;
 
 impl FileBytes {
-    pub(super) fn packed(packed: Packed) -> Self {
-        Self(Storage::Packed(Arc::new(packed)))
-    }
-
     /// Returns the number of bytes.
     pub fn len(&self) -> usize {
         match &self.0 {
@@ -139,29 +112,6 @@ impl Pieces for FileBytes {
     }
 }
 
-impl Pieces for [u8] {
-    fn piece(&self, span: &Span) -> Cow<'_, [u8]> {
-        Cow::Borrowed(&self[span.clone()])
-    }
-
-    fn stretches(&self) -> Vec<Stretch> {
-        let mut spans = Vec::new();
-        let mut start = 0;
-        while start < self.len() {
-            let rest = self.get(start + RANGE_BYTES..).unwrap_or_default();
-            let end = memchr(b'\n', rest).map_or(self.len(), |n| start + RANGE_BYTES + n + 1);
-            spans.push(start..end);
-            start = end;
-        }
-        let n_lines = |span: &Span| {
-            let text = &self[span.clone()];
-            line_ends(text) + usize::from(!text.ends_with(b"\n"))
-        };
-        let n_lines: Vec<usize> = spans.par_iter().map(n_lines).collect();
-        numbered(spans.into_iter().zip(n_lines))
-    }
-}
-
 impl From<Vec<u8>> for FileBytes {
     fn from(bytes: Vec<u8>) -> Self {
         Self(Storage::Plain(Arc::new(bytes)))
@@ -176,21 +126,9 @@ impl fmt::Debug for FileBytes {
     }
 }
 
-/// Counts the line endings in a text.
-pub(super) fn line_ends(text: &[u8]) -> usize {
-    memchr_iter(b'\n', text).count()
-}
-
-/// Numbers line ranges with known spans and line counts.
-pub(super) fn numbered(lines: impl IntoIterator<Item = (Span, usize)>) -> Vec<Stretch> {
-    let mut before = 0;
-    let stretch = |(span, n_lines)| {
-        before += n_lines;
-        Stretch {
-            span,
-            n_lines,
-            lines_before: before - n_lines,
-        }
-    };
-    lines.into_iter().map(stretch).collect()
+impl Packer {
+    /// Compresses the remaining bytes and returns all of them.
+    pub fn finish(self) -> FileBytes {
+        FileBytes(Storage::Packed(Arc::new(self.into_packed())))
+    }
 }

@@ -31,25 +31,25 @@ const LARGEST: f64 = 2_000_000.0;
 /// Maximum tokens of an image or a document.
 const MEDIA: u64 = 20_000;
 
-/// Removes implausible usage ([`super::Step::left_out`]). Usage is implausible if the context jumps to about twice the
+/// Removes implausible usage ([`super::Call::left_out`]). Usage is implausible if the context jumps to about twice the
 /// size and back although almost nothing was added. It is also implausible if the context is many times as large as its
 /// neighbors and larger than all text so far (a token has at least one byte).
 pub fn remove_implausible_usage(session: &mut Session) {
-    let reported = |session: &Session, step: usize| {
-        let usage = session.steps[step].usage;
+    let reported = |session: &Session, call: usize| {
+        let usage = session.calls[call].usage;
         usage.map_or(0.0, |usage| usage.input.as_f64())
     };
-    let calls: Vec<usize> = (0..session.steps.len())
-        .filter(|step| reported(session, *step) > 0.0)
+    let calls: Vec<usize> = (0..session.calls.len())
+        .filter(|call| reported(session, *call) > 0.0)
         .collect();
     if calls.len() < 2 {
         return;
     }
-    let inputs: Vec<f64> = calls.iter().map(|step| reported(session, *step)).collect();
+    let inputs: Vec<f64> = calls.iter().map(|call| reported(session, *call)).collect();
     let bytes = bytes_before(session);
     let ends: Vec<u64> = calls
         .iter()
-        .map(|step| bytes[session.steps[*step].context_end.min(bytes.len() - 1)])
+        .map(|call| bytes[session.calls[*call].context_end.min(bytes.len() - 1)])
         .collect();
     let mut before: Option<usize> = None;
     for at in 0..calls.len() {
@@ -71,9 +71,9 @@ pub fn remove_implausible_usage(session: &mut Session) {
             before = Some(at);
             continue;
         };
-        let step = &mut session.steps[calls[at]];
-        let reported = step.usage.take().unwrap_or_default().input;
-        step.left_out = Some(ImplausibleUsage { reported, times });
+        let call = &mut session.calls[calls[at]];
+        let reported = call.usage.take().unwrap_or_default().input;
+        call.left_out = Some(ImplausibleUsage { reported, times });
     }
 }
 
@@ -112,7 +112,7 @@ fn weight(part: &Part) -> u64 {
 mod tests {
     use super::ImplausibleUsage;
     use crate::session::{
-        Body, Draft, Part, Role, Session, SessionBuilder, Source, StepDraft, Usage,
+        Body, CallDraft, Draft, Part, Role, Session, SessionBuilder, Source, Usage,
     };
     use crate::units::Tokens;
 
@@ -134,9 +134,9 @@ mod tests {
                 input: Tokens(*input),
                 ..Usage::default()
             });
-            builder.step(StepDraft {
+            builder.call(CallDraft {
                 usage,
-                ..StepDraft::default()
+                ..CallDraft::default()
             });
             builder.message(Draft::new(Role::Assistant, vec![say("Done.".to_owned())]));
         }
@@ -145,9 +145,9 @@ mod tests {
 
     fn left_out(calls: &[(u64, usize)]) -> Vec<(usize, ImplausibleUsage)> {
         let session = session(calls);
-        let steps = session.steps.iter().enumerate();
-        steps
-            .filter_map(|(idx, step)| Some((idx, step.left_out?)))
+        let calls = session.calls.iter().enumerate();
+        calls
+            .filter_map(|(idx, call)| Some((idx, call.left_out?)))
             .collect()
     }
 

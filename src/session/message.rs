@@ -40,7 +40,7 @@ pub struct Message {
     /// Role of the sender.
     pub role: Role,
     /// Index of the turn, from 1. A user message opens a turn. So does a model call before any user message, together
-    /// with the injected messages before it. Messages before the first turn have 0; a step never does.
+    /// with the injected messages before it. Messages before the first turn have 0; a call never does.
     pub turn: u32,
     /// Recorded time.
     pub time: Option<Millis>,
@@ -52,8 +52,8 @@ pub struct Message {
     /// Whether it is part of the full history. False for messages that a recorded compaction wrote or copied. Only the
     /// lane `recorded` includes these; replays do not.
     pub in_history: bool,
-    /// Index of the step that produced it, for assistant messages.
-    pub step: Option<usize>,
+    /// Index of the call that produced it, for assistant messages.
+    pub call: Option<usize>,
     /// Range in [`super::Session::parts`].
     pub parts: Range<usize>,
     /// The records of the file it was read from, in order. Usually one; several if a format splits a message. Empty if

@@ -7,25 +7,28 @@
 mod build;
 mod bytes;
 mod check;
-
+mod draft;
 mod identifier;
 mod implausible_usage;
 mod managed;
 mod message;
 mod packed;
 mod part;
+mod pieces;
 mod refused;
 mod track;
 
-pub use build::{Draft, MAX_KEPT, SessionBuilder, StepDraft};
-pub use bytes::{FileBytes, Pieces, Stretch};
+pub use build::{MAX_KEPT, SessionBuilder};
+pub use bytes::FileBytes;
 pub use check::{Issue, IssueKind, issues};
+pub use draft::{CallDraft, Draft};
 pub use identifier::identifiers;
 pub use implausible_usage::{ImplausibleUsage, remove_implausible_usage};
 pub use managed::{Calibration, Managed, ManagedEntry, ManagedPart, WrittenKind};
 pub use message::{Message, Role, Span, kind_of};
 pub use packed::Packer;
 pub use part::{Body, Kind, MediaKind, Part};
+pub use pieces::{Pieces, Stretch};
 pub use refused::says_too_long;
 pub use track::{Conversation, Size, Start, SubAgent, Track};
 
@@ -53,9 +56,9 @@ pub struct Session {
     /// All parts of all messages, in order. Each message has a range of them.
     pub parts: Vec<Part>,
     /// All model calls, in order. Index 0 is displayed as call 1.
-    pub steps: Vec<Step>,
+    pub calls: Vec<Call>,
     /// Whether the calls are recorded.
-    pub steps_from: StepsFrom,
+    pub calls_from: CallsFrom,
     /// Recorded compactions, in order.
     pub compactions: Vec<RecordedCompaction>,
     /// Calibration of the source, if this is a managed conversation.
@@ -77,7 +80,7 @@ pub struct Source {
 
 /// Whether the file records its model calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepsFrom {
+pub enum CallsFrom {
     /// The file records which messages belong to a call.
     Recorded,
     /// Each assistant message counts as one call.
@@ -86,7 +89,7 @@ pub enum StepsFrom {
 
 /// One model call.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
+pub struct Call {
     /// The context of the call consists of messages before this index.
     pub context_end: usize,
     /// Index of its turn, from 1.
@@ -131,8 +134,8 @@ pub struct Usage {
 pub struct RecordedCompaction {
     /// Position: the context after it consists of `kept` and the history from this message on.
     pub before_message: usize,
-    /// Index of the first step after it, or the number of steps if it is the last event.
-    pub step: usize,
+    /// Index of the first call after it, or the number of calls if it is the last event.
+    pub call: usize,
     /// Trigger: `auto`, `manual` or the file's own word; empty if not recorded.
     pub trigger: String,
     /// Recorded tokens before it.
@@ -155,15 +158,15 @@ impl Session {
         self.source.bytes.piece(span)
     }
 
-    /// Returns the messages added since the previous step, including its answer. The answer of `step` itself is
+    /// Returns the messages added since the previous call, including its answer. The answer of `call` itself is
     /// excluded.
-    pub fn new_messages(&self, step: usize) -> Range<usize> {
-        let start = if step == 0 {
+    pub fn new_messages(&self, call: usize) -> Range<usize> {
+        let start = if call == 0 {
             0
         } else {
-            self.steps[step - 1].context_end
+            self.calls[call - 1].context_end
         };
-        start..self.steps[step].context_end
+        start..self.calls[call].context_end
     }
 
     /// Returns the recorded context of the messages before index `end`: those that the last compaction kept, and the
@@ -180,7 +183,7 @@ impl Session {
 
     /// Returns the largest context that the provider reported for one call.
     pub fn largest_reported(&self) -> Option<Tokens> {
-        self.steps
+        self.calls
             .iter()
             .filter_map(|s| s.usage)
             .map(|u| u.input)

@@ -3,8 +3,8 @@
 //! A block ends at a line ending unless that is far, so that lines are read block by block on all cores. The end of a
 //! block depends only on its content. A file that has grown therefore has the same blocks and additional ones.
 
-use super::bytes::{FileBytes, Stretch, line_ends, numbered};
 use super::message::Span;
+use super::pieces::{Stretch, line_ends, numbered};
 use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
 use memchr::memchr;
 use rayon::prelude::*;
@@ -179,17 +179,17 @@ impl Packer {
         self.open.drain(..start);
     }
 
-    /// Compresses the remaining bytes and returns all of them.
-    pub fn finish(mut self) -> FileBytes {
+    /// Compresses the remaining bytes.
+    pub(super) fn into_packed(mut self) -> Packed {
         let rest = 0..self.open.len();
         if !rest.is_empty() {
             self.pack(&[rest]);
         }
         self.blocks.shrink_to_fit();
-        FileBytes::packed(Packed {
+        Packed {
             blocks: self.blocks,
             whole: Mutex::default(),
-        })
+        }
     }
 
     fn pack(&mut self, spans: &[Span]) {
@@ -214,7 +214,7 @@ fn block_end(rest: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Pieces as _;
+    use crate::session::{FileBytes, Pieces as _};
 
     /// Lines of various lengths. One is longer than a block can be, and the last has no line ending.
     fn text() -> Vec<u8> {

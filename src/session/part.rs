@@ -85,6 +85,17 @@ pub enum MediaKind {
     Document,
 }
 
+impl MediaKind {
+    /// Returns the name, for text about media that is not shown.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Image => "image",
+            Self::Audio => "audio",
+            Self::Document => "document",
+        }
+    }
+}
+
 /// Kind of a part in the timeline, the tables and `tokens.by_kind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {

@@ -39,13 +39,13 @@ pub fn says_too_long(message: &str) -> bool {
 
 /// Marks the calls whose answer in the file is only such an error message. A call with reported usage was answered.
 pub(super) fn mark_refused(session: &mut Session) {
-    let n_steps = session.steps.len();
-    let mut answers: Vec<Option<bool>> = vec![None; n_steps];
+    let n_calls = session.calls.len();
+    let mut answers: Vec<Option<bool>> = vec![None; n_calls];
     for message in &session.messages {
-        let Some(step) = message.step.filter(|step| *step < n_steps) else {
+        let Some(call) = message.call.filter(|call| *call < n_calls) else {
             continue;
         };
-        if session.steps[step].usage.is_some() {
+        if session.calls[call].usage.is_some() {
             continue;
         }
         let is_error = session
@@ -58,17 +58,17 @@ pub(super) fn mark_refused(session: &mut Session) {
                 _ => false,
             });
         let is_error = is_error && !message.parts.is_empty();
-        answers[step] = Some(answers[step].unwrap_or(true) && is_error);
+        answers[call] = Some(answers[call].unwrap_or(true) && is_error);
     }
-    for (step, answer) in session.steps.iter_mut().zip(answers) {
-        step.is_refused |= answer == Some(true);
+    for (call, answer) in session.calls.iter_mut().zip(answers) {
+        call.is_refused |= answer == Some(true);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::session::{
-        Body, Draft, Part, Role, Session, SessionBuilder, Source, StepDraft, Usage,
+        Body, CallDraft, Draft, Part, Role, Session, SessionBuilder, Source, Usage,
     };
     use crate::units::Tokens;
 
@@ -78,33 +78,33 @@ mod tests {
             format: "openai_chat",
             bytes: Vec::new().into(),
         });
-        let said = |text: &str| {
+        let text_part = |text: &str| {
             vec![Part {
                 body: Body::Text(text.into()),
                 record: 0,
                 block: 0,
             }]
         };
-        builder.message(Draft::new(Role::User, said("Read it.")));
-        builder.step(StepDraft {
+        builder.message(Draft::new(Role::User, text_part("Read it.")));
+        builder.call(CallDraft {
             usage,
-            ..StepDraft::default()
+            ..CallDraft::default()
         });
-        builder.message(Draft::new(Role::Assistant, said(text)));
+        builder.message(Draft::new(Role::Assistant, text_part(text)));
         builder.finish()
     }
 
     #[test]
     fn only_an_error_message_without_usage_is_a_refused_call() {
         let error = "(400 context_length_exceeded)";
-        assert!(answered(error, None).steps[0].is_refused);
+        assert!(answered(error, None).calls[0].is_refused);
         let usage = Usage {
             input: Tokens(700),
             ..Usage::default()
         };
-        assert!(!answered(error, Some(usage)).steps[0].is_refused);
-        assert!(!answered("It has 700 lines.", None).steps[0].is_refused);
+        assert!(!answered(error, Some(usage)).calls[0].is_refused);
+        assert!(!answered("It has 700 lines.", None).calls[0].is_refused);
         let long = format!("{error} {}", "is what the log says. ".repeat(200));
-        assert!(!answered(&long, None).steps[0].is_refused);
+        assert!(!answered(&long, None).calls[0].is_refused);
     }
 }

@@ -42,7 +42,7 @@ pub struct Conversation {
 /// Start of a conversation in the main one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// Index of the step that started the sub-agent.
+    /// Index of the call that started the sub-agent.
     StartedAt(usize),
     /// Number of first messages that a branch shares with the main conversation.
     After(usize),
@@ -65,7 +65,7 @@ impl Conversation {
         let mut mains = sessions.iter().filter(|s| s.track == Track::Main);
         // With several main conversations, the relation of the others is not known.
         let main = mains.next().filter(|_| mains.next().is_none());
-        let calls = main.map(steps_of_calls).unwrap_or_default();
+        let calls = main.map(callers_of_tools).unwrap_or_default();
         let start = |session: &Session| match &session.track {
             Track::Main => None,
             Track::SubAgent(agent) => started_at(&calls, agent),
@@ -87,7 +87,7 @@ impl Conversation {
 
     /// Lists the conversations of sub-agents that the main one started.
     pub fn started_in<'a>(main: &Session, agents: impl Iterator<Item = &'a Session>) -> Vec<Self> {
-        let calls = steps_of_calls(main);
+        let calls = callers_of_tools(main);
         let start = |session: &Session| match &session.track {
             Track::SubAgent(agent) => started_at(&calls, agent),
             _ => None,
@@ -102,7 +102,7 @@ impl Conversation {
         main: &Session,
         agents: impl Iterator<Item = (String, SubAgent, Option<Size>)>,
     ) -> Vec<Self> {
-        let calls = steps_of_calls(main);
+        let calls = callers_of_tools(main);
         let conversation = |(title, agent, size)| Self {
             title,
             start: started_at(&calls, &agent),
@@ -143,23 +143,23 @@ impl Size {
     pub fn of(session: &Session) -> Self {
         Self {
             messages: session.messages.iter().filter(|m| m.in_history).count(),
-            calls: session.steps.len(),
+            calls: session.calls.len(),
         }
     }
 }
 
 fn started_at(calls: &HashMap<&str, usize>, agent: &SubAgent) -> Option<Start> {
-    let step = calls.get(agent.call.as_deref()?).copied();
-    step.map(Start::StartedAt)
+    let caller = calls.get(agent.call.as_deref()?).copied();
+    caller.map(Start::StartedAt)
 }
 
-/// Returns the step that made each tool call.
-fn steps_of_calls(session: &Session) -> HashMap<&str, usize> {
+/// Returns the index of the call that made each tool call.
+fn callers_of_tools(session: &Session) -> HashMap<&str, usize> {
     let of_message = |message: &'_ Message| {
-        let step = message.step;
+        let caller = message.call;
         let parts = &session.parts[message.parts.clone()];
         parts.iter().filter_map(move |part| match &part.body {
-            Body::ToolCall { call, .. } => Some((&**call, step?)),
+            Body::ToolCall { call, .. } => Some((&**call, caller?)),
             _ => None,
         })
     };

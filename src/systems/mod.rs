@@ -1,5 +1,8 @@
 //! Exact reproductions of real systems: one folder per system, one file per mechanism, and their tables.
 //!
+//! In each folder, `mod.rs` has a map of its files, and `actions` makes the mechanisms available to presets. `python` is
+//! shared by systems written in Python.
+//!
 //! Each function reproduces one of the system's own functions, over messages in that system's form. Test vectors with
 //! the original's return values verify it (`tests/vectors.rs`). Replay and execution run the same function. Presets
 //! define when it acts ([`crate::presets`]).
@@ -9,6 +12,7 @@ pub mod cowagent;
 pub mod digitorn;
 pub mod holmesgpt;
 pub mod picoclaw;
+pub mod python;
 
 use crate::engine::Registry;
 

@@ -25,9 +25,9 @@ pub fn recorded_estimates(session: &Session, per_message: &[u32]) -> Vec<u64> {
     let mut compactions = session.compactions.iter().peekable();
     // Tokens kept by the last compaction, and the history's sum at its position.
     let (mut kept, mut dropped) = (0, 0);
-    let mut estimates = Vec::with_capacity(session.steps.len());
-    for (idx, step) in session.steps.iter().enumerate() {
-        while let Some(compaction) = compactions.next_if(|c| c.step <= idx) {
+    let mut estimates = Vec::with_capacity(session.calls.len());
+    for (idx, step) in session.calls.iter().enumerate() {
+        while let Some(compaction) = compactions.next_if(|c| c.call <= idx) {
             // Kept messages that follow the compaction and belong to the history are counted there.
             let counts_again =
                 |m: usize| m >= compaction.before_message && session.messages[m].in_history;
@@ -53,14 +53,14 @@ pub(super) fn calls(session: &Session, weights: &[Weight]) -> Vec<Call> {
     let sums = column(|w| w.counted).into_iter().zip(column(|w| w.known));
     let calls =
         session
-            .steps
+            .calls
             .iter()
             .enumerate()
             .zip(sums)
             .filter_map(|((idx, step), (counted, known))| {
                 // A failed or aborted call reports nothing or zero.
                 let usage = step.usage.filter(|u| u.input > Tokens::ZERO)?;
-                let stretch = session.compactions.partition_point(|c| c.step <= idx);
+                let stretch = session.compactions.partition_point(|c| c.call <= idx);
                 Some(Call {
                     reported: usage.input.as_f64(),
                     counted: counted as f64,

@@ -3,11 +3,12 @@
 use super::calibrate::{self, Stretch};
 use super::calls::calls;
 use super::column::Column;
+use super::counters::is_own_vocabulary;
 use super::media::Provider;
 use super::weight::{Scale, Weight};
-use super::{Counter, Fit, bpe};
+use super::{Counter, Fit};
 use crate::progress::{Cancelled, Phase, Progress};
-use crate::session::{Calibration, Kind, Part, Session, Step, kind_of};
+use crate::session::{Calibration, Call, Kind, Part, Session, kind_of};
 use crate::units::{Bytes, Share, Tokens};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -252,10 +253,10 @@ impl TokenLedger {
 
 fn overhead_next(session: &Session, stretches: &[Stretch]) -> Option<Tokens> {
     let is_unrecorded_cut = |stretch: &&Stretch| {
-        let is_reported = |step: &Step| step.usage.is_some_and(|u| u.input > Tokens::ZERO);
-        let before = session.steps[..stretch.step].iter().rposition(is_reported);
+        let is_reported = |step: &Call| step.usage.is_some_and(|u| u.input > Tokens::ZERO);
+        let before = session.calls[..stretch.step].iter().rposition(is_reported);
         let since = before.map_or(0, |before| before + 1)..=stretch.step;
-        stretch.is_short && !session.compactions.iter().any(|c| since.contains(&c.step))
+        stretch.is_short && !session.compactions.iter().any(|c| since.contains(&c.call))
     };
     let last = stretches.iter().rev().find(|s| !is_unrecorded_cut(s));
     last.map(tokens_of)
@@ -279,7 +280,7 @@ fn is_exact(session: &Session, counter: &Counter) -> bool {
         && session
             .models
             .iter()
-            .all(|model| bpe::is_own_vocabulary(counter, model))
+            .all(|model| is_own_vocabulary(counter, model))
 }
 
 /// Counts all parts, the longest first, so that no core ends with a long one. Agents read the same files repeatedly, so
@@ -291,7 +292,7 @@ fn weigh_parts(
 ) -> Result<Vec<Weight>, Cancelled> {
     let parts = &session.parts;
     let work: Vec<u64> = parts.iter().map(Scale::work).collect();
-    progress.begin(Phase::Weighing, Bytes(work.iter().sum()));
+    progress.begin(Phase::Counting, Bytes(work.iter().sum()));
     let mut order: Vec<usize> = (0..work.len()).collect();
     let content = |part: &usize| Scale::counted_content(&parts[*part]);
     let by_content = |a: &usize, b: &usize| {
@@ -304,7 +305,7 @@ fn weigh_parts(
     let equal: Vec<&[usize]> = order.chunk_by(are_equal).collect();
     let weigh = |equal: &&[usize]| {
         // Skips the count after a cancellation.
-        progress.go_on().ok()?;
+        progress.check_cancelled().ok()?;
         let first = equal[0];
         let weight = scale.weigh(&parts[first]);
         progress.advance(work[first] * equal.len() as u64);
@@ -312,7 +313,7 @@ fn weigh_parts(
     };
     // Collecting results with errors would not preserve the order efficiently.
     let weighed: Vec<Option<Weight>> = equal.par_iter().with_max_len(1).map(weigh).collect();
-    progress.go_on()?;
+    progress.check_cancelled()?;
     let mut weights = vec![Weight::default(); work.len()];
     for (equal, weight) in equal.into_iter().zip(weighed) {
         for part in equal {

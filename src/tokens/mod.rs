@@ -2,21 +2,22 @@
 //!
 //! Every part is counted once when a session is loaded. Later code works on columns of numbers. Media are counted by
 //! their provider's rule and never tokenized. No function panics on hostile text.
+//!
+//! | file | contains |
+//! |---|---|
+//! | `counters`, `reference`, `sample` | the counters ([`COUNTERS`]): exact, for verification, on samples |
+//! | `weight`, `media` | uncalibrated tokens of a part |
+//! | `calls`, `calibrate` | the fit to reported usage |
+//! | `column`, `ledger` | counts of a session ([`TokenLedger`]) |
 
-mod bpe;
 mod calibrate;
 mod calls;
-mod classes;
 mod column;
-mod heuristics;
-mod joining;
+mod counters;
 mod ledger;
 mod media;
-mod piece_counts;
-mod pieces;
-mod ranks;
+mod reference;
 mod sample;
-mod vocabulary;
 mod weight;
 
 pub use crate::progress::{Cancelled, Progress};
@@ -53,12 +54,12 @@ impl Counter {
 
 /// All counters; the first is the default.
 pub static COUNTERS: &[Counter] = &[
-    bpe::O200K_BASE,
-    bpe::CL100K_BASE,
-    bpe::O200K_BASE_REFERENCE,
-    heuristics::CHARS_4,
-    heuristics::BYTES_4,
-    heuristics::CHARS_3,
+    counters::O200K_BASE,
+    counters::CL100K_BASE,
+    reference::O200K_BASE,
+    counters::CHARS_4,
+    counters::BYTES_4,
+    counters::CHARS_3,
 ];
 
 /// Returns the counter with this name.

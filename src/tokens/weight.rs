@@ -166,10 +166,10 @@ fn encrypted_tokens(base64_bytes: u64) -> u32 {
 mod tests {
     use super::*;
     use crate::session::{SessionBuilder, Source};
-    use crate::tokens::heuristics;
+    use crate::tokens::counters;
 
     const SCALE: Scale = Scale {
-        counter: &heuristics::CHARS_4,
+        counter: &counters::CHARS_4,
         provider: Provider::OpenAi,
     };
 
@@ -184,7 +184,7 @@ mod tests {
             let mut session = SessionBuilder::new(source).finish();
             session.models.extend(model.map(Into::into));
             let scale = Scale {
-                counter: &heuristics::CHARS_4,
+                counter: &counters::CHARS_4,
                 provider: Provider::of(&session),
             };
             scale.weigh(&call()).counted

@@ -28,7 +28,7 @@ fn fixtures() -> Vec<PathBuf> {
         .flatten()
         .flatten()
         .map(|entry| entry.path())
-        .filter(|path| path.extension().is_none_or(|end| end != "told"));
+        .filter(|path| path.extension().is_none_or(|end| end != "expected"));
     let samples = fs::read_dir(root("sample_sessions"))
         .into_iter()
         .flatten()
@@ -92,7 +92,10 @@ fn not_in(session: &Session, written: &str) -> [Vec<String>; 4] {
 }
 
 fn aspect<'a>(converted: &'a Converted, what: &str) -> Option<&'a Aspect> {
-    converted.aspects.iter().find(|aspect| aspect.what == what)
+    converted
+        .aspects
+        .iter()
+        .find(|aspect| aspect.plural == what)
 }
 
 #[test]
@@ -114,7 +117,7 @@ fn nothing_that_was_said_is_lost_without_being_told_whatever_is_converted_into_w
                 };
                 let written = fs::read_to_string(&out).unwrap();
                 let missing = not_in(session, &written);
-                let kinds = ["texts", "calls", "results", "pictures and files"];
+                let kinds = ["texts", "calls", "results", "images and files"];
                 for (kind, missing) in kinds.into_iter().zip(&missing) {
                     let told = aspect(&converted, kind);
                     let is_told = told.is_some_and(|aspect| !aspect.is_whole());
@@ -126,8 +129,8 @@ fn nothing_that_was_said_is_lost_without_being_told_whatever_is_converted_into_w
                 }
                 for aspect in &converted.aspects {
                     assert!(aspect.held > 0 && aspect.kept <= aspect.held, "{aspect:?}");
-                    n_said += usize::from(aspect.is_said) * aspect.held;
-                    if aspect.is_said && !aspect.is_whole() {
+                    n_said += usize::from(aspect.is_content) * aspect.held;
+                    if aspect.is_content && !aspect.is_whole() {
                         partly.push(format!("{shown} as {}: {aspect:?}", target.name));
                     }
                 }
@@ -176,11 +179,14 @@ fn what_a_format_cannot_hold_is_counted() {
     assert_eq!(told("texts"), Some((2, 2, vec![])));
     assert_eq!(told("calls"), Some((2, 2, vec![])));
     assert_eq!(told("results"), Some((1, 1, vec![])));
-    assert_eq!(told("pictures and files"), Some((0, 1, vec![1])));
-    assert_eq!(told("thoughts"), Some((0, 1, vec![2])));
+    assert_eq!(told("images and files"), Some((0, 1, vec![1])));
+    assert_eq!(told("reasoning blocks"), Some((0, 1, vec![2])));
     assert_eq!(told("blank texts"), Some((0, 1, vec![])));
-    assert_eq!(told("calls left without a result"), Some((0, 1, vec![])));
-    assert_eq!(told("texts in their order"), Some((2, 2, vec![])));
+    assert_eq!(
+        told("calls without a recorded result"),
+        Some((0, 1, vec![]))
+    );
+    assert_eq!(told("texts in the original order"), Some((2, 2, vec![])));
 
     let claude = root("sample_sessions/compacted.jsonl");
     let loaded = opened(&claude, 0).unwrap();
@@ -189,7 +195,7 @@ fn what_a_format_cannot_hold_is_counted() {
     let session = &loaded.case.session;
     let told = |what| aspect(&converted, what).map(|a| (a.kept, a.held));
     assert_eq!(told("compactions"), Some((0, session.compactions.len())));
-    let usages = session.steps.iter().filter(|s| s.usage.is_some()).count();
+    let usages = session.calls.iter().filter(|s| s.usage.is_some()).count();
     assert!(usages > 0);
     assert_eq!(told("reported tokens of calls"), Some((0, usages)));
     assert!(told("times of messages").is_some_and(|(kept, held)| kept == 0 && held > 0));

@@ -222,7 +222,7 @@ fn build_servers_get_junit() {
     fs::write(here.path().join("diary.xml"), "<a/>").unwrap();
     let said = ends(here.path(), 2, &gate(&["--junit", "diary.xml"]));
     assert!(
-        said.contains("is no JUnit result of plimsoll gate"),
+        said.contains("is not a JUnit result of plimsoll gate"),
         "{said}"
     );
     assert_eq!(
@@ -429,7 +429,7 @@ fn bad_use_says_what_to_do_in_one_line_and_writes_nothing() {
                 "diary.json",
                 "--write-baseline",
             ],
-            "is there already",
+            "already exists",
         ),
         (
             &[

@@ -81,7 +81,7 @@ fn obedient(words: usize) -> Server {
         let choice = json!({"index": 0, "delta": {"content": " fact".repeat(said)}, "finish_reason": if said < words { "length" } else { "stop" }});
         let usage = json!({"prompt_tokens": 20_000, "completion_tokens": said, "total_tokens": 20_000 + said});
         let chunk = json!({"choices": [choice], "usage": usage});
-        client.say(format!("{STREAM_HEAD}data: {chunk}\n\ndata: [DONE]\n\n").as_bytes());
+        client.send(format!("{STREAM_HEAD}data: {chunk}\n\ndata: [DONE]\n\n").as_bytes());
     })
 }
 
@@ -93,7 +93,7 @@ fn complaint(output: &Output) -> String {
 fn what_it_sends_and_what_that_costs_is_told_first() {
     let here = tempfile::tempdir().expect("a temporary folder");
     let words = "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Half is done.\"},\"finish_reason\":\"stop\"}]}";
-    let server = Server::saying(format!("{STREAM_HEAD}data: {words}\n\ndata: [DONE]\n\n"));
+    let server = Server::with_answer(format!("{STREAM_HEAD}data: {words}\n\ndata: [DONE]\n\n"));
     let output = compact(here.path(), &server, &[]);
     let told = complaint(&output);
     assert_eq!(output.status.code(), Some(0), "{told}");
@@ -116,16 +116,16 @@ fn a_busy_server_is_asked_as_often_as_the_person_wants() {
         "",
         "{\"error\":{\"message\":\"busy\"}}",
     );
-    let server = Server::saying(busy);
+    let server = Server::with_answer(busy);
     let output = compact(here.path(), &server, &["--tries", "1"]);
     assert_eq!(output.status.code(), Some(2), "{}", complaint(&output));
-    assert_eq!(server.seen().len(), 1);
+    assert_eq!(server.received().len(), 1);
     for wrong in ["0", "many", "-1", "1000"] {
         let output = compact(here.path(), &server, &["--tries", wrong]);
         let told = complaint(&output);
         assert!(told.contains("whole number from 1 to 100"), "{told}");
     }
-    assert_eq!(server.seen().len(), 1, "nobody is asked by mistake");
+    assert_eq!(server.received().len(), 1, "nobody is asked by mistake");
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn a_filtered_or_refused_answer_is_not_used_whatever_text_came_with_it() {
     ];
     for (api, events) in filtered {
         let here = tempfile::tempdir().expect("a temporary folder");
-        let server = Server::saying(stream(events));
+        let server = Server::with_answer(stream(events));
         let output = compact_through(api, here.path(), &server, "summarize", &["--json"]);
         assert_refused(&output, here.path(), "the model refused to answer");
         let log = log(here.path());
@@ -222,7 +222,7 @@ fn a_summary_without_words_is_a_failure_that_is_listed() {
         ),
     ] {
         let here = tempfile::tempdir().expect("a temporary folder");
-        let server = Server::saying(stream(&[&event]));
+        let server = Server::with_answer(stream(&[&event]));
         let output = compact(here.path(), &server, &["--json"]);
         assert_refused(&output, here.path(), why);
         let output = compact(here.path(), &server, &[]);
@@ -234,7 +234,7 @@ fn a_summary_without_words_is_a_failure_that_is_listed() {
 #[test]
 fn an_answer_that_repeats_itself_is_pointed_out_and_a_character_cut_in_half_is_whole() {
     let here = tempfile::tempdir().expect("a temporary folder");
-    let server = Server::saying(stream(&[
+    let server = Server::with_answer(stream(&[
         r#"{"choices":[{"delta":{"content":"Done \ud83e"}}]}"#,
         r#"{"choices":[{"delta":{"content":"\udd80\n"}}]}"#,
         &format!(
@@ -274,7 +274,7 @@ fn a_systems_own_limit_is_asked_for_and_an_answer_within_it_is_used() {
             !requests.is_empty() && requests.iter().all(|r| r["failed"].is_null()),
             "{policy}: {told}"
         );
-        let asked = server.seen()[0].json();
+        let asked = server.received()[0].json();
         let most = ["max_tokens", "max_completion_tokens"]
             .iter()
             .find_map(|key| asked[*key].as_u64())
@@ -292,7 +292,7 @@ fn an_answer_of_the_longest_length_allowed_is_used() {
     let server = obedient(100_000);
     let output = compact(here.path(), &server, &["--set", "summary_max_tokens=1000"]);
     assert_eq!(output.status.code(), Some(0), "{}", complaint(&output));
-    assert_eq!(server.seen().len(), 1);
+    assert_eq!(server.received().len(), 1);
     let written = std::fs::read_to_string(here.path().join("out.jsonl")).expect("it is there");
     assert!(written.contains(&" fact".repeat(800)));
 }
@@ -303,7 +303,7 @@ fn an_answer_far_over_its_limit_is_refused() {
     let choice =
         json!({"index": 0, "delta": {"content": " fact".repeat(5_000)}, "finish_reason": "stop"});
     let chunk = json!({"choices": [choice]});
-    let server = Server::saying(format!("{STREAM_HEAD}data: {chunk}\n\ndata: [DONE]\n\n"));
+    let server = Server::with_answer(format!("{STREAM_HEAD}data: {chunk}\n\ndata: [DONE]\n\n"));
     let more = ["--set", "summary_max_tokens=1000", "--json"];
     let output = compact(here.path(), &server, &more);
     assert_refused(&output, here.path(), "allowed");

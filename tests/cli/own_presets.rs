@@ -4,7 +4,7 @@ use egui::accesskit::Role;
 use egui::{Key, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use plimsoll::app::latest::Where;
+use plimsoll::app::background::latest_result::Where;
 use plimsoll::app::{App, LaneOption, Options};
 use plimsoll::exec::OwnPresets;
 use plimsoll::presets;

@@ -86,7 +86,7 @@ fn a_report_without_a_place_or_of_no_known_form_is_refused() {
             vec!["report", &file, "-o", "r.pdf"],
             "must end in .html or .md",
         ),
-        (vec!["report", &file, "-o", "no/r.md"], "is no folder"),
+        (vec!["report", &file, "-o", "no/r.md"], "is not a folder"),
         (
             vec!["report", &file, "-o", "-", "--json"],
             "leave out --json",

@@ -161,7 +161,7 @@ fn a_codex_session_goes_into_its_store_as_a_fork_of_the_recorded_one() {
 
     let opened = parse(copy.into_bytes());
     assert_eq!(opened.compactions.len(), 1);
-    assert_eq!(opened.steps, parse(source.into_bytes()).steps);
+    assert_eq!(opened.calls, parse(source.into_bytes()).calls);
     let again = done(&compact(home.path(), Path::new(path), &TRUNCATE));
     assert_eq!(
         (&again["before"], &again["changed"]),
@@ -233,7 +233,7 @@ fn files_of_a_policy_lie_beside_the_recorded_session_and_pointers_name_them() {
     let notes = told["notes"].to_string();
     // How many are masked depends a little on how long the folder's name is.
     let n = files_in(&beside);
-    let wrote = format!("the policy wrote {n} files into ");
+    let wrote = format!("the policy wrote {n} files to ");
     assert!(n > 50 && notes.contains(&wrote), "{n}: {notes}");
     assert!(notes.contains("many-managed-1.files"), "{notes}");
     let written = fs::read_to_string(text_of(&told, "/resume/path")).expect("it is there");

@@ -943,9 +943,9 @@ fn a_picture_never_replaces_the_session_nor_anything_but_a_picture() {
     for (output, says) in [
         ("v.json", "the session itself"),
         ("./v.json", "the session itself"),
-        ("notes.png", "is no PNG"),
-        ("no/such.png", "is no folder"),
-        ("", "name"),
+        ("notes.png", "is not a PNG"),
+        ("no/such.png", "is not a folder"),
+        ("", "is empty"),
     ] {
         let error = refused(here.path(), &["v.json", "--screenshot", output]);
         assert!(error.contains(says), "{error}");

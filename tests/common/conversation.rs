@@ -1,5 +1,5 @@
-//! Sessions made by hand, for tests of the engine.
-#![allow(dead_code, reason = "each test file uses its part of it")]
+//! Builds sessions for tests of the engine.
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use plimsoll::engine::{Case, Context, Outcome, WindowPlan, WindowSource};
 use plimsoll::session::{Body, Draft, Part, Role, Session, SessionBuilder, Source};
@@ -8,7 +8,7 @@ use plimsoll::units::Tokens;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// A conversation being written down.
+/// A builder of a session.
 #[derive(Debug)]
 pub(crate) struct Talk {
     drafts: Vec<Draft>,
@@ -28,7 +28,7 @@ pub(crate) fn text(text: &str) -> Part {
 }
 
 impl Talk {
-    /// A system prompt.
+    /// Starts with a system prompt.
     pub(crate) fn new() -> Self {
         let system = Draft::new(Role::System, vec![text("You are a careful agent.")]);
         Self {
@@ -37,7 +37,7 @@ impl Talk {
         }
     }
 
-    /// One turn: a request, and calls each with a result of so many words.
+    /// Adds a turn: a request, then calls, each with a result of `words` words.
     pub(crate) fn turn(&mut self, calls: usize, words: usize) -> &mut Self {
         let number = self.drafts.len();
         self.drafts.push(Draft::new(
@@ -52,7 +52,7 @@ impl Talk {
         self
     }
 
-    /// A call and its result.
+    /// Adds a call and its result.
     pub(crate) fn call(&mut self, id: &str, words: usize) -> &mut Self {
         let arguments = format!("{{\"path\":\"src/{id}.rs\"}}").into();
         let call = Body::ToolCall {
@@ -73,20 +73,20 @@ impl Talk {
         self
     }
 
-    /// Any message.
+    /// Adds a message.
     pub(crate) fn message(&mut self, role: Role, parts: Vec<Part>) -> &mut Self {
         self.drafts.push(Draft::new(role, parts));
         self
     }
 
-    /// One request followed by so many calls.
+    /// Makes a session of one turn.
     pub(crate) fn tool_calls(calls: usize, words: usize) -> Self {
         let mut talk = Self::new();
         talk.turn(calls, words);
         talk
     }
 
-    /// So many turns with so many calls each.
+    /// Makes a session of turns with `calls` calls each.
     pub(crate) fn turns(turns: usize, calls: usize, words: usize) -> Self {
         let mut talk = Self::new();
         for _ in 0..turns {
@@ -95,7 +95,7 @@ impl Talk {
         talk
     }
 
-    /// The source itself compacted everything before this message.
+    /// Records a compaction of everything before this message.
     pub(crate) fn compact_before(&mut self, message: usize, summary: &str) {
         self.compaction = Some((message, summary.to_owned()));
     }
@@ -123,24 +123,24 @@ impl Talk {
     }
 }
 
-/// A case with exact counts and one window throughout.
+/// Makes a case with exact counts and a constant window.
 pub(crate) fn case(talk: &Talk, window: u64) -> Case {
     let session = talk.session();
     let ledger = TokenLedger::count(&session, default_counter(), &Progress::default())
         .expect("nobody cancels");
-    let windows = WindowPlan::constant(Tokens(window), session.steps.len(), WindowSource::ByHand);
+    let windows = WindowPlan::constant(Tokens(window), session.calls.len(), WindowSource::ByHand);
     Case::new(Arc::new(session), ledger, windows)
 }
 
 pub(crate) fn windows(window: u64, case: &Case) -> WindowPlan {
     WindowPlan::constant(
         Tokens(window),
-        case.session.steps.len(),
+        case.session.calls.len(),
         WindowSource::ByHand,
     )
 }
 
-/// Every call in the context has its result there and the reverse.
+/// Checks that every call in the context has its result there, and the reverse.
 pub(crate) fn pairs_are_whole(case: &Case, context: &Context) -> Result<(), String> {
     let parts = |entry: &plimsoll::engine::Entry| {
         let message = &case.session.messages[entry.message()? as usize];
@@ -165,18 +165,18 @@ pub(crate) fn pairs_are_whole(case: &Case, context: &Context) -> Result<(), Stri
             }
         })
         .collect();
-    let lonely: Vec<_> = results.difference(&calls).collect();
-    // The newest call may still wait for its result; any other has it.
+    let orphans: Vec<_> = results.difference(&calls).collect();
+    // Only the newest call may still wait for its result.
     let waiting = calls.difference(&results).count();
-    if lonely.is_empty() && waiting <= 1 {
+    if orphans.is_empty() && waiting <= 1 {
         return Ok(());
     }
     Err(format!(
-        "results without their call: {lonely:?}; {waiting} calls without their result"
+        "results without their call: {orphans:?}; {waiting} calls without their result"
     ))
 }
 
-/// The events in words, for messages of failed assertions.
+/// Returns the events as text, for failed assertions.
 pub(crate) fn event_words(outcome: &Outcome) -> String {
     let words = |e: &plimsoll::engine::Event| {
         format!(

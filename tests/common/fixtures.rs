@@ -1,5 +1,5 @@
-//! The fixtures, for tests that go through every format.
-#![allow(dead_code, reason = "each test file uses its part of it")]
+//! Loads the fixtures of all formats.
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use plimsoll::formats::{self, Export, Input, Parsed};
 use plimsoll::session::{Managed, ManagedEntry, Session};
@@ -7,26 +7,26 @@ use std::path::{Path, PathBuf};
 
 /// A file under `tests/fixtures/FORMAT`.
 pub(crate) struct Fixture {
-    /// Its path from there, to tell it by.
+    /// Path below `tests/fixtures`.
     pub(crate) name: String,
-    /// The format's name.
+    /// Name of the format.
     pub(crate) format: &'static str,
     pub(crate) bytes: Vec<u8>,
 }
 
 impl Fixture {
-    /// Whether it is a record a line.
+    /// Returns whether the file has one record per line.
     pub(crate) fn is_lines(&self) -> bool {
         self.name.ends_with("jsonl")
     }
 
-    /// How its format writes a managed conversation, where it does.
+    /// Returns the export of its format, if any.
     pub(crate) fn export(&self) -> Option<Export> {
         formats::by_name(self.format)?.export
     }
 }
 
-/// All of them, by name.
+/// Returns all fixtures by format and name.
 pub(crate) fn fixtures() -> Vec<Fixture> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let mut found = Vec::new();
@@ -47,22 +47,22 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries
         .map(|entry| entry.path())
-        .filter(|path| path.extension().is_none_or(|end| end != "told"))
+        .filter(|path| path.extension().is_none_or(|end| end != "expected"))
         .collect();
     files.sort();
     files
 }
 
-/// A file as the program reads it.
+/// Parses a file.
 pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Parsed, String> {
     let parsed = formats::parse(&Input {
         name: name.to_owned(),
         bytes: bytes.to_vec().into(),
     });
-    parsed.map_err(|refused| refused.to_string())
+    parsed.map_err(|error| error.to_string())
 }
 
-/// The whole of a session, untouched.
+/// Makes a managed conversation that keeps every message.
 pub(crate) fn all_kept(session: &Session) -> Managed {
     let kept = |message| ManagedEntry::Kept { message };
     Managed {
@@ -71,7 +71,7 @@ pub(crate) fn all_kept(session: &Session) -> Managed {
     }
 }
 
-/// What the parts of a session say, each with who says it.
+/// Returns the content of every part with the role of its message.
 pub(crate) fn said(session: &Session) -> Vec<String> {
     let parts = session.messages.iter().flat_map(|message| {
         let parts = session.parts_of(message).iter();

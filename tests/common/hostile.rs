@@ -1,11 +1,11 @@
-//! Fixtures with something else in the place of what they hold.
-#![allow(dead_code, reason = "each test file uses its part of it")]
+//! Changes values in fixtures.
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use crate::fixtures::Fixture;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The values of a fixture: one, or one a line. None where it is no JSON.
+/// Parses the values of a fixture: one, or one per line. Returns `None` if it is not JSON.
 pub(crate) fn values(fixture: &Fixture) -> Option<Vec<Value>> {
     if fixture.is_lines() {
         let text = std::str::from_utf8(&fixture.bytes).ok()?;
@@ -15,13 +15,13 @@ pub(crate) fn values(fixture: &Fixture) -> Option<Vec<Value>> {
     Some(vec![serde_json::from_slice(&fixture.bytes).ok()?])
 }
 
-/// The text of such values.
+/// Writes values, one per line.
 pub(crate) fn text(values: &[Value]) -> String {
     let lines: Vec<String> = values.iter().map(ToString::to_string).collect();
     lines.join("\n") + "\n"
 }
 
-/// Every key of every object, each once.
+/// Returns the keys of all objects, without duplicates.
 pub(crate) fn keys(values: &[Value]) -> Vec<String> {
     let mut found = BTreeSet::new();
     let mut values = values.to_vec();
@@ -31,7 +31,7 @@ pub(crate) fn keys(values: &[Value]) -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// Does something to every object among the values, inner ones first.
+/// Calls a function for every object in the values, inner ones first.
 pub(crate) fn objects(
     values: &mut [Value],
     each: &mut dyn FnMut(&mut serde_json::Map<String, Value>),
@@ -50,7 +50,7 @@ pub(crate) fn objects(
     }
 }
 
-/// The same with this in the place of every member of the key.
+/// Returns the values with every member of the key replaced.
 pub(crate) fn replaced(values: &[Value], key: &str, with: &Value) -> Vec<Value> {
     let mut values = values.to_vec();
     objects(&mut values, &mut |object| {

@@ -1,11 +1,11 @@
-//! The program itself, as tests run it: in a folder that is its home, with nothing that this machine would tell it.
-#![allow(dead_code, reason = "each test file uses its part of it")]
+//! Runs the program in a folder that is its home, without settings of this machine.
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// Variables that lead to folders of the person who runs the tests.
-const OF_THIS_MACHINE: [&str; 5] = [
+/// Variables that name folders of the user who runs the tests.
+const FOLDER_VARIABLES: [&str; 5] = [
     "XDG_DATA_HOME",
     "XDG_CONFIG_HOME",
     "XDG_CACHE_HOME",
@@ -13,15 +13,15 @@ const OF_THIS_MACHINE: [&str; 5] = [
     "CLAUDE_CONFIG_DIR",
 ];
 
-/// What comes of a run.
+/// Runs the program.
 pub(crate) fn plimsoll(folder: &Path, args: &[&str]) -> Output {
     command(folder, args).output().expect("the program starts")
 }
 
-/// A run to be changed before it starts.
+/// Returns the command of a run.
 pub(crate) fn command(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
-    for variable in OF_THIS_MACHINE {
+    for variable in FOLDER_VARIABLES {
         command.env_remove(variable);
     }
     command

@@ -1,9 +1,9 @@
-//! The rules that every session keeps, whatever file it was read from.
+//! Invariants of every parsed session.
 
 use plimsoll::session::Session;
 use plimsoll::units::Tokens;
 
-/// Panics with what is broken.
+/// Panics if an invariant does not hold.
 pub(crate) fn keeps_the_rules(session: &Session) {
     let mut parts = 0;
     for message in &session.messages {
@@ -11,7 +11,7 @@ pub(crate) fn keeps_the_rules(session: &Session) {
         assert!(message.parts.end >= parts);
         parts = message.parts.end;
         assert!(message.turn <= session.turns);
-        assert!(message.step.is_none_or(|step| step < session.steps.len()));
+        assert!(message.call.is_none_or(|call| call < session.calls.len()));
         for span in &message.raw {
             assert!(span.start <= span.end && span.end <= session.source.bytes.len());
         }
@@ -20,7 +20,7 @@ pub(crate) fn keeps_the_rules(session: &Session) {
     let turns = session.messages.windows(2).all(|m| m[0].turn <= m[1].turn);
     assert!(turns, "turns follow one another");
     let mut end = 0;
-    for step in &session.steps {
+    for step in &session.calls {
         assert!(step.context_end >= end && step.context_end <= session.messages.len());
         end = step.context_end;
         assert!(
@@ -48,7 +48,7 @@ pub(crate) fn keeps_the_rules(session: &Session) {
     }
     for compaction in &session.compactions {
         assert!(compaction.before_message <= session.messages.len());
-        assert!(compaction.step <= session.steps.len());
+        assert!(compaction.call <= session.calls.len());
         assert!(compaction.kept.iter().all(|m| *m < session.messages.len()));
         let counts = [compaction.tokens_before, compaction.tokens_after];
         assert!(

@@ -1,12 +1,12 @@
-//! The window with files, as tests drive it.
+//! Opens the window in a test.
 
 use egui::Vec2;
 use egui_kittest::Harness;
-use plimsoll::app::latest::Where;
+use plimsoll::app::background::latest_result::Where;
 use plimsoll::app::{App, Options};
 use std::path::PathBuf;
 
-/// A window of this size that works within its frames and remembers nothing.
+/// Opens a window of this size that works within its frames and stores nothing.
 pub(crate) fn sized(paths: Vec<PathBuf>, size: Vec2) -> Harness<'static, App> {
     let options = Options {
         paths,

@@ -1,31 +1,31 @@
-//! As much of XML as our own files use, read strictly: what is not well-formed is none.
+//! A strict parser for the XML that the program writes. Returns `None` if the text is not well-formed.
 
 /// An element.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Element {
     pub(crate) name: String,
-    /// In the order of the file, each once.
+    /// Attributes in order, without duplicates.
     pub(crate) attributes: Vec<(String, String)>,
     pub(crate) children: Vec<Self>,
     pub(crate) text: String,
 }
 
 impl Element {
-    /// What an attribute says.
+    /// Returns the value of an attribute.
     pub(crate) fn says(&self, name: &str) -> Option<&str> {
         let mut all = self.attributes.iter();
         all.find(|(key, _)| key == name).map(|(_, value)| &**value)
     }
 }
 
-/// The element that a document is.
+/// Parses a document.
 pub(crate) fn document(text: &str) -> Option<Element> {
     let rest = text.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")?;
     let (element, rest) = element(rest)?;
     rest.trim().is_empty().then_some(element)
 }
 
-/// The element that a text begins with, and what comes behind it.
+/// Parses the element at the start of a text. Returns it with the rest.
 fn element(text: &str) -> Option<(Element, &str)> {
     let inside = text.trim_start().strip_prefix('<')?;
     let (head, mut rest) = inside.split_once('>')?;
@@ -43,25 +43,25 @@ fn element(text: &str) -> Option<(Element, &str)> {
         return Some((found, rest));
     }
     loop {
-        let (said, behind) = rest.split_at(rest.find('<')?);
-        found.text.push_str(&unescaped(said)?);
-        if let Some(end) = behind.strip_prefix("</") {
+        let (content, after) = rest.split_at(rest.find('<')?);
+        found.text.push_str(&unescaped(content)?);
+        if let Some(end) = after.strip_prefix("</") {
             return Some((found, end.strip_prefix(name)?.strip_prefix('>')?));
         }
-        let (child, behind) = element(behind)?;
+        let (child, after) = element(after)?;
         found.children.push(child);
-        rest = behind;
+        rest = after;
     }
 }
 
-/// Attributes: none has a name twice, none holds a bracket.
+/// Parses attributes. Rejects duplicate names and brackets.
 fn pairs(mut text: &str) -> Option<Vec<(String, String)>> {
     let mut all: Vec<(String, String)> = Vec::new();
     while !text.trim_start().is_empty() {
         let (name, rest) = text.trim_start().split_once("=\"")?;
         let (value, rest) = rest.split_once('"')?;
-        let is_known = all.iter().any(|(known, _)| known == name);
-        if is_known || name.contains([' ', '<']) || value.contains('<') {
+        let is_duplicate = all.iter().any(|(other, _)| other == name);
+        if is_duplicate || name.contains([' ', '<']) || value.contains('<') {
             return None;
         }
         all.push((name.to_owned(), unescaped(value)?));
@@ -70,7 +70,7 @@ fn pairs(mut text: &str) -> Option<Vec<(String, String)>> {
     Some(all)
 }
 
-/// A text with its five escapes as they are meant; none with any other, or with what XML cannot hold.
+/// Replaces the five escapes of a text. Returns `None` for any other escape, or a character that XML does not allow.
 fn unescaped(text: &str) -> Option<String> {
     const ESCAPES: [(&str, char); 5] = [
         ("amp;", '&'),
@@ -88,6 +88,6 @@ fn unescaped(text: &str) -> Option<String> {
         plain.push(*c);
         plain.push_str(&part[escape.len()..]);
     }
-    let is_held = |c: char| !c.is_control() || matches!(c, '\n' | '\t' | '\r');
-    plain.chars().all(is_held).then_some(plain)
+    let is_allowed = |c: char| !c.is_control() || matches!(c, '\n' | '\t' | '\r');
+    plain.chars().all(is_allowed).then_some(plain)
 }

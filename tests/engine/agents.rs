@@ -160,7 +160,7 @@ fn case(talk: &Talk, window: u64) -> Case {
     let counter = tokens::by_name("chars/4").expect("there is one");
     let ledger =
         TokenLedger::count(&session, counter, &Progress::default()).expect("nobody cancels");
-    let windows = WindowPlan::constant(Tokens(window), session.steps.len(), WindowSource::ByHand);
+    let windows = WindowPlan::constant(Tokens(window), session.calls.len(), WindowSource::ByHand);
     Case::new(Arc::new(session), ledger, windows)
 }
 

@@ -10,7 +10,7 @@ use plimsoll::engine::{
 };
 use plimsoll::formats::{self, Input};
 use plimsoll::presets::{self, prices::Prices};
-use plimsoll::session::{Draft, Role, Session, SessionBuilder, Source, StepDraft, Usage};
+use plimsoll::session::{CallDraft, Draft, Role, Session, SessionBuilder, Source, Usage};
 use plimsoll::tokens::{Progress, TokenLedger, default_counter};
 use plimsoll::units::{Millis, Tokens, Usd};
 use std::sync::Arc;
@@ -39,11 +39,11 @@ fn session(calls: &[Call], model: impl Fn(usize) -> &'static str) -> Session {
     });
     for (idx, call) in calls.iter().enumerate() {
         builder.message(Draft::new(Role::User, vec![text("Please go on.")]));
-        builder.step(StepDraft {
+        builder.call(CallDraft {
             model: Some(model(idx).to_owned()),
             usage: Some(usage(*call)),
             time: Some(Millis(call.0 * 1_000)),
-            ..StepDraft::default()
+            ..CallDraft::default()
         });
         builder.message(Draft::new(Role::Assistant, vec![text("Done.")]));
     }
@@ -53,7 +53,7 @@ fn session(calls: &[Call], model: impl Fn(usize) -> &'static str) -> Session {
 fn case(session: Session) -> Case {
     let ledger = TokenLedger::count(&session, default_counter(), &Progress::default())
         .expect("nobody cancels");
-    let windows = WindowPlan::constant(Tokens(200_000), session.steps.len(), WindowSource::ByHand);
+    let windows = WindowPlan::constant(Tokens(200_000), session.calls.len(), WindowSource::ByHand);
     Case::new(Arc::new(session), ledger, windows)
 }
 
@@ -85,7 +85,7 @@ fn a_session_costs_what_its_own_counts_come_to() {
 #[test]
 fn what_is_kept_for_an_hour_costs_twice_the_input_price() {
     let mut session = session(&[(0, 10_000, 0, 9_000, 0)], |_| CLAUDE);
-    let usage = session.steps[0].usage.as_mut().expect("reported");
+    let usage = session.calls[0].usage.as_mut().expect("reported");
     usage.cache_write_hour = Some(Tokens(8_000));
     let case = case(session);
     let bills = Bills::new(&case, Billing::at(Prices::bundled()));
@@ -165,7 +165,7 @@ fn a_call_without_usage_among_others_with_it_is_billed_in_no_lane() {
         (2, 12_000, 9_000, 0, 0),
     ];
     let mut session = session(&calls, |_| CLAUDE);
-    session.steps[1].usage = None;
+    session.calls[1].usage = None;
     let case = case(session);
     let bills = Bills::new(&case, Billing::at(Prices::bundled()));
     let steps: Vec<usize> = bills.calls.iter().map(|call| call.step).collect();
@@ -193,7 +193,7 @@ fn the_audit_finds_what_was_not_read_and_why() {
         &calls,
         |idx| if idx < 4 { CLAUDE } else { "claude-opus-4-5" },
     );
-    for step in &mut session.steps {
+    for step in &mut session.calls {
         step.turn = 1;
     }
     let case = case(session);
@@ -228,7 +228,7 @@ fn a_miss_behind_another_effort_or_an_aborted_call_names_it() {
         calls[missed].2 = 0;
     }
     let mut session = session(&calls, |_| CLAUDE);
-    for (idx, step) in session.steps.iter_mut().enumerate() {
+    for (idx, step) in session.calls.iter_mut().enumerate() {
         step.turn = 1;
         step.effort = (idx > 0).then(|| if idx < 2 { "low" } else { "high" }.into());
         step.is_after_abort = idx == 3;
@@ -270,8 +270,8 @@ fn readers_note_efforts_and_aborted_calls() {
         };
         let session = formats::parse(&input).expect(format).sessions.remove(0);
         assert_eq!(session.source.format, format);
-        let [call] = &session.steps[..] else {
-            panic!("{format}: {:?}", session.steps);
+        let [call] = &session.calls[..] else {
+            panic!("{format}: {:?}", session.calls);
         };
         assert_eq!(
             (call.effort.as_deref(), call.is_after_abort),
@@ -291,7 +291,7 @@ fn long_case() -> Case {
     let mut case = crate::conversation::case(&talk, 90_000);
     let mut session = (*case.session).clone();
     session.models = vec![CLAUDE.to_owned()];
-    for step in &mut session.steps {
+    for step in &mut session.calls {
         step.model = Some(0);
     }
     case.session = Arc::new(session);
@@ -317,7 +317,7 @@ fn a_run_pays_for_what_its_compaction_made_the_cache_forget() {
     let even = break_even(&Bills::new(&case, Billing::at(Prices::bundled())), &outcome);
     assert_eq!(even[0].step, event.step);
     assert_eq!(even[0].removed, event.before - event.after);
-    assert_eq!(even[0].left, case.session.steps.len() - event.step);
+    assert_eq!(even[0].left, case.session.calls.len() - event.step);
     let rewritten = before.tokens - call.read - even[0].removed;
     assert_eq!(even[0].rewritten, rewritten);
     close(even[0].once.expect("known").0, rewritten.0 as f64 * 3.45e-6);
@@ -370,7 +370,7 @@ fn shared(before: &Context, after: &Context) -> Tokens {
 #[test]
 fn what_a_prompt_shares_with_the_one_before_is_what_the_two_contexts_have_in_common() {
     let case = long_case();
-    let steps = case.session.steps.len();
+    let steps = case.session.calls.len();
     let mut broken = 0;
     for preset in presets::PRESETS {
         let policy = preset.policy().expect("bundled");
@@ -439,7 +439,7 @@ fn a_policy_can_wait_until_the_cache_is_empty_and_then_removing_costs_nothing_ex
     let first = run(&case, &eager).events[0].step;
     // The person goes for lunch one call after the trigger is met.
     let mut session = (*case.session).clone();
-    for (idx, (step, seconds)) in session.steps.iter_mut().zip((0..).step_by(20)).enumerate() {
+    for (idx, (step, seconds)) in session.calls.iter_mut().zip((0..).step_by(20)).enumerate() {
         let lunch = if idx > first { 3_600 } else { 0 };
         step.time = Some(Millis((seconds + lunch) * 1_000));
     }

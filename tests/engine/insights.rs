@@ -341,7 +341,7 @@ fn a_policy_that_keeps_more_than_its_trigger_is_told_before_it_runs() {
 fn usage_that_jumps_to_twice_the_context_and_back_is_impossible() {
     let mut case = case(&Talk::tool_calls(12, 40), 200_000);
     let mut session = (*case.session).clone();
-    for (idx, step) in session.steps.iter_mut().enumerate() {
+    for (idx, step) in session.calls.iter_mut().enumerate() {
         let input = if idx == 6 {
             82_000
         } else {
@@ -353,7 +353,7 @@ fn usage_that_jumps_to_twice_the_context_and_back_is_impossible() {
         });
     }
     remove_implausible_usage(&mut session);
-    assert_eq!(session.steps[6].usage, None);
+    assert_eq!(session.calls[6].usage, None);
     case.session = Arc::new(session);
     let all = found(&case);
     let insight = of(&all, InsightKind::ImpossibleUsage).expect("a spike");

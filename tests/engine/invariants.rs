@@ -139,7 +139,7 @@ fn books_balance(
     let policy = preset.policy().expect("bundled");
     let values = values(&policy, dice);
     let whole = simulate(case, &policy, &values, None);
-    let steps = case.session.steps.len();
+    let steps = case.session.calls.len();
     for until in (0..steps).step_by(nth).map(Some).chain([None]) {
         let outcome = simulate(case, &policy, &values, until);
         outcome.context.check(case).map_err(failed)?;
@@ -198,7 +198,7 @@ fn marks_are_kept(
     let failed = |what: String| TestCaseError::fail(format!("{}: {what}", preset.name));
     let policy = preset.policy().expect("bundled");
     let values = values(&policy, dice);
-    let steps = case.session.steps.len();
+    let steps = case.session.calls.len();
     for until in (0..steps).step_by(nth).map(Some).chain([None]) {
         let outcome = simulate(case, &policy, &values, until);
         outcome.context.check(case).map_err(failed)?;

@@ -390,7 +390,7 @@ fn sorted(messages: Vec<Vec<Option<Arc<str>>>>, mut texts: Vec<Arc<str>>) -> Sho
 
 fn of_seen(case: &Case, outcome: &Outcome, step: usize) -> Shown {
     let (session, seen) = (&case.session, &outcome.seen);
-    let end = session.steps[step].context_end;
+    let end = session.calls[step].context_end;
     let of = |(idx, m): (usize, &plimsoll::session::Message)| {
         let is_there = m.in_history && idx < end;
         vec![is_there.then(kept); m.parts.len()]
@@ -457,7 +457,7 @@ fn what_is_written_down_of_each_call_is_what_the_call_saw() {
         }
         let outcome = simulate(&case, &policy, &knobs, None);
         changes += outcome.seen.changes.len();
-        for step in (0..case.session.steps.len()).step_by(3) {
+        for step in (0..case.session.calls.len()).step_by(3) {
             let until = simulate(&case, &policy, &knobs, Some(step));
             assert_eq!(
                 of_seen(&case, &outcome, step),

@@ -269,7 +269,7 @@ fn a_dropped_message_takes_its_call_along_and_leaves_the_curve_alone() {
     );
     assert_eq!(event.before, plain.context.tokens());
     assert_eq!(event.after, outcome.context.tokens());
-    assert_eq!(event.step, case.session.steps.len() - 1);
+    assert_eq!(event.step, case.session.calls.len() - 1);
     assert_eq!(
         [4, 5].map(|m| fate(&marked, &outcome, m)),
         [Fate::Dropped; 2]

@@ -315,7 +315,7 @@ fn same_at_each_call(one: &Policy, other: &Policy, window: u64) {
     let mut talk = Talk::new();
     talk.turn(4, 60).turn(2, 100).turn(5, 60).turn(3, 40);
     let case = case(&talk, window);
-    for until in (0..case.session.steps.len()).map(Some).chain([None]) {
+    for until in (0..case.session.calls.len()).map(Some).chain([None]) {
         let told = |policy: &Policy| {
             let outcome = simulate(&case, policy, &policy.defaults(), until);
             outcome.context.check(&case).expect("the books hold");

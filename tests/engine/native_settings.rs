@@ -152,7 +152,7 @@ fn a_whole_application_replays_as_its_document_says() {
     let outcome = simulate(&case, &read.policy, &read.knobs, None);
     outcome.context.check(&case).expect("the books hold");
     let logged = outcome.events.iter().flat_map(|e| &e.log);
-    assert!(logged.filter(|line| line.contains("tokens, ")).count() >= case.session.steps.len());
+    assert!(logged.filter(|line| line.contains("tokens, ")).count() >= case.session.calls.len());
     let compacted: Vec<_> = outcome
         .events
         .iter()

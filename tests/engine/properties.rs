@@ -38,7 +38,7 @@ fn small_case(session: Session, window: u64) -> Case {
     let counter = by_name("chars/4").expect("it is one of ours");
     let ledger =
         TokenLedger::count(&session, counter, &Progress::default()).expect("nobody cancels");
-    let n = session.steps.len();
+    let n = session.calls.len();
     let windows = WindowPlan::constant(Tokens(window), n, WindowSource::ByHand);
     Case::new(Arc::new(session), ledger, windows)
 }
@@ -139,14 +139,14 @@ fn every_preset_copes_with_no_message_with_one_and_with_two() {
                     let books = outcome.context.check(&case);
                     assert_eq!(books, Ok(()), "{}: {:?}", preset.name, session.messages);
                 }
-                assert_eq!(whole.samples.len(), session.steps.len(), "{}", preset.name);
+                assert_eq!(whole.samples.len(), session.calls.len(), "{}", preset.name);
             }
         });
 }
 
 /// Samples and events follow one another, one sample a call, and no call is answered before it is made.
 fn time_goes_on(case: &Case, preset: &Preset, outcome: &Outcome) -> Result<(), TestCaseError> {
-    let steps = &case.session.steps;
+    let steps = &case.session.calls;
     prop_assert_eq!(outcome.samples.len(), steps.len());
     for (idx, sample) in outcome.samples.iter().enumerate() {
         prop_assert_eq!(

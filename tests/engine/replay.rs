@@ -541,9 +541,9 @@ fn compacting_now_decides_as_a_replay_that_first_acts_at_that_call() {
         let case = load(&path, &options, &Progress::default())
             .expect("samples can be read")
             .case;
-        let last = case.session.steps.len() - 1;
+        let last = case.session.calls.len() - 1;
         let is_compacted =
-            |c: &RecordedCompaction| c.before_message <= case.session.steps[last].context_end;
+            |c: &RecordedCompaction| c.before_message <= case.session.calls[last].context_end;
         if case.session.compactions.iter().any(is_compacted) {
             // What a replay sees there is another context.
             continue;
@@ -605,7 +605,7 @@ fn recorded_compactions_have_one_number() {
             .case;
         let outcome = recorded(&case, Tokens::ZERO, None);
         let compactions = case.session.compactions.iter();
-        let known: Vec<usize> = compactions.map(|compaction| compaction.step).collect();
+        let known: Vec<usize> = compactions.map(|compaction| compaction.call).collect();
         let shown: Vec<usize> = outcome.events.iter().map(|event| event.step).collect();
         assert_eq!(shown, known, "{name}");
         n_compared += shown.len();

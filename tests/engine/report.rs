@@ -642,7 +642,7 @@ fn a_session_without_a_call_has_a_report_without_a_curve() {
 fn a_report_does_not_say_that_usage_is_missing_where_it_only_does_not_fit() {
     let case = crate::conversation::case(&Talk::turns(8, 2, 20), 200_000);
     let mut session = (*case.session).clone();
-    for (idx, step) in session.steps.iter_mut().enumerate() {
+    for (idx, step) in session.calls.iter_mut().enumerate() {
         let input = [90_000, 1_000, 60_000, 2_000][idx % 4];
         step.usage = Some(Usage {
             input: Tokens(input),

@@ -78,7 +78,7 @@ fn what_a_person_said_stays_newest_first_as_far_as_it_fits() {
     let users: Vec<u32> = (0..case.session.messages.len() as u32)
         .filter(|m| case.session.messages[*m as usize].role == Role::User)
         .collect();
-    let step = case.session.steps.len() - 1;
+    let step = case.session.calls.len() - 1;
     let weight = case.ledger.truth.per_message[users[3] as usize];
     let take = format!("keep = [\"system\", \"user_tokens({})\"]", 2 * weight);
     let outcome = play_until(&case, &drop_at(step + 1, &take), Some(step));
@@ -94,7 +94,7 @@ fn what_a_person_said_stays_newest_first_as_far_as_it_fits() {
 #[test]
 fn a_cut_at_the_next_turn_keeps_less_and_never_the_turn_that_goes_on() {
     let case = case(&Talk::turns(3, 1, 50), 100_000);
-    let step = case.session.steps.len() - 1;
+    let step = case.session.calls.len() - 1;
     let opens: Vec<u32> = (0..case.session.messages.len() as u32)
         .filter(|m| case.index.opens_turn[*m as usize])
         .collect();
@@ -198,7 +198,7 @@ fn only_what_the_very_same_call_returned_again_is_cleared() {
     assert_eq!(outcome.events.len(), 1);
     assert_eq!(
         outcome.events[0].step,
-        case.session.steps.len() - 1,
+        case.session.calls.len() - 1,
         "once it was read again"
     );
 }

@@ -1,7 +1,7 @@
 //! What a session weighs: counters against their reference, hostile text, sums, and the fit to reported usage.
 
 use plimsoll::session::{
-    Body, Draft, Kind, MediaKind, Part, Role, Session, SessionBuilder, Source, StepDraft, Usage,
+    Body, CallDraft, Draft, Kind, MediaKind, Part, Role, Session, SessionBuilder, Source, Usage,
 };
 use plimsoll::tokens::{self, Basis, Counter, Progress, TokenLedger, recorded_estimates};
 use plimsoll::units::Tokens;
@@ -371,10 +371,10 @@ fn reporting(calls: usize, usage: impl Fn(usize, f64) -> f64) -> Session {
                 input: Tokens(*input),
                 ..Usage::default()
             });
-            b.step(StepDraft {
+            b.call(CallDraft {
                 model: Some("claude-sonnet-4-5".into()),
                 usage,
-                ..StepDraft::default()
+                ..CallDraft::default()
             });
             b.message(Draft::new(
                 Role::Assistant,
@@ -429,7 +429,7 @@ fn an_exact_line_is_predicted_from_the_calls_before() {
         "{fit:?}"
     );
     let estimates = recorded_estimates(&session, &ledger.truth.per_message);
-    for (step, estimate) in session.steps.iter().zip(estimates) {
+    for (step, estimate) in session.calls.iter().zip(estimates) {
         let reported = step.usage.expect("each call reports").input.as_f64();
         assert!(
             ((ledger.overhead.0 + estimate) as f64 / reported - 1.0).abs() < 0.01,
@@ -512,9 +512,9 @@ fn without_usage_a_count_is_exact_only_by_the_models_own_vocabulary() {
     let basis = |model: Option<&str>, name| {
         let mut b = builder();
         b.message(Draft::new(Role::User, vec![text("hi")]));
-        b.step(StepDraft {
+        b.call(CallDraft {
             model: model.map(Into::into),
-            ..StepDraft::default()
+            ..CallDraft::default()
         });
         weigh(&b.finish(), name).basis
     };
@@ -539,13 +539,13 @@ fn redacted_text_and_counts_that_contradict_the_reported_usage_are_not_exact() {
         let mut b = builder();
         for input in usage.iter().chain((usage.is_empty()).then_some(&0)) {
             b.message(Draft::new(Role::User, vec![text(said)]));
-            b.step(StepDraft {
+            b.call(CallDraft {
                 model: Some("gpt-4o".to_owned()),
                 usage: (*input > 0).then(|| Usage {
                     input: Tokens(*input),
                     ..Usage::default()
                 }),
-                ..StepDraft::default()
+                ..CallDraft::default()
             });
             b.message(Draft::new(Role::Assistant, vec![text("ho")]));
         }
@@ -616,7 +616,7 @@ fn after_a_recorded_compaction_the_model_saw_what_it_kept_and_what_followed() {
     let mut b = builder();
     let say = |b: &mut SessionBuilder| {
         b.message(Draft::new(Role::User, vec![text("x")]));
-        b.step(StepDraft::default());
+        b.call(CallDraft::default());
         b.message(Draft::new(Role::Assistant, vec![text("y")]))
     };
     say(&mut b);

@@ -29,7 +29,7 @@ fn open(path: &Path, conversation: usize) -> Result<Loaded, LoadError> {
 
 /// Largest reported prompts, call by call.
 fn inputs(loaded: &Loaded) -> Vec<u64> {
-    let steps = loaded.case.session.steps.iter();
+    let steps = loaded.case.session.calls.iter();
     steps.filter_map(|step| Some(step.usage?.input.0)).collect()
 }
 
@@ -237,7 +237,7 @@ fn files_of_sub_agents_beside_a_session_are_its_conversations() {
     assert!(agent.path.unwrap().ends_with("s/subagents/agent-abc.jsonl"));
     let error = open(&main, 3).unwrap_err().to_string();
     assert!(
-        error.ends_with("holds 3 conversations; choose one from 1 to 3"),
+        error.ends_with("contains 3 conversations; choose one from 1 to 3"),
         "{error}"
     );
 }

@@ -443,7 +443,7 @@ fn needs_what_was_read() -> Case {
     let mut case = case(&talk, 7_000);
     let mut session = (*case.session).clone();
     session.models = vec!["claude-sonnet-4-5-20250929".to_owned()];
-    for step in &mut session.steps {
+    for step in &mut session.calls {
         step.model = Some(0);
     }
     case.session = std::sync::Arc::new(session);

@@ -1,4 +1,4 @@
-//! Managed copies of Codex rollouts: the file as it was, and behind it a compaction that leaves the managed context.
+//! Managed Codex rollouts: the original lines, followed by a compaction with the managed context.
 
 use plimsoll::formats::{self, Input, NewSession};
 use plimsoll::session::{
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const OWN: &str = "019d7e48-0000-7000-8000-000000000000";
 const PARENT: &str = "019d7d08-0000-7000-8000-000000000000";
 
-/// A rollout being written down, a second a line.
+/// Builds a rollout with one line per second.
 #[derive(Clone, Default)]
 struct Rollout {
     lines: Vec<String>,
@@ -18,7 +18,7 @@ struct Rollout {
 }
 
 impl Rollout {
-    /// A head and what Codex sets up before the first turn.
+    /// Creates a rollout with a head and the initial context of Codex.
     fn new() -> Self {
         let mut rollout = Self::default();
         rollout.add("session_meta", &head(OWN));
@@ -26,7 +26,7 @@ impl Rollout {
         rollout
     }
 
-    /// The same with numbered lines and a state of the world.
+    /// Creates a rollout with numbered lines and a `world_state`.
     fn numbered() -> Self {
         let mut rollout = Self {
             is_numbered: true,
@@ -70,7 +70,7 @@ impl Rollout {
         self.add("event_msg", event);
     }
 
-    /// A turn: a request, a call with its result, an answer.
+    /// Adds a turn: a request, a call with its result, and an answer.
     fn turn(&mut self, n: u64) {
         self.item(&words("user", &format!("Request {n}")));
         self.event(&json!({"type": "user_message", "message": format!("Request {n}")}));
@@ -136,7 +136,7 @@ fn written(text: &str, kind: WrittenKind, before_message: usize) -> ManagedEntry
     }
 }
 
-/// An entry in which the first part has another text and the rest stays.
+/// Returns an entry with another text in its first part.
 fn edited(session: &Session, message: usize, text: &str) -> ManagedEntry {
     let mut parts = session.messages[message].parts.clone();
     let first = parts.next().expect("a part");
@@ -168,8 +168,8 @@ fn export(session: &Session, entries: Vec<ManagedEntry>) -> String {
     String::from_utf8(bytes).expect("text")
 }
 
-/// What was written behind the source's own lines.
-fn behind<'a>(rollout: &Rollout, copy: &'a str) -> Vec<&'a str> {
+/// Returns the lines after those of the source.
+fn added_lines<'a>(rollout: &Rollout, copy: &'a str) -> Vec<&'a str> {
     let rest = copy
         .strip_prefix(&rollout.text())
         .expect("the source's own bytes come first");
@@ -196,7 +196,7 @@ fn context(session: &Session) -> Vec<usize> {
     session.real_context(session.messages.len())
 }
 
-/// Index of the message that says this.
+/// Returns the index of the message with this text.
 fn said(session: &Session, text: &str) -> usize {
     let all: Vec<usize> = (0..session.messages.len()).collect();
     texts(session, &all)
@@ -206,7 +206,7 @@ fn said(session: &Session, text: &str) -> usize {
 }
 
 #[test]
-fn behind_the_rollout_as_it_was_stands_a_compaction_of_the_managed_context() {
+fn a_compaction_with_the_managed_context_follows_the_original_lines() {
     let mut rollout = Rollout::new();
     rollout.turn(1);
     rollout.turn(2);
@@ -217,7 +217,7 @@ fn behind_the_rollout_as_it_was_stands_a_compaction_of_the_managed_context() {
     entries.push(written(summary, WrittenKind::Summary, tail.start));
     entries.extend(kept(tail.clone()));
     let copy = export(&source, entries);
-    let lines = behind(&rollout, &copy);
+    let lines = added_lines(&rollout, &copy);
 
     let kinds: Vec<_> = lines
         .iter()
@@ -266,18 +266,18 @@ fn behind_the_rollout_as_it_was_stands_a_compaction_of_the_managed_context() {
     let kept: Vec<usize> = tail.collect();
     assert_eq!(now[2..], kept, "what was kept is not the same messages");
     assert_eq!(
-        read.steps, source.steps,
+        read.calls, source.calls,
         "calls that were made are no longer told"
     );
 }
 
 #[test]
-fn codex_is_told_the_size_of_the_new_context_lest_it_compacts_again() {
+fn the_size_of_the_new_context_is_written_so_that_codex_does_not_compact_again() {
     let mut rollout = Rollout::new();
     rollout.turn(1);
     let source = rollout.session();
     let copy = export(&source, kept([0, said(&source, "Answer 1")]));
-    let counts = behind(&rollout, &copy)[1];
+    let counts = added_lines(&rollout, &copy)[1];
     assert_eq!(
         payload(counts),
         json!({"type": "token_count", "info": {
@@ -288,7 +288,7 @@ fn codex_is_told_the_size_of_the_new_context_lest_it_compacts_again() {
     );
     let usages = |session: &Session| {
         session
-            .steps
+            .calls
             .iter()
             .map(|step| step.usage)
             .collect::<Vec<Option<Usage>>>()
@@ -301,7 +301,7 @@ fn codex_is_told_the_size_of_the_new_context_lest_it_compacts_again() {
 }
 
 #[test]
-fn settings_follow_only_where_all_that_they_set_up_is_still_there() {
+fn settings_follow_only_if_their_whole_context_is_kept() {
     for mut rollout in [Rollout::new(), Rollout::numbered()] {
         rollout.turn(1);
         let source = rollout.session();
@@ -309,7 +309,7 @@ fn settings_follow_only_where_all_that_they_set_up_is_still_there() {
         let is_numbered = rollout.is_numbered;
         let kinds = |entries| {
             let copy = export(&source, entries);
-            let lines: Vec<Value> = behind(&rollout, &copy)
+            let lines: Vec<Value> = added_lines(&rollout, &copy)
                 .into_iter()
                 .map(|line| serde_json::from_str(line).expect("JSON"))
                 .collect();
@@ -346,7 +346,7 @@ fn settings_follow_only_where_all_that_they_set_up_is_still_there() {
 }
 
 #[test]
-fn an_untouched_context_is_the_rollout_as_it_was() {
+fn an_untouched_context_is_the_original_rollout() {
     let mut rollout = Rollout::new();
     rollout.turn(1);
     let source = rollout.session();
@@ -354,7 +354,7 @@ fn an_untouched_context_is_the_rollout_as_it_was() {
 }
 
 #[test]
-fn what_the_context_does_not_know_yet_is_no_part_of_the_copy() {
+fn lines_after_the_context_are_not_copied() {
     let mut rollout = Rollout::new();
     rollout.turn(1);
     let first = rollout.clone();
@@ -368,7 +368,7 @@ fn what_the_context_does_not_know_yet_is_no_part_of_the_copy() {
         "it ends before the turn that it does not know"
     );
     let copy = export(&source, kept([0, until]));
-    assert_eq!(behind(&first, &copy).len(), 3);
+    assert_eq!(added_lines(&first, &copy).len(), 3);
 }
 
 #[test]
@@ -409,7 +409,7 @@ fn a_copy_can_be_managed_again_and_keeps_what_the_copy_kept() {
     assert!(again.starts_with(&copy));
 }
 
-/// What becomes of an item whose first part has another text.
+/// Exports an item with another text in its first part.
 fn edit(item: &Value, text: &str) -> Value {
     let mut rollout = Rollout::new();
     rollout.turn(1);
@@ -427,11 +427,11 @@ fn edit(item: &Value, text: &str) -> Value {
         Some(text),
         "{item}"
     );
-    payload(behind(&rollout, &copy)[0])["replacement_history"][idx - 1].take()
+    payload(added_lines(&rollout, &copy)[0])["replacement_history"][idx - 1].take()
 }
 
 #[test]
-fn an_edited_item_has_another_text_and_is_otherwise_as_it_was() {
+fn an_edited_item_has_another_text_and_is_otherwise_unchanged() {
     let with = |item: &Value, key: &str, value: Value| {
         let mut item = item.clone();
         item[key] = value;
@@ -478,7 +478,7 @@ fn an_edited_item_has_another_text_and_is_otherwise_as_it_was() {
 }
 
 #[test]
-fn a_cleared_result_keeps_the_pictures_that_are_kept_and_loses_its_other_texts() {
+fn a_cleared_result_keeps_its_kept_images_and_loses_its_other_texts() {
     let output = json!([{"type": "input_text", "text": "one"}, {"type": "input_image", "image_url": "https://x/y.png"}, {"type": "input_text", "text": "two"}]);
     let result = json!({"type": "function_call_output", "call_id": "c1", "output": output});
     let marker = json!({"type": "input_text", "text": "[cleared]"});
@@ -489,13 +489,13 @@ fn a_cleared_result_keeps_the_pictures_that_are_kept_and_loses_its_other_texts()
 }
 
 #[test]
-fn what_only_the_provider_can_write_becomes_words_where_it_is_replaced() {
+fn replaced_provider_items_become_texts() {
     let reasoning = json!({"type": "reasoning", "summary": [{"type": "summary_text", "text": "long thoughts"}], "encrypted_content": "c2VhbA=="});
     assert_eq!(edit(&reasoning, "short"), words("assistant", "short"));
 }
 
 #[test]
-fn a_message_without_parts_goes_and_so_does_a_result() {
+fn messages_and_results_without_parts_are_removed() {
     let mut rollout = Rollout::new();
     rollout.turn(1);
     let source = rollout.session();
@@ -508,13 +508,13 @@ fn a_message_without_parts_goes_and_so_does_a_result() {
     entries.extend(kept([said(&source, "Answer 1")]));
     let copy = export(&source, entries);
     assert_eq!(
-        payload(behind(&rollout, &copy)[0])["replacement_history"],
+        payload(added_lines(&rollout, &copy)[0])["replacement_history"],
         json!([words("assistant", "Answer 1")])
     );
 }
 
 #[test]
-fn the_system_prompt_is_replaced_or_left_out_in_the_head_and_tools_one_by_one() {
+fn the_system_prompt_and_single_tools_are_replaced_or_left_out_in_the_head() {
     let mut rollout = Rollout::new();
     rollout.turn(1);
     rollout.add("session_meta", &head(OWN));
@@ -560,7 +560,7 @@ fn the_system_prompt_is_replaced_or_left_out_in_the_head_and_tools_one_by_one() 
 }
 
 #[test]
-fn equal_items_are_told_apart_by_their_places() {
+fn equal_items_are_distinguished_by_position() {
     let mut rollout = Rollout::new();
     for n in 1..=3 {
         rollout.item(&words("user", "continue"));
@@ -581,7 +581,7 @@ fn equal_items_are_told_apart_by_their_places() {
 }
 
 #[test]
-fn what_codex_could_not_take_up_is_not_written() {
+fn a_context_that_codex_could_not_load_is_not_written() {
     let mut rollout = Rollout::new();
     rollout.turn(1);
     let changed = |rollout: &Rollout| {
@@ -621,7 +621,7 @@ fn what_codex_could_not_take_up_is_not_written() {
 }
 
 #[test]
-fn a_summary_that_codex_only_wrote_down_is_kept_as_the_message_that_it_makes_of_it() {
+fn a_summary_is_kept_as_the_message_that_codex_makes_of_it() {
     let mut rollout = Rollout::new();
     rollout.turn(1);
     rollout.add("compacted", &json!({"message": "A \"summary\"."}));
@@ -645,7 +645,7 @@ fn adopt(bytes: &[u8]) -> formats::Resumable {
 }
 
 #[test]
-fn a_new_session_has_its_own_id_wherever_lines_name_it_and_names_its_origin() {
+fn a_new_session_has_its_own_id_in_all_lines_and_names_its_origin() {
     let mut rollout = Rollout::new();
     rollout.turn(1);
     rollout.event(&json!({"type": "thread_name_updated", "thread_id": OWN, "thread_name": OWN}));
@@ -695,7 +695,7 @@ fn a_new_session_has_its_own_id_wherever_lines_name_it_and_names_its_origin() {
     assert_eq!(lines[n - 1], rollout.lines[n - 1].replace(OWN, id));
 }
 
-/// A fork: its parent's lines were copied into it in one go.
+/// Returns a fork, which starts with the lines of its parent.
 fn fork() -> Rollout {
     let mut rollout = Rollout::default();
     let mut own = head(OWN);
@@ -716,21 +716,21 @@ fn fork() -> Rollout {
 }
 
 #[test]
-fn a_new_session_reads_as_the_one_it_was_made_of_forks_included() {
+fn a_new_session_equals_its_origin_including_forks() {
     let mut plain = Rollout::new();
     plain.turn(1);
     for rollout in [plain, fork()] {
         let source = rollout.session();
         let again = parse(&adopt(rollout.text().as_bytes()).bytes);
         assert_eq!(again.parts, source.parts);
-        assert_eq!(again.steps, source.steps);
+        assert_eq!(again.calls, source.calls);
         let once_more = parse(&adopt(&adopt(rollout.text().as_bytes()).bytes).bytes);
         assert_eq!(once_more.messages.len(), source.messages.len());
     }
 }
 
 #[test]
-fn a_copy_in_another_format_still_holds_what_a_compaction_kept() {
+fn a_copy_in_another_format_has_what_a_compaction_kept() {
     let mut rollout = Rollout::new();
     rollout.turn(1);
     let picture = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "see"},

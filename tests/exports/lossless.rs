@@ -1,25 +1,25 @@
-//! What a program, an editor or a crash does to a file is still there when the file is written back untouched, in
-//! every format that can be written.
+//! Changes to a file by a program, an editor or a crash are kept when the file is written back untouched, in every format
+//! that can be written.
 
 use crate::fixtures::{Fixture, all_kept, fixtures, read, said};
 
-/// A change to a file that leaves what it says alone.
+/// A change to a file that keeps its content.
 struct Change {
     name: &'static str,
-    /// Where it makes sense.
+    /// Files to which the change applies.
     of: Of,
     make: fn(&str) -> String,
 }
 
-/// Which files a change is for.
+/// Files to which a change applies.
 #[derive(Clone, Copy, PartialEq)]
 enum Of {
     Any,
-    /// It adds members; what is kept whole then says more.
+    /// All files; the change adds members, which parts kept as JSON contain.
     Members,
-    /// It is about lines, so only for files that have a record a line.
+    /// Files with one record per line.
     Lines,
-    /// The same, of files whose beginning tells what they are all the same.
+    /// Files with one record per line whose format is detected by their start.
     LongLines,
 }
 
@@ -79,18 +79,18 @@ static CHANGES: &[Change] = &[
     }),
 ];
 
-/// This before the last line.
+/// Inserts a text before the last line.
 fn behind_last(text: &str, this: &str) -> String {
     let last = text.trim_end().rfind('\n').map_or(0, |at| at + 1);
     format!("{}{this}{}", &text[..last], &text[last..])
 }
 
-/// Members added to every object of a text.
+/// Adds members to every object of a text.
 fn with(text: &str, members: &str) -> String {
     let mut changed = String::new();
     let mut rest = text;
     while let Some(at) = rest.find("{\"") {
-        // What stands in a string is left alone: there the quote is its end.
+        // Strings are skipped.
         let is_whole = rest[at + 2..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
         changed.push_str(&rest[..=at]);
         if is_whole {
@@ -101,7 +101,7 @@ fn with(text: &str, members: &str) -> String {
     changed + rest
 }
 
-/// The fixtures whose only session can be written.
+/// Returns the fixtures with one session that can be written.
 fn writable() -> Vec<(Fixture, String, Vec<String>)> {
     let mut found = Vec::new();
     for fixture in fixtures() {
@@ -115,11 +115,11 @@ fn writable() -> Vec<(Fixture, String, Vec<String>)> {
     found
 }
 
-/// What is wrong with what is written of a file that was changed like this; `said` is what it says, if that is known.
+/// Writes a changed file back untouched and returns the fault, if any. `expected` are its texts, if known.
 fn wrong(fixture: &Fixture, text: &str, expected: Option<&[String]>) -> Option<String> {
     let parsed = match read(&fixture.name, text.as_bytes()) {
         Ok(parsed) => parsed,
-        // What is left of a torn file may be no conversation.
+        // The rest of a torn file may contain no conversation.
         Err(_) if expected.is_none() => return None,
         Err(refused) => return Some(format!("refused: {refused}")),
     };
@@ -145,7 +145,7 @@ fn wrong(fixture: &Fixture, text: &str, expected: Option<&[String]>) -> Option<S
 }
 
 #[test]
-fn what_was_done_to_a_file_is_there_when_it_is_written_untouched() {
+fn changes_to_a_file_are_kept_when_it_is_written_untouched() {
     let (mut tried, mut all) = (0, Vec::new());
     for (fixture, text, said) in writable() {
         for change in CHANGES {
@@ -174,7 +174,7 @@ fn what_was_done_to_a_file_is_there_when_it_is_written_untouched() {
 }
 
 #[test]
-fn a_file_torn_anywhere_in_its_last_or_its_first_lines_is_written_as_it_is() {
+fn a_file_torn_in_its_last_or_first_lines_is_written_unchanged() {
     let (mut tried, mut all) = (0, Vec::new());
     for (fixture, text, _) in writable() {
         if !fixture.is_lines() {
@@ -185,7 +185,7 @@ fn a_file_torn_anywhere_in_its_last_or_its_first_lines_is_written_as_it_is() {
         for share in 1..8 {
             let end = text.floor_char_boundary(last + (text.len() - last) * share / 8);
             let torn_end = text[..end].to_owned();
-            // A program died in a line, and the next went on behind it.
+            // A program crashed within a line, and the next one continued after it.
             let start = text.floor_char_boundary(second * share / 8);
             let torn_start = format!("{}{}", &text[..start], &text[second..]);
             let torn_twice = format!("{torn_end}{text}");
@@ -207,7 +207,7 @@ fn a_file_torn_anywhere_in_its_last_or_its_first_lines_is_written_as_it_is() {
 }
 
 #[test]
-fn the_only_conversation_left_of_a_torn_data_set_is_written_with_the_rest_of_it() {
+fn the_only_conversation_of_a_torn_data_set_is_written_with_the_rest() {
     let all = fixtures();
     let set = all
         .iter()

@@ -1,4 +1,4 @@
-//! Exports as a whole: sidecars, files that a policy writes, and the way back to the source.
+//! Complete exports: sidecars, files that a policy writes, and restore.
 
 use plimsoll::engine::{
     Answer, ByHand, Case, Estimator, Reply, Request, Sample, Schedule, WindowPlan, WindowSource,
@@ -29,7 +29,7 @@ fn sample(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// All samples.
+/// Returns all samples.
 fn sources() -> impl Iterator<Item = PathBuf> {
     let samples = fs::read_dir(sample(""))
         .expect("there are samples")
@@ -40,7 +40,7 @@ fn sources() -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// A job with a preset's defaults, in the source's own format.
+/// Returns a job with a preset's defaults in the format of the source.
 fn job(source: &Path, preset: &str, output: PathBuf) -> ExportJob {
     let case = loaded(source).case;
     let policy = presets::by_name(preset).expect("bundled");
@@ -69,7 +69,7 @@ fn all_ok(exported: &Exported) {
 }
 
 #[test]
-fn a_last_call_that_was_sent_something_else_is_not_where_an_export_starts_from() {
+fn a_last_call_with_another_context_is_not_the_start_of_an_export() {
     let folder = tempfile::tempdir().unwrap();
     let text = fs::read_to_string(sample("slow-growth.jsonl")).unwrap();
     let mut records: Vec<Value> = text
@@ -115,7 +115,7 @@ fn a_last_call_that_was_sent_something_else_is_not_where_an_export_starts_from()
 }
 
 #[test]
-fn a_stage_for_results_that_comes_too_late_is_noted_and_a_replay_acts_in_time() {
+fn a_stage_for_results_that_runs_too_late_is_noted_and_a_replay_runs_it_in_time() {
     let folder = tempfile::tempdir().unwrap();
     let note = "spill left 1 tool result as recorded: it is changed only on arrival, and `--schedule replay` applies that from the first call";
     for (schedule, says) in [
@@ -135,7 +135,7 @@ fn a_stage_for_results_that_comes_too_late_is_noted_and_a_replay_acts_in_time() 
 }
 
 #[test]
-fn a_copy_without_a_message_is_refused_and_leaves_no_file() {
+fn a_managed_file_without_messages_is_not_written() {
     let folder = tempfile::tempdir().unwrap();
     let source = sample("slow-growth.jsonl");
     let mut clears = job(&source, "cowagent", folder.path().join("out.jsonl"));
@@ -151,14 +151,14 @@ fn a_copy_without_a_message_is_refused_and_leaves_no_file() {
     for job in [clears, drops] {
         let why = export(&job).unwrap_err();
         assert!(
-            why.starts_with("nothing was written: the copy would hold no message"),
+            why.starts_with("nothing was written: the managed file would have no messages"),
             "{why}"
         );
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// A conversation with one result far above HolmesGPT's cap, and a picture in it.
+/// Writes a conversation with a result far above HolmesGPT's limit that contains an image.
 fn with_giant_result(folder: &Path) -> PathBuf {
     let text = "2026-11-22 12:00:00 ERROR the database refused a connection\n".repeat(6_000);
     let png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC";
@@ -177,7 +177,7 @@ fn with_giant_result(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn every_sample_comes_back_byte_for_byte_after_any_strategy() {
+fn every_sample_is_restored_byte_for_byte_after_any_strategy() {
     let folder = tempfile::tempdir().unwrap();
     let mut n_written = 0;
     for (idx, source) in sources().enumerate() {
@@ -200,11 +200,11 @@ fn every_sample_comes_back_byte_for_byte_after_any_strategy() {
     assert!(n_written > 5, "{n_written}");
 }
 
-/// Messages are cleared, pinned, left, dropped and left in turn; instructions and the first request stay.
+/// Marks messages in turn: cleared, pinned, unmarked, dropped, unmarked. Instructions and the first request are kept.
 fn marked_in_turn(job: &ExportJob) -> ByHand {
     let first = job.case.index.first_user.map_or(0, |m| m as usize);
     let messages = &job.case.session.messages;
-    // What the source's own summary says stays, too: where the conversation begins with it nobody else may.
+    // The source's own summary is kept, too, since a conversation that starts with it must keep its start.
     let every = |nth: usize| {
         let nth = (first + 1..messages.len()).filter(move |m| m % 5 == nth);
         nth.filter(|m| messages[*m].in_history).collect()
@@ -217,7 +217,7 @@ fn marked_in_turn(job: &ExportJob) -> ByHand {
 }
 
 #[test]
-fn what_was_edited_by_hand_without_any_policy_comes_back_byte_for_byte() {
+fn manual_edits_without_a_policy_are_restored_byte_for_byte() {
     let folder = tempfile::tempdir().unwrap();
     let (mut n_written, mut stages) = (0, 0);
     for (idx, source) in sources().enumerate() {
@@ -247,7 +247,7 @@ fn what_was_edited_by_hand_without_any_policy_comes_back_byte_for_byte() {
                 .iter()
                 .map(|m| m + 1)
                 .collect::<Vec<_>>();
-            assert_eq!(manifest["by_hand"]["dropped"], json!(dropped));
+            assert_eq!(manifest["manual_edits"]["dropped"], json!(dropped));
             assert_eq!(manifest["events"][0]["stage"], "by hand");
             let back = output.with_extension("back");
             restore(&output, Some(&back)).unwrap();
@@ -266,7 +266,7 @@ fn what_was_edited_by_hand_without_any_policy_comes_back_byte_for_byte() {
 }
 
 #[test]
-fn a_spilled_result_and_its_picture_are_files_and_the_pointer_names_their_real_path() {
+fn a_spilled_result_and_its_image_are_files_and_the_pointer_has_their_real_path() {
     let folder = tempfile::tempdir().unwrap();
     let source = with_giant_result(folder.path());
     let output = folder.path().join("out.json");
@@ -288,7 +288,7 @@ fn a_spilled_result_and_its_picture_are_files_and_the_pointer_names_their_real_p
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_met_as_the_preset_meets_missing_storage() {
+fn a_folder_that_cannot_be_written_is_handled_as_missing_storage() {
     let folder = tempfile::tempdir().unwrap();
     let source = with_giant_result(folder.path());
     let taken = folder.path().join("taken");
@@ -314,7 +314,7 @@ fn a_folder_that_cannot_be_written_is_met_as_the_preset_meets_missing_storage() 
 }
 
 #[test]
-fn a_file_that_is_there_is_never_written_over_by_a_spill() {
+fn a_spill_never_overwrites_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let source = with_giant_result(folder.path());
     let files = folder.path().join("mine");
@@ -339,7 +339,7 @@ fn a_file_that_is_there_is_never_written_over_by_a_spill() {
 }
 
 #[test]
-fn a_changed_file_is_told_from_the_one_that_was_written() {
+fn a_changed_managed_file_is_detected() {
     let folder = tempfile::tempdir().unwrap();
     let source = with_giant_result(folder.path());
     let output = folder.path().join("out.json");
@@ -355,7 +355,7 @@ fn a_changed_file_is_told_from_the_one_that_was_written() {
         "{error}"
     );
     fs::write(&sidecar, &kept).unwrap();
-    // Its own name is taken by the source.
+    // The default name is taken by the source.
     let restored = restore(&output, None).unwrap();
     assert_eq!(
         restored.output,
@@ -366,7 +366,7 @@ fn a_changed_file_is_told_from_the_one_that_was_written() {
     assert!(error.contains("interrupted"), "{error}");
 }
 
-/// What the files of a folder hold, by name; folders are left out.
+/// Reads the files of a folder by name.
 fn files_in(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder)
         .expect("readable")
@@ -379,7 +379,7 @@ fn files_in(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn an_agent_that_moves_each_export_over_its_messages_goes_on_for_many_rounds() {
+fn an_agent_that_replaces_its_messages_with_each_export_can_continue_for_many_rounds() {
     let folder = tempfile::tempdir().unwrap();
     let (messages, next) = ["messages.json", "next.json"]
         .map(|name| folder.path().join(name))
@@ -394,7 +394,7 @@ fn an_agent_that_moves_each_export_over_its_messages_goes_on_for_many_rounds() {
         let exported = export(&job).unwrap();
         all_ok(&exported);
         assert_eq!(exported.output.as_ref(), Some(&next), "round {round}");
-        // What only the sidecars of earlier rounds hold stays.
+        // The sidecars of earlier rounds are kept.
         let after = files_in(folder.path());
         assert!(
             before
@@ -409,7 +409,7 @@ fn an_agent_that_moves_each_export_over_its_messages_goes_on_for_many_rounds() {
         let back = folder.path().join(format!("back-{round}"));
         restore(&messages, Some(&back)).unwrap();
         assert_eq!(fs::read(&back).unwrap(), source, "round {round}");
-        // The agent goes on.
+        // The agent continues.
         let mut body: Value = serde_json::from_slice(&fs::read(&messages).unwrap()).unwrap();
         let said = ["user", "assistant"].repeat(4);
         let said = said.iter().enumerate();
@@ -427,7 +427,7 @@ fn an_agent_that_moves_each_export_over_its_messages_goes_on_for_many_rounds() {
 }
 
 #[test]
-fn the_files_of_an_export_that_was_moved_away_stay_and_the_next_has_a_folder_of_its_own() {
+fn the_files_of_a_moved_export_are_kept_and_the_next_export_has_its_own_folder() {
     let folder = tempfile::tempdir().unwrap();
     let source = with_giant_result(folder.path());
     let output = folder.path().join("out.json");
@@ -438,7 +438,7 @@ fn the_files_of_an_export_that_was_moved_away_stay_and_the_next_has_a_folder_of_
         assert_eq!(wrote, Some((folder.path().join(files), 2)));
         fs::rename(&output, folder.path().join(name)).unwrap();
     }
-    // Half of an export that was killed is in nobody's way either.
+    // An incomplete export of a killed process does not interfere either.
     fs::remove_file(folder.path().join("out.manifest.json")).unwrap();
     let exported = export(&job(&source, "holmesgpt", output)).unwrap();
     let note =
@@ -453,7 +453,7 @@ fn the_files_of_an_export_that_was_moved_away_stay_and_the_next_has_a_folder_of_
 }
 
 #[test]
-fn what_was_taken_out_says_by_which_stage_and_why() {
+fn removed_records_have_their_stage_and_trigger() {
     let folder = tempfile::tempdir().unwrap();
     let source = with_giant_result(folder.path());
     let output = folder.path().join("out.json");
@@ -465,7 +465,7 @@ fn what_was_taken_out_says_by_which_stage_and_why() {
         .collect();
     let edited = lines
         .iter()
-        .find(|line| line["fate"] == "edited")
+        .find(|line| line["state"] == "edited")
         .expect("the result");
     assert_eq!(
         (&edited["stage"], &edited["messages"]),
@@ -482,7 +482,7 @@ fn what_was_taken_out_says_by_which_stage_and_why() {
     }
 }
 
-/// Answers with exactly what a simulation predicts, as if a model had written it.
+/// Answers with the predicted text, as if a model had written it.
 struct Scripted;
 
 impl Answer for Scripted {
@@ -495,7 +495,7 @@ impl Answer for Scripted {
 }
 
 #[test]
-fn a_run_with_real_summaries_of_the_predicted_size_is_the_simulated_run_event_for_event() {
+fn a_run_with_real_summaries_of_the_predicted_size_equals_the_simulated_run() {
     let samples = fs::read_dir(sample(""))
         .unwrap()
         .map(|entry| entry.unwrap().path());
@@ -505,10 +505,10 @@ fn a_run_with_real_summaries_of_the_predicted_size_is_the_simulated_run_event_fo
     });
     let mut n_requests = 0;
     for source in samples {
-        // A window so small that every policy has something to do.
+        // A window so small that every policy acts.
         let whole = loaded(&source).case;
         let total = whole.ledger.total().0;
-        let steps = whole.session.steps.len();
+        let steps = whole.session.calls.len();
         let window =
             WindowPlan::constant(Tokens((total / 2).max(4_000)), steps, WindowSource::ByHand);
         let case = whole.with_windows(window);
@@ -528,7 +528,7 @@ fn a_run_with_real_summaries_of_the_predicted_size_is_the_simulated_run_event_fo
             assert_eq!(executed.events, simulated.events, "{name}, {file}");
             assert_eq!(executed.samples.len(), simulated.samples.len());
             for (executed, simulated) in executed.samples.iter().zip(&simulated.samples) {
-                // Summaries that all say the same can stay in a cache; of predicted ones that is not assumed.
+                // Equal summaries can stay in a cache, which is not assumed of predicted ones.
                 let cached = executed.unchanged >= simulated.unchanged;
                 assert!(cached, "{name}, {file}");
                 let unchanged = executed.unchanged;

@@ -1,5 +1,5 @@
-//! Managed copies in every format that can be written: what is marked by hand in a fixture is written, passes every check
-//! that reads it again, and gives the source back.
+//! Managed files in every format that can be written: manually edited fixtures are written, pass every check, and are
+//! restored.
 
 use crate::fixtures::{Fixture, fixtures, read};
 use plimsoll::engine::{ByHand, Case, Schedule, WindowPlan, WindowSource};
@@ -14,12 +14,12 @@ use std::sync::Arc;
 
 fn case(session: Session) -> Option<Case> {
     let ledger = TokenLedger::count(&session, default_counter(), &Progress::default()).ok()?;
-    let n = session.steps.len().max(1);
+    let n = session.calls.len().max(1);
     let windows = WindowPlan::constant(Tokens(100_000), n, WindowSource::ByHand);
     Some(Case::new(Arc::new(session), ledger, windows))
 }
 
-/// The main conversation of every fixture that can be written.
+/// Returns the main conversation of every fixture that can be written.
 fn written() -> Vec<(Fixture, Case)> {
     let all = fixtures().into_iter();
     let all = all.filter(|fixture| fixture.export().is_some());
@@ -54,11 +54,11 @@ fn failed(exported: &Exported) -> Vec<String> {
         .collect()
 }
 
-/// Fixtures of which something cannot be written without a message: what stands beside a tool's answer and is nothing
-/// that we know goes with it, and how many tokens a thought has is told by the response that goes with the last message.
+/// Fixtures that lose content when a message is dropped: unknown records of a tool's answer are removed with it, and the tokens
+/// of reasoning are in the response to the last message.
 const NOT_WITHOUT: [&str; 2] = ["llama_factory/picture.json", "openai_responses/logged.json"];
 
-/// Messages of the real context that answer tools.
+/// Returns the tool results in the last recorded context.
 fn answers(session: &Session) -> Vec<usize> {
     let is_answer = |idx: &usize| {
         let parts = session.parts_of(&session.messages[*idx]);
@@ -71,7 +71,7 @@ fn answers(session: &Session) -> Vec<usize> {
 }
 
 #[test]
-fn a_copy_with_its_tools_answers_cleared_passes_every_check_and_gives_the_source_back() {
+fn a_copy_with_cleared_tool_results_passes_every_check_and_is_restored() {
     let folder = tempfile::tempdir().unwrap();
     let (mut wrong, mut formats) = (Vec::new(), Vec::new());
     for (at, (fixture, case)) in written().into_iter().enumerate() {
@@ -112,7 +112,7 @@ fn a_copy_with_its_tools_answers_cleared_passes_every_check_and_gives_the_source
 }
 
 #[test]
-fn a_copy_that_holds_only_a_summary_reads_back() {
+fn a_copy_with_only_a_summary_is_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let policy = presets::by_name("baseagent").unwrap();
     let (mut wrong, mut n) = (Vec::new(), 0);
@@ -146,7 +146,7 @@ fn a_copy_that_holds_only_a_summary_reads_back() {
 }
 
 #[test]
-fn a_copy_is_weighed_as_its_source() {
+fn a_copy_has_the_token_counts_of_its_source() {
     let folder = tempfile::tempdir().unwrap();
     let (mut wrong, mut formats) = (Vec::new(), Vec::new());
     let all = written().into_iter().enumerate();
@@ -186,7 +186,7 @@ fn a_copy_is_weighed_as_its_source() {
     assert!(formats.len() > 5, "{formats:?}");
 }
 
-/// The message that a conversation has to begin with.
+/// Returns the message with which the conversation must start.
 fn first_words(session: &Session) -> usize {
     let context = session.real_context(session.messages.len());
     let is_first = |idx: &usize| session.messages[*idx].role != Role::System;
@@ -194,13 +194,13 @@ fn first_words(session: &Session) -> usize {
 }
 
 #[test]
-fn a_copy_from_whose_middle_messages_were_dropped_passes_every_check_and_gives_the_source_back() {
+fn a_copy_without_middle_messages_passes_every_check_and_is_restored() {
     let folder = tempfile::tempdir().unwrap();
     let (mut wrong, mut n) = (Vec::new(), 0);
     let all = written().into_iter().enumerate();
     for (at, (fixture, case)) in all.filter(|(_, (f, _))| !NOT_WITHOUT.contains(&&*f.name)) {
         let context = case.session.real_context(case.session.messages.len());
-        // Pairs go together, whichever of them was named.
+        // Calls and results are dropped together.
         let first = first_words(&case.session);
         for nth in (0..context.len()).filter(|nth| context[*nth] > first) {
             let marks = ByHand {
@@ -239,7 +239,7 @@ fn a_copy_from_whose_middle_messages_were_dropped_passes_every_check_and_gives_t
     assert!(n > 50, "{n}");
 }
 
-/// What a copy without these messages reads as.
+/// Writes a fixture without these messages and parses the copy.
 fn copied(name: &str, dropped: &[usize]) -> Option<(String, Session)> {
     let folder = tempfile::tempdir().ok()?;
     let mut all = written().into_iter();
@@ -256,7 +256,7 @@ fn copied(name: &str, dropped: &[usize]) -> Option<(String, Session)> {
     Some((String::from_utf8(bytes).ok()?, session))
 }
 
-/// What is said, each with who says it, on one line.
+/// Returns the texts with their roles, one line each.
 fn lines(session: &Session) -> Vec<String> {
     let line = |message: &plimsoll::session::Message| {
         let texts: Vec<&str> = session
@@ -270,7 +270,7 @@ fn lines(session: &Session) -> Vec<String> {
 }
 
 #[test]
-fn in_a_copy_of_opencode_nothing_is_hidden_any_more_and_no_report_of_before_is_believed() {
+fn a_copy_of_opencode_has_no_hidden_messages_and_no_usage_of_the_source() {
     let (text, session) = copied("opencode/export.json", &[11]).unwrap();
     assert_eq!(
         lines(&session),
@@ -282,12 +282,12 @@ fn in_a_copy_of_opencode_nothing_is_hidden_any_more_and_no_report_of_before_is_b
     );
     assert!(session.messages.iter().all(|m| m.in_history));
     assert!(session.compactions.is_empty() && session.messages[0].is_injected);
-    assert!(session.steps.iter().all(|step| step.usage.is_none()));
+    assert!(session.calls.iter().all(|step| step.usage.is_none()));
     assert!(
         !text.contains("\"compaction\"") && !text.contains("\"summary\": true"),
         "{text}"
     );
-    // What was pruned stays pruned, and does not come back by its mark.
+    // Pruned content does not return through its flag.
     let (text, session) = copied("opencode/list.json", &[3]).unwrap();
     assert!(lines(&session)[2].starts_with("tool: [Old tool result content cleared]"));
     assert!(
@@ -298,7 +298,7 @@ fn in_a_copy_of_opencode_nothing_is_hidden_any_more_and_no_report_of_before_is_b
 }
 
 #[test]
-fn in_a_copy_of_goose_everybody_sees_all_and_two_answers_stay_two() {
+fn in_a_copy_of_goose_all_messages_are_visible_and_two_answers_stay_separate() {
     let (text, session) = copied("goose/export.json", &[4]).unwrap();
     assert_eq!(
         lines(&session),

@@ -1,14 +1,12 @@
-//! What is read of the fixtures: each file under `tests/fixtures/FORMAT` is told for that format, reads as the text beside
-//! it says (`FILE.told`), and is written back byte for byte where its format can be written.
+//! Fixtures: each file under `tests/fixtures/FORMAT` is detected as that format and reads as described by `FILE.expected`.
+//! Files of formats that can be written are written back byte for byte.
 //!
-//! `PLIMSOLL_TELL=1` writes the texts anew; they are to be read before they are kept.
+//! `PLIMSOLL_UPDATE_FIXTURES=1` writes the descriptions. Read them before you commit them.
 
+use crate::description::{description_of, part};
+use crate::dice::Dice;
 use plimsoll::formats::{self, Input, Parsed};
-use plimsoll::session::{
-    Body, Managed, ManagedEntry, ManagedPart, Message, Session, Step, StepsFrom, SubAgent, Track,
-    Usage, WrittenKind,
-};
-use std::fmt::Write as _;
+use plimsoll::session::{Body, Managed, ManagedEntry, ManagedPart, Message, Session, WrittenKind};
 use std::path::{Path, PathBuf};
 
 fn fixtures() -> Vec<PathBuf> {
@@ -19,13 +17,13 @@ fn fixtures() -> Vec<PathBuf> {
         .flatten()
         .flatten()
         .map(|entry| entry.path())
-        .filter(|path| path.extension().is_none_or(|end| end != "told"))
+        .filter(|path| path.extension().is_none_or(|end| end != "expected"))
         .collect();
     files.sort();
     files
 }
 
-/// The folder of a fixture is the name of its format.
+/// Returns the format of a fixture, which is the name of its folder.
 fn format_of(path: &Path) -> String {
     let folder = path.parent().and_then(Path::file_name);
     folder.unwrap_or_default().to_string_lossy().into_owned()
@@ -40,162 +38,8 @@ fn read(path: &Path, bytes: &[u8]) -> Result<Parsed, String> {
     parsed.map_err(|refused| refused.to_string())
 }
 
-/// A text on one line, cut where it is long.
-fn short(text: &str) -> String {
-    let cut: String = text.chars().take(70).collect();
-    let dots = if cut.len() < text.len() { "…" } else { "" };
-    format!("{cut:?}{dots}")
-}
-
-fn part(body: &Body) -> String {
-    match body {
-        Body::Text(text) => short(text),
-        Body::Thinking {
-            text,
-            sealed_bytes,
-            reported,
-        } => format!(
-            "thinks {} sealed {sealed_bytes} reported {reported:?}",
-            short(text)
-        ),
-        Body::ToolDefinition { tool, .. } => format!("has {tool}"),
-        Body::ToolCall {
-            call,
-            tool,
-            arguments,
-        } => format!("calls {tool} as {call} with {}", short(arguments)),
-        Body::ToolResult {
-            call,
-            tool,
-            is_error,
-            text,
-        } => {
-            let failed = if *is_error { " failed" } else { "" };
-            format!("answers {call} of {tool}{failed} {}", short(text))
-        }
-        Body::Media {
-            media,
-            mime,
-            bytes,
-            within,
-            ..
-        } => format!("shows {media:?} {mime} {bytes} within {within:?}"),
-        Body::Opaque { name, json } => format!("opaque {name} {}", short(json)),
-    }
-}
-
-fn message(session: &Session, idx: usize, message: &Message) -> String {
-    let mut line = format!("{idx} {}", message.role.name());
-    let marks = [
-        (message.is_injected, " injected"),
-        (message.is_summary, " summary"),
-        (!message.in_history, " written"),
-    ];
-    for (is, mark) in marks {
-        if is {
-            line.push_str(mark);
-        }
-    }
-    if let Some(step) = message.step {
-        let _ = write!(line, " of call {}", step + 1);
-    }
-    for p in session.parts_of(message) {
-        let _ = write!(line, "\n    {}", part(&p.body));
-    }
-    line
-}
-
-fn usage(usage: &Usage) -> String {
-    let mut text = format!("input {}", usage.input.0);
-    let rest = [
-        ("read", usage.cache_read),
-        ("written", usage.cache_write),
-        ("output", usage.output),
-        ("reasoning", usage.reasoning),
-    ];
-    for (name, tokens) in rest {
-        if let Some(tokens) = tokens {
-            let _ = write!(text, " {name} {}", tokens.0);
-        }
-    }
-    text
-}
-
-fn step(session: &Session, idx: usize, step: &Step) -> String {
-    let model = step.model.map_or("?", |m| &session.models[m]);
-    let used = step
-        .usage
-        .as_ref()
-        .map_or_else(|| "unknown".to_owned(), usage);
-    let window = step
-        .window
-        .map_or_else(String::new, |w| format!(" window {}", w.0));
-    let time = step
-        .time
-        .map_or_else(String::new, |t| format!(" at {}", t.0));
-    format!(
-        "call {} after {} in turn {} by {model}: {used}{window}{time}",
-        idx + 1,
-        step.context_end,
-        step.turn
-    )
-}
-
-fn track(track: &Track) -> String {
-    match track {
-        Track::Main => String::new(),
-        Track::SubAgent(SubAgent { id, kind, call }) => {
-            let or = |text: &Option<Box<str>>| text.as_deref().unwrap_or("?").to_owned();
-            format!(" (sub-agent {} {} of call {})", or(id), or(kind), or(call))
-        }
-        Track::Branch => " (branch)".to_owned(),
-    }
-}
-
-fn told(parsed: &Parsed) -> String {
-    let mut text = String::new();
-    for session in &parsed.sessions {
-        let _ = writeln!(text, "== {}{}", session.title, track(&session.track));
-        for (idx, m) in session.messages.iter().enumerate() {
-            let _ = writeln!(text, "{}", message(session, idx, m));
-        }
-        if session.steps_from == StepsFrom::Recorded {
-            for (idx, s) in session.steps.iter().enumerate() {
-                let _ = writeln!(text, "{}", step(session, idx, s));
-            }
-        } else {
-            let _ = writeln!(text, "calls are not recorded");
-        }
-        for c in &session.compactions {
-            let tokens =
-                |t: Option<plimsoll::units::Tokens>| t.map_or("?".to_owned(), |t| t.0.to_string());
-            let _ = writeln!(
-                text,
-                "compaction {:?} before message {} and call {}: {} to {} tokens, keeps {:?}",
-                c.trigger,
-                c.before_message,
-                c.step + 1,
-                tokens(c.tokens_before),
-                tokens(c.tokens_after),
-                c.kept
-            );
-        }
-    }
-    for warning in &parsed.warnings {
-        let _ = writeln!(text, "! {warning}");
-    }
-    for (kind, count) in &parsed.report.records {
-        let _ = writeln!(
-            text,
-            "{kind}: {} ({} context)",
-            count.count, count.in_context
-        );
-    }
-    text
-}
-
 #[test]
-fn every_fixture_is_told_for_its_format_and_reads_as_written_beside_it() {
+fn every_fixture_is_detected_and_reads_as_expected() {
     let files = fixtures();
     assert!(files.len() > 40, "only {} fixtures", files.len());
     let mut wrong = Vec::new();
@@ -211,15 +55,15 @@ fn every_fixture_is_told_for_its_format_and_reads_as_written_beside_it() {
         };
         let format = parsed.sessions[0].source.format;
         if format != format_of(&path) {
-            wrong.push(format!("{shown}: told for {format}"));
+            wrong.push(format!("{shown}: detected as {format}"));
             continue;
         }
-        let beside = PathBuf::from(format!("{shown}.told"));
-        let text = told(&parsed);
-        if std::env::var_os("PLIMSOLL_TELL").is_some() {
-            std::fs::write(&beside, &text).unwrap();
+        let description = PathBuf::from(format!("{shown}.expected"));
+        let text = description_of(&parsed);
+        if std::env::var_os("PLIMSOLL_UPDATE_FIXTURES").is_some() {
+            std::fs::write(&description, &text).unwrap();
         }
-        let expected = std::fs::read_to_string(&beside).unwrap_or_default();
+        let expected = std::fs::read_to_string(&description).unwrap_or_default();
         if text != expected {
             wrong.push(format!("{shown}: reads as\n{text}instead of\n{expected}"));
         }
@@ -235,10 +79,10 @@ fn all_kept(session: &Session) -> Managed {
     }
 }
 
-/// Formats that hold what their program can carry on with, beside what was said: they have tests of their own.
+/// Formats whose files also hold the state of their program. They have tests of their own.
 const OWN_TESTS: [&str; 2] = ["claude_code", "codex_rollout"];
 
-/// The fixtures of formats that can be written, as their sessions.
+/// Returns the fixtures of formats that can be written, with their sessions.
 fn writable() -> Vec<(PathBuf, Vec<Session>)> {
     let mut found = Vec::new();
     for path in fixtures() {
@@ -261,7 +105,7 @@ fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, String> {
 }
 
 #[test]
-fn an_untouched_session_is_written_byte_for_byte_where_its_format_can_be_written() {
+fn untouched_sessions_are_written_byte_for_byte() {
     let mut written = 0;
     for (path, sessions) in writable() {
         let shown = path.display();
@@ -271,7 +115,7 @@ fn an_untouched_session_is_written_byte_for_byte_where_its_format_can_be_written
             let source = String::from_utf8_lossy(&source);
             assert_eq!(String::from_utf8_lossy(&out), source, "{shown}");
         }
-        // One of several is written alone, and reads the same.
+        // One of several sessions is written alone.
         for session in &sessions {
             let out = export(session, &all_kept(session)).unwrap();
             let again = read(&path, &out).unwrap();
@@ -292,25 +136,12 @@ fn bodies(session: &Session) -> Vec<String> {
     session.messages.iter().flat_map(of).collect()
 }
 
-/// Numbers that look random and are the same every time.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
-    }
-}
-
-/// A random edit that any policy could make, and the texts that are left of the session, in order.
+/// Returns a random edit that a policy could make, and the remaining texts in order.
 fn random_edit(session: &Session, dice: &mut Dice) -> (Managed, Vec<String>) {
     let (mut managed, mut expected) = (Managed::default(), Vec::new());
     let mut last: Option<(usize, bool)> = None;
     for (idx, message) in session.messages.iter().enumerate() {
-        // What a pruning left of a message is never beside it in one context.
+        // A message and its pruned form are never in the same context.
         let mut before = session.messages[..idx].iter();
         if !message.in_history
             && before.any(|m| m.in_history && m.raw == message.raw && m.role == message.role)
@@ -327,9 +158,9 @@ fn random_edit(session: &Session, dice: &mut Dice) -> (Managed, Vec<String>) {
                 before_message: idx,
             });
         }
-        // A call and its result may be one record: pairs go or stay together.
+        // A call and its result may be one record, so that they are removed or kept together.
         let record = message.raw.first().map(|span| span.start);
-        let fate = match (record, last) {
+        let change = match (record, last) {
             (None, _) => 3,
             (Some(now), Some((before, was_dropped))) if now == before => {
                 if was_dropped {
@@ -340,23 +171,23 @@ fn random_edit(session: &Session, dice: &mut Dice) -> (Managed, Vec<String>) {
             }
             _ => dice.roll(4),
         };
-        last = record.map(|record| (record, fate == 0));
-        if fate == 0 {
+        last = record.map(|record| (record, change == 0));
+        if change == 0 {
             continue;
         }
         let mut parts = Vec::new();
         for (idx, p) in message.parts.clone().zip(session.parts_of(message)) {
             let can_be_new = matches!(p.body, Body::Text(_) | Body::ToolResult { .. });
-            if fate == 1 && can_be_new && dice.roll(2) == 0 {
+            if change == 1 && can_be_new && dice.roll(2) == 0 {
                 let text = format!("new {idx}");
                 expected.push(text.clone());
                 parts.push(ManagedPart::Replaced { part: idx, text });
             } else {
-                expected.push(said(&p.body));
+                expected.push(text_of(&p.body));
                 parts.push(ManagedPart::Kept { part: idx });
             }
         }
-        managed.entries.push(if fate == 1 {
+        managed.entries.push(if change == 1 {
             ManagedEntry::Edited {
                 message: idx,
                 parts,
@@ -369,25 +200,25 @@ fn random_edit(session: &Session, dice: &mut Dice) -> (Managed, Vec<String>) {
     (managed, expected)
 }
 
-/// What a part says, or what it shows.
-fn said(body: &Body) -> String {
+/// Returns the text of a part, or a description of its media.
+fn text_of(body: &Body) -> String {
     match body {
         Body::Media { mime, bytes, .. } => format!("{mime} of {bytes} bytes"),
         other => other.text().to_owned(),
     }
 }
 
-/// The texts that a session holds, in order.
+/// Returns the texts of a session, in order.
 fn texts(session: &Session) -> Vec<String> {
     let parts = session.messages.iter().flat_map(|m| session.parts_of(m));
     parts
-        .map(|p| said(&p.body))
+        .map(|p| text_of(&p.body))
         .filter(|text| !text.is_empty())
         .collect()
 }
 
 #[test]
-fn a_session_with_anything_changed_reads_as_what_was_left() {
+fn edited_sessions_read_as_their_remaining_texts() {
     let mut dice = Dice(11);
     let mut n_read = 0;
     for (path, sessions) in writable() {
@@ -396,11 +227,11 @@ fn a_session_with_anything_changed_reads_as_what_was_left() {
                 let (managed, mut expected) = random_edit(session, &mut dice);
                 let out = export(session, &managed).unwrap();
                 let Ok(again) = read(&path, &out) else {
-                    // What is left may be no conversation, or nothing that tells the format.
+                    // The rest may not be a conversation, or the format cannot be detected.
                     continue;
                 };
                 let mut found = texts(&again.sessions[0]);
-                // Where a call and its result are one record, what stands between them stands behind it.
+                // If a call and its result are one record, messages between them follow it.
                 expected.sort();
                 found.sort();
                 assert_eq!(
@@ -418,7 +249,7 @@ fn a_session_with_anything_changed_reads_as_what_was_left() {
 }
 
 #[test]
-fn no_torn_or_damaged_fixture_stops_the_reader() {
+fn truncated_and_damaged_fixtures_do_not_stop_the_reader() {
     let mut dice = Dice(5);
     for path in fixtures() {
         let bytes = std::fs::read(&path).unwrap();

@@ -1,4 +1,4 @@
-//! Files that nobody should have written: no format panics on one, and whatever is read keeps a session's rules.
+//! Malformed files: no reader panics, and every session that is read satisfies the invariants of sessions.
 
 use crate::rules::keeps_the_rules;
 use plimsoll::formats::{self, Input, Parsed, Refused};
@@ -6,7 +6,7 @@ use plimsoll::progress::Progress;
 use plimsoll::tokens::{TokenLedger, by_name};
 use proptest::prelude::*;
 
-/// Samples that come with the program, one of each shape; large ones cut so that hundreds of variants stay quick.
+/// Sample sessions of the program, one per structure. Large ones are truncated, so that hundreds of variants are fast.
 const SAMPLES: [(&str, &[u8]); 4] = [
     (
         "compacted",
@@ -25,7 +25,7 @@ const SAMPLES: [(&str, &[u8]); 4] = [
         include_bytes!("../../sample_sessions/slow-growth.jsonl"),
     ),
 ];
-/// Of a sample, so much is varied.
+/// Maximum number of bytes of a sample that are varied.
 const SAMPLE_BYTES: usize = 24 * 1024;
 
 fn parse(bytes: &[u8]) -> Result<Parsed, Refused> {
@@ -35,20 +35,20 @@ fn parse(bytes: &[u8]) -> Result<Parsed, Refused> {
     })
 }
 
-/// Parses and weighs; every rule of a session holds.
+/// Parses a file, counts its tokens, and checks the invariants of its sessions.
 fn check(bytes: &[u8]) -> Result<Parsed, Refused> {
     let parsed = parse(bytes)?;
     assert!(!parsed.sessions.is_empty());
     for session in &parsed.sessions {
         keeps_the_rules(session);
-        let counter = by_name("bytes/4").expect("a counter of ours");
-        TokenLedger::count(session, counter, &Progress::default()).expect("nobody cancels");
+        let counter = by_name("bytes/4").expect("the counter exists");
+        TokenLedger::count(session, counter, &Progress::default())
+            .expect("the progress is not cancelled");
     }
     Ok(parsed)
 }
 
-/// A short conversation in each format, with holes for an id, a text, a number, a time and a tool's name, each as
-/// JSON.
+/// Returns a short conversation in each format with this id, text, number, time and tool name, each as JSON.
 fn conversations(
     id: &str,
     text: &str,
@@ -114,7 +114,7 @@ fn conversations(
     ]
 }
 
-/// An ordinary one.
+/// Returns ordinary conversations.
 fn plain() -> [(&'static str, String); 4] {
     conversations(
         "\"id1\"",
@@ -126,17 +126,17 @@ fn plain() -> [(&'static str, String); 4] {
 }
 
 #[test]
-fn an_ordinary_conversation_is_read_by_the_format_it_is_made_for() {
+fn ordinary_conversations_are_detected_and_read() {
     for (format, text) in plain() {
         let parsed = check(text.as_bytes()).expect(format);
         assert_eq!(parsed.sessions[0].source.format, format);
-        let has_usage = parsed.sessions[0].steps.iter().any(|s| s.usage.is_some());
+        let has_usage = parsed.sessions[0].calls.iter().any(|s| s.usage.is_some());
         assert!(has_usage, "{format}");
     }
 }
 
 #[test]
-fn absurd_numbers_are_left_out_with_a_warning_and_the_rest_loads() {
+fn absurd_numbers_are_left_out_with_a_warning() {
     for number in [
         "99999999999999999999999999",
         "18446744073709551615",
@@ -151,7 +151,7 @@ fn absurd_numbers_are_left_out_with_a_warning_and_the_rest_loads() {
             assert_eq!(parsed.sessions[0].source.format, format, "{number}");
             assert!(
                 parsed.sessions[0]
-                    .steps
+                    .calls
                     .iter()
                     .all(|s| s.usage.is_none() && s.window.is_none())
             );
@@ -177,7 +177,7 @@ fn absurd_numbers_are_left_out_with_a_warning_and_the_rest_loads() {
 }
 
 #[test]
-fn odd_times_names_and_texts_do_no_harm() {
+fn reads_unusual_times_names_and_texts() {
     let long = format!("\"{}\"", "i".repeat(1 << 20));
     let times = [
         "\"2026-01-02T00:00:00+a€x\"",
@@ -220,14 +220,14 @@ fn odd_times_names_and_texts_do_no_harm() {
     }
 }
 
-/// Refused or read, but never a panic; messages for people stay short.
+/// Parses files, which must not panic, and checks that messages for users are short.
 fn run(files: &[(&str, String)]) {
     for (_, text) in files {
-        said(check(text.as_bytes()));
+        check_messages(check(text.as_bytes()));
     }
 }
 
-fn said(read: Result<Parsed, Refused>) {
+fn check_messages(read: Result<Parsed, Refused>) {
     match read {
         Ok(parsed) => {
             for warning in parsed.warnings {
@@ -240,24 +240,24 @@ fn said(read: Result<Parsed, Refused>) {
 }
 
 #[test]
-fn nesting_and_keys_that_repeat_do_no_harm() {
+fn reads_deep_nesting_and_repeated_keys() {
     let deep = "[".repeat(100_000) + &"]".repeat(100_000);
     let objects = "{\"content\":".repeat(100_000) + "1" + &"}".repeat(100_000);
     for text in [&deep, &objects] {
         run(&conversations("\"i\"", text, "1", "1", "\"n\""));
-        said(check(text.as_bytes()));
-        said(check(&text.as_bytes()[..text.len() / 2]));
+        check_messages(check(text.as_bytes()));
+        check_messages(check(&text.as_bytes()[..text.len() / 2]));
     }
     let repeated = format!(
         "{{{}\"messages\":[]}}",
         "\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],".repeat(50)
     );
-    said(check(repeated.as_bytes()));
+    check_messages(check(repeated.as_bytes()));
     for (_, text) in plain() {
-        said(check(
+        check_messages(check(
             text.replace("\"role\":", "\"role\":3,\"role\":").as_bytes(),
         ));
-        said(check(
+        check_messages(check(
             text.replace("\"content\":", "\"content\":3,\"content\":")
                 .as_bytes(),
         ));
@@ -265,7 +265,7 @@ fn nesting_and_keys_that_repeat_do_no_harm() {
 }
 
 #[test]
-fn parents_in_a_ring_lead_nowhere() {
+fn reads_records_whose_parents_form_a_cycle() {
     let line = |uuid: &str, parent: &str, role: &str| {
         format!(
             r#"{{"type":"{role}","uuid":"{uuid}","parentUuid":"{parent}","sessionId":"s","message":{{"role":"{role}","content":"x"}}}}"#
@@ -288,7 +288,7 @@ fn parents_in_a_ring_lead_nowhere() {
 }
 
 #[test]
-fn bytes_that_are_no_plain_text_do_no_harm() {
+fn reads_bytes_that_are_not_text() {
     for (format, text) in plain() {
         let bytes = text.as_bytes();
         let lines: Vec<&[u8]> = bytes.split(|b| *b == b'\n').collect();
@@ -321,13 +321,13 @@ fn bytes_that_are_no_plain_text_do_no_harm() {
             lines.concat(),
             lines.join(&b"\n{\"torn"[..]),
         ] {
-            said(check(&odd));
+            check_messages(check(&odd));
         }
     }
 }
 
 #[test]
-fn a_call_before_any_words_of_a_person_is_in_the_first_turn() {
+fn a_call_before_any_user_message_is_in_the_first_turn() {
     let line = |role: &str, content: &str, n: usize| {
         format!(
             r#"{{"type":"{role}","uuid":"u{n}","parentUuid":{},"sessionId":"s","message":{{"role":"{role}","id":"m{n}","content":"{content}"}}}}"#,
@@ -346,11 +346,11 @@ fn a_call_before_any_words_of_a_person_is_in_the_first_turn() {
     let session = &parsed.sessions[0];
     let turns: Vec<_> = session.messages.iter().map(|m| m.turn).collect();
     assert_eq!((turns, session.turns), (vec![1, 1, 2, 2], 2));
-    let steps: Vec<_> = session.steps.iter().map(|s| s.turn).collect();
-    assert_eq!(steps, [1, 2]);
+    let calls: Vec<_> = session.calls.iter().map(|s| s.turn).collect();
+    assert_eq!(calls, [1, 2]);
 }
 
-/// The start of a sample up to the end of a line, or all of it where it is small.
+/// Returns the start of a sample up to the end of a line, or all of a small one.
 fn sample(bytes: &[u8]) -> &[u8] {
     let cut = &bytes[..bytes.len().min(SAMPLE_BYTES)];
     let end = cut
@@ -368,7 +368,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_damaged_session_never_panics_and_keeps_the_rules(
+    fn damaged_sessions_do_not_panic_and_satisfy_the_invariants(
         cut in 0.0..1.0_f64,
         flips in proptest::collection::vec((0.0..1.0_f64, any::<u8>()), 0..24),
         gone in proptest::collection::vec(0.0..1.0_f64, 0..6),
@@ -394,7 +394,7 @@ proptest! {
             if is_cut {
                 damaged.truncate(at(cut, damaged.len()));
             }
-            said(check(&damaged));
+            check_messages(check(&damaged));
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Folders with things in them that are no files: links, rings of links, devices, pipes that nobody writes to. They are
-//! passed over or refused, and nobody waits for them.
+//! Folders that contain links, cycles of links, devices and pipes without a writer. They are skipped or rejected without
+//! waiting.
 #![cfg(unix)]
 
 use plimsoll::exec::stores::find_in;
@@ -16,13 +16,13 @@ const TASK: &str = r#"[{"role":"user","content":[{"type":"text","text":"Fix it."
 
 fn options() -> LoadOptions {
     LoadOptions {
-        counter: by_name("chars/4").expect("it is one of ours"),
+        counter: by_name("chars/4").expect("the counter exists"),
         window: None,
         conversation: 0,
     }
 }
 
-/// A pipe that nobody writes to.
+/// Creates a pipe without a writer.
 fn pipe(path: &Path) {
     let made = Command::new("mkfifo").arg(path).status();
     assert!(
@@ -33,7 +33,7 @@ fn pipe(path: &Path) {
 }
 
 #[test]
-fn a_list_of_a_folder_passes_over_what_is_no_file() {
+fn listing_a_folder_skips_everything_but_files() {
     let here = tempfile::tempdir().unwrap();
     let at = |name: &str| here.path().join(name);
     fs::write(at("talk.json"), TASK).unwrap();
@@ -52,7 +52,7 @@ fn a_list_of_a_folder_passes_over_what_is_no_file() {
 }
 
 #[test]
-fn what_is_no_file_is_refused_in_a_line_that_names_it() {
+fn opening_anything_but_a_file_is_an_error_with_its_path() {
     let here = tempfile::tempdir().unwrap();
     let at = |name: &str| here.path().join(name);
     symlink("/dev/zero", at("zero.json")).unwrap();
@@ -60,7 +60,7 @@ fn what_is_no_file_is_refused_in_a_line_that_names_it() {
     fs::create_dir(at("folder.json")).unwrap();
     for (name, says) in [
         ("zero.json", "is a device"),
-        ("ring.json", "is a link that leads to no file"),
+        ("ring.json", "is a broken link"),
         ("folder.json", "is a folder"),
     ] {
         let refused = load(&at(name), &options(), &Progress::default()).unwrap_err();
@@ -71,7 +71,7 @@ fn what_is_no_file_is_refused_in_a_line_that_names_it() {
 }
 
 #[test]
-fn a_sessions_folder_is_read_without_what_only_pretends_to_be_its_files() {
+fn a_session_folder_is_read_without_links_and_pipes() {
     let here = tempfile::tempdir().unwrap();
     let at = |name: &str| here.path().join(name);
     fs::create_dir(at("task")).unwrap();
@@ -96,7 +96,7 @@ fn a_sessions_folder_is_read_without_what_only_pretends_to_be_its_files() {
 }
 
 #[test]
-fn every_file_that_a_person_names_is_refused_where_it_may_never_end() {
+fn endless_files_named_on_the_command_line_are_rejected() {
     let here = tempfile::tempdir().unwrap();
     let at = |name: &str| here.path().join(name);
     fs::write(at("talk.json"), TASK).unwrap();
@@ -162,7 +162,7 @@ fn every_file_that_a_person_names_is_refused_where_it_may_never_end() {
 }
 
 #[test]
-fn a_forged_manifest_is_refused_by_the_size_that_it_states() {
+fn a_manifest_with_a_forged_size_is_rejected() {
     let here = tempfile::tempdir().unwrap();
     let at = |name: &str| here.path().join(name);
     let managed = vec![b' '; 1 << 20];

@@ -1,29 +1,29 @@
-//! What stands in a session commands nothing: no escape sequence and no control of the direction of text gets from a
-//! file of any format to a terminal, into a report, or onto the window.
+//! Control characters in sessions: escape sequences and direction controls from a file never reach a terminal, a report
+//! or the window.
 
 use crate::fixtures::{fixtures, read};
 use crate::hostile_input::{keys, objects, text, values};
 use egui::{Context, RawInput, Rect, Shape, pos2, vec2};
-use plimsoll::app::latest::Where;
+use plimsoll::app::background::latest_result::Where;
 use plimsoll::app::{App, Options, theme};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Clears the screen, sets the title, turns text around, and hides it.
+/// Clears the screen, sets the title, reverses text, and hides it.
 const EVIL: &str = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}\u{2066}\u{200f}\u{2028}\r";
 
-/// What must not be shown: line ends, tabs and the like are ordinary where lines are.
-fn is_evil(c: char) -> bool {
+/// Returns whether a character must not be shown. Line endings and tabs are allowed.
+fn is_forbidden(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t')) || (EVIL.contains(c) && !c.is_ascii())
 }
 
-/// Hostile text behind every text of a file, as far as it is still told for its format.
-fn evil(name: &str, format: &str, values: &[Value]) -> Vec<Value> {
-    let mut evil = values.to_vec();
+/// Appends hostile text to every text of a file that is then still detected as its format.
+fn with_hostile_text(name: &str, format: &str, values: &[Value]) -> Vec<Value> {
+    let mut with_hostile_text = values.to_vec();
     for key in keys(values) {
-        let mut next = evil.clone();
+        let mut next = with_hostile_text.clone();
         objects(&mut next, &mut |object| {
             if let Some(Value::String(text)) = object.get_mut(&key) {
                 text.push_str(EVIL);
@@ -32,13 +32,13 @@ fn evil(name: &str, format: &str, values: &[Value]) -> Vec<Value> {
         });
         let read = read(name, text(&next).as_bytes());
         if read.is_ok_and(|parsed| parsed.sessions[0].source.format == format) {
-            evil = next;
+            with_hostile_text = next;
         }
     }
-    evil
+    with_hostile_text
 }
 
-/// A file of each format in a folder.
+/// Writes a file of each format to a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut of_format = std::collections::BTreeMap::new();
     for fixture in fixtures() {
@@ -49,7 +49,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         let base = fixture.name.replace('/', "-");
         let path = folder.join(&base);
         let changed = match values(&fixture) {
-            Some(values) => text(&evil(&fixture.name, format, &values)),
+            Some(values) => text(&with_hostile_text(&fixture.name, format, &values)),
             None => String::from_utf8_lossy(&fixture.bytes).replace(". ", &format!("{EVIL}. ")),
         };
         if std::fs::write(&path, changed).is_ok() {
@@ -59,7 +59,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     written
 }
 
-fn said_by(folder: &Path, args: &[&str]) -> String {
+fn output_of(folder: &Path, args: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
         .args(args)
         .current_dir(folder)
@@ -78,7 +78,7 @@ fn said_by(folder: &Path, args: &[&str]) -> String {
 }
 
 #[test]
-fn no_verb_lets_a_session_command_the_terminal_or_turn_a_report_around() {
+fn no_command_prints_control_characters_of_a_session() {
     let here = tempfile::tempdir().unwrap();
     let files = files(here.path());
     assert!(files.len() > 25, "{files:?}");
@@ -89,17 +89,17 @@ fn no_verb_lets_a_session_command_the_terminal_or_turn_a_report_around() {
             &["inspect", &path, "--json"],
             &["report", &path, "-o", "-"],
         ] {
-            let said = said_by(here.path(), args);
-            let found: Vec<char> = said.chars().filter(|c| is_evil(*c)).collect();
+            let said = output_of(here.path(), args);
+            let found: Vec<char> = said.chars().filter(|c| is_forbidden(*c)).collect();
             assert!(found.is_empty(), "{args:?} says {found:?}: {said:?}");
             assert!(said.len() > 40, "{args:?} says {said:?}");
         }
     });
-    let listed = said_by(here.path(), &["sessions", "."]);
-    assert!(!listed.chars().any(is_evil), "{listed:?}");
+    let listed = output_of(here.path(), &["sessions", "."]);
+    assert!(!listed.chars().any(is_forbidden), "{listed:?}");
 }
 
-/// Every text of a shape.
+/// Collects the texts of a shape.
 fn texts(shape: &Shape, found: &mut Vec<String>) {
     match shape {
         Shape::Vec(shapes) => shapes.iter().for_each(|shape| texts(shape, found)),
@@ -109,7 +109,7 @@ fn texts(shape: &Shape, found: &mut Vec<String>) {
 }
 
 #[test]
-fn nothing_in_a_session_reaches_the_window_as_a_control_character() {
+fn the_window_shows_no_control_characters_of_a_session() {
     let here = tempfile::tempdir().unwrap();
     let mut wrong = Vec::new();
     for path in files(here.path()) {
@@ -138,8 +138,10 @@ fn nothing_in_a_session_reaches_the_window_as_a_control_character() {
                 .for_each(|clipped| texts(&clipped.shape, &mut shown));
         }
         assert!(shown.len() > 20, "{} shows {shown:?}", path.display());
-        let evil = shown.into_iter().filter(|text| text.chars().any(is_evil));
-        wrong.extend(evil.map(|text| format!("{} shows {text:?}", path.display())));
+        let with_hostile_text = shown
+            .into_iter()
+            .filter(|text| text.chars().any(is_forbidden));
+        wrong.extend(with_hostile_text.map(|text| format!("{} shows {text:?}", path.display())));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -1,6 +1,6 @@
-//! Every member of every fixture, of every format, with something in its place that nobody should have written: no
-//! reader panics or goes round in circles, and what is read keeps the rules of a session.
-#![expect(clippy::print_stderr, reason = "a failed test says what it was about")]
+//! Fixtures of all formats with invalid values in every member: no reader panics or loops, and every session that is read
+//! satisfies the invariants of sessions.
+#![expect(clippy::print_stderr, reason = "a failed test prints its fixture")]
 
 use crate::fixtures::{Fixture, all_kept, fixtures, read};
 use crate::hostile_input::{keys, objects, replaced, text, values};
@@ -8,13 +8,13 @@ use crate::rules::keeps_the_rules;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-/// Stands where text goes that no value can hold.
+/// Placeholder for text that no value can hold.
 const HOLE: &str = "here comes another";
 
-/// Says which file it was that broke a rule.
-struct Told<'a>(&'a str, &'a str);
+/// Prints the file and the change if a test panics.
+struct ReportOnPanic<'a>(&'a str, &'a str);
 
-impl Drop for Told<'_> {
+impl Drop for ReportOnPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("{} {} breaks a rule", self.0, self.1);
@@ -22,8 +22,8 @@ impl Drop for Told<'_> {
     }
 }
 
-/// Reads it; what is read keeps the rules, and is written back as it is where that can be.
-fn try_out(fixture: &Fixture, changed: &str, what: &str) {
+/// Reads a changed fixture, checks the invariants, and writes it back byte for byte if its format can be written.
+fn check_changed(fixture: &Fixture, changed: &str, what: &str) {
     let parsed = match read(&fixture.name, changed.as_bytes()) {
         Ok(parsed) => parsed,
         Err(refused) => {
@@ -35,7 +35,7 @@ fn try_out(fixture: &Fixture, changed: &str, what: &str) {
         let words = warning.to_string();
         assert!(words.len() < 600, "{} {what}: {words}", fixture.name);
     }
-    let told = Told(&fixture.name, what);
+    let told = ReportOnPanic(&fixture.name, what);
     parsed.sessions.iter().for_each(keeps_the_rules);
     drop(told);
     if let [only] = &parsed.sessions[..]
@@ -54,7 +54,7 @@ fn try_out(fixture: &Fixture, changed: &str, what: &str) {
     }
 }
 
-/// The fixtures that are JSON, with what they hold.
+/// Returns the fixtures in JSON with their values.
 fn all() -> Vec<(Fixture, Vec<Value>)> {
     let found = fixtures().into_iter();
     let found = found.filter_map(|fixture| values(&fixture).map(|values| (fixture, values)));
@@ -63,7 +63,7 @@ fn all() -> Vec<(Fixture, Vec<Value>)> {
     found
 }
 
-/// Changes one key of one fixture after the other; the number goes on from one to the next.
+/// Calls `change` for each key of each fixture, with a running number.
 fn each_key(change: impl Fn(&Fixture, &[Value], &str, usize) + Sync) {
     let all = all();
     let pairs: Vec<_> = all
@@ -79,7 +79,7 @@ fn each_key(change: impl Fn(&Fixture, &[Value], &str, usize) + Sync) {
 }
 
 #[test]
-fn a_member_of_another_kind_than_it_should_be_does_no_harm() {
+fn reads_members_of_the_wrong_type() {
     let others = [
         json!(null),
         json!(true),
@@ -91,17 +91,17 @@ fn a_member_of_another_kind_than_it_should_be_does_no_harm() {
         json!([null, [[]], {}, "x", 3]),
         json!([{"type": "text"}, {"role": "user"}, {"content": null}]),
     ];
-    // Every third for each: all of them for every key there is would take a minute.
+    // Every third replacement for each key. All of them would take a minute.
     each_key(|fixture, values, key, number| {
         for other in others.iter().skip(number % 3).step_by(3) {
             let changed = text(&replaced(values, key, other));
-            try_out(fixture, &changed, &format!("with {key} {other}"));
+            check_changed(fixture, &changed, &format!("with {key} {other}"));
         }
     });
 }
 
 #[test]
-fn a_member_that_no_value_can_hold_does_no_harm() {
+fn reads_members_that_no_value_can_hold() {
     let deep = "[".repeat(2_000) + &"]".repeat(2_000);
     let texts = [
         "1e400",
@@ -114,13 +114,13 @@ fn a_member_that_no_value_can_hold_does_no_harm() {
         for other in texts.into_iter().skip(number % 2).step_by(2) {
             let changed = holed.replace(&format!("\"{HOLE}\""), other);
             let shown = &other[..other.len().min(40)];
-            try_out(fixture, &changed, &format!("with {key} {shown}"));
+            check_changed(fixture, &changed, &format!("with {key} {shown}"));
         }
     });
 }
 
 #[test]
-fn names_and_ids_of_a_megabyte_do_no_harm() {
+fn reads_names_and_ids_of_a_megabyte() {
     let long = json!("i".repeat(1 << 20));
     all().par_iter().for_each(|(fixture, values)| {
         let named = |key: &String| {
@@ -130,20 +130,20 @@ fn names_and_ids_of_a_megabyte_do_no_harm() {
                 .any(|end| key.ends_with(end))
         };
         for key in keys(values).iter().filter(|key| named(key)) {
-            // One of them is enough: each holds a megabyte.
+            // One is enough, because each holds a megabyte.
             let (mut values, mut is_done) = (values.clone(), false);
             objects(&mut values, &mut |object| {
                 if let Some(member) = object.get_mut(key).filter(|_| !is_done) {
                     (*member, is_done) = (long.clone(), true);
                 }
             });
-            try_out(fixture, &text(&values), &format!("with a long {key}"));
+            check_changed(fixture, &text(&values), &format!("with a long {key}"));
         }
     });
 }
 
 #[test]
-fn parents_in_a_ring_lead_nowhere_in_any_format() {
+fn reads_parents_that_form_a_cycle_in_every_format() {
     let mut rings = 0;
     for (fixture, values) in all() {
         let parents: Vec<String> = keys(&values)
@@ -158,7 +158,7 @@ fn parents_in_a_ring_lead_nowhere_in_any_format() {
             objects(&mut values.clone(), &mut |object| {
                 ids.extend(object.get(id).cloned());
             });
-            // Its own parent, its child's child, and the last one's.
+            // The record itself, the record after the next, and the last one.
             for ahead in [0, 1, ids.len().saturating_sub(1)] {
                 let (mut ring, mut at) = (values.clone(), 0);
                 objects(&mut ring, &mut |object| {
@@ -170,7 +170,7 @@ fn parents_in_a_ring_lead_nowhere_in_any_format() {
                         at += 1;
                     }
                 });
-                try_out(
+                check_changed(
                     &fixture,
                     &text(&ring),
                     &format!("with {parent} {ahead} {id} ahead"),
@@ -182,7 +182,7 @@ fn parents_in_a_ring_lead_nowhere_in_any_format() {
 }
 
 #[test]
-fn the_same_record_over_and_over_does_no_harm() {
+fn reads_repeated_records() {
     all().par_iter().for_each(|(fixture, values)| {
         let mut repeated = values.clone();
         if fixture.is_lines() {
@@ -195,11 +195,11 @@ fn the_same_record_over_and_over_does_no_harm() {
         } else {
             lists(&mut repeated);
         }
-        try_out(fixture, &text(&repeated), "over and over");
+        check_changed(fixture, &text(&repeated), "over and over");
     });
 }
 
-/// Every list of objects twenty times over; not those within, which would be twenty times twenty.
+/// Repeats the elements of every outermost list of objects twenty times.
 fn lists(values: &mut [Value]) {
     for value in values {
         match value {

@@ -1,12 +1,12 @@
-//! Sessions larger than any that people are likely to have: opened within bounds. The largest takes minutes and is
-//! asked for: `cargo test --release --test formats -- --ignored huge`.
+//! Very large sessions are opened within limits of memory. The largest takes minutes and is ignored by default:
+//! `cargo test --release --test formats -- --ignored huge`.
 
 use plimsoll::formats::{Input, parse};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What the program says, and the most memory it took in bytes, where the system tells.
+/// Returns the output of `inspect` and its peak memory in bytes, if the system reports it.
 fn inspected(path: &Path) -> (String, Option<u64>) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
     command
@@ -35,15 +35,15 @@ fn inspected(path: &Path) -> (String, Option<u64>) {
     (out + &err, kilobytes.map(|n| n << 10).filter(|_| measured))
 }
 
-/// What the program and a file's ends take, in bytes.
-const BESIDE: u64 = 200_000_000;
+/// Memory of the program itself and of a file's ends, in bytes.
+const OVERHEAD: u64 = 200_000_000;
 
-/// A file with this in it is refused or read with this said, in so many times its size.
+/// Checks that a file is rejected or read with `says` in the output, in at most `times` its size of memory.
 fn takes(name: &str, bytes: &[u8], times: u64, says: &str) {
     takes_at_most(name, bytes, bytes.len() as u64 * times, says);
 }
 
-/// The same in so many bytes of memory beside [`BESIDE`].
+/// Checks like [`takes`], with a limit of `most` bytes in addition to [`OVERHEAD`].
 fn takes_at_most(name: &str, bytes: &[u8], most: u64, says: &str) {
     let here = tempfile::tempdir().expect("a folder");
     let path = here.path().join(name);
@@ -52,7 +52,7 @@ fn takes_at_most(name: &str, bytes: &[u8], most: u64, says: &str) {
     assert!(said.contains(says), "{name}: {said}");
     if let Some(memory) = memory {
         assert!(
-            memory <= most + BESIDE,
+            memory <= most + OVERHEAD,
             "{name} of {} bytes took {memory}",
             bytes.len()
         );
@@ -85,7 +85,7 @@ fn a_line_of_50_megabytes_and_a_picture_of_20_are_read() {
 }
 
 #[test]
-fn small_things_without_end_are_refused_before_they_fill_the_memory() {
+fn rejects_endless_small_values_before_they_fill_the_memory() {
     let lines = "{\"role\":\"user\",\"content\":\"\"}\n".repeat(5_100_000);
     takes(
         "lines.jsonl",

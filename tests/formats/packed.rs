@@ -1,4 +1,4 @@
-//! A large file's bytes are packed: it is read, looked at and written as any other.
+//! Large files, whose bytes are compressed in memory: reading, viewing and writing.
 
 use crate::fixtures::{all_kept, fixtures};
 use plimsoll::exec::{LoadOptions, Loaded, convert, load};
@@ -19,8 +19,8 @@ fn read(name: &str, bytes: FileBytes) -> Result<Parsed, String> {
     formats::parse(&Input { name, bytes }).map_err(|refused| refused.to_string())
 }
 
-/// All that is known of a session but its bytes.
-fn told(session: &Session) -> String {
+/// Describes a session without its bytes.
+fn described(session: &Session) -> String {
     let Session {
         title,
         track,
@@ -28,7 +28,7 @@ fn told(session: &Session) -> String {
         models,
         messages,
         parts,
-        steps,
+        calls,
         compactions,
         calibration,
         ..
@@ -38,22 +38,22 @@ fn told(session: &Session) -> String {
     )
 }
 
-/// What is read of a file, or why nothing was.
-fn all_told(read: &Result<Parsed, String>) -> String {
+/// Describes the sessions of a file, or the reason why it was rejected.
+fn all_described(read: &Result<Parsed, String>) -> String {
     match read {
         Ok(Parsed {
             sessions,
             warnings,
             report,
         }) => {
-            let told: Vec<String> = sessions.iter().map(told).collect();
-            format!("{} {warnings:?} {report:?}", told.join("\n"))
+            let described: Vec<String> = sessions.iter().map(described).collect();
+            format!("{} {warnings:?} {report:?}", described.join("\n"))
         }
         Err(refused) => refused.clone(),
     }
 }
 
-/// What its format writes of a session: untouched, and with its first part replaced and its last message left out.
+/// Writes a session untouched, and with its first part replaced and its last message removed.
 fn written(session: &Session) -> Vec<String> {
     let Some(export) = formats::by_name(session.source.format).and_then(|format| format.export)
     else {
@@ -85,8 +85,8 @@ fn written(session: &Session) -> Vec<String> {
     [all_kept(session), edited].iter().map(write).collect()
 }
 
-/// A file as it is, and as programs and people leave files.
-fn as_left(bytes: &[u8]) -> Vec<Vec<u8>> {
+/// Returns a file unchanged, and with other line endings and truncated ends.
+fn variants(bytes: &[u8]) -> Vec<Vec<u8>> {
     let text = String::from_utf8_lossy(bytes);
     vec![
         bytes.to_vec(),
@@ -98,15 +98,15 @@ fn as_left(bytes: &[u8]) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn every_fixture_reads_and_is_written_the_same_however_it_was_left() {
+fn variants_of_every_fixture_are_read_and_written_equally() {
     let (mut read_, mut written_) = (0, 0);
     for fixture in fixtures() {
-        for (nth, bytes) in as_left(&fixture.bytes).iter().enumerate() {
+        for (nth, bytes) in variants(&fixture.bytes).iter().enumerate() {
             let plain = read(&fixture.name, bytes.clone().into());
             let packed = read(&fixture.name, packed(bytes));
             assert_eq!(
-                all_told(&plain),
-                all_told(&packed),
+                all_described(&plain),
+                all_described(&packed),
                 "{} {nth}",
                 fixture.name
             );
@@ -129,7 +129,7 @@ fn every_fixture_reads_and_is_written_the_same_however_it_was_left() {
 
 fn opened(path: &Path) -> Loaded {
     let options = LoadOptions {
-        counter: tokens::by_name("chars/4").expect("it is one of ours"),
+        counter: tokens::by_name("chars/4").expect("the counter exists"),
         window: None,
         conversation: 0,
     };
@@ -137,7 +137,7 @@ fn opened(path: &Path) -> Loaded {
 }
 
 #[test]
-fn a_large_session_shows_and_writes_the_same_once_it_is_packed() {
+fn a_large_session_is_shown_and_written_equally_after_packing() {
     let here = tempfile::tempdir().unwrap();
     let path = here.path().join("large.jsonl");
     fs::write(&path, crate::bench_sessions::file_of(8_000)).unwrap();
@@ -166,7 +166,7 @@ fn a_large_session_shows_and_writes_the_same_once_it_is_packed() {
 }
 
 #[test]
-fn a_large_file_reads_the_same_block_by_block() {
+fn a_large_file_is_read_equally_in_blocks() {
     let mut bytes = crate::bench_sessions::file_of(8_000);
     let long = "word ".repeat(1 << 20);
     let line = format!(
@@ -177,14 +177,14 @@ fn a_large_file_reads_the_same_block_by_block() {
     bytes.extend_from_slice(b"\nnone either\n{\"torn\":");
     for bytes in [bytes.clone(), [b"\xef\xbb\xbf\n\n", &bytes[..]].concat()] {
         let (plain, packed) = (read("a", bytes.clone().into()), read("a", packed(&bytes)));
-        let expected = all_told(&plain);
-        assert!(expected == all_told(&packed));
+        let expected = all_described(&plain);
+        assert!(expected == all_described(&packed));
         assert!(expected.contains("line: Some(800") && plain.is_ok());
     }
 }
 
 #[test]
-fn a_packed_file_that_has_grown_is_told_from_one_that_was_changed() {
+fn distinguishes_a_grown_packed_file_from_a_changed_one() {
     let before = crate::bench_sessions::file_of(8_000);
     let mut grown = before.clone();
     grown.extend_from_slice(b"{\"type\":\"user\"}\n");

@@ -1,19 +1,19 @@
-//! The real files that lie beside the project, where they do: each is told for what it is and read without a loss.
-#![expect(clippy::print_stderr, reason = "a skipped test says so")]
+//! Real session files, if they are available: each is detected and read completely.
+#![expect(clippy::print_stderr, reason = "skipped tests are reported")]
 
 use plimsoll::formats::{self, Input, Parsed};
 use plimsoll::session::{Body, Managed, ManagedEntry, Session, issues};
 use plimsoll::units::Tokens;
 use std::path::PathBuf;
 
-/// What a file is to be read as.
+/// Expected result of reading a file.
 struct Expected {
     path: &'static str,
     /// The format's name.
     format: &'static str,
-    /// Sessions, messages, steps, compactions, and issues: calls without a result and results without a call.
+    /// Numbers of sessions, messages, calls, compactions, and issues (calls without a result and results without a call).
     counts: [usize; 5],
-    /// The largest context that a call of any of its sessions reports.
+    /// Largest context that a call of any session reports.
     peak: Option<u64>,
 }
 
@@ -31,7 +31,7 @@ const fn row(
     }
 }
 
-/// What the readers made of the files when each was last looked at beside its file.
+/// Results that were checked against the files.
 static EXPECTED: &[Expected] = &[
     row("aider_md/aider-zen.md", "aider", [1, 5, 0, 0, 0], None),
     row(
@@ -198,7 +198,7 @@ static EXPECTED: &[Expected] = &[
     ),
 ];
 
-/// Files that are no conversation.
+/// Files without a conversation.
 const REFUSED: [&str; 5] = [
     "cline_sdk/cline-sdk-session-manifest.json",
     "negative/neg-entire-metadata.json",
@@ -226,13 +226,13 @@ fn read(path: &str) -> Option<Result<Parsed, String>> {
     Some(parsed.map_err(|refused| refused.to_string()))
 }
 
-/// Sessions, messages, steps, compactions and issues.
+/// Returns the numbers of sessions, messages, calls, compactions and issues.
 fn counts(parsed: &Parsed) -> [usize; 5] {
     let sum = |of: &dyn Fn(&Session) -> usize| parsed.sessions.iter().map(of).sum();
     [
         parsed.sessions.len(),
         sum(&|s| s.messages.len()),
-        sum(&|s| s.steps.len()),
+        sum(&|s| s.calls.len()),
         sum(&|s| s.compactions.len()),
         sum(&|s| issues(s).len()),
     ]
@@ -244,7 +244,7 @@ fn peak(parsed: &Parsed) -> Option<u64> {
 }
 
 #[test]
-fn real_files_read_as_they_did_when_they_were_looked_at() {
+fn real_files_are_read_as_expected() {
     let mut wrong = Vec::new();
     for row in EXPECTED {
         match read(row.path) {
@@ -264,7 +264,7 @@ fn real_files_read_as_they_did_when_they_were_looked_at() {
 }
 
 #[test]
-fn real_files_that_are_no_conversation_are_refused() {
+fn real_files_without_a_conversation_are_rejected() {
     for path in REFUSED {
         if let Some(read) = read(path) {
             assert!(read.is_err(), "{path} was read");
@@ -272,7 +272,7 @@ fn real_files_that_are_no_conversation_are_refused() {
     }
 }
 
-/// All files there are, by their paths.
+/// Returns the paths of all files.
 fn all() -> Vec<String> {
     let folders = std::fs::read_dir(folder()).into_iter().flatten().flatten();
     let files = folders.filter_map(|folder| std::fs::read_dir(folder.path()).ok());
@@ -283,12 +283,12 @@ fn all() -> Vec<String> {
     found
 }
 
-fn says(session: &Session) -> Vec<&Body> {
+fn bodies_of(session: &Session) -> Vec<&Body> {
     session.parts.iter().map(|part| &part.body).collect()
 }
 
 #[test]
-fn untouched_real_files_are_written_byte_for_byte_where_their_format_can_be_written() {
+fn untouched_real_files_are_written_byte_for_byte() {
     let mut written = 0;
     for path in all() {
         let Some(Ok(parsed)) = read(&path) else {
@@ -299,7 +299,7 @@ fn untouched_real_files_are_written_byte_for_byte_where_their_format_can_be_writ
             continue;
         };
         let is_alone = parsed.sessions.len() == 1;
-        // Of a data set each conversation is written alone; a few are enough.
+        // Each conversation of a data set is written alone. A few are enough.
         for session in parsed.sessions.iter().take(12) {
             let kept = |message| ManagedEntry::Kept { message };
             let managed = Managed {
@@ -318,7 +318,7 @@ fn untouched_real_files_are_written_byte_for_byte_where_their_format_can_be_writ
                     bytes: out.into(),
                 };
                 let again = formats::parse(&input).unwrap();
-                let (again, before) = (says(&again.sessions[0]), says(session));
+                let (again, before) = (bodies_of(&again.sessions[0]), bodies_of(session));
                 let differs = again.iter().zip(&before).position(|(a, b)| a != b);
                 let at = differs.unwrap_or(again.len().min(before.len()));
                 assert_eq!(again.get(at), before.get(at), "{path} changed at {at}");

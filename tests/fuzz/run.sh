@@ -15,7 +15,7 @@ export RUSTC_BOOTSTRAP=1
 # One file for each of the given ones, by a name of its own.
 copy() {
     for file; do
-        case $file in *.told) continue ;; esac
+        case $file in *.expected) continue ;; esac
         cp "$file" "$corpus/seed-$(echo "$file" | tr '/' '-')"
     done
 }
@@ -23,7 +23,7 @@ copy() {
 # Every file to every parser, which the first byte chooses: more numbers than there are formats do no harm.
 copy_to_parsers() {
     for file; do
-        case $file in *.told) continue ;; esac
+        case $file in *.expected) continue ;; esac
         for which in $(seq 0 39); do
             seed="$corpus/seed-$which-$(echo "$file" | tr '/' '-')"
             # shellcheck disable=SC2059

@@ -1,4 +1,4 @@
-//! Everything that can go wrong between a question and its answer: what comes of it, and how soon.
+//! Faults between a request and its answer: their errors, and how soon they are reported.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn error_json(words: &str) -> String {
 }
 
 #[test]
-fn a_refused_key_says_so_and_is_not_quoted() {
+fn a_rejected_key_is_reported_and_not_quoted() {
     for (status, body) in [
         ("401 Unauthorized", error_json("Incorrect API key provided")),
         (
@@ -37,7 +37,7 @@ fn a_refused_key_says_so_and_is_not_quoted() {
 }
 
 #[test]
-fn an_unknown_model_and_a_wrong_request_say_so_at_once() {
+fn an_unknown_model_and_a_bad_request_are_reported_at_once() {
     let unknown = answer("404 Not Found", "", &error_json("model 'm' not found"));
     assert_eq!(
         assert_answer_fails(
@@ -66,7 +66,7 @@ fn an_unknown_model_and_a_wrong_request_say_so_at_once() {
 }
 
 #[test]
-fn what_does_not_fit_is_told_from_everything_else() {
+fn a_prompt_that_overflows_the_window_is_distinguished() {
     let cases = [
         (
             "400 Bad Request",
@@ -89,16 +89,16 @@ fn what_does_not_fit_is_told_from_everything_else() {
 }
 
 #[test]
-fn a_wait_that_the_server_asks_for_is_kept_in_seconds_and_to_a_date() {
+fn a_wait_requested_by_the_server_is_kept_in_seconds_and_to_a_date() {
     let date =
         "date: Sun, 06 Nov 1994 08:49:36 GMT\r\nretry-after: Sun, 06 Nov 1994 08:49:37 GMT\r\n";
     for headers in ["retry-after: 1\r\n", date] {
         let busy = answer("429 Too Many Requests", headers, &error_json("slow down"));
-        let server = Server::saying_in_turn(vec![busy, answer("200 OK", "", CHAT)]);
+        let server = Server::with_answers(vec![busy, answer("200 OK", "", CHAT)]);
         let (begun, mut waits) = (Instant::now(), Vec::new());
         let client = client("openai", &server.url());
         let answer = ask(&client, &prompt(), &Progress::default(), &mut |news| {
-            if let News::Waits { wait, because } = news {
+            if let AskEvent::Waits { wait, because } = news {
                 waits.push((wait, because.kind));
             }
         });
@@ -113,7 +113,7 @@ fn a_wait_that_the_server_asks_for_is_kept_in_seconds_and_to_a_date() {
 }
 
 #[test]
-fn a_wait_beyond_all_patience_is_told_instead() {
+fn a_wait_beyond_the_limit_is_reported_instead() {
     let begun = Instant::now();
     for headers in [
         "retry-after: 3600\r\n",
@@ -123,7 +123,7 @@ fn a_wait_beyond_all_patience_is_told_instead() {
         let n = assert_answer_fails(
             busy,
             AskErrorKind::Unavailable,
-            &["accepts no more requests", "asks to wait"],
+            &["accepts no more requests", "requests a wait of"],
         );
         assert_eq!(n, 1);
     }
@@ -131,9 +131,9 @@ fn a_wait_beyond_all_patience_is_told_instead() {
 }
 
 #[test]
-fn a_failing_server_is_asked_again_and_then_answers() {
+fn a_failing_server_gets_a_retry_and_then_answers() {
     let failed = answer("500 Internal Server Error", "", "oops");
-    let server = Server::saying_in_turn(vec![failed.clone(), failed, answer("200 OK", "", CHAT)]);
+    let server = Server::with_answers(vec![failed.clone(), failed, answer("200 OK", "", CHAT)]);
     let mut attempts = Vec::new();
     let client = client("openai", &server.url());
     let answer = ask(
@@ -141,9 +141,9 @@ fn a_failing_server_is_asked_again_and_then_answers() {
         &prompt(),
         &Progress::default(),
         &mut |news| match news {
-            News::Sent { attempt, .. } => attempts.push(format!("sent {attempt}")),
-            News::Waits { wait, .. } => attempts.push(format!("waits {}", wait.as_millis())),
-            News::Text(_) => {}
+            AskEvent::Sent { attempt, .. } => attempts.push(format!("sent {attempt}")),
+            AskEvent::Waits { wait, .. } => attempts.push(format!("waits {}", wait.as_millis())),
+            AskEvent::Text(_) => {}
         },
     );
     assert_eq!(answer.map(gist), Ok(greeting()));
@@ -151,12 +151,16 @@ fn a_failing_server_is_asked_again_and_then_answers() {
         attempts,
         ["sent 1", "waits 20", "sent 2", "waits 40", "sent 3"]
     );
-    let bodies: Vec<_> = server.seen().into_iter().map(|seen| seen.body).collect();
+    let bodies: Vec<_> = server
+        .received()
+        .into_iter()
+        .map(|seen| seen.body)
+        .collect();
     assert!(bodies.windows(2).all(|w| w[0] == w[1]));
 }
 
 #[test]
-fn a_server_that_stays_busy_is_given_up() {
+fn retries_end_if_the_server_stays_busy() {
     for (status, words) in [
         ("529 ", "is overloaded"),
         ("503 Service Unavailable", "is overloaded"),
@@ -173,7 +177,7 @@ fn a_server_that_stays_busy_is_given_up() {
 }
 
 #[test]
-fn a_server_that_never_begins_or_stops_in_the_middle_is_not_waited_for() {
+fn a_server_that_never_starts_or_stalls_times_out() {
     let starts = [
         (String::new(), "no answer began"),
         (
@@ -192,7 +196,7 @@ fn a_server_that_never_begins_or_stops_in_the_middle_is_not_waited_for() {
     ];
     for (start, words) in starts {
         let server = Server::new(move |_, client| {
-            client.say(start.as_bytes());
+            client.send(start.as_bytes());
             client.stall();
         });
         let begun = Instant::now();
@@ -209,16 +213,16 @@ fn a_server_that_never_begins_or_stops_in_the_middle_is_not_waited_for() {
             begun.elapsed()
         );
         assert!(server.wait_for_end().is_some(), "the connection is closed");
-        assert_eq!(server.seen().len(), 1);
+        assert_eq!(server.received().len(), 1);
     }
 }
 
 #[test]
-fn a_server_that_drips_for_ever_ends_with_the_time_for_everything() {
+fn a_server_that_sends_slowly_forever_exceeds_the_total_time() {
     let server = Server::new(|_, client| {
-        client.say(STREAM_HEAD.as_bytes());
+        client.send(STREAM_HEAD.as_bytes());
         for _ in 0..200 {
-            client.say(b": still here\n\n");
+            client.send(b": still here\n\n");
             std::thread::sleep(millis(20));
         }
     });
@@ -234,9 +238,9 @@ fn a_server_that_drips_for_ever_ends_with_the_time_for_everything() {
 }
 
 #[test]
-fn a_server_that_only_ever_says_that_it_goes_on_is_not_waited_for() {
+fn a_server_that_only_sends_informational_responses_times_out() {
     let goes_on = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(50);
-    let server = Server::new(move |_, client| client.say_for_ever(&goes_on));
+    let server = Server::new(move |_, client| client.send_forever(&goes_on));
     let mut client = client("openai", &server.url());
     client.limits.first_byte = millis(400);
     let begun = Instant::now();
@@ -245,14 +249,14 @@ fn a_server_that_only_ever_says_that_it_goes_on_is_not_waited_for() {
         AskErrorKind::TimedOut,
         &["no answer began within 400ms"],
     );
-    // HTTP's own reader may be busy with it for longer than that; nobody waits for it.
+    // The reader of HTTP may be busy for longer, but is not waited for.
     assert!(begun.elapsed() < millis(2_000), "{:?}", begun.elapsed());
 }
 
 #[test]
-fn an_error_page_that_stalls_is_told_without_its_end() {
+fn an_error_page_that_stalls_is_reported_without_its_end() {
     let server = Server::new(|_, client| {
-        client.say(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 999\r\n\r\n{\"error\"");
+        client.send(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 999\r\n\r\n{\"error\"");
         client.stall();
     });
     let mut client = client("openai", &server.url());
@@ -263,7 +267,7 @@ fn an_error_page_that_stalls_is_told_without_its_end() {
 }
 
 #[test]
-fn half_an_answer_is_an_error_and_not_asked_for_again() {
+fn an_incomplete_answer_is_an_error_without_retry() {
     for (api, stream) in STREAMS {
         let half = stream.find("Grüße").unwrap() + "Grüße, 世界 🦀\"}}]}\n\n".len();
         let half = &stream.as_bytes()[..half];
@@ -280,30 +284,30 @@ fn half_an_answer_is_an_error_and_not_asked_for_again() {
             .concat(),
         ];
         for bytes in framings {
-            let server = Server::saying(bytes);
+            let server = Server::with_answer(bytes);
             assert_fails(
                 &client(api, &server.url()),
                 AskErrorKind::BadAnswer,
-                &["broke off before its end", "discarded"],
+                &["was interrupted before its end", "discarded"],
             );
-            assert_eq!(server.seen().len(), 1, "{api}");
+            assert_eq!(server.received().len(), 1, "{api}");
         }
     }
 }
 
 #[test]
-fn a_connection_that_breaks_before_the_answer_is_made_again() {
+fn a_connection_that_breaks_before_the_answer_is_retried() {
     for start in ["", "HTTP/1.1 200 OK\r\ncont"] {
         let server = Server::new(move |seen, client| match seen.n {
-            0 => client.say(start.as_bytes()),
-            _ => client.say(&answer("200 OK", "", CHAT)),
+            0 => client.send(start.as_bytes()),
+            _ => client.send(&answer("200 OK", "", CHAT)),
         });
         assert_eq!(
             ask_at("openai", &server).map(gist),
             Ok(greeting()),
             "after {start:?}"
         );
-        assert_eq!(server.seen().len(), 2);
+        assert_eq!(server.received().len(), 2);
     }
     let server = Server::resetting("");
     assert_fails(
@@ -311,18 +315,18 @@ fn a_connection_that_breaks_before_the_answer_is_made_again() {
         AskErrorKind::Unreachable,
         &["the connection to 127.0.0.1:", "broke (Connection reset"],
     );
-    assert_eq!(server.seen().len(), 3);
+    assert_eq!(server.received().len(), 3);
     let server = Server::resetting(format!("{STREAM_HEAD}{}", event("half")));
     assert_fails(
         &client("openai", &server.url()),
         AskErrorKind::BadAnswer,
-        &["broke off before its end"],
+        &["was interrupted before its end"],
     );
-    assert_eq!(server.seen().len(), 1);
+    assert_eq!(server.received().len(), 1);
 }
 
 #[test]
-fn where_nobody_listens_it_is_said_at_once() {
+fn a_refused_connection_is_reported_at_once() {
     let address = std::net::TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -342,22 +346,22 @@ fn where_nobody_listens_it_is_said_at_once() {
 }
 
 #[test]
-fn what_is_no_answer_is_told_for_what_it_is() {
+fn a_response_that_is_not_an_answer_is_described() {
     let ok = |body: &str| answer("200 OK", "", body);
     let cases = [
         (
             ok("data: {\"choices\": [oops\n\n"),
-            "an event holds “{\"choices\": [oops”",
+            "an event contains “{\"choices\": [oops”",
         ),
         (ok("{\"choices\": nonsense}"), "it begins with"),
         (
             ok("{\"status\": \"fine\"}"),
-            "it begins with “{\"status\": \"fine\"}”",
+            "it starts with “{\"status\": \"fine\"}”",
         ),
         (ok("Hello, I am no API.\n"), "Hello, I am no API."),
         (
             ok("<html><title>Sign in</title>"),
-            "a web page came instead of an answer: Sign in",
+            "the server sent a web page instead of an answer: Sign in",
         ),
         (ok(""), "the answer is empty"),
         (
@@ -377,7 +381,7 @@ fn what_is_no_answer_is_told_for_what_it_is() {
 }
 
 #[test]
-fn an_answer_without_end_is_stopped_and_its_connection_closed() {
+fn an_endless_answer_is_stopped_and_its_connection_closed() {
     let bodies = [
         event(&"word ".repeat(50)),
         ": ping\n".repeat(2_000),
@@ -387,8 +391,8 @@ fn an_answer_without_end_is_stopped_and_its_connection_closed() {
     ];
     for body in bodies {
         let server = Server::new(move |_, client| {
-            client.say(STREAM_HEAD.as_bytes());
-            client.say_for_ever(body.repeat(1 + 4_096 / body.len()).as_bytes());
+            client.send(STREAM_HEAD.as_bytes());
+            client.send_forever(body.repeat(1 + 4_096 / body.len()).as_bytes());
         });
         let begun = Instant::now();
         assert_fails(
@@ -402,8 +406,8 @@ fn an_answer_without_end_is_stopped_and_its_connection_closed() {
 }
 
 #[test]
-fn a_redirect_is_refused_and_the_key_stays_here() {
-    let other = Server::saying(answer("200 OK", "", CHAT));
+fn a_redirect_is_rejected_and_the_key_is_not_sent() {
+    let other = Server::with_answer(answer("200 OK", "", CHAT));
     for status in [
         "301 Moved Permanently",
         "302 Found",
@@ -414,15 +418,15 @@ fn a_redirect_is_refused_and_the_key_stays_here() {
             "location: {}/v1/chat/completions?key={KEY}\r\n",
             other.url()
         );
-        let words = ["redirects to", &other.url(), "make it the base URL"];
+        let words = ["redirects to", &other.url(), "use it as the base URL"];
         let n = assert_answer_fails(answer(status, &to, ""), AskErrorKind::BadAnswer, &words);
         assert_eq!(n, 1);
     }
-    assert_eq!(other.seen().len(), 0);
+    assert_eq!(other.received().len(), 0);
 }
 
 #[test]
-fn a_head_without_end_is_refused() {
+fn an_endless_head_is_rejected() {
     let large = |n: usize| {
         format!(
             "HTTP/1.1 200 OK\r\nx-large: {}\r\ncontent-length: 0\r\n\r\n",
@@ -434,8 +438,8 @@ fn a_head_without_end_is_refused() {
         assert_answer_fails(head.into_bytes(), AskErrorKind::BadAnswer, &["too large"]);
     }
     let server = Server::new(|_, client| {
-        client.say(b"HTTP/1.1 200 OK\r\n");
-        client.say_for_ever(&b"x-endless: x\r\n".repeat(100));
+        client.send(b"HTTP/1.1 200 OK\r\n");
+        client.send_forever(&b"x-endless: x\r\n".repeat(100));
     });
     assert_fails(
         &client("openai", &server.url()),
@@ -445,21 +449,21 @@ fn a_head_without_end_is_refused() {
 }
 
 #[test]
-fn an_error_in_the_midst_of_an_answer_is_a_refusal_and_asked_again_only_before_any_text() {
+fn an_error_within_an_answer_is_a_refusal_with_a_retry_only_before_any_text() {
     let overloaded = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n";
     let before = answer("200 OK", "", overloaded);
-    let server = Server::saying_in_turn(vec![before, answer("200 OK", "", ANTHROPIC)]);
+    let server = Server::with_answers(vec![before, answer("200 OK", "", ANTHROPIC)]);
     assert_eq!(ask_at("anthropic", &server).map(gist), Ok(greeting()));
     let text = "data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"half\"}}\n\n";
-    let server = Server::saying(answer("200 OK", "", &format!("{text}{overloaded}")));
+    let server = Server::with_answer(answer("200 OK", "", &format!("{text}{overloaded}")));
     assert_fails(
         &client("anthropic", &server.url()),
         AskErrorKind::Unavailable,
         &["is overloaded", "Overloaded"],
     );
-    assert_eq!(server.seen().len(), 1);
+    assert_eq!(server.received().len(), 1);
     let too_long = format!("data: {}\n\n", error_json("maximum context length is 8"));
-    let server = Server::saying(answer("200 OK", "", &too_long));
+    let server = Server::with_answer(answer("200 OK", "", &too_long));
     assert_fails(
         &client("openai", &server.url()),
         AskErrorKind::ContextTooLong,
@@ -467,7 +471,7 @@ fn an_error_in_the_midst_of_an_answer_is_a_refusal_and_asked_again_only_before_a
     );
 }
 
-/// Cancels after a while; how long it took from then until the question came back and until the server noticed.
+/// Cancels a request after a while. Returns the time until it ended and until the server noticed.
 fn cancel(server: &Server, client: &ModelClient, prompt: &Prompt) -> (Duration, Option<Duration>) {
     let stop = Arc::new(Progress::default());
     let stopper = Arc::clone(&stop);
@@ -494,24 +498,24 @@ fn cancelling_closes_the_connection_at_once_wherever_it_stalls() {
     ];
     for start in starts {
         let server = Server::new(move |_, client| {
-            client.say(start.as_bytes());
+            client.send(start.as_bytes());
             client.stall();
         });
         let client = client("openai", &server.url());
         let (back, ended) = cancel(&server, &client, &prompt());
-        // About a hundred milliseconds where nothing else runs.
+        // About a hundred milliseconds on an idle machine.
         assert!(back < millis(500), "{back:?}");
         assert!(ended.unwrap() < millis(500), "{ended:?}");
     }
 }
 
 #[test]
-fn cancelling_ends_a_flood_and_a_wait_between_tries() {
+fn cancelling_ends_a_flood_and_a_wait_between_attempts() {
     let server = Server::new(|_, client| {
-        client.say(STREAM_HEAD.as_bytes());
-        client.say_for_ever(": ping\n".repeat(1_000).as_bytes());
+        client.send(STREAM_HEAD.as_bytes());
+        client.send_forever(": ping\n".repeat(1_000).as_bytes());
     });
-    // So that the flood's own end is far.
+    // So that the limits do not end the flood.
     let patient = Prompt {
         max_tokens: 1_000_000,
         ..prompt()
@@ -522,7 +526,7 @@ fn cancelling_ends_a_flood_and_a_wait_between_tries() {
         "{back:?} {ended:?}"
     );
     let server = Server::new(|_, client| {
-        client.say(&answer("429 Too Many Requests", "retry-after: 1\r\n", ""));
+        client.send(&answer("429 Too Many Requests", "retry-after: 1\r\n", ""));
         client.stall();
     });
     let (back, _) = cancel(&server, &client("openai", &server.url()), &prompt());

@@ -1,9 +1,9 @@
-//! Answers of the three APIs, cut anywhere; requests in all of them; refusals in many servers' words.
+//! Requests and answers of the three APIs, and refusals of many servers.
 
 use plimsoll::chat::{ChatMessage, message_from_json};
 use plimsoll::providers::{
     Answer, Api, Endpoint, LimitField, Prompt, ReadError, Reading, Refusal, RefusalKind, Stop,
-    api_by_name, body, context_length, window_questions,
+    api_by_name, context_length, window_queries,
 };
 use plimsoll::session::Usage;
 use plimsoll::units::Tokens;
@@ -106,7 +106,7 @@ fn greeting(name: &str) -> Answer {
 }
 
 #[test]
-fn an_answer_is_the_same_wherever_its_stream_is_cut() {
+fn an_answer_does_not_depend_on_where_its_stream_is_split() {
     for (name, stream) in STREAMS {
         for stream in [
             stream.to_owned(),
@@ -125,7 +125,7 @@ fn an_answer_is_the_same_wherever_its_stream_is_cut() {
 }
 
 #[test]
-fn half_an_answer_is_none() {
+fn an_incomplete_answer_is_an_error() {
     let ends = ["\"stop\"", "\"response.completed\",", "\"end_turn\""];
     for ((name, stream), end) in STREAMS.into_iter().zip(ends) {
         let end = stream.find(end).unwrap();
@@ -145,7 +145,7 @@ fn half_an_answer_is_none() {
 }
 
 #[test]
-fn a_server_that_does_not_stream_is_understood() {
+fn an_answer_that_is_not_streamed_is_read() {
     let answers = [
         (
             "openai",
@@ -185,7 +185,7 @@ fn a_server_that_does_not_stream_is_understood() {
 }
 
 #[test]
-fn calls_and_refusals_are_told_from_answers() {
+fn calls_and_refusals_are_distinguished_from_answers() {
     let cases = [
         (
             "openai",
@@ -249,7 +249,7 @@ fn calls_and_refusals_are_told_from_answers() {
 }
 
 #[test]
-fn errors_within_an_answer_are_told() {
+fn errors_within_an_answer_are_reported() {
     let cases = [
         ("openai", r#"data: {"error":{"message":"no","code":429}}"#),
         (
@@ -301,7 +301,7 @@ fn errors_within_an_answer_are_told() {
 }
 
 #[test]
-fn what_is_no_answer_says_what_it_is() {
+fn a_response_that_is_not_an_answer_is_described() {
     let page = read("openai", &[b"<html><title>Log in</title>"]);
     assert_eq!(page, Err(ReadError::Page("Log in".to_owned())));
     for (bytes, word) in [
@@ -334,7 +334,7 @@ fn what_is_no_answer_says_what_it_is() {
 }
 
 #[test]
-fn an_answer_without_end_is_cut_off_early() {
+fn an_endless_answer_is_stopped_early() {
     let event = format!(
         "data: {}\n\n",
         json!({"choices": [{"delta": {"content": "word ".repeat(20)}}]})
@@ -359,7 +359,7 @@ fn an_answer_without_end_is_cut_off_early() {
         };
         assert_eq!(error, ReadError::Endless(16));
     }
-    // As much as can be allowed is still an end.
+    // The largest limit still ends the answer.
     let mut reading = Reading::new(api("openai"), u64::MAX);
     assert!(reading.feed(event.as_bytes()).is_ok());
 }
@@ -394,7 +394,7 @@ fn asked(name: &str, base: &str, messages: Vec<ChatMessage>) -> Value {
         temperature: None,
         tools: Vec::new(),
     };
-    body(&endpoint, &prompt)
+    endpoint.body(&prompt)
 }
 
 #[test]
@@ -466,7 +466,7 @@ fn a_conversation_is_written_as_messages_of_anthropic() {
 }
 
 #[test]
-fn the_shape_of_the_messages_does_not_show_in_the_request() {
+fn the_request_does_not_depend_on_the_shape_of_the_messages() {
     let mut messages = vec![message_from_json(
         &json!({"role": "system", "content": "Be brief."}),
     )];
@@ -495,7 +495,7 @@ fn the_shape_of_the_messages_does_not_show_in_the_request() {
 }
 
 #[test]
-fn only_instructions_or_an_answer_first_still_make_a_conversation() {
+fn a_conversation_of_instructions_or_starting_with_an_answer_is_valid() {
     let lone = asked("anthropic", "", vec![ChatMessage::new("system", "Say hi.")]);
     assert_eq!(
         lone["messages"],
@@ -511,7 +511,7 @@ fn only_instructions_or_an_answer_first_still_make_a_conversation() {
 }
 
 #[test]
-fn tools_of_any_api_are_defined_in_every_other() {
+fn tools_of_any_api_are_converted_to_every_other() {
     let schema =
         json!({"type": "object", "properties": {"path": {"type": "string", "default": null}}});
     let function = json!({"name": "read", "description": "Reads.", "parameters": schema});
@@ -532,7 +532,7 @@ fn tools_of_any_api_are_defined_in_every_other() {
             ("openai-responses", &flat),
             ("anthropic", &anthropic),
         ] {
-            let body = body(&Endpoint::new(api(name), "", "m").unwrap(), &prompt);
+            let body = Endpoint::new(api(name), "", "m").unwrap().body(&prompt);
             assert_eq!(body["tools"], json!([expected]), "{name}");
             assert_eq!(body["temperature"], json!(0.25));
         }
@@ -540,21 +540,23 @@ fn tools_of_any_api_are_defined_in_every_other() {
 }
 
 #[test]
-fn nothing_that_is_no_number_is_sent() {
+fn an_invalid_temperature_is_not_sent() {
     let prompt = Prompt {
         messages: vec![ChatMessage::new("user", "a")],
         max_tokens: 0,
         temperature: Some(f64::NAN),
         tools: Vec::new(),
     };
-    let body = body(&Endpoint::new(api("anthropic"), "", "m").unwrap(), &prompt);
+    let body = Endpoint::new(api("anthropic"), "", "m")
+        .unwrap()
+        .body(&prompt);
     assert_eq!(
         (body.get("temperature"), &body["max_tokens"]),
         (None, &json!(1))
     );
 }
 
-/// What servers say, and what it means.
+/// Error responses of servers and their kinds.
 const REFUSALS: &[(u16, &str, RefusalKind)] = &[
     (
         401,
@@ -642,7 +644,7 @@ const REFUSALS: &[(u16, &str, RefusalKind)] = &[
 ];
 
 #[test]
-fn refusals_are_told_apart_in_many_servers_words() {
+fn refusals_of_many_servers_are_classified() {
     let endpoint = Endpoint::new(api("openai"), "http://gpu:8000", "x").unwrap();
     for (status, body, kind) in REFUSALS {
         let refusal = Refusal::new(&endpoint, *status, body.as_bytes(), None);
@@ -671,7 +673,7 @@ fn refusals_are_told_apart_in_many_servers_words() {
 }
 
 #[test]
-fn a_key_never_comes_back_in_a_refusal() {
+fn a_refusal_never_contains_the_key() {
     let key = "sk-very-secret-key";
     let endpoint = Endpoint::new(api("openai"), "", key).unwrap();
     let echoes = [
@@ -692,11 +694,11 @@ fn a_key_never_comes_back_in_a_refusal() {
     );
 }
 
-/// Characters of a server's words that are shown.
+/// Most characters of a server's message that are shown.
 const MOST: usize = 300;
 
 #[test]
-fn a_server_that_wants_the_other_limit_is_heard() {
+fn a_server_that_requires_the_other_limit_field_is_detected() {
     let own = Endpoint::new(api("openai"), "", "o9").unwrap();
     let other = Endpoint::new(api("openai"), "http://localhost:1", "o9").unwrap();
     let wants = |endpoint: &Endpoint, words: &str| {
@@ -715,7 +717,7 @@ fn a_server_that_wants_the_other_limit_is_heard() {
 }
 
 #[test]
-fn windows_are_found_where_servers_tell_them() {
+fn windows_are_read_from_the_responses_of_all_servers() {
     let cases = [
         (
             json!({"data": [{"id": "a", "context_length": 5}, {"id": "m", "context_length": 131_072}]}),
@@ -767,10 +769,10 @@ fn windows_are_found_where_servers_tell_them() {
 }
 
 #[test]
-fn a_provider_is_asked_only_at_its_own_places() {
+fn a_provider_only_gets_queries_for_its_own_urls() {
     let urls = |name: &str, base: &str| -> Vec<String> {
         let endpoint = Endpoint::new(api(name), base, "org/m:1").unwrap();
-        window_questions(&endpoint)
+        window_queries(&endpoint)
             .into_iter()
             .map(|q| q.url)
             .collect()

@@ -1,6 +1,6 @@
-//! Models behind HTTP: what is sent, and what comes of every fault that a server or what stands before it can have.
+//! Models behind HTTP: requests, answers, and every fault of a server or proxy.
 //!
-//! The servers are real ones on loopback, which each test starts; time limits are short, and nothing outlives them.
+//! Each test starts a real server on loopback, with short time limits.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod formats;
@@ -8,7 +8,7 @@ mod server;
 
 use plimsoll::chat::ChatMessage;
 use plimsoll::exec::model::{
-    AskError, AskErrorKind, Key, Limits, ModelClient, News, Proxy, Retries, ask, context_length,
+    AskError, AskErrorKind, AskEvent, Key, Limits, ModelClient, Proxy, Retries, ask, context_length,
 };
 use plimsoll::progress::Progress;
 use plimsoll::providers::{Answer, Endpoint, Prompt, Stop, api_by_name};
@@ -46,7 +46,7 @@ fn millis(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// A client with limits that a busy machine keeps; tests of the limits set shorter ones.
+/// Returns a client with limits for a busy machine. Tests of the limits set shorter ones.
 fn client(api: &str, url: &str) -> ModelClient {
     let endpoint = Endpoint::new(api_by_name(api).unwrap(), url, "m").unwrap();
     let mut client = ModelClient::new(endpoint, Some(Key::typed(KEY.to_owned()).unwrap()));
@@ -86,8 +86,7 @@ fn ask_at(api: &str, server: &Server) -> Result<Answer, AskError> {
     )
 }
 
-/// Asks where no answer can come, and checks what is the same for every failure: it is one line, which a terminal can
-/// show, and it does not hold the key.
+/// Sends a prompt that fails, and checks that the error is one printable line without the key.
 fn fail(client: &ModelClient) -> AskError {
     let error = ask(client, &prompt(), &Progress::default(), &mut |_| {}).expect_err("a failure");
     let line = error.to_string();
@@ -109,12 +108,12 @@ fn assert_fails(client: &ModelClient, kind: AskErrorKind, words: &[&str]) {
     );
 }
 
-/// Fails like this over a server that says this to everything; how often it was asked.
+/// Checks the error for a server that always answers with these bytes. Returns the number of requests.
 #[track_caller]
 fn assert_answer_fails(bytes: Vec<u8>, kind: AskErrorKind, words: &[&str]) -> usize {
-    let server = Server::saying(bytes);
+    let server = Server::with_answer(bytes);
     assert_fails(&client("openai", &server.url()), kind, words);
-    server.seen().len()
+    server.received().len()
 }
 
 fn greeting() -> (String, Stop) {

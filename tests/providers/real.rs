@@ -1,9 +1,8 @@
-//! A real model, where one is served: set `PLIMSOLL_TEST_MODEL_URL` (and `PLIMSOLL_TEST_MODEL`) and run with
-//! `--ignored`.
+//! Test with a real model: set `PLIMSOLL_TEST_MODEL_URL` (and `PLIMSOLL_TEST_MODEL`) and run with `--ignored`.
 
 use super::*;
 
-/// The client of the model that is served, if one is.
+/// Returns the client of the real model, if one is configured.
 fn real_client() -> Option<ModelClient> {
     let url = std::env::var("PLIMSOLL_TEST_MODEL_URL").ok()?;
     let model = std::env::var("PLIMSOLL_TEST_MODEL").unwrap_or("smollm2-135m-instruct".to_owned());
@@ -13,7 +12,7 @@ fn real_client() -> Option<ModelClient> {
 
 #[test]
 #[ignore = "needs a real model behind PLIMSOLL_TEST_MODEL_URL"]
-fn a_real_model_answers_tells_its_window_and_refuses_what_does_not_fit() {
+fn a_real_model_answers_has_a_window_and_rejects_longer_prompts() {
     let client = real_client().expect("PLIMSOLL_TEST_MODEL_URL names a server");
     let window = context_length(&client, &Progress::default());
     let window = window.unwrap().expect("the server tells the window");
@@ -25,7 +24,7 @@ fn a_real_model_answers_tells_its_window_and_refuses_what_does_not_fit() {
     prompt.max_tokens = 48;
     let mut n_told = 0;
     let answer = ask(&client, &prompt, &Progress::default(), &mut |news| {
-        n_told += usize::from(matches!(news, News::Text(_)));
+        n_told += usize::from(matches!(news, AskEvent::Text(_)));
     });
     let answer = answer.unwrap();
     assert!(!answer.text.trim().is_empty() && n_told > 1, "{answer:?}");

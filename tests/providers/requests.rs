@@ -1,4 +1,4 @@
-//! What is sent: fields, headers, the way it takes.
+//! Requests: fields, headers, proxies.
 
 use super::*;
 use crate::server::read_request;
@@ -15,7 +15,7 @@ fn has_null(value: &Value) -> bool {
 }
 
 #[test]
-fn a_request_carries_the_limit_and_the_key_where_its_api_wants_them() {
+fn a_request_has_the_limit_and_the_key_where_its_api_requires_them() {
     let cases = [
         (
             "openai",
@@ -32,9 +32,9 @@ fn a_request_carries_the_limit_and_the_key_where_its_api_wants_them() {
         ("anthropic", "/v1/messages", "max_tokens", "x-api-key"),
     ];
     for ((api, path, limit, header), (_, stream)) in cases.into_iter().zip(STREAMS) {
-        let server = Server::saying(answer("200 OK", "", stream));
+        let server = Server::with_answer(answer("200 OK", "", stream));
         assert_eq!(ask_at(api, &server).map(gist), Ok(greeting()));
-        let seen = &server.seen()[0];
+        let seen = &server.received()[0];
         assert_eq!(seen.line, format!("POST {path} HTTP/1.1"));
         let body = seen.json();
         assert_eq!(
@@ -71,19 +71,19 @@ fn a_request_carries_the_limit_and_the_key_where_its_api_wants_them() {
 }
 
 #[test]
-fn without_a_key_no_header_speaks_of_one() {
-    let server = Server::saying(answer("200 OK", "", CHAT));
+fn without_a_key_there_is_no_key_header() {
+    let server = Server::with_answer(answer("200 OK", "", CHAT));
     let mut client = client("openai", &server.url());
     client.key = None;
     ask(&client, &prompt(), &Progress::default(), &mut |_| {}).unwrap();
-    assert_eq!(server.seen()[0].header("authorization"), None);
+    assert_eq!(server.received()[0].header("authorization"), None);
 }
 
 #[test]
-fn a_server_that_wants_the_other_limit_gets_it_once_and_from_then_on() {
+fn a_server_that_requires_the_other_limit_field_gets_it_from_then_on() {
     let server = Server::new(|seen, client| {
         let error = json!({"error": {"message": "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."}});
-        client.say(&if seen.json().get("max_tokens").is_some() {
+        client.send(&if seen.json().get("max_tokens").is_some() {
             answer("400 Bad Request", "", &error.to_string())
         } else {
             answer("200 OK", "", CHAT)
@@ -95,7 +95,7 @@ fn a_server_that_wants_the_other_limit_gets_it_once_and_from_then_on() {
         assert_eq!(answer.map(gist), Ok(greeting()));
     }
     let fields: Vec<bool> = server
-        .seen()
+        .received()
         .iter()
         .map(|seen| seen.json().get("max_completion_tokens").is_some())
         .collect();
@@ -103,7 +103,7 @@ fn a_server_that_wants_the_other_limit_gets_it_once_and_from_then_on() {
 }
 
 #[test]
-fn a_server_that_wants_neither_limit_is_asked_twice_only() {
+fn a_server_that_rejects_both_limit_fields_gets_two_requests() {
     let error = r#"{"error":{"message":"unknown: max_completion_tokens, max_tokens"}}"#;
     let n = assert_answer_fails(
         answer("400 Bad Request", "", error),
@@ -114,13 +114,13 @@ fn a_server_that_wants_neither_limit_is_asked_twice_only() {
 }
 
 #[test]
-fn a_proxy_is_used_where_one_is_set() {
-    let proxy = Server::saying(answer("200 OK", "", CHAT));
+fn a_configured_proxy_is_used() {
+    let proxy = Server::with_answer(answer("200 OK", "", CHAT));
     let mut client = client("openai", "http://model.invalid:8000/v1");
     client.proxy = Proxy::At(format!("http://me:pass%20word@{}", proxy.address));
     let answer = ask(&client, &prompt(), &Progress::default(), &mut |_| {});
     assert_eq!(answer.map(gist), Ok(greeting()));
-    let seen = &proxy.seen()[0];
+    let seen = &proxy.received()[0];
     assert_eq!(
         seen.line,
         "POST http://model.invalid:8000/v1/chat/completions HTTP/1.1"
@@ -133,8 +133,8 @@ fn a_proxy_is_used_where_one_is_set() {
 }
 
 #[test]
-fn what_is_encrypted_goes_through_a_proxy_as_a_tunnel_which_never_sees_the_key() {
-    let proxy = Server::saying(answer("403 Forbidden", "", ""));
+fn encrypted_requests_use_a_tunnel_so_that_the_proxy_never_sees_the_key() {
+    let proxy = Server::with_answer(answer("403 Forbidden", "", ""));
     let mut client = client("openai", "https://model.invalid/v1");
     client.proxy = Proxy::At(format!("http://{}", proxy.address));
     client.ca_file = Some(tls::authority());
@@ -143,7 +143,7 @@ fn what_is_encrypted_goes_through_a_proxy_as_a_tunnel_which_never_sees_the_key()
         AskErrorKind::Unreachable,
         &["cannot reach model.invalid", "proxy"],
     );
-    let seen = proxy.seen();
+    let seen = proxy.received();
     assert_eq!(seen[0].line, "CONNECT model.invalid:443 HTTP/1.1");
     assert!(
         seen.iter()
@@ -152,7 +152,7 @@ fn what_is_encrypted_goes_through_a_proxy_as_a_tunnel_which_never_sees_the_key()
 }
 
 #[test]
-fn a_socks_proxy_looks_the_host_up_itself() {
+fn a_socks_proxy_resolves_the_host() {
     let server = Server::over(|_, mut stream, all| {
         let take = |stream: &mut TcpStream, n: u8| {
             let mut bytes = vec![0; usize::from(n)];
@@ -180,20 +180,20 @@ fn a_socks_proxy_looks_the_host_up_itself() {
     let answer = ask(&client, &prompt(), &Progress::default(), &mut |_| {});
     assert_eq!(answer.map(gist), Ok(greeting()));
     assert_eq!(
-        server.seen()[0].header("socks-host"),
+        server.received()[0].header("socks-host"),
         Some("model.invalid\0P")
     );
 }
 
 #[test]
-fn a_proxy_that_wants_a_password_says_so_and_a_wrong_address_is_not_quoted() {
-    let proxy = Server::saying(answer("407 Proxy Authentication Required", "", ""));
+fn a_proxy_that_requires_a_password_is_reported_and_an_invalid_address_is_not_quoted() {
+    let proxy = Server::with_answer(answer("407 Proxy Authentication Required", "", ""));
     let mut client = client("openai", "http://model.invalid/v1");
     client.proxy = Proxy::At(format!("http://{}", proxy.address));
     assert_fails(
         &client,
         AskErrorKind::Refused,
-        &["proxy wants a name and a password"],
+        &["proxy requires a name and a password"],
     );
     for address in [
         "me:hidden@proxy",
@@ -208,7 +208,7 @@ fn a_proxy_that_wants_a_password_says_so_and_a_wrong_address_is_not_quoted() {
     }
 }
 
-/// Runs a test of this file that is not run otherwise in a process with other variables; whether it went well.
+/// Runs an ignored test of this file in a process with other environment variables. Returns true if it passed.
 fn run_with(test: &str, variables: &[(&str, &str)]) -> bool {
     let mut command = std::process::Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", test, "--ignored", "--test-threads=1"]);
@@ -229,15 +229,15 @@ fn run_with(test: &str, variables: &[(&str, &str)]) -> bool {
 }
 
 #[test]
-fn the_environments_proxy_is_used_unless_the_settings_or_the_address_say_otherwise() {
-    let proxy = Server::saying(answer("200 OK", "", CHAT));
+fn the_environments_proxy_is_used_unless_the_settings_or_the_address_exclude_it() {
+    let proxy = Server::with_answer(answer("200 OK", "", CHAT));
     let at = proxy.url();
-    let test = "requests::asks_by_way_of_the_environment";
+    let test = "requests::sends_through_the_environments_proxy";
     assert!(run_with(
         test,
         &[("HTTP_PROXY", &at), ("PLIMSOLL_TEST_PATH", "system")]
     ));
-    assert_eq!(proxy.seen().len(), 1);
+    assert_eq!(proxy.received().len(), 1);
     assert!(run_with(
         test,
         &[("http_proxy", &at), ("PLIMSOLL_TEST_PATH", "direct")]
@@ -246,19 +246,19 @@ fn the_environments_proxy_is_used_unless_the_settings_or_the_address_say_otherwi
         test,
         &[("ALL_PROXY", &at), ("PLIMSOLL_TEST_PATH", "local")]
     ));
-    assert_eq!(proxy.seen().len(), 1, "neither went through the proxy");
+    assert_eq!(proxy.received().len(), 1, "neither went through the proxy");
 }
 
 #[test]
 #[ignore = "run by another test, with variables set"]
-fn asks_by_way_of_the_environment() {
+fn sends_through_the_environments_proxy() {
     let ask_it = |client: &ModelClient| ask(client, &prompt(), &Progress::default(), &mut |_| {});
     let mut remote = client("openai", "http://model.invalid/v1");
     match std::env::var("PLIMSOLL_TEST_PATH").as_deref() {
         Ok("system") => assert_eq!(ask_it(&remote).map(gist), Ok(greeting())),
         Ok("direct") => {
             remote.proxy = Proxy::Direct;
-            // Some machines take their time to learn that there is no such host.
+            // Some machines take long to find that a host does not exist.
             let kind = ask_it(&remote).unwrap_err().kind;
             assert!(
                 matches!(kind, AskErrorKind::Unreachable | AskErrorKind::TimedOut),
@@ -266,17 +266,17 @@ fn asks_by_way_of_the_environment() {
             );
         }
         _ => {
-            let server = Server::saying(answer("200 OK", "", CHAT));
+            let server = Server::with_answer(answer("200 OK", "", CHAT));
             assert_eq!(ask_at("openai", &server).map(gist), Ok(greeting()));
-            assert_eq!(server.seen().len(), 1);
+            assert_eq!(server.received().len(), 1);
         }
     }
 }
 
 #[test]
-fn a_window_is_found_where_the_server_tells_it() {
+fn the_window_is_found_at_the_servers_url() {
     let server = Server::new(|seen, client| {
-        client.say(&match &*seen.line {
+        client.send(&match &*seen.line {
             "GET /v1/models HTTP/1.1" => answer("200 OK", "", r#"{"data":[{"id":"m"}]}"#),
             "GET /props HTTP/1.1" => answer("200 OK", "", "<html>no"),
             "POST /api/show HTTP/1.1" => answer(
@@ -289,14 +289,17 @@ fn a_window_is_found_where_the_server_tells_it() {
     });
     let found = context_length(&client("openai", &server.url()), &Progress::default());
     assert_eq!(found, Ok(Some(4096)));
-    assert_eq!(server.seen().last().unwrap().json(), json!({"model": "m"}));
-    let silent = Server::saying(answer("404 Not Found", "", ""));
+    assert_eq!(
+        server.received().last().unwrap().json(),
+        json!({"model": "m"})
+    );
+    let silent = Server::with_answer(answer("404 Not Found", "", ""));
     assert_eq!(
         context_length(&client("anthropic", &silent.url()), &Progress::default()),
         Ok(None)
     );
-    assert_eq!(silent.seen()[0].header("x-api-key"), Some(KEY));
-    let closed = Server::saying(answer("401 Unauthorized", "", KEY));
+    assert_eq!(silent.received()[0].header("x-api-key"), Some(KEY));
+    let closed = Server::with_answer(answer("401 Unauthorized", "", KEY));
     let error = context_length(&client("openai", &closed.url()), &Progress::default()).unwrap_err();
     assert!(
         error.kind == AskErrorKind::Refused && !error.to_string().contains(KEY),

@@ -1,4 +1,4 @@
-//! A real HTTP server on loopback that does to a client whatever a test wants done.
+//! A real HTTP server on loopback with scripted behaviour.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -6,19 +6,19 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// A request as the server saw it.
+/// A request that the server received.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct Received {
     /// First line.
     pub(crate) line: String,
     /// Headers, names in lower case.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
-    /// 0 for the first connection.
+    /// Index of the connection.
     pub(crate) n: usize,
 }
 
-impl Seen {
+impl Received {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let header = self.headers.iter().find(|(n, _)| n == name);
         header.map(|(_, value)| value.as_str())
@@ -29,22 +29,22 @@ impl Seen {
     }
 }
 
-/// A listening server; it goes with the test.
+/// A listening server that ends with the test.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    requests: Arc<Mutex<Vec<Received>>>,
     ended: Receiver<Instant>,
 }
 
-/// The client's end, as a test's answer sees it.
+/// The connection to a client.
 pub(crate) struct Client {
     stream: TcpStream,
     ended: Sender<Instant>,
 }
 
 impl Server {
-    /// Answers every connection's one request with `answer`, each on a thread of its own.
-    pub(crate) fn new(answer: impl Fn(&Seen, &mut Client) + Send + Sync + 'static) -> Self {
+    /// Answers the only request of every connection with `answer`, on separate threads.
+    pub(crate) fn new(answer: impl Fn(&Received, &mut Client) + Send + Sync + 'static) -> Self {
         let (sender, ended) = channel();
         let mut server = Self::over(move |n, stream, all| {
             let ended = sender.clone();
@@ -62,14 +62,14 @@ impl Server {
         server
     }
 
-    /// Does whatever it likes with every connection (0 is the first), and notes what it saw.
+    /// Handles every connection with a function that gets its index, and records the requests.
     pub(crate) fn over(
-        serve: impl Fn(usize, TcpStream, &Mutex<Vec<Seen>>) + Send + Sync + 'static,
+        serve: impl Fn(usize, TcpStream, &Mutex<Vec<Received>>) + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has room");
         let address = listener.local_addr().expect("it is bound");
-        let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
-        let (serve, all) = (Arc::new(serve), Arc::clone(&seen));
+        let requests: Arc<Mutex<Vec<Received>>> = Arc::default();
+        let (serve, all) = (Arc::new(serve), Arc::clone(&requests));
         named_thread(move || {
             for (n, stream) in listener.incoming().flatten().enumerate() {
                 let (serve, all) = (Arc::clone(&serve), Arc::clone(&all));
@@ -78,36 +78,35 @@ impl Server {
         });
         Self {
             address,
-            seen,
+            requests,
             ended: channel().1,
         }
     }
 
     /// Answers every request with these bytes.
-    pub(crate) fn saying(bytes: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn with_answer(bytes: impl Into<Vec<u8>>) -> Self {
         let bytes = bytes.into();
-        Self::new(move |_, client| client.say(&bytes))
+        Self::new(move |_, client| client.send(&bytes))
     }
 
-    /// Answers one after the other with these bytes, the last again and again.
-    pub(crate) fn saying_in_turn(answers: Vec<Vec<u8>>) -> Self {
-        Self::new(move |seen, client| client.say(&answers[seen.n.min(answers.len() - 1)]))
+    /// Answers the requests with these bytes in turn, and all further ones with the last.
+    pub(crate) fn with_answers(answers: Vec<Vec<u8>>) -> Self {
+        Self::new(move |request, client| client.send(&answers[request.n.min(answers.len() - 1)]))
     }
 
-    /// Begins to answer before it has read the request and then closes, which the system turns into a reset of the
-    /// connection: what the client sent is lost.
+    /// Starts to answer before it has read the request and then closes, so that the system resets the connection.
     pub(crate) fn resetting(start: impl Into<Vec<u8>>) -> Self {
         let start = start.into();
         Self::over(move |n, stream, all| {
-            all.lock().expect("nobody panics with it").push(Seen {
+            all.lock().expect("nobody panics with it").push(Received {
                 n,
-                ..Seen::default()
+                ..Received::default()
             });
             let mut stream = stream;
             let _ = stream.read(&mut [0]);
             let _ = stream.write_all(&start);
             if !start.is_empty() {
-                // So that the client has what was said before the reset takes it away.
+                // So that the client receives the bytes before the reset.
                 std::thread::sleep(Duration::from_millis(50));
             }
         })
@@ -117,41 +116,41 @@ impl Server {
         format!("http://{}", self.address)
     }
 
-    /// All requests so far.
-    pub(crate) fn seen(&self) -> Vec<Seen> {
-        self.seen.lock().expect("nobody panics with it").clone()
+    /// Returns all requests so far.
+    pub(crate) fn received(&self) -> Vec<Received> {
+        self.requests.lock().expect("nobody panics with it").clone()
     }
 
-    /// Waits until a client that is watched has closed its connection; when that was.
+    /// Waits until a stalled client has closed its connection and returns the time.
     pub(crate) fn wait_for_end(&self) -> Option<Instant> {
         self.ended.recv_timeout(Duration::from_secs(5)).ok()
     }
 }
 
 impl Client {
-    /// Sends bytes at once. The client may have gone, which is its right.
-    pub(crate) fn say(&mut self, bytes: &[u8]) {
+    /// Sends bytes. The client may have closed the connection.
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
         let _ = self.stream.set_nodelay(true);
         let _ = self.stream.write_all(bytes);
         let _ = self.stream.flush();
     }
 
-    /// Sends bytes again and again until the client has had enough.
-    pub(crate) fn say_for_ever(&mut self, bytes: &[u8]) {
+    /// Sends bytes repeatedly until the client closes the connection.
+    pub(crate) fn send_forever(&mut self, bytes: &[u8]) {
         while self.stream.write_all(bytes).is_ok() {}
-        self.tell_end();
+        self.record_end();
     }
 
-    /// Says nothing more, keeps the connection, and tells when the client closes it.
+    /// Sends nothing more, keeps the connection open, and records when the client closes it.
     pub(crate) fn stall(&mut self) {
         let _ = self.stream.set_read_timeout(Some(Duration::from_secs(20)));
         let mut rest = [0; 64];
         if matches!(self.stream.read(&mut rest), Ok(0) | Err(_)) {
-            self.tell_end();
+            self.record_end();
         }
     }
 
-    fn tell_end(&self) {
+    fn record_end(&self) {
         let _ = self.ended.send(Instant::now());
     }
 }
@@ -161,17 +160,17 @@ fn named_thread(work: impl FnOnce() + Send + 'static) {
     thread.spawn(work).expect("threads can be made");
 }
 
-/// Reads one request; none if the client goes before its end.
-pub(crate) fn read_request(stream: impl std::io::Read) -> Option<Seen> {
+/// Reads a request; `None` if the client closes the connection before its end.
+pub(crate) fn read_request(stream: impl std::io::Read) -> Option<Received> {
     let mut reader = BufReader::new(stream);
     let mut line = || {
         let mut line = String::new();
         let n = reader.read_line(&mut line).ok()?;
         (n > 0).then(|| line.trim_end().to_owned())
     };
-    let mut seen = Seen {
+    let mut request = Received {
         line: line()?,
-        ..Seen::default()
+        ..Received::default()
     };
     loop {
         let header = line()?;
@@ -179,27 +178,27 @@ pub(crate) fn read_request(stream: impl std::io::Read) -> Option<Seen> {
             break;
         };
         let header = (name.to_ascii_lowercase(), value.trim().to_owned());
-        seen.headers.push(header);
+        request.headers.push(header);
     }
-    let length = seen
+    let length = request
         .header("content-length")
         .map_or(0, |n| n.parse().expect("a number"));
-    seen.body = vec![0; length];
-    reader.read_exact(&mut seen.body).ok()?;
-    Some(seen)
+    request.body = vec![0; length];
+    reader.read_exact(&mut request.body).ok()?;
+    Some(request)
 }
 
-/// An answer with a length.
+/// Returns an answer with a length.
 pub(crate) fn answer(status: &str, headers: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     format!("HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\n\r\n{body}").into_bytes()
 }
 
-/// The head of an answer whose length nobody tells: it ends with the connection.
+/// The head of an answer without a length, which ends with the connection.
 pub(crate) const STREAM_HEAD: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 
-/// An answer in chunks of these bytes.
+/// Returns an answer in chunks of these bytes.
 pub(crate) fn chunked(pieces: &[&[u8]]) -> Vec<u8> {
     let mut bytes =
         b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"

@@ -1,6 +1,6 @@
-//! Encrypted servers, whose certificate a company's own authority has signed.
+//! Encrypted servers with a certificate of a company's own authority.
 //!
-//! The certificates beside this file are for `localhost` and for nothing else; the authority's key is lost.
+//! The certificates in this folder are only valid for `localhost`; the key of the authority does not exist any more.
 
 use super::*;
 use crate::server::read_request;
@@ -16,17 +16,17 @@ fn file(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Who signed the server's certificate.
+/// Returns the certificate of the authority that signed the server's certificate.
 pub(super) fn authority() -> PathBuf {
     file("authority.pem")
 }
 
-/// Answers one request, if the client trusts it that far; the port.
+/// Starts a server that answers one request if the client trusts it. Returns the port.
 fn encrypted_server() -> u16 {
     server_with("server")
 }
 
-/// A server with one of the certificates.
+/// Starts a server with one of the certificates. Returns the port.
 fn server_with(name: &str) -> u16 {
     let certificate = CertificateDer::from_pem_file(file(&format!("{name}.pem"))).unwrap();
     let key = PrivateKeyDer::from_pem_file(file(&format!("{name}.key"))).unwrap();
@@ -54,7 +54,7 @@ fn server_with(name: &str) -> u16 {
 }
 
 #[test]
-fn a_server_with_a_companys_certificate_is_trusted_with_its_authoritys_file_only() {
+fn a_companys_certificate_is_only_trusted_with_the_file_of_its_authority() {
     let mut client = client(
         "openai",
         &format!("https://localhost:{}", encrypted_server()),
@@ -63,7 +63,7 @@ fn a_server_with_a_companys_certificate_is_trusted_with_its_authoritys_file_only
     client.limits.connect = millis(3_000);
     let answer = ask(&client, &prompt(), &Progress::default(), &mut |_| {});
     assert_eq!(answer.map(gist), Ok(greeting()));
-    // The server's own certificate is in order, and still nobody's whom this client trusts: it was signed for another name.
+    // The certificate is valid, but for another name.
     client.endpoint = Endpoint::new(
         client.endpoint.api,
         &format!("https://127.0.0.1:{}", encrypted_server()),
@@ -78,7 +78,7 @@ fn a_server_with_a_companys_certificate_is_trusted_with_its_authoritys_file_only
 }
 
 #[test]
-fn a_file_without_certificates_is_refused_before_anything_is_sent() {
+fn a_file_without_certificates_is_rejected_before_anything_is_sent() {
     let mut client = client("openai", "https://localhost:1");
     for (name, words) in [
         ("server.key", "no certificates"),
@@ -91,7 +91,7 @@ fn a_file_without_certificates_is_refused_before_anything_is_sent() {
 }
 
 #[test]
-fn a_self_signed_certificate_is_trusted_or_the_failure_says_how_to_make_one_that_is() {
+fn a_self_signed_certificate_is_trusted_or_the_error_explains_how_to_create_one_that_is() {
     let with = |name: &str, host: &str| {
         let url = format!("https://{host}:{}", server_with(name));
         let mut client = client("openai", &url);

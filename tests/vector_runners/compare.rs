@@ -1,34 +1,34 @@
-//! Exact comparison of JSON, with a difference that a person can read.
+//! Exact comparison of JSON.
 
 use serde_json::{Number, Value};
 
-/// Characters of a text that are shown.
-const SHOWN: usize = 160;
+/// Maximum characters of a text in a message.
+const MAX_SHOWN_CHARS: usize = 160;
 
-/// The first difference: fields that were expected and are other, missing or too many. Numbers are compared by value.
+/// Returns the first difference: a changed, missing or unexpected field. Compares numbers by value.
 pub(crate) fn difference(expected: &Value, actual: &Value) -> Option<String> {
     differs(expected, actual, "")
 }
 
 fn differs(expected: &Value, actual: &Value, at: &str) -> Option<String> {
     match (expected, actual) {
-        (Value::Object(wanted), Value::Object(got)) => {
-            let other = wanted.iter().find_map(|(key, value)| {
+        (Value::Object(expected), Value::Object(actual)) => {
+            let other = expected.iter().find_map(|(key, value)| {
                 let at = format!("{at}/{key}");
-                match got.get(key) {
+                match actual.get(key) {
                     Some(found) => differs(value, found, &at),
                     None => Some(format!("{at} is missing, expected {}", shown(value))),
                 }
             });
-            let extra = || got.keys().find(|key| !wanted.contains_key(*key));
-            other.or_else(|| Some(format!("{at}/{} is too much", extra()?)))
+            let extra = || actual.keys().find(|key| !expected.contains_key(*key));
+            other.or_else(|| Some(format!("{at}/{} is unexpected", extra()?)))
         }
-        (Value::Array(wanted), Value::Array(got)) => {
-            let pairs = wanted.iter().zip(got).enumerate();
+        (Value::Array(expected), Value::Array(actual)) => {
+            let pairs = expected.iter().zip(actual).enumerate();
             let other = pairs
                 .into_iter()
                 .find_map(|(idx, (a, b))| differs(a, b, &format!("{at}/{idx}")));
-            let lengths = (wanted.len(), got.len());
+            let lengths = (expected.len(), actual.len());
             other.or_else(|| {
                 (lengths.0 != lengths.1)
                     .then(|| format!("{at} has {} items, expected {}", lengths.1, lengths.0))
@@ -53,7 +53,7 @@ fn texts_differ(expected: &str, actual: &str, at: &str) -> String {
         .count();
     let from = |text: &str| -> String {
         let start = same.saturating_sub(20);
-        text.chars().skip(start).take(SHOWN).collect()
+        text.chars().skip(start).take(MAX_SHOWN_CHARS).collect()
     };
     format!(
         "{at} differs at character {same}: {:?}, expected {:?} ({} and {} characters)",
@@ -65,5 +65,5 @@ fn texts_differ(expected: &str, actual: &str, at: &str) -> String {
 }
 
 fn shown(value: &Value) -> String {
-    value.to_string().chars().take(SHOWN).collect()
+    value.to_string().chars().take(MAX_SHOWN_CHARS).collect()
 }

@@ -1,4 +1,7 @@
-//! From a case file to a verdict: which of our functions a case runs, and whether it returns what the original did.
+//! Runs case files: one folder per system, with a function for each of its stages.
+//!
+//! A *stage* is a function of the original system. Folders with an agent loop also reproduce the system's loop, which no
+//! preset uses; scripts in the case files take the place of the model and the tools.
 
 mod baseagent;
 mod compare;
@@ -8,62 +11,51 @@ mod holmesgpt;
 mod picoclaw;
 
 use compare::difference;
+use plimsoll::chat::{ChatMessage, message_from_json, message_to_json};
 use serde_json::{Map, Value};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// One case file.
+/// A case file.
 pub(crate) struct Case {
-    /// Name of the file.
-    pub(crate) id: String,
-    /// The system.
+    /// Name of the system.
     pub(crate) system: String,
-    /// Which of its functions.
+    /// Name of the function.
     pub(crate) stage: String,
-    /// Settings it ran with.
+    /// Settings of the run.
     pub(crate) config: Value,
-    /// What it was given.
+    /// Inputs of the function.
     pub(crate) input: Value,
-    /// What it returned.
+    /// Values that the original returned.
     pub(crate) expected: Value,
     /// The whole file.
     pub(crate) whole: Value,
 }
 
-/// What came of a case.
+/// Result of a case.
 pub(crate) enum Verdict {
-    /// Everything expected was returned.
+    /// The reproduction returned the expected values.
     Passed,
-    /// It was not: the first difference.
+    /// It returned something else: the first difference.
     Failed(String),
-    /// It cannot be run, and why.
+    /// The case cannot be run, with the reason.
     NotCovered(String),
 }
 
-/// What a runner gives back: every field of `expected` as our functions return it.
+/// Every field of `expected` as the reproduction returns it.
 pub(crate) type Answer = Result<Map<String, Value>, NotCovered>;
 
-/// A case whose stub did what the case does not state.
+/// Reason why a case cannot be run.
+pub(crate) struct NotCovered(pub(crate) String);
+
+/// Returns the error for a case that omits an answer of its model or tools.
 pub(crate) fn unstated(what: &str) -> NotCovered {
     NotCovered(format!("{what} is not in the case"))
 }
 
-/// All texts of a JSON value.
-pub(crate) fn texts(value: &Value) -> Vec<&str> {
-    match value {
-        Value::String(text) => vec![text],
-        Value::Array(items) => items.iter().flat_map(texts).collect(),
-        Value::Object(fields) => fields.values().flat_map(texts).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// Why a case cannot be run.
-pub(crate) struct NotCovered(pub(crate) String);
-
 /// Runs one case of a system.
 type Runner = fn(&Case) -> Answer;
 
-/// One row a system.
+/// Runners by system.
 const RUNNERS: &[(&str, Runner)] = &[
     ("baseagent", baseagent::run),
     ("cowagent", cowagent::run),
@@ -73,12 +65,11 @@ const RUNNERS: &[(&str, Runner)] = &[
 ];
 
 impl Case {
-    /// Reads a case. Fields differ a little between systems; ids carry the stage where no field does.
-    pub(crate) fn parse(id: &str, text: &str) -> Result<Self, String> {
+    /// Parses a case.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let whole: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
         let text_of = |key: &str| whole[key].as_str().map(str::to_owned);
         Ok(Self {
-            id: id.to_owned(),
             system: text_of("system").ok_or("no `system`")?,
             stage: text_of("stage").ok_or("no `stage`")?,
             config: whole["config"].clone(),
@@ -89,15 +80,42 @@ impl Case {
     }
 }
 
-/// Runs a case and compares. A panic of ours is a failure with its name.
+/// Runs a case and compares the result. A panic is a failure.
 pub(crate) fn judge(case: &Case) -> Verdict {
     let Some((_, run)) = RUNNERS.iter().find(|(name, _)| *name == case.system) else {
         return Verdict::NotCovered(format!("no runner for the system {:?}", case.system));
     };
     match catch_unwind(AssertUnwindSafe(|| run(case))) {
-        Err(_) => Verdict::Failed("it panicked".to_owned()),
+        Err(_) => Verdict::Failed("panicked".to_owned()),
         Ok(Err(NotCovered(why))) => Verdict::NotCovered(why),
         Ok(Ok(actual)) => difference(&case.expected, &Value::Object(actual))
             .map_or(Verdict::Passed, Verdict::Failed),
     }
+}
+
+/// Returns all texts in a JSON value.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().flat_map(texts).collect(),
+        Value::Object(fields) => fields.values().flat_map(texts).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Parses a list of messages; empty if the value is not a list.
+fn messages_from_json(list: &Value) -> Vec<ChatMessage> {
+    let list = list.as_array().into_iter().flatten();
+    list.map(message_from_json).collect()
+}
+
+/// Returns messages as a list.
+fn messages_to_json(messages: &[ChatMessage]) -> Value {
+    messages.iter().map(message_to_json).collect()
+}
+
+/// Makes an object.
+fn object<const N: usize>(fields: [(&str, Value); N]) -> Map<String, Value> {
+    let owned = |(key, value): (&str, Value)| (key.to_owned(), value);
+    fields.map(owned).into_iter().collect()
 }

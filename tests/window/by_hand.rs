@@ -5,8 +5,8 @@ use egui::accesskit::Role;
 use egui::{Key, Modifiers, OutputCommand, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::by_hand::Wish;
-use plimsoll::app::latest::Where;
+use plimsoll::app::background::latest_result::Where;
+use plimsoll::app::manual_edits::marks::Wish;
 use plimsoll::app::{App, Options};
 use plimsoll::engine::{ByHand, Fate};
 use plimsoll::session::{Body, Part};
@@ -67,7 +67,7 @@ fn marks(window: &Harness<'_, App>) -> ByHand {
 fn fates(window: &Harness<'_, App>, message: usize) -> Vec<Fate> {
     let runs = window.state().runs().expect("it was replayed");
     let n_messages = runs.case.session.messages.len();
-    let fate = |lane: &Arc<plimsoll::app::runs::LaneRun>| {
+    let fate = |lane: &Arc<plimsoll::app::runs::replays::LaneRun>| {
         lane.outcome.context.fates(n_messages)[message].0
     };
     runs.lanes.iter().map(fate).collect()
@@ -76,7 +76,7 @@ fn fates(window: &Harness<'_, App>, message: usize) -> Vec<Fate> {
 /// Edits by hand of each lane.
 fn edits(window: &Harness<'_, App>) -> Vec<usize> {
     let runs = window.state().runs().expect("it was replayed");
-    let by_hand = |lane: &Arc<plimsoll::app::runs::LaneRun>| {
+    let by_hand = |lane: &Arc<plimsoll::app::runs::replays::LaneRun>| {
         let events = lane.outcome.events.iter();
         events.filter(|event| event.is_by_hand()).count()
     };

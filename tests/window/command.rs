@@ -6,7 +6,7 @@ use egui::accesskit::Role;
 use egui::{OutputCommand, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use plimsoll::app::latest::Where;
+use plimsoll::app::background::latest_result::Where;
 use plimsoll::app::{App, Options};
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -6,10 +6,9 @@ use egui::Vec2;
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::latest::Where;
-use plimsoll::app::panels::run_logs;
-use plimsoll::app::run_logs::{Doomed, LogsWish, RunLogs};
-use plimsoll::app::{App, LaneOption, Options};
+use plimsoll::app::background::latest_result::Where;
+use plimsoll::app::run_logs::list::{Doomed, LogsWish, RunLogs};
+use plimsoll::app::{App, LaneOption, Options, run_logs};
 use plimsoll::presets;
 use std::cell::RefCell;
 use std::fs;
@@ -120,7 +119,7 @@ fn model_that_says(words: &'static str) -> Server {
     Server::new(move |seen, client| {
         if seen.line.starts_with("GET") {
             let windows = "{\"data\":[{\"id\":\"m\",\"max_model_len\":200000}]}";
-            return client.say(&answer(
+            return client.send(&answer(
                 "200 OK",
                 "content-type: application/json\r\n",
                 windows,
@@ -129,7 +128,7 @@ fn model_that_says(words: &'static str) -> Server {
         let event = format!(
             "{STREAM_HEAD}data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{words}\"}},\"finish_reason\":\"stop\"}}]}}\n\ndata: [DONE]\n\n"
         );
-        client.say(event.as_bytes());
+        client.send(event.as_bytes());
     })
 }
 
@@ -319,7 +318,7 @@ fn where_no_summary_is_needed_nobody_is_asked_anything() {
     window.get_by_label("This policy writes no summary here.");
     click(&mut window, "Write the export");
     window.get_by_label("Written to");
-    assert!(server.seen().is_empty());
+    assert!(server.received().is_empty());
     assert_eq!(files(folder.path()).len(), 4);
 }
 
@@ -329,7 +328,7 @@ fn a_refused_key_says_what_to_do_and_is_never_shown_or_logged() {
     let server = Server::new(|seen, client| {
         let key = seen.header("authorization").unwrap_or_default();
         let body = format!("{{\"error\":{{\"message\":\"Incorrect API key provided: {key}\"}}}}");
-        client.say(&answer(
+        client.send(&answer(
             "401 Unauthorized",
             "content-type: application/json\r\n",
             &body,
@@ -345,7 +344,10 @@ fn a_refused_key_says_what_to_do_and_is_never_shown_or_logged() {
         &log.to_string_lossy(),
     );
     click(&mut window, "Continue…");
-    assert!(server.seen().is_empty(), "nothing is sent before consent");
+    assert!(
+        server.received().is_empty(),
+        "nothing is sent before consent"
+    );
     click(&mut window, &format!("Send to {}", server.address));
     window.get_by_label("Nothing was written");
     let told = said(&window).concat();
@@ -360,7 +362,7 @@ fn a_refused_key_says_what_to_do_and_is_never_shown_or_logged() {
         "{logged}"
     );
     assert_eq!(files(folder.path()).len(), 2, "no export");
-    let sent = server.seen();
+    let sent = server.received();
     assert!(sent.iter().any(|seen| {
         seen.header("authorization")
             .is_some_and(|h| h.contains(KEY))
@@ -430,7 +432,7 @@ fn a_log_answers_in_the_models_place_to_the_same_bytes() {
     click(&mut window, &format!("Send to {}", server.address));
     click(&mut window, "Write the export");
     window.get_by_label("Written to");
-    let asked = server.seen().len();
+    let asked = server.received().len();
     click(&mut window, "Another export");
     click(&mut window, "A log");
     type_into(
@@ -440,7 +442,7 @@ fn a_log_answers_in_the_models_place_to_the_same_bytes() {
     );
     click(&mut window, "Export");
     window.get_by_label("Written to");
-    assert_eq!(server.seen().len(), asked, "nobody was asked again");
+    assert_eq!(server.received().len(), asked, "nobody was asked again");
     let here = folder.path();
     let args = ["compact", MANY_RESULTS, "--policy", "summarize", "--force"];
     let more = ["--replay-log", "run.jsonl", "-o", "cli.jsonl"];
@@ -468,7 +470,7 @@ fn a_log_that_is_none_is_told_with_its_name() {
     type_into(&mut window, (Role::TextInput, "log"), &none);
     click(&mut window, "Review summaries");
     let told = said(&window).concat();
-    assert!(told.contains("is no log of a run"), "{told}");
+    assert!(told.contains("is not the log of a run"), "{told}");
 }
 
 /// A variable that is set in a process of a test's own.
@@ -569,7 +571,7 @@ fn a_log_is_deleted_only_after_a_second_word() {
     let mut window = builder.allow_missing_glyphs().build_ui(move |ui| {
         plimsoll::app::theme::apply(ui.ctx());
         let mut commands = Vec::new();
-        run_logs::show(ui, &shown.borrow(), true, &mut commands);
+        run_logs::dialog::show(ui, &shown.borrow(), true, &mut commands);
         heard
             .borrow_mut()
             .extend(commands.into_iter().filter_map(|command| match command {

@@ -4,11 +4,11 @@ use egui::Vec2;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use plimsoll::app::{App, Options};
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 /// Nothing takes longer, on however busy a machine.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -40,7 +40,7 @@ fn showing(path: PathBuf, conversation: usize) -> Harness<'static, App> {
 
 fn steps(window: &Harness<'_, App>) -> usize {
     let runs = window.state().runs();
-    runs.map_or(0, |runs| runs.case.session.steps.len())
+    runs.map_or(0, |runs| runs.case.session.calls.len())
 }
 
 /// Frames until something holds.

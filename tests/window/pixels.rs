@@ -2,8 +2,8 @@
 
 use egui::{Align, CentralPanel, Frame, Layout, Panel, RichText, TextStyle, Theme, Ui, vec2};
 use plimsoll::app::picture::{Stage, save_png};
-use plimsoll::app::plots::timeline::{Axis, LaneLine, TimelineInput, TimelineResponse, timeline};
 use plimsoll::app::theme::{self, palette, space};
+use plimsoll::app::timeline::plot::{Axis, LaneLine, TimelineInput, TimelineResponse, timeline};
 use plimsoll::app::widgets::{
     KnobSpec, Tone, chip, fate_bar, figure, hairline, knob_slider, primary_button,
     secondary_button, section, swatch, tabs, toggle,
@@ -724,7 +724,7 @@ fn app(size: egui::Vec2) -> egui_kittest::Harness<'static, plimsoll::app::App> {
     let options = plimsoll::app::Options {
         paths: vec![path],
         no_state: true,
-        work: plimsoll::app::latest::Where::InFrame,
+        work: plimsoll::app::background::latest_result::Where::InFrame,
         size,
         ..plimsoll::app::Options::default()
     };

@@ -5,9 +5,8 @@ use egui::accesskit::Role;
 use egui::{OutputCommand, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::event_text;
-use plimsoll::app::latest::Where;
-use plimsoll::app::{App, LaneOption, Options};
+use plimsoll::app::background::latest_result::Where;
+use plimsoll::app::{App, LaneOption, Options, events};
 use plimsoll::engine::Did;
 use plimsoll::presets;
 use std::path::Path;
@@ -206,7 +205,7 @@ fn events_are_filtered_and_shown_term_by_term() {
     let first = events
         .find(|e| is_change(e.did))
         .expect("it changed something");
-    let (why, stage) = (event_text::why(first, &lane.outcome), first.stage.clone());
+    let (why, stage) = (events::text::why(first, &lane.outcome), first.stage.clone());
     let terms = first.cause.terms.clone();
     let row = window.get_all_by_label(&why).next().expect("its row");
     row.click();

@@ -41,7 +41,7 @@ fn a_sub_agent_is_chosen_from_the_list_and_shown_by_itself() {
     let runs = window
         .state()
         .runs()
-        .map(|runs| runs.case.session.steps.len());
+        .map(|runs| runs.case.session.calls.len());
     assert_eq!(runs, Some(2));
 }
 

@@ -71,7 +71,7 @@ fn count(whose: &str, corpus: &str) -> Result<(f64, usize), Box<dyn Error>> {
 }
 
 /// Seconds to parse a file that is in memory, and the lines (messages) found: each line to a value that borrows from it, by
-/// ours or by simd-json; or, on one thread or as many as rayon is told to use, the file to a session.
+/// our reader or by simd-json; or the whole file to a session, on the threads of rayon.
 fn parse(whose: &str, bytes: Vec<u8>) -> Result<(f64, usize), Box<dyn Error>> {
     match whose {
         "session" => {

@@ -3,7 +3,7 @@
 use super::price::{modelled, with_samples};
 use super::{BilledCall, Bills, Tariff};
 use crate::engine::{Case, Outcome};
-use crate::session::{Body, Step};
+use crate::session::{Body, Call};
 use crate::units::{Tokens, Usd};
 
 /// Smallest cache miss in tokens that is reported. Smaller ones result from rounding and framing.
@@ -125,7 +125,7 @@ pub fn audit(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Option<Audit
     let mut missed: Vec<Missed> = Vec::new();
     for (call, sample, unchanged) in with_samples(bills, recorded) {
         let last = before.replace((call.step, sample.tokens));
-        let usage = case.session.steps[call.step].usage;
+        let usage = case.session.calls[call.step].usage;
         let Some(read) = usage.and_then(|usage| usage.cache_read) else {
             continue;
         };
@@ -179,13 +179,13 @@ fn cause(case: &Case, recorded: &Outcome, before: usize, call: &BilledCall<'_>) 
     let step = call.step;
     let session = &case.session;
     let is_between = |at: usize| at > before && at <= step;
-    let new = session.steps[before].context_end..session.steps[step].context_end;
+    let new = session.calls[before].context_end..session.calls[step].context_end;
     let is_tool = |m: usize| {
         let mut parts = session.parts_of(&session.messages[m]).iter();
         parts.any(|part| matches!(part.body, Body::ToolDefinition { .. }))
     };
-    let since = &session.steps[before..=step];
-    let is_other_effort = |pair: &[Step]| match (&pair[0].effort, &pair[1].effort) {
+    let since = &session.calls[before..=step];
+    let is_other_effort = |pair: &[Call]| match (&pair[0].effort, &pair[1].effort) {
         (Some(before), Some(after)) => before != after,
         _ => false,
     };
@@ -196,7 +196,7 @@ fn cause(case: &Case, recorded: &Outcome, before: usize, call: &BilledCall<'_>) 
         Cause::ToolChange => new.clone().any(is_tool),
         Cause::Gap => call.is_late(),
         Cause::Abort => step > before + 1 || since[1..].iter().any(|step| step.is_after_abort),
-        Cause::UserTurn => session.steps[before].turn != session.steps[step].turn,
+        Cause::UserTurn => session.calls[before].turn != session.calls[step].turn,
         Cause::Unexplained => true,
     };
     Cause::ALL

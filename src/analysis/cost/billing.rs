@@ -139,10 +139,10 @@ impl<'a> Bills<'a> {
         let lifetime = billing.lifetime.unwrap_or_else(|| lifetime(session));
         let tariffs = tariffs(session, billing, lifetime);
         let answers = answers(case);
-        let reports = session.steps.iter().any(|step| step.usage.is_some());
+        let reports = session.calls.iter().any(|step| step.usage.is_some());
         let (mut model, mut before) = (None, None::<(Option<usize>, Option<Millis>)>);
-        let mut calls = Vec::with_capacity(session.steps.len());
-        for (idx, step) in session.steps.iter().enumerate() {
+        let mut calls = Vec::with_capacity(session.calls.len());
+        for (idx, step) in session.calls.iter().enumerate() {
             if reports && step.usage.is_none() && !step.is_refused {
                 continue;
             }
@@ -175,7 +175,7 @@ impl<'a> Bills<'a> {
 
 /// Returns the longer lifetime if most cache writes were for one hour.
 fn lifetime(session: &Session) -> Lifetime {
-    let usages = || session.steps.iter().filter_map(|step| step.usage);
+    let usages = || session.calls.iter().filter_map(|step| step.usage);
     let written: Tokens = usages().filter_map(|usage| usage.cache_write).sum();
     let hour: Tokens = usages().filter_map(|usage| usage.cache_write_hour).sum();
     if hour.0 > written.0 / 2 {
@@ -197,9 +197,9 @@ fn tariffs<'a>(
         let rule = billing.prices.rule(&price.caching)?;
         Some(Tariff::new(price, rule, lifetime))
     };
-    let unknown = tariff("", session.steps.iter().find_map(|step| step.time));
+    let unknown = tariff("", session.calls.iter().find_map(|step| step.time));
     let known = session.models.iter().enumerate().map(|(idx, name)| {
-        let mut calls = session.steps.iter().filter(|step| step.model == Some(idx));
+        let mut calls = session.calls.iter().filter(|step| step.model == Some(idx));
         tariff(name, calls.find_map(|step| step.time))
     });
     std::iter::once(unknown).chain(known).collect()
@@ -207,9 +207,9 @@ fn tariffs<'a>(
 
 /// Returns the recorded tokens of each call's answer.
 fn answers(case: &Case) -> Vec<Tokens> {
-    let mut answers = vec![Tokens::ZERO; case.session.steps.len()];
+    let mut answers = vec![Tokens::ZERO; case.session.calls.len()];
     for (idx, message) in case.session.messages.iter().enumerate() {
-        if let Some(answer) = message.step.and_then(|step| answers.get_mut(step)) {
+        if let Some(answer) = message.call.and_then(|step| answers.get_mut(step)) {
             *answer += case.ledger.message(idx);
         }
     }

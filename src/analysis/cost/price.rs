@@ -18,7 +18,7 @@ pub(super) struct Split {
 /// Returns the actual cost: from the provider's counts, or from the cache model if the file has no cache counts.
 /// `recorded` is the lane of that name.
 pub fn price_recorded(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Cost {
-    let usages = || case.session.steps.iter().filter_map(|step| step.usage);
+    let usages = || case.session.calls.iter().filter_map(|step| step.usage);
     let counts_cache = |usage: Usage| usage.cache_read.or(usage.cache_write).is_some();
     if !usages().any(counts_cache) {
         return price_lane(bills, recorded);
@@ -28,7 +28,7 @@ pub fn price_recorded(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Cos
     let counts_writes = has(|usage| usage.cache_write) || !has(|usage| usage.cache_read);
     let mut cost = Cost::new(CostSource::Recorded);
     for call in &bills.calls {
-        let Some(mut usage) = case.session.steps[call.step].usage else {
+        let Some(mut usage) = case.session.calls[call.step].usage else {
             continue;
         };
         usage.cache_write = usage.cache_write.filter(|_| counts_writes);

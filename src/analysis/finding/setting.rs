@@ -31,7 +31,7 @@ pub(super) fn above_window(run: &PolicyRun<'_>) -> Option<Finding> {
 /// Finds models whose window is smaller than the system assumes.
 pub(super) fn wrong_window(run: &PolicyRun<'_>) -> Option<Finding> {
     let known = run.policy.window?;
-    let steps = 0..run.case.session.steps.len();
+    let steps = 0..run.case.session.calls.len();
     let believed = |step: usize| Tokens((known.window)(run.case.model_at(step)));
     let mut wrong = steps.filter(|step| believed(*step) > run.case.windows.at(*step));
     let first = wrong.next()?;

@@ -26,7 +26,7 @@ pub(super) fn grew_or_freed_little(facts: &Facts<'_>) -> Vec<Insight> {
             .session
             .compactions
             .iter()
-            .find(|c| c.step == event.step);
+            .find(|c| c.call == event.step);
         let is_reported = compaction.is_some_and(|c| c.tokens_before.and(c.tokens_after).is_some());
         let what = if grew {
             "made the context no smaller"
@@ -49,10 +49,10 @@ pub(super) fn grew_or_freed_little(facts: &Facts<'_>) -> Vec<Insight> {
             step: Some(
                 event
                     .step
-                    .min(facts.case.session.steps.len().saturating_sub(1)),
+                    .min(facts.case.session.calls.len().saturating_sub(1)),
             ),
             message: None,
-            text: if event.step < facts.case.session.steps.len() {
+            text: if event.step < facts.case.session.calls.len() {
                 let call = event.step + 1;
                 format!("The recorded compaction before call {call} {what}.")
             } else {
@@ -71,7 +71,7 @@ pub(super) fn asked_again(facts: &Facts<'_>) -> Vec<Insight> {
     let mut found = Vec::new();
     let session = &facts.case.session;
     for compaction in &session.compactions {
-        let (at, step) = (compaction.before_message, compaction.step);
+        let (at, step) = (compaction.before_message, compaction.call);
         let split = facts.tools.partition_point(|used| used.message < at);
         let (before, after) = facts.tools.split_at(split);
         let kept = |message: &usize| compaction.kept.contains(message);

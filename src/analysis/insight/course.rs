@@ -182,7 +182,7 @@ pub(super) fn few_messages(facts: &Facts<'_>) -> Vec<Insight> {
         step: facts
             .case
             .session
-            .steps
+            .calls
             .iter()
             .position(|step| step.context_end > first.message),
         message: Some(first.message),

@@ -91,7 +91,7 @@ fn instruction(case: &Case, names: &Names, loss: &Loss) -> Option<Insight> {
     if head.len() < instruction.text.len() {
         head.push('…');
     }
-    let all = case.session.steps.len();
+    let all = case.session.calls.len();
     Some(Insight {
         message: Some(instruction.message),
         text: format!(
@@ -137,7 +137,7 @@ fn horizon(case: &Case, loss: &Loss, floor: &Loss) -> Option<Insight> {
     } else {
         String::new()
     };
-    let share = Share(step as f64 / case.session.steps.len().max(1) as f64);
+    let share = Share(step as f64 / case.session.calls.len().max(1) as f64);
     Some(Insight {
         message: risk.faults.first().map(|fault| fault.source),
         text: format!(

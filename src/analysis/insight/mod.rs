@@ -224,7 +224,7 @@ impl<'a> Facts<'a> {
     /// Returns the number of calls that resent a message after its last use; all of them if it was never used.
     fn calls_after(&self, message: usize, user: Option<usize>) -> usize {
         let resent = self.resent.messages[message];
-        let named_at = user.and_then(|user| self.case.session.messages[user].step);
+        let named_at = user.and_then(|user| self.case.session.messages[user].call);
         let Some((end, begin)) = resent.last.zip(named_at) else {
             return resent.calls;
         };

@@ -25,7 +25,7 @@ fn insight(kind: InsightKind, level: Level, step: Option<usize>) -> Insight {
 
 /// Reports usage that contradicts itself or is impossible and therefore ignored.
 pub(super) fn impossible_usage(facts: &Facts<'_>) -> Vec<Insight> {
-    let steps = &facts.case.session.steps;
+    let steps = &facts.case.session.calls;
     let contradicts = |usage: Usage| {
         let cached = usage.cache_read.unwrap_or_default() + usage.cache_write.unwrap_or_default();
         cached > usage.input

@@ -91,7 +91,7 @@ fn first_step(facts: &Facts<'_>, message: usize) -> Option<usize> {
     facts
         .case
         .session
-        .steps
+        .calls
         .iter()
         .position(|step| step.context_end > message)
 }

@@ -64,7 +64,7 @@ impl Edits {
                     found.edits.push(Edit {
                         step,
                         message: message as u32,
-                        context_end: session.steps[step].context_end as u32,
+                        context_end: session.calls[step].context_end as u32,
                         lines,
                     });
                 }

@@ -53,7 +53,7 @@ fn last_uses(names: &Names, case: &Case) -> Vec<u32> {
 fn first_seen(case: &Case) -> Vec<u32> {
     let session = &case.session;
     let mut first = vec![u32::MAX; session.parts.len()];
-    for step in 0..session.steps.len() {
+    for step in 0..session.calls.len() {
         for message in &session.messages[session.new_messages(step)] {
             for part in message.parts.clone().filter(|_| message.in_history) {
                 if case.index.kinds[part] == Kind::ToolResult {

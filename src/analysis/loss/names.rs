@@ -264,7 +264,7 @@ fn uses<'a>(
 ) -> Vec<Vec<(&'a str, u32, u32)>> {
     let answers = answers(session).into_iter().enumerate();
     let of_step = answers.map(|(step, answer)| {
-        let end = session.steps[step].context_end as u32;
+        let end = session.calls[step].context_end as u32;
         let mut named = HashSet::new();
         let mut uses = Vec::new();
         for (message, part) in own_parts(session, step, answer) {

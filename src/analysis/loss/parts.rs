@@ -24,9 +24,9 @@ pub(super) fn is_own(body: &Body) -> bool {
 
 /// Returns the messages of the answer of each call.
 pub(super) fn answers(session: &Session) -> Vec<Range<usize>> {
-    let mut answers = vec![0..0; session.steps.len()];
+    let mut answers = vec![0..0; session.calls.len()];
     for (idx, message) in session.messages.iter().enumerate() {
-        let Some(answer) = message.step.and_then(|step| answers.get_mut(step)) else {
+        let Some(answer) = message.call.and_then(|step| answers.get_mut(step)) else {
             continue;
         };
         let start = if answer.end == 0 { idx } else { answer.start };
@@ -43,7 +43,7 @@ pub(super) fn own_parts(
 ) -> impl Iterator<Item = (usize, usize)> {
     let messages = answer.filter(move |idx| {
         let message: &Message = &session.messages[*idx];
-        message.in_history && message.step == Some(step)
+        message.in_history && message.call == Some(step)
     });
     messages.flat_map(move |idx| {
         let parts = session.messages[idx].parts.clone();

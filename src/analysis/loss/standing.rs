@@ -21,7 +21,7 @@ pub fn standing(names: &Names, case: &Case, outcome: &Outcome) -> Vec<Standing> 
         if !visible.is_touched() {
             continue;
         }
-        let end = case.session.steps[sample.step].context_end;
+        let end = case.session.calls[sample.step].context_end;
         for (instruction, standing) in names.instructions().iter().zip(&mut found) {
             let is_said = instruction.message < end;
             if !is_said || visible.shows_phrase(instruction.phrase, end as u32) {

@@ -55,8 +55,8 @@ pub fn survival(
 ) -> Option<Survival> {
     let session = &case.session;
     let compaction = session.compactions.get(compaction)?;
-    let step = compaction.step;
-    let end = session.steps.get(step)?.context_end;
+    let step = compaction.call;
+    let end = session.calls.get(step)?.context_end;
     let before = compaction.before_message;
     let mut visible = Visible::new(case, names, &outcome.seen);
     visible.advance(step);

@@ -60,7 +60,7 @@ pub fn sweep<'s>(
     let tally = |subject: &'s Subject| Tally::new(gauge.case, &subject.policy);
     let tallies: Vec<Tally<'_>> = subjects.iter().map(tally).collect();
     let weigh = |(idx, mut point): (usize, Point)| {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         let (subject, tally) = (&subjects[point.subject], &tallies[point.subject]);
         (point.score, point.rejected) = gauge.weigh(&subject.policy, &point.knobs, tally);
         found(idx, &point);

@@ -276,11 +276,11 @@ impl Sentence<'_> {
     /// Adds the next call if it would overflow. Sessions often end there, and no recorded call shows the cause.
     fn unanswered(&mut self, recorded: &Outcome, limits: Limits<'_>) {
         let session = &self.case.session;
-        let (Some(last), Some(sample)) = (session.steps.last(), recorded.samples.last()) else {
+        let (Some(last), Some(sample)) = (session.calls.last(), recorded.samples.last()) else {
             return;
         };
         let (tokens, window) = (recorded.context.tokens(), sample.window);
-        let is_whole = recorded.samples.len() == session.steps.len();
+        let is_whole = recorded.samples.len() == session.calls.len();
         if self.severity == Severity::Bad || !is_whole || tokens <= limits.usable(sample) {
             return;
         }
@@ -304,12 +304,12 @@ impl Sentence<'_> {
         let Some(first) = recorded.first() else {
             return;
         };
-        let last_step = self.case.session.steps.len().saturating_sub(1);
+        let last_step = self.case.session.calls.len().saturating_sub(1);
         let plural = if recorded.len() == 1 { "" } else { "s" };
         self.say(" ");
         self.link(
             format!("{} compaction{plural}", recorded.len()),
-            Link::Step(first.step.min(last_step)),
+            Link::Step(first.call.min(last_step)),
         );
         self.say(" recorded.");
     }
@@ -317,7 +317,7 @@ impl Sentence<'_> {
     fn is_reported(&self, sample: &Sample) -> bool {
         self.case
             .session
-            .steps
+            .calls
             .get(sample.step)
             .is_some_and(|s| s.usage.is_some())
     }
@@ -344,7 +344,7 @@ const LARGE_SHARE: f64 = 0.25;
 
 fn culprit(case: &Case, samples: &[Sample], sample: &Sample) -> Option<Culprit> {
     let step = sample.step;
-    if step >= case.session.steps.len() {
+    if step >= case.session.calls.len() {
         return None;
     }
     let before = step.checked_sub(1).and_then(|step| samples.get(step));

@@ -3,7 +3,7 @@
 use super::*;
 use crate::analysis::{PlayedLane, largest_parts, tokens_by_tool};
 use crate::engine::{Budget, Cause, Did, Event, OwnMeasure, WindowPlan, WindowSource};
-use crate::session::{Body, Draft, Kind, Part, Role, SessionBuilder, Source, StepDraft, Usage};
+use crate::session::{Body, CallDraft, Draft, Kind, Part, Role, SessionBuilder, Source, Usage};
 use crate::tokens::{Progress, TokenLedger};
 use crate::units::Share;
 use std::sync::Arc;
@@ -53,9 +53,9 @@ fn step(builder: &mut SessionBuilder, input: u64) {
         input: Tokens(input),
         ..Usage::default()
     });
-    builder.step(StepDraft {
+    builder.call(CallDraft {
         usage,
-        ..StepDraft::default()
+        ..CallDraft::default()
     });
 }
 
@@ -82,7 +82,7 @@ fn case(builder: SessionBuilder) -> Case {
     let counter = crate::tokens::by_name("chars/4").expect("a counter of ours");
     let ledger =
         TokenLedger::count(&session, counter, &Progress::default()).expect("nobody cancels");
-    let windows = WindowPlan::constant(WINDOW, session.steps.len(), WindowSource::ByHand);
+    let windows = WindowPlan::constant(WINDOW, session.calls.len(), WindowSource::ByHand);
     Case::new(Arc::new(session), ledger, windows)
 }
 
@@ -92,7 +92,7 @@ fn recorded(case: &Case) -> Outcome {
         window: WINDOW,
         output_reserve: RESERVE,
     };
-    let sample = |(step, recorded): (usize, &crate::session::Step)| {
+    let sample = |(step, recorded): (usize, &crate::session::Call)| {
         let tokens = recorded.usage.map_or(Tokens::ZERO, |u| u.input);
         Sample {
             step,
@@ -110,7 +110,7 @@ fn recorded(case: &Case) -> Outcome {
         }
     };
     Outcome {
-        samples: case.session.steps.iter().enumerate().map(sample).collect(),
+        samples: case.session.calls.iter().enumerate().map(sample).collect(),
         ..Outcome::default()
     }
 }

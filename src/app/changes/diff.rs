@@ -227,7 +227,7 @@ fn changes(
 }
 
 /// Returns a line without changed words; the middle of a long line is omitted.
-pub(super) fn plain(side: Side, line: &str) -> DiffLine {
+pub(in crate::app) fn plain(side: Side, line: &str) -> DiffLine {
     DiffLine {
         side,
         pieces: vec![(false, without_middle(line))],

@@ -4,7 +4,7 @@ use super::diff::{DiffLine, Side, plain};
 use crate::app::wording;
 
 /// Lines longer than this (bytes) are not compared by words, and their middle is omitted.
-pub(super) const LONG: usize = 2_000;
+pub(in crate::app) const LONG: usize = 2_000;
 /// Characters shown at the ends of a long line and around its differences.
 const ENDS: usize = 600;
 const AROUND: usize = 160;
@@ -12,7 +12,7 @@ const AROUND: usize = 160;
 const ALIKE: usize = 16;
 
 /// Returns two long lines with only the differences and some context.
-pub(super) fn pair(removed: &str, added: &str) -> [DiffLine; 2] {
+pub(in crate::app) fn pair(removed: &str, added: &str) -> [DiffLine; 2] {
     let (a, b) = (removed.as_bytes(), added.as_bytes());
     let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let begin = removed.floor_char_boundary(same);
@@ -73,8 +73,8 @@ pub(super) fn without_middle(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::diff::{Diff, Row};
     use super::*;
+    use crate::app::changes::diff::{Diff, Row};
 
     /// Formats the lines as text, with changes in brackets.
     fn told(old: &str, new: &str) -> Vec<(Side, String)> {

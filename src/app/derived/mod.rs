@@ -2,26 +2,26 @@
 //!
 //! Recomputed only if an input changed. A lane keeps its outcome while its policy, settings and case are unchanged.
 
-mod shown;
-mod work;
+mod requests;
+mod results;
 
 use crate::analysis::Trigger;
 use crate::analysis::loss::Names;
-use crate::app::billing::BillingChoice;
-use crate::app::carried::CarriedTable;
-use crate::app::changes::{Changes, Target};
-use crate::app::cost_view::CallSort;
-use crate::app::costs::Costs;
-use crate::app::document::Document;
-use crate::app::event_table::{EventFilter, EventList};
-use crate::app::lane_rows::LaneRows;
-use crate::app::latest::{Latest, Where};
-use crate::app::losses::{Losses, Reach, Survivals};
-use crate::app::message_table::{Filter, Sort};
-use crate::app::message_text::MessageText;
-use crate::app::policies::Policies;
-use crate::app::runs::Runs;
-use crate::app::session_insights::SessionInsights;
+use crate::app::background::latest_result::{Latest, Where};
+use crate::app::changes::compute::{Changes, Target};
+use crate::app::cost::billing::BillingChoice;
+use crate::app::cost::compute::Costs;
+use crate::app::cost::state::CallSort;
+use crate::app::events::list::{EventFilter, EventList};
+use crate::app::insights::session::SessionInsights;
+use crate::app::lanes::rows::LaneRows;
+use crate::app::loss::compute::{Losses, Reach, Survivals};
+use crate::app::messages::cumulative::CarriedTable;
+use crate::app::messages::order::{Filter, Sort};
+use crate::app::messages::text::MessageText;
+use crate::app::open::document::Document;
+use crate::app::policy_panel::policies::Policies;
+use crate::app::runs::replays::Runs;
 use crate::app::state::{Config, Selection, View};
 use crate::engine::{ByHand, Sample};
 use crate::tokens::TokenLedger;

@@ -2,4 +2,3 @@
 
 mod landmarks;
 pub mod scatter;
-pub mod timeline;

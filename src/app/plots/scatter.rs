@@ -1,8 +1,8 @@
 //! Generic scatter plot: points on two axes, such as cost and references at risk.
 
-use crate::app::plots::landmarks::{self, Obstacles};
-use crate::app::plots::timeline::ticks;
+use super::landmarks::{self, Obstacles};
 use crate::app::theme::{Palette, palette};
+use crate::app::timeline::plot::ticks;
 use egui::{
     Align2, Color32, Painter, Pos2, Rect, Response, Role, Sense, Shape, Stroke, TextStyle, Ui,
     Vec2, WidgetInfo, pos2, vec2,

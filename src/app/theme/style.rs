@@ -1,7 +1,6 @@
 //! Converts the palettes to egui styles for its built-in widgets.
 
-use super::{DARK, Palette, SMALL, TEXT, TITLE, small_strong, space, strong};
-use crate::app::fonts;
+use super::{DARK, Palette, SMALL, TEXT, TITLE, fonts, small_strong, space, strong};
 use egui::style::{HandleShape, ScrollStyle, Selection, WidgetVisuals, Widgets};
 use egui::{
     Align, Color32, CornerRadius, FontFamily, FontId, Margin, Shadow, Stroke, Style, TextStyle,

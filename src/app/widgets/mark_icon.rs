@@ -1,6 +1,6 @@
 //! Icons of manual edits, drawn here because no font has all of them in one style.
 
-use crate::app::by_hand::Mark;
+use crate::app::manual_edits::marks::Mark;
 use egui::{Color32, Painter, Pos2, Rect, Response, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
 
 /// Side length of an icon, in points.

@@ -1,9 +1,11 @@
 //! Custom controls. They do not depend on sessions and policies beyond their arguments.
 
 mod bidi;
+pub(super) mod dialog;
 pub(crate) mod drag;
 mod fate_bar;
 mod hint;
+pub(super) mod in_view;
 mod knob_choice;
 mod knob_curve;
 mod knob_slider;
@@ -13,9 +15,12 @@ mod level;
 mod long_text;
 mod mark_icon;
 mod number;
+pub(super) mod path_field;
 mod pill;
 mod roll;
 pub(crate) mod slide;
+pub(super) mod table;
+pub(super) mod text;
 
 pub use bidi::one_line;
 pub use fate_bar::fate_bar;
@@ -35,7 +40,7 @@ pub use pill::{
 };
 pub use roll::{roll, selectable};
 
-use super::theme::Palette;
+use crate::app::theme::Palette;
 use egui::Color32;
 
 /// Severity of a displayed value, shown by its color.

@@ -9,7 +9,7 @@ pub(super) use values::{nonzero_tokens, number, ordinal, theme};
 use super::manual_edits::ManualEditArgs;
 use super::output::{counted, note};
 use crate::engine::{Case, ProviderError};
-use crate::exec::{LoadOptions, Loaded, Several, load, load_stream};
+use crate::exec::{FileSessions, LoadOptions, Loaded, load, load_stream};
 use crate::tokens::{self, Counter, Progress};
 use crate::units::Tokens;
 use anyhow::bail;
@@ -81,7 +81,11 @@ impl Shared {
     }
 
     /// Returns one of the sessions of a file.
-    pub(in crate::cli) fn case_of(&self, several: &Several, number: usize) -> anyhow::Result<Case> {
+    pub(in crate::cli) fn case_of(
+        &self,
+        several: &FileSessions,
+        number: usize,
+    ) -> anyhow::Result<Case> {
         let case = several.case(number, &self.load_options(), &Progress::default())?;
         self.apply(&case)
     }
@@ -93,7 +97,7 @@ impl Shared {
 
     /// Returns the session with restarts, provider errors and manual edits applied.
     fn apply(&self, case: &Case) -> anyhow::Result<Case> {
-        let n = case.session.steps.len();
+        let n = case.session.calls.len();
         let calls = counted(n, "call");
         if let Some(step) = self.restarts.iter().find(|step| **step >= n) {
             bail!("--restart {}: the session has {calls}", step + 1);
@@ -115,12 +119,12 @@ pub(in crate::cli) fn is_stdin(file: &Path) -> bool {
 }
 
 /// Opens all sessions that a file holds, or standard input for `-`.
-pub(in crate::cli) fn several(file: &Path) -> anyhow::Result<Several> {
+pub(in crate::cli) fn several(file: &Path) -> anyhow::Result<FileSessions> {
     let progress = Progress::default();
     Ok(if is_stdin(file) {
-        Several::read(STDIN, io::stdin().lock(), &progress)?
+        FileSessions::read(STDIN, io::stdin().lock(), &progress)?
     } else {
-        Several::open(file, &progress)?
+        FileSessions::open(file, &progress)?
     })
 }
 

@@ -126,11 +126,11 @@ fn diagnose<'a>(
         let user = facts.uses.of_message(carried.message);
         (
             carried,
-            user.and_then(|message| case.session.messages[message].step),
+            user.and_then(|message| case.session.messages[message].call),
         )
     });
     let first_call = |model: usize| {
-        let mut steps = case.session.steps.iter();
+        let mut steps = case.session.calls.iter();
         steps
             .find(|step| step.model == Some(model))
             .and_then(|step| step.time)

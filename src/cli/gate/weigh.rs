@@ -75,7 +75,7 @@ fn by_name(knobs: &KnobValues) -> BTreeMap<String, f64> {
 /// Returns the prices and billing rules as text.
 fn prices(session: &Recorded, billing: Billing<'_>) -> Vec<String> {
     let told = |(idx, name): (usize, &String)| {
-        let mut steps = session.steps.iter();
+        let mut steps = session.calls.iter();
         let first = steps
             .find(|step| step.model == Some(idx))
             .and_then(|step| step.time);

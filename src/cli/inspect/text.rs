@@ -6,7 +6,7 @@ use crate::cli::output::{clean, counted, grouped, percent, tokens};
 use crate::formats::{Availability, RecordedData};
 use crate::report::{basis_sentence, has_tracks, track, window_source};
 use crate::safe_text::one_line;
-use crate::session::StepsFrom;
+use crate::session::CallsFrom;
 use crate::units::Tokens;
 use std::fmt::Write as _;
 
@@ -56,7 +56,7 @@ impl Findings<'_> {
                 roles.join(", ")
             ),
         );
-        let how = if session.steps_from == StepsFrom::Recorded {
+        let how = if session.calls_from == CallsFrom::Recorded {
             ""
         } else {
             ", one an assistant message"
@@ -66,7 +66,7 @@ impl Findings<'_> {
             &format!(
                 "{}, {}{how}",
                 grouped(session.turns.into()),
-                grouped(session.steps.len() as u64)
+                grouped(session.calls.len() as u64)
             ),
         );
         line(

@@ -95,7 +95,7 @@ impl Swept {
             place: place.clone(),
             format: case.session.source.format,
             title: case.session.title.clone(),
-            calls: case.session.steps.len(),
+            calls: case.session.calls.len(),
             window: case.windows.largest(),
             window_source: window_source(case),
             basis: basis(case),

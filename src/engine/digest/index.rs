@@ -26,7 +26,7 @@ pub(super) fn lines(session: &Session, messages: &[usize]) -> Vec<String> {
     for (position, message) in messages.iter().enumerate() {
         for part in session.parts_of(&session.messages[*message]) {
             let by_agent = matches!(part.body, Body::ToolCall { .. })
-                || session.messages[*message].step.is_some();
+                || session.messages[*message].call.is_some();
             for word in identifiers(part.body.text()) {
                 let entry = seen.entry(word).or_default();
                 entry.messages += usize::from(entry.messages == 0 || entry.last != position);

@@ -358,5 +358,5 @@ fn listed(messages: &[Range<u32>]) -> String {
 }
 
 fn last_step(session: &Session) -> usize {
-    session.steps.len().saturating_sub(1)
+    session.calls.len().saturating_sub(1)
 }

@@ -37,7 +37,7 @@ impl Run<'_> {
             && self
                 .case
                 .session
-                .steps
+                .calls
                 .get(self.step)
                 .is_some_and(|step| step.is_refused);
         if is_refused && self.acted {

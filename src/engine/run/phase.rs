@@ -24,7 +24,7 @@ impl Run<'_> {
     /// Begins a call: appends the messages since the last call to the context.
     pub(super) fn enter(&mut self) {
         let session = &self.case.session;
-        let Some(step) = session.steps.get(self.step) else {
+        let Some(step) = session.calls.get(self.step) else {
             self.append(session.messages.len());
             self.phase = Phase::Done;
             return;
@@ -122,7 +122,7 @@ impl Run<'_> {
     }
 
     pub(in crate::engine) fn turn(&self, step: usize) -> Option<u32> {
-        self.case.session.steps.get(step).map(|s| s.turn)
+        self.case.session.calls.get(step).map(|s| s.turn)
     }
 
     /// Returns whether a turn begins with this call. At the session's end the next call begins one, unless results are

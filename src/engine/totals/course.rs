@@ -176,13 +176,13 @@ fn sums<N: Into<u64>>(weights: impl Iterator<Item = N>) -> Vec<u64> {
 /// Returns the index after the last message before each call, as a run appends it.
 fn ends(case: &Case) -> Vec<usize> {
     let (session, mut said) = (&case.session, 0);
-    let end = |(idx, step): (usize, &crate::session::Step)| {
+    let end = |(idx, step): (usize, &crate::session::Call)| {
         let end = said.max(step.context_end);
         let answer = session.messages[end..]
             .iter()
-            .take_while(|m| m.step == Some(idx));
+            .take_while(|m| m.call == Some(idx));
         said = end + answer.count();
         end
     };
-    session.steps.iter().enumerate().map(end).collect()
+    session.calls.iter().enumerate().map(end).collect()
 }

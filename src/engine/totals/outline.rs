@@ -38,7 +38,7 @@ pub(super) fn outline(
 }
 
 fn samples(scene: &Scene<'_>, budget: Budget, told: &Told) -> Vec<Sample> {
-    let (course, steps) = (scene.course, &scene.case.session.steps);
+    let (course, steps) = (scene.course, &scene.case.session.calls);
     let mut samples: Vec<Sample> = Vec::with_capacity(steps.len());
     let mut deeds = told.deeds.iter().peekable();
     let mut cache = Cache::new(scene);

@@ -87,7 +87,7 @@ impl Least {
 pub(super) fn is_even(case: &Case) -> bool {
     let is_untouched =
         case.restarts.is_empty() && case.errors.is_empty() && case.by_hand.is_empty();
-    let has_refused = case.session.steps.iter().any(|step| step.is_refused);
+    let has_refused = case.session.calls.iter().any(|step| step.is_refused);
     is_untouched && !has_refused && !case.windows.varies()
 }
 

@@ -1,6 +1,7 @@
-//! Checks that compacting the result again with the same settings changes nothing, and reports why it would.
+//! Checks that compacting the result again with the same settings changes nothing, and reports the reason otherwise.
 
-use super::{Check, Promise};
+use super::outcome::Check;
+use super::promise::Promise;
 use crate::engine::{
     Answer, Case, Reply, Request, Schedule, WindowPlan, WindowSource, digest, drive,
 };
@@ -9,12 +10,12 @@ use std::sync::Arc;
 
 const NAME: &str = "again";
 
-/// Applies the policy once to what was written. A policy whose trigger is met at once again would compact before each
-/// call: that is named, and it is wrong where it gains nothing by it.
+/// Applies the policy once to the written file. A policy whose trigger is met again would compact before each call: that is
+/// reported, and fails if it saves nothing.
 pub(super) fn check(promise: &Promise<'_>, read: Session) -> Check {
     let ledger = promise.case.ledger.recount(&read);
     let window = promise.case.windows.at(promise.step);
-    let windows = WindowPlan::constant(window, read.steps.len().max(1), WindowSource::ByHand);
+    let windows = WindowPlan::constant(window, read.calls.len().max(1), WindowSource::ByHand);
     let case = Case::new(Arc::new(read), ledger, windows);
     let schedule = Schedule::Now { force: false };
     let outcome = drive(
@@ -37,17 +38,19 @@ pub(super) fn check(promise: &Promise<'_>, read: Session) -> Check {
     };
     let stage = &event.stage;
     let because = match &*event.cause.when {
-        "true" => "it looks at each call anew".to_owned(),
+        "true" => "its stage runs at each call".to_owned(),
         when => format!("`{when}` is met"),
     };
     let (before, after) = (event.before.0, event.after.0);
     Check::passed(
         NAME,
-        format!("compacting it again, `{stage}` goes on ({before} to {after} tokens): {because}"),
+        format!(
+            "compacting it again, `{stage}` removes more ({before} to {after} tokens): {because}"
+        ),
     )
 }
 
-/// Every request is answered by the digest.
+/// Answers every summary request with the digest.
 struct Digests;
 
 impl Answer for Digests {

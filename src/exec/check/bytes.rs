@@ -1,17 +1,18 @@
-//! What was not touched is read back byte for byte and in its order.
+//! Checks that untouched messages are read back byte for byte and in order.
 //!
-//! Some formats keep several messages in one record (a call and its result). Where one of them changed, so did the
-//! record: then the others must say the same. Some write the fields around a message anew (the id of the record
-//! before it): [`crate::formats::Format::kept`] names what stays.
+//! Some formats store several messages in one record (a call and its result). If one of them changed, the others must have the
+//! same text. Some rewrite the fields around a message (the id of the previous record); [`crate::formats::Format::kept`] names
+//! those that are kept.
 
-use super::{Check, Promise, context_messages};
-use crate::exec::counted;
+use super::outcome::Check;
+use super::promise::{Promise, context_messages};
+use crate::figure::counted;
 use crate::session::{Body, ManagedEntry, Message, Part, Session, Span};
 use std::collections::HashSet;
 
 const NAME: &str = "kept bytes";
 
-/// The records of untouched messages follow one another in the file as the messages do in the managed conversation.
+/// Compares the records of untouched messages with those of the source, in the order of the managed conversation.
 pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     let source = &promise.case.session;
     let _held = (source.source.bytes.whole(), read.source.bytes.whole());
@@ -20,51 +21,53 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
         .map(|idx| &read.messages[idx])
         .collect();
     let changed = changed_records(promise);
-    let how = |message: &Message, there: &Message| {
+    let match_of = |message: &Message, there: &Message| {
         let is_changed = message.raw.iter().any(|span| changed.contains(&span.start));
-        if let Some(how) = in_bytes(promise, message, read, there) {
-            Some(how)
+        if let Some(found) = byte_match(promise, message, read, there) {
+            Some(found)
         } else if is_changed
             && message.role == there.role
-            && says_same(source, message, read, there)
+            && has_same_parts(source, message, read, there)
         {
-            Some(How::WordForWord)
+            Some(Match::Parts)
         } else {
             None
         }
     };
     let mut rest = context.iter();
-    let (mut kept, mut reframed, mut beside) = (0, 0, 0);
+    let (mut kept, mut reframed, mut in_changed) = (0, 0, 0);
     for entry in &promise.managed.entries {
         let ManagedEntry::Kept { message: idx } = entry else {
             continue;
         };
         let message = &source.messages[*idx];
-        if let Some(how) = rest.find_map(|there| how(message, there)) {
+        if let Some(found) = rest.find_map(|there| match_of(message, there)) {
             let has_bytes = usize::from(!message.raw.is_empty());
-            match how {
-                How::ToTheByte => kept += has_bytes,
-                How::Reframed => reframed += has_bytes,
-                How::WordForWord => beside += 1,
+            match found {
+                Match::Bytes => kept += has_bytes,
+                Match::KeptFields => reframed += has_bytes,
+                Match::Parts => in_changed += 1,
             }
             continue;
         }
-        let is_there = context.iter().any(|there| how(message, there).is_some());
-        let what = if is_there {
+        let is_there = context
+            .iter()
+            .any(|there| match_of(message, there).is_some());
+        let fault = if is_there {
             "its position changed"
         } else {
             "its bytes changed"
         };
         return Check::failed(
             NAME,
-            format!("message {} was not edited, but {what}", idx + 1),
+            format!("message {} was not edited, but {fault}", idx + 1),
         );
     }
-    passed(kept, reframed, beside)
+    passed(kept, reframed, in_changed)
 }
 
-/// How many messages are there in which way.
-fn passed(kept: usize, reframed: usize, beside: usize) -> Check {
+/// Creates the passed check with the number of messages by kind of match.
+fn passed(kept: usize, reframed: usize, in_changed: usize) -> Check {
     let some = |n: usize, text: &str| match n {
         0 => String::new(),
         n => format!("; {n} {text}"),
@@ -75,22 +78,22 @@ fn passed(kept: usize, reframed: usize, beside: usize) -> Check {
             "{} byte for byte, in the order of the source{}{}",
             counted(kept + reframed, "untouched message"),
             some(reframed, "of them with changed surrounding fields"),
-            some(beside, "more verbatim in a changed record"),
+            some(in_changed, "more verbatim in a changed record"),
         ),
     )
 }
 
-/// How an untouched message is there.
-enum How {
-    /// Its whole records.
-    ToTheByte,
-    /// What its records say, with other fields around it.
-    Reframed,
-    /// What it says.
-    WordForWord,
+/// How an untouched message matches a written one.
+enum Match {
+    /// The records are equal byte for byte.
+    Bytes,
+    /// The kept fields of the records are equal byte for byte.
+    KeptFields,
+    /// The parts are equal.
+    Parts,
 }
 
-/// Where records begin in the source of whose messages one was changed or left out.
+/// Returns the offsets of source records of which a message was changed or left out.
 fn changed_records(promise: &Promise<'_>) -> HashSet<usize> {
     let session = &promise.case.session;
     let mut is_kept = vec![false; session.messages.len()];
@@ -106,19 +109,19 @@ fn changed_records(promise: &Promise<'_>) -> HashSet<usize> {
         .collect()
 }
 
-/// How the records of an untouched message are there. A message without any of its own (a body's tools), or of which a
-/// copy keeps nothing byte for byte, must say the same.
-fn in_bytes(promise: &Promise<'_>, a: &Message, read: &Session, b: &Message) -> Option<How> {
+/// Compares the records of an untouched message. A message without a record (the tools of a request), or of which the format
+/// keeps nothing byte for byte, must have the same parts.
+fn byte_match(promise: &Promise<'_>, a: &Message, read: &Session, b: &Message) -> Option<Match> {
     let source = &promise.case.session;
-    let same_words = |how: How| says_same(source, a, read, b).then_some(how);
+    let same_parts = |found: Match| has_same_parts(source, a, read, b).then_some(found);
     if a.raw.is_empty() && b.raw.is_empty() {
-        return same_words(How::ToTheByte);
+        return same_parts(Match::Bytes);
     }
     let (before, after) = (source.source.bytes.whole(), read.source.bytes.whole());
     let here = a.raw.iter().map(|span| &before[span.clone()]);
     let there = b.raw.iter().map(|span| &after[span.clone()]);
     if here.clone().eq(there.clone()) {
-        return Some(How::ToTheByte);
+        return Some(Match::Bytes);
     }
     let kept = promise.format.kept?;
     let kept = |record| {
@@ -128,15 +131,15 @@ fn in_bytes(promise: &Promise<'_>, a: &Message, read: &Session, b: &Message) -> 
     let here: Vec<Vec<&[u8]>> = here.map(kept).collect();
     if here.iter().any(Vec::is_empty) {
         let is_same = a.raw.len() == b.raw.len() && a.role == b.role;
-        return same_words(How::Reframed).filter(|_| is_same);
+        return same_parts(Match::KeptFields).filter(|_| is_same);
     }
     here.into_iter()
         .eq(there.map(kept))
-        .then_some(How::Reframed)
+        .then_some(Match::KeptFields)
 }
 
-/// The same parts, but for what a provider counted of a thought.
-fn says_same(source: &Session, a: &Message, read: &Session, b: &Message) -> bool {
+/// Returns true if two messages have the same parts, except for the reported tokens of reasoning.
+fn has_same_parts(source: &Session, a: &Message, read: &Session, b: &Message) -> bool {
     let (a, b) = (source.parts_of(a), read.parts_of(b));
     let is_same = |(a, b): (&Part, &Part)| match (&a.body, &b.body) {
         (

@@ -1,36 +1,15 @@
-//! Whether a conversation written in another format says what was promised: the same texts in the same order, the
-//! same calls with the same results, the same tools. How these are framed is each format's own.
+//! Compares the contents of a conversation written in another format: texts in their order, calls with results, and tools.
+//! Formats may differ in everything else.
 
-use super::{Promise, context_messages};
-use crate::session::{Body, ManagedEntry, ManagedPart, Session};
-use serde_json::{Value, json};
-use std::collections::HashMap;
+use super::promise::{Promise, context_messages};
+use crate::exec::contents::{CallItem, Contents};
+use crate::session::{ManagedEntry, ManagedPart, Session};
+use serde_json::Value;
 
-/// All that a conversation says.
-#[derive(Debug, Default)]
-struct Contents<'a> {
-    /// Texts that are more than white space, each with its message.
-    texts: Vec<(usize, &'a str)>,
-    calls: Vec<Asked<'a>>,
-    tools: Vec<(usize, Value)>,
-    /// Images and the like, for which a text may stand where they cannot be written.
-    media: usize,
-    /// Calls without a result so far.
-    open: HashMap<&'a str, usize>,
-}
-
-/// A call with its result.
-#[derive(Debug)]
-struct Asked<'a> {
-    message: usize,
-    tool: &'a str,
-    arguments: Value,
-    result: Option<&'a str>,
-}
-
-/// The first thing that is not as promised, as a sentence.
+/// Describes the first difference from the intended content.
 pub(super) fn difference(promise: &Promise<'_>, read: &Session) -> Option<String> {
-    let (promised, found) = (promised(promise), of_session(read));
+    let promised = promised(promise);
+    let found = Contents::of_messages(read, context_messages(read));
     differing_text(&promised, &found)
         .or_else(|| differing_call(&promised.calls, &found.calls))
         .or_else(|| differing_tool(&promised.tools, &found.tools))
@@ -41,145 +20,62 @@ fn promised<'a>(promise: &Promise<'a>) -> Contents<'a> {
     let session = &promise.case.session;
     for entry in &promise.managed.entries {
         match entry {
-            ManagedEntry::Kept { message } => {
-                for part in session.parts_of(&session.messages[*message]) {
-                    contents.add(*message, &part.body, None);
-                }
-            }
+            ManagedEntry::Kept { message } => contents.add_message(session, *message),
             ManagedEntry::Edited { message, parts } => {
                 for part in parts {
-                    match part {
-                        ManagedPart::Kept { part } => {
-                            contents.add(*message, &session.parts[*part].body, None);
-                        }
-                        ManagedPart::Replaced { part, text } => {
-                            contents.add(*message, &session.parts[*part].body, Some(text));
-                        }
-                    }
+                    let (part, replaced) = match part {
+                        ManagedPart::Kept { part } => (part, None),
+                        ManagedPart::Replaced { part, text } => (part, Some(&**text)),
+                    };
+                    contents.add_part(session, *message, *part, replaced);
                 }
             }
             ManagedEntry::Written {
+                role,
                 text,
                 before_message,
                 ..
-            } => contents.say(*before_message, text),
+            } => contents.add_text(*before_message, *role, text),
         }
     }
     contents
 }
 
-fn of_session(read: &Session) -> Contents<'_> {
-    let mut contents = Contents::default();
-    for idx in context_messages(read) {
-        for part in read.parts_of(&read.messages[idx]) {
-            contents.add(idx, &part.body, None);
-        }
-    }
-    contents
-}
-
-impl<'a> Contents<'a> {
-    fn add(&mut self, message: usize, body: &'a Body, new: Option<&'a str>) {
-        match body {
-            Body::ToolCall {
-                call,
-                tool,
-                arguments,
-            } => {
-                self.open.insert(call, self.calls.len());
-                self.calls.push(Asked {
-                    message,
-                    tool,
-                    arguments: self::arguments(new.unwrap_or(arguments)),
-                    result: None,
-                });
-            }
-            // A result that answers nothing can only be written as a text.
-            Body::ToolResult { call, text, .. } => {
-                let text = new.unwrap_or(text);
-                match self.open.remove(&**call) {
-                    Some(asked) => self.calls[asked].result = Some(text),
-                    None => self.say(message, text),
-                }
-            }
-            Body::ToolDefinition { json, .. } => self.tools.push((message, definition(json))),
-            Body::Media { .. } if new.is_none() => self.media += 1,
-            // Thoughts can be sent to who thought them only.
-            Body::Thinking { .. } if new.is_none() => {}
-            body => self.say(message, new.unwrap_or(body.text())),
-        }
-    }
-
-    fn say(&mut self, message: usize, text: &'a str) {
-        if !text.trim().is_empty() {
-            self.texts.push((message, text));
-        }
-    }
-}
-
-/// A call's arguments as an object, which some formats want them to be.
-pub(in crate::exec) fn arguments(arguments: &str) -> Value {
-    match serde_json::from_str(arguments) {
-        Ok(value @ Value::Object(_)) => value,
-        _ if arguments.is_empty() => json!({}),
-        _ => json!({"_raw": arguments}),
-    }
-}
-
-/// Name, description and schema of a tool, whoever defined it.
-pub(in crate::exec) fn definition(json: &str) -> Value {
-    let tool: Value = serde_json::from_str(json).unwrap_or_default();
-    let inner = ["function", "custom"]
-        .iter()
-        .find_map(|key| tool.get(key).filter(|v| v.is_object()))
-        .unwrap_or(&tool);
-    let schema = ["input_schema", "parameters", "inputSchema"]
-        .iter()
-        .find_map(|key| inner.get(key))
-        .filter(|schema| schema.is_object());
-    let name = inner.get("name").or_else(|| tool.get("type"));
-    json!([
-        name,
-        inner.get("description"),
-        schema.unwrap_or(&json!({"type": "object"}))
-    ])
-}
-
-/// Every promised text is there in its order, and nothing else but what may stand for media.
+/// Finds a missing or misplaced text, or more texts than media that they may replace.
 fn differing_text(promised: &Contents<'_>, found: &Contents<'_>) -> Option<String> {
     let mut rest = found.texts.iter();
-    for (message, text) in &promised.texts {
-        if !rest.any(|(_, there)| there == text) {
+    for item in &promised.texts {
+        if !rest.any(|there| there.text == item.text) {
             return Some(format!(
                 "a text of message {} is missing or misplaced",
-                message + 1
+                item.message + 1
             ));
         }
     }
     let more = found.texts.len() - promised.texts.len();
-    if found.media + more < promised.media {
+    let (media, found) = (promised.media.len(), found.media.len());
+    if found + more < media {
         return Some(format!(
             "{} images or other media are missing",
-            promised.media - found.media - more
+            media - found - more
         ));
     }
-    (more > promised.media).then(|| format!("{more} unexpected texts"))
+    (more > media).then(|| format!("{more} unexpected texts"))
 }
 
-fn differing_call(promised: &[Asked<'_>], found: &[Asked<'_>]) -> Option<String> {
+fn differing_call(promised: &[CallItem<'_>], found: &[CallItem<'_>]) -> Option<String> {
     for (promised, found) in promised.iter().zip(found) {
         let is_same = promised.tool == found.tool && promised.arguments == found.arguments;
-        let is_blank = |text: &str| text.trim().is_empty();
-        let is_answered = match (promised.result, found.result) {
-            (Some(a), Some(b)) => a == b || is_blank(a) && is_blank(b),
+        let is_answered = match (&promised.result, &found.result) {
+            (Some(promised), Some(found)) => promised.is_same_text(found),
             (Some(_), None) => false,
-            // A note may say that no result was recorded.
+            // A note may replace a result that was not recorded.
             (None, _) => true,
         };
         if !is_same || !is_answered {
-            let what = if is_same { "result" } else { "call" };
+            let part = if is_same { "result" } else { "call" };
             return Some(format!(
-                "a {what} of message {} changed",
+                "a {part} of message {} changed",
                 promised.message + 1
             ));
         }
@@ -189,10 +85,8 @@ fn differing_call(promised: &[Asked<'_>], found: &[Asked<'_>]) -> Option<String>
 }
 
 fn differing_tool(promised: &[(usize, Value)], found: &[(usize, Value)]) -> Option<String> {
-    let tools = |list: &[(usize, Value)]| {
-        list.iter()
-            .map(|(_, tool)| tool.clone())
-            .collect::<Vec<_>>()
+    let tools = |list: &[(usize, Value)]| -> Vec<Value> {
+        list.iter().map(|(_, tool)| tool.clone()).collect()
     };
     (tools(promised) != tools(found)).then(|| "the tool definitions differ".to_owned())
 }

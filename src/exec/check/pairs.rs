@@ -1,36 +1,37 @@
-//! Calls and their results stand as the provider of the written format wants them.
+//! Checks that calls and results are arranged as the provider of the format requires.
 
-use super::{Check, Promise, context_messages};
+use super::outcome::Check;
+use super::promise::{Promise, context_messages};
 use crate::session::{Body, Message, Part, Role, Session};
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// What a provider refuses about a call or a result.
+/// A fault of a call or a result that providers reject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Fault {
-    /// No result anywhere.
+    /// The call has no result.
     Unanswered,
-    /// Its result does not stand right behind it.
+    /// The result does not directly follow the call.
     Apart,
-    /// A result that answers no call, or answers one for the second time.
+    /// The result belongs to no call, or to one that has a result.
     Orphan,
 }
 
 impl Fault {
     const ALL: [Self; 3] = [Self::Unanswered, Self::Apart, Self::Orphan];
 
-    fn sentence(self) -> &'static str {
+    fn description(self) -> &'static str {
         match self {
             Self::Unanswered => "without a result",
-            Self::Apart => "with the result not right behind",
-            Self::Orphan => "answered once too often",
+            Self::Apart => "without its result directly after it",
+            Self::Orphan => "answered by one result too many",
         }
     }
 }
 
-/// Something wrong: the message, what, and the call's id.
+/// A fault with the index of its message and the id of the call.
 type Found<'a> = (usize, Fault, &'a str);
 
-/// Every result stands right behind its call, except where the source has it otherwise in the same format.
+/// Checks that every result directly follows its call, unless the source has the same fault in the same format.
 pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     let context = context_messages(read);
     let found = faults(read, &context);
@@ -51,7 +52,7 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
         let why = format!(
             "message {}: call {call} is {}{others}",
             message + 1,
-            fault.sentence()
+            fault.description()
         );
         return Check::failed("pairs", why);
     }
@@ -59,23 +60,26 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
         .iter()
         .map(|idx| read.parts_of(&read.messages[*idx]));
     let calls: usize = parts.map(|parts| calls_of(parts).count()).sum();
-    let place = if is_free(read) {
-        "behind"
+    let position = if allows_gaps(read) {
+        "after"
     } else {
-        "right behind"
+        "directly after"
     };
-    let calls = crate::exec::counted(calls, "call");
+    let calls = crate::figure::counted(calls, "call");
     if found.is_empty() {
-        return Check::passed("pairs", format!("{calls}, every result {place} its call"));
+        return Check::passed(
+            "pairs",
+            format!("{calls}, every result {position} its call"),
+        );
     }
-    let what = counted(&found);
+    let faults = counted(&found);
     Check::warned(
         "pairs",
-        format!("{calls}, {what} as in the source: providers reject this unless it is repaired"),
+        format!("{calls}, {faults} as in the source: providers reject this unless it is repaired"),
     )
 }
 
-/// What was found beyond what is known of the source.
+/// Removes the faults that the source has, too.
 fn without_known<'a>(found: &[Found<'a>], known: &[Found<'_>]) -> Vec<Found<'a>> {
     let mut left: HashMap<(Fault, String), usize> = HashMap::new();
     for (_, fault, call) in known {
@@ -91,7 +95,7 @@ fn without_known<'a>(found: &[Found<'a>], known: &[Found<'_>]) -> Vec<Found<'a>>
 fn counted(found: &[Found<'_>]) -> String {
     let of = |fault: &Fault| {
         let n = found.iter().filter(|(_, other, _)| other == fault).count();
-        (n > 0).then(|| format!("{n} {}", fault.sentence()))
+        (n > 0).then(|| format!("{n} {}", fault.description()))
     };
     Fault::ALL
         .iter()
@@ -100,10 +104,10 @@ fn counted(found: &[Found<'_>]) -> String {
         .join(", ")
 }
 
-/// What is wrong among these messages, in their order.
+/// Finds the faults of these messages, in order.
 fn faults<'a>(session: &'a Session, order: &[usize]) -> Vec<Found<'a>> {
     let messages: Vec<&Message> = order.iter().map(|idx| &session.messages[*idx]).collect();
-    // Results that a call found in its place, by part.
+    // Parts with results that follow their call as required.
     let mut taken: HashSet<usize> = HashSet::new();
     let mut missed: Vec<(usize, &str)> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
@@ -111,11 +115,11 @@ fn faults<'a>(session: &'a Session, order: &[usize]) -> Vec<Found<'a>> {
         if calls.peek().is_none() {
             continue;
         }
-        let behind = behind(session, &messages[at + 1..]);
+        let following = following_results(session, &messages[at + 1..]);
         for call in calls {
             let is_own =
                 |(part, answered): &&(usize, &str)| *answered == call && !taken.contains(part);
-            match behind.iter().find(is_own) {
+            match following.iter().find(is_own) {
                 Some((part, _)) => {
                     taken.insert(*part);
                 }
@@ -131,26 +135,26 @@ fn faults<'a>(session: &'a Session, order: &[usize]) -> Vec<Found<'a>> {
     found.sort_by_key(|(at, ..)| *at);
     found
         .into_iter()
-        .filter(|(_, fault, _)| !(is_free(session) && *fault == Fault::Apart))
+        .filter(|(_, fault, _)| !(allows_gaps(session) && *fault == Fault::Apart))
         .map(|(at, fault, call)| (order[at], fault, call))
         .collect()
 }
 
-/// The provider of Codex takes a result wherever it stands behind its call.
-fn is_free(session: &Session) -> bool {
+/// Returns true if a result may follow its call anywhere, as the provider of Codex allows.
+fn allows_gaps(session: &Session) -> bool {
     session.source.format == "codex_rollout"
 }
 
-/// Calls that found no result in its place, and results that no call found: a result after its call stands apart.
+/// Matches the remaining calls and results: a result after its call is [`Fault::Apart`].
 fn matched<'a>(missed: Vec<(usize, &'a str)>, left: Vec<(usize, &'a str)>) -> Vec<Found<'a>> {
-    // Where the results of each call stand, in order.
-    let mut places: HashMap<&str, VecDeque<usize>> = HashMap::new();
+    // Messages with the results of each call, in order.
+    let mut positions: HashMap<&str, VecDeque<usize>> = HashMap::new();
     for (at, call) in &left {
-        places.entry(*call).or_default().push_back(*at);
+        positions.entry(*call).or_default().push_back(*at);
     }
     let mut found = Vec::with_capacity(missed.len());
     for (at, call) in missed {
-        let places = places.get_mut(call);
+        let places = positions.get_mut(call);
         let later = places.and_then(|places| {
             let first = places.partition_point(|place| *place <= at);
             places.remove(first)
@@ -158,7 +162,7 @@ fn matched<'a>(missed: Vec<(usize, &'a str)>, left: Vec<(usize, &'a str)>) -> Ve
         found.push((at, later.map_or(Fault::Unanswered, |_| Fault::Apart), call));
     }
     for (at, call) in left {
-        let is_left = places.get_mut(call).is_some_and(|places| {
+        let is_left = positions.get_mut(call).is_some_and(|places| {
             let idx = places.partition_point(|place| *place < at);
             let is_left = places.get(idx) == Some(&at);
             if is_left {
@@ -173,10 +177,10 @@ fn matched<'a>(missed: Vec<(usize, &'a str)>, left: Vec<(usize, &'a str)>) -> Ve
     found
 }
 
-/// The results that stand where the format's provider looks for those of the message before: for `OpenAI` the messages
-/// of tools directly behind it, for Anthropic the head of the next message, for Claude Code, which puts requests
-/// together itself, all that is said before the next answer.
-fn behind<'a>(session: &'a Session, rest: &[&Message]) -> Vec<(usize, &'a str)> {
+/// Returns the results where the format's provider expects those of the previous message: for `OpenAI` in the tool messages
+/// that follow directly, for Anthropic at the start of the next message, for Claude Code, which assembles requests itself,
+/// anywhere before the next answer.
+fn following_results<'a>(session: &'a Session, rest: &[&Message]) -> Vec<(usize, &'a str)> {
     let n = match session.source.format {
         "openai_chat" => rest.iter().take_while(|m| m.role == Role::Tool).count(),
         "anthropic_messages" => rest.iter().take(1).filter(|m| m.role == Role::User).count(),
@@ -200,7 +204,7 @@ fn behind<'a>(session: &'a Session, rest: &[&Message]) -> Vec<(usize, &'a str)> 
     rest[..n].iter().flat_map(results).collect()
 }
 
-/// How many parts of a message are results, or stand inside of them, before anything else is said.
+/// Returns the number of parts at the start of a message that are results or inside of results.
 fn head(parts: &[Part]) -> usize {
     let mut block = None;
     let is_result = |part: &&Part| {

@@ -1,13 +1,14 @@
-//! Who speaks, and that nobody says nothing.
+//! Checks roles, the first speaker, and empty texts.
 
-use super::{Check, Promise, context_messages};
-use crate::exec::counted;
+use super::outcome::Check;
+use super::promise::{Promise, context_messages};
+use crate::figure::counted;
 use crate::formats::ImportReport;
 use crate::session::{Body, Managed, ManagedEntry, ManagedPart, Part, Role, Session};
 use std::ops::Range;
 
-/// A person speaks first and nobody says nothing, except where the source has it so; and no message of the written
-/// file has a role that the format does not know.
+/// Checks that the user speaks first and no text is empty, unless the source has the same fault, and that the format knows all
+/// roles.
 pub(super) fn check(promise: &Promise<'_>, read: &Session, report: &ImportReport) -> Check {
     let source = &promise.case.session;
     if let Some(role) = unknown_role(promise, report) {
@@ -23,7 +24,7 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session, report: &ImportReport
         let who = first.map_or("nobody", Role::name);
         return Check::failed(
             "roles",
-            format!("the conversation begins with {who}, not with the user"),
+            format!("the conversation starts with {who}, not with the user"),
         );
     }
     let n_empty_of = |idx: &usize| n_empty(read, read.messages[*idx].parts.clone());
@@ -38,20 +39,20 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session, report: &ImportReport
         let message = empty.map_or(0, |idx| idx + 1);
         return Check::failed("roles", format!("message {message} has an empty text"));
     }
-    let begins = first.map_or("nobody", Role::name);
+    let first = first.map_or("nobody", Role::name);
     let messages = counted(context.len(), "message");
-    let said = format!("{messages}, the first by {begins}");
+    let figures = format!("{messages}, the first by {first}");
     if n == 0 {
-        return Check::passed("roles", said);
+        return Check::passed("roles", figures);
     }
     let empty = counted(n, "empty text");
     Check::warned(
         "roles",
-        format!("{said}; {empty} as in the source; providers reject this"),
+        format!("{figures}; {empty} as in the source; providers reject this"),
     )
 }
 
-/// A role among the messages of a list that was not read as one. Records of a session file are no such list.
+/// Returns an unknown role in a list of messages. In other formats, unknown records are allowed.
 fn unknown_role<'a>(promise: &Promise<'_>, report: &'a ImportReport) -> Option<&'a str> {
     let is_list = matches!(promise.format.name, "openai_chat" | "anthropic_messages");
     let records = report.records.iter().filter(|_| is_list);
@@ -68,7 +69,7 @@ fn first_speaker(session: &Session, messages: &[usize]) -> Option<Role> {
         .find(|role| *role != Role::System)
 }
 
-/// Texts of nothing but white space; a message without parts is one.
+/// Counts blank texts. A message without parts counts as one.
 fn n_empty(session: &Session, parts: Range<usize>) -> usize {
     let blank = session.parts[parts.clone()].iter().filter(|p| is_blank(p));
     blank.count() + usize::from(parts.is_empty())
@@ -78,7 +79,7 @@ fn is_blank(part: &Part) -> bool {
     matches!(&part.body, Body::Text(text) if text.trim().is_empty())
 }
 
-/// The same among what was kept of the source.
+/// Counts the blank texts that were kept from the source.
 fn n_empty_kept(source: &Session, managed: &Managed) -> usize {
     let of_entry = |entry: &ManagedEntry| match entry {
         ManagedEntry::Kept { message } => n_empty(source, source.messages[*message].parts.clone()),

@@ -1,12 +1,13 @@
-//! Signed or encrypted reasoning is untouched or gone as a whole: a provider refuses any that was changed.
+//! Checks that signed or encrypted reasoning is unchanged or removed as a whole, since providers reject a changed block.
 
-use super::{Check, Promise, context_messages};
-use crate::exec::counted;
+use super::outcome::Check;
+use super::promise::{Promise, context_messages};
+use crate::figure::counted;
 use crate::session::{Body, ManagedEntry, ManagedPart, Session};
 
 const NAME: &str = "signatures";
 
-/// What of the reasoning was to be kept must be there as it was; none of it may have another text.
+/// Checks that kept reasoning is unchanged and that no reasoning has another text.
 pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     let source = &promise.case.session;
     let mut kept = Vec::new();
@@ -23,9 +24,8 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
                             if sealed(source, *part..*part + 1).next().is_some() =>
                         {
                             let message = message + 1;
-                            let why =
-                                format!("the reasoning of message {message} has another text");
-                            return Check::failed(NAME, why);
+                            let fault = format!("the reasoning of message {message} was changed");
+                            return Check::failed(NAME, fault);
                         }
                         ManagedPart::Replaced { .. } => {}
                     }
@@ -42,27 +42,27 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
         return Check::passed(
             NAME,
             format!(
-                "{} of encrypted reasoning, unchanged",
-                counted(kept.len(), "piece")
+                "{}, unchanged",
+                counted(kept.len(), "encrypted reasoning block")
             ),
         );
     }
     if !promise.is_same_format() && found.is_empty() {
-        let pieces = counted(kept.len(), "piece");
-        let text = format!("{pieces} of encrypted reasoning left out");
+        let blocks = counted(kept.len(), "encrypted reasoning block");
+        let text = format!("{blocks} left out");
         return Check::passed(NAME, text);
     }
     let (kept, found) = (kept.len(), found.len());
     Check::failed(
         NAME,
         format!(
-            "{} of encrypted reasoning instead of {kept}, or changed",
-            counted(found, "piece")
+            "{} instead of {kept}, or changed",
+            counted(found, "encrypted reasoning block")
         ),
     )
 }
 
-/// Reasoning with a signature or in encrypted form: its text, and the bytes of what seals it.
+/// Returns signed or encrypted reasoning: its text, and the size of the signature or ciphertext.
 fn sealed(session: &Session, parts: std::ops::Range<usize>) -> impl Iterator<Item = (&str, u32)> {
     session.parts[parts]
         .iter()

@@ -1,9 +1,10 @@
-//! Each check holds for a faithful export and can be made to fail.
+//! Each check passes for a faithful export and fails for a changed one.
 
 use super::*;
-use crate::engine::{WindowPlan, WindowSource};
-use crate::session::{ManagedEntry, ManagedPart, Role, WrittenKind};
+use crate::engine::{Case, WindowPlan, WindowSource};
+use crate::session::{Managed, ManagedEntry, ManagedPart, Role, WrittenKind};
 use crate::tokens::{Progress, TokenLedger};
+use crate::units::Tokens;
 
 const SOURCE: &str = r#"[
  {"role": "user", "content": "Read a and b."},
@@ -28,11 +29,11 @@ fn case_of(source: &str) -> Case {
     let counter = crate::tokens::default_counter();
     let ledger =
         TokenLedger::count(&session, counter, &Progress::default()).expect("nobody cancels");
-    let windows = WindowPlan::constant(Tokens(1_000), session.steps.len(), WindowSource::ByHand);
+    let windows = WindowPlan::constant(Tokens(1_000), session.calls.len(), WindowSource::ByHand);
     Case::new(std::sync::Arc::new(session), ledger, windows)
 }
 
-/// Everything is kept.
+/// Returns a managed conversation that keeps everything.
 fn whole(case: &Case) -> Managed {
     Managed {
         entries: (0..case.session.messages.len())
@@ -42,11 +43,11 @@ fn whole(case: &Case) -> Managed {
     }
 }
 
-/// What the checks say about these bytes, where the whole of a conversation was promised.
+/// Checks these bytes as an export that keeps the whole source.
 fn checks_of(source: &str, format: &str, written: &str) -> Vec<Check> {
     let (case, format) = (
         case_of(source),
-        formats::by_name(format).expect("a format of ours"),
+        formats::by_name(format).expect("a known format"),
     );
     let (managed, tokens) = (whole(&case), case.ledger.total());
     let policy = crate::presets::by_name("none").expect("bundled");
@@ -63,8 +64,8 @@ fn checks_of(source: &str, format: &str, written: &str) -> Vec<Check> {
     all(&promise, written.as_bytes().to_vec().into())
 }
 
-/// The same by name, where the source was to be written.
-fn said_of(written: &str) -> Vec<(&'static str, bool)> {
+/// Checks these bytes as an export of [`SOURCE`] and returns the outcomes by name.
+fn outcomes(written: &str) -> Vec<(&'static str, bool)> {
     checks_of(SOURCE, "openai_chat", written)
         .into_iter()
         .map(|check| (check.name, check.ok))
@@ -72,7 +73,7 @@ fn said_of(written: &str) -> Vec<(&'static str, bool)> {
 }
 
 fn failed(written: &str) -> Vec<&'static str> {
-    said_of(written)
+    outcomes(written)
         .into_iter()
         .filter(|(_, ok)| !ok)
         .map(|(name, _)| name)
@@ -90,11 +91,11 @@ fn a_faithful_export_passes_every_check() {
         "signatures",
         "again",
     ];
-    assert_eq!(said_of(SOURCE), names.map(|name| (name, true)));
+    assert_eq!(outcomes(SOURCE), names.map(|name| (name, true)));
 }
 
 #[test]
-fn what_cannot_be_read_back_fails() {
+fn an_unreadable_file_fails() {
     assert_eq!(failed("[{\"role\": \"user\""), ["reads back"]);
     assert_eq!(
         failed(
@@ -136,13 +137,13 @@ fn a_changed_byte_in_an_untouched_message_fails_even_if_the_meaning_is_the_same(
 }
 
 #[test]
-fn another_weight_than_promised_fails() {
+fn another_token_count_than_expected_fails() {
     let heavier = SOURCE.replace("Both are read.", "Both are read, and both are rather long.");
     assert!(failed(&heavier).contains(&"tokens"));
 }
 
 #[test]
-fn an_id_that_stands_for_two_calls_fails() {
+fn two_calls_with_one_id_fail() {
     let lines: Vec<&str> = SOURCE.lines().collect();
     let doubled = [&lines[..4], &lines[2..]].concat().join("\n");
     assert!(
@@ -153,7 +154,7 @@ fn an_id_that_stands_for_two_calls_fails() {
 }
 
 #[test]
-fn an_id_that_stands_for_two_calls_in_the_source_is_a_warning() {
+fn two_calls_with_one_id_in_the_source_are_a_warning() {
     let lines: Vec<&str> = SOURCE.lines().collect();
     let doubled = [&lines[..4], &lines[2..]].concat().join("\n");
     let checks = checks_of(&doubled, "openai_chat", &doubled);
@@ -169,15 +170,15 @@ fn an_id_that_stands_for_two_calls_in_the_source_is_a_warning() {
 #[test]
 fn untouched_messages_in_another_order_fail() {
     let lines: Vec<&str> = SOURCE.lines().collect();
-    let [first, asked, answered, last] = [1, 2, 3, 4].map(|n| lines[n].trim_end_matches(','));
-    let shuffled = format!("[\n{last},\n{first},\n{asked},\n{answered}]");
+    let [first, call, result, last] = [1, 2, 3, 4].map(|n| lines[n].trim_end_matches(','));
+    let shuffled = format!("[\n{last},\n{first},\n{call},\n{result}]");
     assert!(failed(&shuffled).contains(&"kept bytes"));
-    let shuffled = format!("[\n{first},\n{last},\n{asked},\n{answered}]");
+    let shuffled = format!("[\n{first},\n{last},\n{call},\n{result}]");
     assert_eq!(failed(&shuffled), ["kept bytes"]);
 }
 
 #[test]
-fn a_result_that_does_not_stand_right_behind_its_call_fails() {
+fn a_result_that_does_not_directly_follow_its_call_fails() {
     let lines: Vec<&str> = SOURCE.lines().collect();
     let between = r#" {"role": "user", "content": "wait"},"#;
     let apart = [&lines[..3], &[between], &lines[3..]].concat().join("\n");
@@ -185,7 +186,7 @@ fn a_result_that_does_not_stand_right_behind_its_call_fails() {
 }
 
 #[test]
-fn what_the_source_has_no_result_for_is_said_and_may_stay() {
+fn a_call_without_result_in_the_source_is_a_warning() {
     let source = SOURCE.replace("\"tool\", \"tool_call_id\": \"c1\"", "\"user\"");
     let checks = checks_of(&source, "openai_chat", &source);
     let pairs = &checks[0];
@@ -201,7 +202,7 @@ fn what_the_source_has_no_result_for_is_said_and_may_stay() {
 }
 
 #[test]
-fn a_role_that_no_provider_takes_fails() {
+fn an_unknown_role_fails() {
     let with_exit = SOURCE.replace("\n]", ",\n {\"role\": \"exit\", \"content\": \"done\"}\n]");
     assert_eq!(failed(&with_exit), ["roles"]);
 }
@@ -223,8 +224,8 @@ fn an_empty_text_beside_others_fails_unless_the_source_has_it() {
     );
 }
 
-/// The source as Anthropic's messages.
-const ELSEWHERE: &str = r#"{"model": "m", "messages": [
+/// [`SOURCE`] as Anthropic messages.
+const ANTHROPIC: &str = r#"{"model": "m", "messages": [
  {"role": "user", "content": "Read a and b."},
  {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "read", "input": {"path": "a"}}]},
  {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "one two three four five six seven"}]},
@@ -232,7 +233,7 @@ const ELSEWHERE: &str = r#"{"model": "m", "messages": [
 ]}"#;
 
 #[test]
-fn in_another_format_the_framing_may_weigh_otherwise_and_the_contents_must_be_there() {
+fn another_format_may_have_another_count_but_must_have_the_contents() {
     let failed = |written: &str| {
         let checks = checks_of(SOURCE, "anthropic_messages", written);
         let failed = checks.into_iter().filter(|check| !check.ok);
@@ -240,8 +241,8 @@ fn in_another_format_the_framing_may_weigh_otherwise_and_the_contents_must_be_th
             .map(|check| (check.name, check.detail))
             .collect::<Vec<_>>()
     };
-    assert_eq!(failed(ELSEWHERE), []);
-    let spaced = ELSEWHERE.replace("{\"path\": \"a\"}", "{ \"path\" : \"a\" }");
+    assert_eq!(failed(ANTHROPIC), []);
+    let spaced = ANTHROPIC.replace("{\"path\": \"a\"}", "{ \"path\" : \"a\" }");
     assert_eq!(failed(&spaced), []);
     for (what, instead) in [
         ("Both are read.", "Both are."),
@@ -249,10 +250,10 @@ fn in_another_format_the_framing_may_weigh_otherwise_and_the_contents_must_be_th
         ("three four", "three"),
         ("Read a and b.", "Read a and b. Now."),
     ] {
-        let found = failed(&ELSEWHERE.replace(what, instead));
+        let found = failed(&ANTHROPIC.replace(what, instead));
         assert!(matches!(&found[..], [("tokens", _)]), "{what}: {found:?}");
     }
-    let more = ELSEWHERE.replace(
+    let more = ANTHROPIC.replace(
         "\"content\": \"Both are read.\"",
         r#""content": [{"type": "text", "text": "Both are read."}, {"type": "text", "text": "Or so."}]"#,
     );
@@ -260,9 +261,9 @@ fn in_another_format_the_framing_may_weigh_otherwise_and_the_contents_must_be_th
 }
 
 #[test]
-fn the_promise_by_kind_adds_up_to_what_the_context_weighs() {
+fn the_expected_tokens_by_kind_add_up_to_the_context() {
     let case = case();
-    let format = formats::by_name("openai_chat").expect("a format of ours");
+    let format = formats::by_name("openai_chat").expect("a known format");
     let mut managed = whole(&case);
     let result = case.session.messages[2].parts.start;
     managed.entries[2] = ManagedEntry::Edited {
@@ -301,7 +302,7 @@ fn the_promise_by_kind_adds_up_to_what_the_context_weighs() {
 }
 
 #[test]
-fn a_notice_between_kept_messages_changes_the_id_of_a_parent_and_nothing_else() {
+fn a_notice_between_kept_messages_only_changes_the_id_of_a_parent() {
     let record = |role: &str, n: usize| {
         let parent = n.checked_sub(1).map(|before| format!("r{before}"));
         let message = serde_json::json!({"role": role, "content": format!("words {n}")});
@@ -324,7 +325,7 @@ fn a_notice_between_kept_messages_changes_the_id_of_a_parent_and_nothing_else() 
             before_message: 2,
         },
     );
-    let format = formats::by_name("claude_code").expect("a format of ours");
+    let format = formats::by_name("claude_code").expect("a known format");
     let policy = crate::presets::by_name("none").expect("bundled");
     let promise = Promise {
         case: &case,

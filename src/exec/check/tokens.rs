@@ -1,14 +1,16 @@
-//! The file weighs what was promised.
+//! Checks that the file has the intended number of tokens.
 
-use super::{Check, Promise, contents, context_messages};
+use super::contents;
+use super::outcome::Check;
+use super::promise::{Promise, context_messages};
 use crate::session::{Kind, ManagedEntry, ManagedPart, Session, kind_of};
 use crate::tokens::TokenLedger;
 use crate::units::Tokens;
 
 const NAME: &str = "tokens";
 
-/// The same format weighs the same to the token. Another one frames and carries things differently: then what is said
-/// must be the same, and the difference is named.
+/// In the same format, the count must be equal. Another format has a different framing: then the contents must be equal, and
+/// the difference of the counts is reported.
 pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     let ledger = promise.case.ledger.recount(read);
     let measured: Tokens = context_messages(read)
@@ -16,7 +18,7 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
         .map(|idx| ledger.message(idx))
         .sum();
     let measured = measured + promise.overhead;
-    let figures = format!("promised {}, measured {}", promise.tokens.0, measured.0);
+    let figures = format!("expected {}, measured {}", promise.tokens.0, measured.0);
     if promise.is_same_format() {
         return if measured == promise.tokens {
             Check::passed(NAME, figures)
@@ -36,13 +38,13 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     Check::passed(
         NAME,
         format!(
-            "{figures}; all texts, calls and results are there, but {label} frames or leaves out: {}",
+            "{figures}; all texts, calls and results are present, but {label} formats differently or omits: {}",
             named.join(", ")
         ),
     )
 }
 
-/// What formats may carry differently, each summed by itself.
+/// Groups of parts that formats may represent differently.
 const GROUPS: [&str; 6] = [
     "text",
     "tool definitions",
@@ -77,7 +79,7 @@ pub(super) fn promised_groups(promise: &Promise<'_>) -> [u64; GROUPS.len()] {
                     .clone()
                     .for_each(|part| add(*message, part, ledger.part(part)));
             }
-            ManagedEntry::Edited { message, parts } => parts.iter().for_each(|fate| match fate {
+            ManagedEntry::Edited { message, parts } => parts.iter().for_each(|part| match part {
                 ManagedPart::Kept { part } => add(*message, *part, ledger.part(*part)),
                 ManagedPart::Replaced { part, text } => add(*message, *part, ledger.weigh(text)),
             }),
@@ -107,7 +109,7 @@ fn measured_groups(read: &Session, ledger: &TokenLedger) -> [u64; GROUPS.len()] 
     sums
 }
 
-/// What the export holds more or less of than the promise.
+/// A difference of the tokens of a group.
 struct Difference {
     group: usize,
     promised: u64,

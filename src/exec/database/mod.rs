@@ -1,30 +1,24 @@
-//! Sessions in databases: a copy is opened, what lists its sessions is read, and then the rows of one of them, of which
-//! [`formats`] makes a document. Nothing is ever written to a database of an agent's.
+//! Sessions in databases: a copy is opened, the list of sessions is read, and then the rows of one session, which
+//! [`formats`] turns into a document. An agent's database is never written or locked.
 
 mod copy;
-mod leftover;
-mod sqlite;
+mod tables;
 
-use super::load::{LoadError, LoadOptions, Loaded, load_bytes, no_such_conversation};
-use super::unpack::unpacked;
-use crate::formats::{
-    self, DATABASES, Database, Entry, ImportReport, Rows, SessionIdentity, SubAgentCalls, Table,
-    TableQuery, Warning,
-};
+use super::files::{LoadError, file_name, unpacked};
+use crate::figure::counted;
+use crate::formats::{self, DATABASES, Database, Entry, Input, Rows, Table, TableQuery};
 use crate::progress::Progress;
-use crate::session::{Conversation, Session, Start};
-use copy::Copied;
-use sqlite::{Answered, Asked, Trouble};
-use std::collections::HashMap;
+use copy::DatabaseCopy;
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+use tables::{QueryError, QueryResult, TableReader};
 
-/// How a `SQLite` database begins.
+/// First bytes of every `SQLite` database.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// There is a `SQLite` database at this path, whatever it holds, as it is or compressed.
+/// Returns true if the path is a `SQLite` database, compressed or not.
 pub fn is_database(path: &Path) -> bool {
     let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
     let mut head = [0; MAGIC.len()];
@@ -32,226 +26,181 @@ pub fn is_database(path: &Path) -> bool {
     is_file && read().is_ok() && head == *MAGIC
 }
 
-/// Reads one session of a database. Blocks.
-///
-/// # Errors
-/// A [`LoadError`] when it is nobody's that we know, is damaged, or has no such session.
-pub(super) fn load(
-    path: &Path,
-    options: &LoadOptions,
-    progress: &Progress,
-) -> Result<Loaded, LoadError> {
-    let snapshot = Snapshot::open(path, progress)?;
-    let mut loaded = snapshot.load(path, options, progress)?;
-    let main = (options.conversation, &*loaded.case.session, &loaded.report);
-    loaded.conversations = conversations(snapshot.entries(), main);
-    Ok(loaded)
-}
-
-/// All conversations of a database, of which this one was read. Those of sub-agents say whose they are.
-fn conversations(
-    entries: &[Entry],
-    (open, main, report): (usize, &Session, &ImportReport),
-) -> Vec<Conversation> {
-    let numbers = entries.iter().enumerate();
-    let numbers: HashMap<&str, usize> = numbers.map(|(n, entry)| (&*entry.id, n)).collect();
-    let parent_of = |entry: &Entry| {
-        let parent = entry.parent.as_deref().and_then(|id| numbers.get(id));
-        parent.copied().filter(|n| entries[*n].id != entry.id)
-    };
-    let started = SubAgentCalls::new(main, report);
-    let agent = |entry: &Entry| {
-        let identity = SessionIdentity {
-            id: entry.id.as_str().into(),
-            ..SessionIdentity::default()
-        };
-        (entry.title.clone(), started.agent(&identity).0, None)
-    };
-    let told = Conversation::sub_agents(main, entries.iter().map(agent));
-    let whose = |(entry, mut told): (&Entry, Conversation)| match parent_of(entry) {
-        None => Conversation::unread(told.title),
-        Some(parent) => {
-            let is_known = parent == open && told.start.is_some();
-            told.start = told.start.filter(|_| is_known).or(Some(Start::Of(parent)));
-            told
-        }
-    };
-    entries.iter().zip(told).map(whose).collect()
-}
-
-/// A database as it was at a moment.
+/// A copy of a database at one moment.
 #[derive(Debug)]
 pub(super) struct Snapshot {
-    opened: Opened,
-    /// Behind what has it open.
-    _copied: Copied,
+    /// Name for messages.
+    name: String,
+    database: OpenDatabase,
+    // Removed after the database is closed.
+    _copy: DatabaseCopy,
 }
 
-/// A database that could be read, with what it lists.
+/// Properties of a session's document that the document itself does not contain.
 #[derive(Debug)]
-struct Opened {
-    asked: Mutex<Asked>,
-    database: &'static Database,
+pub(super) struct DocumentNotes {
+    /// Problems found while reading the rows.
+    pub(super) warnings: Vec<String>,
+    /// The detected database, for people.
+    pub(super) recognized_by: String,
+    /// The session has no rows besides its entry in the list.
+    pub(super) is_empty: bool,
+}
+
+/// A readable database with its list of sessions.
+#[derive(Debug)]
+struct OpenDatabase {
+    reader: Mutex<TableReader>,
+    kind: &'static Database,
     tables: Vec<Table>,
-    /// The oldest first.
+    /// Sessions, the oldest first.
     entries: Vec<Entry>,
     warnings: Vec<String>,
 }
 
-/// Why a database gives no session, as half a sentence.
+/// Reason why a database yields no session.
 #[derive(Debug, thiserror::Error)]
-enum Why {
+enum DatabaseError {
     #[error(transparent)]
-    Trouble(#[from] Trouble),
+    Query(#[from] QueryError),
     #[error(
         "this looks like a SQLite database of another kind ({0}). Sessions are read from those of {known}",
         known = formats::supported_databases()
     )]
-    Nobodys(String),
-    #[error("it holds no session yet")]
+    Unknown(String),
+    #[error("it contains no session yet")]
     Empty,
 }
 
-impl Why {
-    /// `SQLite` does not look whether a log goes with a database.
+impl DatabaseError {
+    /// Returns true if opening without the write-ahead log may help: `SQLite` does not verify that a log belongs to a
+    /// database.
     fn may_be_the_log(&self) -> bool {
-        !matches!(self, Self::Trouble(Trouble::Cancelled))
+        !matches!(self, Self::Query(QueryError::Cancelled))
     }
 }
 
 impl Snapshot {
-    /// Copies a database and reads what lists its sessions. Blocks.
+    /// Copies a database and reads its list of sessions. Blocks.
     ///
     /// # Errors
-    /// A [`LoadError`] when it cannot be copied, is damaged, or is nobody's that we know.
+    /// Returns a [`LoadError`] if the database cannot be copied, is damaged, or is of an unknown kind.
     pub(super) fn open(path: &Path, progress: &Progress) -> Result<Self, LoadError> {
-        let mut copied = Copied::of(path, progress)?;
-        let mut opened = Opened::of(&copied, progress);
-        let mut warnings = std::mem::take(&mut copied.warnings);
-        if copied.has_log && opened.as_ref().is_err_and(Why::may_be_the_log) {
-            let left_out = copied.without_log();
-            left_out.map_err(|error| LoadError(format!("{}: {error}", path.display())))?;
-            if let Ok(again) = Opened::of(&copied, progress) {
-                warnings.push(
-                    "the write-ahead log (-wal) belongs to another database and was ignored"
-                        .to_owned(),
-                );
+        let mut copy = DatabaseCopy::new(path, progress)?;
+        let mut opened = OpenDatabase::open(&copy, progress);
+        let mut warnings = std::mem::take(&mut copy.warnings);
+        if copy.has_log && opened.as_ref().is_err_and(DatabaseError::may_be_the_log) {
+            copy.remove_log()
+                .map_err(|error| LoadError(format!("{}: {error}", path.display())))?;
+            if let Ok(again) = OpenDatabase::open(&copy, progress) {
+                warnings.push(copy::FOREIGN_LOG.to_owned());
                 opened = Ok(again);
             }
         }
-        let mut opened = opened.map_err(|why| LoadError(format!("{}: {why}", path.display())))?;
-        opened.warnings.splice(0..0, warnings);
+        let mut database =
+            opened.map_err(|error| LoadError(format!("{}: {error}", path.display())))?;
+        database.warnings.splice(0..0, warnings);
         Ok(Self {
-            opened,
-            _copied: copied,
+            name: file_name(path),
+            database,
+            _copy: copy,
         })
     }
 
-    /// Its sessions, the oldest first.
+    /// Returns the list of sessions, the oldest first.
     pub(super) fn entries(&self) -> &[Entry] {
-        &self.opened.entries
+        &self.database.entries
     }
 
-    /// Reads one of its sessions, as if it were the only one.
+    /// Reads the rows of a session as a document.
     ///
     /// # Errors
-    /// A [`LoadError`] when there is no such session or it holds no message.
-    pub(super) fn load(
+    /// Returns a [`LoadError`] if there is no such session or its rows cannot be read.
+    pub(super) fn document(
         &self,
-        path: &Path,
-        options: &LoadOptions,
+        number: usize,
         progress: &Progress,
-    ) -> Result<Loaded, LoadError> {
-        let opened = &self.opened;
-        let name = path.file_name().unwrap_or(path.as_os_str());
-        let name = name.to_string_lossy();
-        let number = options.conversation;
-        let entry = opened
-            .entries
-            .get(number)
-            .ok_or_else(|| no_such_conversation(&name, opened.entries.len()))?;
-        let rows = opened.rows_of(entry, progress);
-        let (rows, warnings) = rows.map_err(|why| LoadError(format!("{name}: {why}")))?;
-        let document = (opened.database.document)(entry, &rows);
-        let is_empty = rows.iter().skip(1).all(|rows| rows.rows.is_empty());
-        drop(rows);
-        let one = LoadOptions {
-            conversation: 0,
-            ..*options
+    ) -> Result<(Input, DocumentNotes), LoadError> {
+        let (database, name) = (&self.database, &self.name);
+        let entry = database.entries.get(number);
+        let entry =
+            entry.ok_or_else(|| LoadError::no_such_conversation(name, database.entries.len()))?;
+        let (rows, row_warnings) = database
+            .rows_of(entry, progress)
+            .map_err(|error| LoadError(format!("{name}: {error}")))?;
+        let document = Input {
+            name: name.clone(),
+            bytes: (database.kind.document)(entry, &rows).into(),
         };
-        let loaded = load_bytes(&name, document, &one, progress);
-        let empty = || {
-            LoadError(format!(
-                "{name}: conversation {} of it holds no message",
-                number + 1
-            ))
+        let notes = DocumentNotes {
+            warnings: [&database.warnings[..], &row_warnings].concat(),
+            recognized_by: database.recognized_by(),
+            is_empty: rows.iter().skip(1).all(|rows| rows.rows.is_empty()),
         };
-        let mut loaded = loaded.map_err(|error| if is_empty { empty() } else { error })?;
-        let all = opened.warnings.iter().cloned().chain(warnings);
-        let all = all.map(|text| Warning { line: None, text });
-        loaded.warnings.splice(0..0, all);
-        loaded.report.recognized_by = opened.recognized_by();
-        loaded.path = Some(path.to_owned());
-        Ok(loaded)
+        Ok((document, notes))
     }
 }
 
-impl Opened {
-    fn of(copied: &Copied, progress: &Progress) -> Result<Self, Why> {
-        let mut asked = Asked::open(&copied.path(), copied.bytes, progress)?;
+impl OpenDatabase {
+    fn open(copy: &DatabaseCopy, progress: &Progress) -> Result<Self, DatabaseError> {
+        let mut reader = TableReader::open(&copy.path(), copy.bytes, progress)?;
         let known = DATABASES.iter().flat_map(|database| database.tables);
         let mut names: Vec<&str> = known.map(|(name, _)| *name).collect();
         names.sort_unstable();
         names.dedup();
-        let tables = asked.tables(&names)?;
-        let Some(database) = formats::database_of(&tables) else {
-            return Err(Why::Nobodys(asked.some_tables()?));
+        let tables = reader.tables(&names)?;
+        let Some(kind) = formats::database_of(&tables) else {
+            return Err(DatabaseError::Unknown(reader.some_tables()?));
         };
-        asked.restrict_to_reading()?;
-        let mut opened = Self {
-            asked: Mutex::new(asked),
-            database,
+        reader.restrict_to_reading()?;
+        let mut database = Self {
+            reader: Mutex::new(reader),
+            kind,
             tables,
             entries: Vec::new(),
             warnings: Vec::new(),
         };
-        let listed = opened.rows(&database.listing);
-        opened.entries = database.entries_of(&listed.rows);
-        if opened.entries.is_empty() {
-            return Err(listed.trouble.map_or(Why::Empty, Why::Trouble));
+        let listed = database.query(&kind.listing);
+        database.entries = kind.entries_of(&listed.rows);
+        if database.entries.is_empty() {
+            return Err(listed
+                .error
+                .map_or(DatabaseError::Empty, DatabaseError::Query));
         }
-        opened.warnings = warnings(&database.listing, &listed);
-        Ok(opened)
+        database.warnings = warnings(&kind.listing, &listed);
+        Ok(database)
     }
 
-    fn rows(&self, ask: &TableQuery) -> Answered {
-        let table = self.tables.iter().find(|table| table.name == ask.table);
-        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        asked.rows(ask, table)
+    fn query(&self, query: &TableQuery) -> QueryResult {
+        let table = self.tables.iter().find(|table| table.name == query.table);
+        let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        reader.rows(query, table)
     }
 
-    /// What a session is made of, and what is amiss with it.
-    fn rows_of(&self, entry: &Entry, progress: &Progress) -> Result<(Vec<Rows>, Vec<String>), Why> {
-        let (mut all, mut amiss) = (Vec::new(), Vec::new());
-        for ask in (self.database.queries)(entry) {
+    /// Reads the rows of a session, with warnings.
+    fn rows_of(
+        &self,
+        entry: &Entry,
+        progress: &Progress,
+    ) -> Result<(Vec<Rows>, Vec<String>), DatabaseError> {
+        let (mut all, mut problems) = (Vec::new(), Vec::new());
+        for query in (self.kind.queries)(entry) {
             if progress.is_cancelled() {
-                return Err(Trouble::Cancelled.into());
+                return Err(QueryError::Cancelled.into());
             }
-            let answered = self.rows(&ask);
-            match &answered.trouble {
-                Some(trouble) if answered.rows.rows.is_empty() => {
-                    return Err(trouble.clone().into());
-                }
-                Some(Trouble::Cancelled) => return Err(Trouble::Cancelled.into()),
-                _ => amiss.extend(warnings(&ask, &answered)),
+            let result = self.query(&query);
+            match &result.error {
+                Some(error) if result.rows.rows.is_empty() => return Err(error.clone().into()),
+                Some(QueryError::Cancelled) => return Err(QueryError::Cancelled.into()),
+                _ => problems.extend(warnings(&query, &result)),
             }
-            all.push(answered.rows);
+            all.push(result.rows);
         }
-        Ok((all, amiss))
+        Ok((all, problems))
     }
 
     fn recognized_by(&self) -> String {
-        let names: Vec<&str> = self.database.tables.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = self.kind.tables.iter().map(|(name, _)| *name).collect();
         let (s, names) = match &names[..] {
             [only] => ("", (*only).to_owned()),
             [rest @ .., last] => ("s", format!("{} and {last}", rest.join(", "))),
@@ -261,30 +210,30 @@ impl Opened {
     }
 }
 
-fn warnings(ask: &TableQuery, answered: &Answered) -> Vec<String> {
+fn warnings(query: &TableQuery, result: &QueryResult) -> Vec<String> {
     let mut warnings = Vec::new();
-    if let Some(trouble) = &answered.trouble {
-        let n = super::counted(answered.rows.rows.len(), "row");
+    if let Some(error) = &result.error {
+        let n = counted(result.rows.rows.len(), "row");
         warnings.push(format!(
-            "{n} of the table {} could be read, then no more: {trouble}",
-            ask.table
+            "only {n} of the table {} could be read: {error}",
+            query.table
         ));
     }
-    if answered.n_cut > 0 {
-        let n = super::counted(answered.n_cut, "row");
-        let has = if answered.n_cut == 1 { "has" } else { "have" };
+    if result.n_omitted > 0 {
+        let n = counted(result.n_omitted, "row");
+        let has = if result.n_omitted == 1 { "has" } else { "have" };
         warnings.push(format!(
             "{n} of the table {} {has} a value longer than {} MiB, which was left out",
-            ask.table,
-            sqlite::MOST_VALUE >> 20
+            query.table,
+            tables::MOST_VALUE >> 20
         ));
     }
-    if answered.n_mended > 0 {
-        let n = super::counted(answered.n_mended, "text");
-        let are = if answered.n_mended == 1 { "is" } else { "are" };
+    if result.n_invalid > 0 {
+        let n = counted(result.n_invalid, "text");
+        let are = if result.n_invalid == 1 { "is" } else { "are" };
         warnings.push(format!(
-            "{n} of the table {} {are} not in UTF-8: what cannot be read stands as \u{fffd}",
-            ask.table
+            "{n} of the table {} {are} not valid UTF-8; invalid bytes are replaced by \u{fffd}",
+            query.table
         ));
     }
     warnings

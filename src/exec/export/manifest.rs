@@ -1,122 +1,121 @@
-//! The manifest of an export: what was done with what, figures before and after, requests, checks, and the recipe by
-//! which the source is put together again.
+//! The manifest of an export: policy, tokens before and after, summary requests, checks, and the recipe that restores the
+//! source.
 
-use super::ExportJob;
-use super::files::WrittenFile;
+use super::job::ExportJob;
 use super::pieces::Piece;
-use super::removed::Removed;
+use super::policy_files::WrittenFile;
+use super::removed::RemovedRecord;
 use crate::engine::{ByHand, Outcome, Schedule};
 use crate::exec::check::Check;
-use crate::exec::load::MOST_BYTES;
+use crate::exec::files::MOST_BYTES;
 use crate::exec::summary::{RequestRecord, Summarizer};
 use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// What a restore needs of a manifest.
+/// The fields of a manifest that a restore needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::exec) struct Recipe {
     /// The source.
-    pub(in crate::exec) source: FileMark,
+    pub(in crate::exec) source: FileId,
     /// The managed file.
-    pub(in crate::exec) managed: FileMark,
-    /// The sidecar with what was taken out.
-    pub(in crate::exec) removed: FileMark,
-    /// How to put the source together, in order.
-    pub(in crate::exec) restore: Vec<Take>,
+    pub(in crate::exec) managed: FileId,
+    /// The sidecar with the removed records.
+    pub(in crate::exec) removed: FileId,
+    /// The parts of the source, in order.
+    pub(in crate::exec) restore: Vec<SourcePart>,
 }
 
-/// A file by which it is recognized again.
+/// Identifies the content of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::exec) struct FileMark {
-    /// Its name, without folder.
+pub(in crate::exec) struct FileId {
+    /// File name without folder.
     pub(in crate::exec) name: String,
-    /// Its format.
+    /// Name of the format.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(in crate::exec) format: String,
-    /// Its length.
+    /// Length in bytes.
     pub(in crate::exec) bytes: usize,
-    /// Its hash.
+    /// SHA-256 hash.
     pub(in crate::exec) sha256: String,
 }
 
-/// One stretch of the source.
+/// A part of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::exec) enum Take {
-    /// So many bytes of the managed file, from a place on: `[start, length]`.
+pub(in crate::exec) enum SourcePart {
+    /// Bytes of the managed file: `[start, length]`.
     Managed(usize, usize),
-    /// So many lines of the sidecar, one after another.
+    /// The next lines of the sidecar, by their number.
     Removed(usize),
 }
 
-/// The recipe that pieces make.
-pub(super) fn recipe(pieces: &[Piece]) -> Vec<Take> {
-    let mut takes: Vec<Take> = Vec::new();
+/// Converts pieces to the parts of a recipe.
+pub(super) fn source_parts(pieces: &[Piece]) -> Vec<SourcePart> {
+    let mut parts: Vec<SourcePart> = Vec::new();
     for piece in pieces {
-        match (piece.managed, takes.last_mut()) {
-            (Some(start), _) => takes.push(Take::Managed(start, piece.span.len())),
-            (None, Some(Take::Removed(n))) => *n += 1,
-            (None, _) => takes.push(Take::Removed(1)),
+        match (piece.managed, parts.last_mut()) {
+            (Some(start), _) => parts.push(SourcePart::Managed(start, piece.span.len())),
+            (None, Some(SourcePart::Removed(n))) => *n += 1,
+            (None, _) => parts.push(SourcePart::Removed(1)),
         }
     }
-    takes
+    parts
 }
 
-/// Puts the source together again.
+/// Restores the source from the managed file and the removed records.
 ///
 /// # Errors
-/// One line: which file is not what it was.
-pub(in crate::exec) fn put_together(
+/// Returns one line that names the file that changed.
+pub(in crate::exec) fn restored_source(
     recipe: &Recipe,
     managed: &[u8],
-    removed: impl Iterator<Item = Result<Removed, String>>,
+    removed: impl Iterator<Item = Result<RemovedRecord, String>>,
 ) -> Result<Vec<u8>, String> {
     let stated = recipe.source.bytes;
-    let too_large = || format!("there is no room for the {stated} bytes that the manifest states");
+    let too_large = || format!("the manifest states {stated} bytes, which is too large to restore");
     let mut bytes = Vec::new();
     if stated as u64 > MOST_BYTES || bytes.try_reserve_exact(stated).is_err() {
         return Err(too_large());
     }
-    let put = |stretch: &[u8]| bytes.extend_from_slice(stretch);
-    each_stretch(stated, &recipe.restore, managed, removed, put)?;
+    let write = |part: &[u8]| bytes.extend_from_slice(part);
+    write_parts(stated, &recipe.restore, managed, removed, write)?;
     Ok(bytes)
 }
 
-/// Passes every stretch of the source to `put`, in order: no more than the `stated` bytes.
+/// Writes every part of the source, in order, up to the `stated` number of bytes.
 ///
 /// # Errors
-/// One line: which file is not what it was.
-pub(super) fn each_stretch(
+/// Returns one line that names the file that changed.
+pub(super) fn write_parts(
     stated: usize,
-    restore: &[Take],
+    parts: &[SourcePart],
     managed: &[u8],
-    removed: impl Iterator<Item = Result<Removed, String>>,
-    mut put: impl FnMut(&[u8]),
+    removed: impl Iterator<Item = Result<RemovedRecord, String>>,
+    mut write: impl FnMut(&[u8]),
 ) -> Result<(), String> {
     let mut left = stated;
-    let mut put = |stretch: &[u8]| {
-        let rest = left.checked_sub(stretch.len());
+    let mut write = |part: &[u8]| {
+        let rest = left.checked_sub(part.len());
         let longer = || format!("the manifest yields more than the {stated} bytes that it states");
         left = rest.ok_or_else(longer)?;
-        put(stretch);
+        write(part);
         Ok::<_, String>(())
     };
     let mut lines = removed.enumerate();
-    for take in restore {
-        match take {
-            Take::Managed(start, length) => {
+    for part in parts {
+        match part {
+            SourcePart::Managed(start, length) => {
                 let end = start.checked_add(*length);
-                let stretch = end.and_then(|end| managed.get(*start..end));
-                put(stretch.ok_or("the managed file is shorter than it was")?)?;
+                let bytes = end.and_then(|end| managed.get(*start..end));
+                write(bytes.ok_or("the managed file is shorter than it was")?)?;
             }
-            Take::Removed(n) => {
+            SourcePart::Removed(n) => {
                 for _ in 0..*n {
                     let (line, removed) = lines.next().ok_or("the sidecar lacks lines")?;
-                    let stretch = removed?.into_bytes();
-                    let broken = || format!("line {} of the sidecar was changed", line + 1);
-                    put(&stretch.ok_or_else(broken)?)?;
+                    let changed = || format!("line {} of the sidecar was changed", line + 1);
+                    write(&removed?.into_bytes().ok_or_else(changed)?)?;
                 }
             }
         }
@@ -124,8 +123,8 @@ pub(super) fn each_stretch(
     Ok(())
 }
 
-/// What a manifest tells beyond the recipe.
-pub(super) struct Told<'a> {
+/// The content of a manifest besides checks and recipe.
+pub(super) struct ManifestContent<'a> {
     pub(super) job: &'a ExportJob,
     pub(super) base: &'a Path,
     pub(super) outcome: &'a Outcome,
@@ -137,9 +136,9 @@ pub(super) struct Told<'a> {
     pub(super) folder: Option<String>,
 }
 
-/// The whole manifest.
-pub(super) fn manifest(told: &Told<'_>, checks: &[Check], recipe: &Recipe) -> Value {
-    let (job, outcome) = (told.job, told.outcome);
+/// Returns the manifest as JSON.
+pub(super) fn manifest(content: &ManifestContent<'_>, checks: &[Check], recipe: &Recipe) -> Value {
+    let (job, outcome) = (content.job, content.outcome);
     let case = &job.case;
     let knobs = job
         .knobs
@@ -147,13 +146,13 @@ pub(super) fn manifest(told: &Told<'_>, checks: &[Check], recipe: &Recipe) -> Va
         .map(|(name, value)| (name.to_owned(), json!(value)));
     let events = outcome.events.iter().map(|event| {
         json!({
-            "step": event.step + 1, "stage": event.stage, "action": event.action, "when": event.cause.when,
+            "call": event.step + 1, "stage": event.stage, "action": event.action, "when": event.cause.when,
             "before": event.before, "after": event.after, "did": event.did.name(), "log": event.log,
         })
     });
     let step = job
         .until
-        .unwrap_or(case.session.steps.len().saturating_sub(1));
+        .unwrap_or(case.session.calls.len().saturating_sub(1));
     let fit = case.ledger.fit.as_ref();
     let mut whole = json!({
         "plimsoll": env!("CARGO_PKG_VERSION"),
@@ -163,19 +162,19 @@ pub(super) fn manifest(told: &Told<'_>, checks: &[Check], recipe: &Recipe) -> Va
             "knobs": Value::Object(knobs.collect::<Map<_, _>>()),
         },
         "schedule": if job.schedule == Schedule::Replay { "replay" } else { "now" },
-        "by_hand": by_hand(&case.by_hand),
-        "until_step": job.until.map(|step| step + 1),
+        "manual_edits": manual_edits(&case.by_hand),
+        "until_call": job.until.map(|step| step + 1),
         "window": case.windows.at(step),
         "output_reserve": job.policy.output_reserve(&job.knobs, case, step),
         "counter": case.ledger.counter.name,
         "calibration": fit.map(|fit| json!({"factor": fit.factor, "error": fit.error.0})),
-        "tokens": {"before": told.before, "after": told.after},
-        "summaries": summaries(&job.summarizer, told.requests),
-        "requests": told.requests,
+        "tokens": {"before": content.before, "after": content.after},
+        "summaries": summaries(&job.summarizer, content.requests),
+        "requests": content.requests,
         "events": events.collect::<Vec<_>>(),
-        "files": {"folder": told.folder, "written": told.files},
+        "files": {"folder": content.folder, "written": content.files},
         "checks": checks,
-        "notes": told.notes,
+        "notes": content.notes,
     });
     let recipe = serde_json::to_value(recipe).unwrap_or_default();
     if let (Value::Object(whole), Value::Object(recipe)) = (&mut whole, recipe) {
@@ -184,17 +183,17 @@ pub(super) fn manifest(told: &Told<'_>, checks: &[Check], recipe: &Recipe) -> Va
     whole
 }
 
-/// What a person marked, as numbers of messages.
-fn by_hand(by_hand: &ByHand) -> Value {
+/// Returns the manual edits as message numbers.
+fn manual_edits(edits: &ByHand) -> Value {
     let numbers = |messages: &[usize]| messages.iter().map(|m| m + 1).collect::<Vec<_>>();
     json!({
-        "pinned": numbers(&by_hand.pinned),
-        "cleared": numbers(&by_hand.cleared),
-        "dropped": numbers(&by_hand.dropped),
+        "pinned": numbers(&edits.pinned),
+        "cleared": numbers(&edits.cleared),
+        "dropped": numbers(&edits.dropped),
     })
 }
 
-/// Who wrote summaries; never where a key came from.
+/// Describes the source of summaries, without the key.
 fn summaries(summarizer: &Summarizer, requests: &[RequestRecord]) -> Value {
     let mut by: Vec<&str> = requests.iter().map(|request| &*request.by).collect();
     by.dedup();
@@ -219,22 +218,22 @@ mod tests {
     use std::iter;
 
     #[test]
-    fn a_manifest_makes_no_more_bytes_than_it_states() {
-        let mark = |bytes| FileMark {
+    fn a_restore_yields_no_more_bytes_than_the_manifest_states() {
+        let file = |bytes| FileId {
             name: String::new(),
             format: String::new(),
             bytes,
             sha256: String::new(),
         };
         let recipe = |stated| Recipe {
-            source: mark(stated),
-            managed: mark(0),
-            removed: mark(0),
-            restore: vec![Take::Managed(0, 4); 3],
+            source: file(stated),
+            managed: file(0),
+            removed: file(0),
+            restore: vec![SourcePart::Managed(0, 4); 3],
         };
-        let made = |stated| put_together(&recipe(stated), b"text", iter::empty());
-        assert_eq!(made(12).as_deref(), Ok(&b"texttexttext"[..]));
-        assert!(made(11).unwrap_err().contains("more than the 11 bytes"));
-        assert!(made(usize::MAX).unwrap_err().contains("no room"));
+        let restored = |stated| restored_source(&recipe(stated), b"text", iter::empty());
+        assert_eq!(restored(12).as_deref(), Ok(&b"texttexttext"[..]));
+        assert!(restored(11).unwrap_err().contains("more than the 11 bytes"));
+        assert!(restored(usize::MAX).unwrap_err().contains("too large"));
     }
 }

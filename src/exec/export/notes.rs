@@ -1,15 +1,14 @@
-//! What a person should know of a run that was executed.
+//! Notes for the user about an executed run.
 
-use super::ExportJob;
+use super::job::ExportJob;
 use crate::engine::{Budget, Did, Event, Hook, Outcome, Schedule, simulate};
-use crate::exec::counted;
-use crate::figure;
+use crate::figure::{self, counted};
 use crate::session::RecordedCompaction;
 use crate::units::Tokens;
 use std::collections::BTreeSet;
 
-/// What a person should know of a run, whether it changed anything or not.
-pub(super) fn of_run(job: &ExportJob, outcome: &Outcome) -> Vec<String> {
+/// Returns notes about a run, whether it changed anything or not.
+pub(super) fn run_notes(job: &ExportJob, outcome: &Outcome) -> Vec<String> {
     let notes = [
         last_call(job),
         late_results(job, outcome),
@@ -19,7 +18,7 @@ pub(super) fn of_run(job: &ExportJob, outcome: &Outcome) -> Vec<String> {
     notes.into_iter().flatten().collect()
 }
 
-/// A replay may overflow on its way, whatever it ends with.
+/// Reports overflows during a replay.
 fn overflows(outcome: &Outcome) -> Option<String> {
     match outcome.overflows {
         0 => None,
@@ -28,9 +27,9 @@ fn overflows(outcome: &Outcome) -> Option<String> {
     }
 }
 
-/// A policy may act and still not help, or not act where it should.
+/// Reports a context that overflows at the next call.
 fn still_too_large(job: &ExportJob, after: Tokens) -> Option<String> {
-    let step = job.until.unwrap_or(job.case.session.steps.len());
+    let step = job.until.unwrap_or(job.case.session.calls.len());
     let window = job.case.windows.at(step);
     let output_reserve = job.policy.output_reserve(&job.knobs, &job.case, step);
     let usable = Budget {
@@ -40,60 +39,60 @@ fn still_too_large(job: &ExportJob, after: Tokens) -> Option<String> {
     .usable();
     let text = || {
         format!(
-            "still more than the usable {} tokens: the next call would overflow",
+            "still more than the usable window of {} tokens: the next call would overflow",
             usable.0
         )
     };
     (after > usable).then(text)
 }
 
-/// The last call reports less than the messages in the file weigh, so its size is not the one that a run starts from.
+/// Reports a last call whose reported input is smaller than its messages, so that the run cannot start from that size.
 fn last_call(job: &ExportJob) -> Option<String> {
     let (session, ledger) = (&job.case.session, &job.case.ledger);
     let is_at_end = job.schedule != Schedule::Replay && job.until.is_none();
-    let step = session.steps.len().checked_sub(1).filter(|_| is_at_end)?;
-    let reported = session.steps[step].usage?.input;
+    let step = session.calls.len().checked_sub(1).filter(|_| is_at_end)?;
+    let reported = session.calls[step].usage?.input;
     let is_short = ledger.overhead_at(step) != ledger.overhead_next();
-    let model = session.steps[step]
+    let model = session.calls[step]
         .model
         .map(|model| &session.models[model]);
     let model = model.map(|model| format!(" ({model})")).unwrap_or_default();
     is_short.then(|| {
         format!(
-            "call {}{model} reports {} tokens, less than the messages in the file weigh: it was sent something else, so the calls before it tell what is not recorded",
+            "call {}{model} reports {} tokens, fewer than its messages have: its context is not recorded, so unrecorded text is estimated from earlier calls",
             step + 1,
             figure::tokens(reported)
         )
     })
 }
 
-/// Stages for tool results act only when a result arrives, so that a policy applied now does not meet those that are in the
-/// context already, where a replay does.
+/// Reports tool results that a replay would change and a policy applied now does not, since stages for tool results act when
+/// a result arrives.
 fn late_results(job: &ExportJob, outcome: &Outcome) -> Option<String> {
     let (case, policy) = (&job.case, &job.policy);
     let stages = || policy.stages.iter().filter(|s| s.at == Hook::ToolResult);
     if job.schedule == Schedule::Replay || stages().next().is_none() {
         return None;
     }
-    let is_done = |event: &&Event| {
+    let changes_results = |event: &&Event| {
         let is_change = matches!(event.did, Did::Removed | Did::Changed);
         is_change && stages().any(|stage| stage.id == event.stage)
     };
     let results = |outcome: &Outcome| -> BTreeSet<usize> {
-        let events = outcome.events.iter().filter(is_done);
+        let events = outcome.events.iter().filter(changes_results);
         events
             .flat_map(|e| e.messages.iter().cloned().flatten())
             .collect()
     };
     let replay = simulate(case, policy, &job.knobs, job.until);
-    let is_before = |c: &&RecordedCompaction| job.until.is_none_or(|step| c.step <= step);
+    let is_before = |c: &&RecordedCompaction| job.until.is_none_or(|step| c.call <= step);
     let compaction = case.session.compactions.iter().rev().find(is_before);
-    // What a recorded compaction took is in neither.
+    // Earlier messages were removed by the recorded compaction.
     let since = compaction.map_or(0, |compaction| compaction.before_message);
-    let met = results(outcome);
+    let changed = results(outcome);
     let late = results(&replay)
         .range(since..)
-        .filter(|m| !met.contains(m))
+        .filter(|m| !changed.contains(m))
         .count();
     let stages: Vec<&str> = stages().map(|stage| &*stage.id).collect();
     (late > 0).then(|| {
@@ -106,7 +105,7 @@ fn late_results(job: &ExportJob, outcome: &Outcome) -> Option<String> {
     })
 }
 
-/// Now: the last real context. Replay: the whole history up to the same point.
+/// Returns the tokens before the run: of the last recorded context (now) or of the history up to the same call (replay).
 pub(super) fn before(job: &ExportJob, outcome: &Outcome) -> Tokens {
     match job.schedule {
         Schedule::Now { .. } => outcome

@@ -1,55 +1,55 @@
-//! The source as pieces: what the managed file holds to the byte, and what was taken out.
+//! Splits the source into pieces that the managed file contains byte for byte and pieces that it lacks.
 //!
-//! Nothing of a format is known here. The source is cut where its records and lines begin and end, and a piece is
-//! looked for among the managed file's own; what is not found there goes into the sidecar. So the source can be put
-//! together again byte for byte, whatever a format's writer did.
+//! This works for every format. The source is split at the ends of records and lines, and each piece is looked up among the
+//! pieces of the managed file. A piece that is not found goes into the sidecar, so that the source can be restored byte for
+//! byte whatever a format's writer did.
 
 use crate::session::{Session, Span};
 use std::collections::HashMap;
 
-/// A stretch of the source.
+/// A piece of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// Where it lies in the source.
+    /// Position in the source.
     pub(super) span: Span,
-    /// Where it lies in the managed file; none if it is not there.
+    /// Offset in the managed file; `None` if the file lacks it.
     pub(super) managed: Option<usize>,
 }
 
-/// A piece shorter than this is not worth a place of its own in the recipe.
+/// Shortest piece in bytes that is worth an entry of its own in the recipe.
 const SHORTEST: usize = 24;
 
-/// Cuts the source into pieces, in order and without gaps. Neighbours that lie side by side in both files are one.
+/// Splits the source into pieces, in order and without gaps. Pieces that are adjacent in both files are merged.
 pub(super) fn pieces(source: &Session, to: &[u8], managed: Option<&Session>) -> Vec<Piece> {
     let from = &source.source.bytes.whole();
-    let mut places: HashMap<&[u8], usize> = HashMap::new();
+    let mut offsets: HashMap<&[u8], usize> = HashMap::new();
     for span in managed.map(spans).unwrap_or_default() {
-        places.entry(&to[span.clone()]).or_insert(span.start);
+        offsets.entry(&to[span.clone()]).or_insert(span.start);
     }
     let mut pieces: Vec<Piece> = Vec::new();
     for span in spans(source) {
         let bytes = &from[span.clone()];
-        // What goes on where the last piece ended need not be one of the managed file's own pieces.
+        // A piece that continues the last one need not be a piece of the managed file.
         let next = pieces
             .last()
             .and_then(|last| Some(last.managed? + last.span.len()));
-        let goes_on = next.filter(|at| to.get(*at..).is_some_and(|rest| rest.starts_with(bytes)));
+        let continued = next.filter(|at| to.get(*at..).is_some_and(|rest| rest.starts_with(bytes)));
         let found = || {
-            places
+            offsets
                 .get(bytes)
                 .copied()
                 .filter(|_| bytes.len() >= SHORTEST)
         };
-        let managed = goes_on.or_else(found);
+        let managed = continued.or_else(found);
         match pieces.last_mut() {
-            Some(last) if goes_on.is_some() => last.span.end = span.end,
+            Some(last) if continued.is_some() => last.span.end = span.end,
             _ => pieces.push(Piece { span, managed }),
         }
     }
     pieces
 }
 
-/// The file cut where records begin and end, and behind every line's end outside of records.
+/// Splits a file at the ends of records, and outside of records after every line.
 fn spans(session: &Session) -> Vec<Span> {
     let bytes = &session.source.bytes.whole();
     let mut cuts = vec![0, bytes.len()];
@@ -60,7 +60,7 @@ fn spans(session: &Session) -> Vec<Span> {
     let mut spans = Vec::with_capacity(cuts.len());
     for pair in cuts.windows(2) {
         let mut start = pair[0];
-        // A record is one piece, with whatever line ends it has; so is what stands between two, up to each line's end.
+        // A record is one piece, whatever line ends it has.
         let is_record = is_record(session, pair[0]);
         while start < pair[1] {
             let rest = &bytes[start..pair[1]];
@@ -77,7 +77,7 @@ fn spans(session: &Session) -> Vec<Span> {
 }
 
 fn is_record(session: &Session, start: usize) -> bool {
-    // Messages stand in the file's order, nearly always; a wrong guess costs a larger sidecar, never a byte.
+    // Messages are nearly always in the order of the file. A wrong guess only makes the sidecar larger.
     let after = session
         .messages
         .partition_point(|message| message.raw.first().is_none_or(|span| span.start <= start));

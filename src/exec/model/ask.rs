@@ -1,67 +1,67 @@
-//! Asks a model and waits for its answer.
+//! Sends a prompt to a model and waits for the answer.
 
 use super::clock::Clock;
 use super::error::{of_reading, of_transport};
-use super::retry::asked_wait;
+use super::retry::requested_wait;
 use super::{AskError, AskErrorKind, ModelClient, connection};
 use crate::progress::Progress;
 use crate::providers::{
-    Answer, Endpoint, LimitField, Prompt, ReadError, Reading, Refusal, body, plain_line,
+    Answer, Endpoint, LimitField, Prompt, ReadError, Reading, Refusal, plain_line,
 };
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Response, StatusCode};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Bytes of an error's page that are read.
-const MOST_OF_AN_ERROR: usize = 64 << 10;
+/// Most bytes of an error response that are read.
+const LONGEST_ERROR: usize = 64 << 10;
 
-/// What happens while a question is asked.
+/// An event while a prompt is sent and answered.
 #[derive(Debug)]
-pub enum News<'a> {
-    /// The question is sent, for the first time or again.
+pub enum AskEvent<'a> {
+    /// The prompt is sent, for the first time or again.
     Sent {
-        /// 1 is the first.
+        /// Number of the attempt, from 1.
         attempt: u32,
-        /// The body, to the byte.
+        /// The exact body.
         body: &'a str,
     },
     /// The answer so far; it only grows.
     Text(&'a str),
-    /// It will be asked again after this wait.
+    /// The prompt will be sent again after a wait.
     Waits {
-        /// How long.
+        /// Length of the wait.
         wait: Duration,
-        /// Why.
+        /// Reason of the retry.
         because: &'a AskError,
     },
 }
 
-/// Asks a model and waits for the whole answer. May be stopped through `stop` at any time, which closes the connection;
-/// `tell` hears of it on this thread.
+/// Sends a prompt to a model and waits for the whole answer. Cancelling `stop` closes the connection. `on_event` is called on
+/// this thread.
 ///
 /// # Errors
-/// [`AskError`]; nothing is left of half an answer.
+/// Returns an [`AskError`] if there is no complete answer.
 pub fn ask(
     client: &ModelClient,
     prompt: &Prompt,
     stop: &Progress,
-    tell: &mut dyn FnMut(News<'_>),
+    on_event: &mut dyn FnMut(AskEvent<'_>),
 ) -> Result<Answer, AskError> {
     let http = connection::connect(client)?;
     let headers = connection::headers(client)?;
     wait_for(client, stop, async |clock| {
-        let question = Question {
+        let exchange = Exchange {
             client,
             prompt,
             http,
             headers,
             clock,
         };
-        question.ask(tell).await
+        exchange.run(on_event).await
     })
 }
 
-/// Runs work to its end, until it is stopped, or until its time is over. What is still open then is closed.
+/// Runs work until it ends, is cancelled, or exceeds the total time limit. Open connections are closed.
 pub(super) fn wait_for<T>(
     client: &ModelClient,
     stop: &Progress,
@@ -69,7 +69,7 @@ pub(super) fn wait_for<T>(
 ) -> Result<T, AskError> {
     let cannot = |error| AskError::settings(format!("cannot wait for a connection ({error})"));
     let clock = Clock::start().map_err(cannot)?;
-    // The connection has a thread of its own, which nothing here waits for.
+    // Connections run on a thread of their own, which is never waited for.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .max_blocking_threads(2)
@@ -79,7 +79,7 @@ pub(super) fn wait_for<T>(
         .map_err(cannot)?;
     let total = client.limits.total;
     let result = runtime.block_on(async {
-        // In this order: a server that never pauses must not keep the others from being asked.
+        // Biased, so that a server that never pauses does not starve the first two.
         tokio::select! {
             biased;
             () = clock.until(|| stop.is_cancelled()) => Err(AskError::cancelled()),
@@ -87,13 +87,13 @@ pub(super) fn wait_for<T>(
             result = work(&clock) => result,
         }
     });
-    // Looking up a host's name cannot be stopped at once; it is left behind.
+    // A lookup of a host's name cannot be cancelled and continues in the background.
     runtime.shutdown_background();
     result
 }
 
-/// A question on its way.
-struct Question<'a> {
+/// A prompt, the connection and the attempts to get an answer.
+struct Exchange<'a> {
     client: &'a ModelClient,
     prompt: &'a Prompt,
     http: reqwest::Client,
@@ -101,12 +101,14 @@ struct Question<'a> {
     clock: &'a Clock,
 }
 
-/// A try that failed.
+/// A failed attempt.
 struct Failure {
     error: AskError,
-    /// Another try may do better, after the wait that the server asks for.
+    /// A retry may succeed.
     may_pass: bool,
+    /// The wait that the server requests.
     wait: Option<Duration>,
+    /// The field that the server requires for the output limit.
     wants_limit: Option<LimitField>,
 }
 
@@ -121,15 +123,15 @@ impl From<AskError> for Failure {
     }
 }
 
-impl Question<'_> {
-    async fn ask(&self, tell: &mut dyn FnMut(News<'_>)) -> Result<Answer, AskError> {
+impl Exchange<'_> {
+    async fn run(&self, on_event: &mut dyn FnMut(AskEvent<'_>)) -> Result<Answer, AskError> {
         let begun = Instant::now();
         let retries = self.client.retries;
         let mut tries = 0;
         let mut sent = 0;
         loop {
             sent += 1;
-            let failure = match self.ask_once(sent, tell).await {
+            let failure = match self.attempt(sent, on_event).await {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
@@ -144,22 +146,22 @@ impl Question<'_> {
             let wait = failure.wait.unwrap_or_default().max(retries.wait(tries));
             let end = begun + self.client.limits.total;
             if wait > retries.longest_wait || Instant::now() + wait >= end {
-                return Err(without_patience(failure));
+                return Err(with_wait(failure));
             }
             let because = &failure.error;
-            tell(News::Waits { wait, because });
+            on_event(AskEvent::Waits { wait, because });
             self.clock.wait(wait).await;
         }
     }
 
-    async fn ask_once(
+    async fn attempt(
         &self,
         attempt: u32,
-        tell: &mut dyn FnMut(News<'_>),
+        on_event: &mut dyn FnMut(AskEvent<'_>),
     ) -> Result<Answer, Failure> {
         let endpoint = self.client.endpoint();
-        let body = body(&endpoint, self.prompt).to_string();
-        tell(News::Sent {
+        let body = endpoint.body(self.prompt).to_string();
+        on_event(AskEvent::Sent {
             attempt,
             body: &body,
         });
@@ -179,7 +181,7 @@ impl Question<'_> {
         };
         self.check_head(&response)?;
         if response.status().is_success() {
-            self.read(&endpoint, response, tell).await
+            self.read(&endpoint, response, on_event).await
         } else {
             Err(self.refused(&endpoint, response).await)
         }
@@ -193,9 +195,9 @@ impl Question<'_> {
         }
     }
 
-    /// What a head may not say.
+    /// Rejects redirects, requests of a proxy, compression, and a large head.
     fn check_head(&self, response: &Response) -> Result<(), AskError> {
-        let bad = |what: &str| Err(AskError::bad_answer(self.client, what));
+        let bad = |fault: &str| Err(AskError::bad_answer(self.client, fault));
         let headers = response.headers();
         let n_bytes: usize = headers
             .iter()
@@ -213,14 +215,14 @@ impl Question<'_> {
                 .map(|to| String::from_utf8_lossy(to.as_bytes()));
             let to = plain_line(to.as_deref().unwrap_or("elsewhere"), 200);
             return bad(&format!(
-                "HTTP {} redirects to {to}, and the key is not sent there; if you trust it, make it the base URL",
+                "HTTP {} redirects to {to}, to which the key is not sent; if you trust it, use it as the base URL",
                 status.as_u16()
             ));
         }
         if status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
             return Err(AskError::new(
                 AskErrorKind::Refused,
-                "the proxy wants a name and a password; give them in its address (http://NAME:PASSWORD@HOST:PORT)",
+                "the proxy requires a name and a password; give them in its address (http://NAME:PASSWORD@HOST:PORT)",
             ));
         }
         let encoding = headers
@@ -238,11 +240,11 @@ impl Question<'_> {
         &self,
         endpoint: &Endpoint,
         mut response: Response,
-        tell: &mut dyn FnMut(News<'_>),
+        on_event: &mut dyn FnMut(AskEvent<'_>),
     ) -> Result<Answer, Failure> {
         let mut reading = Reading::new(endpoint.api, self.prompt.max_tokens);
         let limit = self.client.limits.idle;
-        let mut told = 0;
+        let mut n_shown = 0;
         while !reading.is_over() {
             let piece = match self.clock.within(limit, response.chunk()).await {
                 None => {
@@ -251,7 +253,7 @@ impl Question<'_> {
                     );
                 }
                 Some(Ok(None)) => break,
-                // What is complete may be cut off behind its end.
+                // The connection may break after a complete answer.
                 Some(Err(_)) if reading.has_stopped() => break,
                 Some(Err(error)) if reading.text().is_empty() => return Err(self.broken(&error)),
                 Some(Err(_)) => {
@@ -260,17 +262,17 @@ impl Question<'_> {
                 Some(Ok(Some(piece))) => piece,
             };
             let result = reading.feed(&piece);
-            if reading.text().len() > told {
-                told = reading.text().len();
-                tell(News::Text(&self.client.hide_key(reading.text())));
+            if reading.text().len() > n_shown {
+                n_shown = reading.text().len();
+                on_event(AskEvent::Text(&self.client.hide_key(reading.text())));
             }
-            result.map_err(|error| self.unread(endpoint, &error, told > 0))?;
+            result.map_err(|error| self.unreadable(endpoint, &error, n_shown > 0))?;
         }
-        let has_text = told > 0;
+        let has_text = n_shown > 0;
         let answer = reading
             .finish()
-            .map_err(|error| self.unread(endpoint, &error, has_text))?;
-        let hide = |said: String| self.client.hide_key(&said);
+            .map_err(|error| self.unreadable(endpoint, &error, has_text))?;
+        let hide = |text: String| self.client.hide_key(&text);
         Ok(Answer {
             text: hide(answer.text),
             refusal: answer.refusal.map(hide),
@@ -279,11 +281,11 @@ impl Question<'_> {
         })
     }
 
-    fn unread(&self, endpoint: &Endpoint, error: &ReadError, has_text: bool) -> Failure {
-        let ReadError::Server(said) = error else {
+    fn unreadable(&self, endpoint: &Endpoint, error: &ReadError, has_text: bool) -> Failure {
+        let ReadError::Server(message) = error else {
             return of_reading(self.client, error).into();
         };
-        let refusal = Refusal::in_answer(endpoint, said, self.client.secret());
+        let refusal = Refusal::in_answer(endpoint, message, self.client.secret());
         Failure {
             may_pass: refusal.kind.may_pass() && !has_text,
             ..AskError::refused(self.client, &refusal).into()
@@ -293,10 +295,10 @@ impl Question<'_> {
     async fn refused(&self, endpoint: &Endpoint, mut response: Response) -> Failure {
         let (status, wait) = (
             response.status().as_u16(),
-            asked_wait(response.headers(), SystemTime::now()),
+            requested_wait(response.headers(), SystemTime::now()),
         );
-        let said = read_some(self.client, self.clock, &mut response, MOST_OF_AN_ERROR).await;
-        let refusal = Refusal::new(endpoint, status, &said, self.client.secret());
+        let body = read_some(self.client, self.clock, &mut response, LONGEST_ERROR).await;
+        let refusal = Refusal::new(endpoint, status, &body, self.client.secret());
         Failure {
             may_pass: refusal.kind.may_pass(),
             wait,
@@ -306,7 +308,7 @@ impl Question<'_> {
     }
 }
 
-/// As much of an answer as comes in time, up to so many bytes.
+/// Reads a response until it ends, stalls, or reaches `most` bytes.
 pub(super) async fn read_some(
     client: &ModelClient,
     clock: &Clock,
@@ -324,13 +326,16 @@ pub(super) async fn read_some(
     bytes
 }
 
-/// A server that asks for more time than there is should be seen to do so.
-fn without_patience(failure: Failure) -> AskError {
+/// Returns the error of a failed attempt, with the wait that the server requested.
+fn with_wait(failure: Failure) -> AskError {
     let Failure { error, wait, .. } = failure;
     let Some(wait) = wait else {
         return error;
     };
-    // Whole seconds are enough to decide by.
+    // Rounded to whole seconds.
     let wait = humantime::format_duration(Duration::from_secs(wait.as_secs().max(1)));
-    AskError::new(error.kind, format!("{error} (it asks to wait {wait})"))
+    AskError::new(
+        error.kind,
+        format!("{error} (the server requests a wait of {wait})"),
+    )
 }

@@ -1,7 +1,7 @@
-//! The clock that limits are kept by: a thread that wakes whoever waits, many times a second.
+//! A clock for time limits: a thread that wakes all waiting futures several times a second.
 //!
-//! The runtime has timers too, but they strike on the thread that keeps the connection, and a server that floods it with
-//! what HTTP must skip over can hold that thread for seconds.
+//! The runtime's own timers run on the thread of the connection. A server that floods the connection with content that HTTP
+//! skips can block that thread for seconds.
 
 use std::future::Future;
 use std::io;
@@ -10,46 +10,46 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// How long after the end of a limit, or the wish to stop, it may be noticed.
-const BEAT: Duration = Duration::from_millis(20);
+/// Longest delay after a limit or a cancellation.
+const TICK: Duration = Duration::from_millis(20);
 
-/// Beats until it is dropped.
+/// A clock that ticks until it is dropped.
 pub(super) struct Clock(Arc<Notify>);
 
 impl Clock {
     /// Starts the clock.
     pub(super) fn start() -> io::Result<Self> {
-        let beat = Arc::new(Notify::new());
-        let ours = Arc::clone(&beat);
+        let tick = Arc::new(Notify::new());
+        let ours = Arc::clone(&tick);
         let work = move || {
             while Arc::strong_count(&ours) > 1 {
-                thread::sleep(BEAT);
+                thread::sleep(TICK);
                 ours.notify_waiters();
             }
         };
         let thread = thread::Builder::new().name("model clock".to_owned());
         thread.spawn(work)?;
-        Ok(Self(beat))
+        Ok(Self(tick))
     }
 
-    /// Waits until something is so.
-    pub(super) async fn until(&self, is_so: impl Fn() -> bool) {
+    /// Waits until a condition is true.
+    pub(super) async fn until(&self, condition: impl Fn() -> bool) {
         loop {
-            let beat = self.0.notified();
-            if is_so() {
+            let tick = self.0.notified();
+            if condition() {
                 return;
             }
-            beat.await;
+            tick.await;
         }
     }
 
-    /// Waits so long.
+    /// Waits for a duration.
     pub(super) async fn wait(&self, time: Duration) {
         let begun = Instant::now();
         self.until(|| begun.elapsed() >= time).await;
     }
 
-    /// What comes of work, if it comes in time.
+    /// Returns the result of work, or `None` if it exceeds the limit.
     pub(super) async fn within<T>(
         &self,
         limit: Duration,

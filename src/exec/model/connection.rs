@@ -1,4 +1,4 @@
-//! An HTTP client as one question needs it, and the head of a request.
+//! The HTTP client and the headers of a request.
 
 use super::{AskError, ModelClient, Proxy};
 use crate::providers::KeyHeader;
@@ -8,16 +8,16 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Once;
 
-/// Bytes of a file of certificates; the world's own roots are a quarter of it.
+/// Largest file of certificates in bytes. All public root certificates take a quarter of it.
 const LARGEST_CA_FILE: u64 = 1 << 20;
-/// Most lines in the head of an answer.
+/// Most headers of a response.
 const MOST_HEADERS: usize = 100;
 
-/// A client with a model's limits, way and certificates.
+/// Creates an HTTP client with the limits, proxy and certificates of a model.
 pub(super) fn connect(client: &ModelClient) -> Result<reqwest::Client, AskError> {
     static ENCRYPTION: Once = Once::new();
     ENCRYPTION.call_once(|| {
-        // Somebody else's choice is as good.
+        // Fails if a provider is installed already, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
     let builder = reqwest::Client::builder()
@@ -26,7 +26,7 @@ pub(super) fn connect(client: &ModelClient) -> Result<reqwest::Client, AskError>
         .redirect(reqwest::redirect::Policy::none())
         .referer(false)
         .retry(reqwest::retry::never())
-        // A connection kept for later may be gone by then, which reads like a failure.
+        // An idle connection may be closed by the server, which looks like a failure.
         .pool_max_idle_per_host(0)
         .http1_only()
         .http1_max_headers(MOST_HEADERS);
@@ -46,7 +46,7 @@ fn with_certificates(
         Some(path) => read_certificates(path).map_err(AskError::settings)?,
         None => Vec::new(),
     };
-    // Where nothing is encrypted, a machine without any certificates is fine.
+    // Without encryption, a machine without certificates is fine.
     Ok(if is_never_encrypted(client) {
         builder.tls_certs_only(extra)
     } else {
@@ -65,9 +65,9 @@ fn is_never_encrypted(client: &ModelClient) -> bool {
 
 fn read_certificates(path: &Path) -> Result<Vec<reqwest::Certificate>, String> {
     let shown = path.display();
-    let unreadable = |error: std::io::Error| format!("{shown} cannot be read ({error})");
+    let unreadable = |error: std::io::Error| format!("cannot read {shown} ({error})");
     let metadata = fs::metadata(path).map_err(unreadable)?;
-    let wrong = || format!("{shown} holds no certificates; give a PEM file (BEGIN CERTIFICATE)");
+    let wrong = || format!("{shown} contains no certificates; give a PEM file (BEGIN CERTIFICATE)");
     if !metadata.is_file() || metadata.len() > LARGEST_CA_FILE {
         return Err(wrong());
     }
@@ -90,10 +90,9 @@ fn with_proxy(
         Proxy::System if !client.endpoint.is_local() => Ok(builder),
         Proxy::System | Proxy::Direct => Ok(builder.no_proxy()),
         Proxy::At(address) => {
-            // The reason could quote a password.
+            // The error of reqwest may quote a password.
             let wrong = || {
-                let message =
-                    "the proxy's address is wrong; give http://HOST:PORT, https://… or socks5h://…";
+                let message = "the proxy's address is invalid; give http://HOST:PORT, https://… or socks5h://…";
                 AskError::settings(message)
             };
             let address = address.trim();
@@ -115,7 +114,7 @@ fn with_proxy(
     }
 }
 
-/// The head of a request: the key where the API wants it, marked so that nobody logs it.
+/// Returns the headers of a request. The key is marked as sensitive, so that it is not logged.
 pub(super) fn headers(client: &ModelClient) -> Result<HeaderMap, AskError> {
     let api = client.endpoint.api;
     let mut headers = HeaderMap::new();
@@ -140,7 +139,7 @@ pub(super) fn headers(client: &ModelClient) -> Result<HeaderMap, AskError> {
                 HeaderValue::from_str(key),
             ),
         };
-        // Reasons could quote the key.
+        // The error may quote the key.
         let mut value = value
             .map_err(|_quoting| AskError::settings(super::KeyError::Unsendable.to_string()))?;
         value.set_sensitive(true);

@@ -1,4 +1,4 @@
-//! Why there is no answer: a kind for rules, a line for people.
+//! Errors of a model: a kind for the program and a line for the user.
 
 use super::ModelClient;
 use crate::providers::{ReadError, Refusal, RefusalKind, plain_line};
@@ -6,14 +6,14 @@ use std::error::Error;
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// Characters of an error's own words that are shown.
-const MOST_WORDS: usize = 300;
+/// Most characters of an error's text that are shown.
+const MOST_SHOWN: usize = 300;
 
-/// A question without an answer. Its line says what happened and what to do, and never holds the key.
+/// The reason why a prompt has no answer: one line with the remedy, without the key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct AskError {
-    /// What it is, for rules.
+    /// Kind of the error.
     pub kind: AskErrorKind,
     message: String,
 }
@@ -21,21 +21,21 @@ pub struct AskError {
 /// Kinds of failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AskErrorKind {
-    /// Whoever asked does not want the answer any more.
+    /// The user cancelled the request.
     Cancelled,
-    /// What was asked, or it and the answer together, do not fit the model's window.
+    /// The prompt, or prompt and answer together, overflow the context window.
     ContextTooLong,
-    /// The server will not answer this: bad key, no credit, unknown model, bad request.
+    /// The server rejected the request: bad key, no credit, unknown model, or bad request.
     Refused,
-    /// The server has too much to do, or failed, each time it was asked.
+    /// The server was busy or failed at every attempt.
     Unavailable,
-    /// No connection, or it broke before the answer began.
+    /// The connection failed or broke before the answer began.
     Unreachable,
-    /// A time limit ran out.
+    /// A time limit was exceeded.
     TimedOut,
-    /// What came is no answer, or half of one, or has no end.
+    /// The response is not an answer, is incomplete, or does not end.
     BadAnswer,
-    /// The settings are wrong: nothing was sent.
+    /// The settings are invalid. Nothing was sent.
     Settings,
 }
 
@@ -55,13 +55,13 @@ impl AskError {
         Self::new(AskErrorKind::Settings, message)
     }
 
-    pub(super) fn timed_out(client: &ModelClient, what: &str, limit: Duration) -> Self {
+    pub(super) fn timed_out(client: &ModelClient, event: &str, limit: Duration) -> Self {
         let limit = humantime::format_duration(limit);
         let host = client.endpoint.host();
         Self::new(
             AskErrorKind::TimedOut,
             format!(
-                "{host}: {what} within {limit}; see whether the server is busy, or raise the limit"
+                "{host}: {event} within {limit}; check whether the server is busy, or raise the limit"
             ),
         )
     }
@@ -80,16 +80,16 @@ impl AskError {
         Self::new(kind, client.hide(&refusal.message))
     }
 
-    pub(super) fn bad_answer(client: &ModelClient, what: &str) -> Self {
+    pub(super) fn bad_answer(client: &ModelClient, fault: &str) -> Self {
         let host = client.endpoint.host();
         Self::new(
             AskErrorKind::BadAnswer,
-            client.hide(&format!("{host}: {what}")),
+            client.hide(&format!("{host}: {fault}")),
         )
     }
 }
 
-/// What to do about an answer that is none. (Errors that the server reports in it are refusals.)
+/// Creates the error of an unreadable answer. (Errors that the server reports in its answer are refusals.)
 pub(super) fn of_reading(client: &ModelClient, error: &ReadError) -> AskError {
     let advice = match error {
         ReadError::Page(_) => {
@@ -98,53 +98,53 @@ pub(super) fn of_reading(client: &ModelClient, error: &ReadError) -> AskError {
         ReadError::Malformed(_) | ReadError::Empty => {
             "check that the base URL matches the kind of API"
         }
-        ReadError::Endless(_) => "it was stopped; the server ignores the limit",
+        ReadError::Endless(_) => "the connection was closed, since the server ignores the limit",
         ReadError::CutOff | ReadError::Server(_) => {
-            "the partial answer was discarded; try again, or see the server's log"
+            "the partial answer was discarded; try again, or check the server's log"
         }
     };
     AskError::bad_answer(client, &format!("{error}; {advice}"))
 }
 
-/// A failure of the connection, and whether another try may do better.
+/// Creates the error of a failed connection, and returns true if a retry may succeed.
 pub(super) fn of_transport(client: &ModelClient, error: &reqwest::Error) -> (AskError, bool) {
     let host = client.endpoint.host();
-    let cause = client.hide(&plain_line(&deepest(error), MOST_WORDS));
+    let cause = client.hide(&plain_line(&deepest(error), MOST_SHOWN));
     if error.is_timeout() {
         let error = AskError::timed_out(client, "no connection", client.limits.connect);
         return (error, false);
     }
     if cause.contains("head is too large") || cause.contains("invalid HTTP") {
-        let what = format!("the answer is not valid HTTP ({cause}); check the base URL");
-        return (AskError::bad_answer(client, &what), false);
+        let fault = format!("the answer is not valid HTTP ({cause}); check the base URL");
+        return (AskError::bad_answer(client, &fault), false);
     }
     if !error.is_connect() {
         let message = format!("the connection to {host} broke ({cause}); try again");
         return (AskError::new(AskErrorKind::Unreachable, message), true);
     }
     let advice = if cause.contains("certificate") {
-        about_certificate(&cause, client.endpoint.host_name())
+        certificate_advice(&cause, client.endpoint.host_name())
     } else if error.is_dns() {
         "check the host's name and the network".to_owned()
     } else {
         "check that the server runs, the address, and the proxy settings".to_owned()
     };
     let message = format!("cannot reach {host} ({cause}); {advice}");
-    // Nobody listens there, or nobody who can be trusted: that does not change within seconds.
+    // A refused connection or an untrusted certificate does not change within seconds.
     let is_final = cause.contains("refused") || cause.contains("certificate") || error.is_dns();
     (AskError::new(AskErrorKind::Unreachable, message), !is_final)
 }
 
-/// What to do about a server's certificate that is not trusted.
-fn about_certificate(cause: &str, host: &str) -> String {
+/// Returns the remedy for an untrusted certificate.
+fn certificate_advice(cause: &str, host: &str) -> String {
     let wrong = if cause.contains("CaUsedAsEndEntity") {
-        "the server's certificate is one of an authority (CA:TRUE, the default of `openssl req -x509`)"
+        "the server's certificate is that of an authority (CA:TRUE, the default of `openssl req -x509`)"
     } else if cause.contains("not valid for name") || cause.contains("NotValidForName") {
         "the server's certificate does not name this host (subjectAltName)"
     } else if cause.contains("xpired") {
         return "renew the server's certificate, or check this machine's clock".to_owned();
     } else {
-        return "if the server's certificate is self-signed, or a company's proxy stands between, give its certificate as a CA file"
+        return "if the server's certificate is self-signed, or a company's proxy replaces it, give the certificate as a CA file"
             .to_owned();
     };
     let kind = if host.parse::<IpAddr>().is_ok() {
@@ -153,11 +153,11 @@ fn about_certificate(cause: &str, host: &str) -> String {
         "DNS"
     };
     format!(
-        "{wrong}; make another with `openssl req -x509 -newkey rsa:2048 -nodes -days 365 -keyout key.pem -out cert.pem -subj /CN={host} -addext subjectAltName={kind}:{host} -addext basicConstraints=critical,CA:FALSE` and give cert.pem to the server and as the CA file"
+        "{wrong}; create another with `openssl req -x509 -newkey rsa:2048 -nodes -days 365 -keyout key.pem -out cert.pem -subj /CN={host} -addext subjectAltName={kind}:{host} -addext basicConstraints=critical,CA:FALSE` and give cert.pem to the server and as the CA file"
     )
 }
 
-/// The innermost cause: the outer ones only say that there is one.
+/// Returns the innermost cause, which is the only specific one.
 pub(super) fn deepest(error: &dyn Error) -> String {
     let mut at = error;
     while let Some(source) = at.source() {

@@ -1,9 +1,9 @@
-//! A provider's key: read or typed for one run, sent in one header, shown nowhere.
+//! A provider's key: read or typed for one run, sent in one header, never shown.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// A key. Copies share one text, which is overwritten when the last of them goes.
+/// A key. Copies share one text, which is overwritten when the last copy is dropped.
 #[derive(Clone)]
 pub struct Key(Arc<Secret>);
 
@@ -12,13 +12,13 @@ struct Secret {
     source: String,
 }
 
-/// Why there is no key. Never says what was given.
+/// Reason why there is no key, without the given text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// The variable is not set, or empty.
-    #[error("the environment variable {0} holds no key; set it, or name another variable")]
+    /// The variable is unset or empty.
+    #[error("the environment variable {0} contains no key; set it, or name another variable")]
     Missing(String),
-    /// It cannot be sent.
+    /// The key contains characters that a header cannot have.
     #[error(
         "the key contains characters that are not allowed in a header; check that it was copied completely"
     )]
@@ -26,10 +26,10 @@ pub enum KeyError {
 }
 
 impl Key {
-    /// From an environment variable.
+    /// Reads a key from an environment variable.
     ///
     /// # Errors
-    /// [`KeyError`] if it is not set, empty, or holds what no key holds.
+    /// Returns a [`KeyError`] if the variable is unset or empty, or the key is invalid.
     pub fn from_environment(variable: &str) -> Result<Self, KeyError> {
         let missing = || KeyError::Missing(variable.to_owned());
         if variable.is_empty() || variable.contains(['=', '\0']) {
@@ -43,16 +43,16 @@ impl Key {
         Self::new(text, format!("the environment variable {variable}"))
     }
 
-    /// As a person typed it, for this run.
+    /// Creates a key that the user typed for this run.
     ///
     /// # Errors
-    /// [`KeyError`] if it holds what no key holds.
+    /// Returns a [`KeyError`] if the key is invalid.
     pub fn typed(text: String) -> Result<Self, KeyError> {
-        Self::new(text, "what was typed".to_owned())
+        Self::new(text, "the text field".to_owned())
     }
 
     fn new(text: String, source: String) -> Result<Self, KeyError> {
-        // Taken in first, so that it is overwritten whatever comes of it.
+        // Wrapped first, so that the text is overwritten in every case.
         let given = Secret { text, source };
         let key = given.text.trim();
         if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -63,12 +63,12 @@ impl Key {
         Ok(Self(Arc::new(Secret { text, source })))
     }
 
-    /// Where it came from, for people.
+    /// Returns the source of the key for people.
     pub fn source(&self) -> &str {
         &self.0.source
     }
 
-    /// The key itself: for the header, and to be taken out of texts.
+    /// Returns the key, for the header and for removing it from texts.
     pub(super) fn reveal(&self) -> &str {
         &self.0.text
     }
@@ -81,7 +81,7 @@ impl fmt::Debug for Key {
 }
 
 impl Drop for Secret {
-    /// As far as safe code can: copies in the connection's own buffers are not ours.
+    /// Overwrites the key as far as safe code can. Copies in the buffers of the connection remain.
     fn drop(&mut self) {
         let mut bytes = std::mem::take(&mut self.text).into_bytes();
         bytes.fill(0);
@@ -94,10 +94,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_shown_nowhere() {
+    fn a_key_is_never_shown() {
         let key = Key::typed(" sk-secret\n".to_owned()).unwrap();
         assert_eq!(key.reveal(), "sk-secret");
-        assert_eq!(format!("{key:?}"), "Key(from what was typed)");
+        assert_eq!(format!("{key:?}"), "Key(from the text field)");
         for bad in ["", " ", "a b", "schlüssel", "a\nb"] {
             assert_eq!(
                 Key::typed(bad.to_owned()).unwrap_err(),
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_that_holds_no_key_is_named() {
+    fn a_variable_without_a_key_is_named() {
         for variable in ["PLIMSOLL_TEST_NO_SUCH_KEY", "", "A=B"] {
             let error = Key::from_environment(variable).unwrap_err();
             assert_eq!(error, KeyError::Missing(variable.to_owned()));

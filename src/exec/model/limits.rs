@@ -1,19 +1,19 @@
-//! How long to wait for what, how much to take, and how often to try again.
+//! Time limits, size limits and retries.
 
 use std::time::Duration;
 
-/// Limits of one question. None of them can be left out: nothing waits for ever.
+/// Limits of one request. All are mandatory, so that nothing waits forever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// For a connection: name, proxy and encryption included.
+    /// Time for the connection, including name lookup, proxy and encryption.
     pub connect: Duration,
-    /// From sending the request to the head of the answer. Local models read the whole prompt first.
+    /// Time from the request to the head of the response. Local models process the whole prompt first.
     pub first_byte: Duration,
-    /// Between two pieces of the answer.
+    /// Time between two pieces of the response.
     pub idle: Duration,
-    /// For everything: every try and every wait between tries.
+    /// Time for everything, including retries and the waits between them.
     pub total: Duration,
-    /// Most bytes in the head of an answer.
+    /// Most bytes in the head of a response.
     pub head_bytes: usize,
 }
 
@@ -29,15 +29,15 @@ impl Default for Limits {
     }
 }
 
-/// How a question is asked again when the server is busy, fails, or the connection breaks before the answer begins.
-/// Never once text has come: what was paid for is not asked for twice unseen.
+/// Retries if the server is busy or fails, or the connection breaks before the answer begins. There is no retry after the first
+/// text, since that answer must be paid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retries {
-    /// Tries after the first.
+    /// Most retries.
     pub most: u32,
-    /// The wait before the second try; it doubles with every further one.
+    /// Wait before the first retry. It doubles with every further one.
     pub first_wait: Duration,
-    /// The longest wait. A server that asks for a longer one is not asked again.
+    /// Longest wait. If the server requests a longer one, there is no retry.
     pub longest_wait: Duration,
 }
 

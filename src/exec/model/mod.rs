@@ -1,8 +1,8 @@
-//! Talks to a model over HTTP: one request at a time, with limits on everything, stopped within a moment.
+//! Sends requests to models over HTTP: one at a time, with limits, and cancelled at once on request.
 //!
-//! What is sent and how answers read is [`crate::providers`]; this is connections, time, keys and trying again. Whoever
-//! calls waits, and watches the clock and the wish to stop while another thread keeps the connection. Nothing is
-//! sent but what was asked for: no cookies, no referer, no redirects followed.
+//! [`crate::providers`] defines requests and answers. This module handles connections, time, keys and retries. The calling
+//! thread watches limits and cancellation while another thread runs the connection. There are no cookies, no referer and no
+//! redirects.
 
 mod ask;
 mod clock;
@@ -13,7 +13,7 @@ mod limits;
 mod retry;
 mod window;
 
-pub use ask::{News, ask};
+pub use ask::{AskEvent, ask};
 pub use error::{AskError, AskErrorKind};
 pub use key::{Key, KeyError};
 pub use limits::{Limits, Retries};
@@ -23,39 +23,40 @@ use crate::providers::{Endpoint, LimitField};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// A model and how to reach it.
+/// A model with its connection settings.
 #[derive(Clone, Debug)]
 pub struct ModelClient {
-    /// Which model, where.
+    /// Model and address.
     pub endpoint: Endpoint,
-    /// The key; local servers often want none.
+    /// The key. Local servers often need none.
     pub key: Option<Key>,
-    /// How long to wait for what, and how much to take.
+    /// Limits of time and size.
     pub limits: Limits,
-    /// How often to try again.
+    /// Retries.
     pub retries: Retries,
-    /// The way there.
+    /// Proxy.
     pub proxy: Proxy,
-    /// Certificates (PEM) to trust beside the system's own, as companies' proxies need.
+    /// File of further trusted certificates (PEM), as companies' proxies require.
     pub ca_file: Option<PathBuf>,
-    /// The field of the output limit that the server turned out to want.
+    /// The field for the output limit that the server turned out to require.
     learned: OnceLock<LimitField>,
 }
 
-/// Which proxy is used.
+/// The proxy of a connection.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub enum Proxy {
-    /// The environment's (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`) or the desktop's, except to this machine.
+    /// The proxy of the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`) or of the desktop, except for servers
+    /// on this machine.
     #[default]
     System,
-    /// This one, for every host: `http://`, `https://` or `socks5h://`, with name and password if it wants them.
+    /// This proxy for every host: `http://`, `https://` or `socks5h://`, with name and password if required.
     At(String),
-    /// None.
+    /// No proxy.
     Direct,
 }
 
 impl std::fmt::Debug for Proxy {
-    /// A proxy's address may hold a password.
+    /// Omits the address, which may contain a password.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::System => "System",
@@ -66,7 +67,7 @@ impl std::fmt::Debug for Proxy {
 }
 
 impl ModelClient {
-    /// With everything else as it is by default.
+    /// Creates a client with default settings.
     pub fn new(endpoint: Endpoint, key: Option<Key>) -> Self {
         Self {
             endpoint,
@@ -79,7 +80,7 @@ impl ModelClient {
         }
     }
 
-    /// The endpoint with what was learned about it.
+    /// Returns the endpoint with the field that the server requires.
     fn endpoint(&self) -> Endpoint {
         let mut endpoint = self.endpoint.clone();
         if let Some(learned) = self.learned.get() {
@@ -88,7 +89,7 @@ impl ModelClient {
         endpoint
     }
 
-    /// What must never be shown: the key, and the password of a proxy.
+    /// Removes the key and the password of a proxy from a text.
     fn hide(&self, text: &str) -> String {
         let text = crate::providers::hide(text, self.secret());
         let Proxy::At(proxy) = &self.proxy else {
@@ -99,10 +100,10 @@ impl ModelClient {
         crate::providers::hide(&text, password.map(|(_, password)| password))
     }
 
-    /// What a model said, without the key: servers under test echo what they were sent.
-    fn hide_key(&self, said: &str) -> String {
+    /// Removes the key from the text of an answer, since a server may echo the request.
+    fn hide_key(&self, text: &str) -> String {
         let key = self.secret().filter(|key| !is_placeholder(key));
-        crate::providers::hide(said, key)
+        crate::providers::hide(text, key)
     }
 
     fn secret(&self) -> Option<&str> {
@@ -110,7 +111,7 @@ impl ModelClient {
     }
 }
 
-/// Whether a key is one of the plain words that servers without keys are given, which an answer may hold by itself.
+/// Returns true for a plain word as used for servers without keys, which an answer may contain by chance.
 fn is_placeholder(key: &str) -> bool {
     key.len() < 16
         && key

@@ -1,11 +1,11 @@
-//! How long to wait before a question is asked again.
+//! Waits before retries.
 
 use super::Retries;
 use reqwest::header::{HeaderMap, HeaderName};
 use std::time::{Duration, SystemTime};
 
 impl Retries {
-    /// The wait after so many tries (1: the first has failed): always the same, so that a run can be told in advance.
+    /// Returns the wait after this number of failed attempts. It is deterministic.
     pub(super) fn wait(&self, tries: u32) -> Duration {
         let factor = 2_u32.saturating_pow(tries.saturating_sub(1));
         self.first_wait
@@ -14,26 +14,26 @@ impl Retries {
     }
 }
 
-/// The wait that a server asks for: `retry-after-ms`, or `Retry-After` in seconds or as a date, which counts from the
-/// server's own clock where it tells that.
-pub(super) fn asked_wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+/// Returns the wait that a server requests: `retry-after-ms`, or `Retry-After` in seconds or as a date relative to the server's
+/// `Date`, if present.
+pub(super) fn requested_wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: HeaderName| headers.get(name)?.to_str().ok().map(str::trim);
     if let Some(millis) = text(HeaderName::from_static("retry-after-ms")) {
         let millis: f64 = millis.parse().ok()?;
         return Duration::try_from_secs_f64(millis / 1e3).ok();
     }
-    let asked = text(reqwest::header::RETRY_AFTER)?;
-    if let Ok(seconds) = asked.parse::<f64>() {
+    let wait = text(reqwest::header::RETRY_AFTER)?;
+    if let Ok(seconds) = wait.parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();
     }
     let now = text(reqwest::header::DATE)
         .and_then(http_date)
         .unwrap_or(now);
-    // A date that is past is no wait.
-    Some(http_date(asked)?.duration_since(now).unwrap_or_default())
+    // A past date requests no wait.
+    Some(http_date(wait)?.duration_since(now).unwrap_or_default())
 }
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that servers may write
+/// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, the only format that servers may write
 /// (<https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7>).
 fn http_date(text: &str) -> Option<SystemTime> {
     const MONTHS: [&str; 12] = [
@@ -54,13 +54,13 @@ mod tests {
     use reqwest::header::HeaderValue;
     use std::time::UNIX_EPOCH;
 
-    fn asked(pairs: &[(&'static str, &str)]) -> Option<Duration> {
+    fn wait_of(pairs: &[(&'static str, &str)]) -> Option<Duration> {
         let mut headers = HeaderMap::new();
         for (name, value) in pairs {
             headers.insert(*name, HeaderValue::from_str(value).unwrap());
         }
         // 1994-11-06T08:49:37Z.
-        asked_wait(&headers, UNIX_EPOCH + Duration::from_secs(784_111_777))
+        requested_wait(&headers, UNIX_EPOCH + Duration::from_secs(784_111_777))
     }
 
     #[test]
@@ -75,29 +75,29 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_may_be_asked_for_in_many_ways() {
+    fn a_wait_is_read_in_every_notation() {
         let seconds = |n: u64| Some(Duration::from_secs(n));
-        assert_eq!(asked(&[("retry-after", "7")]), seconds(7));
+        assert_eq!(wait_of(&[("retry-after", "7")]), seconds(7));
         assert_eq!(
-            asked(&[("retry-after", "1.5")]),
+            wait_of(&[("retry-after", "1.5")]),
             Some(Duration::from_millis(1_500))
         );
         assert_eq!(
-            asked(&[("retry-after-ms", "250"), ("retry-after", "9")]),
+            wait_of(&[("retry-after-ms", "250"), ("retry-after", "9")]),
             Some(Duration::from_millis(250))
         );
         let date = "Sun, 06 Nov 1994 08:50:37 GMT";
-        assert_eq!(asked(&[("retry-after", date)]), seconds(60));
+        assert_eq!(wait_of(&[("retry-after", date)]), seconds(60));
         let clock = ("date", "Sun, 06 Nov 1994 08:50:30 GMT");
-        assert_eq!(asked(&[("retry-after", date), clock]), seconds(7));
+        assert_eq!(wait_of(&[("retry-after", date), clock]), seconds(7));
         assert_eq!(
-            asked(&[("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT")]),
+            wait_of(&[("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT")]),
             seconds(0)
         );
     }
 
     #[test]
-    fn what_is_no_wait_is_none() {
+    fn an_invalid_wait_is_ignored() {
         for text in [
             "soon",
             "-1",
@@ -107,8 +107,8 @@ mod tests {
             "Sun, 06 Nov 1994",
             "Sun, 99 Foo 1994 08:49:37 GMT",
         ] {
-            assert_eq!(asked(&[("retry-after", text)]), None, "{text}");
+            assert_eq!(wait_of(&[("retry-after", text)]), None, "{text}");
         }
-        assert_eq!(asked(&[]), None);
+        assert_eq!(wait_of(&[]), None);
     }
 }

@@ -1,36 +1,36 @@
-//! Asks a server how long a model's window is.
+//! Queries a server for the context window of a model.
 
 use super::ask::{read_some, wait_for};
 use super::clock::Clock;
 use super::{AskError, AskErrorKind, ModelClient, connection};
 use crate::progress::Progress;
-use crate::providers::{self, Question, Refusal, RefusalKind, window_questions};
+use crate::providers::{self, Refusal, RefusalKind, WindowQuery, window_queries};
 use reqwest::StatusCode;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use std::time::Duration;
 
-/// Bytes of an answer: lists of routers with hundreds of models are about one million.
+/// Largest response in bytes. The list of a router with hundreds of models has about one million.
 const LARGEST: usize = 8 << 20;
-/// Nothing is worked out for these answers: a server that takes longer will not tell.
-const PATIENCE: Duration = Duration::from_secs(15);
+/// Longest time for these queries, which need no computation.
+const TIME_LIMIT: Duration = Duration::from_secs(15);
 
-/// The model's window in tokens, where its server tells one. What is asked differs from server to server, so several
-/// places are tried; only those of the endpoint's own host.
+/// Returns the model's context window in tokens, if its server has it. Servers differ, so that several URLs are tried, all on
+/// the endpoint's own host.
 ///
 /// # Errors
-/// [`AskError`] if the server cannot be reached, does not take the key, or time runs out.
+/// Returns an [`AskError`] if the server cannot be reached, rejects the key, or a time limit is exceeded.
 pub fn context_length(client: &ModelClient, stop: &Progress) -> Result<Option<u64>, AskError> {
     let mut client = client.clone();
     let limits = &mut client.limits;
     for limit in [&mut limits.first_byte, &mut limits.idle, &mut limits.total] {
-        *limit = PATIENCE.min(*limit);
+        *limit = TIME_LIMIT.min(*limit);
     }
     let client = &client;
     let http = connection::connect(client)?;
     let headers = connection::headers(client)?;
     wait_for(client, stop, async |clock| {
-        for question in window_questions(&client.endpoint) {
-            let length = look(client, clock, &http, &headers, &question).await?;
+        for query in window_queries(&client.endpoint) {
+            let length = send(client, clock, &http, &headers, &query).await?;
             if length.is_some() {
                 return Ok(length);
             }
@@ -39,19 +39,19 @@ pub fn context_length(client: &ModelClient, stop: &Progress) -> Result<Option<u6
     })
 }
 
-async fn look(
+async fn send(
     client: &ModelClient,
     clock: &Clock,
     http: &reqwest::Client,
     headers: &HeaderMap,
-    question: &Question,
+    query: &WindowQuery,
 ) -> Result<Option<u64>, AskError> {
-    let request = match &question.body {
+    let request = match &query.body {
         Some(body) => http
-            .post(&question.url)
+            .post(&query.url)
             .header(CONTENT_TYPE, "application/json")
             .body(body.to_string()),
-        None => http.get(&question.url),
+        None => http.get(&query.url),
     };
     let limit = client.limits.first_byte;
     let mut response = match clock
@@ -63,20 +63,20 @@ async fn look(
         Some(Ok(response)) => response,
     };
     let status = response.status();
-    let said = read_some(client, clock, &mut response, LARGEST).await;
+    let bytes = read_some(client, clock, &mut response, LARGEST).await;
     if status != StatusCode::OK {
-        let refusal = Refusal::new(&client.endpoint, status.as_u16(), &said, client.secret());
-        // Any other refusal: this server has no such place.
+        let refusal = Refusal::new(&client.endpoint, status.as_u16(), &bytes, client.secret());
+        // With any other refusal, the server does not have this URL.
         return if refusal.kind == RefusalKind::BadKey {
             Err(AskError::refused(client, &refusal))
         } else {
             Ok(None)
         };
     }
-    if said.len() >= LARGEST {
-        let message = "the list of models is too long to read";
+    if bytes.len() >= LARGEST {
+        let message = "the list of models is too large; set the window manually";
         return Err(AskError::new(AskErrorKind::BadAnswer, message));
     }
-    let json = serde_json::from_slice(&said).ok();
+    let json = serde_json::from_slice(&bytes).ok();
     Ok(json.and_then(|json| providers::context_length(&client.endpoint.model, &json)))
 }

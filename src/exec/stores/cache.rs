@@ -1,10 +1,9 @@
-//! What was read of session files before: a file that has not changed is not read again.
+//! Cached summaries of session files. A file that has not changed is not read again.
 
-use super::summary::READING;
-use super::{Found, SessionSummary};
-use crate::exec::State;
-use crate::exec::load::read_bounded;
-use crate::exec::place::replace_private;
+use super::summary::SUMMARY_VERSION;
+use super::{FoundFile, SessionSummary};
+use crate::exec::files::{read_bounded, replace_private};
+use crate::exec::state::State;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs;
@@ -12,46 +11,48 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// Bytes of what is kept; a file that was read takes a few hundred.
+/// Largest cache file in bytes. A summary takes a few hundred.
 const LONGEST: u64 = 256 << 20;
 
-/// What is known of session files, by path.
+/// Summaries of session files by path.
 #[derive(Clone, Debug, Default)]
 pub struct Cache {
-    /// Where it is kept; nowhere with `--no-state`.
+    /// The cache file; `None` with `--no-state`.
     path: Option<PathBuf>,
-    files: HashMap<String, Known>,
-    has_news: bool,
+    files: HashMap<String, CachedSummary>,
+    is_changed: bool,
 }
 
+/// The summary of a file of this size and time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Known {
+struct CachedSummary {
     bytes: u64,
-    /// When it was written, nanoseconds since 1970.
+    /// Modification time in nanoseconds since 1970.
     modified: u64,
     summary: Result<SessionSummary, String>,
 }
 
+/// Content of the cache file.
 #[derive(Serialize, Deserialize)]
-struct Kept {
-    /// Another version may read a file differently, or weigh it so.
+struct CacheFile {
+    /// Version of the program and of the summaries. Other versions may read or count a file differently.
     version: String,
-    files: HashMap<String, Known>,
+    files: HashMap<String, CachedSummary>,
 }
 
 impl Cache {
-    /// What an earlier run left, beside the program's state; nothing where there is none or it cannot be read.
+    /// Reads the cache next to the program's state; empty if there is none or it cannot be read.
     pub fn load() -> Self {
         let path = Self::path();
         let read = path
             .as_deref()
             .and_then(|path| read_bounded(path, LONGEST).ok());
-        let kept = read.and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
+        let kept = read.and_then(|bytes| serde_json::from_slice::<CacheFile>(&bytes).ok());
         let kept = kept.filter(|kept| kept.version == version());
         Self {
             path,
             files: kept.map(|kept| kept.files).unwrap_or_default(),
-            has_news: false,
+            is_changed: false,
         }
     }
 
@@ -59,15 +60,15 @@ impl Cache {
         Some(State::path()?.with_file_name("sessions.json"))
     }
 
-    /// The file, if anything is kept.
+    /// Returns the cache file if it exists.
     pub fn kept() -> Option<PathBuf> {
         Self::path().filter(|path| path.exists())
     }
 
-    /// Removes what is kept; false where nothing was.
+    /// Removes the cache file. Returns false if there was none.
     ///
     /// # Errors
-    /// When it is there and cannot be removed.
+    /// Returns an error if the file cannot be removed.
     pub fn clear() -> io::Result<bool> {
         match Self::path().map(fs::remove_file) {
             Some(Ok(())) => Ok(true),
@@ -76,8 +77,12 @@ impl Cache {
         }
     }
 
-    /// What is known of a file, or of the session of this id in it where it holds many.
-    pub(super) fn get(&self, found: &Found, id: &str) -> Option<&Result<SessionSummary, String>> {
+    /// Returns the summary of an unchanged file, or of the session with this id in a file with several.
+    pub(super) fn get(
+        &self,
+        found: &FoundFile,
+        id: &str,
+    ) -> Option<&Result<SessionSummary, String>> {
         let known = self.files.get(&key(found, id)?)?;
         let is_it = known.bytes == found.size.0 && Some(known.modified) == nanos(found);
         is_it.then_some(&known.summary)
@@ -85,13 +90,13 @@ impl Cache {
 
     pub(super) fn put(
         &mut self,
-        found: &Found,
+        found: &FoundFile,
         id: &str,
         summary: &Result<SessionSummary, String>,
     ) {
         if let (Some(key), Some(modified)) = (key(found, id), nanos(found)) {
-            self.has_news = true;
-            let known = Known {
+            self.is_changed = true;
+            let known = CachedSummary {
                 bytes: found.size.0,
                 modified,
                 summary: summary.clone(),
@@ -100,34 +105,34 @@ impl Cache {
         }
     }
 
-    /// Writes what is new; files that are gone are forgotten.
+    /// Writes a changed cache, without files that no longer exist.
     ///
     /// # Errors
-    /// When the folder cannot be made or written.
+    /// Returns an error if the folder cannot be created or written.
     pub fn save(&mut self) -> io::Result<()> {
-        let Some(path) = self.path.clone().filter(|_| self.has_news) else {
+        let Some(path) = self.path.clone().filter(|_| self.is_changed) else {
             return Ok(());
         };
         self.files.retain(|key, _| Path::new(path_of(key)).exists());
         let folder = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
-        let kept = Kept {
+        let kept = CacheFile {
             version: version(),
             files: self.files.clone(),
         };
         replace_private(&path, &serde_json::to_vec(&kept)?)?;
-        self.has_news = false;
+        self.is_changed = false;
         Ok(())
     }
 }
 
-/// The program's version, and which way of reading it has by now.
+/// Returns the version of the program and of its summaries.
 fn version() -> String {
-    format!("{}/{READING}", env!("CARGO_PKG_VERSION"))
+    format!("{}/{SUMMARY_VERSION}", env!("CARGO_PKG_VERSION"))
 }
 
-/// A path, and behind it on a line of its own the id of one of many sessions.
-fn key(found: &Found, id: &str) -> Option<String> {
+/// Returns the key of a file: its path, and after a newline the id of a session in it.
+fn key(found: &FoundFile, id: &str) -> Option<String> {
     let path = found.path.to_str()?;
     Some(match id {
         "" => path.to_owned(),
@@ -139,7 +144,7 @@ fn path_of(key: &str) -> &str {
     key.split_once('\n').map_or(key, |(path, _)| path)
 }
 
-fn nanos(found: &Found) -> Option<u64> {
+fn nanos(found: &FoundFile) -> Option<u64> {
     let since = found.modified?.duration_since(UNIX_EPOCH).ok()?;
     u64::try_from(since.as_nanos()).ok()
 }

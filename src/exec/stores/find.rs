@@ -1,7 +1,8 @@
-//! Finds session files: by the names that each store gives them, or in a folder of a person's choice.
+//! Finds session files: in the stores of agents by name, or in any folder.
 
-use super::places;
-use crate::exec::{LoadError, must_exist, session_folder};
+use super::locations;
+use crate::exec::files::{LoadError, must_exist};
+use crate::exec::load::{events_in, is_piece};
 use crate::progress::{Cancelled, Progress};
 use crate::units::Bytes;
 use std::collections::HashSet;
@@ -9,42 +10,42 @@ use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// No more files are looked at: a folder can be a whole disk.
+/// Most files of a search, since a folder can be a whole disk.
 const MOST_FILES: usize = 100_000;
-/// Nor deeper folders.
-const MOST_DEEP: usize = 12;
-/// Endings of files that can hold a session.
-const ENDINGS: &[&str] = &[
+/// Greatest depth of a search.
+const MOST_DEPTH: usize = 12;
+/// Extensions of files that can contain a session.
+const EXTENSIONS: &[&str] = &[
     "json", "jsonl", "ndjson", "traj", "md", "gz", "zst", "db", "sqlite", "vscdb",
 ];
-/// Folders that hold none, and much else.
+/// Large folders without sessions.
 const SKIPPED: &[&str] = &["node_modules", "target"];
-/// What an export lays beside its copy.
+/// Suffixes of an export's sidecars.
 const SIDECARS: &[&str] = &[".removed.jsonl", ".manifest.json"];
 
 /// A file that may hold a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// The agent in whose store it lies.
+pub struct FoundFile {
+    /// The agent whose store contains the file, if any.
     pub agent: Option<&'static str>,
     /// The file.
     pub path: PathBuf,
-    /// Its size.
+    /// Size of the file.
     pub size: Bytes,
-    /// When it was last written, where the system says.
+    /// Modification time, if the system has it.
     pub modified: Option<SystemTime>,
-    /// A person named it by itself: each session that it holds is listed.
+    /// The user named this file, so each session in it is listed.
     pub is_named: bool,
 }
 
-/// The session files of all agents on this machine, newest first. Blocks.
+/// Finds the session files of all agents on this machine, newest first. Blocks.
 ///
 /// # Errors
-/// [`Cancelled`] when `progress` says to stop.
-pub fn find(progress: &Progress) -> Result<Vec<Found>, Cancelled> {
+/// Returns [`Cancelled`] if `progress` is cancelled.
+pub fn find(progress: &Progress) -> Result<Vec<FoundFile>, Cancelled> {
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
-    for (store, folder, segments) in places::all() {
-        // Two places can be one: a variable that names the usual folder.
+    for (store, folder, segments) in locations::all() {
+        // Two locations can be the same if a variable names the usual folder.
         if !seen.insert((folder.clone(), segments.clone())) {
             continue;
         }
@@ -53,20 +54,19 @@ pub fn find(progress: &Progress) -> Result<Vec<Found>, Cancelled> {
             progress,
             found: &mut found,
         };
-        search.segments(&folder, &segments, MOST_DEEP)?;
+        search.segments(&folder, &segments, MOST_DEPTH)?;
     }
     Ok(newest_first(found))
 }
 
-/// The files in a folder and those below it that may hold a session, newest first; a file is a folder of its sessions.
-/// Blocks.
+/// Finds the files below a folder that may contain a session, newest first. A file is found itself. Blocks.
 ///
 /// # Errors
-/// When it is neither, or `progress` says to stop.
-pub fn find_in(folder: &Path, progress: &Progress) -> Result<Vec<Found>, LoadError> {
+/// Returns a [`LoadError`] if the path is neither a folder nor a file, or `progress` is cancelled.
+pub fn find_in(folder: &Path, progress: &Progress) -> Result<Vec<FoundFile>, LoadError> {
     let metadata = must_exist(folder)?;
     if metadata.is_file() {
-        return Ok(vec![Found {
+        return Ok(vec![FoundFile {
             agent: None,
             path: folder.to_owned(),
             size: Bytes(metadata.len()),
@@ -77,7 +77,7 @@ pub fn find_in(folder: &Path, progress: &Progress) -> Result<Vec<Found>, LoadErr
     if !metadata.is_dir() {
         let folder = folder.display();
         return Err(LoadError(format!(
-            "{folder} is neither a folder nor a file; give one of these"
+            "{folder} is neither a folder nor a file; give one of them"
         )));
     }
     let mut found = Vec::new();
@@ -86,16 +86,16 @@ pub fn find_in(folder: &Path, progress: &Progress) -> Result<Vec<Found>, LoadErr
         progress,
         found: &mut found,
     };
-    if search.take_folder(folder) {
+    if search.add_folder(folder) {
         return Ok(found);
     }
-    let searched = search.below(folder, MOST_DEEP, &|name| {
+    let searched = search.below(folder, MOST_DEPTH, &|name| {
         let is_sidecar = SIDECARS.iter().any(|end| name.ends_with(end));
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
         let is_hidden = name.starts_with('.');
         !is_sidecar
             && !is_hidden
-            && ENDINGS
+            && EXTENSIONS
                 .iter()
                 .any(|known| ending.eq_ignore_ascii_case(known))
     });
@@ -103,7 +103,7 @@ pub fn find_in(folder: &Path, progress: &Progress) -> Result<Vec<Found>, LoadErr
     Ok(newest_first(found))
 }
 
-fn newest_first(mut found: Vec<Found>) -> Vec<Found> {
+fn newest_first(mut found: Vec<FoundFile>) -> Vec<FoundFile> {
     found.sort_by(|a, b| {
         b.modified
             .cmp(&a.modified)
@@ -115,41 +115,46 @@ fn newest_first(mut found: Vec<Found>) -> Vec<Found> {
 struct Search<'a> {
     agent: Option<&'static str>,
     progress: &'a Progress,
-    found: &'a mut Vec<Found>,
+    found: &'a mut Vec<FoundFile>,
 }
 
 impl Search<'_> {
-    /// What lies in a folder by the names of these segments.
-    fn segments(&mut self, folder: &Path, segments: &[&str], deep: usize) -> Result<(), Cancelled> {
-        let Some((first, rest)) = segments.split_first().filter(|_| deep > 0) else {
+    /// Adds the files in a folder that match these path segments.
+    fn segments(
+        &mut self,
+        folder: &Path,
+        segments: &[&str],
+        depth: usize,
+    ) -> Result<(), Cancelled> {
+        let Some((first, rest)) = segments.split_first().filter(|_| depth > 0) else {
             return Ok(());
         };
         if *first == "**" {
             let name = rest.first().copied().unwrap_or("*");
-            return self.below(folder, deep, &|file| is_like(file, name));
+            return self.below(folder, depth, &|file| matches(file, name));
         }
         for entry in self.entries(folder)? {
             let name = entry.file_name();
-            if !name.to_str().is_some_and(|name| is_like(name, first)) {
+            if !name.to_str().is_some_and(|name| matches(name, first)) {
                 continue;
             }
             if rest.is_empty() {
-                self.take(&entry);
+                self.add(&entry);
             } else if is_folder(&entry) {
-                self.segments(&entry.path(), rest, deep - 1)?;
+                self.segments(&entry.path(), rest, depth - 1)?;
             }
         }
         Ok(())
     }
 
-    /// What lies in a folder or below it and has a name like this.
+    /// Adds the files below a folder whose names are accepted.
     fn below(
         &mut self,
         folder: &Path,
-        deep: usize,
+        depth: usize,
         is_named: &dyn Fn(&str) -> bool,
     ) -> Result<(), Cancelled> {
-        if deep == 0 {
+        if depth == 0 {
             return Ok(());
         }
         for entry in self.entries(folder)? {
@@ -158,27 +163,27 @@ impl Search<'_> {
             let is_skipped = name.starts_with('.') || SKIPPED.contains(&name);
             if is_folder(&entry) && !is_skipped {
                 let folder = entry.path();
-                if !self.take_folder(&folder) {
-                    self.below(&folder, deep - 1, is_named)?;
+                if !self.add_folder(&folder) {
+                    self.below(&folder, depth - 1, is_named)?;
                 }
             } else if is_named(name) {
-                self.take(&entry);
+                self.add(&entry);
             }
         }
         Ok(())
     }
 
-    /// What a folder holds; nothing where it cannot be read.
+    /// Lists a folder; empty if it cannot be read.
     fn entries(&self, folder: &Path) -> Result<Vec<DirEntry>, Cancelled> {
-        self.progress.go_on()?;
+        self.progress.check_cancelled()?;
         let is_enough = self.found.len() >= MOST_FILES;
         let entries = fs::read_dir(folder).ok().filter(|_| !is_enough);
         Ok(entries.into_iter().flatten().flatten().collect())
     }
 
-    /// Takes a folder in whose files are one session together; not where the names of a store tell what is one.
-    fn take_folder(&mut self, folder: &Path) -> bool {
-        let events = || session_folder::events_in(folder);
+    /// Adds a folder whose files form one session, except in a store, where names identify sessions. Returns true if added.
+    fn add_folder(&mut self, folder: &Path) -> bool {
+        let events = || events_in(folder);
         let Some(files) = self.agent.is_none().then(events).flatten() else {
             return false;
         };
@@ -186,7 +191,7 @@ impl Search<'_> {
             .iter()
             .filter_map(|file| fs::symlink_metadata(file).ok());
         let all: Vec<fs::Metadata> = all.collect();
-        self.found.push(Found {
+        self.found.push(FoundFile {
             agent: None,
             path: folder.to_owned(),
             size: Bytes(all.iter().map(fs::Metadata::len).sum()),
@@ -196,14 +201,14 @@ impl Search<'_> {
         true
     }
 
-    /// Takes a file in: no link, no device, no pipe, and no piece of a session that another file stands for.
-    fn take(&mut self, entry: &DirEntry) {
+    /// Adds a regular file, unless it is a piece of a session that another file represents.
+    fn add(&mut self, entry: &DirEntry) {
         let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-        if self.agent.is_none() && session_folder::is_piece(&entry.path()) {
+        if self.agent.is_none() && is_piece(&entry.path()) {
             return;
         }
         if let (true, Ok(metadata)) = (is_file, entry.metadata()) {
-            self.found.push(Found {
+            self.found.push(FoundFile {
                 agent: self.agent,
                 path: entry.path(),
                 size: Bytes(metadata.len()),
@@ -218,8 +223,8 @@ fn is_folder(entry: &DirEntry) -> bool {
     entry.file_type().is_ok_and(|kind| kind.is_dir())
 }
 
-/// Whether a name is like a pattern with at most one `*`.
-fn is_like(name: &str, pattern: &str) -> bool {
+/// Returns true if a name matches a pattern with at most one `*`.
+fn matches(name: &str, pattern: &str) -> bool {
     match pattern.split_once('*') {
         None => name == pattern,
         Some((start, end)) => {
@@ -234,16 +239,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_any_characters_but_those_around_it_do_not_overlap() {
-        assert!(is_like("rollout-1.jsonl", "rollout-*.jsonl"));
-        assert!(is_like("anything", "*"));
-        assert!(!is_like("aba", "ab*ba"));
-        assert!(!is_like("auth.json", "rollout-*.jsonl"));
+    fn a_star_matches_any_characters_without_overlap() {
+        assert!(matches("rollout-1.jsonl", "rollout-*.jsonl"));
+        assert!(matches("anything", "*"));
+        assert!(!matches("aba", "ab*ba"));
+        assert!(!matches("auth.json", "rollout-*.jsonl"));
     }
 
     #[cfg(unix)]
     #[test]
-    fn links_sidecars_and_other_files_are_left_alone() {
+    fn links_sidecars_and_other_files_are_not_found() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::create_dir_all(at("deep/node_modules")).unwrap();

@@ -1,9 +1,8 @@
-//! Lists sessions: the newest first, what is known at once, the rest as it is read, on all cores.
+//! Lists sessions, newest first. Files are read on all cores, except those with a cached summary.
 
-use super::{Cache, Found, SessionSummary};
-use crate::exec::database::Snapshot;
-use crate::exec::sub_agents::parent_name;
-use crate::exec::{Several, is_database};
+use super::{Cache, FoundFile, SessionSummary};
+use crate::exec::database::{Snapshot, is_database};
+use crate::exec::load::{FileSessions, parent_name};
 use crate::progress::{Cancelled, Progress};
 use crate::units::{Bytes, Millis};
 use rayon::prelude::*;
@@ -13,82 +12,82 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Files read at first: between two bunches the newest are already told. The next bunches are larger, so that cores seldom
-/// wait for one another.
-const BUNCH: usize = 8;
-/// And at most.
-const MOST_AT_ONCE: usize = 64;
+/// Size of the first batch. The newest sessions are reported after each batch. Batches grow, so that cores seldom wait for
+/// each other.
+const FIRST_BATCH: usize = 8;
+/// Size of the largest batch.
+const LARGEST_BATCH: usize = 64;
 
 /// A session of a list.
 #[derive(Clone, Debug)]
 pub struct Listed {
-    /// Its file.
-    pub found: Found,
-    /// Which conversation of the file, from 0, where each is listed by itself.
+    /// The file.
+    pub found: FoundFile,
+    /// Index of the conversation in a file with several listed conversations.
     pub conversation: Option<usize>,
-    /// What it holds, or why it cannot be opened, in one line.
+    /// Summary, or the reason why the session cannot be opened in one line.
     pub summary: Result<SessionSummary, String>,
-    /// The session that started it, where it is a sub-agent's.
+    /// The session that started it, if it belongs to a sub-agent.
     pub parent: Option<Parent>,
 }
 
 /// The session that started a sub-agent's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parent {
-    /// Its id.
+    /// Id of the session.
     pub id: String,
-    /// What it is called, where that is known.
+    /// Title of the session, if known.
     pub title: Option<String>,
 }
 
 impl Parent {
-    /// What to call it: its title, or its id.
+    /// Returns the title, or else the id.
     pub fn name(&self) -> &str {
         self.title.as_ref().unwrap_or(&self.id)
     }
 }
 
-/// What became of a search.
+/// The result of listing.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    /// Files that hold a conversation, and conversations of databases, newest first.
+    /// Readable sessions, newest first.
     pub sessions: Vec<Listed>,
-    /// Those that cannot be opened.
+    /// Sessions that cannot be opened.
     pub unread: Vec<Listed>,
-    /// How many older ones were not looked at.
+    /// Number of older sessions that were not read.
     pub left: usize,
 }
 
-/// Reads files in order, up to about so many sessions, and tells of each; `progress` counts them. Blocks.
+/// Summarizes files in order, up to about `most` sessions, and reports each to `on_listed`. `progress` counts sessions. Blocks.
 ///
 /// # Errors
-/// [`Cancelled`] when `progress` says to stop; what was read by then is in the cache.
+/// Returns [`Cancelled`] if `progress` is cancelled. Summaries made by then are in the cache.
 pub fn list(
-    files: &[Found],
+    files: &[FoundFile],
     most: usize,
     cache: &mut Cache,
     progress: &Progress,
-    mut tell: impl FnMut(&Listed),
+    mut on_listed: impl FnMut(&Listed),
 ) -> Result<Listing, Cancelled> {
     let items = items(files, progress)?;
     progress.total.store(items.len() as u64, Ordering::Relaxed);
     let mut listing = Listing::default();
-    // What the sessions read so far are called, by their ids.
+    // Titles of the sessions read so far, by id.
     let mut titles: HashMap<String, String> = HashMap::new();
-    let (mut rest, mut at_once) = (&items[..], BUNCH);
+    let (mut rest, mut size) = (&items[..], FIRST_BATCH);
     while !rest.is_empty() && listing.sessions.len() < most {
-        progress.go_on()?;
-        let (bunch, others) = rest.split_at(at_once.min(rest.len()));
-        (rest, at_once) = (others, MOST_AT_ONCE.min(2 * at_once));
+        progress.check_cancelled()?;
+        let (batch, others) = rest.split_at(size.min(rest.len()));
+        (rest, size) = (others, LARGEST_BATCH.min(2 * size));
         let summary = |item: &Item| match cache.get(&item.found, &item.id()) {
             Some(known) => (known.clone(), false),
             None => (item.summary(), true),
         };
-        let read: Vec<_> = bunch.par_iter().with_max_len(1).map(summary).collect();
+        let read: Vec<_> = batch.par_iter().with_max_len(1).map(summary).collect();
         for (summary, _) in &read {
             titles.extend(summary.as_ref().ok().and_then(named_by_id));
         }
-        for (item, (summary, is_new)) in bunch.iter().zip(read) {
+        for (item, (summary, is_new)) in batch.iter().zip(read) {
             if is_new {
                 cache.put(&item.found, &item.id(), &summary);
             }
@@ -97,17 +96,17 @@ pub fn list(
                 parent,
                 ..item.listed(summary)
             };
-            tell(&listed);
-            let of = match listed.summary {
+            on_listed(&listed);
+            let list = match listed.summary {
                 Ok(_) => &mut listing.sessions,
                 Err(_) => &mut listing.unread,
             };
-            of.push(listed);
+            list.push(listed);
         }
-        progress.advance(bunch.len() as u64);
+        progress.advance(batch.len() as u64);
     }
     listing.left = items.len() - listing.sessions.len() - listing.unread.len();
-    // A parent may stand behind its child.
+    // A parent may follow its child.
     for parent in listing
         .sessions
         .iter_mut()
@@ -121,92 +120,92 @@ pub fn list(
     Ok(listing)
 }
 
-/// A session's id, and what it is called.
+/// Returns the id and the title of a session.
 fn named_by_id(summary: &SessionSummary) -> Option<(String, String)> {
     Some((summary.id.clone()?, summary.title.clone()))
 }
 
-/// What is to be read: a file, or one of its sessions.
+/// A file, or a session in a file, to summarize.
 #[derive(Debug)]
 struct Item {
-    found: Found,
-    of: Of,
+    found: FoundFile,
+    content: Content,
 }
 
 #[derive(Debug)]
-enum Of {
+enum Content {
     File,
     Entry(Arc<Snapshot>, usize),
-    /// One of the sessions of a file that a person named.
-    One(Arc<Several>, usize),
-    /// What cannot be opened, and why.
-    Refused(String),
+    /// A session of a file that the user named.
+    Session(Arc<FileSessions>, usize),
+    /// Reason why the file cannot be opened.
+    Unreadable(String),
 }
 
-/// Files, with the sessions of databases in their places, newest first. A session that its program moved from files into
-/// its database, and left them there, is listed once.
-fn items(files: &[Found], progress: &Progress) -> Result<Vec<Item>, Cancelled> {
+/// Returns files and the sessions of databases, newest first. A session that its program migrated from files to a database
+/// is listed once, even if the files still exist.
+fn items(files: &[FoundFile], progress: &Progress) -> Result<Vec<Item>, Cancelled> {
     let (mut items, mut ids) = (Vec::with_capacity(files.len()), HashSet::new());
     for found in files {
-        progress.go_on()?;
-        let item = |of| Item {
+        progress.check_cancelled()?;
+        let item = |content| Item {
             found: found.clone(),
-            of,
+            content,
         };
         if !is_database(&found.path) {
             if found.is_named {
                 items.extend(named(found, progress));
             } else {
-                items.push(item(Of::File));
+                items.push(item(Content::File));
             }
             continue;
         }
         match Snapshot::open(&found.path, progress) {
-            Err(why) => items.push(item(Of::Refused(why.to_string()))),
+            Err(why) => items.push(item(Content::Unreadable(why.to_string()))),
             Ok(snapshot) => {
                 ids.extend(snapshot.entries().iter().map(|entry| entry.id.clone()));
                 items.extend(entries(found, &Arc::new(snapshot)));
             }
         }
     }
-    let is_twin = |item: &Item| {
+    let is_migrated = |item: &Item| {
         let stem = item.found.path.file_stem().and_then(|stem| stem.to_str());
-        let is_stored = item.found.agent.is_some() && matches!(item.of, Of::File);
+        let is_stored = item.found.agent.is_some() && matches!(item.content, Content::File);
         is_stored && stem.is_some_and(|stem| ids.contains(stem))
     };
-    items.retain(|item| !is_twin(item));
+    items.retain(|item| !is_migrated(item));
     items.sort_by_key(|item| Reverse(item.found.modified));
     Ok(items)
 }
 
-/// What a file holds that a person named.
-fn named(found: &Found, progress: &Progress) -> Vec<Item> {
-    let item = |of| Item {
+/// Returns the sessions of a file that the user named.
+fn named(found: &FoundFile, progress: &Progress) -> Vec<Item> {
+    let item = |content| Item {
         found: found.clone(),
-        of,
+        content,
     };
-    match Several::open(&found.path, progress) {
-        Err(why) => vec![item(Of::Refused(why.to_string()))],
-        Ok(several) if !several.are_numbered() => vec![item(Of::File)],
-        Ok(several) => {
-            let several = Arc::new(several);
-            let numbers = several.numbers().iter();
-            let one = |number: &usize| item(Of::One(Arc::clone(&several), *number));
+    match FileSessions::open(&found.path, progress) {
+        Err(why) => vec![item(Content::Unreadable(why.to_string()))],
+        Ok(sessions) if !sessions.are_numbered() => vec![item(Content::File)],
+        Ok(sessions) => {
+            let sessions = Arc::new(sessions);
+            let numbers = sessions.numbers().iter();
+            let one = |number: &usize| item(Content::Session(Arc::clone(&sessions), *number));
             numbers.map(one).collect()
         }
     }
 }
 
-fn entries(found: &Found, snapshot: &Arc<Snapshot>) -> Vec<Item> {
+fn entries(found: &FoundFile, snapshot: &Arc<Snapshot>) -> Vec<Item> {
     let item = |idx: usize| {
         let entry = &snapshot.entries()[idx];
         Item {
-            found: Found {
+            found: FoundFile {
                 size: Bytes(entry.bytes),
                 modified: entry.updated.and_then(moment).or(found.modified),
                 ..found.clone()
             },
-            of: Of::Entry(Arc::clone(snapshot), idx),
+            content: Content::Entry(Arc::clone(snapshot), idx),
         }
     };
     (0..snapshot.entries().len()).map(item).collect()
@@ -218,31 +217,33 @@ fn moment(time: Millis) -> Option<SystemTime> {
 }
 
 impl Item {
-    /// What tells it from others of its file; empty for the file itself.
+    /// Returns the id within the file; empty for the file itself.
     fn id(&self) -> String {
-        match &self.of {
-            Of::Entry(snapshot, idx) => {
+        match &self.content {
+            Content::Entry(snapshot, idx) => {
                 let entry = &snapshot.entries()[*idx];
                 format!("{}/{}", entry.owner, entry.id)
             }
-            Of::One(_, number) => format!("#{number}"),
-            Of::File | Of::Refused(_) => String::new(),
+            Content::Session(_, number) => format!("#{number}"),
+            Content::File | Content::Unreadable(_) => String::new(),
         }
     }
 
     fn summary(&self) -> Result<SessionSummary, String> {
-        match &self.of {
-            // Its own progress: bytes are no files.
-            Of::File => SessionSummary::read(&self.found.path, &Progress::default()),
-            Of::Entry(snapshot, idx) => SessionSummary::of_entry(snapshot, &self.found.path, *idx),
-            Of::One(several, number) => SessionSummary::of_one(several, *number),
-            Of::Refused(why) => Err(why.clone()),
+        match &self.content {
+            // With a progress of its own, since the other one counts sessions.
+            Content::File => SessionSummary::read(&self.found.path, &Progress::default()),
+            Content::Entry(snapshot, idx) => {
+                SessionSummary::of_entry(snapshot, &self.found.path, *idx)
+            }
+            Content::Session(sessions, number) => SessionSummary::of_session(sessions, *number),
+            Content::Unreadable(why) => Err(why.clone()),
         }
     }
 
     fn listed(&self, summary: Result<SessionSummary, String>) -> Listed {
         let mut found = self.found.clone();
-        let conversation = if let Of::Entry(_, idx) | Of::One(_, idx) = self.of {
+        let conversation = if let Content::Entry(_, idx) | Content::Session(_, idx) = self.content {
             found.size = summary
                 .as_ref()
                 .map_or(found.size, |summary| Bytes(summary.bytes));
@@ -258,7 +259,8 @@ impl Item {
         }
     }
 
-    /// The session that started this one, by its database, by those read so far, or by the file beside it.
+    /// Returns the session that started this one, with its title from the sessions read so far, the database, or a file
+    /// next to it.
     fn parent(
         &self,
         summary: &Result<SessionSummary, String>,
@@ -266,8 +268,8 @@ impl Item {
     ) -> Option<Parent> {
         let summary = summary.as_ref().ok()?;
         let id = summary.parent.clone()?;
-        let in_database = || match &self.of {
-            Of::Entry(snapshot, _) => {
+        let in_database = || match &self.content {
+            Content::Entry(snapshot, _) => {
                 let mut entries = snapshot.entries().iter();
                 entries
                     .find(|entry| entry.id == id)

@@ -1,60 +1,60 @@
-//! Where agents keep their sessions on this machine, and what lies there.
+//! Finds and lists the sessions of agents on this machine.
 //!
-//! Only the places of this table are looked into, only files whose names are those of sessions are opened, and no link
-//! is followed: credentials often lie beside.
+//! Only the locations of [`STORES`] are searched, only files with the names of sessions are opened, and links are not
+//! followed, since credentials are often stored nearby.
 
 mod cache;
 mod find;
 mod listing;
-mod places;
+mod locations;
 mod summary;
 
 pub use cache::Cache;
-pub use find::{Found, find, find_in};
+pub use find::{FoundFile, find, find_in};
 pub use listing::{Listed, Listing, Parent, list};
-pub(super) use places::folders;
-pub use places::looked_into;
+pub use locations::existing_folders;
+pub(super) use locations::folders;
 pub use summary::{PeakBasis, SessionSummary};
 
 /// An agent whose sessions can be found.
 #[derive(Debug)]
 pub struct Store {
-    /// Its name for people.
+    /// Name of the agent.
     pub agent: &'static str,
-    /// Where it keeps them.
-    places: &'static [Place],
+    /// Locations of its sessions.
+    locations: &'static [Location],
 }
 
-/// A place with sessions.
+/// A path pattern of session files.
 #[derive(Debug)]
-struct Place {
+struct Location {
     base: Base,
-    /// Segments below it; `*` stands for any characters within one, `**` for any folders.
+    /// Segments below the base; `*` matches any characters within a segment, `**` any folders.
     path: &'static str,
 }
 
-/// What a place lies under.
+/// Base folder of a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Base {
-    /// The folder that an environment variable names.
+    /// The value of an environment variable.
     Variable(&'static str),
-    /// A person's home.
+    /// The home folder.
     Home,
-    /// Where programs keep their settings: `~/.config`, `~/Library/Application Support`, `%APPDATA%`.
+    /// The folder of settings: `~/.config`, `~/Library/Application Support`, `%APPDATA%`.
     Config,
-    /// `~/.local/share`, also on macOS, or what `XDG_DATA_HOME` says; `%APPDATA%` on Windows.
+    /// The folder of data: `XDG_DATA_HOME` or `~/.local/share`, also on macOS; `%APPDATA%` on Windows.
     Data,
 }
 
-const fn at(base: Base, path: &'static str) -> Place {
-    Place { base, path }
+const fn at(base: Base, path: &'static str) -> Location {
+    Location { base, path }
 }
 
-/// All agents whose sessions can be found. Sources: each format's page in `src/formats`.
+/// All agents whose sessions can be found. The sources are in the documentation of each format in [`crate::formats`].
 pub static STORES: &[Store] = &[
     Store {
         agent: "Claude Code",
-        places: &[
+        locations: &[
             at(Base::Variable("CLAUDE_CONFIG_DIR"), "projects/*/*.jsonl"),
             at(Base::Home, ".claude/projects/*/*.jsonl"),
             at(Base::Home, ".config/claude/projects/*/*.jsonl"),
@@ -62,7 +62,7 @@ pub static STORES: &[Store] = &[
     },
     Store {
         agent: "Codex",
-        places: &[
+        locations: &[
             at(Base::Variable("CODEX_HOME"), "sessions/**/rollout-*.jsonl"),
             at(
                 Base::Variable("CODEX_HOME"),
@@ -74,14 +74,14 @@ pub static STORES: &[Store] = &[
     },
     Store {
         agent: "Gemini CLI",
-        places: &[
+        locations: &[
             at(Base::Home, ".gemini/tmp/*/chats/session-*.json"),
             at(Base::Home, ".gemini/tmp/*/chats/session-*.jsonl"),
         ],
     },
     Store {
         agent: "Cline",
-        places: &[
+        locations: &[
             at(Base::Home, ".cline/data/sessions/*/*.messages.json"),
             at(
                 Base::Home,
@@ -95,21 +95,21 @@ pub static STORES: &[Store] = &[
     },
     Store {
         agent: "Roo Code",
-        places: &[at(
+        locations: &[at(
             Base::Config,
             "Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks/*/api_conversation_history.json",
         )],
     },
     Store {
         agent: "Kilo Code",
-        places: &[at(
+        locations: &[at(
             Base::Config,
             "Code/User/globalStorage/kilocode.kilo-code/tasks/*/api_conversation_history.json",
         )],
     },
     Store {
         agent: "GitHub Copilot",
-        places: &[
+        locations: &[
             at(Base::Home, ".copilot/session-state/*/events.jsonl"),
             at(
                 Base::Config,
@@ -119,11 +119,11 @@ pub static STORES: &[Store] = &[
     },
     Store {
         agent: "Pi",
-        places: &[at(Base::Home, ".pi/agent/sessions/*/*.jsonl")],
+        locations: &[at(Base::Home, ".pi/agent/sessions/*/*.jsonl")],
     },
     Store {
         agent: "Goose",
-        places: &[
+        locations: &[
             at(Base::Data, "goose/sessions/sessions.db"),
             at(Base::Data, "goose/sessions/*.jsonl"),
             at(Base::Config, "Block/goose/data/sessions/sessions.db"),
@@ -132,7 +132,7 @@ pub static STORES: &[Store] = &[
     },
     Store {
         agent: "OpenCode",
-        places: &[
+        locations: &[
             at(Base::Data, "opencode/opencode*.db"),
             at(Base::Data, "opencode/storage/session/*/ses_*.json"),
             at(Base::Home, ".local/share/opencode/opencode*.db"),
@@ -144,11 +144,11 @@ pub static STORES: &[Store] = &[
     },
     Store {
         agent: "Cursor",
-        places: &[at(Base::Config, "Cursor/User/globalStorage/state.vscdb")],
+        locations: &[at(Base::Config, "Cursor/User/globalStorage/state.vscdb")],
     },
     Store {
         agent: "CowAgent",
-        places: &[
+        locations: &[
             at(Base::Home, "cow/sessions/conversations.db"),
             at(Base::Home, "cow/memory/long-term/index.db"),
         ],

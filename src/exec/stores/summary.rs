@@ -1,9 +1,9 @@
-//! What a list says of a session: read whole, weighed roughly where its provider reported nothing.
+//! Summaries of sessions for lists. Contexts without reported usage are estimated.
 
 use crate::engine::{Case, recorded};
 use crate::exec::database::Snapshot;
-use crate::exec::load::{self, LoadError};
-use crate::exec::{LoadOptions, Several};
+use crate::exec::files::{LoadError, file_name};
+use crate::exec::load::{FileSessions, LoadOptions, case_of, load_entry, parse_file};
 use crate::formats::{self, RecordedData};
 use crate::presets::models;
 use crate::progress::Progress;
@@ -14,68 +14,67 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Which way of reading and weighing summaries are made by: what an earlier one left is read anew. It goes up whenever a
-/// list would say something else of the same file.
-pub(super) const READING: u32 = 5;
+/// Version of the summaries, increased when the summary of the same file changes. Older cached summaries are discarded.
+pub(super) const SUMMARY_VERSION: u32 = 5;
 
-/// What a list says of a session.
+/// A session in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionSummary {
-    /// Its title.
+    /// Title of the session.
     pub title: String,
-    /// The folder in which the agent worked.
+    /// Folder in which the agent worked.
     pub project: Option<String>,
     /// Name of the format.
     pub format: String,
-    /// Messages that can be numbered.
+    /// Number of messages in the history.
     pub messages: usize,
-    /// Calls of a model.
+    /// Number of model calls.
     pub calls: usize,
-    /// Compactions of the program's own.
+    /// Number of recorded compactions.
     pub compactions: usize,
-    /// Tokens of its largest context, the one at the end included.
+    /// Tokens of the largest context, including the one at the end.
     pub peak: u64,
-    /// How they are known.
+    /// Basis of that count.
     pub peak_basis: PeakBasis,
-    /// That context's part of the model's window.
+    /// Share of the context window that the largest context fills.
     pub peak_share: f64,
-    /// Conversations of the file; the rest here is of the first, unless each is listed by itself.
+    /// Number of conversations in the file. The other fields describe the first, unless each is listed.
     pub conversations: usize,
-    /// Bytes of its text.
+    /// Size in bytes.
     pub bytes: u64,
-    /// Its id, where its program has other sessions name it by that.
+    /// Id by which other sessions refer to it, if any.
     pub id: Option<String>,
-    /// Id of the session that started it, where it is a sub-agent's.
+    /// Id of the session that started it, if it belongs to a sub-agent.
     pub parent: Option<String>,
 }
 
-/// How the size of a context is known.
+/// Basis of the size of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PeakBasis {
-    /// The provider reported it.
+    /// Reported by the provider.
     Reported,
-    /// By its characters.
+    /// Estimated from its text.
     Estimated,
 }
 
 impl SessionSummary {
-    /// Reads a file. Blocks.
+    /// Summarizes a file. Blocks.
     ///
     /// # Errors
-    /// What [`crate::exec::load()`] says, in one line.
+    /// Returns one line if the file cannot be read.
     pub(super) fn read(path: &Path, progress: &Progress) -> Result<Self, String> {
-        let said = |error: LoadError| error.to_string();
-        let parsed = load::parsed_alone(path, progress).map_err(said)?;
+        let line = |error: LoadError| error.to_string();
+        let parsed = parse_file(path, progress).map_err(line)?;
         let n = Conversation::all(&parsed.sessions).len();
-        let name = load::file_name(path);
+        let name = file_name(path);
         let first = parsed.sessions.into_iter().next();
-        let first = first.ok_or_else(|| said(load::no_such_conversation(&name, n)))?;
+        let first = first.ok_or_else(|| line(LoadError::no_such_conversation(&name, n)))?;
         let session = Arc::new(first);
         let peak = if let Some(peak) = reported_peak(&session) {
             peak
         } else {
-            let case = load::case_of(&name, Arc::clone(&session), &options(0), progress);
-            peak(&case.map_err(said)?)
+            let case = case_of(&name, Arc::clone(&session), &options(0), progress);
+            peak(&case.map_err(line)?)
         };
         let identity = formats::identity_of(&session.source);
         Ok(Self {
@@ -85,12 +84,12 @@ impl SessionSummary {
         })
     }
 
-    /// Of one of several sessions of a file.
+    /// Summarizes a session of a file with several.
     ///
     /// # Errors
-    /// What [`Several::case`] says, in one line.
-    pub(super) fn of_one(several: &Several, number: usize) -> Result<Self, String> {
-        let case = several.case(number, &options(number), &Progress::default());
+    /// Returns one line if the session cannot be read.
+    pub(super) fn of_session(sessions: &FileSessions, number: usize) -> Result<Self, String> {
+        let case = sessions.case(number, &options(number), &Progress::default());
         let case = case.map_err(|error| error.to_string())?;
         let raw = case
             .session
@@ -103,27 +102,27 @@ impl SessionSummary {
         })
     }
 
-    /// Reads one session of a database. Blocks.
+    /// Summarizes a session of a database. Blocks.
     ///
     /// # Errors
-    /// What [`Snapshot::load`] says, in one line.
+    /// Returns one line if the session cannot be read.
     pub(super) fn of_entry(snapshot: &Snapshot, path: &Path, entry: usize) -> Result<Self, String> {
-        let loaded = snapshot.load(path, &options(entry), &Progress::default());
+        let loaded = load_entry(snapshot, path, &options(entry), &Progress::default());
         let loaded = loaded.map_err(|error| error.to_string())?;
-        let told = &snapshot.entries()[entry];
+        let entry = &snapshot.entries()[entry];
         Ok(Self {
-            id: Some(told.id.clone()),
-            parent: told.parent.clone(),
+            id: Some(entry.id.clone()),
+            parent: entry.parent.clone(),
             ..Self::of(&loaded.case.session, peak(&loaded.case), 1)
         })
     }
 
-    /// The format's name for people.
+    /// Returns the label of the format.
     pub fn format_label(&self) -> &str {
         formats::by_name(&self.format).map_or(&self.format, |format| format.label)
     }
 
-    /// Its format could tell of compactions: where it cannot, that there are none means nothing.
+    /// Returns true if the number of compactions is meaningful, since the format records them.
     pub fn records_compactions(&self) -> bool {
         let format = formats::by_name(&self.format);
         self.compactions > 0
@@ -136,7 +135,7 @@ impl SessionSummary {
             project: session.project.clone(),
             format: session.source.format.to_owned(),
             messages: session.messages.iter().filter(|m| m.in_history).count(),
-            calls: session.steps.len(),
+            calls: session.calls.len(),
             compactions: session.compactions.len(),
             peak: peak.0,
             peak_basis,
@@ -157,20 +156,20 @@ fn options(conversation: usize) -> LoadOptions {
     }
 }
 
-/// The largest context, and its share of the model's window.
+/// Size, basis and fill of the largest context.
 type Peak = (Tokens, PeakBasis, Share);
 
 /// Returns the largest context if every call reported its usage: nothing but the messages after the last call is counted
 /// then. `None` if those contain media, which the model's provider decides the size of.
 fn reported_peak(session: &Session) -> Option<Peak> {
-    let inputs = session.steps.iter().map(|step| Some(step.usage?.input));
+    let inputs = session.calls.iter().map(|step| Some(step.usage?.input));
     let inputs: Vec<Tokens> = inputs.collect::<Option<_>>()?;
     let last = *inputs.last()?;
     let (step, largest) = inputs
         .into_iter()
         .enumerate()
         .max_by_key(|(_, input)| *input)?;
-    let since = &session.messages[session.steps[session.steps.len() - 1].context_end..];
+    let since = &session.messages[session.calls[session.calls.len() - 1].context_end..];
     let parts = since
         .iter()
         .filter(|message| message.in_history)
@@ -185,7 +184,7 @@ fn reported_peak(session: &Session) -> Option<Peak> {
     }
     let windows = models::window_plan(session, None);
     Some(if end > largest {
-        let window = windows.at(session.steps.len() - 1);
+        let window = windows.at(session.calls.len() - 1);
         (end, PeakBasis::Estimated, end.share_of(window))
     } else {
         (
@@ -196,15 +195,15 @@ fn reported_peak(session: &Session) -> Option<Peak> {
     })
 }
 
-/// The largest context, or all that there is where nothing was answered.
+/// Returns the largest context, or the whole session if it has no calls.
 fn peak(case: &Case) -> Peak {
-    let really = recorded(case, Tokens::ZERO, None);
-    let Some(peak) = really.peak() else {
+    let outcome = recorded(case, Tokens::ZERO, None);
+    let Some(peak) = outcome.peak() else {
         let (total, window) = (case.ledger.total(), case.windows.at(0));
         return (total, PeakBasis::Estimated, total.share_of(window));
     };
-    let last = case.session.steps.len() - 1;
-    let is_reported = |step: usize| case.session.steps[step].usage.is_some();
+    let last = case.session.calls.len() - 1;
+    let is_reported = |step: usize| case.session.calls[step].usage.is_some();
     let basis = if peak.step.is_some_and(is_reported) {
         PeakBasis::Reported
     } else {

@@ -1,63 +1,58 @@
-//! Logs of live runs: each request with its answer, as one line of a file in the program's data folder. A run can be
-//! made again from its log, without a model and to the same bytes. Logs hold private text and never a key.
+//! Logs of live runs: one line per request, with its answer. A run can be repeated from its log without a model and with the
+//! same result. Logs contain private text, but never a key.
 
-use super::model::{Failed, Model, Said};
+use super::model::Model;
+use super::reply::{Failure, ModelReply};
 use crate::chat::message_to_json;
-use crate::exec::export::sha256;
-use crate::exec::load::read_text;
-use crate::exec::place::reason;
+use crate::exec::files::{read_text, sha256};
 use crate::providers::Prompt;
-use etcetera::BaseStrategy as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::fs::{self, File};
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
-/// Bytes of a log: each request repeats what is to be summarized.
+/// Largest log in bytes. Each request repeats the text to summarize.
 const LONGEST: u64 = 1 << 30;
-/// Bytes of a log's first line, which may hold a person's own prompt.
-const LONGEST_HEAD: u64 = 1 << 20;
 
-/// A run as its log has it.
+/// The log of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunLog {
     /// Version of the program that wrote it.
     pub plimsoll: String,
-    /// The model, and where.
+    /// Name of the model and its host.
     pub model: String,
-    /// Its window, where it was known.
+    /// Context window of the model, if known.
     #[serde(default)]
     pub window: Option<u64>,
-    /// The person's own prompt.
+    /// The user's own prompt.
     #[serde(default)]
     pub prompt: Option<String>,
-    /// How freely it chose words.
+    /// Temperature.
     #[serde(default)]
     pub temperature: Option<f64>,
-    /// What was asked and answered, in order.
+    /// Prompts and answers, in order.
     #[serde(skip)]
     pub(super) exchanges: Vec<Exchange>,
 }
 
-/// One question with its answer.
+/// A prompt with its answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Exchange {
-    /// What the question is recognized by.
+    /// Identifies the prompt.
     pub(super) key: String,
     #[serde(default)]
     pub(super) text: String,
-    #[serde(default)]
-    pub(super) ended: Ended,
+    #[serde(default, rename = "ended")]
+    pub(super) ending: Ending,
     #[serde(default)]
     pub(super) failed: Option<String>,
     #[serde(default)]
     pub(super) is_too_long: bool,
-    #[serde(default)]
-    pub(super) breaks_the_run: bool,
+    #[serde(default, rename = "breaks_the_run")]
+    pub(super) is_fatal: bool,
     #[serde(default)]
     pub(super) sent: Option<u64>,
     #[serde(default)]
@@ -66,31 +61,33 @@ pub(super) struct Exchange {
     pub(super) millis: u64,
 }
 
-/// How an answer ended.
+/// The end of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Ended {
-    /// As it should.
+pub(super) enum Ending {
+    /// The answer is complete.
     #[default]
-    Whole,
-    /// At its limit.
+    #[serde(rename = "whole")]
+    Complete,
+    /// The answer was cut off at its limit.
     CutOff,
-    /// With a call of a tool.
-    Called,
-    /// With a refusal, or filtered by the provider.
+    /// The model called a tool.
+    #[serde(rename = "called")]
+    ToolCall,
+    /// The model refused, or the provider filtered the answer.
     Refused,
 }
 
 impl Exchange {
-    pub(super) fn said(&self) -> Result<Said, Failed> {
+    pub(super) fn reply(&self) -> Result<ModelReply, Failure> {
         match &self.failed {
-            Some(why) => Err(Failed {
-                why: why.clone(),
+            Some(reason) => Err(Failure {
+                reason: reason.clone(),
                 is_too_long: self.is_too_long,
-                breaks_the_run: self.breaks_the_run,
+                is_fatal: self.is_fatal,
             }),
-            None if self.ended == Ended::Called => Ok(Said::Called),
-            None => Ok(Said::Text(Arc::from(self.text.as_str()))),
+            None if self.ending == Ending::ToolCall => Ok(ModelReply::ToolCall),
+            None => Ok(ModelReply::Text(Arc::from(self.text.as_str()))),
         }
     }
 }
@@ -99,37 +96,34 @@ impl RunLog {
     /// Reads a log.
     ///
     /// # Errors
-    /// One line: it cannot be read, or is no log.
+    /// Returns one line if it cannot be read or is not a log.
     pub fn read(path: &Path) -> Result<Self, String> {
         let shown = path.display();
         let text = read_text(path, LONGEST).map_err(|error| error.to_string())?;
         let mut lines = text.lines();
         let head = lines.next().unwrap_or_default();
-        let mut log: Self =
-            serde_json::from_str(head).map_err(|_error| format!("{shown} is no log of a run"))?;
+        let mut log: Self = serde_json::from_str(head)
+            .map_err(|_error| format!("{shown} is not the log of a run"))?;
         for (idx, line) in lines.enumerate() {
-            // A run that was killed leaves half a line at the end.
+            // A killed run leaves an incomplete last line.
             match serde_json::from_str(line) {
                 Ok(exchange) => log.exchanges.push(exchange),
                 Err(_) if idx + 2 == text.lines().count() => {}
                 Err(error) => {
-                    return Err(format!(
-                        "{shown}: line {} cannot be read ({error})",
-                        idx + 2
-                    ));
+                    return Err(format!("{shown}: line {} is invalid ({error})", idx + 2));
                 }
             }
         }
         Ok(log)
     }
 
-    /// Questions with their answers in it.
+    /// Returns the number of prompts in the log.
     pub fn n_exchanges(&self) -> usize {
         self.exchanges.len()
     }
 }
 
-/// What a question is recognized by: its messages, tools and limit, whoever is asked.
+/// Returns the key of a prompt, which is independent of the model.
 pub(super) fn key_of(prompt: &Prompt) -> String {
     sha256(request_of(prompt).to_string().as_bytes())
 }
@@ -143,13 +137,13 @@ fn request_of(prompt: &Prompt) -> Value {
     })
 }
 
-/// A log being written: the file is made with the first line.
+/// Writes a log. The file is created with the first exchange.
 #[derive(Debug)]
 pub(in crate::exec) struct LogWriter {
     path: PathBuf,
     head: RunLog,
     file: RefCell<Option<File>>,
-    trouble: RefCell<Option<String>>,
+    error: RefCell<Option<String>>,
 }
 
 impl LogWriter {
@@ -165,27 +159,24 @@ impl LogWriter {
                 exchanges: Vec::new(),
             },
             file: RefCell::new(None),
-            trouble: RefCell::new(None),
+            error: RefCell::new(None),
         }
     }
 
-    /// Where it lies, once something was written; and why something was not.
+    /// Returns the path of the log, if it was created, and the first error of writing it.
     pub(in crate::exec) fn outcome(&self) -> (Option<&Path>, Option<String>) {
         let is_written = self.file.borrow().is_some();
         (
             is_written.then_some(&*self.path),
-            self.trouble.borrow().clone(),
+            self.error.borrow().clone(),
         )
     }
 
-    /// Adds an exchange. A log that cannot be written stops nothing; it is told.
+    /// Adds an exchange. Errors are kept for a note and do not end the run.
     pub(super) fn add(&self, prompt: &Prompt, exchange: &Exchange) {
         if let Err(error) = self.try_add(prompt, exchange) {
-            let why = format!(
-                "the log {} cannot be written ({error})",
-                self.path.display()
-            );
-            self.trouble.borrow_mut().get_or_insert(why);
+            let line = format!("cannot write the log {} ({error})", self.path.display());
+            self.error.borrow_mut().get_or_insert(line);
         }
     }
 
@@ -214,130 +205,11 @@ impl LogWriter {
         #[cfg(unix)]
         {
             use std::os::unix::fs::OpenOptionsExt as _;
-            // Private text: for its owner alone.
+            // Only the owner can read private text.
             options.mode(0o600);
         }
         let mut file = options.open(&self.path)?;
         writeln!(file, "{}", serde_json::to_string(&self.head)?)?;
         Ok(file)
-    }
-}
-
-/// The folder that logs lie in; none without a home.
-pub fn logs_folder() -> Option<PathBuf> {
-    let strategy = etcetera::choose_base_strategy().ok()?;
-    Some(strategy.data_dir().join("plimsoll").join("runs"))
-}
-
-/// A place for the log of a run on a session of this name; none without a home.
-pub fn new_log(session: &str) -> Option<PathBuf> {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
-    let name: String = session.chars().filter(|c| is_plain(*c)).take(60).collect();
-    let now = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
-    let now = now.replace(':', "-");
-    Some(logs_folder()?.join(format!("{now}-{name}.jsonl")))
-}
-
-/// A log as it is listed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LogFile {
-    /// Where it lies.
-    pub path: PathBuf,
-    /// Its length in bytes.
-    pub bytes: u64,
-    /// When it was written last, where the platform tells.
-    pub written: Option<SystemTime>,
-    /// The model, and where; none if the file is no log.
-    pub model: Option<String>,
-}
-
-/// The logs that are there, by name, which begins with the time.
-pub fn logs() -> Vec<LogFile> {
-    logs_folder().map_or_else(Vec::new, |folder| logs_in(&folder))
-}
-
-/// The same in a folder.
-pub fn logs_in(folder: &Path) -> Vec<LogFile> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let files = entries.filter_map(|entry| {
-        let path = entry.path();
-        let is_log = path.extension().is_some_and(|e| e == "jsonl");
-        let metadata = entry.metadata().ok().filter(|m| is_log && m.is_file())?;
-        Some(LogFile {
-            bytes: metadata.len(),
-            written: metadata.modified().ok(),
-            model: model_of(&path),
-            path,
-        })
-    });
-    let mut files: Vec<_> = files.collect();
-    files.sort_by(|a, b| a.path.cmp(&b.path));
-    files
-}
-
-/// Who answered in a log, from its first line alone.
-fn model_of(path: &Path) -> Option<String> {
-    let mut head = String::new();
-    let file = File::open(path).ok()?.take(LONGEST_HEAD);
-    BufReader::new(file).read_line(&mut head).ok()?;
-    Some(serde_json::from_str::<RunLog>(&head).ok()?.model)
-}
-
-/// Removes a log.
-///
-/// # Errors
-/// One line that names it, when it is there and cannot be removed.
-pub fn remove_log(log: &Path) -> Result<(), String> {
-    match fs::remove_file(log) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(format!(
-            "{} cannot be removed ({}); check its permissions",
-            log.display(),
-            reason(&error)
-        )),
-        _ => Ok(()),
-    }
-}
-
-/// Removes every log; how many there were.
-///
-/// # Errors
-/// When one cannot be removed.
-pub fn clear_logs() -> io::Result<usize> {
-    let all = logs();
-    for log in &all {
-        fs::remove_file(&log.path)?;
-    }
-    Ok(all.len())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn logs_are_listed_with_their_model_and_removed_one_by_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = |name: &str, text: &str| {
-            let path = folder.path().join(name);
-            fs::write(&path, text).unwrap();
-            path
-        };
-        let head = r#"{"plimsoll":"0.1.0","model":"m at localhost:1"}"#;
-        let log = file("2026-01-01-a.jsonl", &format!("{head}\n"));
-        file("2026-01-02-b.jsonl", "no log");
-        file("notes.txt", head);
-        let listed = logs_in(folder.path());
-        let models: Vec<_> = listed.iter().map(|log| log.model.as_deref()).collect();
-        assert_eq!(models, [Some("m at localhost:1"), None]);
-        assert!(listed[0].written.is_some() && listed[0].bytes == head.len() as u64 + 1);
-        assert_eq!(remove_log(&log), Ok(()));
-        assert_eq!(remove_log(&log), Ok(()), "it is gone either way");
-        assert_eq!(logs_in(folder.path()).len(), 1);
-        assert!(
-            remove_log(folder.path())
-                .unwrap_err()
-                .contains("cannot be removed")
-        );
-        assert_eq!(logs_in(&folder.path().join("nowhere")), []);
     }
 }

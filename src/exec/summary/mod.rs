@@ -1,188 +1,114 @@
-//! Who writes summaries for an export: the offline digest, a person, a model, or the log of an earlier run.
+//! Answers the summary requests of an export: with the offline digest, a text of the user, a model, or the log of an earlier run.
 
 mod log;
+mod log_files;
 mod model;
-mod prompts;
+mod record;
 mod repeats;
+mod reply;
+mod request;
+mod responder;
+mod summarizer;
 
-pub use log::{LogFile, RunLog, clear_logs, logs, logs_folder, logs_in, new_log, remove_log};
-pub use model::{Model, ModelNews};
-pub(in crate::exec) use prompts::questions;
-pub use prompts::read_prompt;
+pub(super) use log::LogWriter;
+pub use log::RunLog;
+pub use log_files::{LogFile, clear_logs, logs, logs_folder, logs_in, new_log, remove_log};
+pub use model::{Model, ModelEvent};
+pub use record::RequestRecord;
+pub(super) use record::refusal;
+pub use request::read_prompt;
+pub(super) use request::{PlannedCall, planned_calls};
+pub use summarizer::Summarizer;
 
 use crate::engine::{Answer, Case, Reply, Request, digest};
-use crate::units::Tokens;
-pub(super) use log::LogWriter;
-use model::{Failed, Said, Voice};
-use serde::Serialize;
+use reply::{Failure, ModelReply};
+use responder::Responder;
 use std::sync::Arc;
 
-/// Who writes summaries.
-#[derive(Clone, Debug)]
-pub enum Summarizer {
-    /// The offline digest: no model, nothing leaves the machine.
-    Digest,
-    /// A text that the person pasted.
-    Text(String),
-    /// A model behind HTTP.
-    Model(Arc<Model>),
-    /// What an earlier run was answered, from its log.
-    Log(Arc<RunLog>),
-}
-
-/// One request that a run made, for the manifest.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct RequestRecord {
-    /// The call before which it was made, from 1.
-    pub step: usize,
-    /// The stage that asked.
-    pub stage: String,
-    /// Who answered.
-    pub by: String,
-    /// True tokens of what is to be summarized.
-    pub input: Tokens,
-    /// Most true tokens of the answer.
-    pub max_tokens: Tokens,
-    /// Questions that it took: more than one where what was to be summarized did not fit the model.
-    pub questions: usize,
-    /// Tokens sent, as the provider reports them.
-    pub sent: Option<u64>,
-    /// Tokens received, as the provider reports them.
-    pub received: Option<u64>,
-    /// How long it took, in milliseconds.
-    pub millis: Option<u64>,
-    /// Why the answer was refused, or could not be had.
-    pub failed: Option<String>,
-    /// The answer is another than was given: a person wrote it over.
-    pub is_edited: bool,
-    /// The model called a tool in the place of an answer.
-    #[serde(skip)]
-    pub is_called: bool,
-    /// The answer.
-    #[serde(skip)]
-    pub text: Option<Arc<str>>,
-}
-
-impl RequestRecord {
-    /// The same answer to the same request once more.
-    fn again(&self, case: &Case, request: &Request) -> Result<Reply, Failed> {
-        if (self.step, self.stage.as_str()) != (request.step + 1, request.stage.as_str()) {
-            return Err(Failed::fatal(
-                "with these summaries the run changes; request them again",
-            ));
-        }
-        match (&self.text, &self.failed) {
-            (Some(text), _) if self.is_edited => pasted(case, request, text),
-            (Some(text), _) => Ok(Reply::Summary(Arc::clone(text))),
-            (None, Some(why)) if !self.is_called => Err(Failed::answer(why.clone())),
-            (None, _) => Ok(Reply::Called),
-        }
-    }
-}
-
-/// Which answer was refused or could not be had, why, and how many more.
-pub(super) fn refusal(requests: &[RequestRecord]) -> Option<String> {
-    let mut refused = requests
-        .iter()
-        .enumerate()
-        .filter_map(|(nth, request)| Some((nth + 1, request, request.failed.as_ref()?)));
-    let (nth, first, why) = refused.next()?;
-    let more = match refused.count() {
-        0 => String::new(),
-        1 => ", and so was 1 more".to_owned(),
-        n => format!(", and so were {n} more"),
-    };
-    let (n, call, stage) = (requests.len(), first.step, &first.stage);
-    Some(format!(
-        "the answer to summary request {nth} of {n} (call {call}, {stage}) was refused ({why}){more}"
-    ))
-}
-
-/// Meets a run's requests.
+/// Answers the summary requests of a run and records them.
 pub(super) struct Answers<'a> {
     summarizer: &'a Summarizer,
-    voice: Option<Voice<'a>>,
-    /// Answers that an earlier look at the same run got, perhaps written over by a person.
+    responder: Option<Responder<'a>>,
+    /// Answers of an earlier preview of the run, possibly edited by the user.
     given: &'a [RequestRecord],
-    /// Why requests failed, for the person.
+    /// Reasons of failed requests.
     pub(super) failures: Vec<String>,
-    /// Why nothing can come of the run any more.
-    pub(super) broken: Option<String>,
-    /// What the person should know.
+    /// Reason why the run cannot continue.
+    pub(super) fatal: Option<String>,
+    /// Notes for the user.
     pub(super) notes: Vec<String>,
-    /// Every request.
+    /// All requests.
     pub(super) records: Vec<RequestRecord>,
 }
 
 impl<'a> Answers<'a> {
-    /// Answers by a summarizer, but for what was answered before.
+    /// Creates the answers of a summarizer. The first requests get the given answers.
     pub(super) fn new(summarizer: &'a Summarizer, given: &'a [RequestRecord]) -> Self {
         Self {
             summarizer,
-            voice: Voice::of(summarizer),
+            responder: Responder::new(summarizer),
             given,
             failures: Vec::new(),
-            broken: None,
+            fatal: None,
             notes: Vec::new(),
             records: Vec::new(),
         }
     }
 
-    /// The same run is made once more: what was answered before is answered alike.
-    pub(super) fn again(&mut self) {
+    /// Prepares for a second run. Prompts of the first run get the same answers.
+    pub(super) fn restart(&mut self) {
         self.failures.clear();
         self.notes.clear();
         self.records.clear();
     }
 
-    /// Where the requests and answers of a live run are logged.
+    /// Returns the log of a live run.
     pub(super) fn log(&self) -> Option<&LogWriter> {
-        self.voice.as_ref().and_then(Voice::log)
+        self.responder.as_ref().and_then(Responder::log)
     }
 
-    fn said(&mut self, case: &Case, request: &Request) -> Result<Reply, Failed> {
+    fn reply(&mut self, case: &Case, request: &Request) -> Result<Reply, Failure> {
         if let Some(given) = self.given.get(self.records.len()) {
-            return given.again(case, request);
+            return repeated(given, case, request);
         }
-        match (self.summarizer, &mut self.voice) {
+        match (self.summarizer, &mut self.responder) {
             (Summarizer::Text(text), _) => pasted(case, request, text),
-            (Summarizer::Model(_) | Summarizer::Log(_), Some(voice)) => {
-                let asked = prompts::ask(case, request, voice);
-                let said = asked.answer?;
-                self.notes.extend(asked.note.map(|note| {
-                    let (step, stage) = (request.step + 1, &request.stage);
-                    format!("call {step}, {stage}: {note}")
-                }));
-                Ok(match said {
-                    Said::Text(text) => {
-                        self.notes.extend(repeats::note(&text).map(|note| {
-                            let (step, stage) = (request.step + 1, &request.stage);
-                            format!("call {step}, {stage}: {note}")
-                        }));
+            (Summarizer::Model(_) | Summarizer::Log(_), Some(responder)) => {
+                let answer = request::answer(case, request, responder);
+                let reply = answer.reply?;
+                self.note(request, answer.note);
+                Ok(match reply {
+                    ModelReply::Text(text) => {
+                        self.note(request, repeats::note(&text));
                         Reply::Summary(text)
                     }
-                    Said::Called => Reply::Called,
+                    ModelReply::ToolCall => Reply::Called,
                 })
             }
             _ => Ok(Reply::Summary(Arc::from(digest(case, request)))),
         }
     }
 
-    fn record(&mut self, request: &Request, answer: &Result<Reply, Failed>) -> RequestRecord {
-        let spent = self.voice.as_mut().map(Voice::take_spent);
+    /// Adds a note about a request.
+    fn note(&mut self, request: &Request, note: Option<String>) {
+        self.notes.extend(note.map(|note| {
+            let (call, stage) = (request.step + 1, &request.stage);
+            format!("call {call}, {stage}: {note}")
+        }));
+    }
+
+    fn record(&mut self, request: &Request, answer: &Result<Reply, Failure>) -> RequestRecord {
+        let spent = self.responder.as_mut().map(Responder::take_spent);
         let spent = spent.unwrap_or_default();
-        if spent.is_cut_off {
-            let (step, stage) = (request.step + 1, &request.stage);
-            let note = format!("call {step}, {stage}: the summary was cut off at its limit");
-            self.notes.push(note);
-        }
+        let cut_off = "the summary was cut off at its limit";
+        self.note(request, spent.is_cut_off.then(|| cut_off.to_owned()));
         RequestRecord {
             step: request.step + 1,
             stage: request.stage.clone(),
             by: self.by(),
             input: request.input,
             max_tokens: request.max_tokens,
-            questions: spent.questions,
+            prompts: spent.prompts,
             sent: spent.sent,
             received: spent.received,
             millis: spent.millis,
@@ -194,7 +120,7 @@ impl<'a> Answers<'a> {
                     Some("the summary is empty".to_owned())
                 }
                 Ok(_) => None,
-                Err(failed) => Some(failed.why.clone()),
+                Err(failure) => Some(failure.reason.clone()),
             },
             is_edited: false,
             is_called: matches!(answer, Ok(Reply::Called)),
@@ -205,6 +131,7 @@ impl<'a> Answers<'a> {
         }
     }
 
+    /// Names the source of the answers.
     fn by(&self) -> String {
         match self.summarizer {
             Summarizer::Digest => "digest".to_owned(),
@@ -215,30 +142,46 @@ impl<'a> Answers<'a> {
     }
 }
 
-/// A text that the person gave, if it is fit to be a summary.
-fn pasted(case: &Case, request: &Request, text: &str) -> Result<Reply, Failed> {
+/// Repeats a given answer to the same request.
+fn repeated(given: &RequestRecord, case: &Case, request: &Request) -> Result<Reply, Failure> {
+    if (given.step, given.stage.as_str()) != (request.step + 1, request.stage.as_str()) {
+        return Err(Failure::fatal(
+            "the run changes with the edited summaries; request them again",
+        ));
+    }
+    match (&given.text, &given.failed) {
+        (Some(text), _) if given.is_edited => pasted(case, request, text),
+        (Some(text), _) => Ok(Reply::Summary(Arc::clone(text))),
+        (None, Some(reason)) if !given.is_called => Err(Failure::unusable(reason.clone())),
+        (None, _) => Ok(Reply::Called),
+    }
+}
+
+/// Accepts a text of the user as a summary if it is not empty and fits.
+fn pasted(case: &Case, request: &Request, text: &str) -> Result<Reply, Failure> {
     let text = text.trim();
     if text.is_empty() {
-        let why = "the summary is empty; give its text or use the digest";
-        return Err(Failed::fatal(why));
+        return Err(Failure::fatal(
+            "the summary is empty; give its text or use the digest",
+        ));
     }
     if request.fits(case, text) {
         return Ok(Reply::Summary(Arc::from(text)));
     }
     let weight = case.ledger.weigh(&request.message(text)).0;
     let most = request.max_tokens.0;
-    Err(Failed::fatal(format!(
+    Err(Failure::fatal(format!(
         "the summary has {weight} tokens and {most} are allowed; shorten it or raise summary_max_tokens"
     )))
 }
 
 impl Answer for Answers<'_> {
     fn answer(&mut self, case: &Case, request: &Request) -> Reply {
-        if let Some(why) = &self.broken {
-            return Reply::Failed(why.clone());
+        if let Some(reason) = &self.fatal {
+            return Reply::Failed(reason.clone());
         }
         let given = self.given.get(self.records.len());
-        let answer = self.said(case, request);
+        let answer = self.reply(case, request);
         let record = match given {
             Some(given) => RequestRecord {
                 failed: given.failed.clone().filter(|_| !given.is_edited),
@@ -249,12 +192,12 @@ impl Answer for Answers<'_> {
         self.records.push(record);
         match answer {
             Ok(reply) => reply,
-            Err(failed) => {
-                self.failures.push(failed.why.clone());
-                if failed.breaks_the_run {
-                    self.broken = Some(failed.why.clone());
+            Err(failure) => {
+                self.failures.push(failure.reason.clone());
+                if failure.is_fatal {
+                    self.fatal = Some(failure.reason.clone());
                 }
-                Reply::Failed(failed.why)
+                Reply::Failed(failure.reason)
             }
         }
     }

@@ -1,14 +1,14 @@
-//! Answers in which a model repeats itself.
+//! Detects answers in which a model repeats itself.
 
 use crate::providers::plain_line;
 use std::collections::HashMap;
 
-/// A line that is there less often is no repetition.
+/// Fewest occurrences of a repeated line.
 const LEAST: usize = 5;
-/// Characters of it that are shown.
+/// Most characters of the line that are shown.
 const SHOWN: usize = 60;
 
-/// A note about an answer of which one repeated line or sentence makes up more than half.
+/// Returns a note if one repeated line or sentence makes up more than half of an answer.
 pub(super) fn note(text: &str) -> Option<String> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     let mut all = 0;
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_that_makes_up_most_of_an_answer_is_pointed_out() {
+    fn a_line_that_makes_up_most_of_an_answer_is_reported() {
         let looped = "Summary:\n".to_owned() + &"- The tests were run.\n".repeat(40);
         let expected = "the summary repeats one line 40 times: “- The tests were run”";
         assert_eq!(note(&looped).as_deref(), Some(expected));

@@ -7,17 +7,14 @@ mod read;
 mod write;
 
 use super::message_list::{self, DetectedList, Dialect, Writes};
-use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
-use crate::progress::Progress;
+use super::{Format, Probe, RecordedData, json};
 use serde_json::Value;
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "Anthropic Messages",
     detect,
-    in_pieces: false,
-    parse,
+    parse: |input, progress| message_list::read(input, progress, &DIALECT),
     export: Some(write::export),
     recorded: &[
         RecordedData::Usage,
@@ -25,27 +22,25 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::SystemPrompt,
         RecordedData::Tools,
     ],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 /// Notation of these messages for reading and writing.
 const DIALECT: Dialect = Dialect {
     name: "anthropic_messages",
-    shape: message_list::CHAT,
     is_request: true,
-    answers_in_runs: false,
     title: message_list::title,
     body: read::body,
     messages: |value, calls| {
         message_list::refuse_empty(value)?;
         Ok(vec![read::message(value, calls)?])
     },
-    step: message_list::step_of,
+    call: message_list::call_of,
     writes: Some(Writes {
         edit: write::edit,
         written: write::written,
     }),
+    ..Dialect::READ_ONLY
 };
 
 /// Block types that only this API has.
@@ -68,10 +63,6 @@ fn detect(probe: &Probe) -> Option<String> {
     }
     let evidence = own_block(&look).or_else(|| own_body(&look))?;
     Some(format!("{} with {evidence}", look.how))
-}
-
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
-    message_list::read(input, progress, &DIALECT)
 }
 
 /// Whether only this API has such content blocks.

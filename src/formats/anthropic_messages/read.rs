@@ -1,7 +1,9 @@
 //! Reads messages, tool definitions and system prompts.
 
+use crate::formats::content::{CallMatcher, of_block, opaque, part, tool_definitions};
 use crate::formats::json;
-use crate::formats::message_list::{Calls, of_block, opaque, part, time_of, tool_definitions};
+use crate::formats::message_list::time_of;
+use crate::formats::notes::unknown_role;
 use crate::session::{Body, Draft, Part, Role};
 use serde_json::Value;
 
@@ -17,17 +19,12 @@ pub(super) fn body(body: &Value) -> Vec<(&'static str, Draft)> {
 }
 
 /// Reads a message.
-pub(super) fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
+pub(super) fn message(value: &Value, calls: &mut CallMatcher) -> Result<Draft, String> {
     let role = match json::str_at(value, &["role"]) {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
         Some("system") => Role::System,
-        Some(other) => {
-            return Err(format!(
-                "a message with the unknown role `{}` is kept, but not sent to the model",
-                json::quoted(other)
-            ));
-        }
+        Some(other) => return Err(unknown_role(other)),
         None => return Err("a record without a role is kept, but not sent to the model".to_owned()),
     };
     let parts = match value.get("content") {
@@ -64,7 +61,7 @@ fn system(value: &Value) -> Vec<Part> {
 }
 
 /// Returns a block's part, followed by the media inside it for a tool result.
-fn block(idx: usize, block: &Value, calls: &mut Calls) -> Vec<Part> {
+fn block(idx: usize, block: &Value, calls: &mut CallMatcher) -> Vec<Part> {
     let body = match json::str_at(block, &["type"]) {
         Some("tool_result") => return result(idx, block, calls),
         Some("text") => json::str_at(block, &["text"]).map(|text| Body::Text(text.into())),
@@ -102,7 +99,7 @@ fn block(idx: usize, block: &Value, calls: &mut Calls) -> Vec<Part> {
     )]
 }
 
-fn result(idx: usize, block: &Value, calls: &mut Calls) -> Vec<Part> {
+fn result(idx: usize, block: &Value, calls: &mut CallMatcher) -> Vec<Part> {
     let (call, tool) = calls.answer(json::str_at(block, &["tool_use_id"]));
     let content = block.get("content").unwrap_or(&Value::Null);
     let nested = content.as_array().into_iter().flatten();

@@ -2,9 +2,12 @@
 
 use super::DIALECT;
 use crate::formats::CannotExport;
+use crate::formats::content::{Media, MediaSource};
+use crate::formats::editing::{
+    Editing, PartChange, Patch, array_at, at_path, json_string, patched, text_block, without,
+};
 use crate::formats::message_list::{
-    Block, Editing, Lines, Media, MediaSource, PartChange, Patch, PlainMessage, array_at, at_path,
-    definition, document, patched, plain_messages, quoted, text_block, without, write_own,
+    Block, Lines, PlainMessage, definition, document, plain_messages, write_own,
 };
 use crate::session::{Body, Managed, MediaKind, Part, Role, Session, Span};
 use serde_json::{Map, Value, json};
@@ -46,28 +49,30 @@ pub(super) fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     }
     let (bytes, span) = (editing.bytes, &editing.span);
     let Some(blocks) = array_at(bytes, span, &["content"]) else {
-        let replaced = editing.parts.iter().find_map(|(_, fate)| match fate {
-            PartChange::Replaced(text) => Some((at_path(bytes, span, &["content"])?, quoted(text))),
+        let replaced = editing.parts.iter().find_map(|(_, change)| match change {
+            PartChange::Replaced(text) => {
+                Some((at_path(bytes, span, &["content"])?, json_string(text)))
+            }
             _ => None,
         });
         return Some(patched(bytes, span, replaced.into_iter().collect()));
     };
     let mut patches = Vec::new();
-    let mut gone = vec![false; blocks.len()];
+    let mut removed = vec![false; blocks.len()];
     for (idx, block) in blocks.iter().enumerate() {
         let mut parts = editing
             .parts
             .iter()
             .filter(|(part, _)| part.block as usize == idx);
-        if let Some((part, fate)) = parts.next() {
-            let nested: Vec<PartChange<'_>> = parts.map(|(_, fate)| *fate).collect();
-            gone[idx] = edit_block(editing, block, part, *fate, &nested, &mut patches);
+        if let Some((part, change)) = parts.next() {
+            let nested: Vec<PartChange<'_>> = parts.map(|(_, change)| *change).collect();
+            removed[idx] = edit_block(editing, block, part, *change, &nested, &mut patches);
         }
     }
-    if gone.iter().all(|g| *g) {
+    if removed.iter().all(|g| *g) {
         return None;
     }
-    patches.extend(without(&blocks, &gone));
+    patches.extend(without(&blocks, &removed));
     Some(patched(bytes, span, patches))
 }
 
@@ -76,16 +81,16 @@ fn edit_block(
     editing: &Editing<'_>,
     block: &Span,
     part: &Part,
-    fate: PartChange<'_>,
+    change: PartChange<'_>,
     nested: &[PartChange<'_>],
     patches: &mut Vec<Patch>,
 ) -> bool {
     let place = |key| at_path(editing.bytes, block, &[key]);
-    match (&part.body, fate) {
+    match (&part.body, change) {
         (_, PartChange::Removed) => return true,
         (Body::ToolResult { .. }, PartChange::Kept)
             if nested.iter().all(|f| *f == PartChange::Kept) => {}
-        (Body::ToolResult { .. }, _) => patches.extend(editing.result(block, fate, nested)),
+        (Body::ToolResult { .. }, _) => patches.extend(editing.result(block, change, nested)),
         (_, PartChange::Kept) => {}
         (Body::ToolCall { .. }, PartChange::Replaced(text)) => {
             patches
@@ -94,7 +99,7 @@ fn edit_block(
         (_, PartChange::Replaced("")) => return true,
         // Other members of the block (cache_control) stay.
         (Body::Text(_), PartChange::Replaced(text)) => {
-            patches.extend(place("text").map(|place| (place, quoted(text))));
+            patches.extend(place("text").map(|place| (place, json_string(text))));
         }
         // A signature is valid for its own thought only.
         (_, PartChange::Replaced(text)) => patches.push((block.clone(), text_block(text))),

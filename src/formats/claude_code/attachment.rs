@@ -4,12 +4,12 @@
 //! calibration.
 
 use super::blocks;
-use crate::formats::borrowed::{Json, joined};
+use crate::formats::json::{BorrowedValue, joined};
 use crate::session::{Body, Part};
 use std::borrow::Cow;
 
 /// Returns the parts that an attachment adds to the context, or none if it is only displayed to the user.
-pub(super) fn parts(attachment: &Json<'_>) -> Vec<Part> {
+pub(super) fn parts(attachment: &BorrowedValue<'_>) -> Vec<Part> {
     let kind = &*attachment.str_at(&["type"]).unwrap_or_default();
     if kind == "queued_command" {
         return attachment
@@ -38,7 +38,7 @@ pub(super) fn parts(attachment: &Json<'_>) -> Vec<Part> {
 }
 
 /// Whether a hook's output is sent to the model: for two events, or if the record kind implies it.
-fn is_hook_sent(kind: &str, attachment: &Json<'_>) -> bool {
+fn is_hook_sent(kind: &str, attachment: &BorrowedValue<'_>) -> bool {
     match kind {
         "hook_success" => {
             let event = attachment.str_at(&["hookEvent"]);
@@ -53,9 +53,14 @@ fn is_hook_sent(kind: &str, attachment: &Json<'_>) -> bool {
 }
 
 /// Returns the text of an attachment, or an empty text if its notation is unknown.
-fn text<'a>(kind: &str, attachment: &Json<'a>) -> Cow<'a, str> {
+fn text<'a>(kind: &str, attachment: &BorrowedValue<'a>) -> Cow<'a, str> {
     let text = |key: &str| attachment.str_at(&[key]).unwrap_or_default();
-    let list = |key: &str| attachment.get(key).map(Json::text_of).unwrap_or_default();
+    let list = |key: &str| {
+        attachment
+            .get(key)
+            .map(BorrowedValue::text_of)
+            .unwrap_or_default()
+    };
     match kind {
         "edited_text_file" => lines(vec![text("filename"), text("snippet")]),
         "task_reminder" | "todo_reminder" => tasks(attachment.get("content")),
@@ -74,7 +79,7 @@ fn text<'a>(kind: &str, attachment: &Json<'a>) -> Cow<'a, str> {
 }
 
 /// Whether the user wrote it: a message queued while the model was busy.
-pub(super) fn is_user_message(attachment: &Json<'_>) -> bool {
+pub(super) fn is_user_message(attachment: &BorrowedValue<'_>) -> bool {
     let mode = attachment.str_at(&["commandMode"]);
     attachment.is_str_at(&["type"], "queued_command")
         && matches!(mode.as_deref(), None | Some("prompt"))
@@ -86,9 +91,9 @@ fn lines(mut texts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
 }
 
 /// Returns one line per task: its number, status and subject. Descriptions are not sent.
-fn tasks<'a>(content: Option<&Json<'a>>) -> Cow<'a, str> {
-    let tasks = content.map(Json::elements).unwrap_or_default();
-    let line = |task: &Json<'_>| {
+fn tasks<'a>(content: Option<&BorrowedValue<'a>>) -> Cow<'a, str> {
+    let tasks = content.map(BorrowedValue::elements).unwrap_or_default();
+    let line = |task: &BorrowedValue<'_>| {
         let text = |key: &str| task.str_at(&[key]).unwrap_or_default();
         let subject = Some(text("subject")).filter(|subject| !subject.is_empty());
         let subject = subject.unwrap_or_else(|| text("content"));
@@ -104,7 +109,7 @@ mod tests {
 
     fn text(attachment: &Value) -> Vec<String> {
         let attachment = attachment.to_string();
-        let attachment = Json::parse(&attachment);
+        let attachment = BorrowedValue::parse(&attachment);
         attachment
             .map(|attachment| parts(&attachment))
             .unwrap_or_default()

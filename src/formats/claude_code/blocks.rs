@@ -1,21 +1,21 @@
 //! Converts the content blocks of a message to parts.
 
-use crate::formats::borrowed::{Json, joined};
-use crate::formats::payload;
+use crate::formats::content;
+use crate::formats::json::{BorrowedValue, joined};
 use crate::session::{Body, Part};
 use std::borrow::Cow;
 
 /// Returns the parts of a content, a text or blocks. Every block gives at least one part, so that an edit can refer to
 /// each block.
-pub(super) fn parts(content: &Json<'_>) -> Vec<Part> {
+pub(super) fn parts(content: &BorrowedValue<'_>) -> Vec<Part> {
     let part = |block: usize, body| Part {
         body,
         record: 0,
         block: u32::try_from(block).unwrap_or(u32::MAX),
     };
     let blocks = match content {
-        Json::Null => &[],
-        Json::List(blocks) => &blocks[..],
+        BorrowedValue::Null => &[],
+        BorrowedValue::List(blocks) => &blocks[..],
         one => std::slice::from_ref(one),
     };
     let mut parts = Vec::with_capacity(blocks.len());
@@ -26,12 +26,12 @@ pub(super) fn parts(content: &Json<'_>) -> Vec<Part> {
 }
 
 /// Returns a block's body and those of the media inside it.
-fn bodies(block: &Json<'_>) -> impl Iterator<Item = Body> {
+fn bodies(block: &BorrowedValue<'_>) -> impl Iterator<Item = Body> {
     let kind = block.str_at(&["type"]).unwrap_or_default();
     let text = |key: &str| block.str_at(&[key]).unwrap_or_default();
     let mut inside = Vec::new();
     let body = match &*kind {
-        _ if let Json::Text(_) = block => Body::Text(block.text_of().into()),
+        _ if let BorrowedValue::Text(_) = block => Body::Text(block.text_of().into()),
         "text" => Body::Text(text("text").into()),
         "thinking" => thinking(text("thinking"), &text("signature")),
         "redacted_thinking" => thinking("".into(), &text("data")),
@@ -42,7 +42,7 @@ fn bodies(block: &Json<'_>) -> impl Iterator<Item = Body> {
             tool: text("name").into(),
             arguments: block
                 .get("input")
-                .map(Json::to_json)
+                .map(BorrowedValue::to_json)
                 .unwrap_or_default()
                 .into(),
         },
@@ -65,11 +65,11 @@ fn thinking(text: Cow<'_, str>, sealed: &str) -> Body {
 }
 
 /// Returns a tool result and adds its media to `inside`. Other content becomes text as JSON.
-fn tool_result(block: &Json<'_>, inside: &mut Vec<Body>) -> Body {
+fn tool_result(block: &BorrowedValue<'_>, inside: &mut Vec<Body>) -> Body {
     let call = block.str_at(&["tool_use_id"]).unwrap_or_default();
     let mut texts = Vec::new();
     match block.get("content") {
-        Some(Json::List(items)) => {
+        Some(BorrowedValue::List(items)) => {
             for item in items {
                 match item.str_at(&["type"]).as_deref() {
                     Some("image") => inside.push(media(item, "image/*", Some(&call))),
@@ -79,8 +79,8 @@ fn tool_result(block: &Json<'_>, inside: &mut Vec<Body>) -> Body {
                 }
             }
         }
-        Some(Json::Null) | None => {}
-        Some(text @ Json::Text(_)) => texts.push(text.text_of()),
+        Some(BorrowedValue::Null) | None => {}
+        Some(text @ BorrowedValue::Text(_)) => texts.push(text.text_of()),
         Some(other) => texts.push(other.to_json().into()),
     }
     Body::ToolResult {
@@ -91,16 +91,16 @@ fn tool_result(block: &Json<'_>, inside: &mut Vec<Body>) -> Body {
     }
 }
 
-fn media(block: &Json<'_>, mime: &str, within: Option<&str>) -> Body {
+fn media(block: &BorrowedValue<'_>, mime: &str, within: Option<&str>) -> Body {
     let source = |key: &str| block.str_at(&["source", key]);
     let own = source("media_type");
     let mime = own.as_deref().unwrap_or(mime);
     match (source("type").as_deref(), source("data"), source("url")) {
         // A plain-text document is sent to the model as text.
         (Some("text"), Some(text), _) if within.is_none() => Body::Text(text.into()),
-        (_, Some(payload), _) => payload::from_base64(mime, &payload, within),
-        (_, _, Some(url)) => payload::from_url(mime, &url, within),
-        _ => payload::reference(mime, 0, within),
+        (_, Some(payload), _) => content::from_base64(mime, &payload, within),
+        (_, _, Some(url)) => content::from_url(mime, &url, within),
+        _ => content::reference(mime, 0, within),
     }
 }
 
@@ -121,7 +121,7 @@ mod tests {
             "bare"
         ]);
         let text = content.to_string();
-        let parts = parts(&Json::parse(&text).unwrap());
+        let parts = parts(&BorrowedValue::parse(&text).unwrap());
         let blocks: Vec<_> = parts.iter().map(|p| p.block).collect();
         assert_eq!(blocks, [0, 1, 2, 2, 3, 4]);
         let bodies: Vec<_> = parts.into_iter().map(|p| p.body).collect();
@@ -153,7 +153,7 @@ mod tests {
         );
         assert_eq!(
             bodies[3],
-            payload::from_base64("image/png", "AAAA", Some("t1"))
+            content::from_base64("image/png", "AAAA", Some("t1"))
         );
         assert_eq!(
             bodies[4],

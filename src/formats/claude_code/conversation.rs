@@ -1,14 +1,14 @@
 //! Converts the records of one conversation, in file order, to messages, model calls and compactions.
 
 use super::answers::{answered, with_names_of_tools};
-use super::entry::{Answer, Boundary, Entry, EntryKind, Message, Origin};
+use super::entry::{Answer, Boundary, Entry, EntryKind, Message, Origin, recorded_title};
 use super::id::Id;
 use super::records;
 use super::tree::{RecordPlace, uuid};
 use crate::formats::json::member;
 use crate::formats::{Input, Warning, counts, title};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Draft, Part, Role, Session, SessionBuilder, Source, StepDraft, Usage};
+use crate::session::{CallDraft, Draft, Part, Role, Session, SessionBuilder, Source, Usage};
 use crate::units::Tokens;
 use std::collections::HashMap;
 
@@ -44,13 +44,13 @@ pub(super) fn read_conversation(
     let mut line = ConversationBuilder::new(SessionBuilder::new(source), entries, parts, places);
     let mut is_context = Vec::with_capacity(entries.len());
     for (at, (entry, place)) in entries.iter().zip(places).enumerate() {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         is_context.push(*place == RecordPlace::Main && line.add(at, entry));
     }
     line.close_compaction();
     Ok(ReadConversation {
         warnings: std::mem::take(&mut line.warnings),
-        session: line.finish(title(entries)),
+        session: line.finish(recorded_title(entries)),
         is_context,
     })
 }
@@ -222,7 +222,7 @@ impl<'a> ConversationBuilder<'a> {
         }
         self.close_compaction();
         let usage = self.usage(&lines);
-        self.builder.step(StepDraft {
+        self.builder.call(CallDraft {
             model: answer.model.as_deref().map(Into::into),
             window: None,
             usage,
@@ -357,24 +357,4 @@ fn project(session: &Session, entries: &[Entry]) -> Option<String> {
     };
     let mut named = entries.iter().filter(|entry| entry.names_folder);
     named.find_map(folder)?
-}
-
-/// Moves the parts out of a record.
-pub(super) fn take_parts(entry: &mut Entry) -> Vec<Part> {
-    match &mut entry.kind {
-        EntryKind::Message(message) => std::mem::take(&mut message.parts),
-        EntryKind::Answer(answer) => std::mem::take(&mut answer.parts),
-        _ => Vec::new(),
-    }
-}
-
-/// Returns the last title that the user set, else the last one of the program.
-fn title(entries: &[Entry]) -> Option<String> {
-    let last = |by_user: bool| {
-        entries.iter().rev().find_map(|entry| match &entry.kind {
-            EntryKind::Title(title, by) if *by == by_user => Some(title.to_string()),
-            _ => None,
-        })
-    };
-    last(true).or_else(|| last(false))
 }

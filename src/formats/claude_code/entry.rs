@@ -124,3 +124,25 @@ pub(super) struct Boundary {
     /// The kept messages precede the summary.
     pub preserved_first: bool,
 }
+
+impl Entry {
+    /// Moves the parts out of the record.
+    pub(super) fn take_parts(&mut self) -> Vec<Part> {
+        match &mut self.kind {
+            EntryKind::Message(message) => std::mem::take(&mut message.parts),
+            EntryKind::Answer(answer) => std::mem::take(&mut answer.parts),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Returns the last title that the user set, else the last one of the program.
+pub(super) fn recorded_title(entries: &[Entry]) -> Option<String> {
+    let last = |by_user: bool| {
+        entries.iter().rev().find_map(|entry| match &entry.kind {
+            EntryKind::Title(title, by) if *by == by_user => Some(title.to_string()),
+            _ => None,
+        })
+    };
+    last(true).or_else(|| last(false))
+}

@@ -18,14 +18,14 @@ mod records;
 mod resume;
 mod tree;
 
-use super::borrowed::Json;
+use super::json::BorrowedValue;
+use super::read_log::ReadLog;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json, jsonl};
 use crate::progress::Progress;
 use crate::session::Span;
 pub use agents::AgentCalls;
 use jsonl::Record;
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "claude_code",
     label: "Claude Code session",
@@ -91,16 +91,16 @@ fn detect(probe: &Probe) -> Option<String> {
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
-    let mut warnings = Vec::new();
+    let mut log = ReadLog::default();
     let quick = |text: &[u8], span: &Span, line| {
-        let value = Json::parse(std::str::from_utf8(text).ok()?)?;
+        let value = BorrowedValue::parse(std::str::from_utf8(text).ok()?)?;
         Some(records::read(text, &value, span, line))
     };
     let odd = |text: &[u8], record: Record| {
         let repaired = record.value.to_string();
-        let value = Json::parse(&repaired).unwrap_or(Json::Null);
+        let value = BorrowedValue::parse(&repaired).unwrap_or(BorrowedValue::Null);
         records::read(text, &value, &record.span, record.line)
     };
-    let entries = jsonl::map_texts(&input.bytes, progress, 1, &mut warnings, quick, odd)?;
-    reader::read(input, entries, progress, warnings)
+    let entries = jsonl::map_texts(&input.bytes, progress, 1, &mut log.warnings, quick, odd)?;
+    reader::read(input, entries, progress, log)
 }

@@ -5,7 +5,8 @@ use super::conversation;
 use super::entry::{Entry, EntryKind};
 use super::tree::{self, Course, RecordPlace};
 use crate::formats::json;
-use crate::formats::{ImportReport, Input, ParseError, Parsed, Refused, Warning};
+use crate::formats::read_log::ReadLog;
+use crate::formats::{ImportReport, Input, ParseError, Parsed, Warning};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Part, Pieces as _, Session, Track};
 use crate::units::Tokens;
@@ -22,26 +23,28 @@ const MAX_REPEATED: usize = 64 << 20;
 /// Maximum number of sub-agents with separate conversations.
 const MAX_AGENTS: usize = 2000;
 
+/// Description of a file without a conversation.
+const WHAT: &str = "a Claude Code session without a message";
+
 /// Reads the conversations of these records.
 pub(super) fn read(
     input: &Input,
     entries: Vec<Entry>,
     progress: &Progress,
-    mut warnings: Vec<Warning>,
+    mut log: ReadLog,
 ) -> Result<Parsed, ParseError> {
-    progress.go_on()?;
+    progress.check_cancelled()?;
     let (mut entries, agents) = agents::take_out(entries);
     let mut courses = tree::courses(&entries).into_iter();
     let main = courses.next().map(|c| c.places).unwrap_or_default();
-    let parts: Vec<Vec<Part>> = entries.iter_mut().map(conversation::take_parts).collect();
+    let parts: Vec<Vec<Part>> = entries.iter_mut().map(Entry::take_parts).collect();
     let (branches, n_left_out) = branches(input, &entries, &parts, courses.collect(), progress)?;
     let conversation =
         conversation::read_conversation(input, None, &entries, parts, &main, progress)?;
-    warnings.extend(conversation.warnings);
-    let report = report(&entries, &main, &conversation.is_context, &agents);
+    log.warnings.extend(conversation.warnings);
+    log.report = report(&entries, &main, &conversation.is_context, &agents);
     if conversation.session.messages.is_empty() {
-        let looks_like = "this looks like a Claude Code session without a message".to_owned();
-        return Err(Refused { looks_like }.into());
+        return log.finish(input, Vec::new(), WHAT);
     }
     let texts = [
         abandoned(&entries, &main, branches.len()),
@@ -58,8 +61,8 @@ pub(super) fn read(
         input,
         agents,
         &conversation.session,
-        &report,
-        &mut warnings,
+        &log.report,
+        &mut log.warnings,
         progress,
     )?;
     let mut sessions = vec![conversation.session];
@@ -68,14 +71,10 @@ pub(super) fn read(
         let name = format!("{} #{}", input.name, sessions.len() + 1);
         sessions.push(renamed(branch, name));
     }
-    warnings.sort_by_key(|w| w.line.unwrap_or(usize::MAX));
     let texts = texts.into_iter().flatten().chain(shrinking);
-    warnings.extend(texts.map(|text| Warning { line: None, text }));
-    Ok(Parsed {
-        sessions,
-        warnings,
-        report,
-    })
+    log.warnings
+        .extend(texts.map(|text| Warning { line: None, text }));
+    log.finish(input, sessions, WHAT)
 }
 
 /// Counts the records by kind.
@@ -190,7 +189,7 @@ fn sub_agent(
     // Inline records are complete, and `progress` records repeat them.
     let mut entries = if inline.is_empty() { embedded } else { inline };
     let places = tree::courses(&entries).swap_remove(0).places;
-    let parts = entries.iter_mut().map(conversation::take_parts).collect();
+    let parts = entries.iter_mut().map(Entry::take_parts).collect();
     let conversation =
         conversation::read_conversation(input, Some(number), &entries, parts, &places, progress)?;
     warnings.extend(conversation.warnings);
@@ -252,28 +251,28 @@ const STRETCH: usize = 4 << 20;
 
 /// Returns warnings about calls whose reported context shrinks without a recorded compaction.
 fn odd_shrinking(session: &Session) -> Vec<String> {
-    let input = |step: usize| session.steps[step].usage.map(|usage| usage.input);
-    let odd = (1..session.steps.len()).filter(|step| {
-        let (Some(before), Some(after)) = (input(step - 1), input(*step)) else {
+    let input = |call: usize| session.calls[call].usage.map(|usage| usage.input);
+    let odd = (1..session.calls.len()).filter(|call| {
+        let (Some(before), Some(after)) = (input(call - 1), input(*call)) else {
             return false;
         };
-        after + ODD_SHRINKING < before && session.compactions.iter().all(|c| c.step != *step)
+        after + ODD_SHRINKING < before && session.compactions.iter().all(|c| c.call != *call)
     });
     let odd: Vec<usize> = odd.collect();
     let Some(last) = odd.last() else {
         return Vec::new();
     };
     // The version and the session id of the answers before and at each of these calls.
-    let relevant: HashSet<usize> = odd.iter().flat_map(|step| [step - 1, *step]).collect();
+    let relevant: HashSet<usize> = odd.iter().flat_map(|call| [call - 1, *call]).collect();
     let mut written_by: HashMap<usize, [Option<Value>; 2]> = HashMap::new();
     let answers = session.messages.iter().filter_map(|message| {
-        let step = message.step.filter(|step| relevant.contains(step))?;
-        Some((step, message.raw.first()?))
+        let call = message.call.filter(|call| relevant.contains(call))?;
+        Some((call, message.raw.first()?))
     });
     let bytes = &session.source.bytes;
     // Decompressing a stretch once for many records avoids decompressing it again for each of them.
     let (mut at, mut stretch) = (0..0, Cow::default());
-    for (step, span) in answers.take_while(|(step, _)| step <= last) {
+    for (call, span) in answers.take_while(|(call, _)| call <= last) {
         if span.start < at.start || span.end > at.end {
             at = span.start..span.end.max((span.start + STRETCH).min(bytes.len()));
             stretch = bytes.piece(&at);
@@ -283,15 +282,15 @@ fn odd_shrinking(session: &Session) -> Vec<String> {
             let place = json::member(text, &(0..text.len()), key)?;
             serde_json::from_slice(&text[place]).ok()
         };
-        written_by.insert(step, [of("version"), of("sessionId")]);
+        written_by.insert(call, [of("version"), of("sessionId")]);
     }
     let (restarted, unexplained): (Vec<usize>, Vec<usize>) = odd
         .iter()
-        .partition(|step| written_by.get(*step) != written_by.get(&(*step - 1)));
-    let calls = |steps: &[usize]| {
-        let first = steps.iter().take(MAX_LISTED);
-        let numbers: Vec<_> = first.map(|step| (step + 1).to_string()).collect();
-        let more = match steps.len().saturating_sub(MAX_LISTED) {
+        .partition(|call| written_by.get(*call) != written_by.get(&(*call - 1)));
+    let listed = |calls: &[usize]| {
+        let first = calls.iter().take(MAX_LISTED);
+        let numbers: Vec<_> = first.map(|call| (call + 1).to_string()).collect();
+        let more = match calls.len().saturating_sub(MAX_LISTED) {
             0 => String::new(),
             n => format!(" and {n} more"),
         };
@@ -301,14 +300,14 @@ fn odd_shrinking(session: &Session) -> Vec<String> {
     if !restarted.is_empty() {
         found.push(format!(
             "{} the reported context shrinks because another version or session resumed it: from there on the context is smaller than it appears",
-            calls(&restarted)
+            listed(&restarted)
         ));
     }
     if !unexplained.is_empty() {
         found.push(format!(
             "{} the reported context shrinks, but the file records no compaction: the program may have cleared tool results \
             or been restarted, so from there on the context is smaller than it appears",
-            calls(&unexplained)
+            listed(&unexplained)
         ));
     }
     found

@@ -5,7 +5,7 @@ use super::entry::{
 };
 use super::id::Id;
 use super::{attachment, blocks};
-use crate::formats::borrowed::Json;
+use crate::formats::json::BorrowedValue;
 use crate::formats::{counts, json, mark, time};
 use crate::session::{Body, Part, Span, Usage};
 use crate::units::Tokens;
@@ -63,7 +63,7 @@ fn has_text(parts: &[Part]) -> bool {
 }
 
 /// Parses a record. `text` is its text, `span` its byte range.
-pub(super) fn read(text: &[u8], record: &Json<'_>, span: &Span, line: usize) -> Entry {
+pub(super) fn read(text: &[u8], record: &BorrowedValue<'_>, span: &Span, line: usize) -> Entry {
     Entry {
         embedded: embedded(text, record, span, line).map(Box::new),
         ..parsed(record, span.clone(), line)
@@ -71,7 +71,7 @@ pub(super) fn read(text: &[u8], record: &Json<'_>, span: &Span, line: usize) -> 
 }
 
 /// Returns the sub-agent record inside a `progress` record.
-fn embedded(text: &[u8], record: &Json<'_>, span: &Span, line: usize) -> Option<Embedded> {
+fn embedded(text: &[u8], record: &BorrowedValue<'_>, span: &Span, line: usize) -> Option<Embedded> {
     if !record.is_str_at(&["type"], "progress")
         || !record.is_str_at(&["data", "type"], "agent_progress")
     {
@@ -91,11 +91,11 @@ fn embedded(text: &[u8], record: &Json<'_>, span: &Span, line: usize) -> Option<
 }
 
 /// Returns a string of a record.
-fn boxed(record: &Json<'_>, path: &[&str]) -> Option<Box<str>> {
+fn boxed(record: &BorrowedValue<'_>, path: &[&str]) -> Option<Box<str>> {
     record.str_at(path).map(Into::into)
 }
 
-fn parsed(record: &Json<'_>, span: Span, line: usize) -> Entry {
+fn parsed(record: &BorrowedValue<'_>, span: Span, line: usize) -> Entry {
     let text = |path: &[&str]| record.str_at(path).unwrap_or("?".into());
     let kind = &*text(&["type"]);
     let (sub, content) = match kind {
@@ -139,7 +139,7 @@ fn parsed(record: &Json<'_>, span: Span, line: usize) -> Entry {
 }
 
 /// Returns a record's position in the tree, or `None` for kinds that are not part of it.
-fn node(kind: &str, record: &Json<'_>) -> Option<Node> {
+fn node(kind: &str, record: &BorrowedValue<'_>) -> Option<Node> {
     let id = |key: &str| record.str_at(&[key]).map(|id| Id::from(&*id));
     matches!(
         kind,
@@ -153,7 +153,7 @@ fn node(kind: &str, record: &Json<'_>) -> Option<Node> {
     })
 }
 
-fn user(record: &Json<'_>) -> EntryKind {
+fn user(record: &BorrowedValue<'_>) -> EntryKind {
     let Some(content) = record.at(&["message", "content"]) else {
         return EntryKind::Other;
     };
@@ -183,7 +183,7 @@ fn user(record: &Json<'_>) -> EntryKind {
 }
 
 /// Returns the reasoning effort that a prompt requests.
-fn effort(record: &Json<'_>) -> Option<Box<str>> {
+fn effort(record: &BorrowedValue<'_>) -> Option<Box<str>> {
     let thinking = record.get("thinkingMetadata")?;
     if thinking.is_true(&["disabled"]) {
         return Some("none".into());
@@ -204,7 +204,7 @@ pub(super) fn is_abort(parts: &[Part]) -> bool {
     parts.iter().any(is_it)
 }
 
-fn attached(record: &Json<'_>) -> EntryKind {
+fn attached(record: &BorrowedValue<'_>) -> EntryKind {
     let Some(attachment) = record.get("attachment") else {
         return EntryKind::Other;
     };
@@ -221,7 +221,7 @@ fn attached(record: &Json<'_>) -> EntryKind {
     })
 }
 
-fn assistant(record: &Json<'_>) -> EntryKind {
+fn assistant(record: &BorrowedValue<'_>) -> EntryKind {
     // A message of the program instead of a model answer.
     if record.is_str_at(&["message", "model"], "<synthetic>")
         || record.is_true(&["isApiErrorMessage"])
@@ -243,7 +243,7 @@ fn assistant(record: &Json<'_>) -> EntryKind {
 }
 
 /// Returns the usage of the call. Cache reads and writes are not included in the recorded `input_tokens`.
-fn usage(record: &Json<'_>) -> Option<Usage> {
+fn usage(record: &BorrowedValue<'_>) -> Option<Usage> {
     let usage = record.at(&["message", "usage"])?;
     let count = |path: &[&str]| usage.number_at(path).and_then(counts::tokens_written);
     let cache_read = count(&["cache_read_input_tokens"]);
@@ -271,7 +271,7 @@ fn version(text: &str) -> [u64; 3] {
     std::array::from_fn(|_| numbers.next().unwrap_or(0))
 }
 
-fn system(record: &Json<'_>) -> EntryKind {
+fn system(record: &BorrowedValue<'_>) -> EntryKind {
     match record.str_at(&["subtype"]).as_deref() {
         Some("compact_boundary") => EntryKind::Boundary(boundary(&record.to_value())),
         Some("microcompact_boundary") => EntryKind::Microcompaction,
@@ -310,7 +310,7 @@ fn boundary(value: &Value) -> Boundary {
     }
 }
 
-fn other(kind: &str, record: &Json<'_>) -> EntryKind {
+fn other(kind: &str, record: &BorrowedValue<'_>) -> EntryKind {
     let text = |key: &str| record.str_at(&[key]).filter(|text| !text.trim().is_empty());
     match kind {
         "last-prompt" => text("leafUuid").map(|id| EntryKind::Leaf(Id::from(&*id))),

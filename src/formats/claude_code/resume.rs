@@ -3,9 +3,9 @@
 //! Records keep their own ids and name the session and the record that they were copied from, as in the program's own
 //! forks.
 
+use super::super::editing::{Patch, patched};
 use super::super::json::{member, str_at};
 use super::super::jsonl::{Record, map_records};
-use super::super::resume::spliced;
 use super::super::{CannotExport, NewSession, Resumable, Resume};
 use crate::progress::Progress;
 use crate::session::Span;
@@ -40,15 +40,15 @@ fn adopt(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, CannotExpo
     let id = new_session.random_id();
     let mut folders = lines.iter().filter_map(|line| line.cwd.as_deref());
     let cwd = new_session.project(folders.find(|folder| !folder.trim().is_empty()));
-    let edits: Vec<_> = lines
+    let patches: Vec<_> = lines
         .iter()
-        .flat_map(|line| line.edits(bytes, &id))
+        .flat_map(|line| line.patches(bytes, &id))
         .collect();
     Ok(Resumable {
         place: vec!["projects".to_owned(), folder(&cwd), format!("{id}.jsonl")],
         project: Some(cwd),
         command: format!("claude --resume {id}"),
-        bytes: spliced(bytes, &edits),
+        bytes: patched(bytes, &(0..bytes.len()), patches),
         id,
     })
 }
@@ -64,23 +64,22 @@ impl Line {
         }
     }
 
-    fn edits(&self, bytes: &[u8], id: &str) -> Vec<(Span, String)> {
+    fn patches(&self, bytes: &[u8], id: &str) -> Vec<Patch> {
         let place = member(bytes, &self.span, "sessionId");
         let (Some(session), Some(place)) = (&self.session, place) else {
             return Vec::new();
         };
         let mut new = Value::from(id).to_string();
-        let mut edits = Vec::new();
+        let mut patches = Vec::new();
         if let Some(uuid) = &self.uuid {
             let origin = json!({"sessionId": session, "messageUuid": uuid}).to_string();
             match member(bytes, &self.span, "forkedFrom") {
-                Some(old) => edits.push((old, origin)),
+                Some(old) => patches.push((old, origin.into_bytes())),
                 None => new.extend([",\"forkedFrom\":", &origin]),
             }
         }
-        edits.push((place, new));
-        edits.sort_by_key(|(span, _)| span.start);
-        edits
+        patches.push((place, new.into_bytes()));
+        patches
     }
 }
 

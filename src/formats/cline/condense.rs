@@ -6,7 +6,7 @@ use crate::session::{MAX_KEPT, RecordedCompaction, Session};
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// A summary or truncation marker and the messages that it replacement.
+/// A summary or truncation marker and the messages that it replaces.
 struct Replacement {
     /// Index of the summary or marker.
     message: usize,
@@ -17,13 +17,13 @@ struct Replacement {
 /// Adds the compactions that the messages record.
 pub(super) fn apply(session: &mut Session) {
     let all = replacements(session);
-    let mut gone: HashSet<usize> = HashSet::new();
+    let mut hidden: HashSet<usize> = HashSet::new();
     let mut heads: HashSet<usize> = HashSet::new();
     let mut kept_left = MAX_KEPT;
     for replacement in all {
-        gone.extend(&replacement.hidden);
+        hidden.extend(&replacement.hidden);
         let at = replacement.message;
-        // It was created after the latest message that it replacement.
+        // It was created after the latest message that it replaces.
         let after = replacement
             .hidden
             .iter()
@@ -36,18 +36,18 @@ pub(super) fn apply(session: &mut Session) {
             continue;
         }
         let is_there = |idx: &usize| heads.contains(idx) || session.messages[*idx].in_history;
-        let kept = (0..after).filter(|idx| !gone.contains(idx) && is_there(idx));
+        let kept = (0..after).filter(|idx| !hidden.contains(idx) && is_there(idx));
         let kept: Vec<usize> = kept.collect();
         kept_left = kept_left.saturating_sub(kept.len());
-        let is_later = |step: &crate::session::Step| step.context_end >= after;
-        let step = session
-            .steps
+        let is_later = |call: &crate::session::Call| call.context_end >= after;
+        let call = session
+            .calls
             .iter()
             .position(is_later)
-            .unwrap_or(session.steps.len());
+            .unwrap_or(session.calls.len());
         session.compactions.push(RecordedCompaction {
             before_message: after,
-            step,
+            call,
             trigger: String::new(),
             tokens_before: None,
             tokens_after: None,
@@ -100,7 +100,7 @@ fn marks_of(session: &Session, message: &crate::session::Message) -> Value {
     let Some(span) = message.raw.first() else {
         return Value::Null;
     };
-    super::super::rows::around(
+    super::super::json::members_except(
         &session.source.bytes.whole(),
         span,
         &["content", "role", "reasoning_details"],

@@ -1,7 +1,8 @@
 //! Reads messages and the usage of their calls.
 
+use super::super::notes::unknown_role;
 use super::super::{content, counts, json};
-use crate::session::{Body, Draft, Part, Role, StepDraft, Usage};
+use crate::session::{Body, CallDraft, Draft, Part, Role, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
@@ -24,12 +25,7 @@ pub(super) fn read(value: &Value) -> Result<Draft, String> {
     let role = match json::str_at(value, &["role"]) {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
-        other => {
-            let other = json::quoted(other.unwrap_or_default());
-            return Err(format!(
-                "a message with the unknown role `{other}` is kept, but not sent to the model"
-            ));
-        }
+        other => return Err(unknown_role(other.unwrap_or_default())),
     };
     let mut parts = value.get("content").map(content::parts).unwrap_or_default();
     let thought = json::str_at(value, &["reasoning_content"]).filter(|_| role == Role::Assistant);
@@ -76,12 +72,12 @@ fn is_from_program(parts: &[Part]) -> bool {
 }
 
 /// Returns the call recorded with an answer.
-pub(super) fn step(value: &Value) -> Option<StepDraft> {
+pub(super) fn call(value: &Value) -> Option<CallDraft> {
     let usage = sdk(value).or_else(|| classic(value))?;
     let model = ["id", "modelId"]
         .iter()
         .find_map(|key| json::str_at(value, &["modelInfo", key]));
-    Some(StepDraft {
+    Some(CallDraft {
         model: model.map(str::to_owned),
         window: None,
         usage: Some(usage),

@@ -12,19 +12,16 @@ mod screen;
 
 use super::message_list::{self, Dialect, Shape, Writes};
 use super::{
-    CannotExport, Format, Input, ParseError, Parsed, Probe, RecordedData, content, content_edit,
-    json,
+    CannotExport, Format, Input, ParseError, Parsed, Probe, RecordedData, content, editing, json,
 };
 use crate::progress::Progress;
 use crate::session::{Draft, Managed, ManagedEntry, Role, Session};
 use serde_json::{Value, json};
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "Cline, Roo or Kilo task",
     detect,
-    in_pieces: false,
     parse,
     export: Some(export),
     recorded: &[
@@ -33,8 +30,7 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::Compactions,
         RecordedData::SystemPrompt,
     ],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 /// Notation of these messages for reading and writing.
@@ -44,14 +40,12 @@ const DIALECT: Dialect = Dialect {
         lists: &["messages", "api_conversation_history.json"],
         ..message_list::CHAT
     },
-    is_request: false,
-    answers_in_runs: false,
     title: message_list::title,
     body,
     messages: |value, _| message::read(value).map(|draft| vec![draft]),
-    step: message::step,
+    call: message::call,
     writes: Some(Writes {
-        edit: |editing| content_edit::edit(editing, &["content"]),
+        edit: |editing| editing::edit(editing, &["content"]),
         written: |role, text| {
             let role = if role == Role::Assistant {
                 role
@@ -61,6 +55,7 @@ const DIALECT: Dialect = Dialect {
             json!({"role": role.name(), "content": [{"type": "text", "text": text}]})
         },
     }),
+    ..Dialect::READ_ONLY
 };
 
 /// Members of a message that only these programs write.
@@ -148,9 +143,9 @@ fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport>
         let time = last.map_or(0, |time| time.0).to_string();
         let whole = 0..copy.len();
         let elements = json::elements(&copy, &json::document_span(&copy)).unwrap_or_default();
-        let timed = |span| message_list::with_member(&copy, span, "ts", time.as_bytes());
+        let timed = |span| editing::with_member(&copy, span, "ts", time.as_bytes());
         let patches = elements.iter().map(timed).collect();
-        copy = message_list::patched(&copy, &whole, patches);
+        copy = editing::patched(&copy, &whole, patches);
     }
     Ok(copy)
 }

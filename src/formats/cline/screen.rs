@@ -1,7 +1,7 @@
 //! The task's display messages, which record the usage of every call. Classic histories lack it.
 
 use crate::formats::{counts, json};
-use crate::session::{Session, StepsFrom, Usage};
+use crate::session::{CallsFrom, Session, Usage};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;
 
@@ -43,16 +43,16 @@ fn call(message: &Value) -> Option<(Millis, Usage)> {
 pub(super) fn apply(session: &mut Session, calls: &[(Millis, Usage)]) {
     let mut rest = calls.iter().peekable();
     for message in &session.messages {
-        let (Some(step), Some(time)) = (message.step, message.time) else {
+        let (Some(call), Some(time)) = (message.call, message.time) else {
             continue;
         };
         let mut found = None;
         while let Some((_, usage)) = rest.next_if(|(at, _)| at.0 <= time.0) {
             found = Some(*usage);
         }
-        if let (Some(step), Some(usage)) = (session.steps.get_mut(step), found) {
-            step.usage.get_or_insert(usage);
-            session.steps_from = StepsFrom::Recorded;
+        if let (Some(call), Some(usage)) = (session.calls.get_mut(call), found) {
+            call.usage.get_or_insert(usage);
+            session.calls_from = CallsFrom::Recorded;
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Compaction {
 }
 
 impl CodexReader {
-    /// Adds a compaction that replaced the context by `history`, or by the summary `message` if there is none.
+    /// Adds a compaction that replaced the context by `history`, or by the summary `message` if it is `None`.
     pub(super) fn compacted(&mut self, line: &Line, message: &str, history: Option<Vec<Item>>) {
         self.close_compaction();
         self.is_answering = false;

@@ -40,7 +40,7 @@ pub(super) fn started(session: &Session) -> BTreeMap<String, Box<str>> {
     for message in &session.messages {
         for part in session.parts_of(message) {
             match &part.body {
-                Body::ToolCall { call, tool, .. } if &**tool == TOOL && message.step.is_some() => {
+                Body::ToolCall { call, tool, .. } if &**tool == TOOL && message.call.is_some() => {
                     calls.push(call);
                 }
                 Body::ToolResult { call, text, .. } if calls.contains(&&**call) => {

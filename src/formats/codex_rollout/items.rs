@@ -1,7 +1,7 @@
 //! Response items: the content sent to the model and the model's answers.
 
+use super::super::content;
 use super::super::json::{str_at, text_of};
-use super::super::payload;
 use super::tools;
 use crate::session::{Body, Part, Role};
 use serde_json::Value;
@@ -218,9 +218,9 @@ pub(super) fn block_body(block: &Value, within: Option<&str>) -> Body {
             .unwrap_or_default()
     };
     match str_at(block, &["type"]).unwrap_or("text") {
-        "input_image" => payload::from_url("image/*", url("image_url"), within),
-        "input_audio" => payload::from_url("audio/*", url("audio_url"), within),
-        "input_file" => payload::from_url("application/*", url("file_data"), within),
+        "input_image" => content::from_url("image/*", url("image_url"), within),
+        "input_audio" => content::from_url("audio/*", url("audio_url"), within),
+        "input_file" => content::from_url("application/*", url("file_data"), within),
         "encrypted_content" => encrypted(block),
         kind => str_at(block, &["text"])
             .or_else(|| str_at(block, &["refusal"]))

@@ -29,6 +29,7 @@ mod message_index;
 mod neighbors;
 mod reader;
 mod record;
+mod reported_usage;
 mod resume;
 mod tools;
 mod usage;
@@ -36,6 +37,7 @@ mod usage;
 pub(super) use identity::identity;
 
 use super::jsonl::map_records;
+use super::read_log::ReadLog;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, jsonl};
 use crate::progress::Progress;
 use lines::Line;
@@ -92,9 +94,9 @@ fn detect(probe: &Probe) -> Option<String> {
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
-    let mut warnings = Vec::new();
-    let lines = map_records(&input.bytes, progress, 1, &mut warnings, Line::read)?;
-    let mut parsed = reader::read(input, lines, progress, warnings)?;
+    let mut log = ReadLog::default();
+    let lines = map_records(&input.bytes, progress, 1, &mut log.warnings, Line::read)?;
+    let mut parsed = reader::read(input, lines, progress, log)?;
     if let Some(main) = parsed.sessions.first() {
         parsed.report.sub_agents = identity::started(main);
     }

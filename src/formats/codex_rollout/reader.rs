@@ -1,7 +1,8 @@
 //! Builds the session from the lines in order.
 
-use super::super::json::quoted;
-use super::super::{ImportReport, Input, ParseError, Parsed, Refused, Warning, counts, title};
+use super::super::json::shortened;
+use super::super::read_log::ReadLog;
+use super::super::{Input, ParseError, Parsed, Warning, title};
 use super::FORMAT;
 use super::compaction::Compaction;
 use super::fork::Fork;
@@ -9,9 +10,10 @@ use super::items::{Item, Sort};
 use super::lines::{Line, LineContent, Meta};
 use super::message_index::MessageIndex;
 use super::neighbors;
-use super::usage::{Count, Meter, Reading};
+use super::reported_usage::OpenCall;
+use super::usage::Meter;
 use crate::progress::Progress;
-use crate::session::{Body, Draft, Role, SessionBuilder, Source, Span, StepDraft, Usage};
+use crate::session::{Body, CallDraft, Draft, Role, SessionBuilder, Source, Span};
 use crate::units::Tokens;
 use std::collections::{HashMap, HashSet};
 use std::mem;
@@ -25,7 +27,7 @@ pub(super) fn read(
     input: &Input,
     lines: Vec<Line>,
     progress: &Progress,
-    warnings: Vec<Warning>,
+    log: ReadLog,
 ) -> Result<Parsed, ParseError> {
     let user_items = neighbors::user_items(&lines);
     let source = Source {
@@ -33,37 +35,29 @@ pub(super) fn read(
         format: FORMAT.name,
         bytes: input.bytes.clone(),
     };
-    let mut reader = CodexReader::new(source, warnings);
+    let mut reader = CodexReader::new(source, log);
     reader.triggers = neighbors::triggers(&lines).into_iter();
     for (line, is_user_item) in lines.into_iter().zip(user_items) {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         reader.line(line, is_user_item);
     }
-    Ok(reader.finish()?)
-}
-
-/// A call whose usage has not been read yet.
-#[derive(Debug)]
-struct Call {
-    step: usize,
-    messages: Vec<usize>,
+    reader.finish(input)
 }
 
 #[derive(Debug)]
 pub(super) struct CodexReader {
     pub(super) builder: SessionBuilder,
-    report: ImportReport,
-    warnings: Vec<Warning>,
+    log: ReadLog,
     fork: Fork,
-    is_copied: bool,
-    meter: Meter,
+    pub(super) is_copied: bool,
+    pub(super) meter: Meter,
     /// Size of the context: input and output of the latest call.
     pub(super) size: Option<Tokens>,
-    model: Option<String>,
-    window: Option<Tokens>,
+    pub(super) model: Option<String>,
+    pub(super) window: Option<Tokens>,
     /// Index of the message with the system prompt.
     pub(super) instructions: Option<usize>,
-    call: Option<Call>,
+    pub(super) open_call: Option<OpenCall>,
     /// The previous item was part of an answer. A following model item continues it.
     pub(super) is_answering: bool,
     pub(super) compaction: Option<Compaction>,
@@ -80,11 +74,10 @@ pub(super) struct CodexReader {
 }
 
 impl CodexReader {
-    fn new(source: Source, warnings: Vec<Warning>) -> Self {
+    fn new(source: Source, log: ReadLog) -> Self {
         Self {
             builder: SessionBuilder::new(source),
-            report: ImportReport::default(),
-            warnings,
+            log,
             fork: Fork::default(),
             is_copied: false,
             meter: Meter::default(),
@@ -92,7 +85,7 @@ impl CodexReader {
             model: None,
             window: None,
             instructions: None,
-            call: None,
+            open_call: None,
             is_answering: false,
             compaction: None,
             known: MessageIndex::default(),
@@ -126,7 +119,7 @@ impl CodexReader {
                 false
             }
         };
-        self.report.note(&line.kind, in_context);
+        self.log.report.note(&line.kind, in_context);
     }
 
     /// Reads a line without context content.
@@ -162,7 +155,10 @@ impl CodexReader {
             }
             LineContent::Unknown => self.warn_once(
                 line,
-                format!("unknown record type `{}`: not counted", quoted(&line.kind)),
+                format!(
+                    "unknown record type `{}`: not counted",
+                    shortened(&line.kind)
+                ),
             ),
             _ => {}
         }
@@ -191,7 +187,7 @@ impl CodexReader {
                 line,
                 format!(
                     "unknown item type `{}`: counted as context",
-                    quoted(unknown)
+                    shortened(unknown)
                 ),
             );
         }
@@ -208,14 +204,14 @@ impl CodexReader {
         }
         self.close_compaction();
         if is_answer && !self.is_answering && !self.is_copied {
-            let step = self.builder.step(StepDraft {
+            let index = self.builder.call(CallDraft {
                 model: self.model.clone(),
                 window: self.window,
                 usage: None,
                 time: line.time,
             });
-            self.call = Some(Call {
-                step,
+            self.open_call = Some(OpenCall {
+                index,
                 messages: Vec::new(),
             });
         }
@@ -224,7 +220,7 @@ impl CodexReader {
             self.user_text = Some(title(&item.text())).filter(|t| !t.is_empty());
         }
         let message = self.add(line, item, is_user_item, true);
-        if let Some(call) = self.call.as_mut().filter(|_| is_answer) {
+        if let Some(call) = self.open_call.as_mut().filter(|_| is_answer) {
             call.messages.push(message);
         }
         true
@@ -266,110 +262,29 @@ impl CodexReader {
         })
     }
 
-    fn count(&mut self, line: &Line, count: &Count) {
-        self.window = self.checked_window(line, count.window).or(self.window);
-        match self.meter.read(count) {
-            Reading::Call(usage) => {
-                let usage = counts::checked_usage(Some(usage)).unwrap_or_else(|why| {
-                    self.warn(line, why);
-                    None
-                });
-                self.size = usage
-                    .map(|u| u.input + u.output.unwrap_or_default())
-                    .or(self.size);
-                self.is_answering = false;
-                match usage {
-                    Some(usage) if !self.is_copied => self.set_usage(line, usage),
-                    // The call was made, although its usage is implausible.
-                    None => self.call = None,
-                    Some(_) => {}
-                }
-            }
-            Reading::Estimate(tokens) if !self.is_copied => {
-                let text = match counts::checked(Some(tokens), "an estimate by the client") {
-                    Ok(_) => format!(
-                        "{} tokens are an estimate by the client, not a model call",
-                        tokens.0
-                    ),
-                    Err(why) => why,
-                };
-                self.warn(line, text);
-            }
-            _ => {}
-        }
-    }
-
-    /// Returns a plausible window, else adds a warning.
-    fn checked_window(&mut self, line: &Line, window: Option<Tokens>) -> Option<Tokens> {
-        counts::checked(window, "the recorded context window").unwrap_or_else(|why| {
-            self.warn_once(line, why);
-            None
-        })
-    }
-
-    fn set_usage(&mut self, line: &Line, usage: Usage) {
-        let call = self.call.take().unwrap_or_else(|| {
-            self.warnings.push(Warning {
-                line: Some(line.number),
-                text: "usage of a model call whose answer is not in the file".to_owned(),
-            });
-            let draft = StepDraft {
-                model: self.model.clone(),
-                time: line.time,
-                ..StepDraft::default()
-            };
-            Call {
-                step: self.builder.step(draft),
-                messages: Vec::new(),
-            }
-        });
-        if let Some(step) = self.builder.step_mut(call.step) {
-            step.usage = Some(usage);
-            step.window = self.window;
-        }
-        // The call's total reasoning tokens are assigned to the first part.
-        let mut tokens = usage
-            .reasoning
-            .map(|t| u32::try_from(t.0).unwrap_or(u32::MAX));
-        for message in call.messages {
-            for part in self.builder.parts_mut(message) {
-                if let Body::Thinking { reported, .. } = &mut part.body {
-                    *reported = tokens;
-                    tokens = tokens.map(|_| 0);
-                }
-            }
-        }
-    }
-
-    fn warn(&mut self, line: &Line, text: String) {
-        self.warnings.push(Warning {
+    pub(super) fn warn(&mut self, line: &Line, text: String) {
+        self.log.warnings.push(Warning {
             line: Some(line.number),
             text,
         });
     }
 
-    fn warn_once(&mut self, line: &Line, text: String) {
+    pub(super) fn warn_once(&mut self, line: &Line, text: String) {
         if self.unknown.insert(text.clone()) {
             self.warn(line, text);
         }
     }
 
-    fn finish(mut self) -> Result<Parsed, Refused> {
+    fn finish(mut self, input: &Input) -> Result<Parsed, ParseError> {
         self.close_compaction();
-        if self.builder.is_empty() {
-            return Err(Refused {
-                looks_like: "this looks like a Codex rollout without a message".to_owned(),
-            });
-        }
         if let Some(name) = self.name.or(self.user_text) {
             self.builder.title(name);
         }
-        self.warnings.sort_by_key(|w| w.line.unwrap_or(usize::MAX));
-        Ok(Parsed {
-            sessions: vec![self.builder.finish()],
-            warnings: self.warnings,
-            report: self.report,
-        })
+        let is_empty = self.builder.is_empty();
+        let session = (!is_empty).then(|| self.builder.finish());
+        let sessions = session.into_iter().collect();
+        let what = "a Codex rollout without a message";
+        self.log.finish(input, sessions, what)
     }
 }
 

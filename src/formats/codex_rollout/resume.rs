@@ -2,13 +2,12 @@
 //!
 //! The head names the session that it was forked from, as in Codex's own forks.
 
+use super::super::editing::{Patch, json_string, patched};
 use super::super::json::{member, members, str_at};
 use super::super::jsonl::{Record, map_records, text_start};
-use super::super::resume::spliced;
 use super::super::{CannotExport, NewSession, Resumable, Resume};
 use crate::progress::Progress;
 use crate::session::Span;
-use serde_json::Value;
 
 /// Session store of Codex.
 /// <https://github.com/openai/codex/blob/main/codex-rs/rollout/src/recorder.rs>
@@ -44,12 +43,13 @@ fn adopt(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, CannotExpo
         return Err(CannotExport { reason });
     };
     let (id, time) = (new_session.timed_id(), new_session.time());
-    let mut edits = Vec::new();
+    let mut patches = Vec::new();
     for line in &lines {
         if line.span == *first {
-            edits.extend(head_edits(bytes, first, &head.id, &id, &time));
+            patches.extend(head_patches(bytes, first, &head.id, &id, &time));
         } else if !line.is_context {
-            edits.extend(id_spans(bytes, &line.span, &head.id).map(|span| (span, id.clone())));
+            let spans = id_spans(bytes, &line.span, &head.id);
+            patches.extend(spans.map(|span| (span, id.clone().into_bytes())));
         }
     }
     let (date, clock) = time.split_once('T').unwrap_or_default();
@@ -61,7 +61,7 @@ fn adopt(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, CannotExpo
         place,
         project: Some(new_session.project(head.cwd.as_deref())),
         command: format!("codex resume {id}"),
-        bytes: spliced(bytes, &edits),
+        bytes: patched(bytes, &(0..bytes.len()), patches),
         id,
     })
 }
@@ -84,25 +84,29 @@ impl Line {
     }
 }
 
-/// Returns the edits of the session's own head: a new id, the time, and the original id.
-fn head_edits(bytes: &[u8], line: &Span, old: &str, new: &str, time: &str) -> Vec<(Span, String)> {
-    let quoted = |text: &str| Value::from(text).to_string();
+/// Returns the patches of the session's own head: a new id, the time, and the original id.
+fn head_patches(bytes: &[u8], line: &Span, old: &str, new: &str, time: &str) -> Vec<Patch> {
     let payload = member(bytes, line, "payload").unwrap_or(0..0);
     let members = members(bytes, &payload).unwrap_or_default();
     let is_fork = members.iter().any(|(key, _)| key == "forked_from_id");
-    let edit = |(key, span): (String, Span)| {
-        let is_own = || bytes[span.clone()] == *quoted(old).as_bytes();
+    let patch = |(key, span): (String, Span)| {
+        let is_own = || bytes[span.clone()] == *json_string(old);
         let text = match key.as_str() {
-            "id" if is_fork => quoted(new),
-            "id" => format!("{},\"forked_from_id\":{}", quoted(new), quoted(old)),
-            "session_id" if is_own() => quoted(new),
-            "forked_from_id" => quoted(old),
-            "timestamp" => quoted(time),
+            "id" if is_fork => json_string(new),
+            "id" => [
+                &json_string(new)[..],
+                b",\"forked_from_id\":",
+                &json_string(old),
+            ]
+            .concat(),
+            "session_id" if is_own() => json_string(new),
+            "forked_from_id" => json_string(old),
+            "timestamp" => json_string(time),
             _ => return None,
         };
         Some((span, text))
     };
-    members.into_iter().filter_map(edit).collect()
+    members.into_iter().filter_map(patch).collect()
 }
 
 /// Iterates over the byte ranges in a line that hold the session id: members whose keys end in `id` and that hold

@@ -1,7 +1,7 @@
 //! Tool calls and results in response items.
 
+use super::super::content;
 use super::super::json::{str_at, text_of};
-use super::super::payload;
 use super::items::{block_body, part};
 use crate::session::{Body, Part};
 use serde_json::Value;
@@ -109,8 +109,8 @@ fn is_failure(text: &str) -> bool {
 pub(super) fn generated_image(value: &Value) -> Vec<Part> {
     let prompt = str_at(value, &["revised_prompt"]).unwrap_or_default();
     let image = match str_at(value, &["result"]) {
-        Some(data) if !data.is_empty() => payload::from_base64("image/png", data, None),
-        _ => payload::reference("image/png", 0, None),
+        Some(data) if !data.is_empty() => content::from_base64("image/png", data, None),
+        _ => content::reference("image/png", 0, None),
     };
     vec![part(Body::Text(prompt.into()), 0), part(image, 1)]
 }

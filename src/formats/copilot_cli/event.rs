@@ -1,9 +1,9 @@
 //! Parses events.
 
+use super::super::content::part;
 use super::super::jsonl::Record;
-use super::super::message_list::part;
 use super::super::{content, counts, json};
-use crate::session::{Draft, Part, Role, Span, StepDraft, Usage};
+use crate::session::{CallDraft, Draft, Part, Role, Span, Usage};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ pub(super) enum EventContent {
     /// A message that the model did not write.
     Message(Draft),
     /// A model answer.
-    Answer(StepDraft, Draft),
+    Answer(CallDraft, Draft),
     /// Usage of the previous call.
     Usage(Usage),
     /// The model of the following answers.
@@ -242,13 +242,13 @@ fn answer(
                 part(idx, content::call(id, name, call.get("arguments")))
             }),
     );
-    let step = StepDraft {
+    let call = CallDraft {
         model: json::str_at(data, &["model"]).map(str::to_owned),
         window: None,
         usage: None,
         time,
     };
-    EventContent::Answer(step, draft(Role::Assistant, parts))
+    EventContent::Answer(call, draft(Role::Assistant, parts))
 }
 
 fn result(data: &Value, draft: &impl Fn(Role, Vec<Part>) -> Draft) -> EventContent {

@@ -13,18 +13,16 @@ mod event;
 mod reader;
 
 use super::jsonl::map_records;
+use super::read_log::ReadLog;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
 use crate::progress::Progress;
 use event::Event;
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "copilot_cli",
     label: "GitHub Copilot CLI events",
     detect,
-    in_pieces: false,
     parse,
-    export: None,
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,
@@ -32,8 +30,7 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::SystemPrompt,
         RecordedData::SubAgents,
     ],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -51,15 +48,15 @@ fn detect(probe: &Probe) -> Option<String> {
         "assistant.message",
     ];
     let n = records.iter().filter(|r| is_event(&r.value)).count();
-    let is_its = records
+    let is_match = records
         .iter()
         .any(|r| json::str_at(&r.value, &["type"]).is_some_and(|kind| kinds.contains(&kind)));
-    (is_its && n * 5 >= records.len() * 4)
+    (is_match && n * 5 >= records.len() * 4)
         .then(|| "events with a dotted `type`, `data` and a `timestamp`".to_owned())
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
-    let mut warnings = Vec::new();
-    let events = map_records(&input.bytes, progress, 1, &mut warnings, Event::read)?;
-    reader::read(input, events, progress, warnings)
+    let mut log = ReadLog::default();
+    let events = map_records(&input.bytes, progress, 1, &mut log.warnings, Event::read)?;
+    reader::read(input, events, progress, log)
 }

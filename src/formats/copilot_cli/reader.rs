@@ -3,10 +3,11 @@
 use super::FORMAT;
 use super::event::{Event, EventContent};
 use crate::formats::notes::Notes;
+use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
-use crate::formats::{ImportReport, Input, ParseError, Parsed, Refused, Warning, json};
+use crate::formats::{Input, ParseError, Parsed, json};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Body, Role, Session, StepDraft, SubAgent, Track, Usage};
+use crate::session::{Body, CallDraft, Role, Session, SubAgent, Track, Usage};
 use crate::units::Tokens;
 use std::collections::HashMap;
 
@@ -25,11 +26,9 @@ pub(super) fn read(
     input: &Input,
     events: Vec<Event>,
     progress: &Progress,
-    mut warnings: Vec<Warning>,
+    mut log: ReadLog,
 ) -> Result<Parsed, ParseError> {
-    let mut notes = Notes::default();
-    let (is_alive, before_rewinds) = rewound(&events, &mut notes);
-    let mut report = ImportReport::default();
+    let (is_alive, before_rewinds) = rewound(&events, &mut log.notes);
     for (event, is_alive) in events.iter().zip(&is_alive) {
         let branch = match (is_alive, &event.agent) {
             (false, _) => " (rewound)",
@@ -40,13 +39,13 @@ pub(super) fn read(
             event.content,
             EventContent::Message(_) | EventContent::Answer(..) | EventContent::Compaction { .. }
         );
-        report.note(
+        log.report.note(
             &format!("{}{branch}", event.kind),
             *is_alive && event.agent.is_none() && is_context,
         );
         if matches!(event.content, EventContent::Unknown) {
-            let kind = json::quoted(&event.kind);
-            notes.once(
+            let kind = json::shortened(&event.kind);
+            log.notes.once(
                 event.span.start,
                 format!("unknown event type `{kind}`: not counted"),
             );
@@ -68,14 +67,18 @@ pub(super) fn read(
         main,
         &models,
         progress,
-        &mut notes,
+        &mut log.notes,
     )?);
-    for (call, name, its) in agents(alive()) {
+    for (call, name, events) in agents(alive()) {
         let number = sessions.len() + 1;
         let transcript = Transcript::new(input, FORMAT.name, Some(number));
-        if let Some(mut session) =
-            read_conversation(transcript, its.into_iter(), &models, progress, &mut notes)?
-        {
+        if let Some(mut session) = read_conversation(
+            transcript,
+            events.into_iter(),
+            &models,
+            progress,
+            &mut log.notes,
+        )? {
             if session.title == session.source.name {
                 session.title.clone_from(&name);
             }
@@ -89,31 +92,25 @@ pub(super) fn read(
     }
     for (n, end) in before_rewinds.into_iter().enumerate() {
         let transcript = Transcript::new(input, FORMAT.name, Some(sessions.len() + 1));
-        let its = events[..end].iter().filter(|event| event.agent.is_none());
+        let before = events[..end].iter().filter(|event| event.agent.is_none());
         if let Some(mut session) =
-            read_conversation(transcript, its, &models, progress, &mut Notes::default())?
+            read_conversation(transcript, before, &models, progress, &mut Notes::default())?
         {
             session.title = format!("{} (rewound {})", session.title, n + 1);
             session.track = Track::Branch;
             sessions.push(session);
         }
     }
-    if sessions.is_empty() {
-        let looks_like = "this looks like GitHub Copilot CLI events without a message".to_owned();
-        return Err(Refused { looks_like }.into());
-    }
     let spans = events.iter().map(|event| &event.span);
     let folder = json::first_str(&input.bytes.whole(), spans, &["data", "context", "cwd"]);
     for session in &mut sessions {
         session.project.clone_from(&folder);
     }
-    warnings.extend(notes.warnings(&input.bytes));
-    warnings.sort_by_key(|w| w.line);
-    Ok(Parsed {
+    log.finish(
+        input,
         sessions,
-        warnings,
-        report,
-    })
+        "GitHub Copilot CLI events without a message",
+    )
 }
 
 /// Returns whether each event is still valid, and the indices of the rewinds.
@@ -157,10 +154,10 @@ fn agents<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<(&'a str, String, 
             found[place].1.push(event);
         }
     }
-    let name = |agent: &str| json::quoted(names.get(agent).map_or(agent, |name| name));
+    let name = |agent: &str| json::shortened(names.get(agent).map_or(agent, |name| name));
     found
         .into_iter()
-        .map(|(agent, its)| (agent, name(agent), its))
+        .map(|(agent, events)| (agent, name(agent), events))
         .collect()
 }
 
@@ -171,7 +168,7 @@ fn read_conversation<'a>(
     progress: &Progress,
     notes: &mut Notes,
 ) -> Result<Option<Session>, Cancelled> {
-    let mut reader = ConversationReader {
+    let mut reader = CopilotReader {
         transcript,
         models,
         context: Vec::new(),
@@ -182,13 +179,13 @@ fn read_conversation<'a>(
         is_named: false,
     };
     for event in events {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         reader.event(event, notes);
     }
     Ok(reader.transcript.finish())
 }
 
-struct ConversationReader<'a> {
+struct CopilotReader<'a> {
     transcript: Transcript,
     models: &'a Models<'a>,
     /// Indices of the messages in the context.
@@ -203,7 +200,7 @@ struct ConversationReader<'a> {
     is_named: bool,
 }
 
-impl ConversationReader<'_> {
+impl CopilotReader<'_> {
     fn event(&mut self, event: &Event, notes: &mut Notes) {
         let at = event.span.start;
         match &event.content {
@@ -215,38 +212,37 @@ impl ConversationReader<'_> {
                 let message = self.transcript.add_message(draft.clone());
                 self.context.push(message);
             }
-            EventContent::Answer(step, draft) if !draft.parts.is_empty() => {
+            EventContent::Answer(call, draft) if !draft.parts.is_empty() => {
                 let ran = draft.parts.iter().find_map(|part| match &part.body {
                     Body::ToolCall { call, .. } => self.models.get(&**call),
                     _ => None,
                 });
-                let named = step.model.clone().or(ran.map(|model| (*model).to_owned()));
+                let named = call.model.clone().or(ran.map(|model| (*model).to_owned()));
                 self.model = named.or(self.model.take());
-                let step = StepDraft {
+                let call = CallDraft {
                     model: self.model.clone(),
                     usage: self.next_size.take().map(of_size),
-                    ..step.clone()
+                    ..call.clone()
                 };
-                let message = self.transcript.add_answer(step, draft.clone());
+                let message = self.transcript.add_answer(call, draft.clone());
                 self.context.push(message);
             }
             EventContent::Usage(usage) => {
                 let usage = notes.usage(at, Some(*usage));
-                let last = self.transcript.builder.session().steps.len().checked_sub(1);
-                if let Some(step) = last.and_then(|last| self.transcript.builder.step_mut(last)) {
-                    step.usage = usage.or(step.usage);
+                if let Some(call) = self.transcript.builder.last_call_mut() {
+                    call.usage = usage.or(call.usage);
                 }
             }
             EventContent::Ended(size, model) => {
                 let size = notes.tokens(at, *size, CONTEXT_SIZE);
                 let session = self.transcript.builder.session();
-                let n_calls = session.steps.len();
+                let n_calls = session.calls.len();
                 // After a compaction the size is not that of the last call's context.
-                let is_its = session.compactions.last().is_none_or(|c| c.step < n_calls);
+                let is_its = session.compactions.last().is_none_or(|c| c.call < n_calls);
                 let last = n_calls.checked_sub(1).filter(|_| is_its);
-                let last = last.and_then(|last| self.transcript.builder.step_mut(last));
-                if let (Some(step), Some(size)) = (last, size.filter(|s| *s > Tokens::ZERO)) {
-                    step.usage.get_or_insert(of_size(size));
+                let last = last.and_then(|last| self.transcript.builder.call_mut(last));
+                if let (Some(call), Some(size)) = (last, size.filter(|s| *s > Tokens::ZERO)) {
+                    call.usage.get_or_insert(of_size(size));
                 }
                 if let Some(model) = model {
                     self.transcript.builder.usual_model(model);

@@ -8,27 +8,22 @@ mod store;
 
 pub(super) use store::DATABASE;
 
-use super::notes::Notes;
-use super::rows::{self, Row};
+use super::json::Row;
+use super::notes::{Notes, unknown_role};
+use super::read_log::ReadLog;
 use super::transcript::Transcript;
-use super::{
-    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, json,
-};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, json};
 use crate::progress::Progress;
-use crate::session::{Body, Draft, Part, Role, StepDraft};
+use crate::session::{CallDraft, Draft, Role};
 use serde_json::Value;
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "cowagent",
     label: "CowAgent session",
     detect,
-    in_pieces: false,
     parse,
-    export: None,
     recorded: &[RecordedData::Times, RecordedData::Compactions],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 /// Prefixes of messages that the program's scheduler added.
@@ -42,23 +37,23 @@ fn detect(probe: &Probe) -> Option<String> {
             && m.get("role").is_some_and(Value::is_string)
             && m.get("content").is_some()
     };
-    let is_its = document.get("session_id").is_some() && document.get("last_active").is_some();
-    (is_its && list.iter().any(is_message))
+    let is_match = document.get("session_id").is_some() && document.get("last_active").is_some();
+    (is_match && list.iter().any(is_message))
         .then(|| "a `session_id` with `last_active`, and messages with a `seq`".to_owned())
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
-    let (mut notes, mut report) = (Notes::default(), ImportReport::default());
-    let head = rows::around(bytes, &whole, &["messages"]);
-    let messages = rows::listed(bytes, &whole, &["messages"], progress, &mut notes)?;
+    let mut log = ReadLog::default();
+    let head = json::members_except(bytes, &whole, &["messages"]);
+    let messages = json::rows_at(bytes, &whole, &["messages"], progress, &mut log.notes)?;
     let mut transcript = Transcript::new(input, FORMAT.name, None);
     transcript.title(json::str_at(&head, &["title"]).unwrap_or_default());
     let start = json::u64_at(&head, &["context_start_seq"]).filter(|start| *start > 0);
     let mut cleared = start;
     for row in messages {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         let seq = json::u64_at(&row.value, &["seq"]);
         if let Some(at) = cleared
             && seq.is_some_and(|seq| seq >= at)
@@ -66,8 +61,8 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             clear(&mut transcript);
             cleared = None;
         }
-        let (kind, is_context) = message(&row, &mut transcript, &mut notes);
-        report.note(
+        let (kind, is_context) = message(&row, &mut transcript, &mut log.notes);
+        log.report.note(
             kind,
             is_context && start.is_none_or(|start| seq >= Some(start)),
         );
@@ -75,14 +70,12 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     if cleared.is_some() {
         clear(&mut transcript);
     }
-    let session = transcript.finish().ok_or_else(|| Refused {
-        looks_like: "this looks like a CowAgent session without a message".to_owned(),
-    })?;
-    Ok(Parsed {
-        sessions: vec![session],
-        warnings: notes.warnings(&input.bytes),
-        report,
-    })
+    let session = transcript.finish();
+    log.finish(
+        input,
+        session.into_iter().collect(),
+        "a CowAgent session without a message",
+    )
 }
 
 /// Adds a compaction that removes all messages so far.
@@ -100,14 +93,10 @@ fn message(row: &Row, transcript: &mut Transcript, notes: &mut Notes) -> (&'stat
     let time = json::millis_at(&row.value, &["created_at"]);
     let role = match json::str_at(&row.value, &["role"]) {
         Some("assistant") => Role::Assistant,
-        Some("user") if parts.iter().all(is_result) => Role::Tool,
+        Some("user") if parts.iter().all(content::is_of_result) => Role::Tool,
         Some("user") => Role::User,
         other => {
-            let other = json::quoted(other.unwrap_or_default());
-            let text = format!(
-                "a message with the unknown role `{other}` is kept, but not sent to the model"
-            );
-            notes.add(row.span.start, text);
+            notes.add(row.span.start, unknown_role(other.unwrap_or_default()));
             return ("other", false);
         }
     };
@@ -122,25 +111,13 @@ fn message(row: &Row, transcript: &mut Transcript, notes: &mut Notes) -> (&'stat
         ..Draft::new(role, parts)
     };
     if role == Role::Assistant {
-        let step = StepDraft {
+        let call = CallDraft {
             time,
-            ..StepDraft::default()
+            ..CallDraft::default()
         };
-        transcript.add_answer(step, draft);
+        transcript.add_answer(call, draft);
     } else {
         transcript.add_message(draft);
     }
     (role.name(), true)
-}
-
-/// Whether a part belongs to a tool result.
-fn is_result(part: &Part) -> bool {
-    matches!(
-        part.body,
-        Body::ToolResult { .. }
-            | Body::Media {
-                within: Some(_),
-                ..
-            }
-    )
 }

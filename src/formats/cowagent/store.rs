@@ -62,13 +62,13 @@ fn document(entry: &Entry, rows: &[Rows]) -> Vec<u8> {
     let [sessions, messages] = rows else {
         return Vec::new();
     };
-    let is_its = |row: &Record<'_>| row.id("agent_id") == entry.owner;
-    let head = sessions.iter().find(is_its);
+    let is_match = |row: &Record<'_>| row.id("agent_id") == entry.owner;
+    let head = sessions.iter().find(is_match);
     let mut members = head.map(|row| {
         let named: Vec<(&str, &str)> = SESSION.iter().map(|name| (*name, *name)).collect();
         row.members(&named)
     });
-    let mut messages: Vec<Record<'_>> = messages.iter().filter(is_its).collect();
+    let mut messages: Vec<Record<'_>> = messages.iter().filter(is_match).collect();
     messages.sort_by_key(|row| row.integer("seq"));
     let message = |row: &Record<'_>| {
         let named = [

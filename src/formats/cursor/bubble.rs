@@ -1,6 +1,6 @@
 //! Reads bubbles, the messages of a Cursor conversation.
 
-use crate::formats::message_list::part;
+use crate::formats::content::part;
 use crate::formats::{content, counts, json};
 use crate::session::{Body, Part, Role, Usage};
 use crate::units::{Millis, Tokens};

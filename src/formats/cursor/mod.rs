@@ -11,26 +11,23 @@ mod store;
 
 pub(super) use store::DATABASE;
 
+use super::json::Row;
 use super::notes::Notes;
-use super::rows::{self, Row};
+use super::read_log::ReadLog;
 use super::transcript::Transcript;
-use super::{Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, json};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
 use crate::progress::Progress;
-use crate::session::{Draft, Role, StepDraft};
+use crate::session::{CallDraft, Draft, Role};
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "cursor",
     label: "Cursor conversation",
     detect,
-    in_pieces: false,
     parse,
-    export: None,
     recorded: &[RecordedData::Usage, RecordedData::Times],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -45,29 +42,27 @@ fn detect(probe: &Probe) -> Option<String> {
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
-    let (mut notes, mut report) = (Notes::default(), ImportReport::default());
-    let head = rows::around(bytes, &whole, &["conversation"]);
-    let bubbles = rows::listed(bytes, &whole, &["conversation"], progress, &mut notes)?;
+    let mut log = ReadLog::default();
+    let head = json::members_except(bytes, &whole, &["conversation"]);
+    let bubbles = json::rows_at(bytes, &whole, &["conversation"], progress, &mut log.notes)?;
     let mut reader = CursorReader::new(input, &head);
     for row in bubbles {
-        progress.go_on()?;
-        let (kind, in_context) = reader.row(&row, &mut notes);
-        report.note(kind, in_context);
+        progress.check_cancelled()?;
+        let (kind, in_context) = reader.row(&row, &mut log.notes);
+        log.report.note(kind, in_context);
     }
-    let session = reader.transcript.finish().ok_or_else(|| Refused {
-        looks_like: "this looks like a Cursor conversation without a message".to_owned(),
-    })?;
-    Ok(Parsed {
-        sessions: vec![session],
-        warnings: notes.warnings(&input.bytes),
-        report,
-    })
+    let session = reader.transcript.finish();
+    log.finish(
+        input,
+        session.into_iter().collect(),
+        "a Cursor conversation without a message",
+    )
 }
 
 struct CursorReader {
     transcript: Transcript,
     window: Option<Tokens>,
-    /// Indices of the current answer and its step.
+    /// Indices of the current answer and its call.
     answer: Option<(usize, usize)>,
 }
 
@@ -97,7 +92,7 @@ impl CursorReader {
     fn row(&mut self, row: &Row, notes: &mut Notes) -> (&'static str, bool) {
         let at = row.span.start;
         if let Some(id) = row.value.as_str() {
-            let id = json::quoted(id);
+            let id = json::shortened(id);
             notes.add(at, format!("message `{id}` is listed but missing"));
             return ("missing", false);
         }
@@ -146,23 +141,23 @@ impl CursorReader {
         let current = self
             .answer
             .filter(|(message, _)| self.transcript.is_last(*message));
-        if let Some((message, step)) = current {
+        if let Some((message, call)) = current {
             self.transcript.extend(message, row.span.clone(), parts);
-            if let Some(step) = self.transcript.builder.step_mut(step) {
-                step.usage = step.usage.or(usage);
+            if let Some(call) = self.transcript.builder.call_mut(call) {
+                call.usage = call.usage.or(usage);
             }
         } else {
-            let step = StepDraft {
+            let call = CallDraft {
                 window: self.window,
                 usage,
                 time: bubble::time(&row.value),
-                ..StepDraft::default()
+                ..CallDraft::default()
             };
             let message = self
                 .transcript
-                .add_answer(step, draft(row, Role::Assistant, parts));
-            let step = self.transcript.builder.session().steps.len() - 1;
-            self.answer = Some((message, step));
+                .add_answer(call, draft(row, Role::Assistant, parts));
+            let call = self.transcript.builder.session().calls.len() - 1;
+            self.answer = Some((message, call));
         }
         if let Some(result) = bubble::result(&row.value) {
             self.answer = None;

@@ -3,11 +3,11 @@
 //! Kept messages keep the bytes of their records. In JSON Lines, replaced, rewound and previously compacted messages
 //! are left out if anything changed, because reading the file again would restore them.
 
-use super::super::content_edit;
-use super::super::message_list::{
-    Editing, MARK, OutputRecord, PartChange, Patch, array_at, at_path, is_whole, output_records,
-    patched, quoted, with_member, without,
+use super::super::editing::{
+    self, Editing, OutputRecord, PartChange, Patch, array_at, at_path, is_whole, json_string,
+    output_records, patched, with_member, without,
 };
+use super::super::mark::MARK;
 use super::super::{CannotExport, json, jsonl, mark};
 use super::FORMAT;
 use crate::progress::Progress;
@@ -18,10 +18,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 /// Writes a managed conversation.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
     let bytes: &[u8] = &session.source.bytes.whole();
-    if session.source.format != FORMAT.name {
-        let reason = format!("only a {0} can be written in this format", FORMAT.label);
-        return Err(CannotExport { reason });
-    }
+    FORMAT.require_source(session)?;
     if is_whole(session, managed, &FORMAT) {
         return Ok(bytes.to_vec());
     }
@@ -122,23 +119,23 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     };
     let mut of_calls: Vec<Vec<(&Part, PartChange<'_>)>> = vec![Vec::new(); listed.len()];
     let mut of_content = Vec::new();
-    for (part, fate) in &editing.parts {
+    for (part, change) in &editing.parts {
         let list = place(part).and_then(|at| of_calls.get_mut(at));
-        list.unwrap_or(&mut of_content).push((*part, *fate));
+        list.unwrap_or(&mut of_content).push((*part, *change));
     }
     let mut patches: Vec<Patch> = Vec::new();
-    let mut gone = vec![false; listed.len()];
-    for ((call, parts), gone) in listed.iter().zip(&of_calls).zip(&mut gone) {
+    let mut removed = vec![false; listed.len()];
+    for ((call, parts), removed) in listed.iter().zip(&of_calls).zip(&mut removed) {
         match call_patches(bytes, call, parts) {
             Some(more) => patches.extend(more),
-            None => *gone = true,
+            None => *removed = true,
         }
     }
-    patches.extend(without(&listed, &gone));
+    patches.extend(without(&listed, &removed));
     if let Some(content) = content.filter(|_| !of_content.is_empty()) {
-        match content_edit::patches(bytes, &content, &of_content) {
+        match editing::patches(bytes, &content, &of_content) {
             Some(more) => patches.extend(more),
-            None => patches.push((content, quoted(""))),
+            None => patches.push((content, json_string(""))),
         }
     }
     Some(patched(bytes, span, patches))
@@ -182,28 +179,28 @@ fn call_patches(
 ) -> Option<Vec<Patch>> {
     let mut patches: Vec<Patch> = Vec::new();
     let (mut answer, mut inside) = (None, Vec::new());
-    for (part, fate) in parts {
-        match (&part.body, fate) {
+    for (part, change) in parts {
+        match (&part.body, change) {
             (Body::ToolCall { .. }, PartChange::Removed) => return None,
             (Body::ToolCall { .. }, PartChange::Replaced(text)) => {
-                patches.extend(content_edit::arguments(bytes, call, text));
+                patches.extend(editing::arguments(bytes, call, text));
             }
-            (Body::ToolResult { tool, .. }, fate) => answer = Some((&**tool, *fate)),
-            (Body::Media { .. }, fate) => inside.push(*fate),
+            (Body::ToolResult { tool, .. }, change) => answer = Some((&**tool, *change)),
+            (Body::Media { .. }, change) => inside.push(*change),
             _ => {}
         }
     }
     let place = json::member(bytes, call, "result");
-    if let (Some((tool, fate)), Some(place)) = (answer, place) {
-        if fate != PartChange::Kept || inside.iter().any(|fate| *fate != PartChange::Kept) {
-            let result = result(bytes, &place, (call, tool), fate, &inside);
+    if let (Some((tool, change)), Some(place)) = (answer, place) {
+        if change != PartChange::Kept || inside.iter().any(|change| *change != PartChange::Kept) {
+            let result = result(bytes, &place, (call, tool), change, &inside);
             patches.push((place, result));
         }
         // The second copy of the result, for display.
         if let (PartChange::Replaced(text), Some(shown)) =
-            (fate, json::member(bytes, call, "resultDisplay"))
+            (change, json::member(bytes, call, "resultDisplay"))
         {
-            patches.push((shown, quoted(text)));
+            patches.push((shown, json_string(text)));
         }
     }
     Some(patches)
@@ -214,12 +211,12 @@ fn result(
     bytes: &[u8],
     place: &Span,
     (call, tool): (&Span, &str),
-    fate: PartChange<'_>,
+    change: PartChange<'_>,
     inside: &[PartChange<'_>],
 ) -> Vec<u8> {
     let mut inside = inside.iter();
     let mut left: Vec<Vec<u8>> = Vec::new();
-    if let PartChange::Replaced(text) = fate {
+    if let PartChange::Replaced(text) = change {
         let response = json!({"id": id(bytes, call), "name": tool, "response": {"output": text}});
         left.push(
             json!({"functionResponse": response})
@@ -231,7 +228,7 @@ fn result(
         let as_it_is = bytes[block.clone()].to_vec();
         let is_answer = json::member(bytes, &block, "functionResponse").is_some()
             || json::member(bytes, &block, "text").is_some();
-        match (is_answer, fate) {
+        match (is_answer, change) {
             (true, PartChange::Kept) => left.push(as_it_is),
             (true, _) => {}
             (false, _) => match inside.next() {

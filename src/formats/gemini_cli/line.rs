@@ -1,7 +1,7 @@
 //! Parses the lines of JSON Lines: messages, and changes to earlier ones.
 
 use super::record::Record;
-use crate::formats::message_list::MARK;
+use crate::formats::mark::MARK;
 use crate::formats::{json, jsonl, mark};
 use crate::session::{Calibration, Span};
 use serde_json::Value;

@@ -20,20 +20,18 @@ mod replay;
 
 pub(super) use identity::identity;
 
-use super::message_list::MARK;
-use super::notes::Notes;
-use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json, jsonl, mark, rows};
+use super::mark::MARK;
+use super::read_log::ReadLog;
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json, jsonl, mark};
 use crate::progress::Progress;
 use line::Line;
 use record::Record;
 use serde_json::Value;
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "gemini_cli",
     label: "Gemini CLI session",
     detect,
-    in_pieces: false,
     parse,
     export: Some(export::export),
     recorded: &[
@@ -41,8 +39,7 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::Times,
         RecordedData::Compactions,
     ],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -65,8 +62,8 @@ fn detect(probe: &Probe) -> Option<String> {
 /// Returns the messages of a session document.
 fn document(value: &Value) -> Option<&Vec<Value>> {
     json::str_at(value, &["sessionId"])?;
-    let is_its = value.get("projectHash").is_some() || value.get("startTime").is_some();
-    value.get("messages")?.as_array().filter(|_| is_its)
+    let is_match = value.get("projectHash").is_some() || value.get("startTime").is_some();
+    value.get("messages")?.as_array().filter(|_| is_match)
 }
 
 fn is_message(value: &Value) -> bool {
@@ -84,13 +81,13 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
 
 fn read(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
-    let mut notes = Notes::default();
+    let mut log = ReadLog::default();
     let whole = json::document_span(bytes);
     if json::member(bytes, &whole, "messages").is_some()
         && json::is_one_value(&bytes[whole.clone()])
     {
-        let head = rows::around(bytes, &whole, &["messages"]);
-        let rows = rows::listed(bytes, &whole, &["messages"], progress, &mut notes)?;
+        let head = json::members_except(bytes, &whole, &["messages"]);
+        let rows = json::rows_at(bytes, &whole, &["messages"], progress, &mut log.notes)?;
         let managed = json::u64_at(&head, &[MARK, "messages"]).unwrap_or(0);
         let managed = usize::try_from(managed)
             .unwrap_or(usize::MAX)
@@ -102,10 +99,9 @@ fn read(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         let calibration = head.get(MARK).and_then(mark::calibration);
         lines.insert(managed, Line::Managed(calibration));
         lines.insert(0, Line::head(&head));
-        return replay::read(input, lines, progress, notes, Vec::new());
+        return replay::read(input, lines, progress, log);
     }
-    let mut warnings = Vec::new();
     let read = |r: jsonl::Record| line::read(bytes, r);
-    let lines = jsonl::map_records(bytes, progress, 1, &mut warnings, read)?;
-    replay::read(input, lines, progress, notes, warnings)
+    let lines = jsonl::map_records(bytes, progress, 1, &mut log.warnings, read)?;
+    replay::read(input, lines, progress, log)
 }

@@ -1,8 +1,8 @@
 //! Reads messages: user messages, and answers with their calls and results.
 
-use crate::formats::message_list::part;
+use crate::formats::content::part;
 use crate::formats::{content, counts, json};
-use crate::session::{Body, Draft, Part, Role, Span, StepDraft, Usage};
+use crate::session::{Body, CallDraft, Draft, Part, Role, Span, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -24,7 +24,7 @@ pub(super) struct Record {
     /// Results of its calls.
     pub(super) results: Option<Draft>,
     /// The call that wrote it.
-    pub(super) step: Option<StepDraft>,
+    pub(super) call: Option<CallDraft>,
 }
 
 impl Record {
@@ -39,7 +39,7 @@ impl Record {
             ..Draft::new(role, parts)
         };
         let mut parts = content::parts(value.get("content").unwrap_or(&Value::Null));
-        let (mut results, mut step) = (None, None);
+        let (mut results, mut call) = (None, None);
         let role = match kind {
             "user" if is_tool_result(&parts) => Role::Tool,
             "user" => Role::User,
@@ -50,7 +50,7 @@ impl Record {
                 parts.retain(|part| !matches!(part.body, Body::Thinking { .. }));
                 parts.extend(calls);
                 results = (!answers.is_empty()).then(|| draft(Role::Tool, answers));
-                step = Some(StepDraft {
+                call = Some(CallDraft {
                     model: json::str_at(value, &["model"]).map(str::to_owned),
                     window: None,
                     usage: usage(value),
@@ -67,7 +67,7 @@ impl Record {
             content: (!parts.is_empty()).then(|| draft(role, parts)),
             kind: kind.into(),
             results,
-            step,
+            call,
             span: span.clone(),
             id,
         }

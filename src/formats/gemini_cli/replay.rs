@@ -4,10 +4,11 @@ use super::FORMAT;
 use super::line::Line;
 use super::record::Record;
 use crate::formats::notes::Notes;
+use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
-use crate::formats::{ImportReport, Input, ParseError, Parsed, Refused, Warning, json};
+use crate::formats::{Input, ParseError, Parsed, json};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Body, Calibration, Draft, Role, Session, StepDraft, Track};
+use crate::session::{Body, Calibration, CallDraft, Draft, Role, Session, Track};
 use std::collections::{HashMap, HashSet};
 
 /// Maximum number of rewound conversations that are kept.
@@ -29,8 +30,8 @@ impl Change {
             Self::Message(record) => std::slice::from_mut(record),
             Self::History(records) => records,
         };
-        for step in records.iter_mut().filter_map(|record| record.step.as_mut()) {
-            step.usage = None;
+        for call in records.iter_mut().filter_map(|record| record.call.as_mut()) {
+            call.usage = None;
         }
     }
 }
@@ -40,31 +41,29 @@ pub(super) fn read(
     input: &Input,
     lines: Vec<Line>,
     progress: &Progress,
-    notes: Notes,
-    mut warnings: Vec<Warning>,
+    log: ReadLog,
 ) -> Result<Parsed, ParseError> {
     let mut replay = Replay {
-        notes,
+        log,
         ..Replay::default()
     };
     for line in lines {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         replay.line(line);
     }
     let Replay {
-        log,
+        changes,
         rewound,
-        mut notes,
-        mut report,
+        mut log,
         title,
         calibration,
         ..
     } = replay;
     let mut branches = Vec::new();
-    for (n, log) in rewound.into_iter().enumerate() {
+    for (n, changes) in rewound.into_iter().enumerate() {
         let mut aside = Notes::default();
         let transcript = Transcript::new(input, FORMAT.name, Some(n + 2));
-        if let Some(mut session) = read_conversation(transcript, log, progress, &mut aside)? {
+        if let Some(mut session) = read_conversation(transcript, changes, progress, &mut aside)? {
             session.title = format!("{} (rewound {})", session.title, n + 1);
             session.track = Track::Branch;
             branches.push(session);
@@ -73,32 +72,22 @@ pub(super) fn read(
     let mut transcript = Transcript::new(input, FORMAT.name, None);
     transcript.title(title.as_deref().unwrap_or_default());
     transcript.builder.calibration(calibration);
-    let session = read_conversation(transcript, log, progress, &mut notes)?;
+    let session = read_conversation(transcript, changes, progress, &mut log.notes)?;
     if !branches.is_empty() {
-        report.note("rewound messages", false);
+        log.report.note("rewound messages", false);
     }
-    warnings.extend(notes.warnings(&input.bytes));
-    warnings.sort_by_key(|w| w.line);
-    let sessions: Vec<Session> = session.into_iter().chain(branches).collect();
-    if sessions.is_empty() {
-        let looks_like = "this looks like a Gemini CLI session without a message".to_owned();
-        return Err(Refused { looks_like }.into());
-    }
-    Ok(Parsed {
-        sessions,
-        warnings,
-        report,
-    })
+    let sessions = session.into_iter().chain(branches).collect();
+    log.finish(input, sessions, "a Gemini CLI session without a message")
 }
 
 #[derive(Default)]
 struct Replay {
-    log: Vec<Change>,
-    /// Position of each message id in the log: its index, and the index within a history.
+    /// Changes in order.
+    changes: Vec<Change>,
+    /// Position of each message id in the changes: its index, and the index within a history.
     positions: HashMap<Box<str>, (usize, usize)>,
     rewound: Vec<Vec<Change>>,
-    notes: Notes,
-    report: ImportReport,
+    log: ReadLog,
     title: Option<Box<str>>,
     calibration: Option<Calibration>,
 }
@@ -111,71 +100,74 @@ impl Replay {
             Line::Rewind(..) | Line::Head(_) | Line::Managed(_) | Line::Unknown(_) => false,
         };
         if !matches!(line, Line::Managed(_)) {
-            self.report.note(line.label(), in_context);
+            self.log.report.note(line.label(), in_context);
         }
         match line {
             Line::Message(record) => self.message(record),
             Line::History(records) => {
                 for (n, record) in records.iter().enumerate() {
                     if let Some(id) = &record.id {
-                        self.positions.insert(id.clone(), (self.log.len(), n));
+                        self.positions.insert(id.clone(), (self.changes.len(), n));
                     }
                 }
-                self.log.push(Change::History(records));
+                self.changes.push(Change::History(records));
             }
             Line::Rewind(id, span) => self.rewind(&id, span.start),
             Line::Head(title) => self.title = title.or(self.title.take()),
             Line::Managed(calibration) => {
-                self.log.iter_mut().for_each(Change::discard_usage);
+                self.changes.iter_mut().for_each(Change::discard_usage);
                 self.calibration = calibration.or(self.calibration.take());
             }
-            Line::Unknown(span) => self.notes.once(span.start, "unknown record: not counted"),
+            Line::Unknown(span) => self
+                .log
+                .notes
+                .once(span.start, "unknown record: not counted"),
         }
     }
 
     fn message(&mut self, record: Record) {
         if !super::record::KINDS.contains(&&*record.kind) {
-            let kind = json::quoted(&record.kind);
+            let kind = json::shortened(&record.kind);
             let text = format!("unknown message type `{kind}`: not counted");
-            self.notes.once(record.span.start, text);
+            self.log.notes.once(record.span.start, text);
         }
         let position = record
             .id
             .as_ref()
             .and_then(|id| self.positions.get(id).copied());
-        match position.and_then(|(at, n)| Some((self.log.get_mut(at)?, n))) {
+        match position.and_then(|(at, n)| Some((self.changes.get_mut(at)?, n))) {
             Some((Change::Message(before), _)) => *before = record,
             Some((Change::History(list), n)) if n < list.len() => list[n] = record,
             _ => {
                 if let Some(id) = &record.id {
-                    self.positions.insert(id.clone(), (self.log.len(), 0));
+                    self.positions.insert(id.clone(), (self.changes.len(), 0));
                 }
-                self.log.push(Change::Message(record));
+                self.changes.push(Change::Message(record));
             }
         }
     }
 
     /// Removes this message and all later ones. The previous state becomes a separate conversation.
     fn rewind(&mut self, id: &str, at: usize) {
-        if self.rewound.len() < MAX_REWINDS && !self.log.is_empty() {
-            self.rewound.push(self.log.clone());
+        if self.rewound.len() < MAX_REWINDS && !self.changes.is_empty() {
+            self.rewound.push(self.changes.clone());
         }
         if let Some((position, n)) = self.positions.get(id).copied() {
-            self.log.truncate(position + 1);
-            match self.log.last_mut() {
+            self.changes.truncate(position + 1);
+            match self.changes.last_mut() {
                 Some(Change::History(list)) if n > 0 => list.truncate(n),
                 _ => {
-                    self.log.pop();
+                    self.changes.pop();
                 }
             }
         } else {
-            self.notes.add(
+            self.log.notes.add(
                 at,
                 "this rewinds to a missing message: all messages are removed",
             );
-            self.log.clear();
+            self.changes.clear();
         }
-        let len = self.log.len();
+        let len = self.changes.len();
         self.positions.retain(|_, (position, _)| *position < len);
     }
 }
@@ -183,14 +175,14 @@ impl Replay {
 /// Builds the conversation of these changes.
 fn read_conversation(
     mut transcript: Transcript,
-    mut log: Vec<Change>,
+    mut changes: Vec<Change>,
     progress: &Progress,
     notes: &mut Notes,
 ) -> Result<Option<Session>, Cancelled> {
-    remove_repeated_results(&mut log);
-    let mut reader = ConversationReader::default();
-    for change in log {
-        progress.go_on()?;
+    remove_repeated_results(&mut changes);
+    let mut reader = GeminiReader::default();
+    for change in changes {
+        progress.check_cancelled()?;
         match change {
             Change::Message(record) => reader.message(&mut transcript, record, notes),
             Change::History(records) => reader.history(&mut transcript, records),
@@ -200,8 +192,8 @@ fn read_conversation(
 }
 
 /// Removes results from the records of their calls if they are also in a separate message.
-fn remove_repeated_results(log: &mut [Change]) {
-    for change in &mut *log {
+fn remove_repeated_results(changes: &mut [Change]) {
+    for change in &mut *changes {
         if let Change::History(records) = change {
             let answered: HashSet<Box<str>> = records
                 .iter()
@@ -217,8 +209,8 @@ fn remove_repeated_results(log: &mut [Change]) {
         Change::Message(record) => record.answered().map(Into::into).collect::<Vec<Box<str>>>(),
         Change::History(_) => Vec::new(),
     };
-    let answered: HashSet<Box<str>> = log.iter().flat_map(messages).collect();
-    for change in log {
+    let answered: HashSet<Box<str>> = changes.iter().flat_map(messages).collect();
+    for change in changes {
         if let Change::Message(record) = change {
             record.remove_results(&answered);
         }
@@ -227,25 +219,25 @@ fn remove_repeated_results(log: &mut [Change]) {
 
 /// Builds a conversation and tracks the messages of each record.
 #[derive(Default)]
-struct ConversationReader {
+struct GeminiReader {
     /// Message indices of each record, by its id.
     messages: HashMap<Box<str>, Vec<usize>>,
     /// Message indices of the current context.
     context: Vec<usize>,
 }
 
-impl ConversationReader {
+impl GeminiReader {
     fn message(&mut self, transcript: &mut Transcript, record: Record, notes: &mut Notes) {
-        let usage = record.step.as_ref().and_then(|s| s.usage);
+        let usage = record.call.as_ref().and_then(|s| s.usage);
         let usage = notes.usage(record.span.start, usage);
-        let step = record.step.map(|step| StepDraft { usage, ..step });
+        let call = record.call.map(|call| CallDraft { usage, ..call });
         let mut added = Vec::new();
-        match (record.content, step) {
-            (Some(content), Some(step)) => added.push(transcript.add_answer(step, content)),
+        match (record.content, call) {
+            (Some(content), Some(call)) => added.push(transcript.add_answer(call, content)),
             (Some(content), None) => added.push(transcript.add_message(content)),
             // The call was made, although its answer has no content for a message.
-            (None, Some(step)) if step.usage.is_some() => {
-                transcript.builder.step(step);
+            (None, Some(call)) if call.usage.is_some() => {
+                transcript.builder.call(call);
             }
             (None, _) => {}
         }

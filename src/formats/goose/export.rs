@@ -5,11 +5,11 @@
 //! new one.
 
 use super::{BEGINS, FORMAT};
-use crate::formats::content_edit::{self, Framing};
-use crate::formats::message_list::{
-    Editing, MARK, OutputRecord, PartChange, Patch, array_at, at_path, is_whole, output_records,
-    patched, quoted, with_member, without,
+use crate::formats::editing::{
+    self, Editing, Framing, OutputRecord, PartChange, Patch, array_at, at_path, is_whole,
+    json_string, output_records, patched, with_member, without,
 };
+use crate::formats::mark::MARK;
 use crate::formats::{CannotExport, json, jsonl};
 use crate::progress::Progress;
 use crate::session::{Body, Managed, Part, Role, Session, Span};
@@ -18,10 +18,7 @@ use serde_json::{Value, json};
 /// Writes a managed conversation.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
     let bytes: &[u8] = &session.source.bytes.whole();
-    if session.source.format != FORMAT.name {
-        let reason = format!("only a {0} can be written in this format", FORMAT.label);
-        return Err(CannotExport { reason });
-    }
+    FORMAT.require_source(session)?;
     if is_whole(session, managed, &FORMAT) {
         return Ok(bytes.to_vec());
     }
@@ -146,7 +143,7 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     }
     let (bytes, span) = (editing.bytes, &editing.span);
     let blocks = array_at(bytes, span, &["content"])?;
-    let mut gone = vec![false; blocks.len()];
+    let mut removed = vec![false; blocks.len()];
     let mut patches = Vec::new();
     for (idx, block) in blocks.iter().enumerate() {
         let held: Vec<(&Part, PartChange<'_>)> = editing
@@ -157,10 +154,10 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
             .collect();
         match block_patches(bytes, block, &held) {
             Some(more) => patches.extend(more),
-            None => gone[idx] = true,
+            None => removed[idx] = true,
         }
     }
-    patches.extend(without(&blocks, &gone));
+    patches.extend(without(&blocks, &removed));
     Some(patched(bytes, span, patches))
 }
 
@@ -174,13 +171,13 @@ fn block_patches(
     match held.first() {
         Some((part, PartChange::Replaced(text))) if matches!(part.body, Body::ToolCall { .. }) => {
             let call = inner(&["toolCall", "value"]).or_else(|| inner(&["toolCall"]));
-            Some(call.map_or_else(Vec::new, |call| content_edit::arguments(bytes, &call, text)))
+            Some(call.map_or_else(Vec::new, |call| editing::arguments(bytes, &call, text)))
         }
-        Some((part, fate)) if matches!(part.body, Body::ToolResult { .. }) => {
-            let nested: Vec<PartChange<'_>> = held[1..].iter().map(|(_, fate)| *fate).collect();
-            answer(bytes, &inner(&["toolResult"])?, *fate, &nested)
+        Some((part, change)) if matches!(part.body, Body::ToolResult { .. }) => {
+            let nested: Vec<PartChange<'_>> = held[1..].iter().map(|(_, change)| *change).collect();
+            answer(bytes, &inner(&["toolResult"])?, *change, &nested)
         }
-        _ => content_edit::block_patches(bytes, block, held),
+        _ => editing::block_patches(bytes, block, held),
     }
 }
 
@@ -194,12 +191,12 @@ const FRAMING: Framing = Framing {
 fn answer(
     bytes: &[u8],
     result: &Span,
-    fate: PartChange<'_>,
+    change: PartChange<'_>,
     nested: &[PartChange<'_>],
 ) -> Option<Vec<Patch>> {
-    let text = match fate {
+    let text = match change {
         PartChange::Removed => return None,
-        PartChange::Kept if nested.iter().all(|fate| *fate == PartChange::Kept) => {
+        PartChange::Kept if nested.iter().all(|change| *change == PartChange::Kept) => {
             return Some(Vec::new());
         }
         PartChange::Kept => None,
@@ -210,10 +207,10 @@ fn answer(
         (!bytes_are(bytes, &place, "null")).then_some(place)
     };
     Some(match (member("value"), member("error"), text) {
-        (None, Some(error), Some(text)) => vec![(error, quoted(text))],
+        (None, Some(error), Some(text)) => vec![(error, json_string(text))],
         (value, _, _) => {
             let place = value.unwrap_or_else(|| result.clone());
-            content_edit::answer_patches(bytes, &place, text, nested, Some(FRAMING))
+            editing::answer_patches(bytes, &place, text, nested, Some(FRAMING))
         }
     })
 }

@@ -10,29 +10,26 @@ mod store;
 
 pub(super) use store::DATABASE;
 
-use super::message_list::{MARK, part};
-use super::notes::Notes;
-use super::rows::{self, Row};
+use super::content::part;
+use super::json::Row;
+use super::mark::MARK;
+use super::notes::{Notes, unknown_role};
+use super::read_log::ReadLog;
 use super::transcript::Transcript;
-use super::{
-    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, content, json,
-    jsonl,
-};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, json, jsonl};
 use crate::progress::Progress;
-use crate::session::{Body, Draft, Part, Role, StepDraft};
+use crate::session::{Body, CallDraft, Draft, Part, Role};
 use serde_json::Value;
 
-/// Descriptor of this format.
 pub(super) const FORMAT: Format = Format {
     name: "goose",
     label: "Goose session",
     detect,
-    in_pieces: false,
     parse,
     export: Some(export::export),
     recorded: &[RecordedData::Times, RecordedData::Compactions],
     kept: Some(export::kept),
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 /// Key in the mark on a message of a managed conversation: it begins a new answer instead of continuing the previous
@@ -59,8 +56,8 @@ fn detect(probe: &Probe) -> Option<String> {
     if let Some(list) = document.and_then(|d| d.get("conversation")?.as_array()) {
         // A damaged record does not change the format.
         let has_folder = document.is_some_and(|d| d.get("working_dir").is_some());
-        let is_its = list.iter().any(is_message) && (has_folder || list.iter().all(is_message));
-        return is_its.then(|| "a document whose `conversation` holds Goose messages".to_owned());
+        let is_match = list.iter().any(is_message) && (has_folder || list.iter().all(is_message));
+        return is_match.then(|| "a document whose `conversation` holds Goose messages".to_owned());
     }
     let (head, rest) = probe.records().split_first()?;
     let is_head = |v: &Value| v.get("role").is_none() && v.get("working_dir").is_some();
@@ -70,8 +67,8 @@ fn detect(probe: &Probe) -> Option<String> {
         probe.records()
     };
     let n = messages.iter().filter(|r| is_message(&r.value)).count();
-    let is_its = is_head(&head.value) || messages.iter().any(|r| has_own(&r.value));
-    (is_its && n > 0 && n * 5 >= messages.len() * 4)
+    let is_match = is_head(&head.value) || messages.iter().any(|r| has_own(&r.value));
+    (is_match && n > 0 && n * 5 >= messages.len() * 4)
         .then(|| "JSON Lines with a `working_dir`, then Goose messages".to_owned())
 }
 
@@ -86,21 +83,15 @@ fn has_own(message: &Value) -> bool {
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
-    let mut warnings = Vec::new();
-    let mut notes = Notes::default();
-    let mut report = ImportReport::default();
+    let mut log = ReadLog::default();
     let whole = json::document_span(bytes);
     let mut transcript = Transcript::new(input, FORMAT.name, None);
     let rows = if json::member(bytes, &whole, "conversation").is_some() {
-        let around = rows::around(bytes, &whole, &["conversation"]);
+        let around = json::members_except(bytes, &whole, &["conversation"]);
         name(&around, &mut transcript);
-        rows::listed(bytes, &whole, &["conversation"], progress, &mut notes)?
+        json::rows_at(bytes, &whole, &["conversation"], progress, &mut log.notes)?
     } else {
-        let row = |r: jsonl::Record| Row {
-            span: r.span,
-            value: r.value,
-        };
-        jsonl::map_records(bytes, progress, 1, &mut warnings, row)?
+        jsonl::map_records(bytes, progress, 1, &mut log.warnings, Row::from)?
     };
     // Messages that only the model sees were written by a compaction. Messages hidden from it were in the context
     // before.
@@ -113,22 +104,18 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         written: Vec::new(),
     };
     for (at, row) in rows.iter().enumerate() {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         let was_context = last.is_some_and(|last| at < last);
-        let (kind, in_context) = reader.row(row, was_context, &mut notes);
-        report.note(kind, in_context);
+        let (kind, in_context) = reader.row(row, was_context, &mut log.notes);
+        log.report.note(kind, in_context);
     }
     reader.compact();
-    let session = reader.transcript.finish().ok_or_else(|| Refused {
-        looks_like: "this looks like a Goose session without a message".to_owned(),
-    })?;
-    warnings.extend(notes.warnings(&input.bytes));
-    warnings.sort_by_key(|w| w.line);
-    Ok(Parsed {
-        sessions: vec![session],
-        warnings,
-        report,
-    })
+    let session = reader.transcript.finish();
+    log.finish(
+        input,
+        session.into_iter().collect(),
+        "a Goose session without a message",
+    )
 }
 
 fn name(head: &Value, transcript: &mut Transcript) {
@@ -167,11 +154,7 @@ impl GooseReader {
                 return ("session data", false);
             }
             Some(other) => {
-                let other = json::quoted(other);
-                let text = format!(
-                    "a message with the unknown role `{other}` is kept, but not sent to the model"
-                );
-                notes.add(row.span.start, text);
+                notes.add(row.span.start, unknown_role(other));
                 return ("other", false);
             }
         };
@@ -223,25 +206,15 @@ impl GooseReader {
                 self.transcript.extend(answer, raw, draft.parts);
                 return;
             }
-            let step = StepDraft {
+            let call = CallDraft {
                 time: draft.time,
-                ..StepDraft::default()
+                ..CallDraft::default()
             };
-            self.answer = Some(self.transcript.add_answer(step, draft));
+            self.answer = Some(self.transcript.add_answer(call, draft));
             return;
         }
         self.answer = None;
-        let is_result = |part: &Part| {
-            matches!(
-                part.body,
-                Body::ToolResult { .. }
-                    | Body::Media {
-                        within: Some(_),
-                        ..
-                    }
-            )
-        };
-        if draft.parts.iter().all(is_result) {
+        if draft.parts.iter().all(content::is_of_result) {
             draft.role = Role::Tool;
         }
         self.transcript.add_message(draft);

@@ -53,7 +53,7 @@ pub(in crate::formats) fn millis_at(value: &Value, path: &[&str]) -> Option<Mill
 }
 
 /// Shortens a name from a file for use in a message.
-pub(in crate::formats) fn quoted(name: &str) -> String {
+pub(in crate::formats) fn shortened(name: &str) -> String {
     const CHARS: usize = 60;
     let mut chars = name.chars();
     let mut short: String = chars.by_ref().take(CHARS).collect();

@@ -88,7 +88,7 @@ pub(in crate::formats) fn parse_document(
     {
         return Ok(Ok(value));
     }
-    progress.go_on()?;
+    progress.check_cancelled()?;
     Ok(parse_lenient(text))
 }
 
@@ -99,7 +99,7 @@ fn in_pieces(
     (most, within): (usize, usize),
     progress: &Progress,
 ) -> Result<Option<Value>, Cancelled> {
-    progress.go_on()?;
+    progress.check_cancelled()?;
     if within == 0 || span.len() < LARGE {
         progress.advance(span.len() as u64 / DOCUMENT_PASSES);
         return Ok(parse_span(bytes, span));

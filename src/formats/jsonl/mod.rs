@@ -71,7 +71,7 @@ pub(super) fn map_texts<T: Send>(
     each: impl Fn(&[u8], Record) -> T + Sync,
 ) -> Result<Vec<T>, Cancelled> {
     let read_line = |line: Line<'_>| {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         progress.advance(line.span.len() as u64 / passes);
         if !json::has_too_many_values(line.text)
             && let Some(found) = quick(line.text, &line.span, line.number)

@@ -4,42 +4,34 @@
 //! A `_usage` record directly before an answer counts the context of its call. One directly after it counts the answer
 //! too.
 
-use super::super::message_list::{self, Calls, Dialect, Editing, Writes};
-use super::super::{
-    Format, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json, openai_chat,
-};
-use crate::progress::Progress;
-use crate::session::{Draft, Role, StepDraft, Usage};
+use super::super::content::CallMatcher;
+use super::super::editing::Editing;
+use super::super::message_list::{self, Dialect, Writes};
+use super::super::{Format, Probe, RecordedData, content, counts, json, openai_chat};
+use crate::session::{CallDraft, Draft, Role, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// The Kimi CLI context format.
 pub(in crate::formats) const CONTEXT: Format = Format {
     name: DIALECT.name,
     label: "Kimi CLI context",
     detect,
-    in_pieces: false,
-    parse,
+    parse: |input, progress| message_list::read(input, progress, &DIALECT),
     export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
     recorded: &[RecordedData::Usage, RecordedData::SystemPrompt],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 /// The dialect that reads and writes these messages.
 const DIALECT: Dialect = Dialect {
     name: "kimi_context",
-    shape: message_list::CHAT,
-    is_request: false,
-    answers_in_runs: false,
-    title: |_| None,
-    body: |_| Vec::new(),
     messages,
-    step,
+    call,
     writes: Some(Writes {
         edit,
         written: openai_chat::written,
     }),
+    ..Dialect::READ_ONLY
 };
 
 /// Role of the system prompt, in files that record it.
@@ -59,24 +51,20 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| format!("{} with Kimi CLI records", look.how))
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
-    message_list::read(input, progress, &DIALECT)
-}
-
-fn step(value: &Value) -> Option<StepDraft> {
+fn call(value: &Value) -> Option<CallDraft> {
     let is_count = json::str_at(value, &["role"]) == Some(USAGE);
     let input = counts::tokens_at(value, &["token_count"]);
     let input = input.filter(|tokens| is_count && *tokens > Tokens::ZERO)?;
-    Some(StepDraft {
+    Some(CallDraft {
         usage: Some(Usage {
             input,
             ..Usage::default()
         }),
-        ..StepDraft::default()
+        ..CallDraft::default()
     })
 }
 
-fn messages(value: &Value, calls: &mut Calls) -> Result<Vec<Draft>, String> {
+fn messages(value: &Value, calls: &mut CallMatcher) -> Result<Vec<Draft>, String> {
     let role = json::str_at(value, &["role"]).unwrap_or_default();
     if role == SYSTEM_PROMPT {
         let parts = value.get("content").map(content::parts).unwrap_or_default();

@@ -3,26 +3,20 @@
 //!
 //! The input count of `usage_metadata` includes cached tokens.
 
-use crate::formats::message_list::{self, Calls, Dialect, Shape};
-use crate::formats::{
-    Format, Input, ParseError, Parsed, Probe, RecordedData, any_message, counts, json,
-};
-use crate::progress::Progress;
-use crate::session::{Draft, StepDraft, Usage};
+use crate::formats::content::{self, CallMatcher};
+use crate::formats::message_list::{self, Dialect, Shape};
+use crate::formats::{Format, Probe, RecordedData, counts, json};
+use crate::session::{CallDraft, Draft, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// The `LangChain` messages format.
 pub(in crate::formats) const MESSAGES: Format = Format {
     name: DIALECT.name,
     label: "LangChain messages",
     detect,
-    in_pieces: false,
-    parse,
-    export: None,
+    parse: |input, progress| message_list::read(input, progress, &DIALECT),
     recorded: &[RecordedData::Usage, RecordedData::SystemPrompt],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 /// The dialect that reads these messages.
@@ -33,13 +27,10 @@ const DIALECT: Dialect = Dialect {
         marks: &["type", "lc"],
         ..message_list::CHAT
     },
-    is_request: false,
-    answers_in_runs: false,
     title: message_list::title,
-    body: |_| Vec::new(),
     messages: |value, calls| message(value, calls).map(|draft| vec![draft]),
-    step,
-    writes: None,
+    call,
+    ..Dialect::READ_ONLY
 };
 
 /// Names of the message types.
@@ -71,19 +62,15 @@ fn detect(probe: &Probe) -> Option<String> {
         .then(|| format!("{}: messages of LangChain", look.how))
 }
 
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
-    message_list::read(input, progress, &DIALECT)
-}
-
-fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
-    let draft = any_message::read(value, &(0..0));
+fn message(value: &Value, calls: &mut CallMatcher) -> Result<Draft, String> {
+    let draft = content::any_message::read(value, &(0..0));
     let mut draft = draft.ok_or_else(|| "a record without content for the model".to_owned())?;
     calls.join(&mut draft.parts);
     Ok(draft)
 }
 
 /// Returns the call that an answer reports, from any of the places that `LangChain` stores it.
-pub(super) fn step(value: &Value) -> Option<StepDraft> {
+pub(super) fn call(value: &Value) -> Option<CallDraft> {
     let inner = ["kwargs", "data"]
         .iter()
         .find_map(|key| value.get(key))
@@ -101,7 +88,7 @@ pub(super) fn step(value: &Value) -> Option<StepDraft> {
     let model = model
         .iter()
         .find_map(|key| json::str_at(inner, &["response_metadata", key]));
-    Some(StepDraft {
+    Some(CallDraft {
         model: model.map(str::to_owned),
         window: None,
         usage: Some(usage),

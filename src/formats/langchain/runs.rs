@@ -2,27 +2,25 @@
 //! Runs are stored as a list, one per line, or under `runs` and `child_runs`.
 
 use super::messages;
-use crate::formats::contexts::{Call, Contexts};
-use crate::formats::message_list::tool_definitions;
-use crate::formats::nesting::{Enclosing, Nesting, SpanKind};
+use crate::formats::content::tool_definitions;
+use crate::formats::contexts::{Contexts, LoggedCall};
+use crate::formats::contexts::{Enclosing, Nesting, SpanKind};
 use crate::formats::notes::Notes;
+use crate::formats::read_log::ReadLog;
 use crate::formats::{
-    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, any_message,
-    content, counts, json, jsonl, message_list,
+    Format, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json, jsonl,
+    message_list,
 };
 use crate::progress::Progress;
-use crate::session::{Draft, Role, Span, StepDraft, Usage};
+use crate::session::{CallDraft, Draft, Role, Span, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
-/// The `LangSmith` runs format.
 pub(in crate::formats) const RUNS: Format = Format {
     name: "langsmith",
     label: "LangSmith runs",
     detect,
-    in_pieces: false,
     parse,
-    export: None,
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,
@@ -30,8 +28,7 @@ pub(in crate::formats) const RUNS: Format = Format {
         RecordedData::Tools,
         RecordedData::SubAgents,
     ],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 /// Members that list runs.
@@ -59,54 +56,45 @@ fn detect(probe: &Probe) -> Option<String> {
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
-    let mut notes = Notes::default();
-    let mut report = ImportReport::default();
-    let mut warnings = Vec::new();
+    let mut log = ReadLog::default();
     let mut spans = Vec::new();
     let whole = json::document_span(bytes);
     if json::is_one_value(&bytes[whole.clone()]) {
         collect_runs(bytes, &whole, MAX_DEPTH, &mut spans);
     } else {
-        for span in jsonl::map_records(bytes, progress, 1, &mut warnings, |r| r.span)? {
+        for span in jsonl::map_records(bytes, progress, 1, &mut log.warnings, |r| r.span)? {
             collect_runs(bytes, &span, MAX_DEPTH, &mut spans);
         }
     }
     let mut calls = Vec::new();
     let mut nesting = Nesting::default();
     for span in spans {
-        progress.go_on()?;
-        let run = crate::formats::rows::around(bytes, &span, &LISTS);
+        progress.check_cancelled()?;
+        let run = json::members_except(bytes, &span, &LISTS);
         let kind = json::str_at(&run, &["run_type"]).unwrap_or("other");
         let parent = json::str_at(&run, &["parent_run_id"]).map(Into::into);
         let call = (kind == "llm")
-            .then(|| call(&run, &span, &mut notes))
+            .then(|| call(&run, &span, &mut log.notes))
             .flatten();
-        report.note(&format!("run/{kind}"), call.is_some());
+        log.report.note(&format!("run/{kind}"), call.is_some());
         if let Some(id) = json::str_at(&run, &["id"]) {
             nesting.add(id.into(), enclosing(&run, kind, parent.clone()));
         }
-        calls.extend(call.map(|call| (call.step.time, span.start, parent, call)));
+        calls.extend(call.map(|call| (call.recorded.time, span.start, parent, call)));
     }
     calls.sort_by_key(|(time, at, ..)| (*time, *at));
     let mut contexts = Contexts::new(input, RUNS.name);
     for (.., parent, call) in calls {
         let agent = nesting.sub_agent(parent.as_deref());
-        contexts.add(Call { agent, ..call });
+        contexts.add(LoggedCall { agent, ..call });
     }
-    warnings.extend(contexts.warnings());
+    log.warnings.extend(contexts.warnings());
     let sessions = contexts.finish();
-    if sessions.is_empty() {
-        let looks_like =
-            "this looks like LangSmith runs without a model call that has messages".to_owned();
-        return Err(Refused { looks_like }.into());
-    }
-    warnings.extend(notes.warnings(&input.bytes));
-    warnings.sort_by_key(|w| w.line);
-    Ok(Parsed {
+    log.finish(
+        input,
         sessions,
-        warnings,
-        report,
-    })
+        "LangSmith runs without a model call that has messages",
+    )
 }
 
 /// Collects the runs of a value, outer runs first.
@@ -146,7 +134,7 @@ fn enclosing(run: &Value, kind: &str, parent: Option<Box<str>>) -> Enclosing {
     }
 }
 
-fn call(run: &Value, span: &Span, notes: &mut Notes) -> Option<Call> {
+fn call(run: &Value, span: &Span, notes: &mut Notes) -> Option<LoggedCall> {
     let inputs = run.get("inputs").unwrap_or(&Value::Null);
     let outputs = run.get("outputs").unwrap_or(&Value::Null);
     let mut context: Vec<Draft> = Vec::new();
@@ -166,15 +154,17 @@ fn call(run: &Value, span: &Span, notes: &mut Notes) -> Option<Call> {
         ..Draft::new(Role::System, parts)
     }));
     let messages = messages_of(inputs);
-    let messages = messages.iter().filter_map(|m| any_message::read(m, span));
+    let messages = messages
+        .iter()
+        .filter_map(|m| content::any_message::read(m, span));
     let n_setup = context.len();
     context.extend(messages);
     let continues = context.len() == n_setup;
     let output = answer_of(outputs);
-    let answer = output.and_then(|message| any_message::read(message, span));
+    let answer = output.and_then(|message| content::any_message::read(message, span));
     let time =
         content::first(run, &["start_time", "end_time"]).and_then(crate::formats::time::millis);
-    let own = output.and_then(messages::step);
+    let own = output.and_then(messages::call);
     let usage = own
         .as_ref()
         .and_then(|s| s.usage)
@@ -197,12 +187,12 @@ fn call(run: &Value, span: &Span, notes: &mut Notes) -> Option<Call> {
     let thread = ["thread_id", "session_id", "conversation_id"]
         .iter()
         .find_map(|key| json::str_at(run, &["extra", "metadata", key]));
-    Some(Call {
+    Some(LoggedCall {
         group: thread.map_or_else(|| group.unwrap_or_default(), Into::into),
         agent: None,
         context,
         continues,
-        step: StepDraft {
+        recorded: CallDraft {
             model: own.and_then(|s| s.model).or(model),
             window: None,
             usage: notes.usage(span.start, usage),

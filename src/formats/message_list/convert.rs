@@ -1,61 +1,15 @@
-//! A format-independent form of a managed conversation, for exporting a session to another format.
+//! Converts a managed conversation to format-independent messages, for exporting a session to another format.
 //!
 //! Images include their payload again. Texts of white space only are left out because providers reject them. [`order`]
 //! determines the order of the messages.
 
-use super::media::{self, Media};
 use super::order;
+use super::plain_message::{Block, PlainMessage, text_block};
+use crate::formats::content;
 use crate::formats::json;
-use crate::session::{
-    Body, Managed, ManagedEntry, ManagedPart, MediaKind, Message, Part, Role, Session,
-};
-use serde_json::{Map, Value};
+use crate::session::{Body, Managed, ManagedEntry, ManagedPart, Message, Part, Role, Session};
+use serde_json::Value;
 use std::collections::HashMap;
-use std::fmt::Write as _;
-
-/// A message in a format-independent form.
-#[derive(Clone, Debug, PartialEq)]
-pub(in crate::formats) struct PlainMessage {
-    /// Role of the sender.
-    pub(in crate::formats) role: Role,
-    /// Content blocks.
-    pub(in crate::formats) blocks: Vec<Block>,
-}
-
-/// A content block.
-#[derive(Clone, Debug, PartialEq)]
-pub(in crate::formats) enum Block {
-    /// Text that is not only white space.
-    Text(String),
-    /// A thought with its signature, as Anthropic writes it. Thoughts of other providers cannot be resent.
-    Thinking(Value),
-    /// A block that only Anthropic supports.
-    Native(Value),
-    /// A tool definition in any provider's form.
-    Tool(Value),
-    /// A tool call.
-    Call {
-        /// Unique id.
-        call: String,
-        /// Tool name.
-        tool: String,
-        /// Arguments as the model wrote them.
-        arguments: String,
-    },
-    /// The result of a tool call.
-    Result {
-        /// Id of the call.
-        call: String,
-        /// Whether the tool failed.
-        is_error: bool,
-        /// Text, possibly empty.
-        text: String,
-        /// Images and other media.
-        media: Vec<Self>,
-    },
-    /// An image, audio or document.
-    Media(Media),
-}
 
 /// Converts the managed conversation.
 pub(in crate::formats) fn plain_messages(
@@ -85,35 +39,6 @@ pub(in crate::formats) fn plain_messages(
         }
     }
     order::ordered(messages)
-}
-
-/// Serializes a request document: its members in order, then the messages, one per line.
-pub(in crate::formats) fn document(members: &[(&str, Value)], messages: Lines) -> Vec<u8> {
-    let members = members
-        .iter()
-        .map(|(key, value)| format!("  \"{key}\": {value},\n"));
-    let head = format!("{{\n{}  \"messages\": [\n", members.collect::<String>());
-    let mut text = messages.0;
-    text.insert_str(0, &head);
-    text.push_str("\n  ]\n}\n");
-    text.into_bytes()
-}
-
-/// Serialized messages of a document, one per line. Kept as text because values need several times the memory.
-#[derive(Default)]
-pub(in crate::formats) struct Lines(String);
-
-impl Lines {
-    /// Adds a message.
-    pub(in crate::formats) fn push(&mut self, message: &Value) {
-        let gap = if self.0.is_empty() { "" } else { ",\n" };
-        let _ = write!(self.0, "{gap}    {message}");
-    }
-}
-
-/// Returns a text block, or `None` if the text is only white space.
-pub(super) fn text_block(text: &str) -> Option<Block> {
-    (!text.trim().is_empty()).then(|| Block::Text(text.to_owned()))
 }
 
 /// Adds a message. Media that an assistant message cannot contain follow as a user message.
@@ -264,10 +189,10 @@ impl<'a> Records<'a> {
         let nth_in_block = before.iter().filter(|p| p.block == part.block).count();
         let in_block = self
             .block(part)
-            .and_then(|block| media::all_in(block).into_iter().nth(nth_in_block));
+            .and_then(|block| content::all_in(block).into_iter().nth(nth_in_block));
         let anywhere = || {
             let bodies = before.iter().map(|part| &part.body);
-            media::found(self.record(part)?, bodies, &part.body)
+            content::found(self.record(part)?, bodies, &part.body)
         };
         let found = in_block.or_else(anywhere);
         found.map_or_else(|| Block::Text(missing(&part.body)), Block::Media)
@@ -286,42 +211,5 @@ fn missing(body: &Body) -> String {
         return String::new();
     };
     let size = pixels.map_or_else(String::new, |(w, h)| format!(", {w}x{h}"));
-    format!("[{}: {mime}{size}, not recorded]", word(*media))
-}
-
-/// Returns the word for a kind of media in such texts.
-pub(super) fn word(media: MediaKind) -> &'static str {
-    match media {
-        MediaKind::Image => "image",
-        MediaKind::Audio => "audio",
-        MediaKind::Document => "document",
-    }
-}
-
-impl Media {
-    /// Returns the text that replaces media that a format does not support.
-    pub(in crate::formats) fn placeholder(&self) -> String {
-        format!("[{}: cannot be written in this format]", word(self.kind))
-    }
-}
-
-/// Returns the name, description and schema of a tool definition in any provider's form.
-pub(in crate::formats) fn definition(tool: &Value) -> (String, Option<Value>, Value) {
-    let inner = ["function", "custom"]
-        .iter()
-        .find_map(|key| tool.get(key).filter(|v| v.is_object()))
-        .unwrap_or(tool);
-    let name = json::str_at(inner, &["name"])
-        .or_else(|| json::str_at(tool, &["type"]))
-        .unwrap_or_default();
-    let schema = ["input_schema", "parameters", "inputSchema"]
-        .iter()
-        .find_map(|key| inner.get(key));
-    let schema = schema.filter(|s| s.is_object()).cloned();
-    let empty = || Value::Object(Map::from_iter([("type".to_owned(), Value::from("object"))]));
-    (
-        name.to_owned(),
-        inner.get("description").cloned(),
-        schema.unwrap_or_else(empty),
-    )
+    format!("[{}: {mime}{size}, not recorded]", media.name())
 }

@@ -1,13 +1,11 @@
 //! Differences between the formats that list messages.
 
-use super::calls::Calls;
-use super::edit::Editing;
-use super::shape::Shape;
-use crate::session::{Draft, Role, StepDraft};
+use super::shape::{CHAT, Shape};
+use crate::formats::content::CallMatcher;
+use crate::formats::editing::Editing;
+use crate::formats::json;
+use crate::session::{CallDraft, Draft, Role};
 use serde_json::Value;
-
-/// Member of a document that marks its messages as managed.
-pub(in crate::formats) const MARK: &str = "plimsoll";
 
 /// Properties of one format that lists messages.
 #[derive(Debug)]
@@ -26,12 +24,28 @@ pub(in crate::formats) struct Dialect {
     pub(in crate::formats) body: fn(&Value) -> Vec<(&'static str, Draft)>,
     /// Reads an element of the list, which may contain a call and its result. Returns the reason if it is not a
     /// message.
-    pub(in crate::formats) messages: fn(&Value, &mut Calls) -> Result<Vec<Draft>, String>,
+    pub(in crate::formats) messages: fn(&Value, &mut CallMatcher) -> Result<Vec<Draft>, String>,
     /// Returns the call that an element or a separately stored answer reports. The report of an element without a
     /// message belongs to the adjacent answer.
-    pub(in crate::formats) step: fn(&Value) -> Option<StepDraft>,
+    pub(in crate::formats) call: fn(&Value) -> Option<CallDraft>,
     /// Writes the document; `None` if the format is import-only.
     pub(in crate::formats) writes: Option<Writes>,
+}
+
+impl Dialect {
+    /// Defaults for the rows of formats: chat messages of an import-only format that records neither usage nor messages
+    /// outside of the list. Every row sets `name` and `messages`.
+    pub(in crate::formats) const READ_ONLY: Self = Self {
+        name: "",
+        shape: CHAT,
+        is_request: false,
+        answers_in_runs: false,
+        title: |_| None,
+        body: |_| Vec::new(),
+        messages: |_, _| Ok(Vec::new()),
+        call: |_| None,
+        writes: None,
+    };
 }
 
 /// Functions that write elements of the list.
@@ -41,4 +55,10 @@ pub(in crate::formats) struct Writes {
     pub(in crate::formats) edit: fn(&Editing<'_>) -> Option<Vec<u8>>,
     /// Creates a message that Plimsoll adds.
     pub(in crate::formats) written: fn(Role, &str) -> Value,
+}
+
+/// Returns the title of a document.
+pub(in crate::formats) fn title(members: &Value) -> Option<String> {
+    let title = json::str_at(members, &["title"])?;
+    (!title.trim().is_empty()).then(|| title.to_owned())
 }

@@ -1,7 +1,7 @@
 //! Locates the conversations of a file: the list of messages, the objects around it, and separately stored answers.
 
-use super::patch::{array_at, at_path, object_at};
 use super::shape::Shape;
+use crate::formats::editing::{array_at, at_path, object_at};
 use crate::formats::{Warning, json, jsonl};
 use crate::progress::{Cancelled, Progress};
 use crate::session::Span;
@@ -50,7 +50,7 @@ pub(super) fn find(
 ) -> Result<Vec<Layout>, Cancelled> {
     let document = json::document_span(bytes);
     if json::is_one_value(&bytes[document.clone()]) {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         return Ok(of_document(bytes, shape, &document));
     }
     // A second pass reads the messages.
@@ -70,7 +70,7 @@ pub(super) fn find(
     }
     let mut found = Vec::with_capacity(n_conversations);
     for (span, line, _) in records {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         match of_conversation(bytes, shape, &span) {
             Some(layout) => found.push(Layout {
                 whole: span,

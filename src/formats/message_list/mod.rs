@@ -10,35 +10,23 @@
 //! reject unknown members. A bare list and lines of messages have no place for the member: in their exports, the
 //! reported usage is that of the source.
 
-mod calls;
 mod convert;
 mod detect;
 mod dialect;
-mod edit;
 mod layout;
-pub(super) mod media;
 mod order;
-mod parts;
-mod patch;
+mod plain_message;
 mod read;
-mod records;
 mod settings;
 mod shape;
 mod usage;
 mod write;
 
-pub(super) use calls::Calls;
-pub(super) use convert::{Block, Lines, PlainMessage, definition, document, plain_messages};
+pub(super) use convert::plain_messages;
 pub(super) use detect::{DetectedList, detect_list};
-pub(super) use dialect::{Dialect, MARK, Writes};
-pub(super) use edit::{Editing, PartChange, text_block};
-pub(super) use media::{Media, MediaSource, of_block, of_urls};
-pub(super) use parts::{opaque, part, title, tool_definitions};
-pub(super) use patch::{
-    Patch, array_at, at_path, patched, quoted, with_member, without, without_members,
-};
+pub(super) use dialect::{Dialect, Writes, title};
+pub(super) use plain_message::{Block, Lines, PlainMessage, definition, document};
 pub(super) use read::read;
-pub(super) use records::{OutputRecord, is_whole, output_records};
 pub(super) use shape::{CHAT, Shape, refuse_empty};
-pub(super) use usage::{of_usage, step_of, time_of};
+pub(super) use usage::{call_of, of_usage, time_of};
 pub(super) use write::{write_own, write_own_only};

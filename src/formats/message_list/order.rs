@@ -1,7 +1,7 @@
 //! Orders messages as providers require: all results directly follow the message with their calls, every call has
 //! exactly one result, and ids are unique. Messages between a call and its result move after the result.
 
-use super::convert::{Block, PlainMessage, text_block};
+use super::plain_message::{Block, PlainMessage, text_block};
 use crate::session::Role;
 use std::collections::HashMap;
 use std::mem;

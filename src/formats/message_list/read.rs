@@ -1,13 +1,13 @@
 //! Reads the conversations of a file. Each format reads its own messages ([`Dialect`]).
 
-use super::calls::Calls;
 use super::dialect::Dialect;
 use super::layout::{self, Layout};
 use super::settings::Settings;
-use crate::formats::notes::Notes;
-use crate::formats::{ImportReport, Input, ParseError, Parsed, Refused, counts, json, title};
+use crate::formats::content::CallMatcher;
+use crate::formats::read_log::ReadLog;
+use crate::formats::{ImportReport, Input, ParseError, Parsed, counts, json, title};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Body, Draft, Part, Role, Session, SessionBuilder, Source, Span, StepDraft};
+use crate::session::{Body, CallDraft, Draft, Part, Role, Session, SessionBuilder, Source, Span};
 use crate::units::Tokens;
 use rayon::prelude::*;
 use serde_json::Value;
@@ -26,7 +26,7 @@ struct Element {
 struct ReadElement {
     span: Span,
     drafts: Result<Vec<Draft>, String>,
-    step: Option<Box<StepDraft>>,
+    call: Option<Box<CallDraft>>,
 }
 
 /// Reads a file.
@@ -35,14 +35,12 @@ pub(in crate::formats) fn read(
     progress: &Progress,
     dialect: &Dialect,
 ) -> Result<Parsed, ParseError> {
-    let mut warnings = Vec::new();
-    let mut report = ImportReport::default();
-    let mut notes = Notes::default();
+    let mut log = ReadLog::default();
     let layouts = layout::find(
         &input.bytes.whole(),
         &dialect.shape,
         progress,
-        &mut warnings,
+        &mut log.warnings,
     )?;
     let is_many = layouts.len() > 1;
     let mut sessions = Vec::with_capacity(layouts.len());
@@ -57,26 +55,15 @@ pub(in crate::formats) fn read(
             format: dialect.name,
             bytes: input.bytes.clone(),
         };
-        let session = read_one(source, layout, progress, dialect, (&mut report, &mut notes))?;
+        let session = read_one(source, layout, progress, dialect, &mut log)?;
         if session.messages.is_empty() {
-            notes.add(layout.whole.start, "this conversation has no messages");
+            let text = "this conversation has no messages";
+            log.notes.add(layout.whole.start, text);
         } else {
             sessions.push(session);
         }
     }
-    warnings.extend(notes.warnings(&input.bytes));
-    warnings.sort_by_key(|w| w.line);
-    if sessions.is_empty() {
-        return Err(Refused {
-            looks_like: "this looks like a list of messages without any message".to_owned(),
-        }
-        .into());
-    }
-    Ok(Parsed {
-        sessions,
-        warnings,
-        report,
-    })
+    log.finish(input, sessions, "a list of messages without any message")
 }
 
 fn read_one(
@@ -84,24 +71,65 @@ fn read_one(
     layout: &Layout,
     progress: &Progress,
     dialect: &Dialect,
-    (report, notes): (&mut ImportReport, &mut Notes),
+    log: &mut ReadLog,
 ) -> Result<Session, Cancelled> {
     let mut settings = Settings::new(&source.bytes.whole(), layout, dialect);
     let checked = counts::checked(settings.window, "the recorded context window");
     settings.window = checked.unwrap_or_else(|why| {
-        notes.add(layout.whole.start, why);
+        log.notes.add(layout.whole.start, why);
         None
     });
+    let elements = read_elements(&source, layout, progress, &mut settings, dialect, log)?;
+    let reports_usage = |e: &ReadElement| e.call.as_ref().is_some_and(|call| call.usage.is_some());
+    let n_managed = settings.n_managed();
+    // A managed conversation keeps the response around its list, which reports the last call of the source.
+    let is_copy = n_managed > 0 && n_managed >= elements.len();
+    let around = (dialect.call)(&Value::Object(settings.members.clone()));
+    let mut builder = ConversationBuilder {
+        dialect,
+        is_recorded: dialect.answers_in_runs || elements.iter().any(reports_usage),
+        session: start(source, settings, dialect, &mut log.report),
+        is_answering: false,
+        first_words: None,
+        pending_count: None,
+    };
+    for (idx, element) in elements.into_iter().enumerate() {
+        progress.check_cancelled()?;
+        match element.drafts {
+            Ok(drafts) => builder.add(&element.span, drafts, element.call, idx < n_managed),
+            Err(why) => log.notes.add(element.span.start, why),
+        }
+    }
+    // Usage of the document itself belongs to its last answer.
+    if dialect.answers_in_runs
+        && let Some(call) = builder.session.last_call_mut()
+        && let Some(around) = around.filter(|_| !is_copy)
+    {
+        let around = || log.notes.usage(layout.whole.start, around.usage);
+        call.usage = call.usage.or_else(around);
+    }
+    Ok(builder.finish())
+}
+
+/// Reads the elements of the list and the answers stored outside of it.
+fn read_elements(
+    source: &Source,
+    layout: &Layout,
+    progress: &Progress,
+    settings: &mut Settings,
+    dialect: &Dialect,
+    log: &mut ReadLog,
+) -> Result<Vec<ReadElement>, Cancelled> {
     let mut elements = Vec::with_capacity(layout.elements.len() + layout.answers.len());
-    let mut calls = Calls::default();
+    let mut calls = CallMatcher::default();
     let mut read = |parsed: Vec<Element>| {
         settings.find_mark(parsed.iter().filter_map(|e| e.value.as_ref()));
         elements.extend(parsed.into_iter().map(|element| {
-            let mut read = read_element(&element, &settings, dialect, &mut calls, report);
-            let usage = read.step.as_ref().and_then(|s| s.usage);
+            let mut read = read_element(&element, settings, dialect, &mut calls, &mut log.report);
+            let usage = read.call.as_ref().and_then(|call| call.usage);
             if let Err(why) = counts::checked_usage(usage) {
-                notes.add(element.span.start, why);
-                read.step = None;
+                log.notes.add(element.span.start, why);
+                read.call = None;
             }
             read
         }));
@@ -111,91 +139,86 @@ fn read_one(
         read(parse_elements(&bytes, spans, progress)?);
     }
     read(parse_answers(&bytes, layout));
-    drop(bytes);
-    let is_recorded = elements
-        .iter()
-        .any(|e| e.step.as_ref().is_some_and(|s| s.usage.is_some()));
-    let is_recorded = is_recorded || dialect.answers_in_runs;
-    let n_managed = settings.n_managed();
-    // A managed conversation keeps the response around its list, which reports the last call of the source.
-    let is_copy = n_managed > 0 && n_managed >= elements.len();
-    let around = (dialect.step)(&Value::Object(settings.members.clone()));
-    let around = around.filter(|_| !is_copy);
-    let mut is_answering = false;
-    let mut builder = start(source, settings, dialect, report);
-    let mut first_words = None;
-    let mut pending_count = None;
-    for (idx, element) in elements.into_iter().enumerate() {
-        progress.go_on()?;
-        match element.drafts {
-            Ok(drafts) => {
-                let mut step = element.step.map(|step| *step);
-                if drafts.is_empty()
-                    && let Some(found) = step.take().filter(|_| idx >= n_managed)
-                {
-                    pending_count = count_between(found, is_answering, &mut builder);
-                }
-                for mut draft in drafts {
-                    draft.raw = vec![element.span.clone()];
-                    if first_words.is_none() && draft.role == Role::User && !draft.is_injected {
-                        first_words = draft.parts.iter().find_map(|p| title::of(p.body.text()));
-                    }
-                    let continued = is_answering && dialect.answers_in_runs;
-                    is_answering = draft.role == Role::Assistant;
-                    if is_answering && is_recorded && !continued {
-                        let found = step.take().or_else(|| pending_count.take());
-                        let mut step = found.unwrap_or_default();
-                        // A thought keeps its size. The context of the call is no longer in the file.
-                        note_reasoning(&mut draft, &step);
-                        step.usage = step.usage.filter(|_| idx >= n_managed);
-                        builder.step(step);
-                    }
-                    pending_count = None;
-                    builder.message(draft);
-                }
+    Ok(elements)
+}
+
+/// Adds the messages and calls of the elements to a session.
+struct ConversationBuilder<'a> {
+    dialect: &'a Dialect,
+    session: SessionBuilder,
+    /// The file records the calls.
+    is_recorded: bool,
+    /// The last message is an answer.
+    is_answering: bool,
+    /// First line that the user wrote.
+    first_words: Option<String>,
+    /// Count recorded before the next answer.
+    pending_count: Option<CallDraft>,
+}
+
+impl ConversationBuilder<'_> {
+    /// Adds the messages of an element. The usage of a managed element is ignored.
+    fn add(
+        &mut self,
+        span: &Span,
+        drafts: Vec<Draft>,
+        call: Option<Box<CallDraft>>,
+        is_managed: bool,
+    ) {
+        let mut call = call.map(|call| *call);
+        if drafts.is_empty()
+            && let Some(found) = call.take().filter(|_| !is_managed)
+        {
+            self.pending_count = count_between(found, self.is_answering, &mut self.session);
+        }
+        for mut draft in drafts {
+            draft.raw = vec![span.clone()];
+            if self.first_words.is_none() && draft.role == Role::User && !draft.is_injected {
+                self.first_words = draft.parts.iter().find_map(|p| title::of(p.body.text()));
             }
-            Err(why) => notes.add(element.span.start, why),
+            let continued = self.is_answering && self.dialect.answers_in_runs;
+            self.is_answering = draft.role == Role::Assistant;
+            if self.is_answering && self.is_recorded && !continued {
+                let found = call.take().or_else(|| self.pending_count.take());
+                let mut call = found.unwrap_or_default();
+                // A thought keeps its size. The context of the call is no longer in the file.
+                note_reasoning(&mut draft, &call);
+                call.usage = call.usage.filter(|_| !is_managed);
+                self.session.call(call);
+            }
+            self.pending_count = None;
+            self.session.message(draft);
         }
     }
-    // Usage of the document itself belongs to its last answer.
-    let last = builder.session().steps.len().checked_sub(1);
-    if let (true, Some(step), Some(around)) = (
-        dialect.answers_in_runs,
-        last.and_then(|last| builder.step_mut(last)),
-        around,
-    ) {
-        let around = || notes.usage(layout.whole.start, around.usage);
-        step.usage = step.usage.or_else(around);
+
+    fn finish(self) -> Session {
+        let mut session = self.session.finish();
+        // Conversations that users store themselves have names of their own.
+        let has_name = self.dialect.is_request || session.title != session.source.name;
+        if let Some(first_words) = self.first_words.filter(|_| !has_name) {
+            session.title = first_words;
+        }
+        session
     }
-    let mut session = builder.finish();
-    // Conversations that users store themselves have names of their own.
-    if let Some(first_words) =
-        first_words.filter(|_| !dialect.is_request && session.title == session.source.name)
-    {
-        session.title = first_words;
-    }
-    Ok(session)
 }
 
 /// Takes a count recorded between messages. Directly after an answer, it includes the answer. Elsewhere it is the
 /// context of the following answer and is returned for it.
 fn count_between(
-    found: StepDraft,
+    found: CallDraft,
     is_answering: bool,
     builder: &mut SessionBuilder,
-) -> Option<StepDraft> {
-    let last = builder.session().steps.len().checked_sub(1);
-    let last = last.filter(|_| is_answering);
-    let Some(step) = last.and_then(|last| builder.step_mut(last)) else {
+) -> Option<CallDraft> {
+    let Some(call) = builder.last_call_mut().filter(|_| is_answering) else {
         return Some(found);
     };
     let total = found.usage.map(|usage| usage.input);
-    match &mut step.usage {
+    match &mut call.usage {
         Some(usage) => {
             let answer = total.and_then(|total| total.0.checked_sub(usage.input.0));
             usage.output = usage.output.or(answer.map(Tokens));
         }
-        None => step.usage = found.usage,
+        None => call.usage = found.usage,
     }
     None
 }
@@ -224,8 +247,8 @@ fn start(
 }
 
 /// Assigns the provider's count of reasoning tokens to the only thought of the message.
-fn note_reasoning(draft: &mut Draft, step: &StepDraft) {
-    let tokens = step
+fn note_reasoning(draft: &mut Draft, call: &CallDraft) {
+    let tokens = call
         .usage
         .and_then(|u| u.reasoning)
         .and_then(|t| u32::try_from(t.0).ok());
@@ -250,7 +273,7 @@ fn read_element(
     element: &Element,
     settings: &Settings,
     dialect: &Dialect,
-    calls: &mut Calls,
+    calls: &mut CallMatcher,
     report: &mut ImportReport,
 ) -> ReadElement {
     let value = element.value.as_ref();
@@ -262,8 +285,8 @@ fn read_element(
     ReadElement {
         span: element.span.clone(),
         drafts,
-        step: settings
-            .step_of(value, element.response.as_ref(), dialect)
+        call: settings
+            .call_of(value, element.response.as_ref(), dialect)
             .map(Box::new),
     }
 }
@@ -274,7 +297,7 @@ fn parse_elements(
     progress: &Progress,
 ) -> Result<Vec<Element>, Cancelled> {
     let listed = spans.par_iter().map(|span| {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         progress.advance(span.len() as u64 / json::DOCUMENT_PASSES);
         Ok(Element {
             span: span.clone(),

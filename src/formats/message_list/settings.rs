@@ -1,9 +1,10 @@
 //! Members around the list of messages: model, context window, tools and the mark of a managed conversation.
 
-use super::dialect::{Dialect, MARK};
+use super::dialect::Dialect;
 use super::layout::Layout;
-use crate::formats::{counts, json, mark};
-use crate::session::{Calibration, StepDraft};
+use crate::formats::mark::{self, MARK};
+use crate::formats::{counts, json};
+use crate::session::{Calibration, CallDraft};
 use crate::units::Tokens;
 use serde_json::{Map, Value};
 
@@ -84,16 +85,16 @@ impl Settings {
 
     /// Returns the call that produced a message, from the message or the response that contains it, with the settings
     /// of all calls.
-    pub(super) fn step_of(
+    pub(super) fn call_of(
         &self,
         message: Option<&Value>,
         response: Option<&Value>,
         dialect: &Dialect,
-    ) -> Option<StepDraft> {
-        let mut step = message
-            .and_then(dialect.step)
-            .or_else(|| (dialect.step)(response?))?;
-        step.window = self.window;
-        Some(step)
+    ) -> Option<CallDraft> {
+        let mut call = message
+            .and_then(dialect.call)
+            .or_else(|| (dialect.call)(response?))?;
+        call.window = self.window;
+        Some(call)
     }
 }

@@ -1,6 +1,6 @@
 //! Location of a program's list of messages, and the members that identify a message.
 
-use super::patch::at_path;
+use crate::formats::editing::at_path;
 use crate::formats::json;
 use crate::session::Span;
 use serde_json::Value;

@@ -5,7 +5,7 @@
 //! cache.
 
 use crate::formats::{counts, json};
-use crate::session::{StepDraft, Usage};
+use crate::session::{CallDraft, Usage};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;
 
@@ -26,10 +26,10 @@ const TIMES: [&[&str]; 5] = [
 ];
 
 /// Returns the call that a record reports, if it reports usage.
-pub(in crate::formats) fn step_of(record: &Value) -> Option<StepDraft> {
+pub(in crate::formats) fn call_of(record: &Value) -> Option<CallDraft> {
     ANSWERS.iter().find_map(|path| {
         let answer = json::at(record, path)?;
-        Some(StepDraft {
+        Some(CallDraft {
             model: json::str_at(answer, &["model"]).map(str::to_owned),
             window: None,
             usage: Some(of_usage(answer.get("usage")?)?),
@@ -83,12 +83,12 @@ mod tests {
     fn includes_cached_tokens_in_the_input_of_both_providers() {
         let openai = json!({"usage": {"prompt_tokens": 100, "completion_tokens": 7,
             "prompt_tokens_details": {"cached_tokens": 80}, "completion_tokens_details": {"reasoning_tokens": 5}}});
-        let usage = step_of(&openai).unwrap().usage.unwrap();
+        let usage = call_of(&openai).unwrap().usage.unwrap();
         let expected = (Tokens(100), Some(Tokens(80)), Some(Tokens(5)));
         assert_eq!((usage.input, usage.cache_read, usage.reasoning), expected);
         let anthropic = json!({"usage": {"input_tokens": 20, "cache_read_input_tokens": 80,
             "cache_creation_input_tokens": 3, "output_tokens": 7}});
-        let usage = step_of(&anthropic).unwrap().usage.unwrap();
+        let usage = call_of(&anthropic).unwrap().usage.unwrap();
         let expected = (Tokens(103), Some(Tokens(80)), Some(Tokens(3)));
         assert_eq!((usage.input, usage.cache_read, usage.cache_write), expected);
     }
@@ -99,7 +99,7 @@ mod tests {
             let record = json!({"usage": {"prompt_tokens": prompt, "completion_tokens": 9,
                 "prompt_tokens_details": {"cached_tokens": read},
                 "cache_read_input_tokens": read, "cache_creation_input_tokens": write}});
-            step_of(&record).unwrap().usage.unwrap()
+            call_of(&record).unwrap().usage.unwrap()
         };
         // The next call reads what this call wrote.
         let usage = call(3_004, 3_000, 200);
@@ -113,17 +113,17 @@ mod tests {
 
     #[test]
     fn ignores_usage_of_zero_tokens() {
-        assert!(step_of(&json!({"usage": {"prompt_tokens": 0, "completion_tokens": 0}})).is_none());
-        assert!(step_of(&json!({"usage": null})).is_none());
+        assert!(call_of(&json!({"usage": {"prompt_tokens": 0, "completion_tokens": 0}})).is_none());
+        assert!(call_of(&json!({"usage": null})).is_none());
     }
 
     #[test]
     fn reads_the_model_and_time_of_a_saved_answer() {
         let record = json!({"extra": {"timestamp": 1_700_000_000.5,
             "response": {"model": "m", "created": 1, "usage": {"prompt_tokens": 5}}}});
-        let step = step_of(&record).unwrap();
+        let call = call_of(&record).unwrap();
         assert_eq!(
-            (step.model.as_deref(), step.time),
+            (call.model.as_deref(), call.time),
             (Some("m"), Some(Millis(1_700_000_000_500)))
         );
     }

@@ -11,17 +11,14 @@ pub(super) use read::{body, message};
 pub(super) use write::{edit, written};
 
 use super::message_list::{self, Dialect, Writes};
-use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
-use crate::progress::Progress;
+use super::{Format, Probe, RecordedData, json};
 use serde_json::Value;
 
-/// The OpenAI Chat format.
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "OpenAI Chat",
     detect,
-    in_pieces: false,
-    parse,
+    parse: |input, progress| message_list::read(input, progress, &DIALECT),
     export: Some(write::export),
     recorded: &[
         RecordedData::Usage,
@@ -29,27 +26,25 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::SystemPrompt,
         RecordedData::Tools,
     ],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 /// The dialect that reads and writes these messages.
 const DIALECT: Dialect = Dialect {
     name: "openai_chat",
-    shape: message_list::CHAT,
     is_request: true,
-    answers_in_runs: false,
     title: message_list::title,
     body: read::body,
     messages: |value, calls| {
         message_list::refuse_empty(value)?;
         Ok(vec![read::message(value, calls)?])
     },
-    step: message_list::step_of,
+    call: message_list::call_of,
     writes: Some(Writes {
         edit: write::edit,
         written: write::written,
     }),
+    ..Dialect::READ_ONLY
 };
 
 /// Roles of messages, including `exit`, which mini-SWE-agent appends at the end.
@@ -86,10 +81,6 @@ fn detect(probe: &Probe) -> Option<String> {
             list.how
         )
     })
-}
-
-fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
-    message_list::read(input, progress, &DIALECT)
 }
 
 fn is_exit(message: &Value) -> bool {

@@ -1,7 +1,9 @@
 //! Reads messages.
 
+use crate::formats::content::{CallMatcher, of_block, opaque, part, tool_definitions};
 use crate::formats::json;
-use crate::formats::message_list::{Calls, of_block, opaque, part, time_of, tool_definitions};
+use crate::formats::message_list::time_of;
+use crate::formats::notes::unknown_role;
 use crate::session::{Body, Draft, Part, Role};
 use serde_json::Value;
 
@@ -14,18 +16,13 @@ pub(in crate::formats) fn body(body: &Value) -> Vec<(&'static str, Draft)> {
 }
 
 /// Reads a message.
-pub(in crate::formats) fn message(value: &Value, calls: &mut Calls) -> Result<Draft, String> {
+pub(in crate::formats) fn message(value: &Value, calls: &mut CallMatcher) -> Result<Draft, String> {
     let (role, parts) = match json::str_at(value, &["role"]) {
         Some("system" | "developer") => (Role::System, content(value)),
         Some("user") => (Role::User, content(value)),
         Some("assistant") => (Role::Assistant, answer(value, calls)),
         Some("tool" | "function") => (Role::Tool, result(value, calls)),
-        Some(other) => {
-            return Err(format!(
-                "a message with the unknown role `{}` is kept, but not sent to the model",
-                json::quoted(other)
-            ));
-        }
+        Some(other) => return Err(unknown_role(other)),
         None => return Err("a record without a role is kept, but not sent to the model".to_owned()),
     };
     let mut draft = Draft::new(role, parts);
@@ -68,7 +65,7 @@ fn block(block: &Value, within: Option<&str>) -> Body {
 }
 
 /// Reads the thoughts, texts and tool calls of an answer, in this order.
-fn answer(value: &Value, calls: &mut Calls) -> Vec<Part> {
+fn answer(value: &Value, calls: &mut CallMatcher) -> Vec<Part> {
     let mut parts: Vec<Part> = thinking(value).into_iter().collect();
     parts.extend(content(value));
     if let Some(refusal) = json::str_at(value, &["refusal"]).filter(|text| !text.is_empty()) {
@@ -140,7 +137,7 @@ fn thinking(value: &Value) -> Option<Part> {
     })
 }
 
-fn call(tool_call: &Value, calls: &mut Calls) -> Body {
+fn call(tool_call: &Value, calls: &mut CallMatcher) -> Body {
     let function = ["function", "custom"]
         .iter()
         .find_map(|key| tool_call.get(key))
@@ -163,7 +160,7 @@ fn arguments(function: &Value) -> Box<str> {
     }
 }
 
-fn result(value: &Value, calls: &mut Calls) -> Vec<Part> {
+fn result(value: &Value, calls: &mut CallMatcher) -> Vec<Part> {
     let id = json::str_at(value, &["tool_call_id"]);
     let is_legacy = json::str_at(value, &["role"]) == Some("function");
     let name = json::str_at(value, &["name"]);

@@ -2,10 +2,13 @@
 
 use super::DIALECT;
 use crate::formats::CannotExport;
+use crate::formats::content::{Media, MediaSource};
+use crate::formats::editing::{
+    Editing, PartChange, Patch, array_at, at_path, json_string, patched, text_block, with_member,
+    without, without_members,
+};
 use crate::formats::message_list::{
-    Block, Editing, Lines, Media, MediaSource, PartChange, Patch, PlainMessage, array_at, at_path,
-    definition, document, patched, plain_messages, quoted, text_block, with_member, without,
-    without_members, write_own,
+    Block, Lines, PlainMessage, definition, document, plain_messages, write_own,
 };
 use crate::session::{Body, Managed, MediaKind, Part, Role, Session};
 use serde_json::{Map, Value, json};
@@ -89,7 +92,7 @@ fn edit_thinking(
         ]),
         PartChange::Replaced(text) => {
             removed_members.extend(["reasoning_details", "thinking_blocks"]);
-            let text = quoted(text);
+            let text = json_string(text);
             patches.push(
                 match range("reasoning_content").or_else(|| range("reasoning")) {
                     Some(range) => (range, text),
@@ -123,7 +126,7 @@ fn edit_content(editing: &Editing<'_>, patches: &mut Vec<Patch>) {
             let text = match change {
                 PartChange::Kept => continue,
                 PartChange::Removed => b"null".to_vec(),
-                PartChange::Replaced(text) => quoted(text),
+                PartChange::Replaced(text) => json_string(text),
             };
             patches.extend(at_path(bytes, span, &[key]).map(|range| (range, text)));
         }
@@ -167,7 +170,7 @@ fn edit_calls(
                 let range = ["arguments", "input"]
                     .iter()
                     .find_map(|key| at_path(bytes, &function, &[key]));
-                patches.extend(range.map(|range| (range, quoted(text))));
+                patches.extend(range.map(|range| (range, json_string(text))));
             }
         }
     }

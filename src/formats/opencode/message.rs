@@ -1,9 +1,9 @@
 //! Reads one message of the file: a user message, or an answer split into its model calls.
 
-use crate::formats::message_list::{Media, of_block, opaque, part};
-use crate::formats::rows::Row;
+use crate::formats::content::{Media, of_block, opaque, part};
+use crate::formats::json::Row;
 use crate::formats::{content, counts, json};
-use crate::session::{Body, Draft, Part, Role, StepDraft, Usage};
+use crate::session::{Body, CallDraft, Draft, Part, Role, Usage};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;
 
@@ -198,10 +198,10 @@ fn tool(idx: usize, value: &Value, call: &mut Call, pruned: &mut Pruned) {
     }
 }
 
-/// Returns the model call of an answer.
-pub(super) fn step(row: &Row, usage: Option<Usage>) -> StepDraft {
+/// Returns the recorded data of an answer's model call.
+pub(super) fn reported(row: &Row, usage: Option<Usage>) -> CallDraft {
     let info = |key| json::str_at(&row.value, &["info", key]);
-    StepDraft {
+    CallDraft {
         model: info("modelID").map(str::to_owned),
         window: None,
         usage,

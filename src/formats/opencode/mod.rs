@@ -21,17 +21,15 @@ mod store;
 pub(super) use identity::identity;
 pub(super) use store::DATABASE;
 
-use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json, rows};
-use crate::formats::notes::Notes;
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
+use crate::formats::read_log::ReadLog;
 use crate::progress::Progress;
 use serde_json::Value;
 
-/// The `OpenCode` session format.
 pub(super) const FORMAT: Format = Format {
     name: "opencode",
     label: "OpenCode session",
     detect,
-    in_pieces: false,
     parse,
     export: Some(export::export),
     recorded: &[
@@ -40,7 +38,7 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::Compactions,
     ],
     kept: Some(export::kept),
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -69,13 +67,13 @@ fn detect(probe: &Probe) -> Option<String> {
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
-    let mut notes = Notes::default();
+    let mut log = ReadLog::default();
     let path: &[&str] = if json::elements(bytes, &whole).is_some() {
         &[]
     } else {
         &["messages"]
     };
-    let messages = rows::listed(bytes, &whole, path, progress, &mut notes)?;
-    let head = rows::around(bytes, &whole, &["messages"]);
-    reader::read(input, &head, messages, progress, notes)
+    let messages = json::rows_at(bytes, &whole, path, progress, &mut log.notes)?;
+    let head = json::members_except(bytes, &whole, &["messages"]);
+    reader::read(input, &head, messages, progress, log)
 }

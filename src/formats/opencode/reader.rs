@@ -2,11 +2,12 @@
 
 use super::message::{self, CLEARED_OUTPUT, Pruned};
 use super::{FORMAT, identity};
-use crate::formats::message_list::MARK;
-use crate::formats::notes::Notes;
-use crate::formats::rows::Row;
+use crate::formats::json::Row;
+use crate::formats::mark::MARK;
+use crate::formats::notes::{Notes, unknown_role};
+use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
-use crate::formats::{ImportReport, Input, ParseError, Parsed, Refused, json, mark};
+use crate::formats::{Input, ParseError, Parsed, json, mark};
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Role, SubAgent, Track};
 use crate::units::Millis;
@@ -19,9 +20,8 @@ pub(super) fn read(
     head: &Value,
     rows: Vec<Row>,
     progress: &Progress,
-    mut notes: Notes,
+    mut log: ReadLog,
 ) -> Result<Parsed, ParseError> {
-    let mut report = ImportReport::default();
     let mut reader = OpenCodeReader::new(Transcript::new(input, FORMAT.name, None));
     let info = head.get("info").unwrap_or(&Value::Null);
     let n_managed = json::u64_at(head, &[MARK, "messages"]).unwrap_or(0);
@@ -33,51 +33,42 @@ pub(super) fn read(
         reader.transcript.builder.project(field("directory"));
     }
     let identity = identity::of(info).unwrap_or_default();
-    report.parent = identity.parent.clone().map(String::from);
+    log.report.parent = identity.parent.clone().map(String::from);
     for (at, row) in rows.into_iter().enumerate() {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         reader.is_managed = (at as u64) < n_managed;
         reader.prune_until(json::millis_at(&row.value, &["info", "time", "created"]));
         let role = json::str_at(&row.value, &["info", "role"]).unwrap_or("other");
         let in_context = match role {
             "user" => reader.user(&row),
-            "assistant" => reader.assistant(&row, &mut notes),
+            "assistant" => reader.assistant(&row, &mut log.notes),
             other => {
-                let other = json::quoted(other);
-                notes.add(
-                    row.span.start,
-                    format!("a message with the unknown role `{other}` is kept, but not sent to the model"),
-                );
+                log.notes.add(row.span.start, unknown_role(other));
                 false
             }
         };
-        report.note(role, in_context);
+        log.report.note(role, in_context);
         for (_, value) in message::raw_parts(&row) {
             let agent = json::str_at(value, &["state", "metadata", "sessionId"]);
             if let Some((agent, call)) = agent.zip(json::str_at(value, &["callID"])) {
-                report.sub_agents.insert(agent.to_owned(), call.into());
+                log.report.sub_agents.insert(agent.to_owned(), call.into());
             }
-            report.note(
+            log.report.note(
                 &format!("part/{}", json::str_at(value, &["type"]).unwrap_or("other")),
                 in_context,
             );
         }
     }
     reader.prune_until(Some(Millis(i64::MAX)));
-    let mut session = reader.transcript.finish().ok_or_else(|| Refused {
-        looks_like: "this looks like an OpenCode session without a message".to_owned(),
-    })?;
-    if identity.parent.is_some() {
+    let mut session = reader.transcript.finish();
+    if let (Some(session), true) = (&mut session, identity.parent.is_some()) {
         session.track = Track::SubAgent(SubAgent {
             id: Some(identity.id),
             ..SubAgent::default()
         });
     }
-    Ok(Parsed {
-        sessions: vec![session],
-        warnings: notes.warnings(&input.bytes),
-        report,
-    })
+    let sessions = session.into_iter().collect();
+    log.finish(input, sessions, "an OpenCode session without a message")
 }
 
 /// A requested compaction.
@@ -177,12 +168,12 @@ impl OpenCodeReader {
                 .all(|(_, p)| json::str_at(p, &["type"]) != Some("step-start"));
         for call in calls {
             let usage = notes.usage(row.span.start, call.usage);
-            let step = message::step(row, usage);
+            let reported = message::reported(row, usage);
             // A failed answer is not resent. An interrupted answer is resent as far as it was received.
             let is_sent = !has_failed || aborted;
             if call.output.is_empty() || !is_sent {
                 if usage.is_some() && !self.is_managed {
-                    self.transcript.builder.step(step);
+                    self.transcript.builder.call(reported);
                 }
                 continue;
             }
@@ -199,7 +190,7 @@ impl OpenCodeReader {
                     ..draft
                 })
             } else {
-                let message = self.transcript.add_answer(step, draft);
+                let message = self.transcript.add_answer(reported, draft);
                 if self.is_managed {
                     self.transcript.forget_usage();
                 }

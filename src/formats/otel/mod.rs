@@ -9,26 +9,25 @@
 
 mod attributes;
 mod call;
+mod messages;
 mod spans;
+mod usage;
 
-use super::contexts::{Call, Contexts};
-use super::nesting::Nesting;
-use super::notes::Notes;
-use super::{Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused};
+use super::contexts::Nesting;
+use super::contexts::{Contexts, LoggedCall};
+use super::read_log::ReadLog;
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData};
 use crate::progress::Progress;
 use crate::session::Draft;
 use serde_json::Value;
 use spans::Span;
 use std::collections::{HashMap, HashSet};
 
-/// The OpenTelemetry trace format.
 pub(super) const FORMAT: Format = Format {
     name: "otel",
     label: "OpenTelemetry GenAI trace",
     detect,
-    in_pieces: false,
     parse,
-    export: None,
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,
@@ -36,8 +35,7 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::Tools,
         RecordedData::SubAgents,
     ],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -51,10 +49,8 @@ fn detect(probe: &Probe) -> Option<String> {
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
-    let mut notes = Notes::default();
-    let mut report = ImportReport::default();
-    let mut warnings = Vec::new();
-    let mut spans = spans::all(bytes, progress, &mut notes, &mut warnings)?;
+    let mut log = ReadLog::default();
+    let mut spans = spans::all(bytes, progress, &mut log.notes, &mut log.warnings)?;
     spans.sort_by_key(|span| span.start);
     let mut nesting = Nesting::default();
     for span in spans.iter().filter(|span| !span.id.is_empty()) {
@@ -62,11 +58,11 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     }
     let mut read = Vec::with_capacity(spans.len());
     for span in &spans {
-        progress.go_on()?;
-        read.push(call::read(span, &mut notes));
+        progress.check_cancelled()?;
+        read.push(call::read(span, &mut log.notes));
     }
     // Two libraries may record the same call, one span inside the other.
-    let is_bare = |call: &Call| call.continues && call.answer.is_none();
+    let is_bare = |call: &LoggedCall| call.continues && call.answer.is_none();
     let calls = || {
         spans
             .iter()
@@ -76,7 +72,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let ids: HashSet<Box<str>> = calls().map(|(span, _)| span.id.clone()).collect();
     let whole = calls().filter(|(_, call)| !is_bare(call));
     let parents: HashSet<Box<str>> = whole.filter_map(|(span, _)| span.parent.clone()).collect();
-    let is_duplicate = |span: &Span, call: &Call| {
+    let is_duplicate = |span: &Span, call: &LoggedCall| {
         let has_call_as_parent = || span.parent.as_ref().is_some_and(|id| ids.contains(id));
         is_bare(call) && (parents.contains(&span.id) || has_call_as_parent())
     };
@@ -87,32 +83,20 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         let agent = nesting.sub_agent(span.parent.as_deref());
         let key = (call::group(span), agent.as_ref().and_then(|a| a.id.clone()));
         let call = call.filter(|call| !is_duplicate(span, call));
-        report.note(&span.label(), call.is_some());
+        log.report.note(&span.label(), call.is_some());
         if let Some(mut call) = call {
             let new_results = results.remove(&key);
             if call.continues {
                 call.context.extend(new_results.into_iter().flatten());
             }
-            contexts.add(Call { agent, ..call });
+            contexts.add(LoggedCall { agent, ..call });
         } else if let Some(result) = call::tool_result(span) {
             results.entry(key).or_default().push(result);
         }
     }
-    warnings.extend(contexts.warnings());
+    log.warnings.extend(contexts.warnings());
     let sessions = contexts.finish();
-    if sessions.is_empty() {
-        let looks_like = "this looks like an OpenTelemetry trace whose model calls have no messages: configure the \
-                          program to record them (OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true)";
-        return Err(Refused {
-            looks_like: looks_like.to_owned(),
-        }
-        .into());
-    }
-    warnings.extend(notes.warnings(&input.bytes));
-    warnings.sort_by_key(|w| w.line);
-    Ok(Parsed {
-        sessions,
-        warnings,
-        report,
-    })
+    let what = "an OpenTelemetry trace whose model calls have no messages: configure the program to record them \
+                (OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true)";
+    log.finish(input, sessions, what)
 }

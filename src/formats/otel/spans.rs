@@ -97,7 +97,7 @@ pub(super) fn all(
     } else {
         let records = jsonl::map_records(bytes, progress, 1, warnings, |r| r.span)?;
         for record in records {
-            progress.go_on()?;
+            progress.check_cancelled()?;
             collect_spans(bytes, &record, MAX_DEPTH, notes, &mut found);
         }
     }
@@ -194,7 +194,7 @@ impl Span {
     pub(super) fn label(&self) -> String {
         let operation = self.attributes.text(&["gen_ai.operation.name"]);
         let kind = operation.or(self.kind.as_deref()).unwrap_or("other");
-        format!("span/{}", json::quoted(kind))
+        format!("span/{}", json::shortened(kind))
     }
 }
 

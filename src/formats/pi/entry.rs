@@ -1,9 +1,9 @@
 //! Parses one entry of the file.
 
 use super::super::jsonl::Record;
-use super::super::message_list::MARK;
+use super::super::mark::MARK;
 use super::super::{content, counts, json, mark};
-use crate::session::{Calibration, Draft, Part, Role, Span, StepDraft, Usage};
+use crate::session::{Calibration, CallDraft, Draft, Part, Role, Span, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -29,7 +29,7 @@ pub(super) enum EntryContent {
     /// A message of the user, the program or a tool.
     Message(Draft),
     /// An answer of the model. An interrupted answer has no draft and is not resent.
-    Answer(StepDraft, Option<Draft>),
+    Answer(CallDraft, Option<Draft>),
     /// A compaction.
     Compaction(Compaction),
     /// The session's name.
@@ -178,7 +178,7 @@ fn message(message: &Value, draft: impl Fn(Role, Vec<Part>) -> Draft) -> EntryCo
 }
 
 fn answer(message: &Value, draft: Draft) -> EntryContent {
-    let step = StepDraft {
+    let call = CallDraft {
         model: json::str_at(message, &["model"]).map(str::to_owned),
         window: None,
         usage: usage(message),
@@ -189,7 +189,7 @@ fn answer(message: &Value, draft: Draft) -> EntryContent {
         Some("aborted" | "error")
     );
     EntryContent::Answer(
-        step,
+        call,
         (!is_interrupted && !draft.parts.is_empty()).then_some(draft),
     )
 }

@@ -3,11 +3,11 @@
 //! Kept entries are copied byte for byte except for that name. Other branches and compacted entries are left out, so
 //! that the new file holds exactly the context.
 
-use super::super::content_edit::{self, Framing};
-use super::super::message_list::{
-    Editing, MARK, OutputRecord, PartChange, at_path, is_whole, output_records, patched, quoted,
-    with_member,
+use super::super::editing::{
+    self, Editing, Framing, OutputRecord, PartChange, at_path, is_whole, json_string,
+    output_records, patched, with_member,
 };
+use super::super::mark::MARK;
 use super::super::{CannotExport, json, jsonl, mark};
 use super::FORMAT;
 use crate::progress::Progress;
@@ -18,13 +18,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 /// Writes the conversation.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
     let bytes: &[u8] = &session.source.bytes.whole();
-    if session.source.format != FORMAT.name {
-        let reason = format!(
-            "not supported: converting another format to a {0}",
-            FORMAT.label
-        );
-        return Err(CannotExport { reason });
-    }
+    FORMAT.require_source(session)?;
     if is_whole(session, managed, &FORMAT) {
         return Ok(bytes.to_vec());
     }
@@ -103,7 +97,7 @@ fn chained(text: Vec<u8>, before: Option<&str>) -> Vec<u8> {
     if json::member(&text, &span, "id").is_none() {
         return text;
     }
-    let name = before.map_or_else(|| b"null".to_vec(), quoted);
+    let name = before.map_or_else(|| b"null".to_vec(), json_string);
     let patch = match json::member(&text, &span, "parentId") {
         Some(place) => (place, name),
         None => with_member(&text, &span, "parentId", &name),
@@ -122,38 +116,38 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
         return None;
     }
     let (bytes, span) = (editing.bytes, &editing.span);
-    let ((part, fate), content) = (editing.parts.first()?, &["message", "content"]);
+    let ((part, change), content) = (editing.parts.first()?, &["message", "content"]);
     if matches!(part.body, Body::ToolResult { .. }) {
         let framing = Framing {
             whole: |text| json!([{"type": "text", "text": text}]),
             block: |text| json!({"type": "text", "text": text}),
         };
-        return content_edit::edit_result(editing, content, framing);
+        return editing::edit_result(editing, content, framing);
     }
     // The `content` member of a command, if present, is empty.
     if at_path(bytes, span, &["message", "output"]).is_some() {
-        return match fate.or_removed() {
+        return match change.or_removed() {
             PartChange::Removed => None,
             PartChange::Kept => Some(bytes[span.clone()].to_vec()),
             PartChange::Replaced(text) => Some(shell(bytes, span, text)),
         };
     }
     if at_path(bytes, span, content).is_some() {
-        return content_edit::edit(editing, content);
+        return editing::edit(editing, content);
     }
     let paths: [&[&str]; 3] = [&["content"], &["summary"], &["message", "summary"]];
     let found = paths
         .iter()
         .find(|path| at_path(bytes, span, path).is_some())?;
     if *found == ["content"] {
-        return content_edit::edit(editing, found);
+        return editing::edit(editing, found);
     }
-    match fate.or_removed() {
+    match change.or_removed() {
         PartChange::Removed => None,
         PartChange::Kept => Some(bytes[span.clone()].to_vec()),
         PartChange::Replaced(text) => {
             let place = at_path(bytes, span, found)?;
-            Some(patched(bytes, span, vec![(place, quoted(text))]))
+            Some(patched(bytes, span, vec![(place, json_string(text))]))
         }
     }
 }

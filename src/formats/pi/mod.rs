@@ -14,16 +14,15 @@ mod export;
 mod reader;
 
 use super::jsonl::map_records;
+use super::read_log::ReadLog;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
 use crate::progress::Progress;
 use entry::Entry;
 
-/// The Pi session format.
 pub(super) const FORMAT: Format = Format {
     name: "pi",
     label: "Pi session",
     detect,
-    in_pieces: false,
     parse,
     export: Some(export::export),
     recorded: &[
@@ -32,7 +31,7 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::Compactions,
     ],
     kept: Some(export::kept),
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -56,7 +55,7 @@ fn detect(probe: &Probe) -> Option<String> {
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
-    let mut warnings = Vec::new();
-    let entries = map_records(&input.bytes, progress, 1, &mut warnings, Entry::read)?;
-    reader::read(input, entries, progress, warnings)
+    let mut log = ReadLog::default();
+    let entries = map_records(&input.bytes, progress, 1, &mut log.warnings, Entry::read)?;
+    reader::read(input, entries, progress, log)
 }

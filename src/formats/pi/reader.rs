@@ -1,13 +1,13 @@
 //! Builds conversations from the entries on the path to a leaf.
 
-use super::super::notes::Notes;
+use super::super::read_log::ReadLog;
 use super::super::transcript::Transcript;
 use super::super::tree::Tree;
-use super::super::{ImportReport, Input, ParseError, Parsed, Refused, Warning, json};
+use super::super::{Input, ParseError, Parsed, json};
 use super::FORMAT;
 use super::entry::{Compaction, Entry, EntryContent, EntryRef};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Session, StepDraft, Track};
+use crate::session::{CallDraft, Session, Track};
 use std::collections::HashSet;
 use std::mem;
 
@@ -16,7 +16,7 @@ pub(super) fn read(
     input: &Input,
     entries: Vec<Entry>,
     progress: &Progress,
-    mut warnings: Vec<Warning>,
+    log: ReadLog,
 ) -> Result<Parsed, ParseError> {
     let tree = Tree::new(
         entries
@@ -28,15 +28,15 @@ pub(super) fn read(
     let mut reader = PiReader {
         input,
         entries,
-        notes: Notes::default(),
+        log,
     };
     for at in &tree.orphans {
-        reader.notes.add(
+        reader.log.notes.add(
             reader.entries[*at].span.start,
             "the previous entry is missing; this one is assumed to follow the line before it",
         );
     }
-    let report = reader.report(&main);
+    reader.count_entries(&main);
     let mut branches = Vec::with_capacity(others.len());
     for (n, leaf) in others.into_iter().enumerate() {
         branches.extend(reader.transcript(&tree.path(leaf), n + 1, progress)?);
@@ -48,17 +48,9 @@ pub(super) fn read(
     for session in &mut sessions {
         session.project.clone_from(&folder);
     }
-    warnings.extend(reader.notes.warnings(&input.bytes));
-    warnings.sort_by_key(|w| w.line);
-    if sessions.is_empty() {
-        let looks_like = "this looks like a Pi session without a message".to_owned();
-        return Err(Refused { looks_like }.into());
-    }
-    Ok(Parsed {
-        sessions,
-        warnings,
-        report,
-    })
+    reader
+        .log
+        .finish(input, sessions, "a Pi session without a message")
 }
 
 impl Entry {
@@ -75,29 +67,27 @@ impl Entry {
 struct PiReader<'a> {
     input: &'a Input,
     entries: Vec<Entry>,
-    notes: Notes,
+    log: ReadLog,
 }
 
 impl PiReader<'_> {
     /// Counts the entries by kind and adds notes on those of unknown types.
-    fn report(&mut self, main: &[usize]) -> ImportReport {
-        let mut report = ImportReport::default();
+    fn count_entries(&mut self, main: &[usize]) {
         let is_main: HashSet<usize> = main.iter().copied().collect();
         for (at, entry) in self.entries.iter().enumerate() {
             let on_main = is_main.contains(&at);
             let is_aside = !on_main && entry.id.is_some();
             let branch = if is_aside { " (another branch)" } else { "" };
-            report.note(
+            self.log.report.note(
                 &format!("{}{branch}", entry.label),
                 on_main && entry.is_context(),
             );
             if matches!(entry.content, EntryContent::Unknown) {
-                let kind = json::quoted(&entry.label);
+                let kind = json::shortened(&entry.label);
                 let text = format!("unknown entry type `{kind}`: not counted");
-                self.notes.once(entry.span.start, text);
+                self.log.notes.once(entry.span.start, text);
             }
         }
-        report
     }
 
     /// Builds the conversation of the entries on a path. `branch` is 0 for the main one.
@@ -114,7 +104,7 @@ impl PiReader<'_> {
         // Pairs of an entry on the path and its message, in order.
         let mut messages: Vec<(usize, usize)> = Vec::new();
         for (n, at) in path.iter().enumerate() {
-            progress.go_on()?;
+            progress.check_cancelled()?;
             let start = self.entries[*at].span.start;
             // The main conversation is built last and needs no copy.
             let content = if branch > 0 {
@@ -124,17 +114,18 @@ impl PiReader<'_> {
             };
             match content {
                 EntryContent::Message(draft) => messages.push((*at, transcript.add_message(draft))),
-                EntryContent::Answer(step, draft) => {
+                EntryContent::Answer(call, draft) => {
                     let usage = self
+                        .log
                         .notes
-                        .usage(start, step.usage)
+                        .usage(start, call.usage)
                         .filter(|_| n >= n_managed);
-                    let step = StepDraft { usage, ..step };
+                    let call = CallDraft { usage, ..call };
                     if let Some(draft) = draft {
-                        messages.push((*at, transcript.add_answer(step, draft)));
+                        messages.push((*at, transcript.add_answer(call, draft)));
                     } else {
                         if usage.is_some() {
-                            transcript.builder.step(step);
+                            transcript.builder.call(call);
                         }
                         transcript.builder.aborted();
                     }
@@ -171,7 +162,7 @@ impl PiReader<'_> {
             .iter()
             .filter(|(entry, _)| first.is_some_and(|first| *entry >= first));
         let kept: Vec<usize> = kept.map(|(_, message)| *message).collect();
-        let before = self.notes.tokens(
+        let before = self.log.notes.tokens(
             start,
             compaction.before,
             "the tokens before this compaction",

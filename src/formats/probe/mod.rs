@@ -71,7 +71,7 @@ impl Probe {
         if let Some(what) = binary(&opening) {
             return Ok(Self::of(Kind::Binary(what)));
         }
-        progress.go_on()?;
+        progress.check_cancelled()?;
         let most_listed = if most < MANY_RECORDS {
             FEW_ELEMENTS
         } else {

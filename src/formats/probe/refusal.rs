@@ -78,7 +78,7 @@ impl Probe {
             .find(|role| !openai_chat::ROLES.contains(role))?;
         Some(format!(
             "this looks like a list of messages with the unknown role `{}`",
-            json::quoted(unknown)
+            json::shortened(unknown)
         ))
     }
 
@@ -113,7 +113,7 @@ impl Probe {
         let named: Vec<String> = keys
             .iter()
             .take(LISTED_KEYS)
-            .map(|k| json::quoted(k))
+            .map(|k| json::shortened(k))
             .collect();
         let named = named.join(", ");
         match keys.len() {

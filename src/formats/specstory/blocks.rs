@@ -1,8 +1,8 @@
 //! Splits the file into messages and the tool uses within them.
 
-use crate::formats::{jsonl, notes::Notes};
+use crate::formats::notes::Notes;
+use crate::formats::text_lines::{TextLine, text_lines};
 use crate::session::Span;
-use std::borrow::Cow;
 
 /// A piece of the file.
 #[derive(Debug)]
@@ -50,15 +50,9 @@ pub(super) struct ToolUse {
     pub(super) is_thought: bool,
 }
 
-/// A line and its byte span.
-struct Line<'a> {
-    text: Cow<'a, str>,
-    span: Span,
-}
-
 /// Splits a file into blocks.
 pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Vec<Block> {
-    let lines = lines(bytes, notes);
+    let lines: Vec<_> = text_lines(bytes, <[u8]>::trim_ascii_end, notes).collect();
     let ends = ends(&lines);
     let mut blocks = Vec::new();
     let mut open: Option<OpenMessage> = None;
@@ -95,9 +89,9 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Vec<Block> {
 }
 
 /// Counts the message headings in a block outside of quoted code.
-fn headings(lines: &[Line<'_>]) -> usize {
+fn headings(lines: &[TextLine<'_>]) -> usize {
     let mut is_code = false;
-    let is_heading = |line: &&Line<'_>| {
+    let is_heading = |line: &&TextLine<'_>| {
         is_code ^= line.text.starts_with("```");
         !is_code && heading(&line.text).is_some()
     };
@@ -149,24 +143,9 @@ impl OpenMessage {
     }
 }
 
-fn lines<'a>(bytes: &'a [u8], notes: &mut Notes) -> Vec<Line<'a>> {
-    let mut start = jsonl::text_start(bytes);
-    let mut lines = Vec::new();
-    for piece in bytes[start..].split_inclusive(|b| *b == b'\n') {
-        let span = start..start + piece.len();
-        let text = String::from_utf8_lossy(piece.trim_ascii_end());
-        if matches!(text, Cow::Owned(_)) {
-            notes.once(start, "some bytes are not UTF-8");
-        }
-        start = span.end;
-        lines.push(Line { text, span });
-    }
-    lines
-}
-
 /// Returns for each line that opens a tool use or a thought the line that closes it. An opening that is not closed
 /// before the next one of its kind is ignored, so that a truncated file or a quoted tag loses no text.
-fn ends(lines: &[Line<'_>]) -> Vec<Option<usize>> {
+fn ends(lines: &[TextLine<'_>]) -> Vec<Option<usize>> {
     let mut ends = vec![None; lines.len()];
     for (tag, closing) in [("<tool-use", "</tool-use>"), ("<think", "</think>")] {
         let mut open = Vec::new();
@@ -227,7 +206,7 @@ fn session(line: &str) -> Option<String> {
     Some(format!("{agent} {when}").trim().to_owned())
 }
 
-fn tool_use(lines: &[Line<'_>]) -> ToolUse {
+fn tool_use(lines: &[TextLine<'_>]) -> ToolUse {
     let whole: Vec<&str> = lines.iter().map(|line| &*line.text).collect();
     let whole = whole.join("\n");
     let is_thought = whole.starts_with("<think>");

@@ -1,17 +1,17 @@
-//! Its token estimate: four code points a token, rounded down for each text, 1,000 an image, 4 a message.
+//! Token estimate: a quarter of the code points of each text, rounded down; 1,000 per image; 4 per message.
 //!
 //! Content and calls count; ids, names, reasoning and tool definitions do not.
 
-use super::PythonError;
 use crate::chat::{
     Arguments, BlockBody, Call, Calls, ChatMessage, Content, Function, Rule, call_from_json,
     python_str,
 };
+use crate::systems::python::PythonError;
 use crate::units::Tokens;
 use serde_json::{Map, Value};
 
 /// `APPROX_CHARS_PER_TOKEN`.
-const CODE_POINTS_A_TOKEN: u64 = 4;
+const CODE_POINTS_PER_TOKEN: u64 = 4;
 /// An image, whatever its size.
 const IMAGE: Tokens = Tokens(1000);
 /// Tokens of a message in addition to its content.
@@ -25,7 +25,7 @@ const CONTENT: Rule = Rule {
 
 /// `estimate_tokens` of a text.
 pub fn text_tokens(text: &str) -> Tokens {
-    Tokens(text.chars().count() as u64 / CODE_POINTS_A_TOKEN)
+    Tokens(text.chars().count() as u64 / CODE_POINTS_PER_TOKEN)
 }
 
 /// `estimate_total_tokens`.
@@ -153,7 +153,7 @@ fn length_tokens(value: &Value) -> Result<Tokens, PythonError> {
         Value::Object(fields) => fields.len(),
         Value::Bool(true) | Value::Number(_) => return Err(PythonError::no_length(value)),
     };
-    Ok(Tokens(length as u64 / CODE_POINTS_A_TOKEN))
+    Ok(Tokens(length as u64 / CODE_POINTS_PER_TOKEN))
 }
 
 /// `estimate_tokens(content)` of a whole content, as used for clearing: a list counts its parts.
@@ -162,7 +162,7 @@ pub(super) fn whole_content_tokens(message: &ChatMessage) -> Result<Tokens, Pyth
         Content::Text(text) => Ok(Tokens(
             message.weigh(CONTENT, |_| text_tokens(&text.text).0),
         )),
-        Content::Blocks(blocks) => Ok(Tokens(blocks.len() as u64 / CODE_POINTS_A_TOKEN)),
+        Content::Blocks(blocks) => Ok(Tokens(blocks.len() as u64 / CODE_POINTS_PER_TOKEN)),
         Content::Missing | Content::Null => Ok(Tokens::ZERO),
         Content::Other(other) => length_tokens(other),
     }
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_length_raises_as_python_does() {
+    fn values_without_a_length_raise_as_in_python() {
         for (calls, text) in [
             (json!(7), "'int' object is not iterable"),
             (json!(true), "'bool' object is not iterable"),
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_falsy_counts_nothing() {
+    fn falsy_values_count_nothing() {
         let calls = json!([
             {},
             {"function": {}},

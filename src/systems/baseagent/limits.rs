@@ -1,6 +1,6 @@
-//! Its limits: constants of `compaction.py`, regardless of the configuration.
+//! Limits: constants of `compaction.py`. The configuration does not change them.
 
-use super::PythonError;
+use crate::systems::python::PythonError;
 use crate::units::Tokens;
 
 /// Thresholds of its decisions. Limits may be negative, as numbers may be there.

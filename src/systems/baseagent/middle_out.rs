@@ -1,25 +1,23 @@
 //! Removes the middle of a long text: by bytes as shipped, by code points as in the document's listing.
 
-use super::PythonError;
-
 /// `APPROX_BYTES_PER_TOKEN`.
-const BYTES_A_TOKEN: i64 = 4;
+const BYTES_PER_TOKEN: i64 = 4;
 
 /// `middle_out_truncate`: keeps half of the bytes from the start and half from the end, and drops characters broken at
 /// the edges. Returns `None` if the text is unchanged, which includes up to three bytes beyond the limit. The marker is
 /// not counted, so the result may be longer than the input, and long enough to be cut again.
 pub fn middle_out(text: &str, max_tokens: i64) -> Option<String> {
     let bytes = whole(text.len());
-    if text.is_empty() || bytes.div_euclid(BYTES_A_TOKEN) <= max_tokens {
+    if text.is_empty() || bytes.div_euclid(BYTES_PER_TOKEN) <= max_tokens {
         return None;
     }
-    let kept = max_tokens.saturating_mul(BYTES_A_TOKEN);
+    let kept = max_tokens.saturating_mul(BYTES_PER_TOKEN);
     let head = kept.div_euclid(2);
     // If nothing is kept, the tail is the whole text: the slice `[-0:]` begins at the start.
     let tail = kept - head;
     let head = &text[..text.floor_char_boundary(slice_index(head, bytes))];
     let tail = &text[text.ceil_char_boundary(slice_index(-tail, bytes))..];
-    let removed = (bytes - whole(head.len()) - whole(tail.len())).div_euclid(BYTES_A_TOKEN);
+    let removed = (bytes - whole(head.len()) - whole(tail.len())).div_euclid(BYTES_PER_TOKEN);
     Some(format!(
         "{head}\n\n...{removed} tokens truncated...\n\n{tail}"
     ))
@@ -47,29 +45,6 @@ fn slice_index(bound: i64, length: i64) -> usize {
 
 fn whole(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
-}
-
-/// Decodes UTF-16 units to text as `str.encode` does: half of a surrogate pair is an error.
-///
-/// # Errors
-/// `UnicodeEncodeError`, naming the first run of them.
-pub fn utf8_of(units: impl IntoIterator<Item = u16>) -> Result<String, PythonError> {
-    let chars: Vec<_> = char::decode_utf16(units).collect();
-    let Some(first) = chars.iter().position(Result::is_err) else {
-        return Ok(chars.into_iter().flatten().collect());
-    };
-    let run = chars[first..].iter().take_while(|c| c.is_err()).count();
-    let what = match &chars[first] {
-        Err(unit) if run == 1 => {
-            let unit = unit.unpaired_surrogate();
-            format!("character '\\u{unit:04x}' in position {first}")
-        }
-        _ => format!("characters in position {first}-{}", first + run - 1),
-    };
-    Err(PythonError::new(
-        "UnicodeEncodeError",
-        format!("'utf-8' codec can't encode {what}: surrogates not allowed"),
-    ))
 }
 
 #[cfg(test)]
@@ -105,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn the_document_gives_up_fifty_characters_of_each_half() {
+    fn the_document_reserves_fifty_characters_of_each_half() {
         let text = format!("{}é{}", "a".repeat(200), "b".repeat(200));
         let cut = document_middle_out(&text, 100).unwrap();
         let halves = ("a".repeat(150), "b".repeat(150));
@@ -120,18 +95,5 @@ mod tests {
         // keep -46 of 9 characters: nothing at either end.
         let cut = document_middle_out("abcdefghi", 2).unwrap();
         assert_eq!(cut, "\n\n[...truncated...]\n\n");
-    }
-
-    #[test]
-    fn half_a_pair_alone_cannot_be_encoded() {
-        assert_eq!(utf8_of([0xd83d, 0xde00]).unwrap(), "😀");
-        assert_eq!(
-            utf8_of([0x61, 0xd800]).unwrap_err().text,
-            "'utf-8' codec can't encode character '\\ud800' in position 1: surrogates not allowed"
-        );
-        assert_eq!(
-            utf8_of([0xd800, 0xd800]).unwrap_err().text,
-            "'utf-8' codec can't encode characters in position 0-1: surrogates not allowed"
-        );
     }
 }

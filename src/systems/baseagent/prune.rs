@@ -1,12 +1,13 @@
 //! Clears old tool results, newest first, beyond the protected turns and the protected tokens.
 
+use super::Limits;
 use super::estimate::whole_content_tokens;
-use super::{Limits, PythonError};
 use crate::chat::ChatMessage;
+use crate::systems::python::PythonError;
 use crate::units::Tokens;
 use std::ops::Range;
 
-/// Text that replaces a cleared result.
+/// Text that reindices a cleared result.
 pub const MARKER: &str = "[Old tool result content cleared]";
 
 /// Whether the scan stops at a result cleared earlier.
@@ -29,7 +30,7 @@ pub struct Pruned {
     pub total: Tokens,
     /// Tokens of the results beyond protection; the marker's own tokens are not subtracted.
     pub prunable: Tokens,
-    /// Its log lines.
+    /// Log lines.
     pub log: Vec<String>,
 }
 
@@ -49,14 +50,14 @@ pub fn prune_old_tool_outputs(
         return Ok(Pruned::default());
     }
     let mut results = Results::default();
-    results.go_on(messages);
+    results.extend(messages);
     let found = results.scan(messages, limits, stop_at_marker)?;
     let (is_enough, log) = found.judge(limits);
-    let places = found.old.filter(|_| is_enough);
-    let places: Vec<usize> = places.map(|nth| results.place(nth)).collect();
+    let indices = found.old.filter(|_| is_enough);
+    let indices: Vec<usize> = indices.map(|nth| results.message_index(nth)).collect();
     Ok(Pruned {
-        messages: is_enough.then(|| cleared(messages, &places)),
-        cleared: places,
+        messages: is_enough.then(|| cleared(messages, &indices)),
+        cleared: indices,
         total: found.total,
         prunable: found.prunable,
         log,
@@ -71,7 +72,7 @@ pub(super) struct Results {
     /// Indices of the user messages.
     users: Vec<usize>,
     /// Indices of the results.
-    places: Vec<usize>,
+    indices: Vec<usize>,
     /// Sums of tokens before each result, then the sum of all.
     sums: Vec<u64>,
     /// Numbers of the results that contain only the marker.
@@ -93,12 +94,12 @@ pub(super) struct Found {
 
 impl Results {
     /// Indexes the new messages.
-    pub(super) fn go_on(&mut self, messages: &[ChatMessage]) {
-        for (place, message) in messages.iter().enumerate().skip(self.n) {
+    pub(super) fn extend(&mut self, messages: &[ChatMessage]) {
+        for (index, message) in messages.iter().enumerate().skip(self.n) {
             if message.is("user") {
-                self.users.push(place);
+                self.users.push(index);
             } else if message.is("tool") {
-                let nth = self.places.len();
+                let nth = self.indices.len();
                 let tokens = whole_content_tokens(message).unwrap_or_else(|_| {
                     self.raising.push(nth);
                     Tokens::ZERO
@@ -107,7 +108,7 @@ impl Results {
                     self.markers.push(nth);
                 }
                 let sum = self.sum_before(nth) + tokens.0;
-                self.places.push(place);
+                self.indices.push(index);
                 self.sums.push(sum);
             }
         }
@@ -115,8 +116,8 @@ impl Results {
     }
 
     /// Returns the message index of a result.
-    pub(super) fn place(&self, nth: usize) -> usize {
-        self.places[nth]
+    pub(super) fn message_index(&self, nth: usize) -> usize {
+        self.indices[nth]
     }
 
     fn sum_before(&self, nth: usize) -> u64 {
@@ -124,16 +125,16 @@ impl Results {
     }
 
     /// Returns the scanned range: from the newest old enough result back to a marker, if that stops the scan.
-    fn looked_at(&self, protected_turns: i64, stop_at_marker: StopAtMarker) -> Range<usize> {
+    fn scanned(&self, protected_turns: i64, stop_at_marker: StopAtMarker) -> Range<usize> {
         let end = match usize::try_from(protected_turns) {
             Ok(n @ 1..) => match self.users.len().checked_sub(n) {
                 Some(nth) => {
                     let user = self.users[nth];
-                    self.places.partition_point(|place| *place < user)
+                    self.indices.partition_point(|index| *index < user)
                 }
                 None => 0,
             },
-            _ => self.places.len(),
+            _ => self.indices.len(),
         };
         let n_markers = self.markers.partition_point(|nth| *nth < end);
         let marker = n_markers.checked_sub(1).map(|last| self.markers[last]);
@@ -148,16 +149,12 @@ impl Results {
         limits: &Limits,
         stop_at_marker: StopAtMarker,
     ) -> Result<Found, PythonError> {
-        let looked_at = self.looked_at(limits.protected_turns, stop_at_marker);
-        let raising = self
-            .raising
-            .iter()
-            .rev()
-            .find(|nth| looked_at.contains(nth));
+        let scanned = self.scanned(limits.protected_turns, stop_at_marker);
+        let raising = self.raising.iter().rev().find(|nth| scanned.contains(nth));
         if let Some(nth) = raising {
-            whole_content_tokens(&messages[self.places[*nth]])?;
+            whole_content_tokens(&messages[self.indices[*nth]])?;
         }
-        let Range { start, end } = looked_at;
+        let Range { start, end } = scanned;
         let with_newer = |nth| Tokens(self.sum_before(end) - self.sum_before(nth));
         let is_protected = |nth: &usize| !exceeds(with_newer(*nth), limits.protect);
         let n_protected = (start..end).rev().take_while(is_protected).count();
@@ -205,18 +202,12 @@ fn exceeds(tokens: Tokens, limit: i64) -> bool {
     i128::from(tokens.0) > i128::from(limit)
 }
 
-fn cleared(messages: &[ChatMessage], places: &[usize]) -> Vec<ChatMessage> {
+fn cleared(messages: &[ChatMessage], indices: &[usize]) -> Vec<ChatMessage> {
     let mut messages = messages.to_vec();
-    for &idx in places {
+    for &idx in indices {
         messages[idx] = messages[idx].with_text(MARKER);
     }
     messages
-}
-
-/// Returns the number of results that contain only the marker.
-pub fn n_cleared(messages: &[ChatMessage]) -> usize {
-    let is_cleared = |m: &&ChatMessage| m.is("tool") && m.text() == Some(MARKER);
-    messages.iter().filter(is_cleared).count()
 }
 
 #[cfg(test)]
@@ -224,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_empty_list_is_returned_without_a_word() {
+    fn an_empty_list_is_returned_without_log_lines() {
         let pruned = prune_old_tool_outputs(&[], &Limits::SHIPPED, StopAtMarker::Yes);
         assert_eq!(pruned, Ok(Pruned::default()));
     }

@@ -1,6 +1,7 @@
 //! Access to blocks as in the original's dictionaries: by `type`, ignoring other fields.
 
 use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields, Text, message_to_json};
+use crate::systems::python::{head, strip};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -111,7 +112,7 @@ pub(super) fn input_mut(block: &mut Block) -> Option<&mut Value> {
 }
 
 /// Returns a message's text blocks that are not blank, joined by newlines and stripped; the part is the first one's.
-pub(super) fn said(message: &ChatMessage) -> Text {
+pub(super) fn stripped_text(message: &ChatMessage) -> Text {
     match &message.content {
         Content::Text(text) => Text {
             text: strip(&text.text).into(),
@@ -161,34 +162,8 @@ pub(super) fn cut(text: &str, most: usize, notice: impl Fn(usize) -> String) -> 
     (length > most).then(|| head(text, most).to_owned() + &notice(length))
 }
 
-/// Returns the first characters.
-pub(super) fn head(text: &str, most: usize) -> &str {
-    let end = text
-        .char_indices()
-        .nth(most)
-        .map_or(text.len(), |(at, _)| at);
-    text.get(..end).unwrap_or(text)
-}
-
-/// Returns the last characters.
-pub(super) fn tail(text: &str, most: usize) -> &str {
-    let length = text.chars().count();
-    let start = head(text, length.saturating_sub(most)).len();
-    text.get(start..).unwrap_or_default()
-}
-
-/// `str.strip`, which treats the four separators of ASCII as space.
-pub(super) fn strip(text: &str) -> &str {
-    text.trim_matches(is_space)
-}
-
-/// `str.isspace` of one character.
-pub(super) fn is_space(c: char) -> bool {
-    c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
-}
-
 /// Returns an empty text without a part of the session.
-pub(super) fn nothing() -> Text {
+pub(super) fn empty_text() -> Text {
     Text {
         text: Arc::from(""),
         part: None,

@@ -1,4 +1,4 @@
-//! Classification of provider errors by phrases in their text.
+//! Provider errors: classification by phrases in their text, retries, and the texts that users see.
 
 /// Phrases of an overflow. Files that are "too large" match too.
 const OVERFLOW: [&str; 9] = [
@@ -56,6 +56,15 @@ const RETRYABLE: [&str; 15] = [
     "512",
 ];
 
+/// Most retries of a call.
+pub const MAX_RETRIES: u64 = 3;
+
+/// The error after the conversation was emptied for an overflow.
+pub const OVERFLOW_ERROR: &str =
+    "抱歉，对话历史过长导致上下文溢出。我已清空历史记录，请重新描述你的需求。";
+/// The error after the conversation was emptied for mismatched messages.
+pub const FORMAT_ERROR: &str = "抱歉，之前的对话出现了问题。我已清空历史记录，请重新发送你的消息。";
+
 /// Returns whether an error describes an overflow.
 pub fn is_overflow(error: &str, is_in_stream: bool) -> bool {
     let error = error.to_lowercase();
@@ -69,12 +78,12 @@ pub fn is_format_error(error: &str) -> bool {
 }
 
 /// Returns whether the call is retried.
-pub(super) fn is_retryable(error: &str) -> bool {
+pub fn is_retryable(error: &str) -> bool {
     has_any(&error.to_lowercase(), &RETRYABLE)
 }
 
 /// Returns the seconds before the next try, after `n_tries`.
-pub(super) fn wait_seconds(error: &str, n_tries: u64) -> u64 {
+pub fn wait_seconds(error: &str, n_tries: u64) -> u64 {
     let is_rate_limit = has_any(&error.to_lowercase(), &["429", "rate limit"]);
     if is_rate_limit {
         30 + n_tries * 15
@@ -85,27 +94,27 @@ pub(super) fn wait_seconds(error: &str, n_tries: u64) -> u64 {
 
 /// The handling of an error in the stream, as nearly all are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum ErrorKind {
     /// Overflow.
     Overflow,
     /// Mismatched messages: the conversation is emptied.
     Format,
     /// The call is retried.
-    Passing,
+    Temporary,
     /// The run ends.
     Final,
 }
 
 /// Classifies an error.
-pub(super) fn meaning(error: &str, is_in_stream: bool) -> Meaning {
+pub(super) fn classify(error: &str, is_in_stream: bool) -> ErrorKind {
     if is_overflow(error, is_in_stream) {
-        Meaning::Overflow
+        ErrorKind::Overflow
     } else if is_format_error(error) {
-        Meaning::Format
+        ErrorKind::Format
     } else if is_retryable(error) {
-        Meaning::Passing
+        ErrorKind::Temporary
     } else {
-        Meaning::Final
+        ErrorKind::Final
     }
 }
 
@@ -118,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn harmless_errors_are_taken_for_worse() {
+    fn harmless_errors_match_broad_phrases() {
         assert!(is_overflow("Image file too large", true));
         assert!(is_format_error("model xyz not found (Status: 400)"));
         assert!(!is_format_error("model xyz not found (Status: 404)"));

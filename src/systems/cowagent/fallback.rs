@@ -1,24 +1,24 @@
 //! Lines for the daily memory file without a model: a question and the first line of its answer.
 
-use super::block::{head, is_space, strip};
-use super::flush::spoken;
+use super::flush::full_text;
 use crate::chat::ChatMessage;
+use crate::systems::python::{head, is_space, strip};
 
 /// Characters of a question or an answer.
 const LINE_CHARS: usize = 120;
-/// Most lines.
-const MOST_LINES: usize = 10;
+/// Maximum number of lines.
+const MAX_LINES: usize = 10;
 /// Questions of at most this many characters are skipped.
 const GREETING_CHARS: usize = 3;
 /// A line of an answer has at least this many characters.
-const SHORTEST_LINE: usize = 5;
+const MIN_LINE_CHARS: usize = 5;
 
 /// Returns one line per question, with its answer if there is one.
 pub(super) fn rule_based(messages: &[ChatMessage]) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut question = String::new();
     for message in messages {
-        let text = spoken(message);
+        let text = full_text(message);
         let text = strip(&text);
         if text.is_empty() {
             continue;
@@ -38,7 +38,7 @@ pub(super) fn rule_based(messages: &[ChatMessage]) -> String {
     if !question.is_empty() {
         lines.push(format!("- 用户: {question}"));
     }
-    lines.truncate(MOST_LINES);
+    lines.truncate(MAX_LINES);
     lines.join("\n")
 }
 
@@ -49,7 +49,7 @@ fn first_meaningful_line(text: &str) -> &str {
     let meaningful = lines
         .filter(|line| plain(line))
         .map(undecorated)
-        .find(|line| line.chars().count() >= SHORTEST_LINE);
+        .find(|line| line.chars().count() >= MIN_LINE_CHARS);
     let first = || strip(text.split('\n').next().unwrap_or_default());
     head(meaningful.unwrap_or_else(first), LINE_CHARS)
 }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decoration_is_passed_over() {
+    fn decoration_is_skipped() {
         assert_eq!(
             first_meaningful_line("## Plan\n---\n- ✅ it works now"),
             "it works now"
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn greetings_are_no_questions_and_ten_lines_are_enough() {
+    fn greetings_are_skipped_and_ten_lines_are_the_maximum() {
         let mut messages = vec![ChatMessage::new("user", "hi")];
         messages.extend((10..30).map(|n| ChatMessage::new("user", format!("question {n}"))));
         assert_eq!(rule_based(&messages), "- 用户: question 29");

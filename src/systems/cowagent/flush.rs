@@ -1,8 +1,9 @@
 //! The daily memory file: selection of messages leaving the context, and the entries written.
 
-use super::block::{strip, text_of};
+use super::block::text_of;
 use super::inject::Target;
 use crate::chat::{BlockBody, ChatMessage, Content};
+use crate::systems::python::strip;
 use crate::units::{self, Millis};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -71,7 +72,7 @@ impl Flushed {
     fn fresh(&mut self, messages: &[ChatMessage]) -> Vec<ChatMessage> {
         let mut new = BTreeSet::new();
         let is_fresh = |message: &&ChatMessage| {
-            let text = spoken(message);
+            let text = full_text(message);
             let mut hasher = DefaultHasher::new();
             text.hash(&mut hasher);
             let hash = hasher.finish();
@@ -147,7 +148,7 @@ pub fn daily_entry(reason: Reason, clock: &str, summary: &str) -> String {
 }
 
 /// Returns a message's text blocks and plain strings joined by newlines, including empty ones, not stripped.
-pub(super) fn spoken(message: &ChatMessage) -> String {
+pub(super) fn full_text(message: &ChatMessage) -> String {
     match &message.content {
         Content::Text(text) => text.text.to_string(),
         Content::Blocks(blocks) => {
@@ -173,7 +174,7 @@ fn without_scheduled(messages: &[ChatMessage]) -> Vec<&ChatMessage> {
         if is_answer {
             continue;
         }
-        let text = || spoken(message);
+        let text = || full_text(message);
         if message.is("user") && strip(&text()).starts_with(SCHEDULED) {
             skips_answer = true;
         } else {

@@ -2,8 +2,9 @@
 //!
 //! Since 2026-04-13, after the document. The summary takes effect only when the model has finished it.
 
-use super::block::{is, set_text, strip, text_of};
+use super::block::{is, set_text, text_of};
 use crate::chat::{ChatMessage, Content};
+use crate::systems::python::strip;
 use std::sync::Arc;
 
 /// The text before which a summary will be inserted.

@@ -1,8 +1,9 @@
 //! Restoring after a restart: the last few turns, a question and an answer each.
 
-use super::block::{has, is, said, strip, text_message};
-use super::scheduler::scheduler_turns;
+use super::block::{has, is, stripped_text, text_message};
+use super::turn::scheduler_turns;
 use crate::chat::{ChatMessage, Content, Text};
+use crate::systems::python::strip;
 
 /// The result of restoring.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,8 +57,8 @@ pub fn load(stored: &[ChatMessage], n_turns: usize) -> Vec<ChatMessage> {
 }
 
 fn is_visible(message: &ChatMessage) -> bool {
-    let says_something = message.text().is_some_and(|text| !strip(text).is_empty());
-    message.is("user") && (says_something || has(message, "text"))
+    let has_text = message.text().is_some_and(|text| !strip(text).is_empty());
+    message.is("user") && (has_text || has(message, "text"))
 }
 
 fn without_thinking(message: &ChatMessage) -> ChatMessage {
@@ -75,7 +76,7 @@ fn without_thinking(message: &ChatMessage) -> ChatMessage {
 fn questions_and_answers(messages: &[ChatMessage]) -> Vec<ChatMessage> {
     let mut turns: Vec<(Text, Option<Text>)> = Vec::new();
     for message in messages {
-        let text = said(message);
+        let text = stripped_text(message);
         if text.text.is_empty() {
             continue;
         }
@@ -101,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sixth_of_the_turns_comes_back_and_never_fewer_than_three() {
+    fn a_sixth_of_the_turns_is_restored_and_at_least_three() {
         assert_eq!(restore_turns(20, "user_1"), 3);
         assert_eq!(restore_turns(60, "user_1"), 10);
         assert_eq!(restore_turns(20, "scheduler_1"), 4);

@@ -10,7 +10,7 @@ const SYNTHETIC: &str = "Error: Missing tool_result adjacent to tool_use (sessio
                          The conversation history was inconsistent; continue from here.";
 
 /// Most passes that remove mismatches.
-const MOST_PASSES: usize = 5;
+const MAX_PASSES: usize = 5;
 
 /// Repairs in place and returns the number of removals and repairs.
 pub fn sanitize(messages: &mut Vec<ChatMessage>, log: &mut Vec<String>) -> usize {
@@ -19,7 +19,7 @@ pub fn sanitize(messages: &mut Vec<ChatMessage>, log: &mut Vec<String>) -> usize
     }
     let mut n_repairs = repair_adjacency(messages, log);
     let mut n_removed = remove_leading_results(messages, log);
-    for _ in 0..MOST_PASSES {
+    for _ in 0..MAX_PASSES {
         match remove_unmatched(messages, log) {
             0 => break,
             n => n_removed += n,
@@ -48,7 +48,7 @@ const SOUND: Rule = Rule {
 #[derive(Clone, Default)]
 struct Sound {
     /// Number of messages read.
-    seen: usize,
+    n_read: usize,
     /// Whether a message other than instructions was read.
     has_begun: bool,
     is_broken: bool,
@@ -56,11 +56,11 @@ struct Sound {
     waiting: Vec<String>,
     calls: HashSet<String>,
     /// Results without a call.
-    unasked: HashSet<String>,
+    unmatched: HashSet<String>,
 }
 
 impl Sound {
-    fn take_in(&mut self, message: &ChatMessage) {
+    fn read(&mut self, message: &ChatMessage) {
         if !self.has_begun && message.is("system") {
             return;
         }
@@ -73,13 +73,13 @@ impl Sound {
         }
         self.waiting = calls(message);
         for id in blocks.iter().filter_map(call_id) {
-            self.unasked.remove(id);
+            self.unmatched.remove(id);
             self.calls.insert(id.to_owned());
         }
         if message.is("user") {
             let results = blocks.iter().filter_map(answered_id);
-            let unasked = results.filter(|id| !self.calls.contains(*id));
-            self.unasked.extend(unasked.map(str::to_owned));
+            let unmatched = results.filter(|id| !self.calls.contains(*id));
+            self.unmatched.extend(unmatched.map(str::to_owned));
         }
     }
 }
@@ -88,12 +88,12 @@ impl Sound {
 /// last call.
 pub(super) fn is_sound(messages: &Messages) -> bool {
     let sound = messages.find_out(SOUND, |sound: &mut Sound, messages| {
-        for message in &messages[sound.seen..] {
-            sound.take_in(message);
+        for message in &messages[sound.n_read..] {
+            sound.read(message);
         }
-        sound.seen = messages.len();
+        sound.n_read = messages.len();
     });
-    !sound.is_broken && sound.waiting.is_empty() && sound.unasked.is_empty()
+    !sound.is_broken && sound.waiting.is_empty() && sound.unmatched.is_empty()
 }
 
 /// Ensures that a message with calls is followed by a user message with all their results.
@@ -319,11 +319,11 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
 
-        /// Every beginning of a conversation is asked about as a replay does, with what was known of the one before.
+        /// Checks every prefix of a conversation in order, as a replay does.
         #[test]
-        fn a_conversation_is_sound_exactly_where_sanitize_changes_nothing(said in conversation()) {
+        fn a_conversation_is_sound_exactly_if_sanitize_changes_nothing(given in conversation()) {
             let mut messages = Messages::default();
-            for message in said {
+            for message in given {
                 messages.grow([message]);
                 let n_instructions = messages.iter().take_while(|m| m.is("system")).count();
                 let before = &messages[n_instructions..];

@@ -66,7 +66,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn results_count_as_the_users_and_lengths_are_those_of_pythons_print() {
+    fn results_count_as_user_messages_and_lengths_as_python_prints_them() {
         let messages: Vec<ChatMessage> = [
             json!({"role": "user", "content": "ab"}),
             json!({"role": "assistant", "content": [

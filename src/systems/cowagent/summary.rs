@@ -1,9 +1,9 @@
 //! The request that turns dropped messages into a few lines for the daily memory file.
 
-use super::block::{head, strip};
 use super::fallback::rule_based;
-use super::flush::spoken;
+use super::flush::full_text;
 use crate::chat::{Ask, ChatMessage, Dialogue, Heard, Wants};
+use crate::systems::python::{head, strip};
 
 /// `SUMMARIZE_SYSTEM_PROMPT`.
 const SYSTEM_PROMPT: &str = r#"你是一个对话记录助手。请将对话内容归纳为当天的日常记录。
@@ -78,7 +78,7 @@ impl Summarizer {
         let lines: Vec<String> = messages
             .iter()
             .filter_map(|message| {
-                let text = spoken(message);
+                let text = full_text(message);
                 let text = head(strip(&text), self.text_chars);
                 let who = match &*message.role {
                     "user" => "用户",
@@ -116,11 +116,11 @@ mod tests {
     use crate::chat::converse;
 
     #[test]
-    fn markers_and_fences_are_taken_off() {
+    fn markers_and_fences_are_removed() {
         assert_eq!(
             clean("x [DAILY]\n- a\n[MEMORY]\n- b"),
             "- a",
-            "the daily part alone"
+            "only the daily part"
         );
         assert_eq!(clean("- a\n[MEMORY] - b"), "- a");
         assert_eq!(clean("```\n- a\n```"), "- a");
@@ -129,27 +129,27 @@ mod tests {
     }
 
     #[test]
-    fn only_the_beginning_of_what_was_said_is_read() {
+    fn only_the_beginning_of_a_message_is_sent() {
         let messages = [
             ChatMessage::new("user", "x".repeat(600)),
             ChatMessage::new("assistant", "y"),
         ];
-        let mut asked = Vec::new();
+        let mut requests = Vec::new();
         let summary = converse(
             |dialogue| Summarizer::SHIPPED.summarize(&messages, dialogue),
             |ask| {
-                asked.push(ask.clone());
+                requests.push(ask.clone());
                 Heard::Text(" - done ".into())
             },
         );
         assert_eq!(summary.as_deref(), Some("- done"));
         let wanted = format!("{USER_PROMPT}用户: {}\n助手: y", "x".repeat(500));
-        assert_eq!(asked[0].messages[1].text(), Some(&*wanted));
+        assert_eq!(requests[0].messages[1].text(), Some(&*wanted));
         assert_eq!(SYSTEM_PROMPT.chars().count(), 166);
     }
 
     #[test]
-    fn a_failed_request_is_made_good_by_rules() {
+    fn rules_replace_a_failed_request() {
         let messages = [
             ChatMessage::new("user", "build it"),
             ChatMessage::new("assistant", "# Done\n**built in 3 s**"),

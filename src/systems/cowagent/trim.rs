@@ -3,10 +3,10 @@
 //!
 //! It runs once for each user message, not between the steps of a run, and does not check its result.
 
-use super::compress::compress_turn;
 use super::estimate::messages_tokens;
 use super::flush::{Flush, Flushed, Reason, flush};
 use super::inject::injection_target;
+use super::turn::compress_turn;
 use super::turn::turns;
 use crate::chat::ChatMessage;
 use std::ops::Range;
@@ -116,7 +116,7 @@ impl Pass<'_> {
             n_removed,
             self.limits.max_turns,
         ));
-        self.hand_over(0..start, n_removed);
+        self.remember(0..start, n_removed);
         turns.drain(..n_removed);
         start
     }
@@ -145,7 +145,7 @@ impl Pass<'_> {
             n_kept,
             n_removed,
         ));
-        self.hand_over(first..start, n_removed);
+        self.remember(first..start, n_removed);
         let left = messages_tokens(&self.messages[start..]) + system;
         let sizes = [self.messages.len(), self.messages.len() - start];
         self.log.push(removed_line(n_removed, sizes, [used, left]));
@@ -153,7 +153,7 @@ impl Pass<'_> {
     }
 
     /// Passes dropped messages to the memory, if there is one.
-    fn hand_over(&mut self, dropped: Range<usize>, n_turns: usize) {
+    fn remember(&mut self, dropped: Range<usize>, n_turns: usize) {
         if self.limits.has_memory && !dropped.is_empty() {
             let target = injection_target(self.messages, dropped.end, n_turns);
             let dropped = &self.messages[dropped];

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_go_by_parts_of_the_name() {
+    fn windows_depend_on_parts_of_the_name() {
         let windows = [
             ("Claude-3-5-Sonnet", 200_000),
             ("gpt-4o", 8_000),
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_configured_budget_stands_even_above_the_window() {
+    fn a_configured_budget_may_exceed_the_window() {
         assert_eq!(budget(50_000, "gpt-4"), 50_000);
         assert_eq!(budget(0, "gpt-4"), 7_200);
     }

@@ -2,13 +2,14 @@
 //!
 //! Source: `_exec_compact_context` of `runtime/hooks.py`, mbathe/digitorn-bridge @8d8eb4a6.
 
-use super::fault::{Fault, Stop, class_of, head, number, signed, whole, with_commas};
 use super::notes::{Wording, rebuild};
-use super::reminder::{Known, context_reminder};
+use super::reminder::{ReminderInputs, context_reminder};
 use super::safe_split::{safe_keep_behind_system, split_system};
+use super::stop::Stop;
 use super::transcript::summary_request;
 use super::turn_state::TurnState;
 use crate::chat::{ChatMessage, Dialogue, Heard, python_str};
+use crate::systems::python::{PythonError, class_of, head, number, signed, whole, with_commas};
 use serde_json::{Map, Value, json};
 
 /// Turns between two compactions (default of a hook).
@@ -21,10 +22,10 @@ const KEEP_RECENT: i64 = 10;
 const SUMMARY_MAX_TOKENS: u64 = 1_024;
 
 /// Characters that a kept message may always have.
-const LEAST_CAP: i64 = 4_000;
+const MIN_CAP_CHARS: i64 = 4_000;
 
 /// Characters of a capped message reserved for its marker.
-const MARKER_ROOM: usize = 300;
+const MARKER_CHARS: usize = 300;
 
 /// Inputs of a compaction.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,7 +33,7 @@ pub struct Surroundings<'a> {
     /// Whether a model is available for a summary.
     pub has_provider: bool,
     /// Inputs of the reminder.
-    pub known: Known<'a>,
+    pub reminder: ReminderInputs<'a>,
     /// The wording of notes.
     pub wording: Wording,
 }
@@ -44,7 +45,7 @@ pub struct Surroundings<'a> {
 pub fn messages_to_keep(
     state: &TurnState,
     params: &Map<String, Value>,
-) -> Result<Option<i64>, Fault> {
+) -> Result<Option<i64>, PythonError> {
     let rests = params
         .get("cooldown_turns")
         .map_or(Ok(COOLDOWN_TURNS as f64), |turns| {
@@ -52,7 +53,7 @@ pub fn messages_to_keep(
                 let class = class_of(turns);
                 format!("'<' not supported between instances of 'int' and '{class}'")
             };
-            number(turns).ok_or_else(|| Fault::of_type(mismatch()))
+            number(turns).ok_or_else(|| PythonError::of_type(mismatch()))
         })?;
     if ((state.turn - state.last_compact_turn) as f64) < rests {
         return Ok(None);
@@ -66,8 +67,8 @@ pub fn messages_to_keep(
     Ok((signed(state.messages.len()) > keep.saturating_add(1)).then_some(keep))
 }
 
-fn no_count(value: &Value) -> Fault {
-    Fault::of_type(match value {
+fn no_count(value: &Value) -> PythonError {
+    PythonError::of_type(match value {
         Value::String(_) => "can only concatenate str (not \"int\") to str".to_owned(),
         Value::Number(_) => "list indices must be integers or slices, not float".to_owned(),
         other => format!(
@@ -99,7 +100,7 @@ pub fn compact(
     if old.is_empty() {
         return Ok(());
     }
-    let reminder = context_reminder(around.known, state.tool_injection, kept)?;
+    let reminder = context_reminder(around.reminder, state.tool_injection, kept)?;
     let strategy = params.get("strategy").cloned();
     let strategy = strategy.unwrap_or_else(|| json!("summarize"));
     let note = match strategy.as_str() {
@@ -155,7 +156,7 @@ fn summarize(
 
 /// Shortens messages longer than a tenth of the window. Never changes the first message.
 fn cap_messages(state: &mut TurnState) {
-    let cap = (state.max_tokens.div_euclid(10).saturating_mul(4)).max(LEAST_CAP) as usize;
+    let cap = (state.max_tokens.div_euclid(10).saturating_mul(4)).max(MIN_CAP_CHARS) as usize;
     let mut is_changed = false;
     for message in state.messages.iter_mut().skip(1) {
         let Some(text) = message.text() else { continue };
@@ -163,7 +164,7 @@ fn cap_messages(state: &mut TurnState) {
         if chars <= cap {
             continue;
         }
-        let cut = cap - MARKER_ROOM;
+        let cut = cap - MARKER_CHARS;
         let capped = format!(
             "{}\n\n[TRUNCATED: this {} message was {} chars, only first {} shown. The full content was too large for \
              the context window. Use start_line/end_line to read specific sections of large files instead of reading \

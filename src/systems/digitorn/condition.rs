@@ -1,11 +1,11 @@
 //! Conditions of hooks.
 
-use super::fault::{Fault, class_of, number};
 use super::turn_state::TurnState;
+use crate::systems::python::{PythonError, class_of, number};
 use serde_json::{Map, Value};
 
 /// Deepest nesting of conditions that is evaluated.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Returns whether a condition is true; `None` if its name is unknown. Composite conditions log to `log`.
 ///
@@ -16,7 +16,7 @@ pub fn holds(
     params: &Map<String, Value>,
     state: &mut TurnState,
     log: &mut Vec<String>,
-) -> Option<Result<bool, Fault>> {
+) -> Option<Result<bool, PythonError>> {
     evaluate(kind, params, state, log, 0)
 }
 
@@ -26,7 +26,7 @@ fn evaluate(
     state: &mut TurnState,
     log: &mut Vec<String>,
     depth: usize,
-) -> Option<Result<bool, Fault>> {
+) -> Option<Result<bool, PythonError>> {
     let mut nested = |value: &Value| is_nested_true(value, state, log, depth + 1);
     Some(match kind {
         "always" => Ok(true),
@@ -49,7 +49,7 @@ fn evaluate(
 fn inner(params: &Map<String, Value>) -> Option<&[Value]> {
     match params.get("conditions") {
         Some(Value::Array(list)) => Some(list),
-        Some(other) if super::fault::is_true(other) => None,
+        Some(other) if crate::systems::python::is_true(other) => None,
         _ => Some(&[]),
     }
 }
@@ -65,15 +65,15 @@ fn is_nested_true(
         return false;
     };
     let kind = condition.get("type").and_then(Value::as_str);
-    let Some(kind) = kind.filter(|kind| !kind.is_empty() && depth < DEEPEST) else {
+    let Some(kind) = kind.filter(|kind| !kind.is_empty() && depth < MAX_DEPTH) else {
         return false;
     };
     let mut params = condition.clone();
     params.shift_remove("type");
     match evaluate(kind, &params, state, log, depth) {
         Some(Ok(holds)) => holds,
-        Some(Err(fault)) => {
-            let why = fault.message;
+        Some(Err(raised)) => {
+            let why = raised.text;
             log.push(format!("composite_condition: '{kind}' error: {why}"));
             false
         }
@@ -86,30 +86,30 @@ fn is_nested_true(
 
 /// `value >= params.get("threshold", default)`.
 fn reaches(
-    value: Result<f64, Fault>,
+    value: Result<f64, PythonError>,
     params: &Map<String, Value>,
     default: f64,
     class: &str,
-) -> Result<bool, Fault> {
+) -> Result<bool, PythonError> {
     let least = params.get("threshold").map_or(Ok(default), |threshold| {
         number(threshold).ok_or_else(|| cannot_compare(">=", class, threshold))
     })?;
     Ok(value? >= least)
 }
 
-fn cannot_compare(operator: &str, class: &str, value: &Value) -> Fault {
+fn cannot_compare(operator: &str, class: &str, value: &Value) -> PythonError {
     let other = class_of(value);
-    Fault::of_type(format!(
+    PythonError::of_type(format!(
         "'{operator}' not supported between instances of '{class}' and '{other}'"
     ))
 }
 
 /// With `every`: each such turn except the first. Without: every turn from the threshold on.
-fn turn_count(state: &TurnState, params: &Map<String, Value>) -> Result<bool, Fault> {
+fn turn_count(state: &TurnState, params: &Map<String, Value>) -> Result<bool, PythonError> {
     let every = params.get("every").map_or(Ok(0.0), |every| {
         let class = class_of(every);
         let mismatch = format!("'>' not supported between instances of '{class}' and 'int'");
-        number(every).ok_or_else(|| Fault::of_type(mismatch))
+        number(every).ok_or_else(|| PythonError::of_type(mismatch))
     })?;
     let turn = state.turn as f64;
     if every > 0.0 {

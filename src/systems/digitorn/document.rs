@@ -2,12 +2,12 @@
 
 use super::emergency::{Emergency, truncate_oversized};
 use super::estimate::log_tokens;
-use super::fault::Fault;
 use super::notes::{Wording, rebuild};
-use super::reminder::{Known, context_reminder};
+use super::reminder::{ReminderInputs, context_reminder};
 use super::safe_split::{safe_keep, split_system};
 use super::tool_injection::ToolInjection;
 use crate::chat::ChatMessage;
+use crate::systems::python::PythonError;
 use serde_json::{Map, Value, json};
 
 /// Converts a hook to the document's meaning: `turn_count` fires at one turn, given by `count`; `inject_message` takes
@@ -57,8 +57,8 @@ pub fn emergency(
     max_tokens: i64,
     keep_recent: i64,
     mode: ToolInjection,
-    known: Known<'_>,
-) -> Result<Emergency, Fault> {
+    inputs: ReminderInputs<'_>,
+) -> Result<Emergency, PythonError> {
     let (system, conversation) = split_system(&messages);
     let n = conversation.len();
     let mut kept = n;
@@ -73,7 +73,7 @@ pub fn emergency(
     let messages = if old.is_empty() {
         messages
     } else {
-        let reminder = context_reminder(known, mode, tail)?;
+        let reminder = context_reminder(inputs, mode, tail)?;
         rebuild(
             system,
             Wording::Document.dropped(old.len(), &reminder),

@@ -2,12 +2,12 @@
 //!
 //! Source: `runtime/compaction.py` of mbathe/digitorn-bridge.
 
-use super::fault::{Fault, head, signed};
 use super::notes::{Wording, rebuild};
-use super::reminder::{Known, context_reminder};
+use super::reminder::{ReminderInputs, context_reminder};
 use super::safe_split::{safe_keep, split_system};
 use super::tool_injection::ToolInjection;
 use crate::chat::ChatMessage;
+use crate::systems::python::{PythonError, head, signed};
 
 /// Phrases of an error that identify an overflow, case-insensitive.
 const OVERFLOWS: &[&str] = &[
@@ -20,13 +20,13 @@ const OVERFLOWS: &[&str] = &[
 ];
 
 /// Messages that an emergency always keeps.
-const LEAST_KEPT: i64 = 4;
+const MIN_KEPT: i64 = 4;
 
 /// Characters that a message may have in any window.
-const LEAST_CHARS: i64 = 4_000;
+const MIN_CHARS: i64 = 4_000;
 
 /// Characters of a shortened message reserved for its marker.
-const MARKER_ROOM: usize = 500;
+const MARKER_CHARS: usize = 500;
 
 /// Returns whether a provider's error is treated as an overflow.
 pub fn is_context_overflow(error: &str) -> bool {
@@ -52,9 +52,9 @@ pub fn emergency_compact(
     max_tokens: i64,
     keep_recent: i64,
     mode: ToolInjection,
-    known: Known<'_>,
-) -> Result<Emergency, Fault> {
-    let keep = keep_recent.div_euclid(2).max(LEAST_KEPT);
+    inputs: ReminderInputs<'_>,
+) -> Result<Emergency, PythonError> {
+    let keep = keep_recent.div_euclid(2).max(MIN_KEPT);
     let (system, conversation) = split_system(&messages);
     let n = conversation.len();
     if signed(n) <= keep {
@@ -64,10 +64,10 @@ pub fn emergency_compact(
     }
     let n_kept = safe_keep(conversation, keep)?;
     if n_kept == n {
-        return forced(messages, max_tokens, mode, known);
+        return forced(messages, max_tokens, mode, inputs);
     }
     let (old, kept) = conversation.split_at(n - n_kept);
-    let reminder = context_reminder(known, mode, kept)?;
+    let reminder = context_reminder(inputs, mode, kept)?;
     let note = Wording::Shipped.dropped(old.len(), &reminder);
     let rebuilt = truncate_oversized(rebuild(system, note, kept), max_tokens);
     let log = format!(
@@ -82,8 +82,8 @@ fn forced(
     messages: Vec<ChatMessage>,
     max_tokens: i64,
     mode: ToolInjection,
-    known: Known<'_>,
-) -> Result<Emergency, Fault> {
+    inputs: ReminderInputs<'_>,
+) -> Result<Emergency, PythonError> {
     let mut log = vec![
         "emergency_compact: safe split returned empty, forcing aggressive truncation of oversized messages and \
          dropping oldest half"
@@ -91,11 +91,11 @@ fn forced(
     ];
     let shortened = truncate_oversized(messages, max_tokens);
     let (system, conversation) = split_system(&shortened);
-    if signed(conversation.len()) <= LEAST_KEPT {
+    if signed(conversation.len()) <= MIN_KEPT {
         return Ok(done(shortened, log));
     }
     let (old, kept) = conversation.split_at(conversation.len() / 2);
-    let reminder = context_reminder(known, mode, kept)?;
+    let reminder = context_reminder(inputs, mode, kept)?;
     let note = Wording::Shipped.dropped(old.len(), &reminder);
     log.push(format!(
         "emergency_compact: forced drop of {} oldest messages",
@@ -111,7 +111,7 @@ fn done(messages: Vec<ChatMessage>, log: impl IntoIterator<Item = String>) -> Em
 
 /// Shortens every message whose text has more characters than the window has tokens, including the system prompt.
 pub fn truncate_oversized(mut messages: Vec<ChatMessage>, max_tokens: i64) -> Vec<ChatMessage> {
-    let most = (max_tokens.div_euclid(4).saturating_mul(4)).max(LEAST_CHARS) as usize;
+    let most = (max_tokens.div_euclid(4).saturating_mul(4)).max(MIN_CHARS) as usize;
     for message in &mut messages {
         let Some(text) = message.text() else { continue };
         let chars = text.chars().count();
@@ -123,7 +123,7 @@ pub fn truncate_oversized(mut messages: Vec<ChatMessage>, max_tokens: i64) -> Ve
         } else {
             &message.role
         };
-        let cut = most - MARKER_ROOM;
+        let cut = most - MARKER_CHARS;
         let shortened = format!(
             "{}\n\n EMERGENCY TRUNCATION: this {role} message was {chars} characters but exceeded the context window. \
              Only the first {cut} characters are shown.\nIf this was a tool result, the data above is partial. Do NOT \

@@ -3,10 +3,10 @@
 //! Source: `runtime/hooks.py` (`TurnState`) and `runtime/compaction.py` of mbathe/digitorn-bridge. Both count
 //! characters of texts and arguments. Ids, roles, pictures and tool definitions count 0 in both.
 
-use super::fault::{Fault, class_of, is_true, len, signed};
 use crate::chat::{
     Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, Messages, Rule, python_str,
 };
+use crate::systems::python::{PythonError, class_of, is_true, len, signed};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -20,16 +20,18 @@ pub const CHARS_PER_TOKEN: usize = 4;
 ///
 /// # Errors
 /// As the original raises, on a text block whose text is not a string.
-pub fn hook_tokens(messages: &[ChatMessage]) -> Result<i64, Fault> {
-    let units = messages.iter().map(|m| known(m, HOOKS, hook_units));
-    Ok(signed(tokens_of(units.sum::<Result<usize, Fault>>()?)))
+pub fn hook_tokens(messages: &[ChatMessage]) -> Result<i64, PythonError> {
+    let units = messages.iter().map(|m| cached(m, HOOKS, hook_units));
+    Ok(signed(tokens_of(
+        units.sum::<Result<usize, PythonError>>()?,
+    )))
 }
 
 /// Returns [`hook_tokens`] of a conversation that mostly grows, reusing the result for its beginning.
 ///
 /// # Errors
 /// As [`hook_tokens`].
-pub(super) fn all_hook_tokens(messages: &Messages) -> Result<i64, Fault> {
+pub(super) fn all_hook_tokens(messages: &Messages) -> Result<i64, PythonError> {
     Ok(signed(tokens_of(all(messages, HOOKS, hook_units)?)))
 }
 
@@ -44,17 +46,17 @@ const LOG: Rule = Rule {
 };
 
 /// Returns a cached estimate of a message; not cached if it raises.
-fn known(
+fn cached(
     message: &ChatMessage,
     rule: Rule,
-    units: fn(&ChatMessage) -> Result<usize, Fault>,
-) -> Result<usize, Fault> {
+    units: fn(&ChatMessage) -> Result<usize, PythonError>,
+) -> Result<usize, PythonError> {
     const RAISES: u64 = u64::MAX;
-    let known = message.weigh(rule, |m| units(m).map_or(RAISES, |units| units as u64));
-    if known == RAISES {
+    let units_or_raises = message.weigh(rule, |m| units(m).map_or(RAISES, |units| units as u64));
+    if units_or_raises == RAISES {
         units(message)
     } else {
-        Ok(known as usize)
+        Ok(units_or_raises as usize)
     }
 }
 
@@ -62,14 +64,14 @@ fn known(
 fn all(
     messages: &Messages,
     rule: Rule,
-    units: fn(&ChatMessage) -> Result<usize, Fault>,
-) -> Result<usize, Fault> {
+    units: fn(&ChatMessage) -> Result<usize, PythonError>,
+) -> Result<usize, PythonError> {
     /// Number of messages counted, and their sum.
     #[derive(Clone, Default)]
     struct Counted(usize, usize);
     let counted = messages.find_out(rule, |Counted(n, sum), messages| {
         for message in &messages[*n..] {
-            let Ok(units) = known(message, rule, units) else {
+            let Ok(units) = cached(message, rule, units) else {
                 break;
             };
             *sum += units;
@@ -83,7 +85,7 @@ fn all(
 }
 
 /// Returns a message's part of the hook estimate, in quarters of a token.
-pub(super) fn hook_units(message: &ChatMessage) -> Result<usize, Fault> {
+pub(super) fn hook_units(message: &ChatMessage) -> Result<usize, PythonError> {
     let mut units = content_chars(&message.content)?;
     if has_calls(message) {
         let calls = calls(message)?;
@@ -102,8 +104,8 @@ pub(super) fn tokens_of(units: usize) -> usize {
 ///
 /// # Errors
 /// As the original raises: on `tool_calls: null`, and on a text block whose text is not a string.
-pub fn log_tokens(messages: &[ChatMessage]) -> Result<i64, Fault> {
-    let chars = messages.iter().map(|m| known(m, LOG, log_units));
+pub fn log_tokens(messages: &[ChatMessage]) -> Result<i64, PythonError> {
+    let chars = messages.iter().map(|m| cached(m, LOG, log_units));
     let chars: usize = chars.sum::<Result<_, _>>()?;
     Ok(signed(chars / CHARS_PER_TOKEN))
 }
@@ -112,12 +114,12 @@ pub fn log_tokens(messages: &[ChatMessage]) -> Result<i64, Fault> {
 ///
 /// # Errors
 /// As [`log_tokens`].
-pub(super) fn all_log_tokens(messages: &Messages) -> Result<i64, Fault> {
+pub(super) fn all_log_tokens(messages: &Messages) -> Result<i64, PythonError> {
     Ok(signed(all(messages, LOG, log_units)? / CHARS_PER_TOKEN))
 }
 
 /// Returns a message's part of the log estimate, in characters.
-pub(super) fn log_units(message: &ChatMessage) -> Result<usize, Fault> {
+pub(super) fn log_units(message: &ChatMessage) -> Result<usize, PythonError> {
     let mut chars = content_chars(&message.content)?;
     for call in calls(message)? {
         chars += name(call).map_or(0, |name| name.chars().count());
@@ -126,7 +128,7 @@ pub(super) fn log_units(message: &ChatMessage) -> Result<usize, Fault> {
     Ok(chars)
 }
 
-fn content_chars(content: &Content) -> Result<usize, Fault> {
+fn content_chars(content: &Content) -> Result<usize, PythonError> {
     match content {
         Content::Text(text) => Ok(text.text.chars().count()),
         Content::Blocks(blocks) => blocks.iter().map(block_chars).sum(),
@@ -135,7 +137,7 @@ fn content_chars(content: &Content) -> Result<usize, Fault> {
 }
 
 /// `len(part.get("text", ""))` of a dict.
-fn block_chars(block: &Block) -> Result<usize, Fault> {
+fn block_chars(block: &Block) -> Result<usize, PythonError> {
     let text = |value: &Value| value.get("text").map_or(Ok(0), len);
     match &block.body {
         BlockBody::Text(text) => Ok(text.chars().count()),
@@ -155,21 +157,22 @@ pub(super) fn has_calls(message: &ChatMessage) -> bool {
 }
 
 /// `for call in message.get("tool_calls", [])`.
-pub(super) fn calls(message: &ChatMessage) -> Result<&[Call], Fault> {
-    let no_list =
-        |value: &Value| Fault::of_type(format!("'{}' object is not iterable", class_of(value)));
+pub(super) fn calls(message: &ChatMessage) -> Result<&[Call], PythonError> {
+    let no_list = |value: &Value| {
+        PythonError::of_type(format!("'{}' object is not iterable", class_of(value)))
+    };
     match &message.calls {
         Calls::Null => Err(no_list(&Value::Null)),
         Calls::List(calls) => Ok(calls),
         Calls::Other(value @ (Value::String(_) | Value::Object(_))) if is_true(value) => {
             let why = "'str' object has no attribute 'get'";
-            Err(Fault::new("AttributeError", why))
+            Err(PythonError::new("AttributeError", why))
         }
         Calls::Other(Value::Array(items)) => {
             let bare = items.iter().find(|item| !item.is_object());
             let class = bare.map_or("dict", class_of);
             let why = format!("'{class}' object has no attribute 'get'");
-            Err(Fault::new("AttributeError", why))
+            Err(PythonError::new("AttributeError", why))
         }
         Calls::Missing | Calls::Other(Value::String(_) | Value::Object(_)) => Ok(&[]),
         Calls::Other(value) => Err(no_list(value)),

@@ -1,6 +1,6 @@
-//! A hook: on an event, if a condition is true, run an action. Definitions and states are data.
+//! A hook: on an event, if a condition is true, run an action. Definitions, states and events are data.
 
-use super::fault::number;
+use crate::systems::python::number;
 use serde_json::{Map, Value, json};
 
 /// Events with a second name.
@@ -116,6 +116,31 @@ impl Rule {
                 .to_owned(),
             params,
         }
+    }
+}
+
+/// An event that a hook emits while it runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HookEvent {
+    /// The hook.
+    pub hook_id: String,
+    /// Type of its action.
+    pub action_type: String,
+    /// `start`, `end`, `error` or `update`.
+    pub phase: &'static str,
+    /// Further fields.
+    pub details: Map<String, Value>,
+}
+
+impl HookEvent {
+    /// Returns the event as it is sent.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "hook_id": self.hook_id,
+            "action_type": self.action_type,
+            "phase": self.phase,
+            "details": self.details,
+        })
     }
 }
 

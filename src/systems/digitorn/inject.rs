@@ -1,8 +1,8 @@
 //! `inject_message`: inserts a note of the application into the conversation.
 
-use super::fault::is_true;
 use super::turn_state::TurnState;
 use crate::chat::{ChatMessage, Content, python_str};
+use crate::systems::python::is_true;
 use serde_json::{Map, Value, json};
 
 /// Injects the note; without content only adds a line to the log.

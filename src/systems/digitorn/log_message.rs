@@ -1,8 +1,8 @@
 //! `log`: writes a line to the application's log, with figures of the turn.
 
-use super::fault::{Fault, class_of, signed};
 use super::format::format_text;
 use super::turn_state::TurnState;
+use crate::systems::python::{PythonError, class_of, signed};
 use serde_json::{Map, Value};
 
 /// The default line of a hook.
@@ -16,7 +16,7 @@ pub fn log_message(
     state: &mut TurnState,
     params: &Map<String, Value>,
     log: &mut Vec<String>,
-) -> Result<(), Fault> {
+) -> Result<(), PythonError> {
     let line = filled(state, params, DEFAULT)?;
     log.push(format!("hook_log: {line}"));
     Ok(())
@@ -30,14 +30,14 @@ pub(super) fn filled(
     state: &mut TurnState,
     params: &Map<String, Value>,
     default: &str,
-) -> Result<String, Fault> {
+) -> Result<String, PythonError> {
     let template = match params.get("message") {
         None => default,
         Some(Value::String(text)) => text,
         Some(other) => {
             let class = class_of(other);
             let why = format!("'{class}' object has no attribute 'format'");
-            return Err(Fault::new("AttributeError", why));
+            return Err(PythonError::new("AttributeError", why));
         }
     };
     let fields = [

@@ -2,9 +2,25 @@
 //!
 //! Reproduces the Python runtime, mbathe/digitorn-bridge @8d8eb4a6 (the version that its document describes), read
 //! 2026-11-22.
+//!
+//! | file | contains |
+//! |---|---|
+//! | `actions` | actions, meters and windows of presets |
+//! | `config` | an application's own configuration |
+//! | `hook`, `condition`, `runner` | hooks, their conditions, their execution |
+//! | `compact`, `inject`, `log_message`, `module_action` | actions of hooks |
+//! | `turn_state`, `clock` | state that hooks read and change |
+//! | `estimate`, `window` | token estimates, windows of models |
+//! | `notes`, `reminder`, `tool_index`, `tool_injection`, `transcript` | texts of a compaction |
+//! | `safe_split` | position of the cut |
+//! | `emergency`, `turn_limit` | a rejected request, the end of the turns |
+//! | `tool_result`, `provider_view` | messages that enter the conversation and leave for the provider |
+//! | `document` | differences between the document and the code |
+//! | `go_rewrite` | the later rewrite in Go |
+//! | `stop` | the reason why a rule stopped |
+//! | `format`, `python_json` | `str.format` and JSON as in Python |
 
 mod actions;
-pub mod agent_loop;
 pub mod clock;
 pub mod compact;
 pub mod condition;
@@ -12,11 +28,9 @@ pub mod config;
 pub mod document;
 pub mod emergency;
 pub mod estimate;
-pub mod fault;
 pub mod format;
 pub mod go_rewrite;
 pub mod hook;
-pub mod hook_event;
 pub mod inject;
 pub mod log_message;
 pub mod module_action;
@@ -26,11 +40,12 @@ mod python_json;
 pub mod reminder;
 pub mod runner;
 pub mod safe_split;
-pub mod snip;
+pub mod stop;
 pub mod tool_index;
 pub mod tool_injection;
 pub mod tool_result;
 pub mod transcript;
+pub mod turn_limit;
 pub mod turn_state;
 pub mod window;
 

@@ -2,9 +2,9 @@
 //!
 //! A replay calls nothing: it reports the call.
 
-use super::fault::is_true;
 use super::turn_state::{ToolContext, TurnState};
 use crate::chat::{Layout, python_dumps, python_str};
+use crate::systems::python::is_true;
 use serde_json::{Map, Value};
 
 /// Makes the call, if there is a tool and a caller.
@@ -65,7 +65,10 @@ fn render_text(text: &str, tool: &ToolContext) -> String {
         let end = inner.find(['{', '}']).unwrap_or(inner.len());
         let (reference, after) = inner.split_at(end);
         if let Some(after) = after.strip_prefix("}}") {
-            match resolve(reference.trim_matches(super::fault::is_space), tool) {
+            match resolve(
+                reference.trim_matches(crate::systems::python::is_space),
+                tool,
+            ) {
                 Some(value) => out.push_str(&value),
                 None => out.push_str(&from[..from.len() - after.len()]),
             }

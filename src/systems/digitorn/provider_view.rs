@@ -2,11 +2,11 @@
 //!
 //! Source: `to_chat_messages` of `runtime/messages.py`, mbathe/digitorn-bridge @0828486f. The store keeps everything.
 
-use super::fault::{is_space, is_true};
 use crate::chat::{
     Block, BlockBody, Call, Calls, ChatMessage, Content, Fields, Messages, Rule, python_str,
 };
 use crate::engine::MessageEdit;
+use crate::systems::python::{is_space, is_true};
 use serde_json::Value;
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ const CLOSES: &str = "</think>";
 /// Returns the messages of a request.
 pub fn provider_view(messages: &[ChatMessage]) -> Vec<ChatMessage> {
     let mut view = View::default();
-    let open = view.go_on(messages, |_| None);
+    let open = view.extend(messages, |_| None);
     let mut orphans = view.edits.into_iter().chain(open).peekable();
     let paired = |(at, message): (usize, &ChatMessage)| {
         let orphan = orphans.next_if(|orphan| orphan.at == at);
@@ -29,12 +29,12 @@ pub fn provider_view(messages: &[ChatMessage]) -> Vec<ChatMessage> {
 /// Returns the edits that remove orphans and thoughts from a conversation. Lists and `null` are unchanged.
 pub fn repairs(messages: &Messages) -> Vec<MessageEdit> {
     let clean = |message: &ChatMessage| {
-        let said = message.text().filter(|_| message.is("assistant"))?;
-        Some(message.with_text(without_thoughts(said)?))
+        let text = message.text().filter(|_| message.is("assistant"))?;
+        Some(message.with_text(without_thoughts(text)?))
     };
     let mut open = Vec::new();
     let view = messages.find_out(VIEW, |view: &mut View, messages| {
-        open = view.go_on(messages, clean);
+        open = view.extend(messages, clean);
     });
     [&*view.edits, &*open].concat()
 }
@@ -59,7 +59,7 @@ struct View {
 impl View {
     /// Extends the view to the end, without calls that have no result and results that have no call; `also` may change
     /// the rest. Returns the edits after the first call that is still waiting for its result.
-    fn go_on(
+    fn extend(
         &mut self,
         messages: &[ChatMessage],
         also: impl Fn(&ChatMessage) -> Option<ChatMessage>,
@@ -188,7 +188,7 @@ fn flattened(message: ChatMessage) -> ChatMessage {
     let content = match &message.content {
         Content::Text(text) if message.is("assistant") => {
             return match without_thoughts(&text.text) {
-                Some(said) => message.with_text(said),
+                Some(clean) => message.with_text(clean),
                 None => message,
             };
         }
@@ -273,10 +273,10 @@ mod tests {
             json!({"role": "assistant", "content": "<think>so</think> ok", "tool_calls": calls})
         };
         let result = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": "r"});
-        let said = |role: &str| json!({"role": role, "content": "x"});
+        let clean = |role: &str| json!({"role": role, "content": "x"});
         let mut all = vec![
-            said("system"),
-            said("user"),
+            clean("system"),
+            clean("user"),
             call(&["a", "b"]),
             result("a"),
             result("z"),
@@ -284,23 +284,23 @@ mod tests {
         all.extend([
             result("b"),
             call(&["c"]),
-            said("user"),
+            clean("user"),
             result("c"),
             call(&["d"]),
         ]);
-        all.extend((0..20).map(|_| said("assistant")));
+        all.extend((0..20).map(|_| clean("assistant")));
         all.extend([
             result("d"),
             call(&["e", "f"]),
             result("e"),
-            said("user"),
-            said("tool"),
+            clean("user"),
+            clean("tool"),
         ]);
         all.iter().map(message_from_json).collect()
     }
 
     #[test]
-    fn a_view_that_is_gone_on_with_is_the_view_made_anew() {
+    fn an_extended_view_equals_a_new_one() {
         let mut grown = Messages::default();
         for message in conversation() {
             grown.grow([message]);

@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 
 /// Deepest nesting that is read: approximately the limit of Python's own reader.
-const DEEPEST: usize = 990;
+const MAX_DEPTH: usize = 990;
 
 /// Number of digits from which Python rejects an integer.
 const MOST_DIGITS: usize = 4_300;
@@ -116,7 +116,7 @@ impl Reader<'_> {
     /// Reads one value of any depth, without recursion.
     fn value(&mut self) -> Option<Top> {
         let mut open: Vec<Open> = Vec::new();
-        while open.len() <= DEEPEST {
+        while open.len() <= MAX_DEPTH {
             // Start of a value.
             if self.take('[') {
                 self.skip_space();

@@ -1,10 +1,10 @@
 //! The reminder of tools after a compaction, since the messages that described them are gone.
 
 use super::estimate::{calls, name};
-use super::fault::Fault;
 use super::tool_index::{ToolIndex, qualified};
 use super::tool_injection::ToolInjection;
 use crate::chat::{ChatMessage, Layout, python_dumps};
+use crate::systems::python::PythonError;
 use serde_json::Value;
 
 /// Most names listed of a category.
@@ -32,12 +32,12 @@ const IMPORTANT: &str = "IMPORTANT: The context was compacted to save space. You
 
 /// Inputs of a reminder.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Known<'a> {
+pub struct ReminderInputs<'a> {
     /// The tools; `None` if there is no context builder.
     pub tools: Option<&'a ToolIndex>,
     /// Lines about resources set up earlier.
     pub setup_summary: &'a [String],
-    /// The memory module's state; empty if there is none.
+    /// The memory module's state; empty without such a module.
     pub memory: &'a str,
 }
 
@@ -46,11 +46,11 @@ pub struct Known<'a> {
 /// # Errors
 /// As the original raises, on `tool_calls: null` in a kept message.
 pub fn context_reminder(
-    known: Known<'_>,
+    inputs: ReminderInputs<'_>,
     mode: ToolInjection,
     kept: &[ChatMessage],
-) -> Result<String, Fault> {
-    let Some(index) = known.tools.filter(|index| !index.categories.is_empty()) else {
+) -> Result<String, PythonError> {
+    let Some(index) = inputs.tools.filter(|index| !index.categories.is_empty()) else {
         return Ok(String::new());
     };
     let mut lines = vec![TITLE.to_owned(), String::new()];
@@ -58,10 +58,15 @@ pub fn context_reminder(
         ToolInjection::Direct | ToolInjection::CompactDirect => every_tool(index, &mut lines),
         ToolInjection::Discovery => categories(index, &mut lines),
     }
-    if !known.setup_summary.is_empty() {
+    if !inputs.setup_summary.is_empty() {
         lines.push(String::new());
         lines.push("Pre-configured resources (still active):".to_owned());
-        lines.extend(known.setup_summary.iter().map(|entry| format!("- {entry}")));
+        lines.extend(
+            inputs
+                .setup_summary
+                .iter()
+                .map(|entry| format!("- {entry}")),
+        );
     }
     let examples = examples(index, kept)?;
     if !examples.is_empty() {
@@ -71,8 +76,8 @@ pub fn context_reminder(
     }
     let mut paragraph = |text: &str| lines.extend([String::new(), text.to_owned()]);
     paragraph(PRIMITIVES);
-    if !known.memory.is_empty() {
-        paragraph(known.memory);
+    if !inputs.memory.is_empty() {
+        paragraph(inputs.memory);
     }
     if let Some(agents) = sub_agents(index) {
         paragraph(&agents);
@@ -117,7 +122,7 @@ fn categories(index: &ToolIndex, lines: &mut Vec<String>) {
 }
 
 /// Returns examples of the tools that the kept messages call most; the first called wins a tie.
-fn examples(index: &ToolIndex, kept: &[ChatMessage]) -> Result<Vec<String>, Fault> {
+fn examples(index: &ToolIndex, kept: &[ChatMessage]) -> Result<Vec<String>, PythonError> {
     let mut usage: Vec<(&str, usize)> = Vec::new();
     for message in kept {
         for name in calls(message)?.iter().filter_map(name) {

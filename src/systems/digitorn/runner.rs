@@ -5,14 +5,14 @@
 use super::clock::Clock;
 use super::compact::{Surroundings, compact, messages_to_keep};
 use super::condition::holds;
-use super::fault::{Fault, Stop};
-use super::hook::{Hook, HookState};
-use super::hook_event::HookEvent;
+use super::hook::{Hook, HookEvent, HookState};
 use super::inject::inject_message;
 use super::log_message::{filled, log_message};
 use super::module_action::module_action;
+use super::stop::Stop;
 use super::turn_state::TurnState;
 use crate::chat::{Dialogue, Wants};
+use crate::systems::python::PythonError;
 use serde_json::{Map, Value, json};
 
 /// The hooks of an application with their states.
@@ -71,26 +71,26 @@ impl<'a> HookRunner<'a> {
             match self.fire(idx, hook, state, around, dialogue) {
                 Ok(()) => fired.push(hook.id.clone()),
                 Err(Stop::Wants(wants)) => return Err(wants),
-                Err(Stop::Fault(Fault { message, .. })) => {
-                    self.tell(hook, "error", json!({"error": message}));
+                Err(Stop::Raised(PythonError { text, .. })) => {
+                    self.emit(hook, "error", json!({"error": text}));
                     self.log.push(format!(
-                        "hook_exec: action '{}' error for hook '{}': {message}",
+                        "hook_exec: action '{}' error for hook '{}': {text}",
                         hook.action.kind, hook.id
                     ));
                 }
             }
         }
-        self.tell_status(state);
+        self.emit_status(state);
         Ok(fired)
     }
 
     /// Returns whether a hook acts now: checks event, agent, limits, condition, and that its action exists.
     fn is_due(&mut self, idx: usize, hook: &Hook, event: &str, state: &mut TurnState) -> bool {
-        let is_bound_elsewhere = hook
+        let is_of_other_agent = hook
             .agent_id
             .as_ref()
             .is_some_and(|agent| *agent != state.agent_id);
-        if !hook.is_on(event) || is_bound_elsewhere || !self.can_fire(idx, hook) {
+        if !hook.is_on(event) || is_of_other_agent || !self.can_fire(idx, hook) {
             return false;
         }
         let kind = &hook.condition.kind;
@@ -98,9 +98,9 @@ impl<'a> HookRunner<'a> {
         match holds(kind, &hook.condition.params, state, &mut self.log) {
             Some(Ok(true)) => {}
             Some(Ok(false)) => return false,
-            Some(Err(Fault { message, .. })) => {
+            Some(Err(PythonError { text, .. })) => {
                 self.log.push(format!(
-                    "hook_eval: condition '{kind}' error for hook '{id}': {message}"
+                    "hook_eval: condition '{kind}' error for hook '{id}': {text}"
                 ));
                 return false;
             }
@@ -112,21 +112,21 @@ impl<'a> HookRunner<'a> {
             }
         }
         let kind = &hook.action.kind;
-        let is_known = ACTIONS.contains(&kind.as_str());
-        if !is_known {
+        let exists = ACTIONS.contains(&kind.as_str());
+        if !exists {
             self.log.push(format!(
                 "hook_exec: unknown action '{kind}' for hook '{id}'"
             ));
         }
-        is_known
+        exists
     }
 
     /// Returns whether a hook is enabled, below its run limit and past its cooldown. A clock below the cooldown also
     /// blocks a hook that never fired.
     fn can_fire(&mut self, idx: usize, hook: &Hook) -> bool {
         let state = self.states.get(idx).copied().unwrap_or_default();
-        let is_worn_out = hook.max_fires > 0 && state.fire_count >= hook.max_fires;
-        if !hook.enabled || is_worn_out {
+        let has_reached_limit = hook.max_fires > 0 && state.fire_count >= hook.max_fires;
+        if !hook.enabled || has_reached_limit {
             return false;
         }
         hook.cooldown <= 0.0 || self.clock.read() - state.last_fired >= hook.cooldown
@@ -145,22 +145,22 @@ impl<'a> HookRunner<'a> {
         state.forget_estimate();
         let tokens_before = state.estimated_tokens()?;
         let start = json!({"condition": hook.condition.kind, "params": hook.action.params});
-        self.tell(hook, "start", start);
+        self.emit(hook, "start", start);
         self.act(hook, state, around, dialogue)?;
         let fire_count = self.mark_fired(idx);
         let details = end_details(hook, fire_count, tokens_before, state)?;
-        self.tell(hook, "end", Value::Object(details));
+        self.emit(hook, "end", Value::Object(details));
         Ok(())
     }
 
     fn mark_fired(&mut self, idx: usize) -> u64 {
         let last_fired = self.clock.read();
-        let Some(remembered) = self.states.get_mut(idx) else {
+        let Some(state) = self.states.get_mut(idx) else {
             return 0;
         };
-        remembered.last_fired = last_fired;
-        remembered.fire_count += 1;
-        remembered.fire_count
+        state.last_fired = last_fired;
+        state.fire_count += 1;
+        state.fire_count
     }
 
     fn act(
@@ -188,14 +188,14 @@ impl<'a> HookRunner<'a> {
             "inject_message" => inject_message(state, params, &mut self.log),
             "log" => log_message(state, params, &mut self.log)?,
             _ => {
-                let has_tools = around.known.tools.is_some();
+                let has_tools = around.reminder.tools.is_some();
                 module_action(state, params, has_tools, &mut self.log);
             }
         }
         Ok(())
     }
 
-    fn tell(&mut self, hook: &Hook, phase: &'static str, details: Value) {
+    fn emit(&mut self, hook: &Hook, phase: &'static str, details: Value) {
         let details = match details {
             Value::Object(details) => details,
             _ => Map::new(),
@@ -209,7 +209,7 @@ impl<'a> HookRunner<'a> {
     }
 
     /// Emits the status after all hooks of an event; not if the estimate raises.
-    fn tell_status(&mut self, state: &mut TurnState) {
+    fn emit_status(&mut self, state: &mut TurnState) {
         let (Ok(pressure), Ok(tokens)) = (state.token_pressure(), state.estimated_tokens()) else {
             return;
         };
@@ -236,7 +236,7 @@ fn end_details(
     fire_count: u64,
     tokens_before: i64,
     state: &mut TurnState,
-) -> Result<Map<String, Value>, Fault> {
+) -> Result<Map<String, Value>, PythonError> {
     let params = &hook.action.params;
     let mut details = vec![("fire_count", json!(fire_count))];
     match &*hook.action.kind {
@@ -258,7 +258,7 @@ fn end_details(
     Ok(details.into_iter().map(owned).collect())
 }
 
-/// Existing actions.
+/// Names of the actions.
 const ACTIONS: &[&str] = &["compact_context", "inject_message", "log", "module_action"];
 
 /// `round(value, 4)`.

@@ -1,15 +1,15 @@
 //! Position of the cut: never inside a chain of tool calls that contains the first kept message.
 
 use super::estimate::has_calls;
-use super::fault::{Fault, signed};
 use crate::chat::{ChatMessage, Messages, Rule};
+use crate::systems::python::{PythonError, signed};
 
 /// Returns the number of newest messages to keep, at least `keep_recent`: the cut moves back over results and over
 /// assistant messages with calls. Looks only at the first kept message.
 ///
 /// # Errors
 /// `IndexError`, as the original raises it for a `keep_recent` of 0 or less.
-pub fn safe_keep(conversation: &[ChatMessage], keep_recent: i64) -> Result<usize, Fault> {
+pub fn safe_keep(conversation: &[ChatMessage], keep_recent: i64) -> Result<usize, PythonError> {
     keep(conversation.len(), keep_recent, |wanted| {
         let before = conversation.get(1..=wanted).unwrap_or_default();
         before
@@ -31,7 +31,7 @@ const OUTSIDE: Rule = Rule {
 pub(super) fn safe_keep_behind_system(
     messages: &Messages,
     keep_recent: i64,
-) -> Result<usize, Fault> {
+) -> Result<usize, PythonError> {
     /// Number of messages read, and those among them outside of chains.
     #[derive(Clone, Default)]
     struct Outside(usize, Vec<usize>);
@@ -55,12 +55,12 @@ fn keep(
     n: usize,
     keep_recent: i64,
     last_outside: impl FnOnce(usize) -> Option<usize>,
-) -> Result<usize, Fault> {
+) -> Result<usize, PythonError> {
     if keep_recent >= signed(n) {
         return Ok(n);
     }
     if keep_recent <= 0 {
-        return Err(Fault::out_of_range());
+        return Err(PythonError::out_of_range());
     }
     let split = last_outside(n - keep_recent as usize);
     Ok(n - split.unwrap_or(0))

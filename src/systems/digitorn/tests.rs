@@ -27,8 +27,10 @@ fn phases(hooks: &Value, event: &str, agent: &str) -> Vec<String> {
     runner
         .run(event, &mut state, Surroundings::default(), &mut dialogue)
         .unwrap();
-    let told = runner.events.iter().filter(|e| e.hook_id != "_system");
-    told.map(|e| format!("{} {}", e.hook_id, e.phase)).collect()
+    let events = runner.events.iter().filter(|e| e.hook_id != "_system");
+    events
+        .map(|e| format!("{} {}", e.hook_id, e.phase))
+        .collect()
 }
 
 #[test]
@@ -37,9 +39,9 @@ fn a_compaction_raises_pre_compact_between_its_start_and_its_end() {
         {"id": "compact", "on": "turn_start", "action": {"type": "compact_context", "strategy": "truncate", "keep_recent": 2}},
         {"id": "note", "on": "pre_compact", "action": {"type": "log", "message": "soon"}},
     ]);
-    let told = phases(&hooks, "turn_start", "a");
+    let phases = phases(&hooks, "turn_start", "a");
     assert_eq!(
-        told,
+        phases,
         ["compact start", "note start", "note end", "compact end"]
     );
 }
@@ -62,8 +64,8 @@ fn a_bound_hook_acts_for_its_agent_only_and_by_either_name_of_its_event() {
         {"id": "yours", "on": "turn_start", "agent_id": "b", "action": {"type": "log"}},
         {"id": "off", "on": "turn_start", "enabled": false, "action": {"type": "log"}},
     ]);
-    let told = phases(&hooks, "turn_start", "a");
-    assert_eq!(told, ["mine start", "mine end", "late start", "late end"]);
+    let phases = phases(&hooks, "turn_start", "a");
+    assert_eq!(phases, ["mine start", "mine end", "late start", "late end"]);
 }
 
 #[test]
@@ -76,7 +78,7 @@ fn nothing_kept_is_an_error_of_the_hook() {
 }
 
 #[test]
-fn placeholders_reach_into_a_tool_s_parameters_and_result() {
+fn placeholders_access_a_tool_s_parameters_and_result() {
     let tool = ToolContext {
         name: "fs.read".to_owned(),
         params: json!({"items": [{"id": 7}]}),
@@ -121,7 +123,7 @@ fn a_huge_sibling_of_entries_stays() {
 #[test]
 fn a_log_line_is_formatted_as_python_does() {
     let fields = [("turn", 7), ("tokens", 6_030)];
-    let filled = |template| format_text(template, &fields).map_err(|fault| fault.to_string());
+    let filled = |template| format_text(template, &fields).map_err(|raised| raised.to_string());
     assert_eq!(
         filled("{tokens:>8,}|{turn:03d}|{{x}}").unwrap(),
         "   6,030|007|{x}"

@@ -36,21 +36,6 @@ pub struct IndexedTool {
 }
 
 impl ToolIndex {
-    /// Reads `{categories: [{module_id, tool_names}], tools: [{fqn, description, examples}], specialists: {id: what for},
-    /// skills: [..]}`.
-    pub fn from_json(value: &Value) -> Self {
-        let items = |key: &str| value[key].as_array().into_iter().flatten();
-        let specialists = value["specialists"].as_object().into_iter().flatten();
-        Self {
-            categories: items("categories").map(Category::from_json).collect(),
-            tools: items("tools").map(IndexedTool::from_json).collect(),
-            specialists: specialists
-                .map(|(id, what)| (id.clone(), text(what)))
-                .collect(),
-            skills: items("skills").map(text).collect(),
-        }
-    }
-
     /// Makes the index of a session's tool definitions, in either provider's form. The part before `__` is the module.
     pub fn of_definitions(definitions: &[Value]) -> Self {
         let mut index = Self::default();
@@ -91,31 +76,13 @@ impl ToolIndex {
     }
 }
 
-impl Category {
-    fn from_json(value: &Value) -> Self {
-        let names = value["tool_names"].as_array().into_iter().flatten();
-        Self {
-            module_id: text(&value["module_id"]),
-            tool_names: names.map(text).collect(),
-        }
-    }
-}
-
 impl IndexedTool {
-    fn from_json(value: &Value) -> Self {
-        Self {
-            fqn: text(&value["fqn"]),
-            description: text(&value["description"]),
-            examples: value["examples"].as_array().cloned().unwrap_or_default(),
-        }
-    }
-
     /// Returns its description up to the first full stop.
     pub(super) fn short_description(&self) -> &str {
         let sentence = self.description.split('.').next();
         sentence
             .unwrap_or_default()
-            .trim_matches(super::fault::is_space)
+            .trim_matches(crate::systems::python::is_space)
     }
 }
 

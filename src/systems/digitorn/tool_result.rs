@@ -2,50 +2,25 @@
 //!
 //! Source: `runtime/messages.py` of mbathe/digitorn-bridge @0828486f.
 
-use super::fault::{head, signed};
 use super::python_json::{Top, list, object, read};
-use crate::chat::{Layout, python_dumps};
-use serde_json::{Map, Value};
+use crate::systems::python::{head, signed};
 
 /// Characters that a result may have in any window.
-const LEAST_CHARS: i64 = 4_000;
+const MIN_CHARS: i64 = 4_000;
 
 /// Characters of the limit reserved for the guidance.
-const GUIDANCE_ROOM: i64 = 500;
+const GUIDANCE_CHARS: i64 = 500;
 
 /// Characters of a plain text that are always kept.
-const LEAST_CUT: i64 = 1_000;
+const MIN_CUT_CHARS: i64 = 1_000;
 
 /// Lists of at most this many items are cut like any text.
-const SHORT_LIST: usize = 10;
+const MAX_SHORT_LIST: usize = 10;
 
 /// Returns the characters of a result that is not cut: half of the usable window.
 pub fn max_result_chars(max_tokens: i64, output_reserved: i64) -> i64 {
     let tokens = max_tokens.saturating_sub(output_reserved).div_euclid(2);
-    tokens.saturating_mul(4).max(LEAST_CHARS)
-}
-
-/// Converts a result to text: a text as it is, the data of a success, the error and data of a failure, otherwise JSON.
-pub fn serialize_result(result: &Value) -> String {
-    let written = |value: &Value| python_dumps(value, Layout::UNICODE);
-    let data = result.get("data").unwrap_or(&Value::Null);
-    match (result, result.get("success")) {
-        (Value::String(text), _) => text.clone(),
-        (_, Some(Value::Bool(true))) => written(data),
-        (Value::Object(fields), Some(Value::Bool(false))) => {
-            let error = fields.get("error").cloned().unwrap_or(Value::Null);
-            let mut payload = Map::from_iter([("error".to_owned(), error)]);
-            match data {
-                Value::Object(fields) => payload.extend(fields.clone()),
-                data if super::fault::is_true(data) => {
-                    payload.insert("data".to_owned(), data.clone());
-                }
-                _ => {}
-            }
-            written(&Value::Object(payload))
-        }
-        (other, _) => written(other),
-    }
+    tokens.saturating_mul(4).max(MIN_CHARS)
 }
 
 /// Cuts a result with more characters than allowed. A list loses items at its end, an object those of its `entries`.
@@ -55,10 +30,10 @@ pub fn cut_result(text: &str, most: i64, tool: &str, cuts_short_lists: bool) -> 
     if signed(chars) <= most {
         return None;
     }
-    let budget = most - GUIDANCE_ROOM;
+    let budget = most - GUIDANCE_CHARS;
     match read(text) {
         Some(Top::List(items))
-            if items.len() > SHORT_LIST || (cuts_short_lists && !items.is_empty()) =>
+            if items.len() > MAX_SHORT_LIST || (cuts_short_lists && !items.is_empty()) =>
         {
             let shown = items_within(&items, budget - 2);
             let kept = list(items.get(..shown).unwrap_or_default());
@@ -71,7 +46,7 @@ pub fn cut_result(text: &str, most: i64, tool: &str, cuts_short_lists: bool) -> 
         }
         _ => {}
     }
-    let cut = budget.max(LEAST_CUT) as usize;
+    let cut = budget.max(MIN_CUT_CHARS) as usize;
     Some(format!(
         "{}\n\nRESULT TRUNCATED: showing first {cut} of {chars} characters from {tool}. The full result was too large \
          for the context window.\nTo get more specific results, use a narrower query or filter.\nDo NOT guess or invent \

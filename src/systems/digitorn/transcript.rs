@@ -1,12 +1,12 @@
 //! The summary request: the old messages as lines of text.
 
 use super::estimate::{calls, has_calls, name};
-use super::fault::{Fault, class_of, head, is_true, len};
 use crate::chat::{Ask, BlockBody, ChatMessage, Content, python_str};
+use crate::systems::python::{PythonError, class_of, head, is_true, len};
 use serde_json::Value;
 
 /// Characters quoted of a tool result.
-const MOST_OF_A_RESULT: usize = 500;
+const MAX_RESULT_CHARS: usize = 500;
 
 /// The default prompt.
 const PROMPT: &str = "Summarize the following conversation concisely. Preserve:
@@ -31,7 +31,7 @@ pub fn summary_request(
     old: &[ChatMessage],
     prompt: Option<&str>,
     max_tokens: u64,
-) -> Result<Ask, Fault> {
+) -> Result<Ask, PythonError> {
     let mut lines = Vec::new();
     for message in old {
         lines.extend(line(message)?);
@@ -47,18 +47,18 @@ pub fn summary_request(
 }
 
 /// Returns the line of one message; `None` for a message without text and calls.
-fn line(message: &ChatMessage) -> Result<Option<String>, Fault> {
-    let content = said(&message.content)?;
+fn line(message: &ChatMessage) -> Result<Option<String>, PythonError> {
+    let content = content_value(&message.content)?;
     let role = if message.role.is_empty() {
         "unknown"
     } else {
         &message.role
     };
     let mut text = python_str(&content);
-    if role == "tool" && len(&content)? > MOST_OF_A_RESULT {
+    if role == "tool" && len(&content)? > MAX_RESULT_CHARS {
         text = format!(
             "{}... [truncated tool output]",
-            head(&text, MOST_OF_A_RESULT)
+            head(&text, MAX_RESULT_CHARS)
         );
     }
     if has_calls(message) {
@@ -73,7 +73,7 @@ fn line(message: &ChatMessage) -> Result<Option<String>, Fault> {
 }
 
 /// Returns the content as a value; the texts of a list joined by spaces.
-fn said(content: &Content) -> Result<Value, Fault> {
+fn content_value(content: &Content) -> Result<Value, PythonError> {
     Ok(match content {
         Content::Missing => Value::String(String::new()),
         Content::Null => Value::Null,
@@ -95,11 +95,11 @@ fn said(content: &Content) -> Result<Value, Fault> {
     })
 }
 
-fn text_of(block: &Value, idx: usize) -> Result<&str, Fault> {
+fn text_of(block: &Value, idx: usize) -> Result<&str, PythonError> {
     match block.get("text") {
         None => Ok(""),
         Some(Value::String(text)) => Ok(text),
-        Some(other) => Err(Fault::of_type(format!(
+        Some(other) => Err(PythonError::of_type(format!(
             "sequence item {idx}: expected str instance, {} found",
             class_of(other)
         ))),

@@ -1,10 +1,10 @@
 //! The state of a turn that hooks read and actions change.
 
 use super::estimate::{all_hook_tokens, all_log_tokens};
-use super::fault::Fault;
 use super::tool_injection::ToolInjection;
 use super::window;
 use crate::chat::Messages;
+use crate::systems::python::PythonError;
 use serde_json::Value;
 
 /// `last_compact_turn` of an agent that never compacted.
@@ -91,7 +91,7 @@ impl TurnState {
     ///
     /// # Errors
     /// As the estimate raises.
-    pub fn estimated_tokens(&mut self) -> Result<i64, Fault> {
+    pub fn estimated_tokens(&mut self) -> Result<i64, PythonError> {
         if let Some(known) = self.estimate {
             return Ok(known);
         }
@@ -118,7 +118,7 @@ impl TurnState {
     ///
     /// # Errors
     /// As the estimate raises.
-    pub fn token_pressure(&mut self) -> Result<f64, Fault> {
+    pub fn token_pressure(&mut self) -> Result<f64, PythonError> {
         Ok(self.estimated_tokens()? as f64 / self.effective_max_tokens() as f64)
     }
 

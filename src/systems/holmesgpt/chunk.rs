@@ -6,12 +6,12 @@
 use super::compact::{NO_MESSAGE, Summarizer, summary_message};
 use super::split::split_message;
 use super::stats::RequestStats;
-use super::text::strip;
 use crate::chat::{Ask, ChatMessage, Dialogue, Heard, Wants};
+use crate::systems::python::strip;
 use std::sync::Arc;
 
 /// Most tries of one request.
-const MOST_ATTEMPTS: usize = 3;
+const MAX_ATTEMPTS: usize = 3;
 
 /// Result of the requests.
 pub(super) enum Chunked {
@@ -102,7 +102,7 @@ impl Progress {
             };
             let heard = summarizer.ask(ask, usage, dialogue)?;
             let is_too_long = matches!(&heard, Heard::Failed(why) if is_context_length_error(why));
-            if is_too_long && attempt < MOST_ATTEMPTS && n_sent > 1 {
+            if is_too_long && attempt < MAX_ATTEMPTS && n_sent > 1 {
                 attempt += 1;
                 self.budget = self.budget.div_euclid(2);
                 continue;

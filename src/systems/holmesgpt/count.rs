@@ -59,21 +59,6 @@ pub struct Usage {
     pub other: i64,
 }
 
-impl Usage {
-    /// Returns the fields as stored.
-    pub fn to_json(self) -> Value {
-        json!({
-            "total_tokens": self.total,
-            "tools_tokens": self.tools,
-            "system_tokens": self.system,
-            "user_tokens": self.user,
-            "tools_to_call_tokens": self.tools_to_call,
-            "assistant_tokens": self.assistant,
-            "other_tokens": self.other,
-        })
-    }
-}
-
 impl Llm {
     /// Makes a model with the count of release 0.38 and later.
     pub fn new(model: &str, tokenizer: Tokenizer, limits: Limits) -> Self {
@@ -107,7 +92,7 @@ impl Llm {
                 let single = (own + image + PRIMING).cast_signed();
                 if self.keeps_all_counts || image > 0 {
                     message.rest.insert(CACHE.to_owned(), json!(single));
-                    // A number beside it leaves the text what it was.
+                    // The stored number does not change the tokens of the text.
                     message.weigh(self.rule(), |_| own);
                 }
                 single
@@ -297,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kept_count_tells_the_breakdown_but_not_the_total() {
+    fn a_stored_count_changes_the_breakdown_but_not_the_total() {
         let message =
             message_from_json(&json!({"role": "user", "content": "abcd", "token_count": 99}));
         let usage = llm("gpt-4o").count(&mut [message], &[]);

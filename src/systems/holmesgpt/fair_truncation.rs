@@ -5,13 +5,12 @@
 
 use super::count::{Llm, uncounted};
 use super::event::RunError;
-use super::text::head;
 use crate::chat::{ChatMessage, Content, Fields, message_to_json, python_str};
-use serde_json::{Value, json};
+use crate::systems::python::head;
 
 const NOTICE: &str = "\n\n[TRUNCATED]";
 /// `MAX_OUTPUT_TOKEN_RESERVATION`: the most tokens reserved for the answer here.
-const MOST_RESERVED: i64 = 16_384;
+const MAX_RESERVED: i64 = 16_384;
 
 /// A truncated result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,19 +23,6 @@ pub struct Truncation {
     pub end_index: usize,
     /// Its original tokens.
     pub original_tokens: i64,
-}
-
-impl Truncation {
-    /// Returns the fields as stored.
-    pub fn to_json(&self) -> Value {
-        json!({
-            "tool_call_id": self.tool_call_id,
-            "start_index": 0,
-            "end_index": self.end_index,
-            "tool_name": self.tool_name,
-            "original_token_count": self.original_tokens,
-        })
-    }
 }
 
 /// The values of a truncation, for inspection.
@@ -57,7 +43,7 @@ pub struct Fair {
 /// # Errors
 /// [`RunError`] if the conversation overflows even without any result, or a result has no name.
 pub fn truncate_fairly(llm: &Llm, messages: &mut [ChatMessage]) -> Result<Fair, RunError> {
-    let (window, reserved) = (llm.limits.window, llm.limits.max_output.min(MOST_RESERVED));
+    let (window, reserved) = (llm.limits.window, llm.limits.max_output.min(MAX_RESERVED));
     let mut others: Vec<_> = messages.iter().filter(|m| !m.is("tool")).cloned().collect();
     let without_tools = llm.count(&mut others, &[]).total;
     if without_tools >= window - reserved {
@@ -107,14 +93,14 @@ fn cut(message: &mut ChatMessage, allotted: usize, needed: i64) -> Result<Trunca
         .clone()
         .ok_or_else(|| missing("tool_call_id"))?;
     let name = message.name.clone().ok_or_else(|| missing("name"))?;
-    let said = match &message.content {
+    let content = match &message.content {
         Content::Text(text) => text.text.to_string(),
         _ => python_str(&message_to_json(message)["content"]),
     };
     let length = NOTICE.chars().count();
     let (text, end_index) = if allotted > length {
         let end = allotted - length;
-        (format!("{}{NOTICE}", head(&said, end)), end)
+        (format!("{}{NOTICE}", head(&content, end)), end)
     } else {
         (head(NOTICE, allotted).to_owned(), allotted)
     };

@@ -2,10 +2,10 @@
 
 use super::count::uncounted;
 use super::image::is_image;
-use super::text::strip_end;
 use crate::chat::{
     Arguments, Block, Call, Calls, ChatMessage, Content, Fields, Text, call_from_json, python_str,
 };
+use crate::systems::python::strip_end;
 use serde_json::Value;
 
 /// Converts calls to lines of the assistant's text, and results to user messages
@@ -78,7 +78,7 @@ enum Side {
 
 /// Returns a content with one more text before or after it: as a block of a list, else as a line.
 fn with_text(content: &Content, text: &str, side: Side) -> Content {
-    let (said, part) = match content {
+    let (original, part) = match content {
         Content::Blocks(blocks) => {
             let mut blocks = blocks.clone();
             let at = match side {
@@ -88,14 +88,14 @@ fn with_text(content: &Content, text: &str, side: Side) -> Content {
             blocks.insert(at, Block::text(text));
             return Content::Blocks(blocks);
         }
-        Content::Text(said) => (said.text.to_string(), said.part),
+        Content::Text(original) => (original.text.to_string(), original.part),
         Content::Other(value) => (python_str(value), None),
         Content::Missing | Content::Null => (String::new(), None),
     };
     let text = match side {
-        _ if said.is_empty() => text.to_owned(),
-        Side::Before => format!("{text}\n{said}"),
-        Side::After => format!("{said}\n{text}"),
+        _ if original.is_empty() => text.to_owned(),
+        Side::Before => format!("{text}\n{original}"),
+        Side::After => format!("{original}\n{text}"),
     };
     Content::Text(Text {
         text: text.into(),
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_are_no_objects_are_skipped() {
+    fn calls_that_are_not_objects_are_skipped() {
         let call = json!({"function": {"name": "f", "arguments": "{}"}});
         for (calls, content) in [
             (json!(["x"]), "said\n"),

@@ -15,7 +15,7 @@ const UNREADABLE: (u32, u32) = (768, 768);
 /// Tokens of an image without an address, for Anthropic's rule.
 const WITHOUT_ADDRESS: u64 = 1600;
 /// Longest side after Anthropic's resizing.
-const LONGEST_SIDE: u32 = 1568;
+const MAX_SIDE: u32 = 1568;
 
 /// Returns whether a block is an image in OpenAI's format.
 pub(super) fn is_image(block: &Block) -> bool {
@@ -41,8 +41,8 @@ pub(super) fn anthropic_tokens(image: &Image) -> u64 {
     };
     let (mut width, mut height) = (u64::from(size.0), u64::from(size.1));
     let longer = width.max(height);
-    if longer > u64::from(LONGEST_SIDE) {
-        let scale = f64::from(LONGEST_SIDE) / longer as f64;
+    if longer > u64::from(MAX_SIDE) {
+        let scale = f64::from(MAX_SIDE) / longer as f64;
         width = (width as f64 * scale) as u64;
         height = (height as f64 * scale) as u64;
     }
@@ -127,7 +127,7 @@ pub(super) fn decode(encoded: &str) -> Option<Vec<u8>> {
     STANDARD.decode(clean).ok()
 }
 
-/// Returns width and height from the header; the default size if the format is none of four.
+/// Returns width and height from the header; the default size for formats other than these four.
 fn dimensions(bytes: &[u8]) -> Option<(u32, u32)> {
     let known = [
         ImageType::Png,

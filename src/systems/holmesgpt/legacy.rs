@@ -56,29 +56,8 @@ pub struct LegacyLimited {
     pub log: Vec<String>,
 }
 
-/// Runs the check before each model call (`limit_input_context_window`).
-///
-/// # Errors
-/// [`Wants`] if an answer is needed first.
-pub fn limit_input_context_window(
-    summarizer: &Summarizer<'_>,
-    threshold: Threshold,
-    messages: Vec<ChatMessage>,
-    dialogue: &mut Dialogue<'_>,
-) -> Result<LegacyLimited, Wants> {
-    let (llm, tools) = (summarizer.llm, summarizer.tools);
-    let mut limited = compact_legacy(summarizer, threshold, messages, dialogue)?;
-    if limited.error.is_none() {
-        match truncate_to_window(llm, &mut limited.messages, tools) {
-            Ok(fair) => limited.fair = fair,
-            Err(error) => limited.error = Some(error),
-        }
-        limited.tokens = llm.count(&mut limited.messages, tools);
-    }
-    Ok(limited)
-}
-
-/// Runs its first half: compacts a conversation over the threshold.
+/// Runs the first half of `limit_input_context_window`, the check before each model call: compacts a conversation over
+/// the threshold.
 ///
 /// # Errors
 /// [`Wants`] if an answer is needed first.
@@ -110,7 +89,7 @@ pub fn compact_legacy(
     Ok(limited)
 }
 
-/// Runs its second half: truncates results if the conversation overflows. Returns the truncation, if any.
+/// Runs the second half of `limit_input_context_window`: truncates results if the conversation overflows. Returns the truncation, if any.
 ///
 /// # Errors
 /// [`RunError`] if the conversation overflows even without any result.

@@ -60,16 +60,6 @@ impl Limits {
         }
     }
 
-    /// Returns the tokens of messages and tool definitions above which compaction is tried.
-    pub fn trigger(&self, threshold_pct: i64) -> f64 {
-        self.threshold(threshold_pct) - self.max_output as f64
-    }
-
-    /// Returns the tokens above which a conversation cannot be sent.
-    pub fn hard_input_limit(&self) -> i64 {
-        self.window - self.max_output
-    }
-
     /// Returns the tokens of prompt and answer together above which compaction is tried.
     pub fn threshold(&self, threshold_pct: i64) -> f64 {
         self.window.saturating_mul(threshold_pct) as f64 / 100.0

@@ -2,9 +2,19 @@
 //!
 //! Release 0.45 is the default. The variants are 0.38 (one request, the summary as an assistant message) and the
 //! version of November 2025, called legacy (no spill; tool results are truncated fairly).
+//!
+//! | file | contains |
+//! |---|---|
+//! | `actions` | actions, meters and windows of presets |
+//! | `limits`, `model_cost` | window, reserve and cap of a model; the cost map |
+//! | `count`, `refusal`, `tokenizer`, `image`, `tool_definition` | token counts |
+//! | `limiter` | the check before each model call |
+//! | `compact`, `flatten`, `chunk`, `split`, `instruction` | the summary of release 0.45 |
+//! | `v038`, `legacy`, `fair_truncation` | older releases |
+//! | `spill`, `spilled_file`, `tool_result`, `tool_data` | oversized tool results |
+//! | `event`, `stats` | events, errors and costs of a run |
 
-mod action;
-mod agent_loop;
+mod actions;
 mod chunk;
 mod compact;
 mod count;
@@ -18,33 +28,26 @@ mod limiter;
 mod limits;
 mod model_cost;
 mod refusal;
-mod repeat;
 mod spill;
 mod spilled_file;
 mod split;
 mod stats;
-mod text;
 mod tokenizer;
 mod tool_data;
 mod tool_definition;
 mod tool_result;
 mod v038;
 
-pub use action::{ACTIONS, METER, METER_O200K, WINDOW};
-pub use agent_loop::{AgentLoop, Completion, Streamed, World};
+pub use actions::{ACTIONS, METER, METER_O200K, WINDOW};
 pub use compact::{Compaction, NO_MESSAGE, Summarizer, compact_conversation_history};
 pub use count::{Llm, Usage, forget_counts};
 pub use event::{Event, RunError};
 pub use fair_truncation::{Fair, Truncation, truncate_fairly};
 pub use flatten::{flatten_tool_messages, strip_images};
 pub use instruction::{LEGACY_INSTRUCTION, V038_INSTRUCTION, V045_INSTRUCTION};
-pub use legacy::{
-    LegacyLimited, compact_legacy, limit_input_context_window, refuse_oversized_result,
-    truncate_to_window,
-};
+pub use legacy::{LegacyLimited, compact_legacy, refuse_oversized_result, truncate_to_window};
 pub use limiter::{Limited, Threshold, compact_if_necessary, compaction_start_event};
 pub use limits::{Limits, Overrides, Reserve};
-pub use repeat::{RepeatGuard, refusal_of_repeat};
 pub use spill::{Spilling, Storage, spill_oversized_result};
 pub use spilled_file::{SpilledContent, SpilledFile};
 pub use split::split_message;

@@ -5,12 +5,13 @@
 
 use super::count::Llm;
 use super::spilled_file::{SpilledContent, SpilledFile, images, text_file};
-use super::text::head;
 use super::tool_data::{Status, ToolData};
 use super::tool_result::ToolResult;
+use crate::systems::python::head;
 
 /// Most characters of a failed call's preview.
 const ERROR_PREVIEW: usize = 500;
+
 /// Destination of results.
 #[derive(Clone, Copy, Debug)]
 pub struct Storage<'a> {
@@ -20,13 +21,6 @@ pub struct Storage<'a> {
     pub is_enabled: bool,
     /// Up to 0.38 only results of successful calls are checked.
     pub spares_failures: bool,
-}
-
-impl Storage<'_> {
-    /// Parses the setting: JSON of its lower-cased text, true if not set.
-    pub fn is_on(setting: Option<&str>) -> bool {
-        setting.is_none_or(|text| !matches!(&*text.trim().to_lowercase(), "false" | "0" | "null"))
-    }
 }
 
 /// Result of the check.
@@ -202,12 +196,5 @@ mod tests {
         let (result, spilling) = spilled(&"n".repeat(250), &json!("x".repeat(4_000)), Some("/tmp"));
         assert!(spilling.files.is_empty());
         assert_eq!(result.data, ToolData::None);
-    }
-
-    #[test]
-    fn only_false_turns_storage_off() {
-        assert!(Storage::is_on(None));
-        assert!(Storage::is_on(Some("True")));
-        assert!(!Storage::is_on(Some("FALSE")));
     }
 }

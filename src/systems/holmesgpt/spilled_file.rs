@@ -5,7 +5,7 @@ use super::tool_data::{Status, ToolImage};
 use super::tool_result::ToolResult;
 
 /// Longest file name in bytes: a longer one cannot be written, and the data is dropped.
-const LONGEST_NAME: usize = 255;
+const MAX_NAME_BYTES: usize = 255;
 /// Stored image types.
 const EXTENSIONS: [(&str, &str); 4] = [
     ("image/png", ".png"),
@@ -83,7 +83,7 @@ fn path(folder: &str, result: &ToolResult, ending: &str) -> Option<String> {
         safe(&result.tool_name),
         safe(&result.call_id)
     );
-    (name.len() <= LONGEST_NAME).then(|| format!("{}/{name}", folder.trim_end_matches('/')))
+    (name.len() <= MAX_NAME_BYTES).then(|| format!("{}/{name}", folder.trim_end_matches('/')))
 }
 
 /// Keeps letters and digits of any script, `_` and `-`.

@@ -4,7 +4,7 @@ use super::count::{Llm, uncounted};
 use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields, Text};
 
 /// The label assumed while the number of parts is unknown.
-const WIDEST: (usize, usize) = (999, 999);
+const WIDEST_LABEL: (usize, usize) = (999, 999);
 
 /// Splits a message of more than `max_tokens` (`_split_message`): into equal slices first, then into halves. Contents
 /// other than text remain in the first part. Keeps a message whole if splitting does not help.
@@ -19,7 +19,7 @@ pub fn split_message(llm: &Llm, message: &mut ChatMessage, max_tokens: i64) -> V
     });
     let overhead = llm.count_message(&mut base.clone());
     let fits = |part: &str| {
-        let labelled = label(WIDEST, part);
+        let labelled = label(WIDEST_LABEL, part);
         overhead + llm.tokenizer.count(&labelled).cast_signed() <= max_tokens
     };
     if text.is_empty() || !fits("") {

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_empty_sum_adds_nothing_and_a_missing_figure_stays_missing() {
+    fn an_empty_sum_adds_nothing_and_a_missing_value_stays_missing() {
         let mut stats = RequestStats::of_request(100, 10);
         stats.add(&RequestStats {
             num_compactions: 1,

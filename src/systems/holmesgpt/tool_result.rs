@@ -1,9 +1,9 @@
 //! A tool's result before conversion to a message, and the conversion.
 
 use super::image::is_image;
-use super::text::strip;
 use super::tool_data::{Status, ToolData, ToolImage};
 use crate::chat::{Block, ChatMessage, Content, Fields, Layout, Text, python_dumps, python_str};
+use crate::systems::python::strip;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -79,8 +79,8 @@ impl ToolResult {
         let text = match (&self.status, &self.data) {
             (Status::Error, ToolData::None) => strip(&self.failure()).to_owned(),
             (Status::Error, data) => {
-                let said = python_str(&data.to_json());
-                strip(&format!("{}{said}", self.failure())).to_owned()
+                let printed = python_str(&data.to_json());
+                strip(&format!("{}{printed}", self.failure())).to_owned()
             }
             (_, ToolData::Text(text)) => text.to_string(),
             (_, data) => {
@@ -95,12 +95,12 @@ impl ToolResult {
     }
 
     fn message(&self, text: String) -> ChatMessage {
-        let said = |text: String| Text {
+        let with_part = |text: String| Text {
             text: text.into(),
             part: self.part,
         };
         let content = if self.images.is_empty() {
-            Content::Text(said(text))
+            Content::Text(with_part(text))
         } else {
             let first = Block {
                 part: self.part,

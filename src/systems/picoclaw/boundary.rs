@@ -18,7 +18,7 @@ pub fn is_safe_boundary(history: &[ChatMessage], at: isize) -> bool {
 }
 
 /// Returns the safe position nearest to a target: the last turn that starts there or earlier, else the first that
-/// starts later; 0 if there is only one turn, and the target itself if there is none.
+/// starts later; 0 if there is only one turn, and the target itself without any turn.
 pub fn find_safe_boundary(history: &[ChatMessage], target: isize) -> usize {
     let Ok(target) = usize::try_from(target) else {
         return 0;
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn results_without_a_call_are_no_group() {
+    fn results_without_a_call_are_not_a_group() {
         assert_eq!(before_group(&history("tta"), 1), 1);
         assert_eq!(before_group(&history("uatt"), 3), 3);
     }

@@ -1,4 +1,4 @@
-//! Whether a request fits, and trimming of its history until it does.
+//! The size of a request, and trimming of its history until it fits.
 
 use super::boundary::turn_starts;
 use super::estimate::known_tokens;
@@ -20,7 +20,7 @@ pub struct Budget {
     pub context_window: i64,
 }
 
-/// How a history is trimmed for a request.
+/// A trimmed history of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trimmed {
     /// Estimate of the original request.
@@ -69,7 +69,7 @@ impl Budget {
 }
 
 impl Trimmed {
-    /// The request of a session with what belongs to the running turn.
+    /// Returns the request of a session with the messages of the current turn.
     pub fn request(
         &self,
         prompt: &Prompt,
@@ -81,8 +81,8 @@ impl Trimmed {
     }
 }
 
-/// What is left of the window for the history, as the issue proposes: the system prompt, the tools and the room for
-/// the answer are taken off.
+/// Returns the tokens of the window that remain for the history, as the issue proposes: without the system prompt, the
+/// tools and the output reserve.
 pub fn history_budget(system: Option<&ChatMessage>, tool_tokens: u64, settings: &Settings) -> i64 {
     let fixed = system
         .map_or(0, known_tokens)
@@ -117,14 +117,14 @@ pub fn trim_to_fit(
     }
 }
 
-/// Tokens of what a request says beside the history.
+/// Returns the tokens of a request without its history.
 fn fixed_tokens(prompt: &Prompt, stored: &Stored) -> u64 {
     let system = prompt.system(&stored.summary);
-    let fixed = system.iter().chain(prompt.said_now());
+    let fixed = system.iter().chain(prompt.sent_current());
     fixed.map(known_tokens).sum()
 }
 
-/// Tokens that each message of a history adds to a request: 0 if it is not sent.
+/// Returns the tokens that each message of a history adds to a request: 0 if it is not sent.
 fn sent_tokens(history: &[ChatMessage], prompt: &Prompt) -> Vec<u64> {
     let mut tokens = vec![0; history.len()];
     for idx in sent(history, prompt.edition) {
@@ -133,8 +133,8 @@ fn sent_tokens(history: &[ChatMessage], prompt: &Prompt) -> Vec<u64> {
     tokens
 }
 
-/// Where the history may start, in the order tried: at its second turn and each that follows, then empty. A single
-/// turn that does not stand at the start is tried first.
+/// Returns the possible starts of the history, in the order tried: its second turn and each later one, then its end. A
+/// single turn is tried first, unless it is already at the start.
 fn cuts(history: &[ChatMessage]) -> Vec<usize> {
     if history.is_empty() {
         return Vec::new();
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_turn_goes_with_what_stands_before_it() {
+    fn messages_before_the_first_turn_are_dropped_with_it() {
         assert_eq!(cuts(&history("auaua")), [3, 5]);
         assert_eq!(cuts(&history("aua")), [1, 3]);
         assert_eq!(cuts(&history("uaa")), [3]);
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_running_turn_is_never_trimmed() {
+    fn the_current_turn_is_never_trimmed() {
         let settings = Settings {
             max_tokens: 0,
             ..Settings::new(Edition::After, 20, 1)
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn the_history_budget_takes_prompt_tools_and_answer_off_the_window() {
+    fn the_history_budget_excludes_prompt_tools_and_answer() {
         let settings = Settings::new(Edition::Proposed, 1000, 300);
         let system = ChatMessage::new("system", "x".repeat(488));
         assert_eq!(

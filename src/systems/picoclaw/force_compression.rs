@@ -6,10 +6,10 @@ use super::message::with_more_text;
 use super::{Edition, Stored};
 
 /// Before, a history of this many messages or fewer is unchanged.
-const LEAST_BEFORE: usize = 4;
+const MAX_UNCHANGED_BEFORE: usize = 4;
 
 /// As built, a history of this many messages or fewer is unchanged.
-const LEAST_AFTER: usize = 2;
+const MAX_UNCHANGED_AFTER: usize = 2;
 
 /// Log line after a compression.
 pub const EXECUTED: &str = "Forced compression executed";
@@ -46,7 +46,7 @@ pub fn force_compression(stored: &Stored, edition: Edition) -> Option<Compressed
 /// messages, and the last message. As proposed, the cut moves before the group of calls and results that contains it.
 fn drop_half_of_messages(stored: &Stored, edition: Edition) -> Option<Compressed> {
     let history = &stored.history;
-    if history.len() <= LEAST_BEFORE {
+    if history.len() <= MAX_UNCHANGED_BEFORE {
         return None;
     }
     let cut = 1 + (history.len() - 2) / 2;
@@ -70,7 +70,7 @@ fn drop_half_of_messages(stored: &Stored, edition: Edition) -> Option<Compressed
 /// summary, where notes accumulate.
 fn drop_half_of_turns(stored: &Stored) -> Option<Compressed> {
     let history = &stored.history;
-    if history.len() <= LEAST_AFTER {
+    if history.len() <= MAX_UNCHANGED_AFTER {
         return None;
     }
     let starts = turn_starts(history);
@@ -80,8 +80,8 @@ fn drop_half_of_turns(stored: &Stored) -> Option<Compressed> {
         find_safe_boundary(history, (history.len() / 2).cast_signed())
     };
     let kept = if cut == 0 {
-        let last_said = history.iter().rfind(|m| m.is("user"));
-        last_said.cloned().into_iter().collect()
+        let last_user = history.iter().rfind(|m| m.is("user"));
+        last_user.cloned().into_iter().collect()
     } else {
         history[cut..].to_vec()
     };
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_proposal_never_tears_a_result_from_its_call() {
+    fn the_proposal_never_separates_a_result_from_its_call() {
         let stored = Stored::new(chain(4), "");
         let roles = |edition| {
             let done = force_compression(&stored, edition).unwrap();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_stands_at_the_end_of_the_first_message_before() {
+    fn before_the_note_is_appended_to_the_first_message() {
         let stored = Stored::new(chain(3), "earlier");
         let done = force_compression(&stored, Edition::Before).unwrap();
         let note = "q\n\n[System Note: Emergency compression dropped 2 oldest messages due to context limit]";

@@ -2,8 +2,20 @@
 //!
 //! Stored sessions contain no system prompt; a summary is stored separately from the history. Read from sipeed/picoclaw
 //! at 021aa7d6 (before) and cf67dd38 (after). Its optional manager `seahorse` is not modelled.
+//!
+//! | file | contains |
+//! |---|---|
+//! | `actions` | actions and meters of presets |
+//! | `edition`, `settings` | the three editions, settings |
+//! | `message`, `store` | messages and sessions as stored |
+//! | `prompt`, `sanitize` | assembly of a request, messages that are sent |
+//! | `estimate`, `go_json` | tokens of messages and tool definitions |
+//! | `boundary`, `budget` | positions of cuts, the size of a request |
+//! | `summarize`, `summary_text` | summaries and their prompts |
+//! | `force_compression` | removal of the older half |
+//! | `overflow`, `provider_error` | oversized requests, provider errors |
+//! | `event` | events for listeners |
 
-pub mod active_turn;
 pub mod boundary;
 pub mod budget;
 pub mod estimate;
@@ -11,6 +23,7 @@ pub mod event;
 pub mod force_compression;
 mod go_json;
 pub mod message;
+pub mod overflow;
 pub mod prompt;
 pub mod provider_error;
 pub mod sanitize;
@@ -18,12 +31,11 @@ pub mod settings;
 pub mod store;
 pub mod summarize;
 pub mod summary_text;
-pub mod turn_setup;
 
-mod action;
+mod actions;
 mod edition;
 
-pub use action::{ACTIONS, METERS};
+pub use actions::{ACTIONS, METERS};
 pub use edition::Edition;
 pub use settings::Settings;
 pub use store::{Conversation, Stored};

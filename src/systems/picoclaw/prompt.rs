@@ -64,12 +64,12 @@ impl Prompt {
         sanitize(&mut sent, self.edition);
         let mut request: Vec<_> = self.system(&stored.summary).into_iter().collect();
         request.append(&mut sent);
-        request.extend(self.said_now().cloned());
+        request.extend(self.sent_current().cloned());
         request
     }
 
     /// Returns the current user message if it is sent: a blank text is not, unless (as built) it has media.
-    pub fn said_now(&self) -> Option<&ChatMessage> {
+    pub fn sent_current(&self) -> Option<&ChatMessage> {
         self.current.as_ref().filter(|message| {
             let says = !text_of(message).trim().is_empty();
             says || (self.edition == Edition::After && media_of(message) > 0)

@@ -3,7 +3,7 @@
 use super::Edition;
 
 /// Phrases of an overflow. Errors about a bad parameter match too.
-const TOO_LONG: [&str; 9] = [
+const OVERFLOW: [&str; 9] = [
     "context_length_exceeded",
     "context window",
     "maximum context length",
@@ -16,13 +16,13 @@ const TOO_LONG: [&str; 9] = [
 ];
 
 /// A further phrase as built.
-const TOO_LONG_AS_BUILT: &str = "context_window";
+const OVERFLOW_AS_BUILT: &str = "context_window";
 
 /// Phrases of a temporary error: a deadline is not an overflow, even if its text mentions a context.
 const TIMEOUT: [&str; 3] = ["deadline exceeded", "timeout", "timed out"];
 
 /// Further phrases of temporary errors, searched first as built.
-const PASSING: [&str; 6] = [
+const TEMPORARY: [&str; 6] = [
     "rate limit",
     "429",
     "connection reset",
@@ -33,27 +33,27 @@ const PASSING: [&str; 6] = [
 
 /// The handling of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meaning {
+pub enum ErrorKind {
     /// Overflow: the history is compressed.
-    TooLong,
+    Overflow,
     /// The call is retried after a pause.
-    Passing,
+    Temporary,
     /// The turn ends.
     Final,
 }
 
 /// Classifies an error.
-pub fn meaning(error: &str, edition: Edition) -> Meaning {
+pub fn classify(error: &str, edition: Edition) -> ErrorKind {
     let error = error.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| error.contains(word));
     let is_built = edition == Edition::After;
-    let is_passing = says(&TIMEOUT) || (is_built && says(&PASSING));
-    if is_passing {
-        Meaning::Passing
-    } else if says(&TOO_LONG) || (is_built && error.contains(TOO_LONG_AS_BUILT)) {
-        Meaning::TooLong
+    let is_temporary = says(&TIMEOUT) || (is_built && says(&TEMPORARY));
+    if is_temporary {
+        ErrorKind::Temporary
+    } else if says(&OVERFLOW) || (is_built && error.contains(OVERFLOW_AS_BUILT)) {
+        ErrorKind::Overflow
     } else {
-        Meaning::Final
+        ErrorKind::Final
     }
 }
 
@@ -62,16 +62,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bad_parameter_is_taken_for_a_long_context_and_a_deadline_is_not() {
-        let of = |error| meaning(error, Edition::After);
+    fn a_bad_parameter_counts_as_an_overflow_and_a_deadline_does_not() {
+        let of = |error| classify(error, Edition::After);
         assert_eq!(
             of("Invalid value for 'max_tokens': must be positive"),
-            Meaning::TooLong
+            ErrorKind::Overflow
         );
-        assert_eq!(of("context deadline exceeded"), Meaning::Passing);
-        assert_eq!(of("401 invalid api key"), Meaning::Final);
+        assert_eq!(of("context deadline exceeded"), ErrorKind::Temporary);
+        assert_eq!(of("401 invalid api key"), ErrorKind::Final);
         let rate = "429: token limit per minute";
-        assert_eq!(of(rate), Meaning::Passing);
-        assert_eq!(meaning(rate, Edition::Before), Meaning::TooLong);
+        assert_eq!(of(rate), ErrorKind::Temporary);
+        assert_eq!(classify(rate, Edition::Before), ErrorKind::Overflow);
     }
 }

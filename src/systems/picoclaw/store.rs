@@ -12,7 +12,7 @@ use crate::session::WrittenKind;
 pub struct Stored {
     /// Its messages.
     pub history: Vec<ChatMessage>,
-    /// Its summary; empty if there is none.
+    /// Its summary; may be empty.
     pub summary: String,
 }
 
@@ -95,12 +95,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_summary_is_taken_out_and_put_back_in_its_place() {
-        let said = [
+    fn a_summary_is_removed_and_inserted_at_the_same_position() {
+        let given = [
             ChatMessage::new("system", "Be brief."),
             ChatMessage::new("user", "hi"),
         ];
-        let mut conversation = Conversation::of(said.to_vec());
+        let mut conversation = Conversation::of(given.to_vec());
         assert_eq!(conversation.stored.summary, "");
         "earlier".clone_into(&mut conversation.stored.summary);
         let messages = conversation.clone().into_messages();

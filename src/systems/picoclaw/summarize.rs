@@ -15,7 +15,7 @@ pub const STARTED: &str = "Memory threshold reached. Optimizing conversation his
 
 /// The most messages that are summarized at once, with the previous summary; more are split into two halves, without
 /// it.
-const MOST_AT_ONCE: usize = 10;
+const MAX_MESSAGES_AT_ONCE: usize = 10;
 
 /// Appended if messages were too large to be summarized.
 const OMITTED: &str =
@@ -91,7 +91,7 @@ pub fn summarize_session(
         return Ok(None);
     };
     let max_tokens = settings.max_tokens;
-    let mut summary = if plan.messages.len() > MOST_AT_ONCE {
+    let mut summary = if plan.messages.len() > MAX_MESSAGES_AT_ONCE {
         // The model does not receive the previous summary, which is lost here.
         let (first, second) = plan.messages.split_at(middle(&plan.messages));
         let first = summarize_batch(first, "", max_tokens, dialogue)?;
@@ -130,11 +130,11 @@ fn plan<'a>(history: &'a [ChatMessage], edition: Edition, settings: &Settings) -
         Edition::After => find_safe_boundary(history, target.cast_signed()),
     };
     let largest = settings.context_window / 2;
-    let said = history[..cut]
+    let spoken = history[..cut]
         .iter()
         .filter(|m| m.is("user") || m.is("assistant"));
     let (omitted, messages): (Vec<_>, Vec<_>) =
-        said.partition(|m| (text_of(m).len() / 2).cast_signed() as i64 > largest);
+        spoken.partition(|m| (text_of(m).len() / 2).cast_signed() as i64 > largest);
     (!messages.is_empty()).then_some(Plan {
         messages,
         omitted: !omitted.is_empty(),
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
     use crate::chat::{Heard, converse};
 
-    fn said(n: usize) -> Vec<ChatMessage> {
+    fn texts(n: usize) -> Vec<ChatMessage> {
         let role = |idx| if idx % 2 == 0 { "user" } else { "assistant" };
         (0..n)
             .map(|idx| ChatMessage::new(role(idx), format!("m{idx}")))
@@ -177,8 +177,8 @@ mod tests {
     }
 
     #[test]
-    fn more_than_ten_messages_forget_the_summary_there_was() {
-        let asked = |n| prompts(&Stored::new(said(n), "EARLIER"));
+    fn the_previous_summary_of_more_than_ten_messages_is_lost() {
+        let asked = |n| prompts(&Stored::new(texts(n), "EARLIER"));
         let few = asked(14);
         assert_eq!(few.len(), 1);
         assert!(few[0].contains("Existing context: EARLIER\n"));
@@ -188,8 +188,8 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_that_comes_out_empty_changes_nothing() {
-        let stored = Stored::new(said(8), "EARLIER");
+    fn an_empty_summary_changes_nothing() {
+        let stored = Stored::new(texts(8), "EARLIER");
         let settings = Settings::new(Edition::After, 1000, 100);
         let done = converse(
             |dialogue| summarize_session(&stored, Edition::After, &settings, dialogue),

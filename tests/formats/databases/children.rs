@@ -1,8 +1,8 @@
-//! Sub-agents that their program keeps in files or rows of their own: tracks of the session that started them, once.
+//! Sub-agents in separate files or rows: conversations of the session that started them.
 
 use super::{fixture, make, opened};
 use crate::program::plimsoll;
-use plimsoll::exec::{Loaded, Several};
+use plimsoll::exec::{FileSessions, Loaded};
 use plimsoll::progress::Progress;
 use plimsoll::report::track;
 use rusqlite::Connection;
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What an opened file lists: titles and what each conversation is to the others.
-fn told(loaded: &Loaded) -> Vec<(String, String)> {
+/// Returns the titles of the conversations of an opened file and their relations.
+fn conversations(loaded: &Loaded) -> Vec<(String, String)> {
     let all = loaded.conversations.iter();
     all.map(|c| (c.title.clone(), track(c))).collect()
 }
@@ -37,7 +37,7 @@ const PARENT: &str = "019c0000-0000-7000-8000-000000000001";
 const CHILD: &str = "019c0000-0000-7000-8000-000000000002";
 const REVIEW: &str = "019c0000-0000-7000-8000-000000000003";
 
-/// A rollout: its head, and items that are a minute apart.
+/// Returns a rollout with this head and items that are a minute apart.
 fn rollout(head: &Value, items: &[Value]) -> String {
     let line = |n: usize, kind: &str, payload: &Value| {
         let time = format!("2026-03-01T23:{n:02}:00.000Z");
@@ -59,7 +59,7 @@ fn says(role: &str, text: &str) -> Value {
     json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]})
 }
 
-/// Codex's folder of sessions: one that starts a sub-agent and a review, one of the day after, and others.
+/// Writes a folder of Codex sessions: one that starts a sub-agent and a review, one of the next day, and others.
 fn codex(root: &Path) -> Option<PathBuf> {
     let arguments =
         json!({"agent_type": "explorer", "message": "Find the slow query.\nAll of it."});
@@ -99,7 +99,7 @@ fn codex(root: &Path) -> Option<PathBuf> {
         REVIEW,
         &of(REVIEW, PARENT, json!({"subagent": "review"})),
     )?;
-    // Of another session, too late, no sub-agent though it names one, and an older file that lies.
+    // A sub-agent of another session, a late one, a session that is not a sub-agent, and an older file with a wrong parent.
     file(
         "01",
         "23-40-00",
@@ -129,7 +129,7 @@ fn codex(root: &Path) -> Option<PathBuf> {
 }
 
 #[test]
-fn codexs_sub_agents_are_found_by_the_thread_that_they_name() {
+fn finds_sub_agents_of_codex_by_their_thread() {
     let folder = tempfile::tempdir().unwrap();
     let main = codex(folder.path()).unwrap();
     let loaded = opened(&main, 0).unwrap();
@@ -141,9 +141,9 @@ fn codexs_sub_agents_are_found_by_the_thread_that_they_name() {
             "sub-agent explorer, started by call 1",
         ),
     ];
-    assert_eq!(told(&loaded), expected);
+    assert_eq!(conversations(&loaded), expected);
     let child = opened(&main, 2).unwrap();
-    assert_eq!(told(&child), told(&loaded));
+    assert_eq!(conversations(&child), conversations(&loaded));
     assert_eq!(child.case.session.title, "Find the slow query.");
     assert!(
         child
@@ -155,7 +155,7 @@ fn codexs_sub_agents_are_found_by_the_thread_that_they_name() {
             .unwrap_err()
             .contains("holds 3 conversations")
     );
-    // By itself it says whose it is, and it is no second session of the parent's file.
+    // Opened alone, it names its parent, and the parent is not opened with it.
     let alone = main.with_file_name(format!("rollout-2026-03-01T23-30-00-{REVIEW}.jsonl"));
     assert_eq!(
         opened(&alone, 0).unwrap().report.parent.as_deref(),
@@ -166,13 +166,13 @@ fn codexs_sub_agents_are_found_by_the_thread_that_they_name() {
         said.contains(&format!("sub-agent    started by the session {PARENT}")),
         "{said}"
     );
-    let several = Several::open(&main, &Progress::default()).unwrap();
+    let several = FileSessions::open(&main, &Progress::default()).unwrap();
     assert_eq!(several.numbers(), [0]);
 }
 
 #[cfg(unix)]
 #[test]
-fn codexs_folder_is_not_left_by_a_link() {
+fn does_not_follow_links_out_of_the_folder_of_codex() {
     let (folder, away) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let main = codex(folder.path()).unwrap();
     let day = folder.path().join("sessions/2026/03/02");
@@ -181,7 +181,7 @@ fn codexs_folder_is_not_left_by_a_link() {
     assert_eq!(opened(&main, 0).unwrap().conversations.len(), 2);
 }
 
-/// What Gemini CLI writes of a short session.
+/// Returns a short session as Gemini CLI writes it.
 fn gemini(id: &str, prompt: &str, calls: &Value) -> String {
     let answer = json!({"id": "a1", "timestamp": "2026-04-01T09:00:05.000Z", "type": "gemini", "content": "Done.",
         "tokens": {"input": 90, "output": 2, "cached": 0, "thoughts": 0, "tool": 0, "total": 92},
@@ -195,7 +195,7 @@ fn gemini(id: &str, prompt: &str, calls: &Value) -> String {
 }
 
 #[test]
-fn geminis_sub_agents_lie_in_a_folder_with_the_parents_id() {
+fn finds_sub_agents_of_gemini_cli_in_the_folder_of_the_parent() {
     let folder = tempfile::tempdir().unwrap();
     let response = json!([{"functionResponse": {"id": "run-1", "name": "invoke_agent", "response": {"output": "All is well."}}}]);
     let calls = json!([{"id": "run-1", "name": "invoke_agent", "args": {"agent_name": "codebase", "prompt": "Look at the tests"},
@@ -217,20 +217,20 @@ fn geminis_sub_agents_lie_in_a_folder_with_the_parents_id() {
         row("Look at the tests", "sub-agent codebase, started by call 1"),
     ];
     let loaded = opened(&main, 0).unwrap();
-    assert_eq!(told(&loaded), expected);
+    assert_eq!(conversations(&loaded), expected);
     assert_eq!(loaded.conversations[1].size.map(|size| size.calls), Some(1));
     assert_eq!(opened(&main, 1).unwrap().path, Some(kid.clone()));
     assert_eq!(
         opened(&kid, 0).unwrap().report.parent.as_deref(),
         Some("1111-2222")
     );
-    // An id that leads elsewhere leads nowhere.
+    // An id that is a path to another folder is ignored.
     let text = gemini("../3333", "Check it", &json!([]));
     let main = put("session-2026-04-01T09-00-4444.jsonl", &text);
     assert_eq!(opened(&main, 0).unwrap().conversations.len(), 1);
 }
 
-/// What `OpenCode` exports of a session that started a sub-agent, and of that.
+/// Returns the exports of an `OpenCode` session that started a sub-agent, and of the sub-agent.
 fn opencode() -> Option<[Value; 2]> {
     let (mut main, _) = fixture("opencode/export.json")?;
     let info = |id: &str, role: &str| json!({"id": id, "sessionID": "ses_1", "role": role, "time": {"created": 1_770_000_900_000_i64}});
@@ -250,7 +250,7 @@ fn opencode() -> Option<[Value; 2]> {
 }
 
 #[test]
-fn a_session_of_opencodes_database_lists_those_of_its_sub_agents_as_its_own() {
+fn lists_sub_agents_in_a_database_of_opencode() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("opencode.db");
     let [main, child] = opencode().unwrap();
@@ -268,7 +268,7 @@ fn a_session_of_opencodes_database_lists_those_of_its_sub_agents_as_its_own() {
         [],
     )
     .unwrap();
-    let last = opened(&path, 0).unwrap().case.session.steps.len();
+    let last = opened(&path, 0).unwrap().case.session.calls.len();
     let agent = format!("sub-agent general, started by call {last}");
     let title = "Look around (@general subagent)";
     let expected = |what: &str| {
@@ -278,14 +278,17 @@ fn a_session_of_opencodes_database_lists_those_of_its_sub_agents_as_its_own() {
             row("Another", "main conversation"),
         ]
     };
-    assert_eq!(told(&opened(&path, 0).unwrap()), expected(&agent));
+    assert_eq!(conversations(&opened(&path, 0).unwrap()), expected(&agent));
     let child = opened(&path, 1).unwrap();
-    assert_eq!(told(&child), expected("sub-agent of conversation 1"));
+    assert_eq!(
+        conversations(&child),
+        expected("sub-agent of conversation 1")
+    );
     assert_eq!(child.report.parent.as_deref(), Some("ses_1"));
-    // What it did is not taken for a session of its own where sessions are counted.
-    let several = Several::open(&path, &Progress::default()).unwrap();
+    // The sub-agent does not count as a session.
+    let several = FileSessions::open(&path, &Progress::default()).unwrap();
     assert_eq!(several.numbers(), [0, 2]);
-    // Parents that go round in a ring belong to nobody.
+    // Sessions whose parents form a cycle belong to no other session.
     db.execute(
         "UPDATE session SET parent_id = 'ses_2' WHERE id = 'ses_1'",
         [],
@@ -298,7 +301,7 @@ fn a_session_of_opencodes_database_lists_those_of_its_sub_agents_as_its_own() {
     .unwrap();
     assert_eq!(opened(&path, 0).unwrap().conversations.len(), 3);
     assert_eq!(
-        Several::open(&path, &Progress::default())
+        FileSessions::open(&path, &Progress::default())
             .unwrap()
             .numbers(),
         [0, 1, 2]
@@ -306,7 +309,7 @@ fn a_session_of_opencodes_database_lists_those_of_its_sub_agents_as_its_own() {
 }
 
 #[test]
-fn a_session_of_opencodes_folder_lists_those_of_its_sub_agents() {
+fn lists_sub_agents_in_a_folder_of_opencode() {
     let folder = tempfile::tempdir().unwrap();
     let put = |name: &str, value: &Value| write(folder.path(), name, &value.to_string()).unwrap();
     let mut paths = Vec::new();
@@ -332,16 +335,16 @@ fn a_session_of_opencodes_folder_lists_those_of_its_sub_agents() {
         &json!({"id": "ses_9", "parentID": "ses_8", "title": "Not ours"}),
     );
     let loaded = opened(&paths[0], 0).unwrap();
-    let last = loaded.case.session.steps.len();
+    let last = loaded.case.session.calls.len();
     let agent = format!("sub-agent general, started by call {last}");
     let title = "Look around (@general subagent)";
     assert_eq!(
-        told(&loaded),
+        conversations(&loaded),
         [row("Sell things", "main conversation"), row(title, &agent)]
     );
     let child = opened(&paths[0], 1).unwrap();
     assert_eq!(
-        (child.path.as_ref(), child.case.session.steps.len()),
+        (child.path.as_ref(), child.case.session.calls.len()),
         (Some(&paths[1]), 1)
     );
     let alone = opened(&paths[1], 0).unwrap();

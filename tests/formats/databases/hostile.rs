@@ -1,4 +1,4 @@
-//! Databases made for harm, damaged ones, and logs that are not theirs: an error or a warning each.
+//! Malicious and damaged databases, and logs of other databases: each leads to an error or a warning.
 
 use super::{fixture, make, opened, options, said, state};
 use plimsoll::exec::load;
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Far longer than any of these takes, on any machine.
+/// Time limit, far longer than needed on any machine.
 const LONG: Duration = Duration::from_mins(1);
 
 fn made(folder: &Path) -> Option<PathBuf> {
@@ -23,7 +23,7 @@ fn run(path: &Path, sql: &str) -> rusqlite::Result<()> {
 }
 
 #[test]
-fn what_is_no_plain_table_is_never_asked() {
+fn queries_plain_tables_only() {
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id, 'ses_1' AS session_id, '{}' AS data FROM n";
     let made_as = [
         format!("CREATE VIEW message AS {endless};"),
@@ -44,7 +44,7 @@ fn what_is_no_plain_table_is_never_asked() {
 }
 
 #[test]
-fn a_schema_that_says_one_thing_and_does_another_leads_nowhere() {
+fn rejects_deceptive_schemas() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(folder.path()).unwrap();
     run(
@@ -62,7 +62,7 @@ fn a_schema_that_says_one_thing_and_does_another_leads_nowhere() {
 }
 
 #[test]
-fn wrong_types_and_texts_that_are_not_utf_8_are_told() {
+fn warns_of_wrong_types_and_text_that_is_not_utf_8() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(folder.path()).unwrap();
     run(
@@ -78,7 +78,7 @@ fn wrong_types_and_texts_that_are_not_utf_8_are_told() {
     let loaded = opened(&path, 0).unwrap();
     let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
     assert!(
-        warnings[0].ends_with("not in UTF-8: what cannot be read stands as \u{fffd}"),
+        warnings[0].ends_with("not valid UTF-8; invalid bytes are replaced by \u{fffd}"),
         "{warnings:?}"
     );
     let said = said(&loaded.case.session).concat();
@@ -86,10 +86,10 @@ fn wrong_types_and_texts_that_are_not_utf_8_are_told() {
 }
 
 #[test]
-fn damage_anywhere_is_an_error_or_a_warning_and_never_takes_long() {
+fn damage_is_an_error_or_a_warning_within_a_minute() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(folder.path()).unwrap();
-    // Many pages, so that there is something between the root and the leaves.
+    // Many pages, so that the tree has inner pages.
     run(
         &path,
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
@@ -121,7 +121,7 @@ fn damage_anywhere_is_an_error_or_a_warning_and_never_takes_long() {
             random ^= random << 13;
             random ^= random >> 7;
             random ^= random << 17;
-            // Mostly where pages begin, which is where they say what they hold.
+            // Mostly at the start of pages, which describes their content.
             let page = (random >> 8) as usize % (whole.len() / 4096) * 4096;
             let at = page + (random >> 40) as usize % if n % 3 == 0 { 4096 } else { 16 };
             bytes[at] = random as u8;
@@ -136,7 +136,7 @@ fn damage_anywhere_is_an_error_or_a_warning_and_never_takes_long() {
 }
 
 #[test]
-fn pages_that_lead_to_themselves_and_texts_of_a_gigabyte_come_to_an_end() {
+fn reading_ends_despite_cyclic_pages_and_huge_texts() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(folder.path()).unwrap();
     run(
@@ -174,7 +174,7 @@ fn pages_that_lead_to_themselves_and_texts_of_a_gigabyte_come_to_an_end() {
         let _ = opened(&path, 0);
         assert!(started.elapsed() < LONG);
     }
-    // The first cell of a leaf says that it is a gigabyte long.
+    // The first cell of a leaf claims to be a gigabyte long.
     let leaf = (u32::from_be_bytes([
         whole[cell(0)],
         whole[cell(0) + 1],
@@ -196,13 +196,13 @@ fn pages_that_lead_to_themselves_and_texts_of_a_gigabyte_come_to_an_end() {
     });
     let said = warnings.unwrap_or_else(|said| said);
     assert!(
-        said.contains("damaged") || said.contains("more than its size"),
+        said.contains("damaged") || said.contains("more data than its size"),
         "{said}"
     );
 }
 
 #[test]
-fn a_log_that_is_not_its_own_is_left_out() {
+fn ignores_the_log_of_another_database() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(folder.path()).unwrap();
     let log = folder.path().join("opencode.db-wal");
@@ -211,7 +211,7 @@ fn a_log_that_is_not_its_own_is_left_out() {
     let warning = loaded.warnings[0].to_string();
     assert!(warning.contains("belongs to another database"), "{warning}");
 
-    // Another database's log, where this one is written to by way of logs as well.
+    // The log of another database, while this one also uses a log.
     fs::remove_file(&log).unwrap();
     run(&path, "PRAGMA journal_mode = wal").unwrap();
     let other = folder.path().join("other.db");
@@ -230,12 +230,12 @@ fn a_log_that_is_not_its_own_is_left_out() {
 }
 
 #[test]
-fn a_journal_that_names_other_files_takes_none_of_them_away() {
+fn a_journal_does_not_delete_the_files_it_names() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(folder.path()).unwrap();
     let victim = folder.path().join("victim");
     fs::write(&victim, b"nobody's journal").unwrap();
-    // A journal of one page that ends with the name of a journal above it.
+    // A journal of one page that ends with the name of a superjournal.
     let name = victim.to_str().unwrap().as_bytes();
     let mut journal = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7].to_vec();
     journal.extend([0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 2, 0, 0, 0, 16, 0]);
@@ -258,7 +258,7 @@ fn a_journal_that_names_other_files_takes_none_of_them_away() {
 }
 
 #[test]
-fn reading_stops_when_asked_to_and_links_lead_to_the_log_beside_the_file() {
+fn reading_can_be_cancelled_and_links_use_the_log_of_their_target() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(folder.path()).unwrap();
     let progress = Progress::default();

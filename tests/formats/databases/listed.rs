@@ -1,4 +1,4 @@
-//! `plimsoll sessions` over databases: each of their sessions by itself.
+//! `plimsoll sessions` with databases, whose sessions are listed separately.
 #![cfg(unix)]
 
 use super::{fixture, make};
@@ -17,7 +17,7 @@ fn listed(home: &Path, args: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn every_session_of_a_database_is_listed_with_its_number_and_one_that_was_moved_there_once() {
+fn lists_every_session_of_a_database_once_with_its_number() {
     let home = tempfile::tempdir().unwrap();
     let store = home.path().join(".local/share/opencode");
     fs::create_dir_all(store.join("storage/session/p")).unwrap();
@@ -55,7 +55,7 @@ fn every_session_of_a_database_is_listed_with_its_number_and_one_that_was_moved_
     assert_eq!(sessions[0]["modified"], "2033-05-18T03:33:20Z");
     assert_eq!(sessions[0]["conversations"], 1);
 
-    // What was remembered of them counts while they stay as they are.
+    // Remembered results apply while the files are unchanged.
     let again = listed(home.path(), &["sessions", "--json"]);
     assert_eq!(again, sessions);
     let db = rusqlite::Connection::open(&database).unwrap();
@@ -67,7 +67,7 @@ fn every_session_of_a_database_is_listed_with_its_number_and_one_that_was_moved_
     let changed = listed(home.path(), &["sessions", "--json"]);
     assert_eq!(changed[0]["title"], "Changed");
 
-    // The same by its path, told for people.
+    // The same database by its path, as text.
     let path = database.to_str().unwrap();
     let output = plimsoll(home.path(), &["sessions", path, "--no-state"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -78,7 +78,7 @@ fn every_session_of_a_database_is_listed_with_its_number_and_one_that_was_moved_
 }
 
 #[test]
-fn a_sub_agents_session_is_named_with_the_one_that_started_it() {
+fn lists_sub_agents_with_the_session_that_started_them() {
     let home = tempfile::tempdir().unwrap();
     let store = home.path().join(".local/share/opencode");
     fs::create_dir_all(&store).unwrap();
@@ -93,7 +93,7 @@ fn a_sub_agents_session_is_named_with_the_one_that_started_it() {
     let db = rusqlite::Connection::open(store.join("opencode.db")).unwrap();
     let parent = "UPDATE session SET parent_id = 'ses_1' WHERE id = 'ses_2'";
     db.execute(parent, []).unwrap();
-    // The same in the folder of before, of other sessions, one of which names a parent that is not there.
+    // Sessions in the older storage folder, one of which names a missing parent.
     for (id, parent, title) in [
         ("ses_3", None, "Older"),
         ("ses_4", Some("ses_3"), "Older look"),
@@ -143,7 +143,7 @@ fn a_sub_agents_session_is_named_with_the_one_that_started_it() {
         parents(&listed(home.path(), &["sessions", "--json"])),
         expected
     );
-    // What is remembered says the same.
+    // The remembered result is equal.
     assert_eq!(
         parents(&listed(home.path(), &["sessions", "--json"])),
         expected

@@ -1,10 +1,10 @@
-//! Databases as the programs make them, after the schemas in their sources.
+//! Creates databases with the schemas of the programs.
 
 use rusqlite::{Connection, Result, params};
 use serde_json::Value;
 use std::path::Path;
 
-/// `OpenCode`'s tables, with the columns that matter here.
+/// `OpenCode`'s tables with the columns that are read.
 pub(crate) const OPENCODE: &str = "
 CREATE TABLE project (id text PRIMARY KEY, worktree text NOT NULL);
 CREATE TABLE session (id text PRIMARY KEY, project_id text NOT NULL, parent_id text, slug text NOT NULL,
@@ -32,7 +32,7 @@ CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, message_id TEXT,
 CREATE INDEX idx_messages_session ON messages(session_id);
 ";
 
-/// `CowAgent`'s tables, beside those of its memory, which are virtual ones.
+/// `CowAgent`'s tables except the virtual ones of its memory.
 const COWAGENT: &str = "
 CREATE VIRTUAL TABLE chunks_fts USING fts5(text);
 CREATE TABLE sessions (agent_id TEXT NOT NULL DEFAULT '', session_id TEXT NOT NULL,
@@ -50,12 +50,12 @@ CREATE TABLE ItemTable (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);
 CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);
 ";
 
-/// The text of a member, or nothing.
+/// Returns the text of a member, or an empty one.
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// An object without these members, as text.
+/// Serializes an object without these members.
 fn without(value: &Value, keys: &[&str]) -> String {
     let mut value = value.clone();
     if let Some(members) = value.as_object_mut() {
@@ -72,7 +72,7 @@ fn items<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
         .flatten()
 }
 
-/// Adds what `opencode export` wrote of a session to tables of [`OPENCODE`], under another id.
+/// Adds an exported session to the tables of [`OPENCODE`] under another id.
 pub(crate) fn add_opencode(db: &Connection, id: &str, created: i64, export: &Value) -> Result<()> {
     let info = &export["info"];
     db.execute(
@@ -80,7 +80,7 @@ pub(crate) fn add_opencode(db: &Connection, id: &str, created: i64, export: &Val
          VALUES (?1, 'p', 's', ?2, ?3, '1.2.0', ?4, ?4)",
         params![id, text(info, "directory"), text(info, "title"), created],
     )?;
-    // The last first: what is read is to be put in order.
+    // In reverse order, because the reader must sort them.
     let messages: Vec<&Value> = items(export, "messages").collect();
     for (n, message) in messages.into_iter().enumerate().rev() {
         let info = &message["info"];
@@ -113,7 +113,7 @@ pub(crate) fn add_opencode(db: &Connection, id: &str, created: i64, export: &Val
     Ok(())
 }
 
-/// A database of `OpenCode` with these sessions: each an id, when it began, and what was exported.
+/// Creates a database of `OpenCode` with these sessions: an id, a start time and an export each.
 pub(crate) fn opencode(path: &Path, sessions: &[(&str, i64, &Value)]) -> Result<()> {
     let db = Connection::open(path)?;
     db.execute_batch(OPENCODE)?;
@@ -123,7 +123,7 @@ pub(crate) fn opencode(path: &Path, sessions: &[(&str, i64, &Value)]) -> Result<
     Ok(())
 }
 
-/// A database of Goose with one session, of what it exported.
+/// Creates a database of Goose from an exported session.
 pub(crate) fn goose(path: &Path, export: &Value) -> Result<()> {
     let db = Connection::open(path)?;
     db.execute_batch(GOOSE)?;
@@ -153,7 +153,7 @@ pub(crate) fn goose(path: &Path, export: &Value) -> Result<()> {
     Ok(())
 }
 
-/// A database of `CowAgent` in which two agents talk under one id, the second about what the document holds.
+/// Creates a database of `CowAgent` in which two agents have sessions with the same id. The second is that of the document.
 pub(crate) fn cowagent(path: &Path, document: &Value) -> Result<()> {
     let db = Connection::open(path)?;
     db.execute_batch(COWAGENT)?;
@@ -189,7 +189,7 @@ pub(crate) fn cowagent(path: &Path, document: &Value) -> Result<()> {
     Ok(())
 }
 
-/// A database of Cursor with a conversation, an empty one, and what nobody is to see.
+/// Creates a database of Cursor with a conversation, an empty one, and private data.
 pub(crate) fn cursor(path: &Path, document: &Value) -> Result<()> {
     let db = Connection::open(path)?;
     db.execute_batch(CURSOR)?;
@@ -225,7 +225,7 @@ pub(crate) fn cursor(path: &Path, document: &Value) -> Result<()> {
         bubble["symbolLinks"] = "hidden-members".into();
         put("cursorDiskKV", &key, &bubble.to_string())?;
     }
-    // Deleted from the conversation, but still there.
+    // Deleted from the conversation, but still in the table.
     put(
         "cursorDiskKV",
         &format!("bubbleId:{id}:old"),

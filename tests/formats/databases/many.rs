@@ -1,4 +1,4 @@
-//! `sweep`, `gate` and `sessions` over files that hold many sessions: a database, a data set of a line each.
+//! `sweep`, `gate` and `sessions` with files of several sessions: a database and a data set in JSON Lines.
 
 use super::{fixture, make};
 use crate::program::plimsoll;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// Standard output and standard error, if it ends with this code.
+/// Checks the exit code and returns standard output and standard error.
 fn ends(folder: &Path, code: i32, args: &[&str]) -> (String, String) {
     let output = plimsoll(folder, args);
     let [said, noted] =
@@ -17,10 +17,10 @@ fn ends(folder: &Path, code: i32, args: &[&str]) -> (String, String) {
 
 fn json_of(folder: &Path, code: i32, args: &[&str]) -> Value {
     let (said, _) = ends(folder, code, args);
-    serde_json::from_str(&said).expect("it is JSON")
+    serde_json::from_str(&said).expect("the output is JSON")
 }
 
-/// A conversation of some turns, as a line of a data set.
+/// Returns a conversation with this number of turns, as a line of a data set.
 fn talk(about: &str, turns: usize) -> Value {
     let turn = |n: usize| {
         let words = format!("{about} {n}: {}", "and so on ".repeat(60));
@@ -33,7 +33,7 @@ fn talk(about: &str, turns: usize) -> Value {
     json!({ "messages": messages })
 }
 
-/// A data set of three conversations, the second of which nobody answered, and a database of two.
+/// Writes a data set of three conversations, the second without an answer, and a database with two.
 fn made() -> Option<tempfile::TempDir> {
     let folder = tempfile::tempdir().ok()?;
     let asked = json!({"messages": [{"role": "user", "content": "Anybody?"}]});
@@ -66,7 +66,7 @@ fn a_gate_checks_every_session_of_a_file_and_names_each() {
         let args: Vec<&str> = [&["gate"], files, &LIMIT, more].concat();
         json_of(here.path(), 0, &args)
     };
-    let told = run(&["store.db", "set.jsonl"], &["--json", "--junit", "r.xml"]);
+    let printed = run(&["store.db", "set.jsonl"], &["--json", "--junit", "r.xml"]);
     let (db, set) = ("store.db".to_owned(), "set.jsonl".to_owned());
     let expected = [
         (db.clone(), 1.into()),
@@ -74,25 +74,25 @@ fn a_gate_checks_every_session_of_a_file_and_names_each() {
         (set.clone(), 1.into()),
         (set, 3.into()),
     ];
-    assert_eq!(places(&told["sessions"]), expected);
-    assert_eq!(told["sessions"][1]["title"], "Later");
-    assert_eq!(told["left_out"][0]["conversation"], 2);
+    assert_eq!(places(&printed["sessions"]), expected);
+    assert_eq!(printed["sessions"][1]["title"], "Later");
+    assert_eq!(printed["left_out"][0]["conversation"], 2);
     let xml = fs::read_to_string(here.path().join("r.xml")).unwrap();
     assert!(
         xml.contains("<testsuite name=\"store.db#2 Later\""),
         "{xml}"
     );
     assert!(xml.contains("classname=\"set.jsonl#3.truncate\""), "{xml}");
-    // The same as if it were found in a folder, and one of them alone.
+    // The same result with the file in a folder, and for one session alone.
     let found = run(&["."], &["--json"]);
     assert_eq!(found["sessions"].as_array().map(Vec::len), Some(4));
     let one = run(&["store.db"], &["--json", "--conversation", "2"]);
     assert_eq!(places(&one["sessions"]), [(db, 2.into())]);
-    assert_eq!(one["sessions"][0]["lanes"], told["sessions"][1]["lanes"]);
+    assert_eq!(one["sessions"][0]["lanes"], printed["sessions"][1]["lanes"]);
 }
 
 #[test]
-fn a_session_of_many_is_compared_with_itself_whatever_becomes_of_the_others() {
+fn a_session_is_compared_with_its_own_baseline_if_others_change() {
     let here = made().unwrap();
     let gate = [
         "gate",
@@ -127,7 +127,7 @@ fn a_session_of_many_is_compared_with_itself_whatever_becomes_of_the_others() {
 }
 
 #[test]
-fn a_sweep_tries_every_session_of_a_file_and_picks_one_setting_for_all() {
+fn a_sweep_picks_one_setting_for_all_sessions_of_a_file() {
     let here = made().unwrap();
     let sweep = [
         "sweep",
@@ -141,15 +141,15 @@ fn a_sweep_tries_every_session_of_a_file_and_picks_one_setting_for_all() {
         "--output-reserve",
         "100",
     ];
-    let told = json_of(here.path(), 0, &[&sweep[..], &["--json"]].concat());
+    let printed = json_of(here.path(), 0, &[&sweep[..], &["--json"]].concat());
     let set = "set.jsonl".to_owned();
     assert_eq!(
-        places(&told["sessions"]),
+        places(&printed["sessions"]),
         [(set.clone(), 1.into()), (set, 3.into())]
     );
     assert_eq!(
-        places(&told["robust"]["sessions"]),
-        places(&told["sessions"])
+        places(&printed["robust"]["sessions"]),
+        places(&printed["sessions"])
     );
     let (said, _) = ends(here.path(), 0, &sweep);
     assert!(
@@ -181,7 +181,7 @@ fn a_sweep_tries_every_session_of_a_file_and_picks_one_setting_for_all() {
 }
 
 #[test]
-fn a_verb_about_one_session_says_which_of_many_it_took() {
+fn a_command_for_one_session_reports_which_one_it_used() {
     let here = made().unwrap();
     let (_, noted) = ends(
         here.path(),
@@ -203,11 +203,11 @@ fn a_verb_about_one_session_says_which_of_many_it_took() {
 }
 
 #[test]
-fn a_file_of_many_sessions_is_a_list_like_a_folder() {
+fn a_file_of_many_sessions_behaves_like_a_folder() {
     let here = made().unwrap();
     let sessions = ["sessions", "set.jsonl", "--no-state"];
-    let told = json_of(here.path(), 0, &[&sessions[..], &["--json"]].concat());
-    let rows = told["sessions"].as_array().cloned().unwrap_or_default();
+    let printed = json_of(here.path(), 0, &[&sessions[..], &["--json"]].concat());
+    let rows = printed["sessions"].as_array().cloned().unwrap_or_default();
     let row = |s: &Value| (s["conversation"].clone(), s["messages"].clone());
     let expected = [
         (1.into(), 12.into()),

@@ -1,5 +1,5 @@
-//! Sessions in databases: what is read of them is what their program's export says, what stands in the log alone
-//! included, and nothing of the program's is touched.
+//! Sessions in databases: they equal the export of their program, including changes in the log only, and the database is
+//! not modified.
 
 mod children;
 mod hostile;
@@ -27,18 +27,18 @@ pub(crate) fn options(conversation: usize) -> LoadOptions {
     }
 }
 
-/// One session of a database, or why not.
+/// Loads one session of a database.
 pub(crate) fn opened(path: &Path, conversation: usize) -> Result<Loaded, String> {
     load(path, &options(conversation), &Progress::default()).map_err(|error| error.to_string())
 }
 
-/// Titles of all that the database holds.
+/// Returns the titles of all sessions of a database.
 fn titles(loaded: &Loaded) -> Vec<&str> {
     let all = loaded.conversations.iter();
     all.map(|conversation| &*conversation.title).collect()
 }
 
-/// A fixture as a value and as the session that it reads as.
+/// Returns a fixture as a value and as a session.
 pub(crate) fn fixture(name: &str) -> Option<(Value, Session)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/fixtures")
@@ -53,7 +53,7 @@ pub(crate) fn fixture(name: &str) -> Option<(Value, Session)> {
     Some((value, session))
 }
 
-/// Everything but where it was read from.
+/// Describes a session without its source.
 pub(crate) fn said(session: &Session) -> Vec<String> {
     let message = |m: &plimsoll::session::Message| {
         let bodies: Vec<&Body> = session.parts_of(m).iter().map(|p| &p.body).collect();
@@ -63,7 +63,7 @@ pub(crate) fn said(session: &Session) -> Vec<String> {
         )
     };
     let mut all: Vec<String> = session.messages.iter().map(message).collect();
-    all.extend(session.steps.iter().map(|step| format!("{step:?}")));
+    all.extend(session.calls.iter().map(|call| format!("{step:?}")));
     all.extend(session.compactions.iter().map(|c| format!("{c:?}")));
     all.extend([session.title.clone(), format!("{:?}", session.project)]);
     all.extend(session.models.iter().cloned());
@@ -75,13 +75,13 @@ fn without_times(session: &Session) -> Vec<String> {
     for message in &mut session.messages {
         message.time = None;
     }
-    for step in &mut session.steps {
-        step.time = None;
+    for call in &mut session.calls {
+        call.time = None;
     }
     said(&session)
 }
 
-/// The files of a folder with their bytes and times.
+/// Returns the files of a folder with their bytes and times.
 pub(crate) fn state(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, Option<std::time::SystemTime>)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries
@@ -93,15 +93,15 @@ pub(crate) fn state(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, Option<std::ti
         .collect()
 }
 
-/// What is said of the answer in `OpenCode`'s export that an error broke off: its agent never sends it again.
-const BROKEN_OFF: &str = "1 of 9 messages is not part of the conversation";
+/// Warning about the failed answer in the export of `OpenCode`, which is not resent.
+const FAILED_ANSWER: &str = "1 of 9 messages is not part of the conversation";
 
 fn warned(loaded: &Loaded) -> Vec<&str> {
     loaded.warnings.iter().map(|w| w.text.as_str()).collect()
 }
 
 #[test]
-fn a_session_of_opencodes_database_is_what_it_exports() {
+fn a_session_in_a_database_of_opencode_equals_its_export() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("opencode.db");
     let (export, exported) = fixture("opencode/export.json").unwrap();
@@ -116,14 +116,14 @@ fn a_session_of_opencodes_database_is_what_it_exports() {
         loaded.report.recognized_by,
         "a SQLite database with the tables session, message and part"
     );
-    assert_eq!(warned(&loaded), [BROKEN_OFF]);
+    assert_eq!(warned(&loaded), [FAILED_ANSWER]);
     let document: Value =
         serde_json::from_slice(&loaded.case.session.source.bytes.whole()).unwrap();
     assert_eq!(document["messages"][0]["info"]["sessionID"], "ses_1");
 }
 
 #[test]
-fn what_stands_in_the_log_alone_is_read_and_the_program_that_writes_is_left_in_peace() {
+fn reads_changes_in_the_log_without_blocking_the_writer() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("opencode.db");
     let (export, exported) = fixture("opencode/export.json").unwrap();
@@ -132,7 +132,7 @@ fn what_stands_in_the_log_alone_is_read_and_the_program_that_writes_is_left_in_p
     writer.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
     writer.execute_batch(make::OPENCODE).unwrap();
     make::add_opencode(&writer, "ses_1", 1_770_000_000_000, &export).unwrap();
-    // What is not committed yet is not there for others.
+    // Uncommitted changes are not visible.
     writer
         .execute_batch("BEGIN; UPDATE session SET title = 'later'")
         .unwrap();
@@ -146,14 +146,14 @@ fn what_stands_in_the_log_alone_is_read_and_the_program_that_writes_is_left_in_p
     let before = state(folder.path());
     let loaded = opened(&path, 0).unwrap();
     assert_eq!(said(&loaded.case.session), said(&exported));
-    assert_eq!(warned(&loaded), [BROKEN_OFF]);
+    assert_eq!(warned(&loaded), [FAILED_ANSWER]);
     assert_eq!(state(folder.path()), before);
     writer.execute_batch("COMMIT").unwrap();
     assert_eq!(opened(&path, 0).unwrap().case.session.title, "later");
 }
 
 #[test]
-fn conversations_of_a_database_are_numbered_from_the_oldest_and_keep_their_numbers() {
+fn conversations_of_a_database_are_numbered_from_the_oldest() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("opencode.db");
     let (mut export, _) = fixture("opencode/export.json").unwrap();
@@ -172,7 +172,7 @@ fn conversations_of_a_database_are_numbered_from_the_oldest_and_keep_their_numbe
     assert_eq!(opened(&path, 1).unwrap().case.session.title, "Second");
     assert_eq!(
         opened(&path, 3).unwrap_err(),
-        "opencode.db holds 3 conversations; choose one from 1 to 3"
+        "opencode.db contains 3 conversations; choose one from 1 to 3"
     );
     db.execute("DELETE FROM message WHERE session_id = 'ses_0'", [])
         .unwrap();
@@ -180,12 +180,12 @@ fn conversations_of_a_database_are_numbered_from_the_oldest_and_keep_their_numbe
         .unwrap();
     assert_eq!(
         opened(&path, 2).unwrap_err(),
-        "opencode.db: conversation 3 of it holds no message"
+        "opencode.db: conversation 3 has no messages"
     );
 }
 
 #[test]
-fn goose_cowagent_and_cursor_are_read_of_their_databases() {
+fn reads_databases_of_goose_cowagent_and_cursor() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let (export, exported) = fixture("goose/export.json").unwrap();
@@ -215,7 +215,7 @@ fn goose_cowagent_and_cursor_are_read_of_their_databases() {
 }
 
 #[test]
-fn a_database_of_another_kind_says_so_and_an_empty_one_too() {
+fn rejects_other_databases_and_empty_ones() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("places.db");
     let db = Connection::open(&path).unwrap();
@@ -229,5 +229,5 @@ fn a_database_of_another_kind_says_so_and_an_empty_one_too() {
     assert!(said.contains("OpenCode session, Goose session"), "{said}");
     db.execute_batch(make::OPENCODE).unwrap();
     let said = opened(&path, 0).unwrap_err();
-    assert!(said.ends_with("it holds no session yet"), "{said}");
+    assert!(said.ends_with("it contains no session yet"), "{said}");
 }

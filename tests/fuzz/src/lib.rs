@@ -1,4 +1,4 @@
-//! What the fuzz targets share: how bytes are read, what holds for every session, and choices made of bytes.
+//! Functions that the fuzz targets share: reading bytes, and checks of sessions.
 
 mod made;
 #[path = "../../common/rules.rs"]
@@ -6,12 +6,12 @@ mod rules;
 
 pub use made::{Made, made};
 
-use plimsoll::formats::{Input, Parsed, ParseError};
+use plimsoll::formats::{Input, ParseError, Parsed};
 use plimsoll::progress::Progress;
 use plimsoll::session::{Packer, issues};
 use plimsoll::tokens::{Counter, TokenLedger, by_name};
 
-/// What a format reads.
+/// Creates the input of a format.
 pub fn input(bytes: &[u8]) -> Input {
     Input {
         name: "fuzz".to_owned(),
@@ -19,7 +19,7 @@ pub fn input(bytes: &[u8]) -> Input {
     }
 }
 
-/// The same from bytes that are packed, as those of a large file.
+/// Creates an input with compressed bytes, as for a large file.
 pub fn packed(bytes: &[u8]) -> Input {
     let mut packer = Packer::default();
     packer.push(bytes);
@@ -29,12 +29,12 @@ pub fn packed(bytes: &[u8]) -> Input {
     }
 }
 
-/// A counter without a vocabulary to load.
+/// Returns a counter without a vocabulary.
 pub fn counter() -> &'static Counter {
-    by_name("chars/4").expect("a counter of ours")
+    by_name("chars/4").expect("the counter exists")
 }
 
-/// Checks the rules of every session that was read, and that what people are told stays short.
+/// Checks the invariants of every session, and that messages for users are short.
 pub fn check(read: &Result<Parsed, ParseError>) {
     let parsed = match read {
         Ok(parsed) => parsed,
@@ -49,6 +49,7 @@ pub fn check(read: &Result<Parsed, ParseError>) {
     for session in &parsed.sessions {
         rules::keeps_the_rules(session);
         let _ = issues(session);
-        TokenLedger::count(session, counter(), &Progress::default()).expect("nobody cancels");
+        TokenLedger::count(session, counter(), &Progress::default())
+            .expect("the progress is not cancelled");
     }
 }

@@ -1,31 +1,31 @@
-//! A small session and a policy made of bytes: a bundled preset, one that was changed, or one of our own vocabulary.
+//! Creates a small session and a policy from bytes: a bundled preset, a changed one, or a random one.
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use plimsoll::engine::{ByHand, Case, KnobValues, Policy, ProviderError, WindowPlan, WindowSource};
 use plimsoll::presets::{self, PRESETS};
 use plimsoll::progress::Progress;
 use plimsoll::session::{
-    Body, Draft, MediaKind, Part, Role, Session, SessionBuilder, Source, StepDraft, Usage,
+    Body, CallDraft, Draft, MediaKind, Part, Role, Session, SessionBuilder, Source, Usage,
 };
 use plimsoll::tokens::TokenLedger;
 use plimsoll::units::{Millis, Tokens};
 use std::sync::{Arc, LazyLock};
 
-/// What is played.
+/// A session and a policy to replay.
 #[derive(Debug)]
 pub struct Made {
     /// The session.
     pub case: Case,
     /// The policy.
     pub policy: Policy,
-    /// Values of its knobs.
+    /// Values of its settings.
     pub values: KnobValues,
 }
 
-/// Makes both.
+/// Creates a session and a policy.
 ///
 /// # Errors
-/// When the bytes make no policy.
+/// Returns an error if the bytes do not describe a policy.
 pub fn made(u: &mut Unstructured<'_>) -> Result<Made> {
     let policy = policy(u)?;
     let values = values(u, &policy)?;
@@ -36,12 +36,12 @@ pub fn made(u: &mut Unstructured<'_>) -> Result<Made> {
     })
 }
 
-/// The bundled presets, read once: that takes longer than playing one.
+/// The bundled presets, parsed once because that takes longer than a replay.
 static BUNDLED: LazyLock<Vec<Policy>> = LazyLock::new(|| {
     let policies = PRESETS.iter().map(|preset| preset.policy());
     policies
         .collect::<std::result::Result<_, _>>()
-        .expect("a bundled preset is right")
+        .expect("bundled presets are valid")
 });
 
 fn policy(u: &mut Unstructured<'_>) -> Result<Policy> {
@@ -54,20 +54,20 @@ fn policy(u: &mut Unstructured<'_>) -> Result<Policy> {
     presets::parse(&text).map_err(|_| libfuzzer_sys::arbitrary::Error::IncorrectFormat)
 }
 
-/// Every knob at its default or anywhere in its range.
+/// Returns each setting at its default or at a value in its range.
 fn values(u: &mut Unstructured<'_>, policy: &Policy) -> Result<KnobValues> {
     let mut values = policy.defaults();
     for knob in &policy.knobs {
         let [low, high] = knob.range;
         let share = f64::from(u.arbitrary::<u8>()?) / 255.0;
         let value = low + (high - low) * share.powi(4);
-        let value = if knob.step >= 1.0 {
+        let value = if knob.call >= 1.0 {
             value.round()
         } else {
             value
         };
         if u.arbitrary()? {
-            // A range of fractions may hold no whole number.
+            // A range of fractions may not contain a whole number.
             let _ = policy.set(&mut values, &knob.name, value.clamp(low, high));
         }
     }
@@ -86,7 +86,7 @@ const HOOKS: [&str; 9] = [
     "manual",
 ];
 
-/// A bundled preset whose stages act elsewhere, otherwise or twice.
+/// Returns a bundled preset with moved, changed or repeated stages.
 fn changed(u: &mut Unstructured<'_>, toml: &str) -> Result<String> {
     let mut table: toml::Table = toml::from_str(toml).expect("a bundled preset");
     let stages = table.get_mut("stage").and_then(toml::Value::as_array_mut);
@@ -118,10 +118,10 @@ fn changed(u: &mut Unstructured<'_>, toml: &str) -> Result<String> {
         stage.insert(key.to_owned(), value.into());
         stages[at] = new;
     }
-    Ok(toml::to_string(&table).expect("it was read from text"))
+    Ok(toml::to_string(&table).expect("the table was parsed from text"))
 }
 
-/// A policy in our own words.
+/// Returns a random policy.
 fn own(u: &mut Unstructured<'_>) -> Result<String> {
     let mut text = String::from("name = \"made\"\nlabel = \"Made\"\nhelp = \"\"\n");
     if u.arbitrary()? {
@@ -249,7 +249,7 @@ fn take(u: &mut Unstructured<'_>, what: &str) -> Result<String> {
     ))
 }
 
-/// An expression that is a number.
+/// Returns an expression with a number as its value.
 fn number(u: &mut Unstructured<'_>, deep: usize) -> Result<String> {
     let names = [
         "used",
@@ -287,7 +287,7 @@ fn number(u: &mut Unstructured<'_>, deep: usize) -> Result<String> {
     })
 }
 
-/// An expression that is a condition.
+/// Returns an expression with a condition as its value.
 fn truth(u: &mut Unstructured<'_>, deep: usize) -> Result<String> {
     Ok(match u.int_in_range(0..=if deep == 0 { 1 } else { 4 })? {
         0 => format!("used > {}", u.int_in_range(0..=2_000_u32)?),
@@ -307,18 +307,18 @@ fn truth(u: &mut Unstructured<'_>, deep: usize) -> Result<String> {
 fn case(u: &mut Unstructured<'_>) -> Result<Case> {
     let session = session(u)?;
     let ledger = TokenLedger::count(&session, crate::counter(), &Progress::default());
-    let ledger = ledger.expect("nobody cancels");
+    let ledger = ledger.expect("the progress is not cancelled");
     let window = Tokens(u.int_in_range(1..=4_000)?);
-    let n = session.steps.len();
+    let n = session.calls.len();
     let windows = WindowPlan::constant(window, n, WindowSource::ByHand);
     let mut case = Case::new(Arc::new(session), ledger, windows);
     if u.ratio(1, 4)? {
         case = case.with_restarts(&[u.int_in_range(0..=n)?]);
     }
     if u.ratio(1, 4)? {
-        let step = u.int_in_range(0..=n)?;
+        let call = u.int_in_range(0..=n)?;
         let text = "context_length_exceeded: maximum context length is 100 tokens".into();
-        case = case.with_errors(&[ProviderError { step, text }]);
+        case = case.with_errors(&[ProviderError { call, text }]);
     }
     if u.ratio(1, 4)? {
         let most = case.session.messages.len();
@@ -339,7 +339,7 @@ fn case(u: &mut Unstructured<'_>) -> Result<Case> {
     Ok(case)
 }
 
-/// A conversation of up to thirty messages, not all of them as they should be.
+/// Returns a conversation of up to thirty messages, some of them malformed.
 fn session(u: &mut Unstructured<'_>) -> Result<Session> {
     let source = Source {
         name: "made".to_owned(),
@@ -369,13 +369,13 @@ fn session(u: &mut Unstructured<'_>) -> Result<Session> {
             .arbitrary::<Option<u16>>()?
             .map(|time| Millis(i64::from(time) * 1_000));
         if is_recorded && draft.role == Role::Assistant && draft.in_history {
-            builder.step(StepDraft {
+            builder.call(CallDraft {
                 model: Some((*u.choose(&["gpt-4o", "claude-sonnet-4-5", ""])?).to_owned()),
                 usage: u.arbitrary::<Option<u16>>()?.map(|input| Usage {
                     input: Tokens(input.into()),
                     ..Usage::default()
                 }),
-                ..StepDraft::default()
+                ..CallDraft::default()
             });
         }
         builder.message(draft);

@@ -1,4 +1,4 @@
-//! The first look at a file, by every format.
+//! Detection by every format.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -7,7 +7,7 @@ use plimsoll::progress::Progress;
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = check_start(bytes);
-    let probe = Probe::new(&bytes.to_vec().into(), 400, &Progress::default()).expect("nobody cancels");
+    let probe = Probe::new(&bytes.to_vec().into(), 400, &Progress::default()).expect("the progress is not cancelled");
     for format in FORMATS {
         let _ = (format.detect)(&probe);
     }

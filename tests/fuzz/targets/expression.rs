@@ -1,4 +1,4 @@
-//! The expression language: errors have their place, what parses has a value, and what is told of it is true.
+//! The expression language: errors have a position, valid expressions have a value, and their description is correct.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -26,7 +26,7 @@ fuzz_target!(|text: &str| {
     let ready = Expr::parse("step > 3", Type::Truth, &Vocabulary::default());
     let names = BTreeMap::from([
         ("knob".to_owned(), Expr::constant(0.5)),
-        ("ready".to_owned(), ready.expect("it is right")),
+        ("ready".to_owned(), ready.expect("the expression is valid")),
     ]);
     let bound = expr.bind(&names);
     let _ = (expr.terms(), expr.written_out(&BTreeMap::new()));

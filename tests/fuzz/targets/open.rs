@@ -1,4 +1,4 @@
-//! What a user does: a stream is unpacked, told for a format, read, weighed, and has windows.
+//! Opening a file: decompression, detection, reading, counting and context windows.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

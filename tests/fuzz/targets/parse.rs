@@ -1,4 +1,4 @@
-//! Every parser, whether the file is of its format or not: the first byte chooses, and whether the file is packed.
+//! Every parser with files of any format. The first byte selects the parser and whether the file is compressed.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

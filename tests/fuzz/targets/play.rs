@@ -1,4 +1,4 @@
-//! Policies played over small sessions, one and the other made of bytes: the books balance at every call.
+//! Replays of random policies over small random sessions: every message is accounted for at every call.
 #![no_main]
 
 use libfuzzer_sys::arbitrary::Unstructured;
@@ -8,7 +8,7 @@ use plimsoll::engine::{
 };
 use plimsoll_fuzz::{Made, made};
 
-/// Answers as the fuzzer likes.
+/// Answers from the bytes of the fuzzer.
 struct Answers<'a, 'b>(&'a mut Unstructured<'b>);
 
 impl Answer for Answers<'_, '_> {
@@ -34,10 +34,10 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     };
     let whole = simulate(&case, &policy, &values, None);
-    whole.context.check(&case).expect("the books balance");
-    for until in 0..case.session.steps.len() {
+    whole.context.check(&case).expect("every message is accounted for");
+    for until in 0..case.session.calls.len() {
         let part = simulate(&case, &policy, &values, Some(until));
-        part.context.check(&case).expect("the books balance");
+        part.context.check(&case).expect("every message is accounted for");
         assert!(part.samples == whole.samples[..part.samples.len()]);
     }
     let force = u.arbitrary().unwrap_or(true);
@@ -50,7 +50,7 @@ fuzz_target!(|bytes: &[u8]| {
             None,
             &mut Answers(&mut u),
         );
-        outcome.context.check(&case).expect("the books balance");
+        outcome.context.check(&case).expect("every message is accounted for");
         if let Ok(executed) = ExecutedContext::new(outcome.context) {
             let managed = executed.managed(&case.session);
             assert_eq!(managed.entries.len(), executed.context().entries.len());

@@ -1,4 +1,4 @@
-//! Files of settings: presets, configurations of real systems, prices.
+//! Files of settings: presets, configurations of real systems, and prices.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -13,11 +13,11 @@ fuzz_target!(|bytes: &[u8]| {
         Ok(policy) => {
             let values = policy.defaults();
             for knob in &policy.knobs {
-                let value = values.get(&knob.name).expect("every knob has a default");
+                let value = values.get(&knob.name).expect("every setting has a default");
                 assert!((knob.range[0]..=knob.range[1]).contains(&value));
             }
         }
-        // No preset: it may be the other two, of which the last is quick to tell.
+        // Not a preset: try the two other kinds of files.
         Err(_) if Prices::with_own(text).is_ok() => {}
         Err(_) => {
             if let Ok(imported) = import(text) {

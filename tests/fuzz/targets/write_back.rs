@@ -1,4 +1,4 @@
-//! Writing: what was not touched is the same bytes, and no managed conversation makes a writer panic.
+//! Writing: untouched sessions keep their bytes, and writers never panic.
 #![no_main]
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
@@ -9,7 +9,7 @@ use plimsoll::session::{Managed, ManagedEntry, ManagedPart, Role, Session, Writt
 use plimsoll::units::Tokens;
 use plimsoll_fuzz::{check, input, packed};
 
-/// Bytes behind the file that choose what is managed.
+/// Number of bytes after the file that determine the managed conversation.
 const CHOICES: usize = 32;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -38,18 +38,18 @@ fn is_the_same(session: &Session, export: Export) {
         entries: (0..session.messages.len()).map(kept).collect(),
         ..Managed::default()
     };
-    // Where a compaction hid messages and wrote none, these two write all of them as a context of its own.
+    // If a compaction hid messages and wrote none, these two formats write all messages as a new context.
     let is_own = ["claude_code", "codex_rollout"].contains(&session.source.format);
     if is_own && !managed.is_everything(session) {
         return;
     }
-    let out = export(session, &managed).expect("nothing was changed");
+    let out = export(session, &managed).expect("an unchanged session can be written");
     let source = session.source.bytes.whole();
     let [out, source] = [&out, &source[..]].map(String::from_utf8_lossy);
     assert_eq!(out, source);
 }
 
-/// Any of a session's messages kept, edited, left out or written before.
+/// Returns a managed conversation with messages kept, edited, removed or added.
 fn managed(session: &Session, u: &mut Unstructured<'_>) -> Result<Managed> {
     let mut managed = Managed {
         tokens: u.arbitrary::<Option<u16>>()?.map(|n| Tokens(n.into())),

@@ -1,9 +1,9 @@
-//! Exceptions as case files write them: `repr()`, which holds the class and the arguments but no other field.
+//! Parses exceptions of case files: `repr()`, with the class and the arguments but no other field.
 
-use plimsoll::systems::baseagent::PythonError;
-use plimsoll::systems::baseagent::agent_loop::{Failure, code_of_status};
+use plimsoll::systems::baseagent::{Failure, code_of_status};
+use plimsoll::systems::python::PythonError;
 
-/// Reads `RuntimeError('boom')`: class and `str()`.
+/// Parses `RuntimeError('boom')`: class and `str()`.
 pub(super) fn read_exception(repr: &str) -> PythonError {
     let Some((kind, arguments)) = repr.strip_suffix(')').and_then(|repr| repr.split_once('('))
     else {
@@ -18,7 +18,7 @@ pub(super) fn read_exception(repr: &str) -> PythonError {
     PythonError::new(kind.to_owned(), text)
 }
 
-/// The failure of a call that such an exception is to the loop; none if the case does not state it in full.
+/// Returns the failure of a call that raised the exception; `None` if the case does not state its code.
 pub(super) fn read_failure(repr: &str) -> Option<Failure> {
     let error = read_exception(repr);
     Some(match &*error.kind {
@@ -31,8 +31,8 @@ pub(super) fn read_failure(repr: &str) -> Option<Failure> {
     })
 }
 
-/// The code that goes with an `LLMError`, which its `repr` leaves out: that of the status in its text if there is one,
-/// else what the text says. None if neither says anything.
+/// Returns the code of an `LLMError`, which its `repr` omits: by the status in its text, or else by words in its text.
+/// Returns `None` if the text contains neither.
 fn client_code(message: &str) -> Option<&'static str> {
     let status = message
         .split(|c: char| !c.is_ascii_digit())
@@ -43,21 +43,21 @@ fn client_code(message: &str) -> Option<&'static str> {
         return Some(code_of_status(status));
     }
     let message = message.to_lowercase();
-    let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
-    if says(&["auth", "key"]) {
+    let contains_any = |words: &[&str]| words.iter().any(|word| message.contains(word));
+    if contains_any(&["auth", "key"]) {
         Some(code_of_status(401))
-    } else if says(&["rate_limit", "rate limit"]) {
+    } else if contains_any(&["rate_limit", "rate limit"]) {
         Some(code_of_status(429))
-    } else if says(&["timeout", "timed out"]) {
+    } else if contains_any(&["timeout", "timed out"]) {
         Some("timeout")
-    } else if says(&["overloaded"]) {
+    } else if contains_any(&["overloaded"]) {
         Some(code_of_status(503))
     } else {
         None
     }
 }
 
-/// The text of one quoted literal; none if it is something else.
+/// Returns the text of a quoted literal; `None` for anything else.
 fn unquoted(literal: &str) -> Option<String> {
     let quote = literal.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
     let mut chars = literal[1..].chars();

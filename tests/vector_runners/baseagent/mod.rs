@@ -1,17 +1,22 @@
-//! Cases of the system `baseagent`: counting, cutting, clearing, managing, and its whole loop.
+//! Cases of `BaseAgent`: counts, truncation, clearing, context management, and the agent loop.
 
+mod agent_loop;
+mod agent_loop_case;
 mod exception;
-mod scripted;
+mod manage_context;
+mod utf16;
 
-use super::{Answer, Case, NotCovered};
+use super::{Answer, Case, NotCovered, messages_from_json, messages_to_json, object};
 use exception::read_exception;
-use plimsoll::chat::{Ask, ChatMessage, Heard, converse, message_from_json, message_to_json};
+use manage_context::manage_context;
+use plimsoll::chat::{Ask, ChatMessage, Heard, converse, message_to_json};
 use plimsoll::systems::baseagent::{
-    Limits, PythonError, StopAtMarker, manage_context, message_tokens, middle_out, n_cleared,
-    prune_old_tool_outputs, total_tokens, utf8_of,
+    Limits, MARKER, StopAtMarker, message_tokens, middle_out, prune_old_tool_outputs, total_tokens,
 };
+use plimsoll::systems::python::PythonError;
 use plimsoll::units::Tokens;
 use serde_json::{Map, Value, json};
+use utf16::utf8_of;
 
 /// Runs one case.
 pub(super) fn run(case: &Case) -> Answer {
@@ -21,12 +26,12 @@ pub(super) fn run(case: &Case) -> Answer {
         "truncate" => truncate(case),
         "prune" => Ok(or_error(prune(case))),
         "manage" => Ok(manage(case)),
-        "loop" => scripted::run_loop(case),
+        "loop" => agent_loop_case::run_loop(case),
         other => Err(NotCovered(format!("no stage named {other:?}"))),
     }
 }
 
-/// The limits of a case; what it does not set is as shipped.
+/// Returns the limits of a case; the default is as shipped.
 fn limits(config: &Value) -> Limits {
     let whole = |key: &str, shipped| config[key].as_i64().unwrap_or(shipped);
     let shipped = Limits::SHIPPED;
@@ -42,32 +47,19 @@ fn limits(config: &Value) -> Limits {
     }
 }
 
-fn messages_of(input: &Value) -> Vec<ChatMessage> {
-    let messages = input["messages"].as_array();
-    messages
-        .into_iter()
-        .flatten()
-        .map(message_from_json)
-        .collect()
-}
-
-fn json_of(messages: &[ChatMessage]) -> Vec<Value> {
-    messages.iter().map(message_to_json).collect()
-}
-
-fn fields(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(fields) => fields,
-        other => Map::from_iter([("answer".to_owned(), other)]),
+fn or_error(answer: Result<Value, PythonError>) -> Map<String, Value> {
+    match answer {
+        Ok(Value::Object(fields)) => fields,
+        Ok(other) => object([("answer", other)]),
+        Err(error) => object([
+            ("error", json!(error.kind)),
+            ("error_text", json!(error.text)),
+        ]),
     }
 }
 
-fn or_error(answer: Result<Value, PythonError>) -> Map<String, Value> {
-    fields(answer.unwrap_or_else(|error| json!({"error": error.kind, "error_text": error.text})))
-}
-
 fn estimate(case: &Case) -> Result<Value, PythonError> {
-    let messages = messages_of(&case.input);
+    let messages = messages_from_json(&case.input["messages"]);
     let each: Vec<_> = messages
         .iter()
         .map(message_tokens)
@@ -80,7 +72,7 @@ fn estimate(case: &Case) -> Result<Value, PythonError> {
     }))
 }
 
-/// Where the original also ran `needs_compaction`, it was on a message of that many tokens.
+/// A case of `needs_compaction` counts a message of that many tokens.
 fn threshold(case: &Case) -> Answer {
     let limits = limits(&case.config);
     let Some(total) = case.input["total_tokens"].as_u64() else {
@@ -99,7 +91,7 @@ fn threshold(case: &Case) -> Answer {
     } else {
         answer["product"] = json!(limits.trigger());
     }
-    Ok(fields(answer))
+    Ok(or_error(Ok(answer)))
 }
 
 fn truncate(case: &Case) -> Answer {
@@ -109,7 +101,7 @@ fn truncate(case: &Case) -> Answer {
         (_, Value::String(escaped)) => utf8_of(units(escaped)),
         _ => return Err(NotCovered("no text".to_owned())),
     };
-    Ok(fields(match text {
+    Ok(or_error(Ok(match text {
         Err(error) => json!({"error": error.kind}),
         Ok(text) => {
             let cut = middle_out(&text, max_tokens);
@@ -123,10 +115,10 @@ fn truncate(case: &Case) -> Answer {
                 "bytes_after": after.len(),
             })
         }
-    }))
+    })))
 }
 
-/// UTF-16 units of a text that JSON cannot carry as it is: escapes, and how often the whole stands: `\ud800 x50`.
+/// Parses a text with escaped UTF-16 units and an optional number of repetitions: `\ud800 x50`.
 fn units(escaped: &str) -> Vec<u16> {
     let times = escaped.rsplit_once(" x");
     let times = times.and_then(|(text, n)| Some((text, n.parse::<usize>().ok()?)));
@@ -149,13 +141,13 @@ fn units(escaped: &str) -> Vec<u16> {
 }
 
 fn prune(case: &Case) -> Result<Value, PythonError> {
-    let messages = messages_of(&case.input);
+    let messages = messages_from_json(&case.input["messages"]);
     let before = total_tokens(&messages)?;
     let pruned = prune_old_tool_outputs(&messages, &limits(&case.config), StopAtMarker::Yes)?;
     let is_same = pruned.messages.is_none();
     let after = pruned.messages.unwrap_or(messages);
     Ok(json!({
-        "messages": json_of(&after),
+        "messages": messages_to_json(&after),
         "tokens_before": before,
         "tokens_after": total_tokens(&after)?,
         "pruned_indices": pruned.cleared,
@@ -165,7 +157,7 @@ fn prune(case: &Case) -> Result<Value, PythonError> {
 }
 
 fn manage(case: &Case) -> Map<String, Value> {
-    let messages = messages_of(&case.input);
+    let messages = messages_from_json(&case.input["messages"]);
     let limits = limits(&case.config);
     let is_forced = case.config["force_compaction"].as_bool().unwrap_or(false);
     let prompt = case.input["system_prompt"].as_str().unwrap_or_default();
@@ -181,7 +173,7 @@ fn manage(case: &Case) -> Map<String, Value> {
     let answer = managed.messages.and_then(|after| {
         let after = after.as_deref().unwrap_or(&messages);
         Ok(json!({
-            "messages": json_of(after),
+            "messages": messages_to_json(after),
             "tokens_before": total_tokens(&messages)?,
             "tokens_after": total_tokens(after)?,
         }))
@@ -192,7 +184,7 @@ fn manage(case: &Case) -> Map<String, Value> {
     answer
 }
 
-/// A request for a summary, as the stub noted it. No model is named in it: the client's own is used.
+/// Returns a summary request as the case describes it. It names no model, so the client uses its own.
 fn call_of(ask: &Ask) -> Value {
     json!({
         "n_messages": ask.messages.len(),
@@ -203,10 +195,16 @@ fn call_of(ask: &Ask) -> Value {
     })
 }
 
-/// What the stub answers to a request for a summary.
+/// Returns the model's answer to a summary request.
 fn heard(input: &Value) -> Heard {
     match input["fake_exception"].as_str() {
         Some(exception) => Heard::Failed(read_exception(exception).text),
         None => Heard::Text(input["fake_summary"].as_str().unwrap_or_default().into()),
     }
+}
+
+/// Returns the number of results that contain only the marker.
+fn n_cleared(messages: &[ChatMessage]) -> usize {
+    let is_cleared = |m: &&ChatMessage| m.is("tool") && m.text() == Some(MARKER);
+    messages.iter().filter(is_cleared).count()
 }

@@ -1,6 +1,6 @@
 //! Cases of the trim before a run.
 
-use super::{Case, NotCovered, as_json, count, fields, unstated};
+use super::{Case, NotCovered, count, messages_to_json, object, unstated};
 use plimsoll::chat::{Ask, ChatMessage, Heard, converse};
 use plimsoll::systems::cowagent::{
     Ends, FEW_TURNS, Flush, Flushed, HISTORY_RESULT_CHARS, Limits, SUMMARY_TEMPERATURE, Summarizer,
@@ -9,16 +9,15 @@ use plimsoll::systems::cowagent::{
 };
 use serde_json::{Map, Value, json};
 
-/// Whether a case states what its model did: a summary that was written is the one that it states, unless the model
-/// failed, which it states as well.
-pub(super) fn states_its_stub(case: &Case) -> Result<(), NotCovered> {
-    let Heard::Text(summary) = stub(&case.input) else {
+/// Checks that a written summary is the one that the case states.
+pub(super) fn check_stated_summary(case: &Case) -> Result<(), NotCovered> {
+    let Heard::Text(summary) = answer_of(&case.input) else {
         return Ok(());
     };
     let file = case.expected["daily_memory_file"].as_str();
     match file.filter(|file| !file.is_empty()) {
         Some(file) if !file.contains(summary.trim()) => {
-            Err(unstated("why the model's summary was not used"))
+            Err(unstated("the reason why the model's summary was not used"))
         }
         _ => Ok(()),
     }
@@ -47,8 +46,8 @@ pub(super) fn run(case: &Case, mut given: Vec<ChatMessage>) -> Map<String, Value
     }
     sanitize(&mut later, &mut Vec::new());
 
-    let mut told = fields([
-        ("messages", as_json(&messages)),
+    let mut answer = object([
+        ("messages", messages_to_json(&messages)),
         ("turns_before", json!(turns_before)),
         ("turns_after", json!(turns(&messages).len())),
         ("tokens_before", json!(tokens_before)),
@@ -60,12 +59,15 @@ pub(super) fn run(case: &Case, mut given: Vec<ChatMessage>) -> Map<String, Value
         ("log", json!(log)),
     ]);
     if later != messages {
-        told.insert("messages_after_async_summary".to_owned(), as_json(&later));
+        answer.insert(
+            "messages_after_async_summary".to_owned(),
+            messages_to_json(&later),
+        );
     }
-    told
+    answer
 }
 
-/// What the configuration says of the context.
+/// Returns the limits of a configuration.
 pub(super) fn limits(config: &Value) -> Limits {
     let model = config["model"].as_str().unwrap_or_default();
     let configured = config["agent_max_context_tokens"].as_u64().unwrap_or(0);
@@ -77,9 +79,9 @@ pub(super) fn limits(config: &Value) -> Limits {
     }
 }
 
-/// What was handed to the memory.
+/// Returns the writes to memory.
 pub(super) fn flushes(flushes: &[Flush]) -> Value {
-    let told = flushes.iter().map(|flush| {
+    let writes = flushes.iter().map(|flush| {
         json!({
             "reason": flush.reason.name(),
             "n_messages_passed": flush.n_passed,
@@ -87,10 +89,10 @@ pub(super) fn flushes(flushes: &[Flush]) -> Value {
             "inject_callback": flush.target.is_some(),
         })
     });
-    told.collect()
+    writes.collect()
 }
 
-/// The daily memory file and what the model was asked for it.
+/// The daily memory file and its summary requests.
 #[derive(Default)]
 struct Memory {
     requests: Vec<Value>,
@@ -98,13 +100,13 @@ struct Memory {
 }
 
 impl Memory {
-    /// Summarizes what was handed over, and writes it down.
+    /// Summarizes the messages and writes the summary.
     fn write(&mut self, flush: &Flush, input: &Value) -> Option<String> {
         let summary = converse(
             |dialogue| Summarizer::SHIPPED.summarize(&flush.fresh, dialogue),
             |ask| {
                 self.requests.push(request(ask));
-                stub(input)
+                answer_of(input)
             },
         )?;
         if self.file.is_empty() {
@@ -128,8 +130,8 @@ fn request(ask: &Ask) -> Value {
     })
 }
 
-/// The model's answer; any other field that begins with `fake_` is a failure.
-fn stub(input: &Value) -> Heard {
+/// Returns the model's answer. Any other field that starts with `fake_` is a failure.
+fn answer_of(input: &Value) -> Heard {
     let fields = input.as_object().into_iter().flatten();
     let is_off = |value: &Value| value.is_null() || value == &json!(false);
     let fails = fields

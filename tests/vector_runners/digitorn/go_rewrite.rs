@@ -12,12 +12,12 @@ use plimsoll::systems::digitorn::go_rewrite::split::{safe_split, safe_split_budg
 use plimsoll::systems::digitorn::go_rewrite::{emergency_keep_recent, estimate_tokens};
 use serde_json::{Map, Value, json};
 
-/// Tokens of the budget that splits are tried with.
+/// Token budget of the tested splits.
 const SPLIT_BUDGET: i64 = 400;
 
 pub(super) fn compact(case: &Case) -> Value {
     let config = &case.config;
-    let messages = stored(&case.input["messages"]);
+    let messages = stored_messages(&case.input["messages"]);
     let keep = number(config, "keep_recent", 3);
     let goal = config["goal"].as_str().unwrap_or_default();
     let budget = number(config, "budget", 0);
@@ -44,14 +44,14 @@ pub(super) fn compact(case: &Case) -> Value {
     json!({
         "safe_split_by_keep_recent": splits.collect::<Map<_, _>>(),
         "tokens_before": estimate_tokens(&messages),
-        "truncate": told(&truncate(&messages, keep, goal), case),
-        "truncate_budget_500": told(&truncate_budget(&messages, keep, budget, goal), case),
-        "summarize_SUMMARY": told(&summarized("SUMMARY"), case),
-        "summarize_empty_falls_back": told(&summarized(""), case),
+        "truncate": compaction_to_json(&truncate(&messages, keep, goal), case),
+        "truncate_budget_500": compaction_to_json(&truncate_budget(&messages, keep, budget, goal), case),
+        "summarize_SUMMARY": compaction_to_json(&summarized("SUMMARY"), case),
+        "summarize_empty_falls_back": compaction_to_json(&summarized(""), case),
     })
 }
 
-fn told(done: &Compaction, case: &Case) -> Value {
+fn compaction_to_json(done: &Compaction, case: &Case) -> Value {
     let input = case.input["messages"].as_array();
     let seqs: Vec<Value> = input
         .into_iter()
@@ -78,7 +78,7 @@ fn told(done: &Compaction, case: &Case) -> Value {
 pub(super) fn microcompact(case: &Case) -> Value {
     let keep = number(&case.config, "keep_recent_results", KEEP_RESULTS);
     let least = number(&case.config, "min_bytes", MIN_BYTES);
-    let (messages, elided) = micro_compact(stored(&case.input["messages"]), keep, least);
+    let (messages, elided) = micro_compact(stored_messages(&case.input["messages"]), keep, least);
     let line = |idx: usize| {
         let seq = case.input["messages"][idx]["seq"].to_string();
         (seq, json!(messages[idx].text()))
@@ -88,17 +88,17 @@ pub(super) fn microcompact(case: &Case) -> Value {
 }
 
 pub(super) fn emergency(case: &Case) -> Value {
-    let asked = case.expected["emergency_keep_recent"].as_object();
-    let asked = asked.into_iter().flat_map(Map::keys);
-    let kept = asked.map(|keep| {
+    let limits = case.expected["emergency_keep_recent"].as_object();
+    let limits = limits.into_iter().flat_map(Map::keys);
+    let kept = limits.map(|keep| {
         let kept = emergency_keep_recent(keep.parse().unwrap_or(0));
         (keep.clone(), json!(kept))
     });
     json!({"emergency_keep_recent": kept.collect::<Map<_, _>>()})
 }
 
-/// Messages of its store in the form that programs send: texts, calls, and a result's call.
-fn stored(value: &Value) -> Vec<ChatMessage> {
+/// Converts stored messages to chat messages.
+fn stored_messages(value: &Value) -> Vec<ChatMessage> {
     value
         .as_array()
         .into_iter()

@@ -1,15 +1,15 @@
-//! Cases of hooks: the injected one over one event, and any over a list of events.
+//! Cases of hooks: the automatic one on one event, and any hooks on a list of events.
 
-use super::{Case, Setting, listed, messages, number};
+use super::{Case, Setting, messages_from_json, messages_to_json, number, or_error};
 use plimsoll::chat::{Ask, Heard, converse, message_to_json, python_str};
 use plimsoll::systems::digitorn::clock::Clock;
+use plimsoll::systems::digitorn::hook::HookEvent;
 use plimsoll::systems::digitorn::hook::{Hook, in_order};
-use plimsoll::systems::digitorn::hook_event::HookEvent;
 use plimsoll::systems::digitorn::runner::HookRunner;
 use plimsoll::systems::digitorn::turn_state::{MAX_TURNS, NEVER_COMPACTED, ToolContext, TurnState};
 use serde_json::{Map, Value, json};
 
-/// The stubbed model: an answer, which may be a dict with its content, or a failure.
+/// Returns the answer of the case's model: a text, the content of a dict, or a failure.
 pub(super) fn stub(config: &Value) -> Heard {
     let kind = match &config["summary_llm"] {
         Value::Null => "ok",
@@ -58,11 +58,11 @@ pub(super) fn clock(value: &Value) -> Option<Clock> {
     Some(Clock::new(readings))
 }
 
-fn told(events: &[HookEvent]) -> Value {
+fn events_to_json(events: &[HookEvent]) -> Value {
     events.iter().map(HookEvent::to_json).collect()
 }
 
-/// The application's hooks and, where the case asks for it, the one that is injected.
+/// Returns the hooks of the application, and the automatic one if the case enables it.
 pub(super) fn hooks_of(config: &Value) -> Vec<Hook> {
     let own: Vec<Hook> = config["hooks"]
         .as_array()
@@ -85,7 +85,7 @@ pub(super) fn hooks_of(config: &Value) -> Vec<Hook> {
 pub(super) fn state_of(config: &Value, input: &Value, setting: &Setting) -> TurnState {
     let reserved = number(config, "output_reserved", 4_096);
     let max_tokens = number(config, "max_tokens", 128_000);
-    let mut state = TurnState::new(messages(&input["messages"]), max_tokens, reserved);
+    let mut state = TurnState::new(messages_from_json(&input["messages"]), max_tokens, reserved);
     state.turn = number(config, "turn", 0);
     state.max_turns = number(config, "max_turns", MAX_TURNS);
     state.last_compact_turn = number(config, "last_compact_turn", NEVER_COMPACTED);
@@ -106,7 +106,7 @@ pub(super) fn auto_compact(case: &Case) -> Value {
     let mut fresh = first.clone();
     let (before, pressure) = (fresh.estimated_tokens(), fresh.token_pressure());
     let clock = clock(&config["monotonic_clock"]).unwrap_or(Clock::at(1_000.0));
-    let mut asked = Vec::new();
+    let mut requests = Vec::new();
     let (state, runner, fired) = converse(
         |dialogue| {
             let mut state = first.clone();
@@ -115,24 +115,24 @@ pub(super) fn auto_compact(case: &Case) -> Value {
             Ok((state, runner, fired))
         },
         |ask| {
-            asked.push(request(ask));
+            requests.push(request(ask));
             stub(config)
         },
     );
     let by_brain = config["summary_brain"] == true;
     let (llm, brain) = if by_brain {
-        (vec![], asked)
+        (vec![], requests)
     } else {
-        (asked, vec![])
+        (requests, vec![])
     };
     let mut after = TurnState::new(state.messages.clone(), 1, 0);
     json!({
-        "messages": listed(&after.messages),
+        "messages": messages_to_json(&after.messages),
         "fired": fired,
-        "events": told(&runner.events),
-        "tokens_before": super::or_error(before),
-        "pressure_before": super::or_error(pressure),
-        "tokens_after": super::or_error(after.estimated_tokens()),
+        "events": events_to_json(&runner.events),
+        "tokens_before": or_error(before),
+        "pressure_before": or_error(pressure),
+        "tokens_after": or_error(after.estimated_tokens()),
         "last_compact_turn_after": state.last_compact_turn,
         "summary_llm_calls": llm,
         "summary_brain_calls": brain,
@@ -150,8 +150,8 @@ pub(super) fn hooks(case: &Case) -> Value {
         .flatten()
         .collect();
     let default_event = config["hooks"][0]["on"].as_str().unwrap_or("turn_end");
-    let mut n_asked = 0;
-    let (state, told) = converse(
+    let mut n_requests = 0;
+    let (state, lines) = converse(
         |dialogue| {
             let mut state = first.clone();
             let mut runner = HookRunner::new(&hooks, Vec::new(), Clock::at(1_000.0));
@@ -162,7 +162,7 @@ pub(super) fn hooks(case: &Case) -> Value {
                 let agent = step["agent_id"].as_str().unwrap_or(&first.agent_id);
                 agent.clone_into(&mut state.agent_id);
                 state.tool = tool_of(step);
-                state.messages.extend(messages(&step["append"]));
+                state.messages.extend(messages_from_json(&step["append"]));
                 runner.clock = clock(&step["clock"]).unwrap_or(runner.clock);
                 runner.events.clear();
                 let event = step["event"].as_str().unwrap_or(default_event);
@@ -170,7 +170,7 @@ pub(super) fn hooks(case: &Case) -> Value {
                 lines.push(json!({
                     "step": step,
                     "fired": fired,
-                    "events": self::told(&runner.events),
+                    "events": events_to_json(&runner.events),
                     "n_messages": state.messages.len(),
                     "last_compact_turn": state.last_compact_turn,
                 }));
@@ -178,11 +178,11 @@ pub(super) fn hooks(case: &Case) -> Value {
             Ok((state, lines))
         },
         |_| {
-            n_asked += 1;
+            n_requests += 1;
             stub(config)
         },
     );
-    json!({"messages": listed(&state.messages), "steps": told, "summary_llm_calls": n_asked})
+    json!({"messages": messages_to_json(&state.messages), "steps": lines, "summary_llm_calls": n_requests})
 }
 
 fn tool_of(step: &Value) -> Option<ToolContext> {

@@ -1,10 +1,12 @@
-//! Cases of what enters the conversation and what leaves for the provider.
+//! Cases of tool results, tool definitions and the messages sent to the provider.
 
-use super::{Case, listed, messages, number};
+use super::{Case, messages_from_json, messages_to_json, number};
+use plimsoll::chat::{Layout, python_dumps};
 use plimsoll::systems::digitorn::provider_view::provider_view;
 use plimsoll::systems::digitorn::tool_injection::ToolInjection;
-use plimsoll::systems::digitorn::tool_result::{cut_result, max_result_chars, serialize_result};
-use serde_json::{Value, json};
+use plimsoll::systems::digitorn::tool_result::{cut_result, max_result_chars};
+use plimsoll::systems::python::is_true;
+use serde_json::{Map, Value, json};
 
 pub(super) fn tool_injection(case: &Case) -> Value {
     let grid = case.input["grid"].as_array().into_iter().flatten();
@@ -38,12 +40,35 @@ pub(super) fn tool_result(case: &Case) -> Value {
 }
 
 pub(super) fn to_chat_messages(case: &Case) -> Value {
-    let input = messages(&case.input["messages"]);
+    let input = messages_from_json(&case.input["messages"]);
     let before = input.clone();
     let view = provider_view(&input);
-    let mut told = json!({"chat_messages": listed(&view)});
+    let mut answer = json!({"chat_messages": messages_to_json(&view)});
     if case.expected.get("input_unchanged").is_some() {
-        told["input_unchanged"] = json!(input == before);
+        answer["input_unchanged"] = json!(input == before);
     }
-    told
+    answer
+}
+
+/// Converts a result to text: a text as it is, the data of a success, the error and data of a failure, otherwise JSON.
+fn serialize_result(result: &Value) -> String {
+    let written = |value: &Value| python_dumps(value, Layout::UNICODE);
+    let data = result.get("data").unwrap_or(&Value::Null);
+    match (result, result.get("success")) {
+        (Value::String(text), _) => text.clone(),
+        (_, Some(Value::Bool(true))) => written(data),
+        (Value::Object(fields), Some(Value::Bool(false))) => {
+            let error = fields.get("error").cloned().unwrap_or(Value::Null);
+            let mut payload = Map::from_iter([("error".to_owned(), error)]);
+            match data {
+                Value::Object(fields) => payload.extend(fields.clone()),
+                data if is_true(data) => {
+                    payload.insert("data".to_owned(), data.clone());
+                }
+                _ => {}
+            }
+            written(&Value::Object(payload))
+        }
+        (other, _) => written(other),
+    }
 }

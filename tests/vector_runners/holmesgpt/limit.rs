@@ -1,18 +1,19 @@
-//! The stage `limit`: the check before a call of the model.
+//! The stage `limit`: the check before a model call.
 
-use super::super::{Answer, Case};
-use super::fakes::{described, heard};
-use super::small::{messages, stored};
+use super::super::{Answer, Case, messages_from_json};
+use super::scripted_answers::{described, heard};
+use super::small::{uncounted_json, usage_to_json};
 use super::{Version, is, llm, tools};
-use plimsoll::chat::{Ask, Heard, converse};
+use plimsoll::chat::{Ask, ChatMessage, Dialogue, Heard, Wants, converse};
 use plimsoll::systems::holmesgpt::{
-    Event, LEGACY_INSTRUCTION, Llm, RequestStats, RunError, Summarizer, Threshold, Truncation,
-    V038_INSTRUCTION, V045_INSTRUCTION, compact_if_necessary, compact_if_necessary_v038,
-    compaction_start_event, forget_counts, limit_input_context_window,
+    Event, LEGACY_INSTRUCTION, LegacyLimited, Llm, RequestStats, RunError, Summarizer, Threshold,
+    Truncation, V038_INSTRUCTION, V045_INSTRUCTION, compact_if_necessary,
+    compact_if_necessary_v038, compact_legacy, compaction_start_event, forget_counts,
+    truncate_to_window,
 };
 use serde_json::{Map, Value, json};
 
-/// What a fake answer costs.
+/// Prompt and answer tokens of every answer.
 const PRICE: (u64, u64) = (100, 10);
 
 pub(super) fn threshold(config: &Value) -> Threshold {
@@ -44,18 +45,18 @@ fn summarizer<'a>(case: &'a Case, llm: &'a Llm) -> Summarizer<'a> {
     }
 }
 
-/// Answers requests by the fakes of a case, the last one again and again, and describes them.
+/// Answers requests with the answers of a case, repeating the last one, and describes the requests.
 fn answering<'a>(case: &'a Case, requests: &'a mut Vec<Value>) -> impl FnMut(&Ask) -> Heard + 'a {
-    let fakes = case.input["fake_completions"]
+    let answers = case.input["fake_completions"]
         .as_array()
         .cloned()
         .unwrap_or_default();
     move |ask| {
         let mut ask = ask.clone();
         forget_counts(&mut ask.messages);
-        let fake = fakes.get(requests.len()).or(fakes.last()).cloned();
+        let answer = answers.get(requests.len()).or(answers.last()).cloned();
         requests.push(described(&ask));
-        heard(&fake.unwrap_or_default(), &ask)
+        heard(&answer.unwrap_or_default(), &ask)
     }
 }
 
@@ -63,8 +64,11 @@ pub(super) fn limit(case: &Case) -> Answer {
     let llm = llm(case)?;
     let summarizer = summarizer(case, &llm);
     let threshold = threshold(&case.config);
-    let before = llm.count(&mut messages(&case.input["messages"]), tools(case));
-    let mut input = messages(&case.input["messages"]);
+    let before = llm.count(
+        &mut messages_from_json(&case.input["messages"]),
+        tools(case),
+    );
+    let mut input = messages_from_json(&case.input["messages"]);
     let start = compaction_start_event(&llm, threshold, &mut input, tools(case));
     let mut requests = Vec::new();
     let limited = converse(
@@ -81,7 +85,7 @@ pub(super) fn limit(case: &Case) -> Answer {
     let mut answer = Map::new();
     let mut put = |key: &str, value: Value| answer.insert(key.to_owned(), value);
     put("tokens_before", json!(before.total));
-    put("usage_before", before.to_json());
+    put("usage_before", usage_to_json(before));
     put("compaction_start_event", json!(start));
     put("llm_requests", requests.into());
     if let Some(error) = &limited.error {
@@ -89,18 +93,18 @@ pub(super) fn limit(case: &Case) -> Answer {
         put("error_text", json!(error.text));
         put("input_list_after", Value::Null);
         if error.kind == "CompactionInsufficientError" {
-            put("events", limited.events.iter().map(spoken).collect());
+            put("events", limited.events.iter().map(event_text).collect());
         }
         return Ok(answer);
     }
-    put("messages", stored(&limited.messages));
+    put("messages", uncounted_json(&limited.messages));
     put("tokens_after", json!(limited.tokens.total));
     put("compacted", json!(limited.is_compacted));
     put("metadata", json!({}));
-    put("events", limited.events.iter().map(told).collect());
+    put("events", limited.events.iter().map(event_to_json).collect());
     let mut usage = limited.usage.to_json();
     if is(case, Version::V038) {
-        // That release did not know the figure.
+        // That release has no such field.
         usage
             .as_object_mut()
             .map(|usage| usage.shift_remove("cache_creation_tokens"));
@@ -117,11 +121,14 @@ pub(super) fn limit(case: &Case) -> Answer {
 pub(super) fn legacy(case: &Case) -> Answer {
     let llm = llm(case)?;
     let summarizer = summarizer(case, &llm);
-    let before = llm.count(&mut messages(&case.input["messages"]), tools(case));
+    let before = llm.count(
+        &mut messages_from_json(&case.input["messages"]),
+        tools(case),
+    );
     let mut requests = Vec::new();
     let limited = converse(
         |dialogue| {
-            let input = messages(&case.input["messages"]);
+            let input = messages_from_json(&case.input["messages"]);
             limit_input_context_window(&summarizer, threshold(&case.config), input, dialogue)
         },
         answering(case, &mut requests),
@@ -129,7 +136,7 @@ pub(super) fn legacy(case: &Case) -> Answer {
     let mut answer = Map::new();
     let mut put = |key: &str, value: Value| answer.insert(key.to_owned(), value);
     put("tokens_before", json!(before.total));
-    put("usage_before", before.to_json());
+    put("usage_before", usage_to_json(before));
     put("llm_requests", requests.into());
     if let Some(RunError { kind, text }) = &limited.error {
         put("error", json!(kind));
@@ -138,25 +145,54 @@ pub(super) fn legacy(case: &Case) -> Answer {
         return Ok(answer);
     }
     let cut = limited.fair.iter().flat_map(|fair| &fair.truncations);
-    let cut: Value = cut.map(Truncation::to_json).collect();
-    put("messages", stored(&limited.messages));
+    let cut: Value = cut.map(truncation_to_json).collect();
+    put("messages", uncounted_json(&limited.messages));
     put("tokens_after", json!(limited.tokens.total));
     put("compacted", json!(limited.is_compacted));
     put("metadata", json!({"truncations": cut}));
-    put("events", limited.events.iter().map(told).collect());
+    put("events", limited.events.iter().map(event_to_json).collect());
     Ok(answer)
+}
+
+/// Runs the check before each model call (`limit_input_context_window`).
+fn limit_input_context_window(
+    summarizer: &Summarizer<'_>,
+    threshold: Threshold,
+    messages: Vec<ChatMessage>,
+    dialogue: &mut Dialogue<'_>,
+) -> Result<LegacyLimited, Wants> {
+    let (llm, tools) = (summarizer.llm, summarizer.tools);
+    let mut limited = compact_legacy(summarizer, threshold, messages, dialogue)?;
+    if limited.error.is_none() {
+        match truncate_to_window(llm, &mut limited.messages, tools) {
+            Ok(fair) => limited.fair = fair,
+            Err(error) => limited.error = Some(error),
+        }
+        limited.tokens = llm.count(&mut limited.messages, tools);
+    }
+    Ok(limited)
 }
 
 fn texts(ids: &[std::sync::Arc<str>]) -> Value {
     ids.iter().map(|id| json!(&**id)).collect()
 }
 
-/// An event with its figures.
-pub(super) fn told(event: &Event) -> Value {
+fn truncation_to_json(truncation: &Truncation) -> Value {
+    json!({
+        "tool_call_id": truncation.tool_call_id,
+        "start_index": 0,
+        "end_index": truncation.end_index,
+        "tool_name": truncation.tool_name,
+        "original_token_count": truncation.original_tokens,
+    })
+}
+
+/// Returns an event with its values.
+pub(super) fn event_to_json(event: &Event) -> Value {
     json!({"event": event.name, "content": event.content, "metadata": event.metadata})
 }
 
-/// An event as an error carries it.
-fn spoken(event: &Event) -> Value {
+/// Returns an event as it is listed in an error.
+fn event_text(event: &Event) -> Value {
     json!({"event": event.name, "content": event.content})
 }

@@ -1,16 +1,16 @@
-//! The stage `spill`: one result of a tool against its cap.
+//! The stage `spill`: one tool result against its cap.
 
-use super::super::{Answer, Case};
-use super::small::stored;
-use super::{Version, is, llm};
+use super::super::{Answer, Case, object};
+use super::small::uncounted_json;
+use super::{Version, is, llm, storage};
 use plimsoll::systems::holmesgpt::{
-    SpilledContent, SpilledFile, Status, Storage, ToolData, ToolImage, ToolResult,
-    refuse_oversized_result, spill_oversized_result,
+    SpilledContent, SpilledFile, Status, ToolData, ToolImage, ToolResult, refuse_oversized_result,
+    spill_oversized_result,
 };
 use serde_json::{Map, Value, json};
 
-/// Longer texts are not stored in a case a second time.
-const LONGEST: usize = 4000;
+/// Maximum characters of a text that a case repeats.
+const MAX_REPEATED_CHARS: usize = 4000;
 
 pub(super) fn spill(case: &Case) -> Answer {
     let llm = llm(case)?;
@@ -24,25 +24,20 @@ pub(super) fn spill(case: &Case) -> Answer {
         }
     };
     let before = llm.count_message(&mut message(&result));
-    let storage = Storage {
-        folder: case.config["tool_results_dir"].as_str(),
-        is_enabled: Storage::is_on(case.config["storage_enabled_env"].as_str()),
-        spares_failures: is(case, Version::V038),
-    };
     let (returned, files) = if is_legacy {
         refuse_oversized_result(&llm, &mut result);
         (Value::Null, Vec::new())
     } else {
-        let spilling = spill_oversized_result(&llm, &mut result, storage);
+        let spilling = spill_oversized_result(&llm, &mut result, storage(case));
         (json!(spilling.tokens), spilling.files)
     };
     let mut now = message(&result);
     let data = result.data.to_json();
-    let is_long = data.to_string().chars().count() > LONGEST;
+    let is_long = data.to_string().chars().count() > MAX_REPEATED_CHARS;
     let after = llm.count_message(&mut now);
-    let fields = [
+    Ok(object([
         ("returned_token_count", returned),
-        ("message", stored(&[now])[0].clone()),
+        ("message", uncounted_json(&[now])[0].clone()),
         ("status", json!(result.status.name())),
         (
             "data",
@@ -59,16 +54,12 @@ pub(super) fn spill(case: &Case) -> Answer {
         ),
         ("tokens_before", json!(before)),
         ("tokens_after", json!(after)),
-    ];
-    Ok(fields
-        .map(|(key, value)| (key.to_owned(), value))
-        .into_iter()
-        .collect())
+    ]))
 }
 
 fn file(file: &SpilledFile) -> (String, Value) {
     let content = match &file.content {
-        SpilledContent::Text(text) if text.chars().count() <= LONGEST => json!(text),
+        SpilledContent::Text(text) if text.chars().count() <= MAX_REPEATED_CHARS => json!(text),
         _ => json!({"bytes": file.n_bytes()}),
     };
     (file.path.clone(), content)

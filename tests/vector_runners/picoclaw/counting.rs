@@ -1,6 +1,6 @@
-//! Cases that count, look for boundaries, or look at what is sent.
+//! Cases of counts, boundaries, and the messages that are sent.
 
-use super::{message, messages, or_null, to_json};
+use super::{message, messages, messages_to_json, or_null};
 use crate::vector_runners::{Case, NotCovered};
 use plimsoll::chat::Call;
 use plimsoll::systems::picoclaw::Edition;
@@ -21,31 +21,31 @@ pub(super) fn estimate(case: &Case) -> Value {
     })
 }
 
-/// The messages of this case stand beside what they count, and nowhere else.
+/// The messages of this case are listed only with their counts, in `expected`.
 pub(super) fn single_messages(case: &Case) -> Result<Value, NotCovered> {
     let cases = case.expected["cases"].as_array();
     let counted = cases.into_iter().flatten().map(|case| {
-        let said = &case["message"];
-        let message = message(said);
-        if message.calls().iter().any(has_lost_its_name) {
+        let given = &case["message"];
+        let message = message(given);
+        if message.calls().iter().any(lacks_name) {
             let why = "a call is counted by a name that the case file leaves out";
             return Err(NotCovered(why.to_owned()));
         }
-        Ok(json!({"message": said, "tokens": message_tokens(&message)}))
+        Ok(json!({"message": given, "tokens": message_tokens(&message)}))
     });
     let counted: Vec<Value> = counted.collect::<Result<_, _>>()?;
     Ok(json!({ "cases": counted }))
 }
 
-/// Go never writes the name of a call that has no function: what was counted cannot be known.
-fn has_lost_its_name(call: &Call) -> bool {
+/// Go does not write the name of a call without a function, so the counted name is unknown.
+fn lacks_name(call: &Call) -> bool {
     call.function.is_none()
         && ["function", "name"]
             .iter()
             .all(|key| !call.rest.contains_key(*key))
 }
 
-/// The numbers in the case's name say how many of the definitions count.
+/// The numbers in the case's name are the numbers of definitions to count.
 pub(super) fn tool_definitions(case: &Case) -> Value {
     let mut lists = case.input.as_object().into_iter().flatten();
     let definitions = lists.find_map(|(_, list)| list.as_array());
@@ -87,7 +87,7 @@ pub(super) fn sanitized(case: &Case) -> Value {
     let view = |edition| {
         let mut sent = history.clone();
         sanitize(&mut sent, edition);
-        json!({"messages": to_json(&sent)})
+        json!({"messages": messages_to_json(&sent)})
     };
     json!({"before": view(Edition::Before), "after": view(Edition::After)})
 }

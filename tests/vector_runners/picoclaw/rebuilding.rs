@@ -1,16 +1,44 @@
-//! Cases that build a request within the window.
+//! Cases of requests that are trimmed to the window.
 
-use super::{messages, settings, stored, to_json};
+use super::{messages, messages_to_json, settings, stored};
 use crate::vector_runners::Case;
 use plimsoll::chat::ChatMessage;
-use plimsoll::systems::picoclaw::Edition;
-use plimsoll::systems::picoclaw::active_turn::active_messages;
-use plimsoll::systems::picoclaw::budget::{self, Budget};
+use plimsoll::systems::picoclaw::budget::{self, Budget, Trimmed};
 use plimsoll::systems::picoclaw::estimate::{tokens_after, tool_tokens};
-use plimsoll::systems::picoclaw::event::Event;
+use plimsoll::systems::picoclaw::event::{Event, Reason};
+use plimsoll::systems::picoclaw::overflow::active_messages;
+use plimsoll::systems::picoclaw::overflow::compact_if_over;
 use plimsoll::systems::picoclaw::prompt::Prompt;
-use plimsoll::systems::picoclaw::turn_setup::set_up_turn;
+use plimsoll::systems::picoclaw::{Edition, Settings, Stored};
 use serde_json::{Value, json};
+
+/// A turn ready for its first call.
+struct Setup {
+    /// Estimate of the original request.
+    budget: Budget,
+    /// The session afterwards.
+    stored: Stored,
+    /// The trimmed history of the request.
+    trimmed: Trimmed,
+    /// Events for listeners.
+    events: Vec<Event>,
+}
+
+/// Runs both steps: compresses the store and trims the request.
+fn set_up_turn(prompt: &Prompt, stored: &Stored, tool_tokens: u64, settings: &Settings) -> Setup {
+    let (budget, compressed) = compact_if_over(prompt, stored, tool_tokens, settings);
+    let events = compressed
+        .iter()
+        .map(|done| done.event(Reason::ProactiveBudget))
+        .collect();
+    let stored = compressed.map_or_else(|| stored.clone(), |done| done.stored);
+    Setup {
+        trimmed: budget::trim_to_fit(prompt, &stored, &[], tool_tokens, settings),
+        budget,
+        stored,
+        events,
+    }
+}
 
 pub(super) fn proactive_pipeline(case: &Case) -> Value {
     let settings = settings(case, Edition::After);
@@ -28,7 +56,7 @@ pub(super) fn proactive_pipeline(case: &Case) -> Value {
         "events": super::or_null(&events),
         "fit": setup.trimmed.fits,
         "kept_history_len": stored_history - setup.trimmed.dropped,
-        "messages": to_json(&request),
+        "messages": messages_to_json(&request),
         "over_budget": setup.budget.is_over(),
         "stored_history_len": stored_history,
         "summary": setup.stored.summary,
@@ -48,7 +76,7 @@ pub(super) fn trim_to_fit(case: &Case) -> Value {
         "dropped": trimmed.dropped,
         "fit": trimmed.fits,
         "kept_history_len": stored.history.len() - trimmed.dropped,
-        "messages": to_json(&request),
+        "messages": messages_to_json(&request),
         "over_budget_initially": budget.is_over(),
         "tokens_after": tokens_after(&request),
         "tokens_before": budget.message_tokens,
@@ -56,7 +84,7 @@ pub(super) fn trim_to_fit(case: &Case) -> Value {
     })
 }
 
-/// The running turn stored the newest messages of the history.
+/// The current turn stored the newest messages of the history.
 pub(super) fn split_active_turn(case: &Case) -> Value {
     let history = messages(&case.input["messages"]);
     let n_stored = case.input["persisted_tail"].as_u64().unwrap_or(0) as usize;
@@ -74,7 +102,7 @@ fn prompt(case: &Case) -> Prompt {
     }
 }
 
-/// Cases give the number of tools; what they look like stands in the case on tools' definitions.
+/// Makes the tool definitions of a case, which states only their number.
 fn definitions(case: &Case) -> Vec<Value> {
     let definition = |n: u64| {
         json!({"type": "function", "function": {

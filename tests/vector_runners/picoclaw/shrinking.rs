@@ -1,6 +1,6 @@
 //! Cases that compress a session by force or summarize it.
 
-use super::{or_null, settings, stored, to_json};
+use super::{messages_to_json, or_null, settings, stored};
 use crate::vector_runners::Case;
 use plimsoll::chat::{Ask, ChatMessage, Heard, converse};
 use plimsoll::systems::picoclaw::estimate::{tokens_after, tokens_before};
@@ -13,15 +13,15 @@ use plimsoll::systems::picoclaw::summary_text::TEMPERATURE;
 use plimsoll::systems::picoclaw::{Edition, Settings, Stored};
 use serde_json::{Value, json};
 
-/// The agent that every case was run as.
+/// The agent of every case.
 const AGENT: &str = "a";
 
-/// Prompts of more bytes are recorded by their start only. The longest that is whole has 2,020, the shortest that is
-/// not 3,108.
-const WHOLE_PROMPT: usize = 3000;
+/// Maximum bytes of a prompt that a case records in full. The longest such prompt has 2,020 bytes, the shortest other
+/// one 3,108.
+const MAX_PROMPT_BYTES: usize = 3000;
 
-/// Bytes of that start.
-const PROMPT_HEAD: usize = 200;
+/// Bytes recorded of a longer prompt.
+const PROMPT_HEAD_BYTES: usize = 200;
 
 pub(super) fn force_compression(case: &Case, edition: Edition) -> Value {
     let times = repeats(case);
@@ -32,7 +32,7 @@ pub(super) fn force_compression(case: &Case, edition: Edition) -> Value {
     let compressed = compress(&before, edition);
     let after = compressed.as_ref().map_or(&before, |done| &done.stored);
     let mut answer = json!({
-        "messages": to_json(&after.history),
+        "messages": messages_to_json(&after.history),
         "summary": after.summary,
         "tokens_after": tokens(&after.history, edition),
         "tokens_before": tokens(&before.history, edition),
@@ -50,7 +50,7 @@ pub(super) fn force_compression(case: &Case, edition: Edition) -> Value {
     answer
 }
 
-/// How often the function ran: `forceCompression x7`.
+/// Returns the number of runs of the function: 7 for `forceCompression x7`.
 fn repeats(case: &Case) -> usize {
     let function = case.whole["upstream_function"].as_str().unwrap_or("");
     let times = function.rsplit_once(" x").and_then(|(_, n)| n.parse().ok());
@@ -78,7 +78,7 @@ fn repeated(case: &Case, edition: Edition, times: usize) -> Value {
         }
         steps.push(step);
     }
-    let mut answer = json!({"messages": to_json(&session.history), "steps": steps});
+    let mut answer = json!({"messages": messages_to_json(&session.history), "steps": steps});
     if edition == Edition::After {
         answer["events"] = or_null(&events);
     }
@@ -87,11 +87,11 @@ fn repeated(case: &Case, edition: Edition, times: usize) -> Value {
 
 pub(super) fn summarize(case: &Case, edition: Edition) -> Value {
     let before = stored(case);
-    let (done, asked) = run_summary(case, &before, edition, &settings(case, edition));
+    let (done, requests) = run_summary(case, &before, edition, &settings(case, edition));
     let after = done.as_ref().map_or(&before, |done| &done.stored);
     let mut answer = json!({
-        "llm_calls": asked.iter().map(recorded).collect::<Vec<_>>(),
-        "messages": to_json(&after.history),
+        "llm_calls": requests.iter().map(recorded).collect::<Vec<_>>(),
+        "messages": messages_to_json(&after.history),
         "summary": after.summary,
         "tokens_after": tokens(&after.history, edition),
         "tokens_before": tokens(&before.history, edition),
@@ -115,7 +115,7 @@ pub(super) fn maybe_summarize(case: &Case) -> Value {
         settings.message_threshold,
         settings.token_threshold(),
     );
-    let (done, asked) = if trigger.fires() {
+    let (done, requests) = if trigger.fires() {
         run_summary(case, &before, edition, &settings)
     } else {
         (None, Vec::new())
@@ -124,29 +124,29 @@ pub(super) fn maybe_summarize(case: &Case) -> Value {
     json!({
         "history_len": trigger.messages,
         "kept": after.history.len(),
-        "llm_called": !asked.is_empty(),
+        "llm_called": !requests.is_empty(),
         "summary": after.summary,
         "threshold_tokens": trigger.token_threshold,
         "tokens_before": trigger.tokens,
     })
 }
 
-/// Runs a summary with the case's model; what came of it and what was asked.
+/// Runs a summary with the case's model. Returns the result and the requests.
 fn run_summary(
     case: &Case,
     stored: &Stored,
     edition: Edition,
     settings: &Settings,
 ) -> (Option<Summarized>, Vec<Ask>) {
-    let mut asked = Vec::new();
+    let mut requests = Vec::new();
     let done = converse(
         |dialogue| summarize_session(stored, edition, settings, dialogue),
         |ask| {
-            asked.push(ask.clone());
+            requests.push(ask.clone());
             model(case)
         },
     );
-    (done, asked)
+    (done, requests)
 }
 
 fn model(case: &Case) -> Heard {
@@ -168,7 +168,7 @@ fn recorded(ask: &Ask) -> Value {
         },
         "prompt_len_bytes": prompt.len(),
     });
-    if prompt.len() > WHOLE_PROMPT {
+    if prompt.len() > MAX_PROMPT_BYTES {
         call["prompt_head"] = json!(head(&prompt));
     } else {
         call["prompt"] = json!(prompt);
@@ -176,10 +176,10 @@ fn recorded(ask: &Ask) -> Value {
     call
 }
 
-/// The first bytes of a text, as Go writes them: each byte of a torn character by itself.
+/// Returns the first bytes of a text as Go writes them: a replacement character for each byte of a cut character.
 fn head(text: &str) -> String {
-    let whole = text.floor_char_boundary(PROMPT_HEAD);
-    let torn = PROMPT_HEAD.min(text.len()) - whole;
+    let whole = text.floor_char_boundary(PROMPT_HEAD_BYTES);
+    let torn = PROMPT_HEAD_BYTES.min(text.len()) - whole;
     text[..whole].to_owned() + &"\u{fffd}".repeat(torn)
 }
 

@@ -49,7 +49,7 @@ fn demand(names: &Names, case: &Case, outcome: &Outcome) -> Demand {
     for sample in &outcome.samples {
         visible.advance(sample.step);
         let predicted: Vec<u32> = visible.predicted().collect();
-        let end = case.session.steps[sample.step].context_end as u32;
+        let end = case.session.calls[sample.step].context_end as u32;
         for text in &predicted {
             written_before.entry(*text).or_insert(end);
         }

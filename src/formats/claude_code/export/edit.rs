@@ -1,27 +1,23 @@
 //! Replaces or removes parts of a record. Keys keep their order and numbers their digits.
 
+use crate::formats::editing::PartChange;
 use crate::formats::json;
 use crate::session::{Body, Part};
 use serde_json::{Value, json};
 use std::borrow::Cow;
-
-/// Edit of a part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PartChange<'a> {
-    Kept,
-    Replaced(&'a str),
-    Removed,
-}
 
 /// Returns the record's new text: unchanged if all parts are kept, `None` if all are removed.
 pub(super) fn record<'a>(
     text: Cow<'a, [u8]>,
     parts: &[(&Part, PartChange<'_>)],
 ) -> Option<Cow<'a, [u8]>> {
-    if parts.iter().all(|(_, edit)| *edit == PartChange::Removed) {
+    if parts
+        .iter()
+        .all(|(_, change)| *change == PartChange::Removed)
+    {
         return None;
     }
-    if parts.iter().all(|(_, edit)| *edit == PartChange::Kept) {
+    if parts.iter().all(|(_, change)| *change == PartChange::Kept) {
         return Some(text);
     }
     let mut record = json::parse_lenient(&text).ok()?;
@@ -67,8 +63,8 @@ fn become_message(record: &mut Value, content: &Value) {
 
 fn content(old: &Value, parts: &[(&Part, PartChange<'_>)]) -> Value {
     let Value::Array(blocks) = old else {
-        let replaced = parts.iter().find_map(|(_, edit)| {
-            if let PartChange::Replaced(text) = edit {
+        let replaced = parts.iter().find_map(|(_, change)| {
+            if let PartChange::Replaced(text) = change {
                 Some(*text)
             } else {
                 None
@@ -82,24 +78,24 @@ fn content(old: &Value, parts: &[(&Part, PartChange<'_>)]) -> Value {
             .filter(move |(part, _)| part.block as usize == idx)
     };
     let new = blocks.iter().enumerate().filter_map(|(idx, old)| {
-        let edits: Vec<_> = of_block(idx).copied().collect();
-        block(old, &edits)
+        let changes: Vec<_> = of_block(idx).copied().collect();
+        block(old, &changes)
     });
     Value::Array(new.collect())
 }
 
 fn block(old: &Value, parts: &[(&Part, PartChange<'_>)]) -> Option<Value> {
-    let [(part, edit), inside @ ..] = parts else {
+    let [(part, change), inside @ ..] = parts else {
         return None;
     };
-    if *edit == PartChange::Kept && inside.iter().all(|(_, edit)| *edit == PartChange::Kept) {
+    if *change == PartChange::Kept && inside.iter().all(|(_, change)| *change == PartChange::Kept) {
         return Some(old.clone());
     }
-    match (&part.body, edit) {
+    match (&part.body, change) {
         (_, PartChange::Removed) => None,
-        (Body::ToolResult { .. }, edit) => {
+        (Body::ToolResult { .. }, change) => {
             let mut new = old.clone();
-            let result = result(old.get("content"), *edit, inside);
+            let result = result(old.get("content"), *change, inside);
             new.as_object_mut()?.insert("content".into(), result);
             Some(new)
         }
@@ -114,8 +110,12 @@ fn block(old: &Value, parts: &[(&Part, PartChange<'_>)]) -> Option<Value> {
 }
 
 /// Returns the content of a tool result: its text and its media.
-fn result(old: Option<&Value>, edit: PartChange<'_>, inside: &[(&Part, PartChange<'_>)]) -> Value {
-    let marker = if let PartChange::Replaced(text) = edit {
+fn result(
+    old: Option<&Value>,
+    change: PartChange<'_>,
+    inside: &[(&Part, PartChange<'_>)],
+) -> Value {
+    let marker = if let PartChange::Replaced(text) = change {
         Some(text)
     } else {
         None
@@ -123,14 +123,14 @@ fn result(old: Option<&Value>, edit: PartChange<'_>, inside: &[(&Part, PartChang
     let Some(Value::Array(items)) = old else {
         return marker.map_or_else(|| old.cloned().unwrap_or_default(), Value::from);
     };
-    let mut media = inside.iter().map(|(_, edit)| *edit);
+    let mut media = inside.iter().map(|(_, change)| *change);
     let mut new: Vec<Value> = marker.map(text_block).into_iter().collect();
     for item in items {
         let is_media = matches!(json::str_at(item, &["type"]), Some("image" | "document"));
         match if is_media {
             media.next().unwrap_or(PartChange::Removed)
         } else {
-            edit
+            change
         } {
             PartChange::Kept => new.push(item.clone()),
             PartChange::Replaced(text) if is_media => new.push(text_block(text)),

@@ -13,11 +13,11 @@ mod chain;
 mod edit;
 pub(super) mod embedded;
 
-use crate::formats::borrowed::Json;
+use crate::formats::editing::PartChange;
+use crate::formats::json::BorrowedValue;
 use crate::formats::{CannotExport, json, mark};
 use crate::session::{Calibration, Managed, ManagedEntry, ManagedPart, Session, WrittenKind};
 use chain::Chain;
-use edit::PartChange;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
@@ -35,13 +35,7 @@ const COPIED: &[&str] = &[
 
 /// Writes a managed conversation as a session file.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
-    if session.source.format != super::FORMAT.name {
-        let reason = format!(
-            "only a {} can be written in this format",
-            super::FORMAT.label
-        );
-        return Err(CannotExport { reason });
-    }
+    super::FORMAT.require_source(session)?;
     // Kept in memory until everything is written.
     let bytes = session.source.bytes.whole();
     if managed.is_everything(session) {
@@ -124,22 +118,13 @@ fn edited<'a>(
     text: Cow<'a, [u8]>,
     kept: &[ManagedPart],
 ) -> Option<Cow<'a, [u8]>> {
-    let edit_of = |idx: usize| {
-        let found = kept.iter().find_map(|part| match part {
-            ManagedPart::Kept { part } if *part == idx => Some(PartChange::Kept),
-            ManagedPart::Replaced { part, text } if *part == idx => {
-                Some(PartChange::Replaced(text))
-            }
-            _ => None,
-        });
-        found.unwrap_or(PartChange::Removed)
-    };
-    let parts = session.messages[message].parts.clone();
-    let parts = parts.filter(|idx| session.parts[*idx].record as usize == record);
-    let edits: Vec<_> = parts
-        .map(|idx| (&session.parts[idx], edit_of(idx)))
+    let message = &session.messages[message];
+    let changes = PartChange::of_parts(message, kept);
+    let parts = session.parts_of(message).iter().zip(changes);
+    let of_record: Vec<_> = parts
+        .filter(|(part, _)| part.record as usize == record)
         .collect();
-    edit::record(text, &edits)
+    edit::record(text, &of_record)
 }
 
 fn item(message: usize, text: Cow<'_, [u8]>) -> Item<'_> {
@@ -155,7 +140,7 @@ fn item(message: usize, text: Cow<'_, [u8]>) -> Item<'_> {
 /// Returns the ids of a record and its parent.
 fn ids(record: &[u8]) -> (Option<String>, Option<String>) {
     const NAMES: [&str; 2] = ["uuid", "parentUuid"];
-    let parsed = str::from_utf8(record).ok().and_then(Json::parse);
+    let parsed = str::from_utf8(record).ok().and_then(BorrowedValue::parse);
     let [uuid, parent] = if let Some(record) = parsed {
         NAMES.map(|name| record.str_at(&[name]).map(Cow::into_owned))
     } else {

@@ -1,34 +1,30 @@
 //! Replaces or removes parts of a response item. Keys keep their order and numbers their digits.
 
 use super::super::record::message_item;
+use crate::formats::editing::PartChange;
 use crate::formats::json;
 use crate::session::{Body, Part, Role};
 use serde_json::{Value, json};
 
-/// Edit of a part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PartChange<'a> {
-    Kept,
-    Replaced(&'a str),
-    Removed,
-}
-
-/// A part and its edit.
-pub(super) type EditedPart<'a> = (&'a Part, PartChange<'a>);
+/// A part and its change.
+pub(super) type ChangedPart<'a> = (&'a Part, PartChange<'a>);
 
 /// Returns the item's new text: unchanged if all parts are kept, `None` if all are removed.
-pub(super) fn item(text: &[u8], parts: &[EditedPart<'_>]) -> Option<Vec<u8>> {
-    if parts.iter().all(|(_, edit)| *edit == PartChange::Removed) {
+pub(super) fn item(text: &[u8], parts: &[ChangedPart<'_>]) -> Option<Vec<u8>> {
+    if parts
+        .iter()
+        .all(|(_, change)| *change == PartChange::Removed)
+    {
         return None;
     }
-    if parts.iter().all(|(_, edit)| *edit == PartChange::Kept) {
+    if parts.iter().all(|(_, change)| *change == PartChange::Kept) {
         return Some(text.to_vec());
     }
     let item = json::parse_lenient(text).ok()?;
     let new = match (&parts.first()?.0.body, parts.first()?.1) {
         (Body::ToolCall { .. }, PartChange::Replaced(text)) => call(item, text),
         (Body::ToolResult { .. }, PartChange::Removed) => return None,
-        (Body::ToolResult { .. }, edit) => result(item, edit, &parts[1..])?,
+        (Body::ToolResult { .. }, change) => result(item, change, &parts[1..])?,
         _ if is_message(&item) => message(item, parts)?,
         _ => as_message(&item, parts),
     };
@@ -36,8 +32,8 @@ pub(super) fn item(text: &[u8], parts: &[EditedPart<'_>]) -> Option<Vec<u8>> {
 }
 
 /// Converts an item that only the provider can write, such as encrypted reasoning, to a message with its edited text.
-fn as_message(item: &Value, parts: &[EditedPart<'_>]) -> Value {
-    let text = |(part, edit): &EditedPart<'_>| match edit {
+fn as_message(item: &Value, parts: &[ChangedPart<'_>]) -> Value {
+    let text = |(part, change): &ChangedPart<'_>| match change {
         PartChange::Kept if matches!(part.body, Body::Text(_)) => Some(part.body.text().to_owned()),
         PartChange::Replaced(text) => Some((*text).to_owned()),
         PartChange::Kept | PartChange::Removed => None,
@@ -84,30 +80,30 @@ fn call(mut item: Value, text: &str) -> Value {
     item
 }
 
-fn message(mut item: Value, parts: &[EditedPart<'_>]) -> Option<Value> {
+fn message(mut item: Value, parts: &[ChangedPart<'_>]) -> Option<Value> {
     let kind = match json::str_at(&item, &["role"]) {
         Some("assistant") => "output_text",
         _ => "input_text",
     };
     let content = item.get_mut("content")?;
     if let Value::Array(blocks) = content {
-        let edit = |idx: usize| {
+        let change = |idx: usize| {
             let found = parts.iter().find(|(part, _)| part.block as usize == idx);
-            found.map_or(PartChange::Removed, |(_, edit)| *edit)
+            found.map_or(PartChange::Removed, |(_, change)| *change)
         };
         let new = blocks
             .iter()
             .enumerate()
-            .filter_map(|(idx, old)| block(old, edit(idx), kind));
+            .filter_map(|(idx, old)| block(old, change(idx), kind));
         *blocks = new.collect();
-    } else if let Some(PartChange::Replaced(text)) = parts.first().map(|(_, edit)| *edit) {
+    } else if let Some(PartChange::Replaced(text)) = parts.first().map(|(_, change)| *change) {
         *content = text.into();
     }
     Some(item)
 }
 
-fn block(old: &Value, edit: PartChange<'_>, kind: &str) -> Option<Value> {
-    match edit {
+fn block(old: &Value, change: PartChange<'_>, kind: &str) -> Option<Value> {
+    match change {
         PartChange::Kept => Some(old.clone()),
         PartChange::Removed => None,
         PartChange::Replaced(text) => {
@@ -122,9 +118,9 @@ fn block(old: &Value, edit: PartChange<'_>, kind: &str) -> Option<Value> {
 }
 
 /// Returns a tool result with its edited text and media, or `None` if it has no output.
-fn result(mut item: Value, edit: PartChange<'_>, media: &[EditedPart<'_>]) -> Option<Value> {
-    if let (Some(tools), PartChange::Replaced(text)) = (item.get_mut("tools"), edit) {
-        // Only tools are allowed in this list. The model gets none, and the note documents the edit.
+fn result(mut item: Value, change: PartChange<'_>, media: &[ChangedPart<'_>]) -> Option<Value> {
+    if let (Some(tools), PartChange::Replaced(text)) = (item.get_mut("tools"), change) {
+        // Only tools are allowed in this list. The model gets none, and the note documents the change.
         *tools = json!([]);
         item[super::super::tools::NOTE] = text.into();
         return Some(item);
@@ -135,25 +131,25 @@ fn result(mut item: Value, edit: PartChange<'_>, media: &[EditedPart<'_>]) -> Op
         whole => whole,
     };
     let Value::Array(blocks) = inner else {
-        if let PartChange::Replaced(text) = edit {
+        if let PartChange::Replaced(text) = change {
             *inner = text.into();
         }
         return Some(item);
     };
-    let edit_of = |idx: usize, block: &Value| {
+    let change_of = |idx: usize, block: &Value| {
         let found = media.iter().find(|(part, _)| part.block as usize == idx);
         match found {
-            Some((_, edit)) => *edit,
-            None if block.get("text").is_some() && edit == PartChange::Kept => PartChange::Kept,
+            Some((_, change)) => *change,
+            None if block.get("text").is_some() && change == PartChange::Kept => PartChange::Kept,
             None => PartChange::Removed,
         }
     };
     let kept = blocks
         .iter()
         .enumerate()
-        .filter_map(|(idx, old)| block(old, edit_of(idx, old), "input_text"));
+        .filter_map(|(idx, old)| block(old, change_of(idx, old), "input_text"));
     let kept: Vec<Value> = kept.collect();
-    *inner = match edit {
+    *inner = match change {
         PartChange::Replaced(text) if kept.is_empty() => text.into(),
         PartChange::Replaced(text) => {
             let marker = json!({"type": "input_text", "text": text});

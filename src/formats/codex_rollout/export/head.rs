@@ -1,10 +1,9 @@
 //! Edits the head of the file, which holds the system prompt and the tools. No compaction can replace these.
 
-use super::edit::PartChange;
-use super::part_edits;
+use super::part_changes;
 use super::source_lines::SourceLines;
+use crate::formats::editing::{PartChange, Patch, patched};
 use crate::formats::json;
-use crate::formats::resume::spliced;
 use crate::session::{Managed, ManagedEntry, Session, Span};
 use serde_json::Value;
 
@@ -25,31 +24,33 @@ pub(super) fn written(session: &Session, managed: &Managed, source: &SourceLines
         }
         ManagedEntry::Written { .. } => false,
     });
-    let edits: Vec<(Span, String)> = match entry {
+    let patches: Vec<Patch> = match entry {
         Some(ManagedEntry::Edited { parts, .. }) => {
-            let edits = part_edits(session, message, parts);
-            let edit_of = |block: usize| {
-                let found = edits.iter().find(|(part, _)| part.block as usize == block);
-                found.map_or(PartChange::Removed, |(_, edit)| *edit)
+            let changes = part_changes(session, message, parts);
+            let change_of = |block: usize| {
+                let found = changes
+                    .iter()
+                    .find(|(part, _)| part.block as usize == block);
+                found.map_or(PartChange::Removed, |(_, change)| *change)
             };
-            edit_head(source, own, &edit_of).into_iter().collect()
+            head_patch(source, own, &change_of).into_iter().collect()
         }
         Some(_) => Vec::new(),
         // Heads are repeated when a session is resumed, so the content is removed from all of them.
         None => source
             .heads()
-            .filter_map(|head| edit_head(source, head, &|_| PartChange::Removed))
+            .filter_map(|head| head_patch(source, head, &|_| PartChange::Removed))
             .collect(),
     };
-    spliced(source.bytes, &edits)
+    patched(source.bytes, &(0..source.bytes.len()), patches)
 }
 
-/// Returns the edit of a head with its blocks kept, replaced or removed.
-fn edit_head<'a>(
+/// Returns the patch of a head with its blocks kept, replaced or removed.
+fn head_patch<'a>(
     source: &SourceLines<'_>,
     head: &Span,
-    edit_of: &dyn Fn(usize) -> PartChange<'a>,
-) -> Option<(Span, String)> {
+    change_of: &dyn Fn(usize) -> PartChange<'a>,
+) -> Option<Patch> {
     let mut line = json::parse_span(source.bytes, head)?;
     let payload = line.get_mut("payload")?.as_object_mut()?;
     let mut block = 0;
@@ -57,7 +58,7 @@ fn edit_head<'a>(
         .get("base_instructions")
         .is_some_and(|base| base.is_string() || json::str_at(base, &["text"]).is_some());
     if has_base {
-        match edit_of(block) {
+        match change_of(block) {
             PartChange::Kept => {}
             PartChange::Replaced(text) => match payload.get_mut("base_instructions") {
                 Some(Value::Object(base)) => {
@@ -73,25 +74,25 @@ fn edit_head<'a>(
         block += 1;
     }
     if let Some(tools) = payload.get_mut("dynamic_tools")
-        && !keep_tools(tools, &mut block, edit_of)
+        && !keep_tools(tools, &mut block, change_of)
     {
         payload.shift_remove("dynamic_tools");
     }
-    Some((head.clone(), line.to_string()))
+    Some((head.clone(), line.to_string().into_bytes()))
 }
 
 /// Removes tools, in the order in which they are read. Returns whether any is left.
 fn keep_tools<'a>(
     tool: &mut Value,
     block: &mut usize,
-    edit_of: &dyn Fn(usize) -> PartChange<'a>,
+    change_of: &dyn Fn(usize) -> PartChange<'a>,
 ) -> bool {
     if let Value::Array(tools) = tool {
-        tools.retain_mut(|tool| keep_tools(tool, block, edit_of));
+        tools.retain_mut(|tool| keep_tools(tool, block, change_of));
         return !tools.is_empty();
     }
     if let Some(tools) = tool.get_mut("tools").filter(|tools| tools.is_array()) {
-        return keep_tools(tools, block, edit_of);
+        return keep_tools(tools, block, change_of);
     }
     let is_deferred = ["deferLoading", "defer_loading"]
         .iter()
@@ -100,7 +101,7 @@ fn keep_tools<'a>(
         return true;
     }
     *block += 1;
-    match edit_of(*block - 1) {
+    match change_of(*block - 1) {
         PartChange::Kept => true,
         PartChange::Removed => false,
         PartChange::Replaced(text) => match serde_json::from_str(text) {

@@ -15,22 +15,16 @@ mod source_lines;
 
 use super::items::{Item, Sort};
 use super::record::{Record, message_item};
+use crate::formats::editing::PartChange;
 use crate::formats::{CannotExport, json};
 use crate::session::{Managed, ManagedEntry, ManagedPart, Role, Session, WrittenKind};
-use edit::PartChange;
 use serde_json::{Value, json};
 use source_lines::SourceLines;
 use std::collections::HashSet;
 
 /// Writes a managed conversation as a rollout.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
-    if session.source.format != super::FORMAT.name {
-        let reason = format!(
-            "only a {} can be written in this format",
-            super::FORMAT.label
-        );
-        return Err(CannotExport { reason });
-    }
+    super::FORMAT.require_source(session)?;
     let bytes = session.source.bytes.whole();
     if managed.is_everything(session) {
         return Ok(bytes.to_vec());
@@ -123,30 +117,19 @@ fn item(session: &Session, entry: &ManagedEntry, source: &SourceLines<'_>) -> Op
     let text = record.text(session);
     match parts {
         None => Some(text.to_vec()),
-        Some(parts) => edit::item(&text, &part_edits(session, message, parts)),
+        Some(parts) => edit::item(&text, &part_changes(session, message, parts)),
     }
 }
 
-/// Returns the edit of each part of an edited message.
-fn part_edits<'a>(
+/// Returns the change of each part of an edited message.
+fn part_changes<'a>(
     session: &'a Session,
     message: usize,
     kept: &'a [ManagedPart],
-) -> Vec<edit::EditedPart<'a>> {
-    let edit_of = |idx: usize| {
-        let found = kept.iter().find_map(|part| match part {
-            ManagedPart::Kept { part } if *part == idx => Some(PartChange::Kept),
-            ManagedPart::Replaced { part, text } if *part == idx => {
-                Some(PartChange::Replaced(text))
-            }
-            _ => None,
-        });
-        found.unwrap_or(PartChange::Removed)
-    };
-    let parts = session.messages[message].parts.clone();
-    parts
-        .map(|idx| (&session.parts[idx], edit_of(idx)))
-        .collect()
+) -> Vec<edit::ChangedPart<'a>> {
+    let message = &session.messages[message];
+    let changes = PartChange::of_parts(message, kept);
+    session.parts_of(message).iter().zip(changes).collect()
 }
 
 /// Whether all instructions that Codex added to the real context are kept verbatim.

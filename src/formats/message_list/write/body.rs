@@ -1,9 +1,9 @@
 //! Changes or removes messages that the body stores outside of the list (instructions, tools).
 
 use super::DocumentWriter;
+use crate::formats::editing::{MessageChanges, PartChange, text_block};
+use crate::formats::editing::{Patch, array_at, at_path, json_string, without};
 use crate::formats::json;
-use crate::formats::message_list::edit::{MessageChanges, PartChange, text_block};
-use crate::formats::message_list::patch::{Patch, array_at, at_path, quoted, without};
 use crate::session::{Body, Managed, Part};
 
 impl<'a> DocumentWriter<'a> {
@@ -78,7 +78,7 @@ impl<'a> DocumentWriter<'a> {
                         if is_block {
                             text_block(text)
                         } else {
-                            quoted(text)
+                            json_string(text)
                         },
                     ));
                 }

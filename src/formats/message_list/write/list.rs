@@ -1,8 +1,8 @@
 //! Writes the new list, with the separators of the file between its elements.
 
 use super::{DocumentWriter, Piece};
+use crate::formats::editing::Patch;
 use crate::formats::jsonl;
-use crate::formats::message_list::patch::Patch;
 use crate::session::Span;
 use std::borrow::Cow;
 

@@ -3,11 +3,13 @@
 mod body;
 mod list;
 
-use super::dialect::{Dialect, MARK, Writes};
-use super::edit::{Editing, MessageChanges};
+use super::dialect::{Dialect, Writes};
 use super::layout::{self, Layout};
-use super::patch::{Patch, patched, with_member, without_members};
-use crate::formats::{CannotExport, json, mark};
+use crate::formats::editing::{
+    Editing, MessageChanges, Patch, patched, with_member, without_members,
+};
+use crate::formats::mark::{self, MARK};
+use crate::formats::{CannotExport, json};
 use crate::progress::Progress;
 use crate::session::{Managed, ManagedEntry, Session};
 use std::borrow::Cow;
@@ -243,7 +245,7 @@ impl<'a> DocumentWriter<'a> {
             let Ok(mut record) = json::parse_lenient(&piece.text) else {
                 continue;
             };
-            let is_count = (self.dialect.step)(&record).is_some() || record.get(MARK).is_some();
+            let is_count = (self.dialect.call)(&record).is_some() || record.get(MARK).is_some();
             let Some(members) = record.as_object_mut().filter(|_| is_count) else {
                 continue;
             };
@@ -281,9 +283,9 @@ impl<'a> DocumentWriter<'a> {
             return Some((old, text));
         }
         let reports = |piece: &Piece<'_>| {
-            json::parse_lenient(&piece.text).is_ok_and(|m| (self.dialect.step)(&m).is_some())
+            json::parse_lenient(&piece.text).is_ok_and(|m| (self.dialect.call)(&m).is_some())
         };
-        let has_usage = || self.session.steps.iter().any(|step| step.usage.is_some());
+        let has_usage = || self.session.calls.iter().any(|call| call.usage.is_some());
         let is_needed = managed.calibration.is_some()
             || has_usage() && (is_unchanged || pieces.iter().any(reports));
         is_needed.then(|| with_member(bytes, root, MARK, &text))

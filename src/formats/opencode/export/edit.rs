@@ -2,10 +2,10 @@
 
 use super::super::message;
 use super::hiding_marks::as_text;
-use crate::formats::message_list::{
-    Editing, PartChange, Patch, array_at, at_path, patched, quoted, without, without_members,
+use crate::formats::editing::{
+    Editing, PartChange, Patch, array_at, at_path, json_string, patched, without, without_members,
 };
-use crate::formats::{content_edit, json};
+use crate::formats::{editing, json};
 use crate::session::{Body, Part, Span};
 use serde_json::Value;
 
@@ -96,7 +96,7 @@ fn block_patches(
         .iter()
         .find_map(|key| at_path(bytes, block, &[key]));
     Some(match (&part.body, own) {
-        (Body::Text(_), Some(range)) => vec![(range, quoted(text))],
+        (Body::Text(_), Some(range)) => vec![(range, json_string(text))],
         // A signature is valid only for its own thought, and other parts have no place for one.
         _ => as_text(bytes, block, text),
     })
@@ -139,7 +139,7 @@ fn tool_patches(
         .find(|(part, change)| is_call(part) && *change != PartChange::Removed)?;
     let mut patches = Vec::new();
     if let PartChange::Replaced(arguments) = call {
-        patches.extend(content_edit::arguments(bytes, &state, arguments));
+        patches.extend(editing::arguments(bytes, &state, arguments));
     }
     let results = results(parts);
     match results
@@ -158,7 +158,7 @@ fn remove_result(bytes: &[u8], state: &Span) -> Vec<Patch> {
     let members = ["output", "error", "attachments", "metadata"];
     let mut patches = without_members(bytes, state, &members);
     let status = at_path(bytes, state, &["status"]);
-    patches.extend(status.map(|range| (range, quoted("running"))));
+    patches.extend(status.map(|range| (range, json_string("running"))));
     patches
 }
 
@@ -188,7 +188,7 @@ fn result_patches(bytes: &[u8], state: &Span, result: &ResultChange<'_>) -> Vec<
     if let Some(range) = result_text_span(bytes, state) {
         let current = json::parse_span(bytes, &range);
         if current.as_ref().and_then(Value::as_str) != Some(&text) {
-            patches.push((range, quoted(&text)));
+            patches.push((range, json_string(&text)));
         }
     }
     patches

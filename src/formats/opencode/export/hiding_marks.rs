@@ -2,10 +2,10 @@
 //! the mark of the summary. The program ignores messages before a summary.
 
 use super::super::message::SUMMARY_PROMPT;
-use crate::formats::json;
-use crate::formats::message_list::{
-    Patch, array_at, at_path, patched, quoted, with_member, without_members,
+use crate::formats::editing::{
+    Patch, array_at, at_path, json_string, patched, with_member, without_members,
 };
+use crate::formats::json;
 use crate::session::Span;
 use std::borrow::Cow;
 
@@ -73,10 +73,10 @@ const NON_TEXT_MEMBERS: [&str; 16] = [
 /// Returns patches that replace a part by a text.
 pub(super) fn as_text(bytes: &[u8], block: &Span, text: &str) -> Vec<Patch> {
     let mut patches = without_members(bytes, block, &NON_TEXT_MEMBERS);
-    patches.push(with_member(bytes, block, "text", &quoted(text)));
+    patches.push(with_member(bytes, block, "text", &json_string(text)));
     patches.push(match at_path(bytes, block, &["type"]) {
-        Some(kind) => (kind, quoted("text")),
-        None => with_member(bytes, block, "type", &quoted("text")),
+        Some(kind) => (kind, json_string("text")),
+        None => with_member(bytes, block, "type", &json_string("text")),
     });
     patches
 }

@@ -8,9 +8,8 @@ mod edit;
 mod hiding_marks;
 
 use super::FORMAT;
-use crate::formats::message_list::{
-    MARK, OutputRecord, is_whole, output_records, patched, with_member,
-};
+use crate::formats::editing::{OutputRecord, is_whole, output_records, patched, with_member};
+use crate::formats::mark::MARK;
 use crate::formats::{CannotExport, json, mark};
 use crate::session::{Managed, Session, Span};
 use added_message::AddedMessageWriter;
@@ -20,13 +19,7 @@ use std::borrow::Cow;
 /// Writes the conversation.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
     let bytes: &[u8] = &session.source.bytes.whole();
-    if session.source.format != FORMAT.name {
-        let reason = format!(
-            "not supported: converting another format to an {0}",
-            FORMAT.label
-        );
-        return Err(CannotExport { reason });
-    }
+    FORMAT.require_source(session)?;
     if is_whole(session, managed, &FORMAT) {
         return Ok(bytes.to_vec());
     }

@@ -1,6 +1,6 @@
 //! The content of single events: thoughts, tool calls and tool results.
 
-use crate::formats::message_list::part;
+use crate::formats::content::part;
 use crate::formats::{content, json};
 use crate::session::Part;
 use serde_json::Value;

@@ -1,14 +1,14 @@
 //! Applies each event to the conversation: multi-part answers, tool results, usage totals and condensations.
 
 use super::event_content::{action_as_call, call, observation, thoughts};
-use crate::formats::message_list::tool_definitions;
+use crate::formats::content::tool_definitions;
+use crate::formats::json::Row;
 use crate::formats::notes::Notes;
 use crate::formats::openhands::totals;
 use crate::formats::openhands::view::{Condensation, View};
-use crate::formats::rows::Row;
 use crate::formats::transcript::Transcript;
 use crate::formats::{content, counts, json};
-use crate::session::{Draft, Part, Role, StepDraft, Usage};
+use crate::session::{CallDraft, Draft, Part, Role, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -108,7 +108,7 @@ impl SdkReader {
             }
             _ if NOT_CONTEXT.contains(&kind) => {}
             _ => {
-                let kind = json::quoted(kind);
+                let kind = json::shortened(kind);
                 notes.once(
                     row.span.start,
                     format!("unknown event kind `{kind}`: not counted"),
@@ -189,7 +189,7 @@ impl SdkReader {
         if parts.is_empty() {
             return None;
         }
-        let step = StepDraft {
+        let call = CallDraft {
             model: self.model.clone(),
             window: self.window,
             usage: self.pending.take(),
@@ -197,7 +197,7 @@ impl SdkReader {
         };
         let message = self
             .transcript
-            .add_answer(step, with_source(row, Draft::new(Role::Assistant, parts)));
+            .add_answer(call, with_source(row, Draft::new(Role::Assistant, parts)));
         self.view.add(id, message);
         Some(message)
     }

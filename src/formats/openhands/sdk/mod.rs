@@ -8,24 +8,19 @@
 mod event_content;
 mod events;
 
-use crate::formats::notes::Notes;
-use crate::formats::rows::{self, Row};
+use crate::formats::json::Row;
+use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
-use crate::formats::{
-    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, json, jsonl,
-};
+use crate::formats::{Format, Input, ParseError, Parsed, Probe, RecordedData, json, jsonl};
 use crate::progress::Progress;
 use events::SdkReader;
 use serde_json::Value;
 
-/// The `OpenHands` SDK events format.
 pub(in crate::formats) const SDK: Format = Format {
     name: "openhands_sdk",
     label: "OpenHands SDK events",
     detect,
-    in_pieces: false,
     parse,
-    export: None,
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,
@@ -33,8 +28,7 @@ pub(in crate::formats) const SDK: Format = Format {
         RecordedData::SystemPrompt,
         RecordedData::Tools,
     ],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -59,35 +53,25 @@ fn detect(probe: &Probe) -> Option<String> {
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
-    let mut notes = Notes::default();
-    let mut report = ImportReport::default();
-    let mut warnings = Vec::new();
+    let mut log = ReadLog::default();
     let whole = json::document_span(bytes);
     let rows =
         if json::is_one_value(&bytes[whole.clone()]) && json::elements(bytes, &whole).is_some() {
-            rows::listed(bytes, &whole, &[], progress, &mut notes)?
+            json::rows_at(bytes, &whole, &[], progress, &mut log.notes)?
         } else {
-            let row = |r: jsonl::Record| Row {
-                span: r.span,
-                value: r.value,
-            };
-            jsonl::map_records(bytes, progress, 1, &mut warnings, row)?
+            jsonl::map_records(bytes, progress, 1, &mut log.warnings, Row::from)?
         };
     let mut reader = SdkReader::new(Transcript::new(input, SDK.name, None));
     for row in rows {
-        progress.go_on()?;
+        progress.check_cancelled()?;
         let kind = json::str_at(&row.value, &["kind"]).unwrap_or("other");
-        let in_context = reader.event(kind, &row, &mut notes);
-        report.note(kind, in_context);
+        let in_context = reader.event(kind, &row, &mut log.notes);
+        log.report.note(kind, in_context);
     }
-    let session = reader.transcript.finish().ok_or_else(|| Refused {
-        looks_like: "this looks like OpenHands events without a message".to_owned(),
-    })?;
-    warnings.extend(notes.warnings(&input.bytes));
-    warnings.sort_by_key(|w| w.line);
-    Ok(Parsed {
-        sessions: vec![session],
-        warnings,
-        report,
-    })
+    let session = reader.transcript.finish();
+    log.finish(
+        input,
+        session.into_iter().collect(),
+        "OpenHands events without a message",
+    )
 }

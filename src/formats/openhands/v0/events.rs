@@ -1,13 +1,15 @@
 //! Applies each event to the conversation: actions of the model and of the user, observations and condensations.
 
-use crate::formats::message_list::{Calls, of_urls, of_usage, part, tool_definitions};
+use super::observation::{CUT, as_sent, recalled};
+use crate::formats::content::{CallMatcher, of_urls, part, tool_definitions};
+use crate::formats::json::Row;
+use crate::formats::message_list::of_usage;
 use crate::formats::notes::Notes;
 use crate::formats::openhands::totals;
 use crate::formats::openhands::view::{Condensation, View};
-use crate::formats::rows::Row;
 use crate::formats::transcript::Transcript;
 use crate::formats::{content, json, openai_chat};
-use crate::session::{Draft, Part, Role, Span, StepDraft, Usage};
+use crate::session::{CallDraft, Draft, Part, Role, Span, Usage};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -32,7 +34,7 @@ pub(super) struct V0Reader {
     /// The conversation read so far.
     pub(super) transcript: Transcript,
     view: View,
-    calls: Calls,
+    calls: CallMatcher,
     /// Id of the response that was read last.
     response: Option<Box<str>>,
     /// Events that are themselves tool calls.
@@ -47,7 +49,7 @@ impl V0Reader {
         Self {
             transcript,
             view: View::default(),
-            calls: Calls::default(),
+            calls: CallMatcher::default(),
             response: None,
             called: HashSet::new(),
             accumulated: Usage::default(),
@@ -137,7 +139,7 @@ impl V0Reader {
             .and_then(|r| r.get("choices")?.as_array()?.first()?.get("message"))
             .and_then(|message| openai_chat::message(message, &mut self.calls).ok());
         let usage = self.usage(value, response);
-        let step = StepDraft {
+        let call = CallDraft {
             model: response
                 .and_then(|r| json::str_at(r, &["model"]))
                 .map(str::to_owned),
@@ -154,7 +156,7 @@ impl V0Reader {
         }
         let message = self
             .transcript
-            .add_answer(step, with_source(row, Draft::new(Role::Assistant, parts)));
+            .add_answer(call, with_source(row, Draft::new(Role::Assistant, parts)));
         self.view.add(id, message);
     }
 
@@ -310,21 +312,6 @@ impl V0Reader {
     }
 }
 
-/// Maximum number of characters of an observation that are sent to the model by default.
-const MAX_SENT_CHARS: usize = 30_000;
-/// Text that replaces the middle of a longer observation.
-const CUT_MARK: &str = "\n[... Observation truncated due to length ...]\n";
-const CUT: &str = "an observation exceeds the 30,000 characters that OpenHands sends by default; its middle is not counted";
-
-/// Returns the beginning and the end of a long observation, as they are sent.
-fn as_sent(text: &str) -> Option<String> {
-    let half = MAX_SENT_CHARS / 2;
-    let place = |n: usize| text.char_indices().nth(n).map(|(at, _)| at);
-    let n_chars = (text.len() > MAX_SENT_CHARS).then(|| text.chars().count())?;
-    let (head, tail) = (place(half)?, place(n_chars - half)?);
-    (n_chars > MAX_SENT_CHARS).then(|| format!("{}{CUT_MARK}{}", &text[..head], &text[tail..]))
-}
-
 /// Maximum length of a range of forgotten events.
 const MAX_EVENTS: usize = 1_000_000;
 
@@ -340,37 +327,4 @@ fn with_source(row: &Row, draft: Draft) -> Draft {
 fn text_at(value: &Value, path: &[&str]) -> Vec<Part> {
     let text = json::str_at(value, path).unwrap_or_default();
     content::text_part(0, text).into_iter().collect()
-}
-
-/// Returns recalled content: repository instructions and the instructions that the message triggered.
-fn recalled(value: &Value) -> String {
-    let extras = value.get("extras").unwrap_or(&Value::Null);
-    let own = [
-        "repo_instructions",
-        "additional_agent_instructions",
-        "conversation_instructions",
-    ]
-    .iter()
-    .filter_map(|key| json::str_at(extras, &[key]));
-    let agents = extras.get("microagent_knowledge").and_then(Value::as_array);
-    let agents = agents
-        .into_iter()
-        .flatten()
-        .filter_map(|a| json::str_at(a, &["content"]));
-    let texts: Vec<&str> = own.chain(agents).filter(|text| !text.is_empty()).collect();
-    texts.join("\n\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{CUT_MARK, MAX_SENT_CHARS, as_sent};
-
-    #[test]
-    fn truncates_the_middle_of_a_long_observation() {
-        assert_eq!(as_sent(&"é".repeat(MAX_SENT_CHARS)), None);
-        let text = format!("a{}z", "é".repeat(MAX_SENT_CHARS));
-        let sent = as_sent(&text).unwrap();
-        assert_eq!(sent.chars().count(), MAX_SENT_CHARS + CUT_MARK.len());
-        assert!(sent.starts_with("aé") && sent.ends_with("éz") && sent.contains(CUT_MARK));
-    }
 }

@@ -1,7 +1,7 @@
 //! Events of the first resolvers. The arguments of an action are members of the event itself, without ids and sources.
 
 use crate::formats::json;
-use crate::formats::rows::Row;
+use crate::formats::json::Row;
 use serde_json::{Map, Value};
 
 /// Actions that these files contain.

@@ -7,26 +7,22 @@
 
 mod events;
 mod flat;
+mod observation;
 
-use crate::formats::notes::Notes;
-use crate::formats::rows::{self, Row};
+use crate::formats::json::Row;
+use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
-use crate::formats::{
-    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, Refused, json, jsonl,
-};
+use crate::formats::{Format, Input, ParseError, Parsed, Probe, RecordedData, json, jsonl};
 use crate::progress::Progress;
 use crate::session::Session;
 use events::V0Reader;
 use serde_json::Value;
 
-/// The `OpenHands` events format.
 pub(in crate::formats) const V0: Format = Format {
     name: "openhands",
     label: "OpenHands events",
     detect,
-    in_pieces: false,
     parse,
-    export: None,
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,
@@ -34,8 +30,7 @@ pub(in crate::formats) const V0: Format = Format {
         RecordedData::SystemPrompt,
         RecordedData::Tools,
     ],
-    kept: None,
-    resume: None,
+    ..Format::READ_ONLY
 };
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -75,30 +70,24 @@ fn is_event(value: &Value) -> bool {
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
-    let mut notes = Notes::default();
-    let mut report = ImportReport::default();
-    let mut warnings = Vec::new();
+    let mut log = ReadLog::default();
     let whole = json::document_span(bytes);
     let mut found: Vec<(Option<String>, Vec<Row>)> = Vec::new();
     let mut loose = Vec::new();
     let records = if json::is_one_value(&bytes[whole.clone()]) {
         match json::elements(bytes, &whole) {
-            Some(_) => rows::listed(bytes, &whole, &[], progress, &mut notes)?,
+            Some(_) => json::rows_at(bytes, &whole, &[], progress, &mut log.notes)?,
             None => vec![Row {
                 value: json::parse_span(bytes, &whole).unwrap_or_default(),
                 span: whole,
             }],
         }
     } else {
-        let row = |r: jsonl::Record| Row {
-            span: r.span,
-            value: r.value,
-        };
-        jsonl::map_records(bytes, progress, 1, &mut warnings, row)?
+        jsonl::map_records(bytes, progress, 1, &mut log.warnings, Row::from)?
     };
     for row in records {
         if row.value.get("history").is_some_and(Value::is_array) {
-            let events = rows::listed(bytes, &row.span, &["history"], progress, &mut notes)?;
+            let events = json::rows_at(bytes, &row.span, &["history"], progress, &mut log.notes)?;
             let names: [&[&str]; 2] = [&["instance_id"], &["issue", "title"]];
             let name = names.iter().find_map(|path| json::str_at(&row.value, path));
             let mut events = split_pairs(bytes, events);
@@ -117,23 +106,13 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         let mut reader = V0Reader::new(Transcript::new(input, V0.name, is_many.then_some(n + 1)));
         reader.transcript.title(name.as_deref().unwrap_or_default());
         for (at, row) in events.into_iter().enumerate() {
-            progress.go_on()?;
-            let kind = reader.event(&row, at, &mut notes);
-            report.note(&kind.0, kind.1);
+            progress.check_cancelled()?;
+            let kind = reader.event(&row, at, &mut log.notes);
+            log.report.note(&kind.0, kind.1);
         }
         sessions.extend(reader.transcript.finish());
     }
-    if sessions.is_empty() {
-        let looks_like = "this looks like OpenHands events without a message".to_owned();
-        return Err(Refused { looks_like }.into());
-    }
-    warnings.extend(notes.warnings(&input.bytes));
-    warnings.sort_by_key(|w| w.line);
-    Ok(Parsed {
-        sessions,
-        warnings,
-        report,
-    })
+    log.finish(input, sessions, "OpenHands events without a message")
 }
 
 /// Splits the pairs of an action and its observation that old evaluations list.

@@ -3,7 +3,7 @@
 use super::{choice, limits_of, terms, total, total_of};
 use crate::chat::{Dialogue, Shape, Wants};
 use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
-use crate::systems::baseagent::manage::{compaction_result, insufficient};
+use crate::systems::baseagent::log_lines::{compaction_result, insufficient};
 use crate::systems::baseagent::{Texts, compact};
 use std::sync::Arc;
 

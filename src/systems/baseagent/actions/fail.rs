@@ -3,8 +3,8 @@
 use super::terms;
 use crate::chat::{Dialogue, Shape, Wants};
 use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
-use crate::systems::baseagent::PythonError;
-use crate::systems::baseagent::agent_loop::{Failure, code_of_status};
+use crate::systems::baseagent::{Failure, code_of_status};
+use crate::systems::python::PythonError;
 use std::sync::Arc;
 
 /// There is no emergency stage. An overflow ends the run; a temporary error causes a wait.

@@ -1,4 +1,4 @@
-//! Its mechanisms as actions of a policy, and its token estimate as a meter.
+//! Actions of presets, and the token estimate as a meter.
 //!
 //! `manage_context` is split into several stages here, since cleared messages are only sent while summaries are stored.
 //! The stages receive the session's conversation; its first instruction is used as the system prompt.
@@ -8,14 +8,14 @@ mod fail;
 mod middle_out;
 mod prune;
 
-use super::agent_loop::Failure;
 use super::estimate::countable_tokens;
-use super::{Limits, PythonError};
+use super::{Failure, Limits};
 use crate::chat::{ChatMessage, Messages, Shape};
 use crate::engine::{NamedAction, NamedMeter, Rewritten, Scene};
+use crate::systems::python::PythonError;
 use crate::units::Tokens;
 
-/// Its mechanisms.
+/// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[
     middle_out::ACTION,
     prune::ACTION,
@@ -23,7 +23,7 @@ pub static ACTIONS: &[NamedAction] = &[
     fail::ACTION,
 ];
 
-/// Its token estimate.
+/// The token estimate.
 pub static METER: NamedMeter = NamedMeter {
     name: "baseagent",
     help: "Code points / 4, rounded down for each text; 1,000 per image, 4 per message. Ids, names, reasoning and tool definitions do not count.",

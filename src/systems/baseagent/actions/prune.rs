@@ -3,9 +3,10 @@
 use super::{METER, choice, limits_of, raised, terms, total_of};
 use crate::chat::{ChatMessage, Dialogue, Messages, Rule, Shape, Wants};
 use crate::engine::{MessageEdit, NamedAction, Rewrite, Rewritten, Scene};
-use crate::systems::baseagent::manage::{OVERFLOW, status, sufficient};
+use crate::systems::baseagent::log_lines::{OVERFLOW, status, sufficient};
 use crate::systems::baseagent::prune::Results;
-use crate::systems::baseagent::{Limits, MARKER, PythonError, StopAtMarker};
+use crate::systems::baseagent::{Limits, MARKER, StopAtMarker};
+use crate::systems::python::PythonError;
 use crate::units::Tokens;
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,17 +42,17 @@ impl Prune {
     fn prune(&self, messages: &Messages, limits: &Limits) -> Result<Rewritten, PythonError> {
         let before = total_of(messages);
         let mut log = vec![status(before, limits)?, OVERFLOW.to_owned()];
-        let results = messages.find_out(RESULTS, Results::go_on);
+        let results = messages.find_out(RESULTS, Results::extend);
         let found = results.scan(messages, limits, self.stop_at_marker)?;
-        let (mut is_enough, told) = found.judge(limits);
+        let (mut is_enough, lines) = found.judge(limits);
         if messages.is_empty() {
             is_enough = false;
         } else {
-            log.extend(told);
+            log.extend(lines);
         }
         let old = if is_enough { found.old } else { 0..0 };
         let cleared = messages.find_out(CLEARED, |cleared: &mut Cleared, messages| {
-            cleared.go_on(messages, &results, old.end);
+            cleared.extend(messages, &results, old.end);
         });
         let edits: Vec<MessageEdit> = old.clone().map(|nth| cleared.edit(nth, &results)).collect();
         let after = Tokens(cleared.after(before.0, old));
@@ -97,9 +98,9 @@ struct Cleared {
 
 impl Cleared {
     /// Extends the sums up to the result with this number.
-    fn go_on(&mut self, messages: &[ChatMessage], results: &Results, end: usize) {
+    fn extend(&mut self, messages: &[ChatMessage], results: &Results, end: usize) {
         for nth in self.messages.len()..end {
-            let message = &messages[results.place(nth)];
+            let message = &messages[results.message_index(nth)];
             let cleared = message.with_text(MARKER);
             let (was, now) = self.sum_before(nth);
             self.sums
@@ -110,7 +111,7 @@ impl Cleared {
 
     fn edit(&self, nth: usize, results: &Results) -> MessageEdit {
         MessageEdit {
-            at: results.place(nth),
+            at: results.message_index(nth),
             now: Some(self.messages[nth].clone()),
         }
     }

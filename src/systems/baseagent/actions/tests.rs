@@ -6,7 +6,7 @@ use crate::engine::{Hook, Memory, Storage};
 use crate::systems::baseagent::MARKER;
 
 /// Makes a message whose content is a part of a session.
-fn said(role: &str, text: &str, part: u32) -> ChatMessage {
+fn message(role: &str, text: &str, part: u32) -> ChatMessage {
     ChatMessage::from(Fields {
         content: Content::Text(Text {
             text: text.into(),
@@ -53,15 +53,15 @@ const LIMITS: &[(&str, f64)] = &[
 
 fn conversation() -> Vec<ChatMessage> {
     vec![
-        said("system", "S", 0),
-        said("tool", &"x".repeat(400), 1),
-        said("user", "go on", 2),
+        message("system", "S", 0),
+        message("tool", &"x".repeat(400), 1),
+        message("user", "go on", 2),
     ]
 }
 
 #[test]
-fn a_cut_output_is_still_the_same_part() {
-    let messages = vec![said("tool", &"x".repeat(100), 7)];
+fn a_cut_output_keeps_its_part() {
+    let messages = vec![message("tool", &"x".repeat(100), 7)];
     let cut = run(
         &middle_out::ACTION,
         "",
@@ -71,13 +71,13 @@ fn a_cut_output_is_still_the_same_part() {
     )
     .unwrap();
     let text = "xxxx\n\n...23 tokens truncated...\n\nxxxx";
-    assert_eq!(cut.messages, Some(vec![said("tool", text, 7)]));
+    assert_eq!(cut.messages, Some(vec![message("tool", text, 7)]));
     assert!(cut.fired);
 }
 
 #[test]
-fn a_short_output_is_left_alone() {
-    let messages = vec![said("tool", "x", 7)];
+fn a_short_output_is_unchanged() {
+    let messages = vec![message("tool", "x", 7)];
     let cut = run(
         &middle_out::ACTION,
         "",
@@ -91,10 +91,10 @@ fn a_short_output_is_left_alone() {
 }
 
 #[test]
-fn clearing_tells_its_arithmetic_and_its_log() {
+fn clearing_reports_its_terms_and_log_lines() {
     let pruned = run(&prune::ACTION, "", LIMITS, conversation(), &[]).unwrap();
     let cleared = pruned.after(&conversation()).unwrap();
-    assert_eq!(cleared[1], said("tool", MARKER, 1));
+    assert_eq!(cleared[1], message("tool", MARKER, 1));
     assert_eq!(
         pruned.log,
         [
@@ -111,10 +111,10 @@ fn clearing_tells_its_arithmetic_and_its_log() {
 
 #[test]
 fn a_summary_leaves_the_instructions_and_itself() {
-    let asked = run(&compact::ACTION, "", LIMITS, conversation(), &[]).unwrap_err();
-    assert_eq!(asked.0.messages.len(), 4);
+    let request = run(&compact::ACTION, "", LIMITS, conversation(), &[]).unwrap_err();
+    assert_eq!(request.0.messages.len(), 4);
     assert_eq!(
-        (asked.0.with_tools, asked.0.max_tokens),
+        (request.0.with_tools, request.0.max_tokens),
         (false, Some(4096))
     );
     let heard = [Heard::Text("done".into())];
@@ -123,14 +123,14 @@ fn a_summary_leaves_the_instructions_and_itself() {
     assert_eq!(
         compacted.messages.unwrap(),
         [
-            said("system", "S", 0),
+            message("system", "S", 0),
             ChatMessage::summary("user", "So far: done")
         ]
     );
 }
 
 #[test]
-fn a_stage_that_stores_leaves_alone_what_would_not_get_shorter() {
+fn a_storing_stage_ignores_a_list_that_would_not_get_shorter() {
     let short = || conversation().split_off(2);
     let stored = run(&compact::ACTION, "result = 'shorter'", LIMITS, short(), &[]).unwrap();
     assert_eq!((stored.messages, stored.fired), (None, false));
@@ -141,7 +141,7 @@ fn a_stage_that_stores_leaves_alone_what_would_not_get_shorter() {
         short(),
         &[],
     );
-    assert!(sent.is_err(), "it asks");
+    assert!(sent.is_err(), "a summary is requested");
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn a_prompt_that_does_not_fit_halts() {
 }
 
 #[test]
-fn a_word_that_means_nothing_is_refused() {
+fn an_unknown_choice_is_rejected() {
     let settings = toml::from_str("marker = 'ignored'").unwrap();
     let refused = (prune::ACTION.make)(&settings).unwrap_err();
     assert_eq!(refused, "`marker` must be one of stops, counts");

@@ -4,7 +4,7 @@ use super::super::document;
 use super::super::emergency::{emergency_compact, is_context_overflow};
 use super::super::estimate::{all_log_tokens, log_tokens};
 use super::super::tool_index::ToolIndex;
-use super::{Reading, documented, known, mode_of, only, terms};
+use super::{Reading, documented, mode_of, only, reminder_inputs, terms};
 use crate::chat::{Dialogue, Shape, Wants};
 use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
 use std::sync::Arc;
@@ -49,23 +49,23 @@ impl Rewrite for Emergency {
         let keep = scene.number("keep_recent") as i64;
         let mode = mode_of(&scene, max_tokens);
         let index = ToolIndex::of_definitions(scene.tools);
-        let known = known(&index, &[]);
+        let inputs = reminder_inputs(&index, &[]);
         let before = all_log_tokens(&scene.messages);
         let done = match self.reading {
             Reading::Code => {
-                emergency_compact(scene.messages.into_vec(), max_tokens, keep, mode, known)
+                emergency_compact(scene.messages.into_vec(), max_tokens, keep, mode, inputs)
             }
             Reading::Document => document::emergency(
                 scene.messages.into_vec(),
                 max_tokens,
                 keep,
                 documented(mode),
-                known,
+                inputs,
             ),
         };
         let done = match done {
             Ok(done) => done,
-            Err(fault) => return Ok(halted(fault.message)),
+            Err(raised) => return Ok(halted(raised.text)),
         };
         let after = log_tokens(&done.messages);
         Ok(Rewritten {

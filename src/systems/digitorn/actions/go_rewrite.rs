@@ -1,7 +1,6 @@
 //! The rewrite in Go: compaction by a share of the window, a final fitting before the request, and the emergency.
 
 use super::super::emergency::is_context_overflow;
-use super::super::fault::signed;
 use super::super::go_rewrite::compact::{Compaction, Summary, summarize, truncate};
 use super::super::go_rewrite::micro_compact::micro_compact;
 use super::super::go_rewrite::{emergency_keep_recent, estimate_tokens, message_text};
@@ -9,23 +8,24 @@ use super::super::safe_split::split_system;
 use super::{only, terms};
 use crate::chat::{Arguments, ChatMessage, Dialogue, Rule, Shape, Wants};
 use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
+use crate::systems::python::signed;
 use serde_json::Value;
 use std::sync::Arc;
 
 /// The most compactions that one request may trigger.
-const MOST_TRIES: usize = 8;
+const MAX_TRIES: usize = 8;
 
 /// The fewest messages that fitting keeps.
-const LEAST_KEPT: i64 = 2;
+const MIN_KEPT: i64 = 2;
 
 /// Bytes per token for fitting a request.
 const BYTES_PER_TOKEN: u64 = 3;
 
 /// Bytes of names and braces around a message or a call.
-const AROUND: usize = 30;
+const FRAME_BYTES: usize = 30;
 
 /// Tokens that a request may always have.
-const LEAST_TOKENS: f64 = 256.0;
+const MIN_TOKENS: f64 = 256.0;
 
 pub(super) const COMPACT: NamedAction = NamedAction {
     name: "digitorn.go_compact",
@@ -148,7 +148,7 @@ impl Rewrite for Fit {
             let mut conversation = conversation.to_vec();
             let fixed = definitions + system.map_or(0, written);
             let mut keep = scene.number("keep_recent") as i64;
-            for _ in 0..MOST_TRIES {
+            for _ in 0..MAX_TRIES {
                 if now as f64 <= limit {
                     break;
                 }
@@ -160,7 +160,7 @@ impl Rewrite for Fit {
                 }
                 dropped += done.dropped;
                 conversation = done.messages;
-                keep = (keep / 2).max(LEAST_KEPT);
+                keep = (keep / 2).max(MIN_KEPT);
                 let bytes: u64 = conversation.iter().map(written).sum();
                 now = (fixed + bytes) / BYTES_PER_TOKEN;
             }
@@ -195,7 +195,7 @@ fn definitions(tools: &[Value]) -> u64 {
 /// Returns the limit of a request's estimated tokens.
 fn limit_of(scene: &Scene<'_>) -> f64 {
     let limit = scene.number("limit") / scene.number("estimate_ratio").max(1.0);
-    limit.floor().max(LEAST_TOKENS)
+    limit.floor().max(MIN_TOKENS)
 }
 
 /// Returns the approximate bytes of a sent message: its escaped texts and the JSON around them.
@@ -213,9 +213,9 @@ fn written(message: &ChatMessage) -> u64 {
             Arguments::Json(value) => value.to_string().len() as u64,
             Arguments::Missing => 0,
         };
-        Some(arguments + (function.name.len() + AROUND) as u64)
+        Some(arguments + (function.name.len() + FRAME_BYTES) as u64)
     });
-    escaped(&message_text(message)) + (message.role.len() + AROUND) as u64 + calls.sum::<u64>()
+    escaped(&message_text(message)) + (message.role.len() + FRAME_BYTES) as u64 + calls.sum::<u64>()
 }
 
 #[derive(Debug)]

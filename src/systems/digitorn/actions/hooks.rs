@@ -3,27 +3,26 @@
 use super::super::clock::Clock;
 use super::super::compact::Surroundings;
 use super::super::document::as_documented;
-use super::super::fault::signed;
-use super::super::hook::{Hook, HookState, in_order};
-use super::super::hook_event::HookEvent;
+use super::super::hook::{Hook, HookEvent, HookState, in_order};
 use super::super::notes::Wording;
 use super::super::runner::HookRunner;
 use super::super::tool_index::ToolIndex;
 use super::super::turn_state::{NEVER_COMPACTED, TurnState};
-use super::{Reading, documented, known, mode_of, only, terms};
+use super::{Reading, documented, mode_of, only, reminder_inputs, terms};
 use crate::chat::{Dialogue, Layout, Messages, Rule, Shape, Wants, python_dumps};
 use crate::engine::{Hook as At, Memory, NamedAction, Rewrite, Rewritten, Scene};
+use crate::systems::python::signed;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Turns that a compaction of the injected hook rests; it does not say so itself, as it is the action's default.
-const COOLDOWN_TURNS: f64 = 3.0;
+/// Default number of turns between two compactions. The injected hook states only another number.
+const DEFAULT_COOLDOWN_TURNS: f64 = 3.0;
 
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "digitorn.hooks",
     verb: "summarize",
-    help: "Runs the application's hooks, the injected one among them: at turn_start before a call, at turn_end after results of tools.",
+    help: "Runs the application's hooks, including the injected one: turn_start before a call, turn_end after tool results.",
     shape: Shape::OpenAi,
     numbers: &[
         "max_tokens",
@@ -53,49 +52,49 @@ struct Hooks {
     reading: Reading,
 }
 
-/// Key of [`Kept`].
-pub(super) const KEPT: &str = "digitorn.hooks";
+/// Key of [`HookMemory`].
+pub(super) const MEMORY_KEY: &str = "digitorn.hooks";
 
-/// What is kept between events of a turn.
+/// State of the hooks between events.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Kept {
-    /// Of each hook that fired, by its id.
+pub(super) struct HookMemory {
+    /// States of the hooks that fired, by id.
     pub(super) states: BTreeMap<String, HookState>,
     turn: Option<i64>,
     last_compact_turn: Option<i64>,
-    /// Hooks as they were last built.
-    built: Vec<Built>,
+    /// Hooks built last for each action.
+    built: Vec<BuiltHooks>,
 }
 
-/// Hooks with what they were built from.
+/// Hooks built for an action and its numbers.
 #[derive(Clone, Debug)]
-struct Built {
+struct BuiltHooks {
     /// Address of the action.
     by: usize,
     numbers: Vec<(&'static str, f64)>,
     hooks: Arc<[Hook]>,
 }
 
-impl Kept {
-    /// Hooks of an action, which are built anew only where its numbers changed.
+impl HookMemory {
+    /// Returns the hooks of an action. Builds them again only if its numbers changed.
     fn hooks(&mut self, action: &Hooks, scene: &Scene<'_>) -> Arc<[Hook]> {
         let by = std::ptr::from_ref(action).addr();
-        let is_it = |built: &&Built| built.by == by && built.numbers == scene.numbers;
-        if let Some(built) = self.built.iter().find(is_it) {
+        let is_current = |built: &&BuiltHooks| built.by == by && built.numbers == scene.numbers;
+        if let Some(built) = self.built.iter().find(is_current) {
             return Arc::clone(&built.hooks);
         }
-        let built = Built {
+        let built = BuiltHooks {
             by,
             numbers: scene.numbers.to_vec(),
             hooks: action.all(scene).into(),
         };
         let hooks = Arc::clone(&built.hooks);
-        self.built.retain(|known| known.by != by);
+        self.built.retain(|built| built.by != by);
         self.built.push(built);
         hooks
     }
 
-    /// What to keep: of each hook that fired, of the agent, of the turn.
+    /// Returns the state after the events of a turn.
     fn memory(&mut self, runner: &HookRunner<'_>, state: &TurnState) -> Memory {
         let states = runner.hooks().iter().zip(&runner.states);
         for (hook, state) in states.filter(|(_, state)| state.fire_count > 0) {
@@ -103,7 +102,7 @@ impl Kept {
         }
         self.turn = Some(state.turn);
         self.last_compact_turn = Some(state.last_compact_turn);
-        Memory::default().with(KEPT, std::mem::take(self))
+        Memory::default().with(MEMORY_KEY, std::mem::take(self))
     }
 }
 
@@ -129,7 +128,7 @@ impl Hooks {
         })
     }
 
-    /// Its own hooks and, where the numbers ask for it, the injected one.
+    /// Returns the application's hooks, and the injected one if the numbers enable it.
     fn all(&self, scene: &Scene<'_>) -> Vec<Hook> {
         let auto = (scene.number("auto_compact") >= 1.0).then(|| {
             let strategy = if scene.number("strategy") >= 1.0 {
@@ -144,19 +143,19 @@ impl Hooks {
                 scene.count("summary_max_tokens") as u64,
             );
             hook.cooldown = scene.number("cooldown");
-            let rests = scene.number("cooldown_turns");
-            if rests != COOLDOWN_TURNS {
-                let rests = json!(rests as i64);
+            let turns = scene.number("cooldown_turns");
+            if turns != DEFAULT_COOLDOWN_TURNS {
+                let turns = json!(turns as i64);
                 hook.action
                     .params
-                    .insert("cooldown_turns".to_owned(), rests);
+                    .insert("cooldown_turns".to_owned(), turns);
             }
             hook
         });
         in_order(self.own.clone(), auto)
     }
 
-    /// Events that are raised here, in their order.
+    /// Returns the events to raise, in order.
     fn events(scene: &Scene<'_>) -> &'static [&'static str] {
         match scene.at {
             At::AfterTools | At::TurnEnd => &["turn_end"],
@@ -165,15 +164,15 @@ impl Hooks {
         }
     }
 
-    /// The turn restarts with every message of the user; in the document it does not.
-    fn turn(&self, scene: &Scene<'_>, kept: &Kept) -> i64 {
+    /// Returns the turn. It restarts at every user message; in the document it does not.
+    fn turn(&self, scene: &Scene<'_>, stored: &HookMemory) -> i64 {
         if self.reading == Reading::Document {
             return signed(scene.step) + 1;
         }
         let call = i64::from(scene.turn.1);
         match scene.at {
-            // Results come in before the next call, or before the next message of the user.
-            At::AfterTools => kept.turn.unwrap_or(call - 1).max(0),
+            // Results join before the next call or the next user message.
+            At::AfterTools => stored.turn.unwrap_or(call - 1).max(0),
             _ => call,
         }
     }
@@ -185,11 +184,11 @@ impl Hooks {
         }
     }
 
-    fn state(&self, scene: &mut Scene<'_>, kept: &Kept) -> TurnState {
+    fn state(&self, scene: &mut Scene<'_>, stored: &HookMemory) -> TurnState {
         let (max_tokens, reserved) = (scene.number("max_tokens"), scene.number("output_reserved"));
         let mode = mode_of(scene, max_tokens as i64);
         let tool_calls = calls_of_turn(&scene.messages);
-        let turn = self.turn(scene, kept);
+        let turn = self.turn(scene, stored);
         let messages = std::mem::take(&mut scene.messages);
         let mut state = TurnState::new(messages, max_tokens as i64, reserved as i64);
         state.start_event(turn, tool_calls);
@@ -201,7 +200,7 @@ impl Hooks {
             Reading::Code => mode,
             Reading::Document => documented(mode),
         };
-        state.last_compact_turn = kept.last_compact_turn.unwrap_or(NEVER_COMPACTED);
+        state.last_compact_turn = stored.last_compact_turn.unwrap_or(NEVER_COMPACTED);
         state
     }
 }
@@ -212,19 +211,19 @@ impl Rewrite for Hooks {
         mut scene: Scene<'_>,
         dialogue: &mut Dialogue<'_>,
     ) -> Result<Rewritten, Wants> {
-        let kept = scene.memory.shared::<Kept>(KEPT);
-        let mut kept = kept.cloned().unwrap_or_default();
-        let hooks = kept.hooks(self, &scene);
-        let states = hooks.iter().map(|hook| kept.states.get(&hook.id));
+        let stored = scene.memory.shared::<HookMemory>(MEMORY_KEY);
+        let mut stored = stored.cloned().unwrap_or_default();
+        let hooks = stored.hooks(self, &scene);
+        let states = hooks.iter().map(|hook| stored.states.get(&hook.id));
         let states = states.map(|state| state.copied().unwrap_or_default());
         let clock = Clock::at(scene.number("uptime") + scene.now);
         let mut runner = HookRunner::new(&hooks, states.collect(), clock);
         runner.raises_pre_compact = true;
-        let mut state = self.state(&mut scene, &kept);
+        let mut state = self.state(&mut scene, &stored);
         let index = ToolIndex::of_definitions(scene.tools);
         let around = Surroundings {
             has_provider: true,
-            known: known(&index, &self.setup_summary),
+            reminder: reminder_inputs(&index, &self.setup_summary),
             wording: self.wording(),
         };
         let before = (state.token_pressure(), state.last_compact_turn);
@@ -245,12 +244,12 @@ impl Rewrite for Hooks {
         let acting = hooks.iter().filter(|hook| fired.contains(&hook.id));
         shown.extend(acting.clone().filter_map(threshold));
         let mut log = std::mem::take(&mut runner.log);
-        log.extend(runner.events.iter().filter_map(told));
+        log.extend(runner.events.iter().filter_map(log_line));
         Ok(Rewritten {
-            // A hook that only logs is no attempt at anything.
+            // A hook that only logs does not count.
             fired: acting.clone().any(|hook| hook.action.kind != "log"),
             terms: shown,
-            memory: kept.memory(&runner, &state),
+            memory: stored.memory(&runner, &state),
             log,
             messages: state.is_changed.then(|| state.messages.into_vec()),
             edits: Vec::new(),
@@ -260,17 +259,17 @@ impl Rewrite for Hooks {
     }
 }
 
-/// What a hook's condition compared with, by the hook's name.
+/// Returns the threshold of a hook's condition, named after the hook.
 fn threshold(hook: &Hook) -> Option<(String, f64)> {
     let params = &hook.condition.params;
     let threshold = params.get("threshold").or(params.get("every"))?.as_f64()?;
     Some((format!("{} {}", hook.id, hook.condition.kind), threshold))
 }
 
-/// What a hook did, as its event says.
-fn told(event: &HookEvent) -> Option<String> {
-    let is_news = matches!(event.phase, "end" | "error");
-    is_news.then(|| {
+/// Returns the log line of the event of a hook that ran.
+fn log_line(event: &HookEvent) -> Option<String> {
+    let has_ended = matches!(event.phase, "end" | "error");
+    has_ended.then(|| {
         let (hook, action, phase) = (&event.hook_id, &event.action_type, event.phase);
         let details = python_dumps(&Value::Object(event.details.clone()), Layout::UNICODE);
         format!("[hook] {hook} {action} {phase} {details}")
@@ -282,20 +281,20 @@ const CALLS_OF_TURN: Rule = Rule {
     by: 0,
 };
 
-/// Calls of tools since the user spoke last. Looks only at messages added since the last call.
+/// Returns the tool calls since the last user message. Looks only at messages added since the last call.
 pub(super) fn calls_of_turn(messages: &Messages) -> i64 {
-    /// Messages looked at, and the calls.
+    /// Number of messages read, and of calls in them.
     #[derive(Clone, Default)]
     struct Calls(usize, i64);
-    let calls = messages.find_out(CALLS_OF_TURN, |Calls(seen, calls), messages| {
-        for message in &messages[*seen..] {
+    let calls = messages.find_out(CALLS_OF_TURN, |Calls(n_read, calls), messages| {
+        for message in &messages[*n_read..] {
             if message.is("user") {
                 *calls = 0;
             } else {
                 *calls += signed(message.calls().len());
             }
         }
-        *seen = messages.len();
+        *n_read = messages.len();
     });
     calls.1
 }

@@ -1,5 +1,5 @@
 use super::ACTIONS;
-use super::hooks::{KEPT, Kept};
+use super::hooks::{HookMemory, MEMORY_KEY};
 use crate::chat::{ChatMessage, Dialogue, Heard, message_from_json};
 use crate::engine::{Hook, Memory, Rewrite, Rewritten, Scene, Storage};
 use serde_json::json;
@@ -103,7 +103,7 @@ fn own_hooks_keep_their_count_in_the_memory() {
     );
     let messages = first.messages.unwrap();
     assert_eq!(messages[0].text(), Some("q\n\n[System note: N]"));
-    let kept = first.memory.shared::<Kept>(KEPT).unwrap();
+    let kept = first.memory.shared::<HookMemory>(MEMORY_KEY).unwrap();
     assert_eq!(kept.states["note"].fire_count, 1);
     let second = run(&*hooks, scene(short, (1, 1), 1.0, first.memory));
     assert!(!second.fired && second.messages.is_none());

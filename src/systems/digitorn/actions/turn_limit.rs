@@ -1,6 +1,6 @@
 //! Asks the model to finish shortly before its turns run out.
 
-use super::super::agent_loop::turn_limit_warning;
+use super::super::turn_limit::turn_limit_warning;
 use super::hooks::calls_of_turn;
 use super::{only, terms};
 use crate::chat::{Dialogue, Shape, Wants};

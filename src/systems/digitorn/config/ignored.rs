@@ -12,8 +12,8 @@ pub struct Ignored {
     pub why: String,
 }
 
-const NO_SUCH: &str = "there is no such field";
-const NOT_CONTEXT: &str = "it does not bear on the context";
+const NO_SUCH_FIELD: &str = "there is no such field";
+const NOT_CONTEXT: &str = "it does not affect the context";
 
 const CONTEXT: &[&str] = &[
     "max_tokens",
@@ -91,7 +91,7 @@ impl Reader {
     }
 
     /// Collects keys other than the known ones.
-    fn beside(&mut self, value: &Value, path: &str, known: &[&str], why: &str) {
+    fn ignore_others(&mut self, value: &Value, path: &str, known: &[&str], why: &str) {
         for key in value
             .as_object()
             .into_iter()
@@ -109,7 +109,7 @@ impl Reader {
     }
 
     pub(super) fn top(&mut self, document: &Value) {
-        self.beside(document, "", &["execution", "agents"], NOT_CONTEXT);
+        self.ignore_others(document, "", &["execution", "agents"], NOT_CONTEXT);
     }
 
     pub(super) fn execution(&mut self, execution: &Value, level: Level) {
@@ -120,13 +120,13 @@ impl Reader {
             "tool_injection",
             "entry_agent",
         ];
-        self.beside(execution, "execution", &known, NOT_CONTEXT);
+        self.ignore_others(execution, "execution", &known, NOT_CONTEXT);
         let context = &execution["context"];
         if level == Level::Brain {
             let why = "the agent's brain.context replaces the whole block";
-            self.beside(context, "execution.context", &["summary_brain"], why);
+            self.ignore_others(context, "execution.context", &["summary_brain"], why);
         } else {
-            self.beside(context, "execution.context", CONTEXT, NO_SUCH);
+            self.ignore_others(context, "execution.context", CONTEXT, NO_SUCH_FIELD);
         }
         self.summary_brain(&context["summary_brain"], "execution.context.summary_brain");
         self.hooks(&execution["hooks"], "execution.hooks");
@@ -136,20 +136,20 @@ impl Reader {
         for agent in agents {
             let id = agent["id"].as_str().unwrap_or("?");
             let path = format!("agents[{id}]");
-            self.beside(agent, &path, &["id", "brain", "hooks"], NOT_CONTEXT);
+            self.ignore_others(agent, &path, &["id", "brain", "hooks"], NOT_CONTEXT);
             let brain = &agent["brain"];
             let used = ["provider", "model", "backend", "context"];
-            self.beside(brain, &format!("{path}.brain"), &used, NOT_CONTEXT);
+            self.ignore_others(brain, &format!("{path}.brain"), &used, NOT_CONTEXT);
             let context = &brain["context"];
             let at = format!("{path}.brain.context");
             if std::ptr::eq(*agent, entry) {
-                self.beside(context, &at, CONTEXT, NO_SUCH);
+                self.ignore_others(context, &at, CONTEXT, NO_SUCH_FIELD);
                 let at = format!("{at}.summary_brain");
                 self.summary_brain(&context["summary_brain"], &at);
             } else {
                 let why =
                     "only the entry agent is replayed, and the injected hook takes its numbers";
-                self.beside(context, &at, &[], why);
+                self.ignore_others(context, &at, &[], why);
             }
             self.hooks(&agent["hooks"], &format!("{path}.hooks"));
         }
@@ -158,13 +158,13 @@ impl Reader {
     fn summary_brain(&mut self, brain: &Value, path: &str) {
         let forwarded = ["provider", "backend", "model", "timeout", "config"];
         let why = "only provider, backend, model, timeout and config are passed on";
-        self.beside(brain, path, &forwarded, why);
+        self.ignore_others(brain, path, &forwarded, why);
     }
 
     fn hooks(&mut self, hooks: &Value, path: &str) {
         for hook in hooks.as_array().into_iter().flatten() {
             let path = format!("{path}[{}]", hook["id"].as_str().unwrap_or("?"));
-            self.beside(hook, &path, HOOK, NO_SUCH);
+            self.ignore_others(hook, &path, HOOK, NO_SUCH_FIELD);
             self.rule(
                 &hook["condition"],
                 &format!("{path}.condition"),
@@ -191,7 +191,7 @@ impl Reader {
             return;
         };
         let known: Vec<&str> = params.iter().copied().chain(["type"]).collect();
-        self.beside(rule, path, &known, reason(kind, rule));
+        self.ignore_others(rule, path, &known, reason(kind, rule));
     }
 }
 
@@ -205,6 +205,6 @@ fn reason(kind: &str, rule: &Value) -> &'static str {
             "the parameter is named content; without it nothing is injected, and the hook counts as fired"
         }
         "compact_context" => "it is read and never used, or not read at all",
-        _ => NO_SUCH,
+        _ => NO_SUCH_FIELD,
     }
 }

@@ -59,7 +59,7 @@ fn why<'a>(application: &'a Application, path: &str) -> Option<&'a str> {
 }
 
 #[test]
-fn the_complete_example_is_read_as_it_was_shipped() {
+fn the_complete_example_is_parsed_as_shipped() {
     let application = Application::from_json(&complete_example());
     assert_eq!(application.level, Level::Brain);
     assert_eq!(application.max_tokens, 131_072);
@@ -125,7 +125,7 @@ fn a_disabled_hook_that_compacts_keeps_the_injected_one_away() {
 }
 
 #[test]
-fn nothing_at_all_is_the_default_and_nothing_fits_is_told() {
+fn an_empty_configuration_has_the_defaults_and_a_wrong_type_is_reported() {
     let application = Application::from_json(&Value::Null);
     assert_eq!(
         (application.level, application.max_tokens),

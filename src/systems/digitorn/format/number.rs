@@ -1,10 +1,10 @@
 //! Formatting of integers and texts by a format specification.
 
-use super::super::fault::Fault;
 use super::spec::Spec;
+use crate::systems::python::PythonError;
 
 /// `format(value, spec)` of an `int`.
-pub(super) fn format_int(value: i64, text: &str) -> Result<String, Fault> {
+pub(super) fn format_int(value: i64, text: &str) -> Result<String, PythonError> {
     let spec = Spec::parse(text, '>', "int")?;
     let kind = spec.kind.unwrap_or('d');
     if let Some(mark) = spec.grouping {
@@ -14,7 +14,7 @@ pub(super) fn format_int(value: i64, text: &str) -> Result<String, Fault> {
             "deEfFgG%boxX"
         };
         if !takes.contains(kind) {
-            return Err(Fault::of_value(format!(
+            return Err(PythonError::of_value(format!(
                 "Cannot specify '{mark}' with '{kind}'."
             )));
         }
@@ -29,7 +29,7 @@ pub(super) fn format_int(value: i64, text: &str) -> Result<String, Fault> {
         'c' => return character(value, &spec),
         'e' | 'E' | 'f' | 'F' | 'g' | 'G' | '%' => ("", as_float(magnitude, kind, &spec)),
         other => {
-            return Err(Fault::of_value(format!(
+            return Err(PythonError::of_value(format!(
                 "Unknown format code '{other}' for object of type 'int'"
             )));
         }
@@ -37,11 +37,11 @@ pub(super) fn format_int(value: i64, text: &str) -> Result<String, Fault> {
     if "dnboxX".contains(kind) {
         if spec.precision.is_some() {
             let why = "Precision not allowed in integer format specifier";
-            return Err(Fault::of_value(why));
+            return Err(PythonError::of_value(why));
         }
         if spec.coerces_zero {
             let why = "Negative zero coercion (z) not allowed in integer format specifier";
-            return Err(Fault::of_value(why));
+            return Err(PythonError::of_value(why));
         }
     }
     let sign = match (value < 0, spec.sign) {
@@ -56,9 +56,9 @@ pub(super) fn format_int(value: i64, text: &str) -> Result<String, Fault> {
     Ok(spec.pad(&sign, &body))
 }
 
-fn character(value: i64, spec: &Spec) -> Result<String, Fault> {
+fn character(value: i64, spec: &Spec) -> Result<String, PythonError> {
     let c = u32::try_from(value).ok().and_then(char::from_u32);
-    let beyond = || Fault::new("OverflowError", "%c arg not in range(0x110000)");
+    let beyond = || PythonError::new("OverflowError", "%c arg not in range(0x110000)");
     let c = c.ok_or_else(beyond)?;
     Ok(spec.pad("", &c.to_string()))
 }
@@ -135,7 +135,7 @@ fn general(value: f64, precision: usize, keeps_zeros: bool) -> String {
 }
 
 /// `format(value, spec)` of a `str`.
-pub(super) fn format_str(value: &str, text: &str) -> Result<String, Fault> {
+pub(super) fn format_str(value: &str, text: &str) -> Result<String, PythonError> {
     let spec = Spec::parse(text, '<', "str")?;
     let refused = if spec.sign.is_some() {
         Some("Sign not allowed in string format specifier".to_owned())
@@ -150,7 +150,7 @@ pub(super) fn format_str(value: &str, text: &str) -> Result<String, Fault> {
         unknown.map(|kind| format!("Unknown format code '{kind}' for object of type 'str'"))
     };
     if let Some(why) = refused {
-        return Err(Fault::of_value(why));
+        return Err(PythonError::of_value(why));
     }
     let cut: String = value
         .chars()

@@ -1,6 +1,6 @@
 //! Python's format specifications: `[[fill]align][sign][z][#][0][width][grouping][.precision][type]`.
 
-use super::super::fault::Fault;
+use crate::systems::python::PythonError;
 
 /// A parsed specification.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ const WIDEST: usize = 1_000_000;
 
 impl Spec {
     /// Parses a specification for a value of a class, with that class's default alignment.
-    pub(super) fn parse(text: &str, align: char, class: &str) -> Result<Self, Fault> {
+    pub(super) fn parse(text: &str, align: char, class: &str) -> Result<Self, PythonError> {
         let chars: Vec<char> = text.chars().collect();
         let is_align = |c: Option<&char>| matches!(c, Some('<' | '>' | '=' | '^'));
         let mut at = 0;
@@ -62,14 +62,14 @@ impl Spec {
         spec.parse_rest(&rest, text, class)
     }
 
-    fn parse_rest(mut self, text: &str, whole: &str, class: &str) -> Result<Self, Fault> {
+    fn parse_rest(mut self, text: &str, whole: &str, class: &str) -> Result<Self, PythonError> {
         let (width, text) = digits(text)?;
         self.width = width.unwrap_or(0);
         let mut rest = text;
         for mark in [',', '_'] {
             if let Some(after) = rest.strip_prefix(mark) {
                 if self.grouping.is_some() {
-                    return Err(Fault::of_value("Cannot specify both ',' and '_'."));
+                    return Err(PythonError::of_value("Cannot specify both ',' and '_'."));
                 }
                 self.grouping = Some(mark);
                 rest = after;
@@ -77,14 +77,14 @@ impl Spec {
         }
         if let Some(after) = rest.strip_prefix('.') {
             let (precision, after) = digits(after)?;
-            let missing = || Fault::of_value("Format specifier missing precision");
+            let missing = || PythonError::of_value("Format specifier missing precision");
             self.precision = Some(precision.ok_or_else(missing)?);
             rest = after;
         }
         let mut kinds = rest.chars();
         self.kind = kinds.next();
         if kinds.next().is_some() {
-            return Err(Fault::of_value(format!(
+            return Err(PythonError::of_value(format!(
                 "Invalid format specifier '{whole}' for object of type '{class}'"
             )));
         }
@@ -109,7 +109,7 @@ impl Spec {
     }
 }
 
-fn digits(text: &str) -> Result<(Option<usize>, &str), Fault> {
+fn digits(text: &str) -> Result<(Option<usize>, &str), PythonError> {
     let end = text
         .find(|c: char| !c.is_ascii_digit())
         .unwrap_or(text.len());
@@ -118,6 +118,6 @@ fn digits(text: &str) -> Result<(Option<usize>, &str), Fault> {
         return Ok((None, rest));
     }
     let number = digits.parse().ok().filter(|n| *n <= WIDEST);
-    let too_many = || Fault::of_value("Too many decimal digits in format string");
+    let too_many = || PythonError::of_value("Too many decimal digits in format string");
     Ok((Some(number.ok_or_else(too_many)?), rest))
 }

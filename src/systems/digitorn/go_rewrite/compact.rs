@@ -85,15 +85,15 @@ pub fn summarize(
     let prior = unframed(summary.prior);
     let head = (!prior.is_empty()).then(|| ChatMessage::new("system", prior));
     let dropped: Vec<ChatMessage> = head.into_iter().chain(old.iter().cloned()).collect();
-    let said = match dialogue.ask(request(&dropped, summary))? {
+    let answer = match dialogue.ask(request(&dropped, summary))? {
         Heard::Text(text) if !text.trim().is_empty() => text,
         _ => return Ok(truncated(messages, cut, goal)),
     };
-    let is_poorer = loses_a_fact(prior, &said) || said.trim().len() < prior.len() / 2;
+    let is_poorer = loses_a_fact(prior, &answer) || answer.trim().len() < prior.len() / 2;
     let best = if !prior.is_empty() && is_poorer {
         prior
     } else {
-        &said
+        &answer
     };
     let recap = framed(&with_missing_facts(best, &dropped));
     Ok(Compaction {

@@ -18,8 +18,8 @@ const HEADERS: &[&str] = &[
 
 /// Appends every fact of the dropped messages that the summary omits. System messages are not a source.
 pub(super) fn with_missing_facts(summary: &str, dropped: &[ChatMessage]) -> String {
-    let said = dropped.iter().filter(|m| !m.is("system")).map(message_text);
-    let facts: BTreeSet<String> = said.flat_map(|text| facts_in(&text)).collect();
+    let texts = dropped.iter().filter(|m| !m.is("system")).map(message_text);
+    let facts: BTreeSet<String> = texts.flat_map(|text| facts_in(&text)).collect();
     let known = summary.to_lowercase();
     let missing: Vec<String> = facts.into_iter().filter(|f| !known.contains(f)).collect();
     if missing.is_empty() {
@@ -31,8 +31,8 @@ pub(super) fn with_missing_facts(summary: &str, dropped: &[ChatMessage]) -> Stri
     )
 }
 
-/// Returns whether a new summary lost a fact of the previous one. Compares its block of key facts, or all of it if
-/// there is none.
+/// Returns whether a new summary lost a fact of the previous one. Compares its block of key facts, or all of it
+/// without such a block.
 pub(super) fn loses_a_fact(prior: &str, next: &str) -> bool {
     let key_facts = key_facts(prior).filter(|facts| !facts.trim().is_empty());
     let next = next.to_lowercase();

@@ -1,0 +1,122 @@
+//! The latest result of some work, by key: computed in the frame if it is fast, else on its own thread.
+//!
+//! Returns the previous (stale) result until the new one is ready. Work is never repeated for the same key.
+
+use super::task::{self, Background};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Work that took longer than this runs on a thread the next time.
+const QUICK: Duration = Duration::from_millis(4);
+
+/// The place to run work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Where {
+    /// In the frame if it is fast, else on a thread.
+    AsNeeded,
+    /// Always in the frame, since a picture has no next frame.
+    InFrame,
+}
+
+/// The latest result of some work.
+#[derive(Debug)]
+pub struct Latest<K, V: Send + Sync + 'static> {
+    name: &'static str,
+    have: Option<(K, Arc<V>)>,
+    running: Option<(K, Background<(V, Duration)>)>,
+    /// Duration of the last run. Unmeasured work counts as slow unless declared fast.
+    cost: Duration,
+    /// The key of work that panicked. It is not tried again.
+    crashed: Option<K>,
+    generation: u64,
+}
+
+impl<K: Clone + PartialEq, V: Send + Sync + 'static> Latest<K, V> {
+    /// Creates an empty result. `name` is the name of the thread.
+    pub fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            have: None,
+            running: None,
+            cost: Duration::ZERO,
+            crashed: None,
+            generation: 0,
+        }
+    }
+
+    /// Returns the current result, for any key.
+    pub fn get(&self) -> Option<&Arc<V>> {
+        self.have.as_ref().map(|(_, value)| value)
+    }
+
+    /// Returns the number of results so far, as a key for dependent work.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Returns whether the current result is for the latest key.
+    pub fn is_for(&self, key: &K) -> bool {
+        self.have.as_ref().is_some_and(|(k, _)| k == key)
+    }
+
+    /// Sets the expected duration of the next run.
+    pub fn expect(&mut self, cost: Duration) {
+        self.cost = cost;
+    }
+
+    /// Discards the result and any running work.
+    pub fn clear(&mut self) {
+        if let Some((_, value)) = self.have.take() {
+            task::let_go(value);
+        }
+        self.running = None;
+        self.generation += 1;
+    }
+
+    /// Requests the result for `key`. `make` receives the previous result to reuse unchanged parts.
+    pub fn want(
+        &mut self,
+        ctx: &egui::Context,
+        at: Where,
+        key: &K,
+        make: impl FnOnce(Option<Arc<V>>) -> V + Send + 'static,
+    ) {
+        self.collect();
+        if self.is_for(key) || self.running.is_some() || self.crashed.as_ref() == Some(key) {
+            // Work for another key is still running. This request is repeated afterwards.
+            return;
+        }
+        let before = self.get().map(Arc::clone);
+        let timed = move || {
+            let start = Instant::now();
+            (make(before), start.elapsed())
+        };
+        if at == Where::InFrame || self.cost < QUICK {
+            let done = timed();
+            self.store(key.clone(), done);
+        } else {
+            self.running = Some((key.clone(), task::start(self.name, ctx, timed)));
+        }
+    }
+
+    fn collect(&mut self) {
+        let Some((key, work)) = self.running.take() else {
+            return;
+        };
+        match work.take() {
+            Ok(Some(done)) => self.store(key, done),
+            Ok(None) => self.crashed = Some(key),
+            Err(work) => self.running = Some((key, work)),
+        }
+    }
+
+    fn store(&mut self, key: K, (value, cost): (V, Duration)) {
+        let before = self.have.replace((key, Arc::new(value)));
+        // A result that took long to compute is large.
+        if let Some((_, before)) = before.filter(|_| self.cost.max(cost) >= QUICK) {
+            task::let_go(before);
+        }
+        self.cost = cost;
+        self.generation += 1;
+    }
+}

@@ -1,0 +1,6 @@
+//! The top bar.
+
+mod chips;
+mod menu;
+mod model;
+pub mod panel;

@@ -1,0 +1,167 @@
+//! The chip with the model and its context window, and the menu for choosing both.
+
+use super::chips::{Detail, Words, chip};
+use crate::app::command::Command;
+use crate::app::cost::billing::{BillingChoice, PriceChoice, typed_price};
+use crate::app::cost::model_menu;
+use crate::app::open::document::Document;
+use crate::app::runs::replays::Runs;
+use crate::app::shell::layout::Frame;
+use crate::app::theme::space;
+use crate::app::widgets::text::{small, weak};
+use crate::app::{widgets, wording};
+use crate::engine::WindowSource;
+use crate::safe_text;
+use crate::units::Tokens;
+use egui::{DragValue, Popup, PopupCloseBehavior, Ui, vec2};
+
+/// Selectable context windows, in tokens.
+const WINDOWS: [u64; 7] = [
+    32_768, 128_000, 200_000, 256_000, 400_000, 1_000_000, 2_000_000,
+];
+/// Minimum and maximum context window that can be typed, in tokens.
+const RANGE: std::ops::RangeInclusive<u64> = 2_000..=10_000_000;
+
+/// Returns the words of the chip.
+pub(in crate::app) fn words(
+    frame: &Frame<'_>,
+    document: &Document,
+    runs: &Runs,
+    detail: Detail,
+) -> Words {
+    let windows = &runs.case.windows;
+    let model = match &frame.config.billing.price {
+        PriceChoice::Model(name) => name,
+        _ => document
+            .session()
+            .models
+            .last()
+            .map_or("unknown model", |model| model),
+    };
+    let mut words = Words::new();
+    if detail <= Detail::ModelName {
+        words.push((format!("{} · ", safe_text::one_line(model, 60)), false));
+    }
+    words.push((wording::tokens(windows.largest()), true));
+    let source = match windows.source {
+        // Always shown because the window is a guess.
+        WindowSource::Assumed => " window, assumed".to_owned(),
+        source if detail == Detail::WindowSource => {
+            format!(" window, {}", wording::window_source(source))
+        }
+        _ => " window".to_owned(),
+    };
+    words.push((source, false));
+    words
+}
+
+/// Shows the chip that opens the menu.
+pub(in crate::app) fn show(
+    ui: &mut Ui,
+    frame: &Frame<'_>,
+    document: &Document,
+    runs: &Runs,
+    words: &Words,
+    commands: &mut Vec<Command>,
+) {
+    let windows = &runs.case.windows;
+    let mut hint = format!(
+        "Models: {}. The window is {}.",
+        recorded(document),
+        wording::window_source(windows.source)
+    );
+    for warning in &windows.warnings {
+        hint.push_str("\n\n");
+        hint.push_str(warning);
+    }
+    hint.push_str("\n\nClick to choose another window or model.");
+    let chip = chip(ui, words).on_hover_text(safe_text::visible(&hint));
+    Popup::menu(&chip)
+        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+        .show(|ui| {
+            ui.set_width(model_menu::WIDTH);
+            window(ui, frame, document, commands);
+            ui.add_space(space::S);
+            model(ui, frame, document, commands);
+        });
+}
+
+/// Returns the names of the recorded models.
+fn recorded(document: &Document) -> String {
+    let models = &document.session().models;
+    if models.is_empty() {
+        return "not recorded".to_owned();
+    }
+    safe_text::one_line(&models.join(", "), 200)
+}
+
+fn window(ui: &mut Ui, frame: &Frame<'_>, document: &Document, commands: &mut Vec<Command>) {
+    let known = &document.loaded.case.windows;
+    let chosen = frame.config.window;
+    widgets::section(ui, "Context window");
+    let name = format!(
+        "{}, {}",
+        wording::tokens(known.largest()),
+        wording::window_source(known.source)
+    );
+    if ui.radio(chosen.is_none(), name).clicked() {
+        commands.push(Command::SetWindow(None));
+    }
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(2.0, 2.0);
+        ui.spacing_mut().interact_size.y = 20.0;
+        ui.spacing_mut().button_padding = vec2(6.0, 1.0);
+        for window in WINDOWS.map(Tokens) {
+            let short = wording::short(window);
+            let label = ui.selectable_label(chosen == Some(window), small(ui, &short));
+            let named = label.accessible_name(format!("Window of {short} tokens"));
+            if named.clicked() {
+                commands.push(Command::SetWindow(Some(window)));
+            }
+        }
+    });
+    ui.horizontal(|ui| {
+        ui.label(weak(ui, "Other:"));
+        let mut typed = chosen.unwrap_or(known.largest()).0;
+        let field = DragValue::new(&mut typed)
+            .range(RANGE)
+            .speed(1_000.0)
+            .custom_formatter(|n, _| wording::grouped(n as u64))
+            .custom_parser(typed_price)
+            .suffix(" tokens");
+        if ui.add(field).accessible_name("Window in tokens").changed() {
+            commands.push(Command::SetWindow(Some(Tokens(typed))));
+        }
+    });
+}
+
+/// Shows the choice of the model that sets the prices of all calls and the context window.
+fn model(ui: &mut Ui, frame: &Frame<'_>, document: &Document, commands: &mut Vec<Command>) {
+    let billing = &frame.config.billing;
+    let mut choose = |price: PriceChoice, window: Option<Tokens>| {
+        let billing = BillingChoice {
+            price,
+            ..billing.clone()
+        };
+        commands.push(Command::SetBilling(billing));
+        commands.push(Command::SetWindow(window));
+    };
+    widgets::section(ui, "Model");
+    let is_recorded = billing.price == PriceChoice::Recorded;
+    let name = format!(
+        "As recorded: {}",
+        safe_text::one_line(&recorded(document), 40)
+    );
+    if ui.radio(is_recorded, name).clicked() {
+        choose(PriceChoice::Recorded, None);
+    }
+    let chosen = match &billing.price {
+        PriceChoice::Model(name) => Some(name.as_str()),
+        _ => None,
+    };
+    if let Some(model) = model_menu::list(ui, chosen) {
+        let window = model_menu::window(model).or(frame.config.window);
+        choose(PriceChoice::Model(model.to_owned()), window);
+        ui.close();
+    }
+}

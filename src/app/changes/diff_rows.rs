@@ -1,0 +1,148 @@
+//! The rows of a difference: lines with signs, and folds that open with a click.
+
+use super::diff::{DiffLine, Fold, Row, Side};
+use crate::app::theme::{palette, space};
+use crate::app::widgets::text::small;
+use crate::app::{widgets, wording};
+use egui::text::LayoutJob;
+use egui::{
+    Align, Align2, Button, Color32, CursorIcon, Id, Sense, Shape, TextFormat, TextStyle, Ui, vec2,
+};
+
+/// Rows per page.
+pub(in crate::app) const PAGE: usize = 240;
+/// Width of the sign before a line, in points.
+const SIGN: f32 = 10.0;
+/// Height of a line that is not wrapped, in points.
+const LINE: f32 = 16.0;
+
+/// Shows a page of rows.
+pub(in crate::app) fn show(ui: &mut Ui, id: Id, rows: &[Row], page: usize) {
+    let lines = lines(ui, id, rows, page);
+    let guess = |_| LINE;
+    widgets::roll(
+        ui,
+        id.with(page),
+        lines.len(),
+        guess,
+        |ui, nth| match lines[nth] {
+            Line::Plain(line) => show_line(ui, line),
+            Line::Fold(id, fold, is_open) => show_fold(ui, id, fold, is_open),
+            Line::More(n) => show_more(ui, n),
+        },
+    );
+}
+
+/// A displayed line. The lines of open folds are lines like others.
+#[derive(Clone, Copy)]
+enum Line<'a> {
+    Plain(&'a DiffLine),
+    /// A fold: the id that stores its state, and whether it is open.
+    Fold(Id, &'a Fold, bool),
+    /// The number of lines of a fold that are not shown.
+    More(usize),
+}
+
+fn lines<'a>(ui: &Ui, id: Id, rows: &'a [Row], page: usize) -> Vec<Line<'a>> {
+    let mut lines = Vec::new();
+    for (at, row) in rows.iter().enumerate().skip(page * PAGE).take(PAGE) {
+        let fold = match row {
+            Row::Line(line) => {
+                lines.push(Line::Plain(line));
+                continue;
+            }
+            Row::Fold(fold) => fold,
+        };
+        let id = id.with(("fold", at));
+        let is_open = ui.data(|data| data.get_temp(id)).unwrap_or(false);
+        lines.push(Line::Fold(id, fold, is_open));
+        if is_open {
+            lines.extend(fold.lines.iter().map(Line::Plain));
+            lines.extend((fold.more > 0).then_some(Line::More(fold.more)));
+        }
+    }
+    lines
+}
+
+/// Shows a line with its sign, tinted across the whole width.
+fn show_line(ui: &mut Ui, line: &DiffLine) {
+    let palette = palette(ui);
+    let (sign, name, ink, grounds) = match line.side {
+        Side::Same => ("", "unchanged", palette.weak, None),
+        Side::Removed => ("−", "removed", palette.bad, Some(palette.removed())),
+        Side::Added => ("+", "added", palette.ok, Some(palette.added())),
+    };
+    let ground = ui.painter().add(Shape::Noop);
+    let row = ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::XS;
+        ui.spacing_mut().interact_size.y = LINE;
+        let (place, said) = ui.allocate_exact_size(vec2(SIGN, LINE), Sense::hover());
+        said.accessible_name(name);
+        let font = TextStyle::Monospace.resolve(ui.style());
+        ui.painter()
+            .text(place.center(), Align2::CENTER_CENTER, sign, font, ink);
+        let job = job(ui, line, grounds.map(|[_, words]| words));
+        widgets::selectable(ui, job);
+    });
+    if let Some([whole, _]) = grounds {
+        let rect = row.response.rect.with_max_x(ui.max_rect().right());
+        ui.painter().set(
+            ground,
+            Shape::rect_filled(rect.expand2(vec2(2.0, 0.0)), 0.0, whole),
+        );
+    }
+}
+
+/// Lays out the text of a line with a background behind the changed words.
+fn job(ui: &Ui, line: &DiffLine, words: Option<Color32>) -> LayoutJob {
+    let color = if line.side == Side::Same {
+        palette(ui).weak
+    } else {
+        palette(ui).text
+    };
+    let mut job = LayoutJob::default();
+    for (is_other, text) in &line.pieces {
+        let format = TextFormat {
+            font_id: TextStyle::Monospace.resolve(ui.style()),
+            color,
+            background: words.filter(|_| *is_other).unwrap_or(Color32::TRANSPARENT),
+            valign: Align::Center,
+            ..TextFormat::default()
+        };
+        job.append(text, 0.0, format);
+    }
+    job
+}
+
+/// Shows the button of folded lines.
+fn show_fold(ui: &mut Ui, id: Id, fold: &Fold, is_open: bool) {
+    let n_lines = wording::count(fold.lines.len() + fold.more, "line");
+    let what = match fold.side {
+        Side::Same => "unchanged",
+        Side::Removed => "more removed",
+        Side::Added => "more added",
+    };
+    let number = n_lines.replacen(' ', &format!(" {what} "), 1);
+    let name = format!("{} {number}", if is_open { "⏷" } else { "⏵" });
+    let button = Button::new(small(ui, name))
+        .frame(false)
+        .min_size(vec2(ui.available_width(), 20.0));
+    let button = ui
+        .add(button.wrap())
+        .on_hover_cursor(CursorIcon::PointingHand)
+        .accessible_name(format!(
+            "{} {number}",
+            if is_open { "Fold" } else { "Unfold" }
+        ));
+    if button.clicked() {
+        ui.data_mut(|data| data.insert_temp(id, !is_open));
+    }
+}
+
+fn show_more(ui: &mut Ui, n: usize) {
+    let more = wording::count(n, "line");
+    ui.label(small(
+        ui,
+        format!("{more} more. The tab Parts shows the whole text."),
+    ));
+}

@@ -1,0 +1,10 @@
+//! Changes of a message in the focused lane, next to the original.
+
+pub mod compute;
+pub mod diff;
+mod diff_rows;
+mod long_line;
+mod message_status;
+pub(super) mod panel;
+mod predicted_summary;
+mod replacement;

@@ -1,0 +1,289 @@
+//! Comparison of a message with the focused lane's version: a line-by-line difference, or a summary next to the
+//! messages that it replaces.
+
+use super::compute::{Beside, Changes, Original, Piece};
+use crate::app::command::Command;
+use crate::app::shell::layout::PanelInput;
+use crate::app::state::Tab;
+use crate::app::theme::{self, palette, space};
+use crate::app::widgets::text::{small, weak};
+use crate::app::{widgets, wording};
+use crate::session::{Kind, WrittenKind};
+use crate::units::Tokens;
+use egui::{Id, Label, RichText, TextStyle, Ui};
+
+/// Width in points from which a summary is shown next to the original messages instead of above them.
+const TWO_COLUMNS: f32 = 520.0;
+/// Note on a text that has not been written yet.
+const FORESEEN: &str = "Preview from the offline digest. When you export, you choose the summarizer and can edit the \
+                        text; the size shown is the policy's maximum.";
+const NOT_KNOWN: &str =
+    "The text is written when this lane is exported. The size shown is the policy's maximum.";
+
+/// Returns the number of pages of the longest difference, at least 1.
+pub(in crate::app) fn pages(changes: &Changes) -> usize {
+    let rows = changes.pieces.iter().map(|piece| piece.diff.rows.len());
+    rows.max()
+        .unwrap_or(0)
+        .div_ceil(super::diff_rows::PAGE)
+        .max(1)
+}
+
+/// Shows a page of the changes.
+pub(in crate::app) fn show(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    (changes, page): (&Changes, usize),
+    commands: &mut Vec<Command>,
+) {
+    ui.spacing_mut().item_spacing.y = space::XS;
+    status_line(ui, input, changes, commands);
+    for (nth, piece) in changes.pieces.iter().enumerate() {
+        if page == 0 || piece.diff.rows.len() > page * super::diff_rows::PAGE {
+            show_piece(ui, input, (nth, piece, changes.pieces.len() == 1), page);
+        }
+    }
+    if let Some(beside) = &changes.beside {
+        show_beside(ui, input, beside, commands);
+    }
+}
+
+/// Shows the message's status with a link to the event that caused it.
+fn status_line(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    changes: &Changes,
+    commands: &mut Vec<Command>,
+) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        ui.spacing_mut().interact_size.y = 20.0;
+        if let Some(lane) = input.selection.lane {
+            widgets::swatch(ui, palette(ui).lane(lane)).on_hover_text(&input.runs.labels[lane]);
+        }
+        ui.label(&changes.said);
+        if let Some((before, after)) = changes.weights {
+            ui.label(weak(ui, weights(before, after)));
+        }
+        if let (Some(lane), Some(event)) = (input.selection.lane, changes.event) {
+            let link = ui
+                .link("Why")
+                .on_hover_text("Show the event that changed this message");
+            if link.clicked() {
+                commands.push(Command::SelectEvent((Some(lane), event)));
+                commands.push(Command::ShowTab(Tab::Events));
+            }
+        }
+    });
+}
+
+/// Returns a size change such as `4 210 → 380 tok`.
+fn weights(before: Tokens, after: Tokens) -> String {
+    format!(
+        "{} → {} tok",
+        wording::tokens(before),
+        wording::tokens(after)
+    )
+}
+
+/// Shows a changed part. Omits its size if it is the only part.
+fn show_piece(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    (nth, piece, is_only): (usize, &Piece, bool),
+    page: usize,
+) {
+    ui.add_space(space::S);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        if let Some(kind) = piece.kind {
+            widgets::swatch(ui, palette(ui).kind(kind));
+        }
+        let (before, after) = piece.weights;
+        let weights = if is_only {
+            String::new()
+        } else {
+            format!(" · {}", weights(before, after))
+        };
+        ui.label(small(ui, format!("{}{weights}", piece.title)));
+    });
+    for text in piece.remark.into_iter().chain(piece.diff.notice.as_deref()) {
+        ui.label(weak(ui, text));
+    }
+    ui.add_space(space::XS);
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let id = Id::unique((
+        "fold",
+        input.document.id,
+        input.selection.lane,
+        input.selection.message,
+        nth,
+    ));
+    super::diff_rows::show(ui, id, &piece.diff.rows, page);
+    ui.spacing_mut().item_spacing.y = space::XS;
+}
+
+/// Shows content written by a lane with the messages that it replaces, side by side if there is enough width.
+fn show_beside(ui: &mut Ui, input: &PanelInput<'_>, beside: &Beside, commands: &mut Vec<Command>) {
+    ui.add_space(space::S);
+    let width = ui.available_width();
+    if width < TWO_COLUMNS {
+        show_written(ui, input, beside, commands);
+        ui.add_space(space::S);
+        widgets::hairline(ui);
+        ui.add_space(space::S);
+        show_originals(ui, input, beside, commands);
+        return;
+    }
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::L;
+        let width = ((width - space::L) / 2.0).floor();
+        ui.vertical(|ui| {
+            ui.set_width(width);
+            show_originals(ui, input, beside, commands);
+        });
+        ui.vertical(|ui| {
+            ui.set_width(width);
+            show_written(ui, input, beside, commands);
+        });
+    });
+}
+
+fn show_written(ui: &mut Ui, input: &PanelInput<'_>, beside: &Beside, commands: &mut Vec<Command>) {
+    let kind = match beside.kind {
+        WrittenKind::Summary => Kind::Summary,
+        WrittenKind::Notice => Kind::Notice,
+    };
+    head(
+        ui,
+        kind,
+        &format!("replaced by: a {}", wording::written(beside.kind)),
+        beside.tokens,
+    );
+    let (n_covered, tokens) = beside.covered;
+    if let (Some(lane), true) = (
+        input.selection.lane,
+        input.selection.written.is_none() && n_covered > 1,
+    ) {
+        let covered = format!(
+            "replaces {}, {} tok",
+            wording::count(n_covered, "message"),
+            wording::tokens(tokens)
+        );
+        if ui
+            .link(covered)
+            .on_hover_text("Show it with all the messages that it replaces")
+            .clicked()
+        {
+            commands.push(Command::SelectWritten(lane, beside.place));
+        }
+    }
+    if beside.is_foreseen {
+        let text = match &beside.text {
+            Some(_) => FORESEEN,
+            None => NOT_KNOWN,
+        };
+        ui.add(Label::new(weak(ui, text)).wrap());
+    }
+    if let Some(text) = &beside.text {
+        ui.add_space(space::XS);
+        body(ui, Id::unique(("written", beside.place)), text);
+    }
+}
+
+fn show_originals(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    beside: &Beside,
+    commands: &mut Vec<Command>,
+) {
+    let (n_covered, tokens) = beside.covered;
+    if input.selection.written.is_some() {
+        let title = format!("original: {}", wording::count(n_covered, "message"));
+        ui.label(small(
+            ui,
+            format!("{title} · {} tok", wording::tokens(tokens)),
+        ));
+    }
+    for original in &beside.originals {
+        show_original(ui, input, original, commands);
+    }
+    if beside.more > 0 {
+        let more = wording::count(beside.more, "message");
+        ui.label(weak(ui, format!("and {more} more")));
+    }
+}
+
+fn show_original(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    original: &Original,
+    commands: &mut Vec<Command>,
+) {
+    let Some(facts) = input.document.facts.get(original.message) else {
+        return;
+    };
+    let tokens = input.runs.case.ledger.message(original.message);
+    if input.selection.written.is_some() {
+        ui.add_space(space::XS);
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = 6.0;
+            ui.spacing_mut().interact_size.y = 18.0;
+            widgets::swatch(ui, palette(ui).kind(facts.kind));
+            let name = format!("message {}", wording::number(original.message));
+            if ui.link(name).clicked() {
+                commands.push(Command::SelectMessage(original.message));
+            }
+            ui.label(small(
+                ui,
+                format!(
+                    "{} · {} tok",
+                    wording::kind(facts.kind),
+                    wording::tokens(tokens)
+                ),
+            ));
+        });
+    } else {
+        head(ui, facts.kind, "original", tokens);
+    }
+    let id = Id::unique(("original", input.document.place, original.message));
+    body(ui, id, &original.text);
+    if original.more > 0 {
+        let more = wording::count(original.more, "line");
+        ui.label(small(ui, format!("… {more} more")));
+    }
+}
+
+fn head(ui: &mut Ui, kind: Kind, title: &str, tokens: Tokens) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        widgets::swatch(ui, palette(ui).kind(kind));
+        ui.label(small(
+            ui,
+            format!("{title} · {} tok", wording::tokens(tokens)),
+        ));
+    });
+}
+
+fn body(ui: &mut Ui, id: Id, text: &str) {
+    widgets::long_text(ui, id, text, &TextStyle::Monospace);
+}
+
+/// Shows the head of the detail for content written by a lane.
+pub(in crate::app) fn written_head(ui: &mut Ui, input: &PanelInput<'_>) {
+    let lane = input.selection.lane;
+    let label = lane
+        .and_then(|lane| input.runs.labels.get(lane))
+        .map_or("", String::as_str);
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new(format!("Written by {label}")).text_style(theme::strong()));
+        let Some((beside, changes)) = input.changes.and_then(|c| Some((c.beside.as_ref()?, c)))
+        else {
+            return;
+        };
+        let (_, of) = beside.covered;
+        if changes.weights.is_none() {
+            ui.label(weak(ui, weights(of, beside.tokens)));
+        }
+    });
+}

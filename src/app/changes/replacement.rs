@@ -1,0 +1,100 @@
+//! Messages that a lane wrote, next to the messages they replace.
+
+use super::compute::{Beside, Changes, Original};
+use super::message_status::{Seen, did, only};
+use super::predicted_summary;
+use crate::app::lanes::rows::Place;
+use crate::app::messages::text::MessageText;
+use crate::app::wording;
+use crate::engine::Written;
+use crate::safe_text;
+use crate::session::WrittenKind;
+
+/// Byte limit for the originals of a summary; per message if there are several.
+const WHOLE: usize = 48 * 1024;
+const HEAD: usize = 700;
+/// Maximum number of originals shown for a summary.
+const MOST: usize = 60;
+
+impl Seen<'_> {
+    /// Returns a message the lane wrote with all messages it replaces, or with only the selected one of them.
+    pub(super) fn stands_for(&self, written: &Written, message: Option<usize>) -> Changes {
+        let ledger = &self.runs.case.ledger;
+        let covered = || written.covers.iter().cloned().flatten().map(|m| m as usize);
+        let n_covered = covered().count();
+        let originals: Vec<_> = match message {
+            Some(message) => vec![self.original(message, WHOLE)],
+            None => covered()
+                .take(MOST)
+                .map(|m| self.original(m, HEAD))
+                .collect(),
+        };
+        let by = self
+            .event(Some(written.event))
+            .map_or_else(String::new, did);
+        let said = match (message, written.kind, n_covered.saturating_sub(1)) {
+            (None, kind, _) => format!(
+                "Written {by}: a {} that stands for {}.",
+                wording::written(kind),
+                wording::count(n_covered, "message")
+            ),
+            (_, WrittenKind::Summary, 0) => format!("Summarized {by}."),
+            (_, WrittenKind::Summary, others) => format!(
+                "Summarized {by}, with {}.",
+                wording::count(others, "other message")
+            ),
+            (_, WrittenKind::Notice, 0) => format!("Dropped {by}. A notice replaces it."),
+            (_, WrittenKind::Notice, others) => format!(
+                "Dropped {by}, with {}. A notice replaces them.",
+                wording::count(others, "other message")
+            ),
+        };
+        let places = Place::all(self.context);
+        let here = places
+            .into_iter()
+            .find(|(_, other, _)| std::ptr::eq(*other, written));
+        let text = if written.is_predicted {
+            self.foreseen(written)
+        } else {
+            Some(written.text.as_ref().to_owned())
+        };
+        let shown = |text: String| safe_text::visible(safe_text::head(&text, WHOLE)).into_owned();
+        let beside = here.map(|(place, _, tokens)| Beside {
+            kind: written.kind,
+            place,
+            tokens,
+            text: text.map(shown),
+            is_foreseen: written.is_predicted,
+            covered: (n_covered, covered().map(|m| ledger.message(m)).sum()),
+            more: if message.is_some() {
+                0
+            } else {
+                n_covered - originals.len()
+            },
+            originals,
+        });
+        Changes {
+            event: self.link(Some(written.event)),
+            beside,
+            ..only(said)
+        }
+    }
+
+    fn foreseen(&self, written: &Written) -> Option<String> {
+        let event = self.event(Some(written.event))?;
+        let (case, run) = (&self.runs.case, &self.runs.lanes[self.lane]);
+        let until = (!self.is_whole).then_some(self.rows.step);
+        predicted_summary::foreseen(case, run, until, (written, event))
+    }
+
+    /// Returns the text of a message, up to `most` bytes.
+    fn original(&self, message: usize, most: usize) -> Original {
+        let text = MessageText::parts(self.document, &self.runs.case.ledger, message).whole();
+        let head = safe_text::head(&text, most);
+        Original {
+            message,
+            more: text[head.len()..].lines().count(),
+            text: head.trim_end().to_owned(),
+        }
+    }
+}

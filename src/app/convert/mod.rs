@@ -1,0 +1,5 @@
+//! Conversion of the session to another format.
+
+mod commands;
+pub mod conversion;
+pub mod dialog;

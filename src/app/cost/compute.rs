@@ -1,0 +1,160 @@
+//! Costs of the session and every lane at the chosen prices, savings of compactions, and insights of each lane.
+
+use super::billing::BillingChoice;
+use crate::analysis::cost::{
+    Audit, Bills, BreakEven, CallCost, Cost, Lifetime, audit, break_even, price_lane,
+    price_recorded,
+};
+use crate::analysis::insight::{self, Insight, lane_insights};
+use crate::app::runs::replays::{LaneRun, Runs};
+use crate::engine::Case;
+use crate::presets::prices::{Price, Prices};
+use std::sync::Arc;
+
+/// The costs of all lanes.
+#[derive(Debug)]
+pub struct Costs {
+    /// The billing settings.
+    pub billing: BillingChoice,
+    /// Assumed lifetime of a cached prefix.
+    pub lifetime: Lifetime,
+    /// Cost of the recorded lane.
+    pub recorded: LaneCost,
+    /// Cost of the recorded lane by the cache model, as the reference for the other lanes.
+    pub modelled: Cost,
+    /// One entry per lane.
+    pub lanes: Vec<Arc<LaneCost>>,
+    /// Recorded cache behavior, if the file has it.
+    pub audit: Option<Audit>,
+    /// The models of the session, each with its prices if they are known.
+    pub models: Vec<ModelPrice>,
+}
+
+/// The costs of one lane.
+#[derive(Debug)]
+pub struct LaneCost {
+    /// Its cost by call.
+    pub cost: Cost,
+    /// Break-even of its compactions.
+    pub break_even: Vec<BreakEven>,
+    /// Insights of its run, worst first.
+    pub insights: Vec<Insight>,
+    run: Arc<LaneRun>,
+}
+
+/// A model of the session with its prices.
+#[derive(Clone, Debug)]
+pub struct ModelPrice {
+    /// Its name as recorded.
+    pub model: String,
+    /// Its prices, if known.
+    pub price: Option<Price>,
+}
+
+impl Costs {
+    /// Prices all lanes; unchanged lanes keep their results.
+    pub fn new(runs: &Runs, billing: BillingChoice, before: Option<&Self>) -> Self {
+        let case = &runs.case;
+        let prices = billing.prices();
+        let bills = Bills::new(case, billing.at(&prices));
+        // An identical run implies an identical case.
+        let before = before.filter(|b| b.billing == billing);
+        let kept = |run: &Arc<LaneRun>| {
+            let lanes = before?.lanes.iter();
+            let same = lanes.into_iter().find(|lane| Arc::ptr_eq(&lane.run, run));
+            same.map(Arc::clone)
+        };
+        let lanes = runs.lanes.iter().zip(&runs.labels);
+        let lanes = lanes.map(|(run, label)| {
+            kept(run).unwrap_or_else(|| Arc::new(LaneCost::of_lane(case, &bills, run, label)))
+        });
+        Self {
+            lifetime: bills.lifetime,
+            recorded: LaneCost {
+                cost: price_recorded(case, &bills, &runs.recorded.outcome),
+                break_even: break_even(&bills, &runs.recorded.outcome),
+                insights: Vec::new(),
+                run: Arc::clone(&runs.recorded),
+            },
+            modelled: price_lane(&bills, &runs.recorded.outcome),
+            lanes: lanes.collect(),
+            audit: audit(case, &bills, &runs.recorded.outcome),
+            models: models(case, &billing, &prices),
+            billing,
+        }
+    }
+
+    /// Returns the costs of a lane, or of the recorded one; `None` until they are ready.
+    pub fn of(&self, lane: Option<usize>) -> Option<&LaneCost> {
+        match lane {
+            Some(lane) => self.lanes.get(lane).map(Arc::as_ref),
+            None => Some(&self.recorded),
+        }
+    }
+
+    /// Returns a model with unknown prices, if there is one.
+    pub fn unknown(&self) -> Option<&str> {
+        let unknown = self.models.iter().find(|model| model.price.is_none());
+        unknown.map(|model| &*model.model)
+    }
+}
+
+impl LaneCost {
+    fn of_lane(case: &Case, bills: &Bills<'_>, run: &Arc<LaneRun>, label: &str) -> Self {
+        let break_even = break_even(bills, &run.outcome);
+        let lane = insight::Lane {
+            name: label,
+            policy: &run.policy,
+            knobs: &run.knobs,
+            outcome: &run.outcome,
+            findings: &run.findings,
+            break_even: &break_even,
+        };
+        let insights = lane_insights(case, lane);
+        Self {
+            cost: price_lane(bills, &run.outcome),
+            insights,
+            break_even,
+            run: Arc::clone(run),
+        }
+    }
+
+    /// Returns the cost of a call; `None` if it was not billed.
+    pub fn call(&self, step: usize) -> Option<&CallCost> {
+        let at = self.cost.calls.binary_search_by_key(&step, |c| c.step);
+        self.cost.calls.get(at.ok()?)
+    }
+
+    /// Returns whether the costs belong to this run.
+    pub fn is_of(&self, run: &Arc<LaneRun>) -> bool {
+        Arc::ptr_eq(&self.run, run)
+    }
+}
+
+/// Returns every model with its price on the day of its first call. Has one unnamed model if none is recorded.
+fn models(case: &Case, billing: &BillingChoice, prices: &Prices) -> Vec<ModelPrice> {
+    let session = &case.session;
+    let billing = billing.at(prices);
+    let known = |name: &str, at| {
+        let price = billing.prices.lookup(billing.model.unwrap_or(name), at);
+        ModelPrice {
+            model: name.to_owned(),
+            price: price.cloned(),
+        }
+    };
+    let mut first = vec![None; session.models.len()];
+    for step in session.calls.iter().rev() {
+        if let Some(model) = step.model {
+            first[model] = Some(step.time);
+        }
+    }
+    let named = session.models.iter().zip(first);
+    // A model without calls costs nothing.
+    let named = named.filter_map(|(name, first)| Some(known(name, first?)));
+    let mut all: Vec<ModelPrice> = named.collect();
+    if all.is_empty() {
+        let at = session.calls.iter().find_map(|step| step.time);
+        all.push(known("", at));
+    }
+    all
+}

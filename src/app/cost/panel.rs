@@ -1,0 +1,65 @@
+//! The tab Cost: the cost as recorded and of every lane, including the provider's cache, and the prices.
+
+use super::state::{CostPage, CostView};
+use crate::app::command::Command;
+use crate::app::shell::layout::PanelInput;
+use crate::app::theme::palette;
+use crate::app::widgets::Tone;
+use crate::app::widgets::text::{small, weak};
+use crate::app::wording;
+use crate::units::Usd;
+use egui::{Frame, Panel, RichText, Ui};
+
+/// Minimum widths of the prices and of the page, in points.
+const PRICES: f32 = 268.0;
+const MIN_PAGE: f32 = 420.0;
+
+/// Shows the choice of the page at the right of the drawer's tabs, from right to left.
+pub(in crate::app) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    ui.spacing_mut().interact_size.y = 22.0;
+    ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
+    ui.spacing_mut().item_spacing.x = 2.0;
+    let view = input.view.cost;
+    for page in CostPage::ALL.into_iter().rev() {
+        let label = ui.selectable_label(view.page == page, small(ui, page.name()));
+        let label = label
+            .on_hover_text(page.help())
+            .accessible_name(format!("Show cost: {}", page.name()));
+        if label.clicked() {
+            commands.push(Command::SetCostView(CostView { page, ..view }));
+        }
+    }
+}
+
+/// Shows the chosen page and the prices next to it.
+pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let Some(costs) = input.costs else {
+        crate::app::widgets::text::padded(ui, |ui| ui.label(weak(ui, "Computing costs…")));
+        return;
+    };
+    let most = (ui.available_width() - MIN_PAGE).max(PRICES);
+    Panel::right("prices")
+        .resizable(true)
+        .default_size(PRICES)
+        .size_range(PRICES..=most)
+        .frame(Frame::new().fill(palette(ui).panel))
+        .show(ui, |ui| super::prices::show(ui, input, costs, commands));
+    // The page must not extend over the prices.
+    ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
+    ui.spacing_mut().item_spacing.y = 0.0;
+    match input.view.cost.page {
+        CostPage::Lanes => super::lanes::show(ui, input, costs, commands),
+        CostPage::Cache => super::cache::show(ui, input, costs, commands),
+        CostPage::Compactions => super::compactions::show(ui, input, costs, commands),
+        CostPage::Calls => super::calls::show(ui, input, costs, commands),
+    }
+}
+
+/// Shows a sum in a cell: a dash if unknown, weak if zero.
+pub(super) fn sum(ui: &mut Ui, usd: Option<Usd>, tone: Tone) -> egui::Response {
+    match usd {
+        None => ui.label(weak(ui, "–")),
+        Some(Usd::ZERO) => ui.label(weak(ui, "$0")),
+        Some(usd) => ui.label(RichText::new(wording::usd(usd)).color(tone.color(palette(ui)))),
+    }
+}

@@ -1,0 +1,183 @@
+//! State of the tab Cost: page, filter and order. Independent of the UI.
+
+use super::compute::{Costs, LaneCost};
+use crate::analysis::cost::{Audit, AuditedCall, Cause, Cost};
+use crate::app::runs::replays::LaneRun;
+use crate::units::Tokens;
+
+/// State of the tab Cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CostView {
+    /// Selected page.
+    pub page: CostPage,
+    /// Cause of the listed cache misses; `None` for all.
+    pub cause: Option<Cause>,
+    /// Order of the calls.
+    pub sort: CallSort,
+}
+
+/// Pages of the tab.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CostPage {
+    /// The recorded lane and all others.
+    #[default]
+    Lanes,
+    /// The cache model against the recorded cache counts.
+    Cache,
+    /// Savings and cost of compactions.
+    Compactions,
+    /// The focused lane call by call: growth and cost.
+    Calls,
+}
+
+impl CostPage {
+    /// All pages, in order.
+    pub const ALL: [Self; 4] = [Self::Lanes, Self::Cache, Self::Compactions, Self::Calls];
+
+    /// Returns the label.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lanes => "lanes",
+            Self::Cache => "cache",
+            Self::Compactions => "compactions",
+            Self::Calls => "calls",
+        }
+    }
+
+    /// Returns the hover text.
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Lanes => "Cost of the recorded session and of every lane",
+            Self::Cache => "Modeled and recorded cache reads by call",
+            Self::Compactions => "After how many calls each compaction pays, and whether it did",
+            Self::Calls => "Growth and cost of each call of the focused lane",
+        }
+    }
+}
+
+/// The sort key of the calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CallKey {
+    /// Number of the call.
+    #[default]
+    Call,
+    /// Size of the context.
+    Context,
+    /// Growth since the previous call.
+    Grown,
+    /// Cumulative tokens of the messages added there.
+    Carried,
+    /// Uncached input.
+    Fresh,
+    /// Price.
+    Cost,
+}
+
+/// An order of calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallSort {
+    /// Sort key.
+    pub key: CallKey,
+    /// Largest first.
+    pub is_descending: bool,
+}
+
+impl CallSort {
+    /// Returns the order after a click on a column header: reversed, or descending by a new column.
+    #[must_use]
+    pub fn clicked(self, key: CallKey) -> Self {
+        Self {
+            key,
+            is_descending: if self.key == key {
+                !self.is_descending
+            } else {
+                key != CallKey::Call
+            },
+        }
+    }
+}
+
+/// Returns the growth in tokens from the previous call to this sample; negative if the context shrank.
+pub fn grown(run: &LaneRun, at: usize) -> f64 {
+    let samples = &run.outcome.samples;
+    let tokens = |at: usize| samples.get(at).map_or(0.0, |sample| sample.tokens.as_f64());
+    tokens(at) - at.checked_sub(1).map_or(0.0, tokens)
+}
+
+/// Returns the sample indices of a lane in this order. `heat` has the cumulative tokens by call.
+pub fn call_order(
+    run: &LaneRun,
+    cost: Option<&LaneCost>,
+    heat: &[Tokens],
+    sort: CallSort,
+) -> Vec<u32> {
+    let samples = &run.outcome.samples;
+    let call = |at: usize| cost?.call(samples[at].step);
+    // Unknown values sort before zero.
+    let key = |at: usize| -> f64 {
+        match sort.key {
+            CallKey::Call => at as f64,
+            CallKey::Context => samples[at].tokens.as_f64(),
+            CallKey::Grown => grown(run, at),
+            CallKey::Carried => heat.get(samples[at].step).map_or(-1.0, |t| t.as_f64()),
+            CallKey::Fresh => call(at).map_or(-1.0, |c| (c.written + c.uncached).as_f64()),
+            CallKey::Cost => call(at).and_then(|c| c.usd).map_or(-1.0, |usd| usd.0),
+        }
+    };
+    let mut order: Vec<(f64, u32)> = (0..samples.len()).map(|at| (key(at), at as u32)).collect();
+    // The sort is stable: equal entries keep the session order in both directions.
+    order.sort_by(|(a, _), (b, _)| {
+        if sort.is_descending {
+            b.total_cmp(a)
+        } else {
+            a.total_cmp(b)
+        }
+    });
+    order.into_iter().map(|(_, at)| at).collect()
+}
+
+/// Returns the calls with a cache miss, for one cause or all.
+pub fn misses(audit: &Audit, cause: Option<Cause>) -> Vec<&AuditedCall> {
+    let is_listed = |call: &&AuditedCall| match cause {
+        Some(wanted) => call.cause == Some(wanted),
+        None => call.cause.is_some(),
+    };
+    audit.calls.iter().filter(is_listed).collect()
+}
+
+/// Returns all compactions in call order, as lane (`None` for the recorded one) and index in that lane.
+pub fn compactions(costs: &Costs) -> Vec<(Option<usize>, usize)> {
+    let lanes = (0..costs.lanes.len()).map(Some);
+    let all = std::iter::once(None).chain(lanes);
+    let mut rows: Vec<_> = all
+        .filter_map(|lane| Some((lane, costs.of(lane)?)))
+        .flat_map(|(lane, cost)| {
+            let steps = cost.break_even.iter().enumerate();
+            steps.map(move |(idx, even)| (even.step, lane, idx))
+        })
+        .collect();
+    rows.sort_unstable();
+    rows.into_iter().map(|(_, lane, idx)| (lane, idx)).collect()
+}
+
+/// Returns the lanes of the table with their costs, the recorded one first.
+pub fn lanes(costs: &Costs) -> Vec<(Option<usize>, &Cost)> {
+    let recorded = std::iter::once((None, &costs.recorded.cost));
+    let lanes = costs.lanes.iter().enumerate();
+    recorded
+        .chain(lanes.map(|(idx, lane)| (Some(idx), &lane.cost)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_click_on_a_head_shows_the_largest_first_and_a_second_one_the_smallest() {
+        let sort = CallSort::default().clicked(CallKey::Cost);
+        assert!(sort.is_descending && sort.key == CallKey::Cost);
+        assert!(!sort.clicked(CallKey::Cost).is_descending);
+        assert_eq!(sort.clicked(CallKey::Call), CallSort::default());
+    }
+}

@@ -1,0 +1,333 @@
+//! Requests each result when one of its inputs changed.
+
+use super::{Derived, InsightsKey, OrderKey, RunsKey, SLOW};
+use crate::analysis::loss::Names;
+use crate::app::changes::compute::Changes;
+use crate::app::cost::compute::Costs;
+use crate::app::cost::state::CallSort;
+use crate::app::events::list::{EventFilter, EventList};
+use crate::app::insights::session::SessionInsights;
+use crate::app::lanes::rows::{LaneRows, Stand};
+use crate::app::loss::compute::{Losses, Reach, Survivals};
+use crate::app::loss::state::LossPage;
+use crate::app::messages::cumulative::CarriedTable;
+use crate::app::messages::text::MessageText;
+use crate::app::open::document::Document;
+use crate::app::policy_panel::policies::Policies;
+use crate::app::runs::replays::run_all;
+use crate::app::state::{Config, Selection, Tab, View};
+use crate::app::tune::sweep::Tuning;
+use crate::app::{cost, messages};
+use crate::engine::simulate;
+use crate::tokens::{self, Counter, Progress, TokenLedger};
+use rayon::prelude::*;
+use std::sync::Arc;
+use std::time::Duration;
+
+impl Derived {
+    pub(super) fn update_order(
+        &mut self,
+        ctx: &egui::Context,
+        document: &Arc<Document>,
+        config: &Config,
+        view: &View,
+    ) {
+        let key = OrderKey {
+            document: document.id,
+            weights: self.ledgers.generation(),
+            carried: if view.sort.needs_carried() {
+                self.carried.generation()
+            } else {
+                0
+            },
+            filter: view.filter.clone(),
+            sort: view.sort,
+            by_hand: view.filter.is_marked.then(|| Arc::clone(&config.by_hand)),
+        };
+        let carried = self.carried.get().map(Arc::clone);
+        let (document, ledger) = (Arc::clone(document), self.weights(document));
+        let (filter, sort) = (view.filter.clone(), view.sort);
+        let by_hand = Arc::clone(&config.by_hand);
+        self.order.want(ctx, self.at, &key, move |_| {
+            messages::order::order(
+                &document,
+                &ledger,
+                carried.as_deref(),
+                (&filter, &by_hand),
+                sort,
+            )
+        });
+    }
+
+    pub(super) fn update_text(
+        &mut self,
+        ctx: &egui::Context,
+        document: &Arc<Document>,
+        selection: &Selection,
+        view: &View,
+    ) {
+        let Some(key) = self.text_key(document, selection, view) else {
+            return;
+        };
+        let (message, is_record) = (key.2, key.3);
+        let (document, ledger) = (Arc::clone(document), self.weights(document));
+        self.text.want(ctx, self.at, &key, move |_| {
+            if is_record {
+                MessageText::records(&document, message)
+            } else {
+                MessageText::parts(&document, &ledger, message)
+            }
+        });
+    }
+
+    /// Returns the weights in use.
+    fn weights(&self, document: &Document) -> Arc<TokenLedger> {
+        let runs = self.runs.get();
+        Arc::clone(runs.map_or(&document.loaded.case.ledger, |runs| &runs.case.ledger))
+    }
+
+    /// Replays the setting under the pointer.
+    pub fn update_ghost(
+        &mut self,
+        ctx: &egui::Context,
+        tuning: Option<&Tuning>,
+        point: Option<usize>,
+    ) {
+        let (Some(tuning), Some(idx)) = (tuning, point) else {
+            return;
+        };
+        let (Some(runs), Some(point)) = (self.runs.get(), tuning.points.get(idx)) else {
+            return;
+        };
+        let key = (tuning.id, idx);
+        if self.ghost.is_for(&key) {
+            return;
+        }
+        let (case, knobs) = (runs.case.clone(), point.knobs.clone());
+        let policy = tuning.subjects[point.subject].policy.clone();
+        self.ghost.want(ctx, self.at, &key, move |_| {
+            simulate(&case, &policy, &knobs, None).samples
+        });
+    }
+
+    pub(super) fn update_changes(
+        &mut self,
+        ctx: &egui::Context,
+        document: &Arc<Document>,
+        selection: &Selection,
+        view: &View,
+    ) {
+        let key = self.changes_key(selection, view);
+        let (Some(key), Some(runs), Some(rows)) = (key, self.runs.get(), self.rows.get()) else {
+            return;
+        };
+        let (_, _, lane, target) = key;
+        let is_slow = Changes::is_slow(document, target);
+        self.changes
+            .expect(if is_slow { SLOW } else { Duration::ZERO });
+        let (document, runs, rows) = (Arc::clone(document), Arc::clone(runs), Arc::clone(rows));
+        self.changes.want(ctx, self.at, &key, move |_| {
+            Changes::new(&document, &runs, &rows, lane, target)
+        });
+    }
+
+    /// Returns the weights of a tokenizer: the loaded ones, or new counts from a thread.
+    pub(super) fn ledger(
+        &mut self,
+        ctx: &egui::Context,
+        document: &Arc<Document>,
+        counter: &'static str,
+    ) -> Option<Arc<TokenLedger>> {
+        let loaded = &document.loaded.case.ledger;
+        if loaded.counter.name == counter {
+            return Some(Arc::clone(loaded));
+        }
+        let key = (document.id, counter);
+        let (session, counter) = (
+            Arc::clone(&document.loaded.case.session),
+            counter_named(counter),
+        );
+        let fallback = Arc::clone(loaded);
+        self.ledgers.want(ctx, self.at, &key, move |_| {
+            // Cannot be canceled: no one else holds its progress.
+            TokenLedger::count(&session, counter, &Progress::default())
+                .unwrap_or_else(|_cancelled| fallback.recount(&session))
+        });
+        self.ledgers
+            .is_for(&key)
+            .then(|| self.ledgers.get().map(Arc::clone))
+            .flatten()
+    }
+
+    pub(super) fn update_runs(
+        &mut self,
+        ctx: &egui::Context,
+        document: &Arc<Document>,
+        policies: &Policies,
+        config: &Config,
+        ledger: Arc<TokenLedger>,
+    ) {
+        let key = RunsKey {
+            document: document.id,
+            config: config.clone(),
+            weights: self.ledgers.generation(),
+        };
+        let wanted: Vec<_> = config
+            .lanes
+            .iter()
+            .map(|lane| policies.get(&lane.policy))
+            .collect();
+        let (document, config) = (Arc::clone(document), config.clone());
+        self.runs.want(ctx, self.at, &key, move |before| {
+            let before = before.filter(|runs| runs.document == document.id);
+            run_all(&document, config, ledger, wanted, before.as_deref())
+        });
+    }
+
+    pub(super) fn update_costs(&mut self, ctx: &egui::Context, document: &Arc<Document>) {
+        let Some(runs) = self.runs.get().map(Arc::clone) else {
+            return;
+        };
+        let key = (runs.document, runs.config.counter);
+        if runs.document == document.id {
+            let (runs, document) = (Arc::clone(&runs), Arc::clone(document));
+            self.carried.want(ctx, self.at, &key, move |_| {
+                CarriedTable::new(&runs.case, &runs.recorded.outcome, &document.facts)
+            });
+        }
+        let key = self.runs.generation();
+        self.costs.want(ctx, self.at, &key, move |before| {
+            Costs::new(&runs, runs.config.billing.clone(), before.as_deref())
+        });
+    }
+
+    /// Updates the insights once all inputs are settled, since a drag changes them in every frame.
+    pub(super) fn update_insights(&mut self, ctx: &egui::Context, is_stale: bool) {
+        let (Some(runs), Some(costs)) = (self.runs.get(), self.costs.get()) else {
+            return;
+        };
+        let is_moving = is_stale
+            || !self.costs.is_for(&self.runs.generation())
+            || ctx.input(|i| i.pointer.any_down());
+        if is_moving && self.insights.get().is_some() {
+            return;
+        }
+        let (runs, costs) = (Arc::clone(runs), Arc::clone(costs));
+        let key = InsightsKey {
+            document: runs.document,
+            counter: runs.config.counter,
+            window: runs.config.window,
+            yardstick: runs.yardstick.clone(),
+            billing: costs.billing.clone(),
+        };
+        self.insights.want(ctx, self.at, &key, move |_| {
+            SessionInsights::new(&runs, &costs)
+        });
+    }
+
+    pub(super) fn update_calls(
+        &mut self,
+        ctx: &egui::Context,
+        lane: Option<usize>,
+        sort: CallSort,
+    ) {
+        let Some(runs) = self.runs.get().map(Arc::clone) else {
+            return;
+        };
+        let (costs, carried) = (self.costs.get(), self.carried.get());
+        let (costs, carried) = (costs.map(Arc::clone), carried.map(Arc::clone));
+        let results = self.costs.generation() + self.carried.generation();
+        let key = (self.runs.generation(), results, lane, sort);
+        self.calls.want(ctx, self.at, &key, move |_| {
+            let run = lane.and_then(|lane| runs.lanes.get(lane));
+            let cost = costs.as_ref().and_then(|costs| costs.of(lane));
+            let heat = carried.map_or_else(Vec::new, |carried| {
+                carried.heat.iter().map(|heat| heat.retained).collect()
+            });
+            cost::state::call_order(run.unwrap_or(&runs.recorded), cost, &heat, sort)
+        });
+    }
+
+    pub(super) fn update_losses(
+        &mut self,
+        ctx: &egui::Context,
+        document: &Arc<Document>,
+        view: &View,
+    ) {
+        let Some(runs) = self.runs.get().filter(|r| r.document == document.id) else {
+            return;
+        };
+        let runs = Arc::clone(runs);
+        let session = Arc::clone(&runs.case.session);
+        self.names
+            .want(ctx, self.at, &document.id, move |_| Names::new(&session));
+        let names = self.names.get().filter(|_| self.names.is_for(&document.id));
+        let Some(names) = names.map(Arc::clone) else {
+            return;
+        };
+        let key = (document.id, runs.config.counter);
+        let (of_runs, of_names) = (Arc::clone(&runs), Arc::clone(&names));
+        self.reach.want(ctx, self.at, &key, move |_| {
+            Reach::new(&of_names, &of_runs.case, of_runs.yardstick.0)
+        });
+        let reach = self.reach.get().filter(|_| self.reach.is_for(&key));
+        let Some(reach) = reach.map(Arc::clone) else {
+            return;
+        };
+        let key = (self.runs.generation(), self.reach.generation());
+        let (of_runs, of_names) = (Arc::clone(&runs), Arc::clone(&names));
+        self.losses.want(ctx, self.at, &key, move |before| {
+            let billing = &of_runs.config.billing;
+            Losses::new(&of_runs, &of_names, &reach, billing, before.as_deref())
+        });
+        if view.tab == Tab::Loss && view.loss.page == LossPage::Summaries {
+            self.survivals
+                .want(ctx, self.at, &key, move |_| Survivals::new(&runs, &names));
+        }
+    }
+
+    pub(super) fn update_events(
+        &mut self,
+        ctx: &egui::Context,
+        selection: &Selection,
+        filter: EventFilter,
+    ) {
+        let Some(runs) = self.runs.get().map(Arc::clone) else {
+            return;
+        };
+        let focused = selection.lane.filter(|_| filter.is_one_lane);
+        let key = (self.runs.generation(), filter, focused);
+        self.events.want(ctx, self.at, &key, move |_| {
+            EventList::new(&runs, filter, focused)
+        });
+    }
+
+    pub(super) fn update_rows(&mut self, ctx: &egui::Context, step: usize) {
+        let Some(runs) = self.runs.get().map(Arc::clone) else {
+            return;
+        };
+        let key = (self.runs.generation(), step);
+        self.rows.want(ctx, self.at, &key, move |_| {
+            let last = runs.case.session.calls.len().saturating_sub(1);
+            let until: Vec<_> = runs
+                .lanes
+                .par_iter()
+                // The last call shows the end of the session with its answer: the context of the outcome.
+                .map(|lane| {
+                    let run = || simulate(&runs.case, &lane.policy, &lane.knobs, Some(step));
+                    (step < last).then(|| Stand::from(run()))
+                })
+                .collect();
+            let contexts = runs.lanes.iter().zip(&until).map(|(lane, until)| {
+                let there = until.as_ref().map(|stand| &stand.context);
+                there.unwrap_or(&lane.outcome.context)
+            });
+            let rows = LaneRows::new(&runs.case, step, contexts);
+            LaneRows { until, ..rows }
+        });
+    }
+}
+
+fn counter_named(name: &str) -> &'static Counter {
+    tokens::by_name(name).unwrap_or_else(tokens::default_counter)
+}

@@ -1,0 +1,160 @@
+//! Access to the available results for panels.
+
+use super::{ChangesKey, DIM_AFTER, Derived};
+use crate::analysis::loss::Names;
+use crate::app::changes::compute::{Changes, Target};
+use crate::app::cost::compute::Costs;
+use crate::app::events::list::EventList;
+use crate::app::insights::session::SessionInsights;
+use crate::app::lanes::rows::LaneRows;
+use crate::app::loss::compute::{Losses, Reach, Survivals};
+use crate::app::messages::cumulative::CarriedTable;
+use crate::app::messages::text::MessageText;
+use crate::app::open::document::Document;
+use crate::app::runs::replays::Runs;
+use crate::app::state::{Aspect, Selection, View};
+use crate::app::tune::sweep::Tuning;
+use crate::engine::Sample;
+use std::sync::Arc;
+
+impl Derived {
+    /// Returns the latest runs, possibly of an earlier config.
+    pub fn runs(&self) -> Option<&Arc<Runs>> {
+        self.runs.get()
+    }
+
+    /// Returns the latest aligned rows.
+    pub fn rows(&self) -> Option<&Arc<LaneRows>> {
+        self.rows.get()
+    }
+
+    /// Returns the latest order of the message table.
+    pub fn order(&self) -> &[u32] {
+        self.order.get().map_or(&[], |order| order)
+    }
+
+    /// Returns the latest list of events.
+    pub fn events(&self) -> Option<&EventList> {
+        self.events.get().map(Arc::as_ref)
+    }
+
+    /// Returns the resent counts and last uses of messages.
+    pub fn carried(&self) -> Option<&CarriedTable> {
+        self.carried.get().map(Arc::as_ref)
+    }
+
+    /// Returns whether every result of `other` is available here too, so that a swap does not flicker.
+    pub fn shows_all_of(&self, other: &Self) -> bool {
+        let there = |derived: &Self| {
+            [
+                derived.carried.get().is_some(),
+                derived.costs.get().is_some(),
+                derived.insights.get().is_some(),
+                derived.reach.get().is_some(),
+                derived.losses.get().is_some(),
+            ]
+        };
+        let both = there(self).into_iter().zip(there(other));
+        both.into_iter().all(|(here, there)| here || !there)
+    }
+
+    /// Returns the costs, possibly of earlier runs.
+    pub fn costs(&self) -> Option<&Costs> {
+        self.costs.get().map(Arc::as_ref)
+    }
+
+    /// Returns the insights of the session, possibly for earlier settings.
+    pub fn insights(&self) -> Option<&SessionInsights> {
+        self.insights.get().map(Arc::as_ref)
+    }
+
+    /// Returns the index of the session's names.
+    pub fn names(&self) -> Option<&Arc<Names>> {
+        self.names.get()
+    }
+
+    /// Returns the distances of the agent's references.
+    pub fn reach(&self) -> Option<&Arc<Reach>> {
+        self.reach.get()
+    }
+
+    /// Returns the losses of all lanes, possibly of earlier runs.
+    pub fn losses(&self) -> Option<&Losses> {
+        self.losses.get().map(Arc::as_ref)
+    }
+
+    /// Returns the survival after recorded compactions, once requested.
+    pub fn survivals(&self) -> Option<&Survivals> {
+        self.survivals.get().map(Arc::as_ref)
+    }
+
+    /// Returns the focused lane's samples in the order of the call list.
+    pub fn calls(&self) -> &[u32] {
+        self.calls.get().map_or(&[], |order| order)
+    }
+
+    /// Returns the number of results so far.
+    pub fn revision(&self) -> u64 {
+        self.runs.generation()
+    }
+
+    /// Returns the full text of the selected message, if ready.
+    pub fn text(
+        &self,
+        document: &Document,
+        selection: &Selection,
+        view: &View,
+    ) -> Option<&MessageText> {
+        let key = self.text_key(document, selection, view)?;
+        self.text
+            .get()
+            .filter(|_| self.text.is_for(&key))
+            .map(Arc::as_ref)
+    }
+
+    /// Returns the changes of the selected item in the focused lane, if ready.
+    pub fn changes(&self, selection: &Selection, view: &View) -> Option<&Changes> {
+        let key = self.changes_key(selection, view)?;
+        let changes = self.changes.get().filter(|_| self.changes.is_for(&key));
+        changes.map(Arc::as_ref)
+    }
+
+    /// Returns whether results have been outdated for so long that lanes are dimmed. A shorter limit would flicker.
+    pub fn is_stale(&self) -> bool {
+        self.stale_since
+            .is_some_and(|since| since.elapsed() > DIM_AFTER)
+    }
+
+    /// Returns the curve of the setting under the pointer, once it was replayed.
+    pub fn ghost(&self, tuning: Option<&Tuning>, point: Option<usize>) -> Option<&[Sample]> {
+        let key = (tuning?.id, point?);
+        let samples = self.ghost.get().filter(|_| self.ghost.is_for(&key));
+        samples.map(|samples| samples.as_slice())
+    }
+
+    pub(super) fn text_key(
+        &self,
+        document: &Document,
+        selection: &Selection,
+        view: &View,
+    ) -> Option<(u64, u64, usize, bool)> {
+        Some((
+            document.id,
+            self.ledgers.generation(),
+            selection.message?,
+            view.detail.aspect == Aspect::Record,
+        ))
+    }
+
+    pub(super) fn changes_key(&self, selection: &Selection, view: &View) -> Option<ChangesKey> {
+        let message = selection
+            .message
+            .filter(|_| view.detail.aspect == Aspect::Changes);
+        let target = match (selection.written, message) {
+            (Some(place), _) => Target::Written(place),
+            (None, message) => Target::Message(message?),
+        };
+        let (rows, runs) = (self.rows.generation(), self.runs.generation());
+        Some((rows, runs, selection.lane?, target))
+    }
+}

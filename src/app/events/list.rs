@@ -1,0 +1,150 @@
+//! The list of events of all lanes. Independent of the UI.
+
+use crate::app::runs::replays::{EventId, Runs};
+use crate::engine::{Did, Event};
+
+/// Filter of the event list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventFilter {
+    /// Kind of events to list.
+    pub shows: Shows,
+    /// List only events of the focused lane, or of the recorded one.
+    pub is_one_lane: bool,
+}
+
+/// Kinds of events to list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shows {
+    /// Every event.
+    #[default]
+    All,
+    /// Events that changed the context.
+    Changes,
+    /// Events that changed nothing.
+    NoOps,
+    /// Log and screen output of the system.
+    Log,
+}
+
+impl Shows {
+    /// All kinds, in display order.
+    pub const ALL: [Self; 4] = [Self::All, Self::Changes, Self::NoOps, Self::Log];
+
+    /// Returns the label.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Changes => "changes",
+            Self::NoOps => "no-ops",
+            Self::Log => "log",
+        }
+    }
+
+    /// Returns the hover text.
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::All => "All events of the policies and the recorded program",
+            Self::Changes => "Events that changed the context",
+            Self::NoOps => "Events that changed nothing but may affect later ones",
+            Self::Log => "Log and screen output of the systems, verbatim",
+        }
+    }
+
+    /// Returns whether an event is listed.
+    pub fn has(self, event: &Event) -> bool {
+        match self {
+            Self::All => true,
+            Self::Changes => matches!(event.did, Did::Removed | Did::Changed),
+            Self::NoOps => event.did == Did::Nothing,
+            Self::Log => event.did == Did::Told || !event.log.is_empty(),
+        }
+    }
+}
+
+/// The listed events, in call order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventList {
+    /// The events.
+    pub rows: Vec<EventId>,
+    /// The call of each event.
+    steps: Vec<usize>,
+    /// The number of events for each of [`Shows::ALL`].
+    pub counts: [usize; Shows::ALL.len()],
+}
+
+impl EventList {
+    /// Lists the events of all lanes and the recorded one, or only of the focused lane (`None` for the recorded one).
+    pub fn new(runs: &Runs, filter: EventFilter, focused: Option<usize>) -> Self {
+        let mut list = Self::default();
+        for id in &runs.events {
+            if filter.is_one_lane && id.0 != focused {
+                continue;
+            }
+            let Some((_, event)) = runs.event(*id) else {
+                continue;
+            };
+            for (shows, count) in Shows::ALL.iter().zip(&mut list.counts) {
+                *count += usize::from(shows.has(event));
+            }
+            if filter.shows.has(event) {
+                list.rows.push(*id);
+                list.steps.push(event.step);
+            }
+        }
+        list
+    }
+
+    /// Returns the row for a call: its first event, else the next one.
+    pub fn row_at(&self, step: usize) -> usize {
+        self.steps.partition_point(|of| *of < step)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Cause, OwnMeasure};
+    use crate::units::Tokens;
+
+    fn event(did: Did, log: &[&str]) -> Event {
+        Event {
+            step: 0,
+            stage: String::new(),
+            action: "drop",
+            cause: Cause::default(),
+            before: Tokens::ZERO,
+            after: Tokens::ZERO,
+            messages: Vec::new(),
+            request: None,
+            did,
+            measured: OwnMeasure::default(),
+            orphans: 0,
+            forgotten: 0,
+            left: 0,
+            log: log.iter().map(|&line| line.to_owned()).collect(),
+            files: Vec::new(),
+            error: None,
+        }
+    }
+
+    #[test]
+    fn a_no_op_is_no_change_and_what_was_logged_is_found_whatever_was_done() {
+        let listed = |event: &Event| Shows::ALL.map(|shows| shows.has(event));
+        assert_eq!(
+            listed(&event(Did::Removed, &[])),
+            [true, true, false, false]
+        );
+        assert_eq!(
+            listed(&event(Did::Changed, &["x"])),
+            [true, true, false, true]
+        );
+        assert_eq!(
+            listed(&event(Did::Nothing, &[])),
+            [true, false, true, false]
+        );
+        assert_eq!(
+            listed(&event(Did::Told, &["x"])),
+            [true, false, false, true]
+        );
+    }
+}

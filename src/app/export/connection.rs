@@ -1,0 +1,181 @@
+//! Connection settings as entered: timeouts, attempts, proxy and certificates.
+
+use super::draft::{typed, typed_path};
+use super::requests::Private;
+use crate::exec::model::{ModelClient, Proxy};
+use std::time::Duration;
+
+/// Connection settings; an empty field means the default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConnectionDraft {
+    /// Timeout for a complete answer: seconds, or a time with unit such as `5 min`.
+    pub whole: String,
+    /// Timeout for the start of an answer, in the same format.
+    pub begin: String,
+    /// Maximum number of attempts per request.
+    pub tries: String,
+    /// Sampling temperature, 0 to 2.
+    pub temperature: String,
+    /// Proxy, or `none`; the system's if empty. May contain a password.
+    pub proxy: Private,
+    /// Certificates (PEM) to trust in addition to the system's.
+    pub ca_file: String,
+}
+
+/// The maximum number of attempts.
+const MOST_TRIES: u32 = 100;
+/// The longest timeout.
+const LONGEST: Duration = Duration::from_hours(24 * 7);
+
+impl ConnectionDraft {
+    /// Returns whether any setting is changed.
+    pub fn is_changed(&self) -> bool {
+        *self != Self::default()
+    }
+
+    /// Returns a one-line error for invalid settings. Never quotes the proxy, which may contain a password.
+    pub fn trouble(&self) -> Option<String> {
+        let checks = [
+            duration("whole answer", &self.whole).err(),
+            duration("its beginning", &self.begin).err(),
+            self.most_tries().err(),
+            self.temperature().err(),
+        ];
+        checks.into_iter().flatten().next()
+    }
+
+    /// Applies the settings to a client.
+    ///
+    /// # Errors
+    ///
+    /// Returns a one-line message that names the invalid setting.
+    pub fn applied(&self, mut client: ModelClient) -> Result<ModelClient, String> {
+        if let Some(limit) = duration("whole answer", &self.whole)? {
+            client.limits.total = limit;
+        }
+        if let Some(limit) = duration("its beginning", &self.begin)? {
+            client.limits.first_byte = limit;
+        }
+        if let Some(tries) = self.most_tries()? {
+            client.retries.most = tries - 1;
+        }
+        client.proxy = match typed(&self.proxy) {
+            None => Proxy::System,
+            Some("none") => Proxy::Direct,
+            Some(address) => Proxy::At(address.to_owned()),
+        };
+        client.ca_file = typed_path(&self.ca_file);
+        Ok(client)
+    }
+
+    /// Returns the sampling temperature.
+    ///
+    /// # Errors
+    ///
+    /// Returns a one-line message if it is not a number from 0 to 2.
+    pub fn temperature(&self) -> Result<Option<f64>, String> {
+        let text = self.temperature.trim();
+        if text.is_empty() {
+            return Ok(None);
+        }
+        match text.parse::<f64>() {
+            Ok(n) if (0.0..=2.0).contains(&n) => Ok(Some(n)),
+            _ => Err(format!("temperature {text:?}: give a number from 0 to 2")),
+        }
+    }
+
+    fn most_tries(&self) -> Result<Option<u32>, String> {
+        let text = self.tries.trim();
+        if text.is_empty() {
+            return Ok(None);
+        }
+        match text.parse() {
+            Ok(n) if (1..=MOST_TRIES).contains(&n) => Ok(Some(n)),
+            _ => Err(format!(
+                "tries {text:?}: give a whole number from 1 to {MOST_TRIES}"
+            )),
+        }
+    }
+}
+
+/// Parses seconds, or a number with a unit.
+fn duration(name: &str, text: &str) -> Result<Option<Duration>, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let seconds = text.parse::<f64>().ok();
+    let parsed = seconds.map_or_else(
+        || humantime::parse_duration(text).ok(),
+        |seconds| Duration::try_from_secs_f64(seconds).ok(),
+    );
+    match parsed {
+        Some(limit) if limit > Duration::ZERO && limit <= LONGEST => Ok(Some(limit)),
+        _ => Err(format!(
+            "time for the {name} {text:?}: give seconds, or a time as 5 min"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::providers::{APIS, Endpoint};
+
+    fn client() -> ModelClient {
+        let endpoint = Endpoint::new(APIS[0], "http://127.0.0.1:1", "m").unwrap();
+        ModelClient::new(endpoint, None)
+    }
+
+    #[test]
+    fn what_is_typed_reaches_the_client_and_what_is_not_stays() {
+        let plain = ConnectionDraft::default().applied(client()).unwrap();
+        assert_eq!(
+            (plain.limits, plain.retries),
+            (client().limits, client().retries)
+        );
+        let draft = ConnectionDraft {
+            whole: "90".to_owned(),
+            begin: "5 min".to_owned(),
+            tries: "2".to_owned(),
+            temperature: "0.5".to_owned(),
+            proxy: Private(" none ".to_owned()),
+            ca_file: "ca.pem".to_owned(),
+        };
+        let set = draft.applied(client()).unwrap();
+        assert_eq!(set.limits.total, Duration::from_secs(90));
+        assert_eq!(set.limits.first_byte, Duration::from_mins(5));
+        assert_eq!(set.retries.most, 1);
+        assert!(set.proxy == Proxy::Direct);
+        assert_eq!(set.ca_file.as_deref(), Some(std::path::Path::new("ca.pem")));
+        assert_eq!(draft.temperature(), Ok(Some(0.5)));
+        assert!(draft.is_changed() && draft.trouble().is_none());
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_named_and_a_proxy_never_is() {
+        let wrong = |change: fn(&mut ConnectionDraft)| {
+            let mut draft = ConnectionDraft {
+                proxy: Private("http://me:secret@proxy".to_owned()),
+                ..ConnectionDraft::default()
+            };
+            change(&mut draft);
+            assert!(!format!("{draft:?}").contains("secret"));
+            draft.trouble().unwrap_or_default()
+        };
+        for text in ["soon", "-1", "0", "nan", "1e30", "5 parsecs"] {
+            let draft = ConnectionDraft {
+                whole: text.to_owned(),
+                ..ConnectionDraft::default()
+            };
+            assert!(
+                draft.trouble().unwrap_or_default().contains("5 min"),
+                "{text}"
+            );
+        }
+        assert!(wrong(|d| d.begin = "x".to_owned()).contains("beginning"));
+        assert!(wrong(|d| d.tries = "0".to_owned()).contains("from 1"));
+        assert!(wrong(|d| d.temperature = "3".to_owned()).contains("0 to 2"));
+        assert_eq!(wrong(|_| {}), "");
+    }
+}

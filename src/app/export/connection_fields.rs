@@ -1,0 +1,79 @@
+//! Connection settings of the model, folded by default: time limits, attempts, proxy and certificates.
+
+use super::connection::ConnectionDraft;
+use super::model_fields::{field, row};
+use crate::app::command::{Command, Place};
+use crate::app::theme::{palette, space};
+use crate::app::widgets::path_field::PathField;
+use crate::exec::model::{Limits, Retries};
+use egui::{CollapsingHeader, RichText, TextEdit, Ui};
+
+/// Shows the fields.
+pub(in crate::app) fn show(ui: &mut Ui, draft: &mut ConnectionDraft, commands: &mut Vec<Command>) {
+    let title = if draft.is_changed() {
+        "Connection (changed)"
+    } else {
+        "Connection"
+    };
+    let header = CollapsingHeader::new(RichText::new(title).color(palette(ui).weak));
+    header.id_salt("connection").show_unindented(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = space::XS;
+        limits(ui, draft);
+        let proxy = &mut draft.proxy.0;
+        field(
+            ui,
+            "proxy",
+            proxy,
+            "system proxy; or none, or http://HOST:PORT",
+        );
+        row(ui, "CA file", |ui, label| {
+            let path = PathField {
+                id: "certificates",
+                label,
+                hint: "PEM file, in addition to the system's",
+            };
+            if path.show(ui, &mut draft.ca_file) {
+                commands.push(Command::BrowseExport(Place::CaFile));
+            }
+        });
+        field(
+            ui,
+            "temperature",
+            &mut draft.temperature,
+            "model's default; or a number from 0 to 2",
+        );
+    });
+}
+
+/// Shows the time limits and the number of attempts side by side.
+fn limits(ui: &mut Ui, draft: &mut ConnectionDraft) {
+    let (limits, retries) = (Limits::default(), Retries::default());
+    let short = |limit| humantime::format_duration(limit).to_string();
+    row(ui, "limits", |ui, _| {
+        let third = (ui.available_width() - 2.0 * space::S) / 3.0;
+        let mut cell = |text: &mut String, hint: String, name: &str, help: &str| {
+            let edit = TextEdit::singleline(text).hint_text(hint);
+            ui.add_sized([third, space::CONTROL], edit)
+                .accessible_name(name)
+                .on_hover_text(help);
+        };
+        cell(
+            &mut draft.whole,
+            format!("{} total", short(limits.total)),
+            "Total time limit",
+            "Maximum time for an answer including all attempts: seconds, or a time such as 5 min",
+        );
+        cell(
+            &mut draft.begin,
+            format!("{} first byte", short(limits.first_byte)),
+            "First byte time limit",
+            "Maximum time until an answer begins; models on a slow machine read the whole prompt first",
+        );
+        cell(
+            &mut draft.tries,
+            format!("{} attempts", retries.most + 1),
+            "Attempts",
+            "Maximum number of attempts if the server is busy or unreachable",
+        );
+    });
+}

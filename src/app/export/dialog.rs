@@ -1,0 +1,294 @@
+//! The export dialog: the form, and then each stage of the export.
+
+use super::draft::What;
+use super::job::Export;
+use super::stage::{Stage, Written};
+use crate::app::command::Command;
+use crate::app::open::document::Origin;
+use crate::app::shell::layout::PanelInput;
+use crate::app::theme::{self, palette, space};
+use crate::app::widgets;
+use crate::app::widgets::text::weak;
+use egui::{Frame, Id, Key, Margin, RichText, ScrollArea, Stroke, Ui, vec2};
+
+/// Width of the dialog's content, in points.
+const WIDTH: f32 = 560.0;
+/// Width reserved for the scroll bar, in points.
+const BAR: f32 = 14.0;
+/// Minimum height of later stages in points, so that the dialog does not resize.
+const STAGE: f32 = 168.0;
+/// Height of the title, buttons and margins, in points.
+const FRAME: f32 = 170.0;
+
+/// Shows the dialog.
+pub fn show(ui: &mut Ui, input: &PanelInput<'_>, export: &Export, commands: &mut Vec<Command>) {
+    let is_new = is_new(ui);
+    let modal = frame(ui).show(ui.ctx(), |ui| {
+        ui.set_width(WIDTH + BAR);
+        crate::app::widgets::dialog::dialog_title(ui, "Export a conversation");
+        let below = Id::unique("export below");
+        let taken: f32 = ui.data(|d| d.get_temp(below)).unwrap_or_default();
+        let height = (ui.ctx().content_rect().height() - FRAME - taken).max(120.0);
+        let middle = ScrollArea::vertical()
+            // The scroll bar is at the right edge, beside the scrolling content.
+            .auto_shrink([false, true])
+            .max_height(height)
+            // Uses the final size from the first frame on.
+            .min_scrolled_height(height);
+        middle.show(ui, |ui| {
+            ui.set_max_width(WIDTH);
+            content(ui, input, export, is_new, commands);
+        });
+        // The foot stays visible while the content scrolls.
+        let foot = ui
+            .scope(|ui| foot(ui, input, export))
+            .response
+            .rect
+            .height();
+        if (foot - taken).abs() > 0.5 {
+            ui.data_mut(|d| d.insert_temp(below, foot));
+            ui.ctx()
+                .request_discard("the height of the foot is known only after layout");
+        }
+        ui.add_space(space::S);
+        buttons(ui, input, export, is_new, commands);
+    });
+    if modal.should_close() {
+        let is_beside = modal.backdrop_response.clicked();
+        commands.extend(close_command(export, is_beside));
+    }
+}
+
+/// Returns the dialog's frame. Its right margin contains the scroll bar.
+fn frame(ui: &Ui) -> egui::Modal {
+    let margin = Margin {
+        left: 20,
+        right: 20 - BAR as i8,
+        top: 20,
+        bottom: 20,
+    };
+    crate::app::widgets::dialog::dialog(ui, "export")
+        .frame(Frame::popup(ui.style()).inner_margin(margin))
+}
+
+/// Returns the command for Esc or for a click outside the dialog (`is_beside`).
+fn close_command(export: &Export, is_beside: bool) -> Option<Command> {
+    match export.stage {
+        Stage::Form | Stage::Done(_) | Stage::Failed(_) => Some(Command::CloseExport),
+        // Writing a file takes only a moment and cannot be interrupted.
+        Stage::Writing(_) => None,
+        // An accidental click must not discard summaries that were paid for.
+        Stage::Consent(_) | Stage::Asking(..) | Stage::Review(_) | Stage::Store(_) => {
+            (!is_beside).then_some(Command::CancelExport)
+        }
+    }
+}
+
+/// Returns whether the dialog has just opened. Stays true for a few frames because the first one cannot set the focus.
+fn is_new(ui: &Ui) -> bool {
+    let id = Id::unique("export seen");
+    let now = ui.ctx().cumulative_pass_nr();
+    let (first, last): (u64, u64) = ui.data(|d| d.get_temp(id)).unwrap_or((now, now));
+    let first = if last + 1 < now { now } else { first };
+    ui.data_mut(|d| d.insert_temp(id, (first, now)));
+    now < first + 3
+}
+
+/// Shows the form or a later stage, which replaces the form.
+fn content(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    export: &Export,
+    is_new: bool,
+    commands: &mut Vec<Command>,
+) {
+    if matches!(export.stage, Stage::Form | Stage::Failed(_)) {
+        let mut draft = export.draft.clone();
+        let takes_focus = is_new && !can_run(input, export);
+        super::form::show(ui, (input, export), &mut draft, takes_focus, commands);
+        if draft != export.draft {
+            commands.push(Command::EditExport(Box::new(draft)));
+        }
+        return;
+    }
+    ui.vertical(|ui| {
+        ui.set_min_size(vec2(WIDTH, STAGE));
+        ui.spacing_mut().interact_size.y = 18.0;
+        ui.spacing_mut().item_spacing.y = 2.0;
+        match &export.stage {
+            Stage::Form | Stage::Failed(_) => {}
+            Stage::Consent(consent) => super::stages::consent(ui, consent),
+            Stage::Asking(line, _) => super::stages::asking(ui, line),
+            Stage::Review(review) => super::stages::review(ui, review, commands),
+            Stage::Store(consent) => super::stages::store(ui, consent),
+            Stage::Writing(_) => {
+                ui.horizontal(|ui| {
+                    ui.spinner();
+                    ui.label(weak(ui, "Writing and checking…"));
+                });
+            }
+            Stage::Done(written) => super::result::show(ui, input, export, written, commands),
+        }
+    });
+}
+
+/// Shows the effect of the form or the last error.
+fn foot(ui: &mut Ui, input: &PanelInput<'_>, export: &Export) {
+    ui.set_width(WIDTH);
+    match &export.stage {
+        Stage::Form => {
+            ui.add_space(space::S);
+            if export.draft.is_for_store(input.document) {
+                let text = "Creates a new session; the recorded one is not changed. You can check the path before it is written.";
+                ui.label(weak(ui, text));
+            } else if export.draft.output.trim().is_empty() {
+                let text = match &input.document.origin {
+                    Origin::Pasted(_) => "Choose an output path: pasted text has no file.",
+                    _ => {
+                        "Choose an output path: in the source's folder the agent would list the export as one of its sessions."
+                    }
+                };
+                ui.label(RichText::new(text).color(palette(ui).warn));
+            } else {
+                let text = "Writes a new file and verifies it. The source is not changed.";
+                ui.label(weak(ui, text));
+            }
+        }
+        Stage::Failed(why) => failed(ui, "Nothing was written", why),
+        _ => {}
+    }
+}
+
+/// Shows an error and its reason.
+pub(in crate::app) fn failed(ui: &mut Ui, what: &str, why: &str) {
+    let color = palette(ui).bad;
+    ui.add_space(space::S);
+    Frame::new()
+        .fill(palette(ui).tint(color))
+        .stroke(Stroke::new(1.0, color))
+        .corner_radius(f32::from(space::RADIUS))
+        .inner_margin(Margin::symmetric(12, 8))
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.spacing_mut().item_spacing.y = 2.0;
+            ui.label(RichText::new(what).text_style(theme::strong()).color(color));
+            let why = crate::safe_text::visible(why);
+            ui.add(egui::Label::new(why.as_ref()).wrap().selectable(true));
+        });
+}
+
+fn buttons(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    export: &Export,
+    is_new: bool,
+    commands: &mut Vec<Command>,
+) {
+    ui.horizontal(|ui| match &export.stage {
+        Stage::Consent(consent) => super::stages::consent_buttons(ui, consent, commands),
+        Stage::Asking(..) => super::stages::asking_buttons(ui, commands),
+        Stage::Review(review) => {
+            super::stages::review_buttons(ui, input, export, review, commands);
+        }
+        Stage::Store(consent) => super::stages::store_buttons(ui, consent, commands),
+        // Same height as with buttons.
+        Stage::Writing(_) => ui.set_min_height(space::CONTROL),
+        Stage::Done(written) => done_buttons(ui, input, export, written, commands),
+        Stage::Form | Stage::Failed(_) => form_buttons(ui, input, export, is_new, commands),
+    });
+}
+
+fn done_buttons(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    export: &Export,
+    written: &Written,
+    commands: &mut Vec<Command>,
+) {
+    if !written.exported.changed {
+        compact_anyway(ui, input, export, commands);
+    }
+    if widgets::primary_button(ui, "Close").clicked() {
+        commands.push(Command::CloseExport);
+    }
+    if widgets::secondary_button(ui, "Another export", "").clicked() {
+        commands.push(Command::CancelExport);
+    }
+}
+
+/// Shows the button that compacts the same context although the policy's trigger is not met.
+pub(super) fn compact_anyway(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    export: &Export,
+    commands: &mut Vec<Command>,
+) {
+    let draft = &export.draft;
+    let is_of_end = match draft.what {
+        What::CompactNow => true,
+        What::AsShown => draft.step == input.document.last_step(),
+        What::CompactNowForced | What::Saw => false,
+    };
+    let policy = draft.lane.and_then(|lane| input.runs.lanes.get(lane));
+    let acts = policy.is_some_and(|lane| !lane.policy.stages.is_empty());
+    let help = "Apply the policy once to the last recorded context, regardless of its trigger";
+    if is_of_end
+        && acts
+        && widgets::primary_button(ui, "Compact anyway")
+            .on_hover_text(help)
+            .clicked()
+    {
+        commands.push(Command::CompactAnyway);
+    }
+}
+
+/// Returns whether the form is complete.
+fn can_run(input: &PanelInput<'_>, export: &Export) -> bool {
+    let draft = &export.draft;
+    let has_model = !draft.asks_model() || super::form::model_trouble(&draft.model).is_none();
+    let has_place = draft.is_for_store(input.document) || !draft.output.trim().is_empty();
+    has_model && has_place
+}
+
+/// Shows the buttons of the form. Enter presses the first one, also in a text field. That button has the focus when the
+/// dialog opens (`is_new`).
+fn form_buttons(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    export: &Export,
+    is_new: bool,
+    commands: &mut Vec<Command>,
+) {
+    let draft = &export.draft;
+    let asks_model = draft.asks_model();
+    let can_run = can_run(input, export);
+    ui.add_enabled_ui(can_run, |ui| {
+        let name = if asks_model || draft.is_for_store(input.document) {
+            "Continue…"
+        } else {
+            "Export"
+        };
+        let primary = widgets::primary_button(ui, name);
+        // Enter removes the focus from a text field.
+        let is_entered =
+            ui.memory(|m| m.focused().is_none()) && ui.input(|i| i.key_pressed(Key::Enter));
+        if is_new && can_run {
+            primary.request_focus();
+        }
+        if primary.clicked() || can_run && !is_new && is_entered {
+            commands.push(Command::RunExport);
+        }
+        let help = "Generate the summaries, to review and edit them before the export";
+        if !asks_model
+            && draft.lane.is_some()
+            && widgets::secondary_button(ui, "Review summaries", "")
+                .on_hover_text(help)
+                .clicked()
+        {
+            commands.push(Command::LookAtSummaries);
+        }
+    });
+    if widgets::secondary_button(ui, "Close", "Esc").clicked() {
+        commands.push(Command::CloseExport);
+    }
+}

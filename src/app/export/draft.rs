@@ -1,0 +1,173 @@
+//! Export settings as entered, and the default output path.
+
+use super::requests::{ModelDraft, Private};
+use crate::app::open::document::Document;
+use crate::exec;
+use crate::formats::{self, FORMATS, Format, Resume};
+use std::path::PathBuf;
+
+/// The settings of an export.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Draft {
+    /// Index of the lane; `None` for the recorded one.
+    pub lane: Option<usize>,
+    /// Index of the call.
+    pub step: usize,
+    /// The part of the lane to export.
+    pub what: What,
+    /// Name of the format.
+    pub format: &'static str,
+    /// Source of the summaries.
+    pub who: Who,
+    /// The pasted summary.
+    pub text: String,
+    /// The model.
+    pub model: ModelDraft,
+    /// The log to replay instead of calling a model.
+    pub replay: String,
+    /// Destination of the export.
+    pub target: Target,
+    /// Output path.
+    pub output: String,
+    /// You chose the output path: it no longer follows the format.
+    pub is_output_chosen: bool,
+    /// Folder for files that the policy writes; next to the output if empty.
+    pub files: String,
+    /// The focused lane when the lane was chosen.
+    pub focused: Option<usize>,
+}
+
+/// The part of a lane to export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The context of the lane at the call.
+    AsShown,
+    /// The last recorded context after one run of the policy.
+    CompactNow,
+    /// The last recorded context, compacted even if the trigger is not met.
+    CompactNowForced,
+    /// The context of the call, changed or not, as a file only.
+    Saw,
+}
+
+/// Source of the summaries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// The offline digest.
+    Digest,
+    /// A pasted text.
+    Person,
+    /// A model.
+    Model,
+    /// Answers from the log of an earlier run.
+    Log,
+}
+
+/// Destination of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A new file.
+    File,
+    /// A new session in the store of the program that recorded the source.
+    Store,
+}
+
+impl Draft {
+    /// Creates the default settings: the lane as shown, in the format of the file, next to the file.
+    pub fn new(document: &Document, lane: usize, step: usize) -> Self {
+        let mut draft = Self {
+            lane: Some(lane),
+            step,
+            what: What::AsShown,
+            format: writable(document).next().map_or("", |f| f.name),
+            who: Who::Digest,
+            text: String::new(),
+            model: ModelDraft::default(),
+            replay: String::new(),
+            target: Target::File,
+            output: String::new(),
+            is_output_chosen: false,
+            files: String::new(),
+            focused: Some(lane),
+        };
+        draft.output = draft.default_output(document);
+        draft
+    }
+
+    /// Returns the program that can resume the export, if it uses the document's format.
+    pub fn resume(&self, document: &Document) -> Option<&'static Resume> {
+        let is_own = self.format == document.session().source.format;
+        let format = formats::by_name(self.format).filter(|_| is_own && self.what != What::Saw)?;
+        format.resume.as_ref()
+    }
+
+    /// Returns whether the export is added to a program's store.
+    pub fn is_for_store(&self, document: &Document) -> bool {
+        self.target == Target::Store && self.resume(document).is_some()
+    }
+
+    /// Returns whether a model is called.
+    pub fn asks_model(&self) -> bool {
+        self.who == Who::Model && self.lane.is_some()
+    }
+
+    /// Resets options that the chosen lane does not support.
+    pub(super) fn keep_possible(&mut self) {
+        if self.lane.is_none() {
+            self.what = What::Saw;
+        }
+    }
+
+    /// Returns the default output path; empty if the source's folder is unsuitable.
+    pub(in crate::app) fn default_output(&self, document: &Document) -> String {
+        let place = document.origin.beside().zip(formats::by_name(self.format));
+        let path = place.and_then(|(source, format)| match self.what {
+            What::Saw => exec::default_context_path(source, format, self.step),
+            _ => exec::default_export_path(source, format),
+        });
+        path.map_or_else(String::new, |path| path.display().to_string())
+    }
+
+    /// Chooses the next free name if the path exists, for example after an export.
+    pub(super) fn take_free_name(&mut self) {
+        let path = PathBuf::from(self.output.trim());
+        let is_taken = path.file_name().is_some() && exec::is_taken(&path);
+        let format = formats::by_name(self.format).filter(|_| is_taken);
+        let free = format.and_then(|format| match self.what {
+            What::Saw => Some(exec::free_path(&path)),
+            _ => exec::default_export_path(&path, format),
+        });
+        if let Some(free) = free {
+            self.output = free.display().to_string();
+        }
+    }
+}
+
+/// Formats that can represent any session; other formats only hold their own.
+const OPEN_FORMATS: [&str; 2] = ["openai_chat", "anthropic_messages"];
+
+/// Returns the formats this session can be written in, its own first.
+pub(super) fn writable(document: &Document) -> impl Iterator<Item = &'static Format> {
+    let own = document.session().source.format;
+    let is_own = move |f: &&Format| f.name == own;
+    let others = FORMATS
+        .iter()
+        .filter(move |f| !is_own(f) && OPEN_FORMATS.contains(&f.name));
+    FORMATS
+        .iter()
+        .filter(is_own)
+        .chain(others)
+        .filter(|f| f.export.is_some())
+}
+
+/// Returns the typed path; `None` if empty.
+pub(super) fn typed_path(text: &str) -> Option<PathBuf> {
+    Some(text.trim())
+        .filter(|text| !text.is_empty())
+        .map(PathBuf::from)
+}
+
+/// Returns the typed text; `None` if empty.
+pub(in crate::app) fn typed(text: &Private) -> Option<&str> {
+    Some(text.0.trim()).filter(|text| !text.is_empty())
+}

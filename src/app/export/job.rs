@@ -1,0 +1,358 @@
+//! Export of a managed conversation: settings, work and result.
+
+use super::draft::{Draft, Target, What, Who, typed_path};
+use super::requests::{Asker, Line, Private};
+use super::stage::{Consent, Stage, StoreConsent, Written};
+use crate::app::background::latest_result::Where;
+use crate::app::background::task::{self, Background};
+use crate::app::open::document::Document;
+use crate::app::policy_panel::policies::{self, NONE};
+use crate::app::runs::replays::Runs;
+use crate::app::state::Selection;
+use crate::engine::Schedule;
+use crate::exec::model::context_length;
+use crate::exec::{self, ExportJob, Model, RunLog, Summarizer, request_cost};
+use crate::{formats, presets};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// An export in the window.
+#[derive(Debug)]
+pub struct Export {
+    /// The settings.
+    pub draft: Draft,
+    /// The typed API key, kept while the dialog is open.
+    pub key: Private,
+    /// Progress of the export.
+    pub stage: Stage,
+    /// The program may save logs.
+    pub keeps_state: bool,
+}
+
+/// The inputs of an export besides its settings.
+#[derive(Clone, Copy)]
+pub struct Shop<'a> {
+    /// The session.
+    pub document: &'a Document,
+    /// The lanes of the session.
+    pub runs: &'a Runs,
+    /// The window to redraw when work is done.
+    pub ctx: &'a egui::Context,
+    /// The place to run work.
+    pub at: Where,
+}
+
+impl Export {
+    fn of(draft: Draft, keeps_state: bool) -> Self {
+        Self {
+            draft,
+            key: Private::default(),
+            stage: Stage::Form,
+            keeps_state,
+        }
+    }
+
+    /// Creates an export with the default settings. If the program saves no files, the log is off by default.
+    pub fn new(document: &Document, lane: usize, step: usize, keeps_state: bool) -> Self {
+        let mut draft = Draft::new(document, lane, step);
+        draft.model.keeps_log = keeps_state;
+        Self::of(draft, keeps_state)
+    }
+
+    /// Creates an export with the settings of the previous one. The call follows the selection, and so does the lane if
+    /// another one is focused.
+    pub fn again(
+        mut draft: Draft,
+        document: &Document,
+        lane: Option<usize>,
+        n_lanes: usize,
+        selection: &Selection,
+        keeps_state: bool,
+    ) -> Self {
+        let is_other_step = draft.step != selection.step;
+        draft.step = selection.step;
+        let focused = selection.lane.filter(|_| selection.lane != draft.focused);
+        let last = n_lanes.saturating_sub(1);
+        draft.lane = lane.or(focused).or(draft.lane).map(|lane| lane.min(last));
+        draft.focused = selection.lane;
+        if is_other_step && draft.what == What::Saw && !draft.is_output_chosen {
+            draft.output = draft.default_output(document);
+        }
+        draft.keep_possible();
+        draft.take_free_name();
+        Self::of(draft, keeps_state)
+    }
+
+    /// Applies edited settings. The output path follows the format until you choose one.
+    pub fn edit(&mut self, document: &Document, mut draft: Draft) {
+        draft.keep_possible();
+        let is_other = |of: fn(&Draft) -> (bool, &str)| of(&draft) != of(&self.draft);
+        if draft.output != self.draft.output {
+            draft.is_output_chosen = true;
+        } else if is_other(|d| (d.what == What::Saw, d.format)) && !draft.is_output_chosen {
+            draft.output = draft.default_output(document);
+        }
+        self.draft = draft;
+        // An error message stays visible until the next attempt, since it says what to change.
+        if !matches!(self.stage, Stage::Failed(_)) {
+            self.stage = Stage::Form;
+        }
+    }
+
+    /// Selects a compaction even if the trigger is not met. Restarts the export if it was already tried.
+    pub fn compact_anyway(&mut self, shop: Shop<'_>) {
+        let was_tried = !matches!(self.stage, Stage::Form);
+        self.draft.what = What::CompactNowForced;
+        if was_tried {
+            self.run(shop);
+        }
+    }
+
+    /// Writes the export, or asks for consent before data is sent to a model or added to a store.
+    pub fn run(&mut self, shop: Shop<'_>) {
+        match self.job(shop) {
+            Ok((job, line)) if self.draft.asks_model() => self.ask_consent(shop, job, line),
+            Ok((job, _)) => self.place(shop, job),
+            Err(why) => self.stage = Stage::Failed(why),
+        }
+    }
+
+    /// Generates summaries for review, without a model.
+    pub fn look(&mut self, shop: Shop<'_>) {
+        match self.job(shop) {
+            Ok((job, line)) if self.draft.asks_model() => self.ask_consent(shop, job, line),
+            Ok((job, line)) => self.preview(shop.ctx, shop.at, job, line),
+            Err(why) => self.stage = Stage::Failed(why),
+        }
+    }
+
+    fn ask_consent(&mut self, shop: Shop<'_>, mut job: ExportJob, line: Line) {
+        let (Summarizer::Model(model), Some(sending)) = (&job.summarizer, request_cost(&job))
+        else {
+            return;
+        };
+        if sending.requests == 0 {
+            // No request is sent, not even for the model's context window.
+            job.summarizer = Summarizer::Digest;
+            return self.preview(shop.ctx, shop.at, job, line);
+        }
+        self.stage = Stage::Consent(Box::new(Consent {
+            sending,
+            endpoint: model.client.endpoint.clone(),
+            log: model.log.clone(),
+            job,
+            line,
+        }));
+    }
+
+    /// Sends the summary requests after consent.
+    pub fn send(&mut self, ctx: &egui::Context, at: Where) {
+        if let Stage::Consent(consent) = &self.stage {
+            let (job, line) = (consent.job.clone(), consent.line.clone());
+            self.preview(ctx, at, job, line);
+        }
+    }
+
+    fn preview(&mut self, ctx: &egui::Context, at: Where, job: ExportJob, line: Line) {
+        let replay = self.replay();
+        let work = move || {
+            let job = asked_its_window(answered_by(job, replay.as_deref())?);
+            exec::preview(&job)
+        };
+        self.stage = Stage::Asking(line, begin(ctx, at, "summaries", work));
+    }
+
+    /// Writes the export with the reviewed summaries.
+    pub fn write_reviewed(&mut self, shop: Shop<'_>) {
+        let Stage::Review(review) = &self.stage else {
+            return;
+        };
+        let given = review.given();
+        match self.job_for(shop.runs, Summarizer::Digest) {
+            Some(job) => self.place(shop, ExportJob { given, ..job }),
+            None => self.stage = Stage::Failed(GONE.to_owned()),
+        }
+    }
+
+    /// Writes a file, or asks for consent to add the export to a store.
+    fn place(&mut self, shop: Shop<'_>, job: ExportJob) {
+        let Some(resume) = self
+            .draft
+            .resume(shop.document)
+            .filter(|_| self.draft.target == Target::Store)
+        else {
+            return self.write(shop.ctx, shop.at, job, false);
+        };
+        let (session, format) = (Arc::clone(&job.case.session), job.format);
+        let look = move || exec::resumable_folder(&session, format);
+        self.stage = Stage::Store(Box::new(StoreConsent {
+            program: resume.program,
+            folder: None,
+            looking: Some(begin(shop.ctx, shop.at, "store", look)),
+            job,
+        }));
+    }
+
+    /// Adds the export to the store after consent.
+    pub fn put_into_store(&mut self, ctx: &egui::Context, at: Where) {
+        if let Stage::Store(consent) = &self.stage {
+            let job = consent.job.clone();
+            self.write(ctx, at, job, true);
+        }
+    }
+
+    fn write(&mut self, ctx: &egui::Context, at: Where, job: ExportJob, is_for_store: bool) {
+        let (replay, what) = (self.replay(), self.draft.what);
+        let work = move || {
+            let job = answered_by(job, replay.as_deref())?;
+            if is_for_store {
+                let (exported, resumed) = exec::export_resumable(&job)?;
+                return Ok(Written { exported, resumed });
+            }
+            let exported = match what {
+                What::Saw => exec::export_context(&job)?,
+                _ => exec::export(&job)?,
+            };
+            Ok(Written {
+                exported,
+                resumed: None,
+            })
+        };
+        self.stage = Stage::Writing(begin(ctx, at, "export", work));
+    }
+
+    /// Returns to the form and stops the work in progress.
+    pub fn cancel(&mut self) {
+        if let Stage::Asking(line, _) = &self.stage {
+            line.cancel();
+        }
+        self.stage = Stage::Form;
+    }
+
+    /// Replaces the text of a summary.
+    pub fn edit_summary(&mut self, request: usize, text: String) {
+        if let Stage::Review(review) = &mut self.stage
+            && let Some(known) = review.texts.get_mut(request)
+        {
+            *known = Some(text);
+        }
+    }
+
+    /// Receives finished work; returns the result of a write that just ended.
+    pub fn poll(&mut self) -> Option<&Written> {
+        let was_writing = matches!(self.stage, Stage::Writing(_));
+        self.stage = std::mem::replace(&mut self.stage, Stage::Form).polled();
+        match &self.stage {
+            Stage::Done(written) if was_writing => {
+                // Ready for the next export.
+                self.draft.take_free_name();
+                Some(written)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the log to replay instead of calling a model.
+    fn replay(&self) -> Option<PathBuf> {
+        let is_meant = self.draft.who == Who::Log && self.draft.lane.is_some();
+        is_meant.then(|| typed_path(&self.draft.replay).unwrap_or_default())
+    }
+
+    fn job(&self, shop: Shop<'_>) -> Result<(ExportJob, Line), String> {
+        let (line, draft) = (Line::default(), &self.draft);
+        let summarizer = match draft.who {
+            Who::Person if draft.lane.is_some() => Summarizer::Text(draft.text.clone()),
+            Who::Model if draft.lane.is_some() => {
+                let model = draft.model.model(Asker {
+                    key: &self.key,
+                    session: &shop.runs.case.session.source.name,
+                    keeps_state: self.keeps_state,
+                    line: &line,
+                    ctx: shop.ctx,
+                })?;
+                Summarizer::Model(Arc::new(model))
+            }
+            // The log is read by the worker.
+            _ => Summarizer::Digest,
+        };
+        let job = self.job_for(shop.runs, summarizer).ok_or(GONE)?;
+        Ok((job, line))
+    }
+
+    fn job_for(&self, runs: &Runs, summarizer: Summarizer) -> Option<ExportJob> {
+        let draft = &self.draft;
+        let (policy, knobs) = if let Some(lane) = draft.lane {
+            let lane = runs.lanes.get(lane)?;
+            ((*lane.policy).clone(), lane.knobs.clone())
+        } else {
+            let none = presets::by_name(NONE).unwrap_or_else(policies::none);
+            let knobs = none.defaults();
+            (none, knobs)
+        };
+        let last = runs.case.session.calls.len().saturating_sub(1);
+        let (schedule, until) = match draft.what {
+            What::AsShown => (
+                Schedule::Replay,
+                Some(draft.step).filter(|step| *step < last),
+            ),
+            // The recorded lane is the recorded context without changes.
+            What::Saw if draft.lane.is_none() => (Schedule::Now { force: false }, Some(draft.step)),
+            What::Saw => (Schedule::Replay, Some(draft.step)),
+            What::CompactNow => (Schedule::Now { force: false }, None),
+            What::CompactNowForced => (Schedule::Now { force: true }, None),
+        };
+        Some(ExportJob {
+            case: runs.case.clone(),
+            policy,
+            knobs,
+            schedule,
+            until,
+            summarizer,
+            format: formats::by_name(draft.format)?,
+            output: PathBuf::from(draft.output.trim()),
+            files: typed_path(&draft.files),
+            given: Vec::new(),
+        })
+    }
+}
+
+const GONE: &str = "This lane or format is no longer there. Close this and try again.";
+
+/// Runs work now, or on a thread with this name.
+fn begin<T: Send + 'static>(
+    ctx: &egui::Context,
+    at: Where,
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Background<T> {
+    match at {
+        Where::AsNeeded => task::start(name, ctx, work),
+        Where::InFrame => task::done(work),
+    }
+}
+
+/// Sets the job to replay a log, if one is given.
+fn answered_by(mut job: ExportJob, log: Option<&Path>) -> Result<ExportJob, String> {
+    if let Some(path) = log.filter(|_| job.given.is_empty()) {
+        if path.as_os_str().is_empty() {
+            return Err("choose the log of an earlier run".to_owned());
+        }
+        job.summarizer = Summarizer::Log(Arc::new(RunLog::read(path)?));
+    }
+    Ok(job)
+}
+
+/// Requests the context window from the model's server if none is given. Runs outside the UI thread.
+fn asked_its_window(mut job: ExportJob) -> ExportJob {
+    if let Summarizer::Model(model) = &job.summarizer
+        && model.window.is_none()
+    {
+        let window = context_length(&model.client, &model.stop).ok().flatten();
+        let known = Model {
+            window,
+            ..(**model).clone()
+        };
+        job.summarizer = Summarizer::Model(Arc::new(known));
+    }
+    job
+}

@@ -1,0 +1,214 @@
+//! The model that writes the summaries of an export: its settings, and the progress of the request.
+
+use super::connection::ConnectionDraft;
+use super::draft::{typed, typed_path};
+use crate::exec::model::{Key, KeyError, ModelClient};
+use crate::exec::{Model, ModelEvent, check_is_new, new_log};
+use crate::progress::Progress;
+use crate::providers::{APIS, Api, Endpoint, api_by_name};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Model settings as entered. The key is kept elsewhere and never saved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelDraft {
+    /// Name of the API.
+    pub api: &'static str,
+    /// URL of the server; the provider's default if empty.
+    pub base_url: String,
+    /// Name of the model.
+    pub model: String,
+    /// Environment variable with the key; the provider's usual one if empty.
+    pub key_variable: String,
+    /// Context window in tokens; requested from the server if empty.
+    pub window: String,
+    /// Custom prompt; the policy's if empty.
+    pub prompt: String,
+    /// Log requests and answers.
+    pub keeps_log: bool,
+    /// New log file; a file in the program's folder if empty.
+    pub log: String,
+    /// Connection settings.
+    pub connection: ConnectionDraft,
+}
+
+impl Default for ModelDraft {
+    fn default() -> Self {
+        Self {
+            api: APIS[0].name,
+            base_url: String::new(),
+            model: String::new(),
+            key_variable: String::new(),
+            window: String::new(),
+            prompt: String::new(),
+            keeps_log: true,
+            log: String::new(),
+            connection: ConnectionDraft::default(),
+        }
+    }
+}
+
+/// A key or password as typed: never shown, not even in debug output.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Private(pub String);
+
+impl fmt::Debug for Private {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Private")
+    }
+}
+
+/// The inputs of a model run that are not in the draft.
+#[derive(Clone, Copy, Debug)]
+pub struct Asker<'a> {
+    /// The key as typed.
+    pub key: &'a Private,
+    /// Display name of the session.
+    pub session: &'a str,
+    /// The program may save its own files.
+    pub keeps_state: bool,
+    /// Progress and cancellation of the run.
+    pub line: &'a Line,
+    /// The window to redraw on progress.
+    pub ctx: &'a egui::Context,
+}
+
+/// Progress of a model run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Heard {
+    /// Number of requests so far.
+    pub asked: usize,
+    /// Tokens of the current request.
+    pub tokens: u64,
+    /// The answer so far.
+    pub text: String,
+    /// Reason for the delay before the next attempt.
+    pub waits: Option<String>,
+}
+
+/// Progress and cancellation of a model run.
+#[derive(Clone, Debug, Default)]
+pub struct Line {
+    heard: Arc<Mutex<Heard>>,
+    stop: Arc<Progress>,
+}
+
+impl Line {
+    /// Returns the progress so far.
+    pub fn heard(&self) -> Heard {
+        self.heard
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Cancels the run and closes the connection.
+    pub fn cancel(&self) {
+        self.stop.cancel();
+    }
+
+    fn hear(&self, news: ModelEvent) {
+        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        match news {
+            ModelEvent::Sent(number, tokens) => {
+                *heard = Heard {
+                    asked: number,
+                    tokens,
+                    ..Heard::default()
+                };
+            }
+            ModelEvent::Text(text) => (heard.text, heard.waits) = (text, None),
+            ModelEvent::Waits(why) => heard.waits = Some(why),
+        }
+    }
+}
+
+impl ModelDraft {
+    /// Returns the selected API.
+    pub fn api(&self) -> &'static Api {
+        api_by_name(self.api).unwrap_or(APIS[0])
+    }
+
+    /// Returns the address of the model.
+    ///
+    /// # Errors
+    ///
+    /// Returns a one-line message if the URL or the name is invalid.
+    pub fn endpoint(&self) -> Result<Endpoint, String> {
+        Endpoint::new(self.api(), &self.base_url, &self.model).map_err(|error| error.to_string())
+    }
+
+    /// Returns the environment variable that contains the key.
+    pub fn variable(&self) -> &str {
+        match self.key_variable.trim() {
+            "" => self.api().key_variable,
+            variable => variable,
+        }
+    }
+
+    /// Returns a configured model client.
+    ///
+    /// # Errors
+    ///
+    /// Returns a one-line message that names the missing setting.
+    pub fn model(&self, asker: Asker<'_>) -> Result<Model, String> {
+        let endpoint = self.endpoint()?;
+        let key = self.key(asker.key, &endpoint)?;
+        let window = match self.window.trim().replace(['_', ',', ' '], "") {
+            text if text.is_empty() => None,
+            text => Some(text.parse().map_err(|_error| {
+                format!(
+                    "the window {:?} is not a number of tokens",
+                    self.window.trim()
+                )
+            })?),
+        };
+        let prompt = self.prompt.trim();
+        let (ear, ctx) = (asker.line.clone(), asker.ctx.clone());
+        Ok(Model {
+            client: self.connection.applied(ModelClient::new(endpoint, key))?,
+            window,
+            prompt: (!prompt.is_empty()).then(|| prompt.to_owned()),
+            temperature: self.connection.temperature()?,
+            log: self.log(asker)?,
+            stop: Arc::clone(&asker.line.stop),
+            on_event: Some(Arc::new(move |news| {
+                ear.hear(news);
+                ctx.request_repaint();
+            })),
+        })
+    }
+
+    /// Returns the log file, if a log is kept.
+    fn log(&self, asker: Asker<'_>) -> Result<Option<PathBuf>, String> {
+        match (self.keeps_log, typed_path(&self.log)) {
+            (false, _) => Ok(None),
+            // Checked before any request, so that a paid answer is not lost.
+            (true, Some(path)) => check_is_new(&path)
+                .map(|()| Some(path))
+                .map_err(|why| format!("the log: {why}")),
+            (true, None) if asker.keeps_state => Ok(new_log(asker.session)),
+            (true, None) => Err(
+                "started with --no-state, the program saves no files: enter a log file, or turn the log off"
+                    .to_owned(),
+            ),
+        }
+    }
+
+    /// Returns the typed key, else the one from the environment. A local server usually needs none.
+    fn key(&self, key: &Private, endpoint: &Endpoint) -> Result<Option<Key>, String> {
+        if typed(key).is_some() {
+            let key = Key::typed(key.0.clone());
+            return key.map(Some).map_err(|error| error.to_string());
+        }
+        match Key::from_environment(self.variable()) {
+            Ok(key) => Ok(Some(key)),
+            Err(KeyError::Missing(_)) if endpoint.is_local() => Ok(None),
+            Err(KeyError::Missing(variable)) => Err(format!(
+                "no API key: enter one, or set {variable} before starting the program"
+            )),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}

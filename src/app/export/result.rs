@@ -1,0 +1,139 @@
+//! The result of an export: the written file and the checks after reading it back.
+
+use super::draft::What;
+use super::job::Export;
+use super::stage::Written;
+use crate::app::command::Command;
+use crate::app::shell::layout::PanelInput;
+use crate::app::theme::{self, palette, space};
+use crate::app::widgets::text::{small, weak};
+use crate::app::widgets::{self, Tone};
+use crate::app::wording;
+use crate::exec::{Exported, Resumed, Sidecars};
+use egui::{Align, Id, Label, Layout, RichText, TextStyle, Ui};
+use std::path::Path;
+
+/// Shows the result.
+pub(in crate::app) fn show(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    export: &Export,
+    written: &Written,
+    commands: &mut Vec<Command>,
+) {
+    let exported = &written.exported;
+    for note in &exported.notes {
+        let note = RichText::new(wording::with_grouped(note));
+        ui.label(note.color(palette(ui).warn));
+    }
+    let said = RichText::new(headline(input, export, exported));
+    ui.label(said.text_style(theme::strong()));
+    checks(ui, exported);
+    if let Some(resumed) = &written.resumed {
+        resume(ui, resumed, commands);
+    } else if let Some(path) = &exported.output {
+        place(ui, path, commands);
+    }
+    if let Some(sidecars) = &exported.sidecars {
+        sidecar_files(ui, sidecars);
+    }
+}
+
+/// Returns the sizes before and after the export.
+fn headline(input: &PanelInput<'_>, export: &Export, exported: &Exported) -> String {
+    let n_steps = input.document.session().calls.len();
+    let at = wording::place(export.draft.step, n_steps);
+    let (before, after) = (
+        wording::tokens(exported.before),
+        wording::tokens(exported.after),
+    );
+    let whose = match export.draft.what {
+        What::Saw => return format!("Context {at}: {after} tokens"),
+        What::AsShown => format!("History {at}"),
+        What::CompactNow | What::CompactNowForced => "Last recorded context".to_owned(),
+    };
+    if exported.changed {
+        format!("{whose}: {before} → {after} tokens")
+    } else {
+        format!("{whose}: {before} tokens, unchanged")
+    }
+}
+
+fn checks(ui: &mut Ui, exported: &Exported) {
+    // The checks appear one after another.
+    let shown = ui.ctx().animate_value_with_time(
+        Id::unique(("checks", &exported.output)),
+        exported.checks.len() as f32,
+        0.12 * exported.checks.len() as f32,
+    );
+    for check in exported.checks.iter().take(shown.ceil() as usize) {
+        ui.horizontal_wrapped(|ui| {
+            let (sign, tone) = match (check.ok, check.warning) {
+                (true, false) => ("✔", Tone::Ok),
+                (true, true) => ("⚠", Tone::Warn),
+                (false, _) => ("✖", Tone::Bad),
+            };
+            ui.label(RichText::new(sign).color(tone.color(palette(ui))));
+            ui.label(check.name);
+            ui.label(small(ui, wording::with_grouped(&check.detail)));
+        });
+    }
+}
+
+/// Shows the output path and its actions.
+pub(in crate::app) fn place(ui: &mut Ui, path: &Path, commands: &mut Vec<Command>) {
+    ui.add_space(space::XS);
+    ui.horizontal(|ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if widgets::secondary_button(ui, "Open here", "")
+                .on_hover_text("Replaces the session in this window")
+                .clicked()
+            {
+                commands.push(Command::OpenPath(path.to_owned()));
+            }
+            if widgets::secondary_button(ui, "Copy path", "").clicked() {
+                commands.push(Command::CopyText("the path", path.display().to_string()));
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                ui.label(weak(ui, "Written to"));
+                let name = path.file_name().unwrap_or(path.as_os_str());
+                ui.add(Label::new(name.to_string_lossy()).truncate())
+                    .on_hover_text(path.display().to_string());
+            });
+        });
+    });
+}
+
+/// Shows the command that resumes the exported session.
+fn resume(ui: &mut Ui, resumed: &Resumed, commands: &mut Vec<Command>) {
+    place(ui, &resumed.path, commands);
+    ui.add_space(space::XS);
+    ui.horizontal(|ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if widgets::secondary_button(ui, "Copy command", "").clicked() {
+                commands.push(Command::CopyText("the command", resumed.command.clone()));
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                ui.label(weak(ui, "Resume with"));
+                let command = RichText::new(&resumed.command).text_style(TextStyle::Monospace);
+                ui.add(Label::new(command).truncate())
+                    .on_hover_text(&resumed.command);
+            });
+        });
+    });
+}
+
+/// Shows the files written with the managed conversation.
+fn sidecar_files(ui: &mut Ui, sidecars: &Sidecars) {
+    let text = "Also written: the removed content and a manifest. `plimsoll restore` recreates the source.";
+    ui.label(small(ui, text)).on_hover_ui(|ui| {
+        ui.label(sidecars.removed.display().to_string());
+        ui.label(sidecars.manifest.display().to_string());
+    });
+    if let Some((folder, n)) = &sidecars.files {
+        let files = wording::count(*n, "file");
+        let text = format!("{files} written by the policy, in {}", folder.display());
+        ui.add(Label::new(small(ui, text)).truncate())
+            .on_hover_text(folder.display().to_string());
+    }
+}

@@ -1,0 +1,274 @@
+//! The stages of an export: consent before anything is sent, progress of the model, and review of the summaries.
+
+use super::draft::What;
+use super::job::Export;
+use super::model_fields::row;
+use super::requests::Line;
+use super::stage::{Consent, Review, StoreConsent};
+use crate::app::command::Command;
+use crate::app::shell::layout::PanelInput;
+use crate::app::theme::{self, palette, space};
+use crate::app::widgets::text::{small, weak};
+use crate::app::{widgets, wording};
+use crate::units::Tokens;
+use egui::{Align, Frame, Label, Layout, Margin, RichText, ScrollArea, TextEdit, Ui, vec2};
+
+/// Height of the incoming text, in points.
+const INCOMING: f32 = 110.0;
+
+/// Height of an editable summary, in points.
+const SUMMARY: f32 = 220.0;
+
+/// Shows what would be sent and where.
+pub(in crate::app) fn consent(ui: &mut Ui, consent: &Consent) {
+    let endpoint = &consent.endpoint;
+    strong(ui, format!("Send to {}?", endpoint.host()));
+    ui.add_space(space::XS);
+    let sending = &consent.sending;
+    let how = if endpoint.is_local() {
+        "this machine"
+    } else if endpoint.is_encrypted() {
+        "encrypted connection"
+    } else {
+        "unencrypted connection"
+    };
+    let requests = wording::count(sending.requests, "request");
+    let log = match &consent.log {
+        Some(path) => path.display().to_string(),
+        None => "nothing is logged".to_owned(),
+    };
+    let rows = [
+        ("model", format!("{} ({how})", endpoint.model)),
+        (
+            "sends",
+            format!(
+                "{requests}, about {} tokens with this conversation",
+                wording::tokens(sending.tokens)
+            ),
+        ),
+        (
+            "receives",
+            format!("at most {} tokens", wording::tokens(sending.answers)),
+        ),
+        ("price", sending.quote.to_string()),
+        ("log", log),
+    ];
+    facts(ui, &rows);
+}
+
+/// Shows the facts that the user confirms, line by line.
+fn facts(ui: &mut Ui, rows: &[(&str, String)]) {
+    ui.spacing_mut().item_spacing.y = space::XS;
+    for (name, text) in rows {
+        row(ui, name, |ui, _| {
+            let size = vec2(ui.available_width(), space::CONTROL);
+            ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
+                ui.add(Label::new(text).wrap());
+            });
+        });
+    }
+}
+
+/// Shows what would be added to a program's session folder.
+pub(in crate::app) fn store(ui: &mut Ui, consent: &StoreConsent) {
+    let program = consent.program;
+    strong(ui, format!("Add a new session to {program}?"));
+    ui.add_space(space::XS);
+    let place = match &consent.folder {
+        None => "checking…".to_owned(),
+        Some(Ok(folder)) => folder.display().to_string(),
+        Some(Err(why)) => return super::dialog::failed(ui, "Cannot find a place for it", why),
+    };
+    let rows = [
+        ("folder", place),
+        ("file", "new, named after the new id".to_owned()),
+        ("others", "existing sessions are not changed".to_owned()),
+        (
+            "after",
+            format!("shows the command that resumes it in {program}"),
+        ),
+    ];
+    facts(ui, &rows);
+}
+
+pub(super) fn store_buttons(ui: &mut Ui, consent: &StoreConsent, commands: &mut Vec<Command>) {
+    ui.add_enabled_ui(matches!(consent.folder, Some(Ok(_))), |ui| {
+        let name = format!("Write into {}", consent.program);
+        if widgets::primary_button(ui, &name).clicked() {
+            commands.push(Command::PutIntoStore);
+        }
+    });
+    if widgets::secondary_button(ui, "Back", "Esc").clicked() {
+        commands.push(Command::CancelExport);
+    }
+}
+
+/// Shows the progress of the model.
+pub(super) fn asking(ui: &mut Ui, line: &Line) {
+    let heard = line.heard();
+    ui.horizontal(|ui| {
+        ui.spinner();
+        let text = match (heard.asked, heard.text.is_empty()) {
+            (0, _) => "Preparing…".to_owned(),
+            (n, true) => format!(
+                "Request {n}: {} tokens sent, waiting for the answer…",
+                wording::tokens(Tokens(heard.tokens))
+            ),
+            (n, false) => format!("Request {n}: receiving the answer…"),
+        };
+        ui.label(weak(ui, text));
+    });
+    if let Some(why) = &heard.waits {
+        ui.label(RichText::new(format!("Retrying soon: {why}")).color(palette(ui).warn));
+    }
+    if heard.text.is_empty() {
+        return;
+    }
+    boxed(ui, |ui| {
+        ScrollArea::vertical()
+            .id_salt("incoming")
+            .max_height(INCOMING)
+            .min_scrolled_height(INCOMING)
+            .stick_to_bottom(true)
+            .auto_shrink([false, true])
+            .show(ui, |ui| {
+                let text = crate::safe_text::visible(&heard.text);
+                ui.add(Label::new(text.as_ref()).wrap());
+            });
+    });
+}
+
+/// Shows the summaries for review.
+pub(in crate::app) fn review(ui: &mut Ui, review: &Review, commands: &mut Vec<Command>) {
+    let preview = &review.preview;
+    let (before, after) = (
+        wording::tokens(preview.before),
+        wording::tokens(preview.after),
+    );
+    let said = if preview.changes {
+        format!("{before} → {after} tokens; not written yet")
+    } else {
+        format!("{before} tokens, unchanged: nothing to write")
+    };
+    strong(ui, said);
+    for note in &preview.notes {
+        let note = RichText::new(wording::with_grouped(note));
+        ui.label(note.color(palette(ui).warn));
+    }
+    if preview.requests.is_empty() && preview.changes {
+        ui.label(weak(ui, "This policy writes no summary here."));
+    }
+    for (idx, request) in preview.requests.iter().enumerate() {
+        ui.add_space(space::XS);
+        ui.label(small(ui, summary_info(review, idx)));
+        if let Some(why) = &request.failed {
+            ui.label(RichText::new(why).color(palette(ui).bad));
+        }
+        if let Some(text) = &review.texts[idx] {
+            summary(ui, idx, text, commands);
+        }
+    }
+    if let Some(log) = &preview.log {
+        ui.add_space(space::XS);
+        ui.add(Label::new(small(ui, format!("Logged in {}", log.display()))).truncate())
+            .on_hover_text(log.display().to_string());
+    }
+}
+
+/// Returns the source of a summary, its purpose and its resource use.
+fn summary_info(review: &Review, idx: usize) -> String {
+    let request = &review.preview.requests[idx];
+    let mut facts = format!("call {} · {} · {}", request.step, request.stage, request.by);
+    if let (Some(sent), Some(received)) = (request.sent, request.received) {
+        let (sent, received) = (wording::grouped(sent), wording::grouped(received));
+        facts = format!("{facts} · {sent} tokens sent, {received} received (reported)");
+    }
+    if let Some(millis) = request.millis {
+        facts = format!("{facts} · {:.1}\u{2009}s", millis as f64 / 1000.0);
+    }
+    if request.prompts > 1 {
+        facts = format!("{facts} · in {} parts", request.prompts);
+    }
+    if review.is_edited(idx) {
+        facts += " · edited";
+    }
+    facts
+}
+
+/// Shows an editable summary.
+fn summary(ui: &mut Ui, idx: usize, text: &str, commands: &mut Vec<Command>) {
+    let mut edited = text.to_owned();
+    ScrollArea::vertical()
+        .id_salt(("summary", idx))
+        .max_height(SUMMARY)
+        .min_scrolled_height(SUMMARY)
+        .auto_shrink([false, true])
+        .show(ui, |ui| {
+            let edit = TextEdit::multiline(&mut edited)
+                .desired_width(ui.available_width() - 16.0)
+                .desired_rows(4);
+            ui.add(edit).accessible_name(format!("Summary {}", idx + 1));
+        });
+    if edited != text {
+        commands.push(Command::EditSummary(idx, edited));
+    }
+}
+
+/// Shows the buttons of a stage.
+pub(super) fn consent_buttons(ui: &mut Ui, consent: &Consent, commands: &mut Vec<Command>) {
+    let host = consent.endpoint.host();
+    if widgets::primary_button(ui, &format!("Send to {host}")).clicked() {
+        commands.push(Command::SendExport);
+    }
+    if widgets::secondary_button(ui, "Back", "Esc").clicked() {
+        commands.push(Command::CancelExport);
+    }
+}
+
+pub(super) fn asking_buttons(ui: &mut Ui, commands: &mut Vec<Command>) {
+    let help = "Closes the connection; nothing is written";
+    if widgets::secondary_button(ui, "Cancel", "Esc")
+        .on_hover_text(help)
+        .clicked()
+    {
+        commands.push(Command::CancelExport);
+    }
+}
+
+pub(super) fn review_buttons(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    export: &Export,
+    review: &Review,
+    commands: &mut Vec<Command>,
+) {
+    if !review.preview.changes {
+        super::dialog::compact_anyway(ui, input, export, commands);
+    }
+    let is_worth_it = review.preview.changes || export.draft.what == What::Saw;
+    ui.add_enabled_ui(is_worth_it, |ui| {
+        let name = if export.draft.is_for_store(input.document) {
+            "Continue…"
+        } else {
+            "Write the export"
+        };
+        if widgets::primary_button(ui, name).clicked() {
+            commands.push(Command::WriteReviewed);
+        }
+    });
+    if widgets::secondary_button(ui, "Back", "Esc").clicked() {
+        commands.push(Command::CancelExport);
+    }
+}
+
+fn strong(ui: &mut Ui, text: String) {
+    ui.label(RichText::new(text).text_style(theme::strong()));
+}
+
+fn boxed(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
+    Frame::new()
+        .fill(palette(ui).background)
+        .corner_radius(f32::from(space::RADIUS_SMALL))
+        .inner_margin(Margin::symmetric(10, 6))
+        .show(ui, content);
+}

@@ -1,0 +1,284 @@
+//! The tab Import: the detected format, the recorded data and the import warnings.
+
+use crate::app::command::Command;
+use crate::app::open::document::Origin;
+use crate::app::shell::layout::PanelInput;
+use crate::app::theme::{palette, space};
+use crate::app::widgets::text::{padded, small, weak};
+use crate::app::{widgets, wording};
+use crate::formats::{Availability, RecordedData, availability};
+use crate::report::{has_tracks, track};
+use crate::safe_text;
+use crate::session::{CallsFrom, Track};
+use crate::units::{Bytes, Tokens};
+use egui::{Align, Grid, Layout, RichText, ScrollArea, Ui};
+
+/// Shows a heading with space below it.
+fn section(ui: &mut Ui, title: &str) {
+    widgets::section(ui, title);
+    ui.add_space(space::XS);
+}
+
+/// A function that shows a section of the tab.
+type Section = fn(&mut Ui, &PanelInput<'_>);
+
+/// Returns the number of warnings, shown after the tab's name.
+pub(in crate::app) fn remark(input: &PanelInput<'_>) -> String {
+    match input.document.loaded.warnings.len() {
+        0 => String::new(),
+        n => wording::grouped(n as u64),
+    }
+}
+
+/// Shows the import report.
+pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, _commands: &mut Vec<Command>) {
+    // Scrolls horizontally too, so that a narrow window hides nothing.
+    ScrollArea::both().auto_shrink(false).show(ui, |ui| {
+        padded(ui, |ui| {
+            ui.spacing_mut().interact_size.y = 18.0;
+            let columns = columns(ui.available_width());
+            ui.horizontal_top(|ui| {
+                ui.spacing_mut().item_spacing.x = GAP;
+                for (width, sections) in columns {
+                    ui.vertical(|ui| {
+                        ui.spacing_mut().item_spacing.x = 8.0;
+                        ui.set_width(width);
+                        for (n, section) in sections.iter().enumerate() {
+                            if n > 0 {
+                                ui.add_space(space::L);
+                            }
+                            section(ui, input);
+                        }
+                    });
+                }
+            });
+        });
+    });
+}
+
+/// Space between columns, in points.
+const GAP: f32 = 28.0;
+
+/// Returns the columns that fit this width, each with its own width and its sections.
+fn columns(available: f32) -> Vec<(f32, &'static [Section])> {
+    let wide: [(f32, &'static [Section]); 3] = [
+        (262.0, &[understood]),
+        (250.0, &[recorded_data_section]),
+        (300.0, &[records]),
+    ];
+    let taken: f32 = wide.iter().map(|(width, _)| width + GAP).sum();
+    let rest = available - taken;
+    if rest >= 200.0 {
+        let last: (f32, &'static [Section]) = (rest, &[warnings]);
+        return wide.into_iter().chain([last]).collect();
+    }
+    let half = ((available - GAP) / 2.0).max(300.0);
+    vec![
+        (half, &[understood, recorded_data_section]),
+        (half, &[warnings, records]),
+    ]
+}
+
+fn understood(ui: &mut Ui, input: &PanelInput<'_>) {
+    let session = input.document.session();
+    let report = &input.document.loaded.report;
+    let with_usage = session.calls.iter().filter(|s| s.usage.is_some()).count();
+    let calls = match session.calls_from {
+        CallsFrom::Recorded => "recorded in the file",
+        CallsFrom::AssistantMessages => "one for each assistant message",
+    };
+    section(ui, "Detection");
+    Grid::new("understood")
+        .num_columns(2)
+        .spacing([16.0, 4.0])
+        .max_col_width(168.0)
+        .show(ui, |ui| {
+            let mut row = |name: &str, value: String| {
+                // Aligned with the first line of a multi-line value.
+                ui.with_layout(Layout::top_down(Align::Min), |ui| {
+                    ui.label(weak(ui, name));
+                });
+                ui.vertical(|ui| ui.add(egui::Label::new(value).wrap()));
+                ui.end_row();
+            };
+            row("format", input.document.format_label().to_owned());
+            row("detected by", report.recognized_by.replace('`', ""));
+            if let Some(parent) = &input.document.loaded.report.parent {
+                row("sub-agent of", safe_text::one_line(parent, 80));
+            }
+            let all = &input.document.loaded.conversations;
+            if let Some(open) = all
+                .get(input.document.conversation)
+                .filter(|_| has_tracks(all))
+            {
+                row("this is the", track(open));
+            }
+            row(
+                "size",
+                wording::bytes(Bytes(session.source.bytes.len() as u64)),
+            );
+            row("messages", wording::grouped(session.messages.len() as u64));
+            row("turns", wording::grouped(u64::from(session.turns)));
+            row(
+                "calls",
+                format!("{}, {calls}", wording::grouped(session.calls.len() as u64)),
+            );
+            let is_kept = |what| is_kept(input, what);
+            row(
+                "with usage",
+                if is_kept(RecordedData::Usage) {
+                    wording::grouped(with_usage as u64)
+                } else {
+                    "unknown".to_owned()
+                },
+            );
+            let ledger = &input.runs.case.ledger;
+            row("counts", wording::basis_help(ledger));
+            if let Some(said) = not_recorded(input) {
+                row(wording::UNSEEN, said);
+            }
+            row(
+                "compactions",
+                if is_kept(RecordedData::Compactions) {
+                    wording::grouped(session.compactions.len() as u64)
+                } else {
+                    "unknown".to_owned()
+                },
+            );
+        });
+}
+
+/// Describes the sent content that the file does not record, and the calls from which its size differs.
+fn not_recorded(input: &PanelInput<'_>) -> Option<String> {
+    const MOST: usize = 4;
+    let ledger = &input.runs.case.ledger;
+    let session = input.document.session();
+    let steps = session.compactions.iter().map(|compaction| compaction.call);
+    let mut last = ledger.overhead_at(0);
+    let mut said = vec![format!("{} tokens", wording::tokens(last))];
+    for step in steps.filter(|step| *step < session.calls.len()) {
+        let now = ledger.overhead_at(step);
+        if now != last {
+            let (now, call) = (wording::tokens(now), wording::number(step));
+            said.push(format!("{now} from call {call}"));
+        }
+        last = now;
+    }
+    if said.len() > MOST {
+        said.truncate(MOST);
+        said.push("…".to_owned());
+    }
+    let is_any = last > Tokens::ZERO || said.len() > 1;
+    is_any.then(|| said.join("; "))
+}
+
+fn recorded_data(input: &PanelInput<'_>) -> Vec<(RecordedData, Availability)> {
+    let loaded = &input.document.loaded;
+    availability(
+        input.document.session(),
+        &loaded.conversations,
+        &loaded.report,
+    )
+}
+
+/// Returns whether the format can record this data.
+fn is_kept(input: &PanelInput<'_>, what: RecordedData) -> bool {
+    let all = recorded_data(input);
+    all.iter()
+        .any(|(its, how)| *its == what && *how != Availability::Unsupported)
+}
+
+fn recorded_data_section(ui: &mut Ui, input: &PanelInput<'_>) {
+    section(ui, "Recorded data");
+    Grid::new("carried")
+        .num_columns(2)
+        .spacing([16.0, 4.0])
+        .show(ui, |ui| {
+            for (what, how) in recorded_data(input) {
+                ui.label(weak(ui, what.name()));
+                let said = how.words();
+                match how {
+                    Availability::Present => ui.label(said),
+                    Availability::Absent | Availability::Unsupported => ui.label(weak(ui, said)),
+                };
+                ui.end_row();
+            }
+        });
+    let loaded = &input.document.loaded;
+    let n_told = loaded.report.sub_agents.len();
+    let has_any = recorded_data(input).contains(&(RecordedData::SubAgents, Availability::Present));
+    if n_told > 0 && !has_any {
+        ui.add_space(space::XS);
+        let told = format!(
+            "It mentions {}, but neither this file nor the files next to it record their calls.",
+            wording::count(n_told, "sub-agent")
+        );
+        ui.add(egui::Label::new(weak(ui, told)).wrap());
+    }
+}
+
+fn records(ui: &mut Ui, input: &PanelInput<'_>) {
+    let records = &input.document.loaded.report.records;
+    if records.is_empty() {
+        return;
+    }
+    section(ui, "Records");
+    Grid::new("records")
+        .num_columns(3)
+        .spacing([16.0, 4.0])
+        .max_col_width(180.0)
+        .show(ui, |ui| {
+            // Records count as context of the main conversation unless the conversation has its own file.
+            let document = input.document;
+            let has_own_file = matches!(&document.origin, Origin::Path(path) if document.loaded.path.as_ref() != Some(path));
+            let is_main = document.session().track == Track::Main;
+            let in_context = if is_main || has_own_file { "in context" } else { "in main" };
+            for head in ["kind", "in file", in_context] {
+                ui.label(small(ui, head));
+            }
+            ui.end_row();
+            for (kind, count) in records {
+                ui.vertical(|ui| ui.add(egui::Label::new(kind).wrap()));
+                ui.label(wording::grouped(count.count as u64));
+                ui.label(if count.in_context == 0 {
+                    weak(ui, "–")
+                } else {
+                    RichText::new(wording::grouped(count.in_context as u64))
+                });
+                ui.end_row();
+            }
+        });
+}
+
+fn warnings(ui: &mut Ui, input: &PanelInput<'_>) {
+    let (warnings, issues) = (&input.document.loaded.warnings, &input.document.issues);
+    section(ui, "Warnings");
+    if warnings.is_empty() && issues.is_empty() {
+        ui.label(RichText::new("No warnings: every record was read.").color(palette(ui).ok));
+    }
+    for warning in warnings.iter().take(MOST) {
+        ui.label(RichText::new(warning.to_string().replace('`', "")).color(palette(ui).warn));
+    }
+    for issue in issues.iter().take(MOST) {
+        ui.label(format!(
+            "message {}: {}",
+            wording::number(issue.message),
+            issue.kind.sentence()
+        ));
+    }
+    let more = (warnings.len() + issues.len())
+        .saturating_sub(warnings.len().min(MOST) + issues.len().min(MOST));
+    if more > 0 {
+        ui.add_space(space::XS);
+        ui.label(weak(
+            ui,
+            format!(
+                "and {} more (see plimsoll inspect)",
+                wording::grouped(more as u64)
+            ),
+        ));
+    }
+}
+
+/// Maximum number of listed warnings and of listed issues.
+const MOST: usize = 200;

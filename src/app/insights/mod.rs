@@ -1,0 +1,6 @@
+//! The tab Insights: findings about the session and the lanes, most severe first.
+
+pub mod list;
+pub(super) mod panel;
+mod row;
+pub mod session;

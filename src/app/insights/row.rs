@@ -1,0 +1,307 @@
+//! One insight: a line with its severity sign, call, lane and sentence, and its details while open.
+
+use super::list::{Row, shown};
+use crate::analysis::insight::{Certainty, Insight, InsightKind};
+use crate::analysis::{FindingKind, MessageName};
+use crate::app::command::{Command, Spot};
+use crate::app::cost::state::{CostPage, CostView};
+use crate::app::loss::state::{LossPage, LossView};
+use crate::app::shell::layout::PanelInput;
+use crate::app::state::Tab;
+use crate::app::theme::{palette, space};
+use crate::app::widgets::text::{small, weak};
+use crate::app::{widgets, wording};
+use crate::engine::Halt;
+use crate::safe_text;
+use egui::text::{LayoutJob, TextWrapping};
+use egui::{
+    Align, Color32, Galley, Label, Layout, Rect, Response, Role, Sense, Shape, TextStyle, Ui,
+    UiBuilder, WidgetInfo, pos2, vec2,
+};
+use std::sync::Arc;
+
+/// Height of a line whose sentence is not wrapped, in points.
+const LINE: f32 = 26.0;
+/// Horizontal positions of the parts of a line, in points.
+const SIGN: f32 = 16.0;
+const CALL: f32 = 40.0;
+const LANE: f32 = 116.0;
+const SENTENCE: f32 = 228.0;
+/// Width in points below which the lane is shown as a swatch only and the certainty moves into the details.
+const ROOM: f32 = 640.0;
+const SENTENCE_NARROW: f32 = 136.0;
+/// Width of the certainty at the right, in points.
+const SURE: f32 = 72.0;
+/// Width of the labels in the details, in points.
+const NAMES: f32 = 92.0;
+/// Maximum number of listed ranges of calls with a halt. The tab Events lists all.
+const MOST_HALTS: usize = 20;
+
+/// Shows an insight. Returns the response of its line.
+pub(in crate::app) fn show(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    row: &Row<'_>,
+    is_open: bool,
+    commands: &mut Vec<Command>,
+) -> Response {
+    let has_room = ui.available_width() > ROOM;
+    let (left, right) = if has_room {
+        (SENTENCE, SURE + space::L)
+    } else {
+        (SENTENCE_NARROW, space::L)
+    };
+    let width = (ui.available_width() - left - right).max(120.0);
+    let galley = sentence(ui, row.insight, width, is_open);
+    let size = vec2(ui.available_width(), (galley.size().y + 9.0).max(LINE));
+    let background = ui.painter().add(Shape::Noop);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::CLICK);
+    response.widget_info(|| {
+        WidgetInfo::selected(
+            Role::ListBoxOption,
+            true,
+            is_open,
+            accessible_text(input, row),
+        )
+    });
+    if ui.is_rect_visible(rect) {
+        line(ui, input, row, rect, (left, galley));
+    }
+    let mut all = rect;
+    if is_open {
+        let below = ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing = vec2(space::S, 2.0);
+            ui.spacing_mut().interact_size.y = 18.0;
+            ui.add_space(left);
+            ui.vertical(|ui| {
+                ui.set_width(width);
+                body(ui, input, row, commands);
+                ui.add_space(space::S);
+            });
+        });
+        all = all.with_max_y(below.response.rect.bottom());
+    }
+    if let Some(fill) = fill(ui, is_open, &response) {
+        ui.painter()
+            .set(background, Shape::rect_filled(all, 0.0, fill));
+    }
+    response
+}
+
+fn fill(ui: &Ui, is_open: bool, response: &Response) -> Option<Color32> {
+    if is_open {
+        return Some(palette(ui).raised);
+    }
+    let is_hot = response.hovered() || response.has_focus();
+    is_hot.then(|| palette(ui).hover.gamma_multiply(0.5))
+}
+
+/// Lays out the sentence, on one line while closed.
+fn sentence(ui: &Ui, insight: &Insight, width: f32, is_open: bool) -> Arc<Galley> {
+    let text = wording::with_grouped(&shown(&insight.text));
+    let font = TextStyle::Body.resolve(ui.style());
+    let mut job = LayoutJob::simple(text, font, palette(ui).text, width);
+    if !is_open {
+        job.wrap = TextWrapping::truncate_at_width(width);
+    }
+    ui.painter().layout_job(job)
+}
+
+fn line(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    row: &Row<'_>,
+    rect: Rect,
+    (left, sentence): (f32, Arc<Galley>),
+) {
+    let first = rect.with_max_y(rect.top() + LINE);
+    let mut part = |from: f32, to: f32| {
+        let x = rect.left() + from..=rect.left() + to;
+        let builder = UiBuilder::new().max_rect(Rect::from_x_y_ranges(x, first.y_range()));
+        let mut part = ui.new_child(builder.layout(Layout::left_to_right(Align::Center)));
+        part.spacing_mut().item_spacing.x = 6.0;
+        part
+    };
+    widgets::level_sign(&mut part(SIGN, CALL), row.insight.level);
+    let mut call = part(CALL, LANE);
+    let place = match (row.insight.step, row.insight.message) {
+        (Some(step), _) => format!("call {}", wording::number(step)),
+        (None, Some(message)) => format!("message {}", wording::number(message)),
+        (None, None) => "file".to_owned(),
+    };
+    let text = weak(&call, place);
+    call.add(Label::new(text).truncate());
+    let mut lane = part(LANE, left - space::S);
+    match row.lane {
+        Some(idx) => {
+            let color = palette(&lane).lane(idx);
+            widgets::swatch(&mut lane, color);
+            if left > SENTENCE_NARROW {
+                lane.add(Label::new(input.runs.label(row.lane)).truncate());
+            }
+        }
+        None if left > SENTENCE_NARROW => {
+            let text = weak(&lane, "session");
+            lane.label(text);
+        }
+        None => {}
+    }
+    let at = pos2(rect.left() + left, rect.top() + 4.5);
+    ui.painter().galley(at, sentence, palette(ui).text);
+    if left > SENTENCE_NARROW && row.insight.certainty != Certainty::Certain {
+        let font = TextStyle::Small.resolve(ui.style());
+        let at = pos2(rect.right() - space::L, first.center().y);
+        let (said, color) = (row.insight.certainty.name(), palette(ui).weak);
+        ui.painter()
+            .text(at, egui::Align2::RIGHT_CENTER, said, font, color);
+    }
+}
+
+/// Shows evidence, advice, certainty and links to related views.
+fn body(ui: &mut Ui, input: &PanelInput<'_>, row: &Row<'_>, commands: &mut Vec<Command>) {
+    let insight = row.insight;
+    fact(
+        ui,
+        "evidence",
+        &wording::with_grouped(&shown(&insight.evidence)),
+    );
+    fact(ui, "advice", insight.advice);
+    fact(ui, "certainty", wording::certainty(insight.certainty));
+    if insight.kind == InsightKind::Finding(FindingKind::GivesUp) {
+        halts(ui, input, row.lane, commands);
+    }
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = space::L;
+        links(ui, input, row, commands);
+    });
+}
+
+fn fact(ui: &mut Ui, name: &str, text: &str) {
+    if text.is_empty() {
+        return;
+    }
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        let size = vec2(NAMES, 0.0);
+        ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Min), |ui| {
+            ui.set_min_width(NAMES);
+            ui.label(weak(ui, name));
+        });
+        ui.add(Label::new(text).wrap());
+    });
+}
+
+fn links(ui: &mut Ui, input: &PanelInput<'_>, row: &Row<'_>, commands: &mut Vec<Command>) {
+    let insight = row.insight;
+    if let Some(step) = insight.step {
+        let link = ui.link(format!("Show call {}", wording::number(step)));
+        if link.clicked() {
+            commands.push(Command::LookAt(Spot {
+                lane: row.lane,
+                step: Some(step),
+                message: insight.message,
+            }));
+        }
+    }
+    if let Some(message) = insight.message {
+        let name = MessageName::of(&input.runs.case, message).to_string();
+        let name = safe_text::one_line(&name, 60);
+        let link = ui.link(format!("Open message {}", wording::number(message)));
+        if link.on_hover_text(name).clicked() {
+            commands.push(Command::SelectMessage(message));
+        }
+    }
+    let lost = match insight.kind {
+        InsightKind::BlindEdits | InsightKind::FidelityHorizon => Some(LossPage::AtRisk),
+        InsightKind::InstructionGone => Some(LossPage::Instructions),
+        _ => None,
+    };
+    if let Some(page) = lost {
+        if ui.link("Show references at risk").clicked() {
+            commands.extend(row.lane.map(|lane| Command::FocusLane(Some(lane))));
+            commands.push(Command::SetLossView(LossView {
+                page,
+                ..input.view.loss
+            }));
+            commands.push(Command::ShowTab(Tab::Loss));
+        }
+        return;
+    }
+    let page = match insight.kind {
+        InsightKind::CacheBreaks => Some((CostPage::Cache, "Show all cache misses")),
+        InsightKind::NotPaid => Some((CostPage::Compactions, "Show compaction costs")),
+        InsightKind::DeadResults | InsightKind::FewMessages => None,
+        _ => return,
+    };
+    match page {
+        Some((page, said)) => {
+            if ui.link(said).clicked() {
+                commands.push(Command::SetCostView(CostView {
+                    page,
+                    ..input.view.cost
+                }));
+                commands.push(Command::ShowTab(Tab::Cost));
+            }
+        }
+        None => {
+            if ui.link("Show messages by cumulative tokens").clicked() {
+                let sort = crate::app::messages::order::Sort::BY_RETAINED;
+                commands.push(Command::SetSort(sort));
+                commands.push(Command::ShowTab(Tab::Messages));
+            }
+        }
+    }
+}
+
+/// Lists where the system would have stopped after the first halt: each error once per range of calls.
+fn halts(ui: &mut Ui, input: &PanelInput<'_>, lane: Option<usize>, commands: &mut Vec<Command>) {
+    let Some(run) = lane.and_then(|lane| input.runs.lanes.get(lane)) else {
+        return;
+    };
+    let is_next = |a: &Halt, b: &Halt| a.why == b.why && b.step <= a.step + 1;
+    let mut runs = run.outcome.halts.chunk_by(is_next).skip(1);
+    for halts in runs.by_ref().take(MOST_HALTS) {
+        let Some(first) = halts.first() else { continue };
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = space::S;
+            ui.spacing_mut().interact_size.y = 18.0;
+            if ui
+                .link(format!("call {}", wording::number(first.step)))
+                .clicked()
+            {
+                commands.push(Command::LookAt(Spot {
+                    lane,
+                    step: Some(first.step),
+                    message: None,
+                }));
+            }
+            if halts.len() > 1 {
+                let times = wording::grouped(halts.len() as u64);
+                ui.label(small(ui, format!("{times}×")));
+            }
+            let why = safe_text::one_line(&first.why, 300);
+            ui.add(Label::new(why).truncate());
+        });
+    }
+    let more = runs.count();
+    if more > 0 {
+        ui.label(small(
+            ui,
+            format!("and {}", wording::count(more, "more time")),
+        ));
+    }
+}
+
+/// Returns the accessible text of a line.
+fn accessible_text(input: &PanelInput<'_>, row: &Row<'_>) -> String {
+    let insight = row.insight;
+    let lane = match row.lane {
+        Some(_) => format!(", {}", input.runs.label(row.lane)),
+        None => String::new(),
+    };
+    let call = insight.step.map_or_else(String::new, |step| {
+        format!(", call {}", wording::number(step))
+    });
+    let level = wording::level(insight.level);
+    format!("{level}{lane}{call}: {}", shown(&insight.text))
+}

@@ -1,0 +1,32 @@
+//! Insights of the session itself, and the further statements of its card.
+
+use crate::analysis::Clause;
+use crate::analysis::insight::{Facts, Insight, besides, insights};
+use crate::app::cost::compute::Costs;
+use crate::app::runs::replays::Runs;
+
+/// Insights of a session.
+#[derive(Debug)]
+pub struct SessionInsights {
+    /// Worst first.
+    pub insights: Vec<Insight>,
+    /// Statements on the card next to the verdict.
+    pub besides: Vec<Clause>,
+}
+
+impl SessionInsights {
+    /// Analyzes the session's text.
+    pub fn new(runs: &Runs, costs: &Costs) -> Self {
+        let audit = costs.audit.as_ref();
+        let facts = Facts::new(
+            &runs.case,
+            &runs.recorded.outcome,
+            runs.yardstick.clone(),
+            audit,
+        );
+        Self {
+            insights: insights(&facts),
+            besides: besides(&facts),
+        }
+    }
+}

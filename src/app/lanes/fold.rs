@@ -1,0 +1,91 @@
+//! Folded rows of the lanes: consecutive messages with the same status on one line.
+
+use super::panel::ROW;
+use super::rows::Fold;
+use crate::app::shell::layout::PanelInput;
+use crate::app::theme::palette;
+use crate::app::wording;
+use crate::engine::Fate;
+use egui::{Align2, Color32, Rect, TextStyle, Ui, pos2, vec2};
+
+/// Draws a fold in every lane: its messages, their count, status and total tokens.
+pub(in crate::app) fn paint(
+    ui: &Ui,
+    input: &PanelInput<'_>,
+    fold: &Fold,
+    is_open: bool,
+    rect: Rect,
+    width: f32,
+) {
+    let font = TextStyle::Small.resolve(ui.style());
+    let (weak, text) = (palette(ui).weak, palette(ui).text);
+    let (first, last) = fold.messages;
+    let range = format!(
+        "{}–{}",
+        wording::number(first as usize),
+        wording::number(last as usize)
+    );
+    for (lane, context) in input.rows.lanes.iter().enumerate() {
+        let left = rect.left() + lane as f32 * width;
+        let cell = Rect::from_min_size(pos2(left, rect.top()), vec2(width, ROW));
+        let Some(seen) = context.messages.get(first as usize) else {
+            continue;
+        };
+        let painter = ui.painter().with_clip_rect(cell.intersect(ui.clip_rect()));
+        let y = cell.center().y;
+        triangle(&painter, pos2(left + 10.0, y), is_open, weak);
+        let mut at = painter.text(
+            pos2(left + 18.0, y),
+            Align2::LEFT_CENTER,
+            &range,
+            font.clone(),
+            weak,
+        );
+        let is_there = matches!(seen.fate, Fate::Kept | Fate::Cleared | Fate::Cut);
+        let tokens = fold.tokens.get(lane).filter(|_| is_there);
+        let said = tokens.map_or_else(|| "–".to_owned(), |t| wording::tokens(*t));
+        let ink = if is_there { text } else { weak };
+        let end = painter.text(
+            pos2(cell.right() - 12.0, y),
+            Align2::RIGHT_CENTER,
+            said,
+            font.clone(),
+            ink,
+        );
+        let words = [
+            format!(
+                "{} {}",
+                wording::count(fold.rows.len(), "message"),
+                wording::fate_of_many(seen.fate)
+            ),
+            wording::fate_of_many(seen.fate).to_owned(),
+        ];
+        // Shows as many words as fit before the number.
+        let room = end.left() - at.right() - 16.0;
+        let galleys = words.map(|words| painter.layout_no_wrap(words, font.clone(), weak));
+        if let Some(words) = galleys.into_iter().find(|words| words.size().x <= room) {
+            let place = pos2(at.right() + 8.0, y - words.size().y / 2.0);
+            at = Rect::from_min_size(place, words.size());
+            painter.galley(place, words, weak);
+        }
+        let between = at.right() + 10.0..=end.left() - 10.0;
+        if between.end() - between.start() > 12.0 {
+            painter.hline(between, y, palette(ui).line());
+        }
+    }
+}
+
+/// Draws a triangle that points right (closed) or down (open).
+fn triangle(painter: &egui::Painter, center: egui::Pos2, is_open: bool, color: Color32) {
+    let corners = if is_open {
+        [vec2(-4.0, -2.0), vec2(4.0, -2.0), vec2(0.0, 3.0)]
+    } else {
+        [vec2(-2.0, -4.0), vec2(3.0, 0.0), vec2(-2.0, 4.0)]
+    };
+    let corners = corners.map(|by| center + by).to_vec();
+    painter.add(egui::Shape::convex_polygon(
+        corners,
+        color,
+        egui::Stroke::NONE,
+    ));
+}

@@ -1,0 +1,251 @@
+//! The head of a lane: its policy with a menu, and its figures.
+
+use super::own_estimate;
+use crate::analysis::insight::{Insight, Level};
+use crate::app::command::Command;
+use crate::app::cost::compute::LaneCost;
+use crate::app::insights::list::InsightFilter;
+use crate::app::policy_panel::preset_menu;
+use crate::app::shell::layout::PanelInput;
+use crate::app::state::{MAX_LANES, Tab};
+use crate::app::theme::{self, palette};
+use crate::app::widgets::text::small;
+use crate::app::{insights, widgets, wording};
+use crate::units::Tokens;
+use egui::{
+    Align, Button, Layout, Popup, Rect, RichText, Role, Sense, Ui, UiBuilder, WidgetInfo, vec2,
+};
+
+/// Height of a head with one row of figures, including the space below, in points.
+const HEAD: f32 = 74.0;
+
+/// The layout of all lane heads.
+pub(super) struct Plan {
+    grid: super::figures::Grid,
+    /// Height of each head, in points.
+    pub(in crate::app) height: f32,
+}
+
+/// Computes the layout for heads of this width.
+pub(in crate::app) fn plan(ui: &Ui, input: &PanelInput<'_>, width: f32) -> Plan {
+    let grid = super::figures::Grid::new(ui, input, width - 2.0 * margin(width));
+    let height = HEAD + grid.more();
+    // The line with the policy's own estimate adds height.
+    let height = if own_estimate::is_any(input) {
+        height + own_estimate::HEIGHT
+    } else {
+        height
+    };
+    Plan { grid, height }
+}
+
+/// Returns the left and right margin of a head of this width, in points.
+fn margin(width: f32) -> f32 {
+    if width < 200.0 { 8.0 } else { 12.0 }
+}
+
+/// Shows the head of a lane in `rect`.
+pub(in crate::app) fn show(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    (lane, plan): (usize, &Plan),
+    rect: Rect,
+    commands: &mut Vec<Command>,
+) {
+    // Behind the controls: a click anywhere on the head focuses the lane.
+    let head = ui.interact(rect, ui.scope_id().with(("lane head", lane)), Sense::CLICK);
+    head.widget_info(|| WidgetInfo::labeled(Role::Button, true, spoken_head(input, lane)));
+    if head.clicked() {
+        commands.push(Command::FocusLane(Some(lane)));
+    }
+    let inner = rect.shrink2(vec2(margin(rect.width()), 6.0));
+    let mut ui = ui.new_child(
+        UiBuilder::new()
+            .id_salt(("head", lane))
+            .max_rect(inner)
+            .layout(Layout::top_down(Align::Min)),
+    );
+    if input.is_stale {
+        ui.multiply_opacity(0.5);
+    }
+    title(&mut ui, input, lane, has_place(inner), commands);
+    ui.add_space(2.0);
+    super::figures::show(&mut ui, input, lane, &plan.grid);
+    ui.add_space(2.0);
+    ui.spacing_mut().interact_size.y = own_estimate::HEIGHT;
+    ui.horizontal(|ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if !has_place(inner) && own_estimate::is_any(input) {
+                badge(ui, input, lane, commands);
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                own_estimate::show(ui, input, lane);
+            });
+        });
+    });
+}
+
+/// Returns whether the first line has space for more than the name.
+fn has_place(head: Rect) -> bool {
+    head.width() > 240.0
+}
+
+fn title(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    lane: usize,
+    has_place: bool,
+    commands: &mut Vec<Command>,
+) {
+    let policy = &input.runs.lanes[lane].policy;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        ui.spacing_mut().button_padding = vec2(2.0, 1.0);
+        ui.spacing_mut().interact_size.y = 20.0;
+        let (dot, _) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
+        ui.painter()
+            .circle_filled(dot.center(), 4.0, palette(ui).lane(lane));
+        // The call is hidden if it does not fit beside the name.
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if has_place {
+                let place = ui.label(small(ui, position_label(input, lane)));
+                place.on_hover_ui(|ui| {
+                    ui.label(super::figures::now_hint(input, lane));
+                });
+            }
+            if input
+                .config
+                .lanes
+                .get(lane)
+                .is_some_and(|l| l.own.is_some())
+                && has_place
+            {
+                ui.label(small(ui, "own settings"));
+            }
+            if has_place || !own_estimate::is_any(input) {
+                badge(ui, input, lane, commands);
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let label = &input.runs.labels[lane];
+                let text = RichText::new(format!("{label} ⏷")).text_style(theme::strong());
+                let button = ui.add(Button::new(text).frame_when_inactive(false).truncate());
+                let button = button
+                    .on_hover_text(&policy.help)
+                    .accessible_name(format!("Policy of lane {}", lane + 1));
+                menu(&button, input, lane, commands);
+            });
+        });
+    });
+}
+
+fn menu(button: &egui::Response, input: &PanelInput<'_>, lane: usize, commands: &mut Vec<Command>) {
+    Popup::menu(button).show(|ui| {
+        let chosen = input.config.lanes.get(lane).map_or("", |l| &l.policy);
+        if let Some(name) = preset_menu::list(ui, input, chosen) {
+            commands.push(Command::SetStrategy(lane, name));
+            commands.push(Command::FocusLane(Some(lane)));
+            ui.close();
+        }
+        ui.separator();
+        let n = input.config.lanes.len();
+        if ui
+            .add_enabled(n < MAX_LANES, Button::new("Add a lane"))
+            .clicked()
+        {
+            commands.push(Command::AddLane);
+            commands.push(Command::FocusLane(Some(n)));
+        }
+        let is_own = input
+            .config
+            .lanes
+            .get(lane)
+            .is_some_and(|l| l.own.is_some());
+        let own = if is_own {
+            "Use shared settings"
+        } else {
+            "Use own settings"
+        };
+        if ui.button(own).clicked() {
+            commands.push(Command::SetOwnKnobs(lane, !is_own));
+            commands.push(Command::FocusLane(Some(lane)));
+        }
+        if ui
+            .add_enabled(n > 1, Button::new("Remove this lane"))
+            .clicked()
+        {
+            commands.push(Command::RemoveLane(lane));
+        }
+        if ui.button("About this policy").clicked() {
+            commands.push(Command::FocusLane(Some(lane)));
+            commands.push(Command::ShowTab(Tab::About));
+        }
+        if ui.button("Export this lane…").clicked() {
+            commands.push(Command::StartExport(Some(lane)));
+        }
+    });
+}
+
+/// Shows a badge with the number of problems of the lane, in the tone of the most severe. A click opens the first.
+fn badge(ui: &mut Ui, input: &PanelInput<'_>, lane: usize, commands: &mut Vec<Command>) {
+    let Some(cost) = cost(input, lane) else {
+        return;
+    };
+    let is_told = |insight: &&Insight| insight.level != Level::Note;
+    let all: Vec<&Insight> = cost.insights.iter().filter(is_told).collect();
+    let Some(worst) = all.first() else {
+        return;
+    };
+    let badge = widgets::badge(ui, all.len(), widgets::level_tone(worst.level));
+    badge.widget_info(|| {
+        let count = wording::count(all.len(), "insight");
+        let name = format!("{count} about lane {}", lane + 1);
+        WidgetInfo::labeled(Role::Button, true, name)
+    });
+    let badge = badge.on_hover_ui(|ui| {
+        for insight in &all {
+            let place = insight.step.map_or_else(String::new, |step| {
+                format!("call {}: ", wording::number(step))
+            });
+            ui.label(format!("{place}{}", insights::list::shown(&insight.text)));
+        }
+    });
+    if badge.clicked() {
+        let row = insights::list::Row {
+            lane: Some(lane),
+            insight: worst,
+        };
+        commands.push(Command::FocusLane(Some(lane)));
+        commands.push(Command::SetInsightFilter(InsightFilter::default()));
+        commands.push(Command::OpenInsight(row.key()));
+        commands.push(Command::ShowTab(Tab::Insights));
+    }
+}
+
+/// Returns the lane's cost, or `None` while it is computed.
+pub(super) fn cost<'a>(input: &PanelInput<'a>, lane: usize) -> Option<&'a LaneCost> {
+    let run = &input.runs.lanes[lane];
+    let cost = input.costs?.of(Some(lane))?;
+    cost.is_of(run).then_some(cost)
+}
+
+/// Returns the call and context size, such as `call 48, end · 79.2k`.
+fn position_label(input: &PanelInput<'_>, lane: usize) -> String {
+    let place = wording::place_label(input.rows.step, input.document.session().calls.len());
+    format!("{place} · {}", super::figures::now_said(input, lane))
+}
+
+/// Returns the accessible text of a lane's head.
+fn spoken_head(input: &PanelInput<'_>, lane: usize) -> String {
+    let run = &input.runs.lanes[lane];
+    let (label, outcome) = (&input.runs.labels[lane], &run.outcome);
+    let peak = run.peak.map_or(Tokens::ZERO, |peak| peak.tokens);
+    let (compactions, overflows) = (
+        wording::count(outcome.compactions, "compaction"),
+        wording::count(outcome.overflows, "overflow"),
+    );
+    format!(
+        "Focus lane {}: {label}, peak {}, {compactions}, {overflows}",
+        lane + 1,
+        wording::short(peak)
+    )
+}

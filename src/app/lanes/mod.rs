@@ -1,0 +1,10 @@
+//! The lanes side by side: figures, and every message under each policy at the selected call.
+
+mod cell;
+mod figures;
+mod fold;
+mod head;
+mod own_estimate;
+pub(super) mod panel;
+mod row_text;
+pub mod rows;

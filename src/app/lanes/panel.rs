@@ -1,0 +1,245 @@
+//! The lanes side by side: the figures, and below them every message under each policy at the selected call.
+//!
+//! Rows are aligned: a message has the same vertical position in every lane.
+
+use super::head;
+use super::rows::{Line, Place, Row};
+use crate::app::command::Command;
+use crate::app::shell::layout::PanelInput;
+use crate::app::theme::palette;
+use crate::app::widgets::in_view::{InView, Rows};
+use egui::style::ScrollStyle;
+use egui::{Id, Rect, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
+
+/// Height of a row, in points.
+pub(super) const ROW: f32 = 17.0;
+/// Minimum width of a lane in points. Lanes that do not fit scroll horizontally.
+const MIN_LANE: f32 = 150.0;
+/// Width in points below which the status words are hidden. The bars show the status by their fill pattern.
+pub(super) const ROOM_FOR_WORDS: f32 = 200.0;
+
+/// Number of visible rows in the smallest window.
+const LEAST_ROWS: f32 = 1.0;
+
+/// Height in points of the horizontal scroll bar, which is always visible and has its own space.
+const BAR: f32 = 8.0;
+
+/// Returns the minimum height of lanes in this width: their heads, a row, and the scroll bar if the lanes do not fit.
+pub(in crate::app) fn least_height(ui: &Ui, input: &PanelInput<'_>, available: f32) -> f32 {
+    let width = width(input, available);
+    let head = head::plan(ui, input, width).height;
+    let has_bar = width * input.runs.lanes.len() as f32 > available + 0.5;
+    head + LEAST_ROWS * ROW + if has_bar { BAR } else { 0.0 }
+}
+
+/// Returns the width of each lane, in points.
+fn width(input: &PanelInput<'_>, available: f32) -> f32 {
+    let n = input.runs.lanes.len().max(1);
+    (available / n as f32).max(MIN_LANE)
+}
+
+/// Shows the lanes.
+pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let (n, width) = (
+        input.runs.lanes.len().max(1),
+        width(input, ui.available_width()),
+    );
+    ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
+    // Scrolling snaps to whole rows, so no fade at the edges is needed.
+    ui.spacing_mut().scroll.fade.strength = 0.0;
+    let rows_scroll = ui.spacing().scroll;
+    ui.spacing_mut().scroll = ScrollStyle {
+        bar_width: BAR - 2.0,
+        bar_inner_margin: 1.0,
+        bar_outer_margin: 1.0,
+        fade: rows_scroll.fade,
+        ..ScrollStyle::solid()
+    };
+    // The mouse wheel scrolls the lanes over their heads and the rows below.
+    ui.style_mut().always_scroll_the_only_direction = true;
+    let focused = focused_lane_to_reveal(ui, input);
+    ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
+        ui.spacing_mut().scroll = rows_scroll;
+        let plan = head::plan(ui, input, width);
+        let full = vec2(width * n as f32, plan.height);
+        let (head, _) = ui.allocate_exact_size(full, Sense::hover());
+        let bottom = ui.max_rect().bottom();
+        for lane in 0..input.runs.lanes.len() {
+            let left = head.left() + lane as f32 * width;
+            let column = Rect::from_min_max(pos2(left, head.top()), pos2(left + width, bottom));
+            let is_focused = input.selection.lane == Some(lane);
+            if focused == Some(lane) {
+                ui.scroll_to_rect(column.with_max_y(head.bottom()), None);
+            }
+            if is_focused {
+                ui.painter().rect_filled(column, 0.0, palette(ui).panel);
+            }
+            if lane > 0 {
+                ui.painter()
+                    .vline(left, column.y_range(), palette(ui).line());
+            }
+            let place = column.with_max_y(head.bottom());
+            head::show(ui, input, (lane, &plan), place, commands);
+        }
+        let whole_rows = ((ui.available_height() / ROW).floor() * ROW).max(ROW);
+        let size = vec2(width * n as f32, whole_rows);
+        ui.allocate_ui(size, |ui| rows(ui, input, width, commands));
+    });
+}
+
+/// Returns the focused lane in the frame in which it got the focus, to scroll it into view.
+fn focused_lane_to_reveal(ui: &Ui, input: &PanelInput<'_>) -> Option<usize> {
+    let (id, lane) = (Id::unique("lane in view"), input.selection.lane);
+    let before: Option<Option<usize>> = ui.data(|data| data.get_temp(id));
+    ui.data_mut(|data| data.insert_temp(id, lane));
+    lane.filter(|_| before != Some(lane))
+}
+
+/// Returns the row to keep in view: the selected one, or the next one if the lanes have no row for it.
+fn selected_row(input: &PanelInput<'_>) -> Option<usize> {
+    let message = || input.selection.message.map(|m| Row::Message(m as u32));
+    let selected = input.selection.written.map(Row::Written).or_else(message)?;
+    input.rows.row_at(selected)
+}
+
+fn rows(ui: &mut Ui, input: &PanelInput<'_>, width: f32, commands: &mut Vec<Command>) {
+    let lines = input.rows.lines(&input.view.unfolded);
+    let shape = Rows {
+        len: lines.len,
+        row: ROW,
+        height: ui.available_height(),
+    };
+    let id = Id::unique(("lane rows in view", input.document.place));
+    let mut kept = InView::load(ui.ctx(), id);
+    let row = selected_row(input);
+    if row.is_some() && (input.once.reveals_message || input.once.reorders_messages) {
+        kept.ask();
+    }
+    // A new session starts at the latest removed messages.
+    let row = row.or_else(|| kept.is_due().then_some(input.rows.frontier));
+    let row = row.filter(|_| input.rows.step == input.selection.step && lines.len > 0);
+    let selected = row.map(|row| (lines.of_row(row), (row, input.rows.folded_above(row))));
+    // The scroll position stays until the rows of the selected call are available.
+    let followed = selected.and_then(|_| kept.follow(selected, shape));
+    let snap = Id::unique("lanes snap");
+    let snapped = ui.data_mut(|d| d.remove_temp::<f32>(snap));
+    let area = ScrollArea::vertical()
+        .id_salt("lane rows")
+        .min_scrolled_height(0.0)
+        .auto_shrink(false)
+        .vertical_scroll_offset(followed.or(snapped).unwrap_or(kept.offset));
+    let shown = area.show_rows(ui, ROW, lines.len, |ui, shown| {
+        if input.is_stale {
+            ui.multiply_opacity(0.5);
+        }
+        for line in shown {
+            show_line(ui, input, lines.at(line), width, commands);
+        }
+    });
+    // Snaps to a whole row in the next frame.
+    let is_moving = ui.input(|i| i.pointer.any_down() || i.is_scrolling());
+    let offset = shown.state.unclamped_offset().y;
+    kept.store(
+        ui.ctx(),
+        id,
+        offset,
+        selected.map(|(line, _)| (line, shape)),
+    );
+    // Limited to the scroll range; otherwise the snap would repeat forever.
+    let room = (shown.content_size.y - shown.inner_rect.height()).max(0.0);
+    let whole = (offset / ROW).round().min((room / ROW).floor()) * ROW;
+    if !is_moving && (whole - offset).abs() > 0.1 {
+        ui.data_mut(|d| d.insert_temp(snap, whole));
+        ui.ctx().request_repaint();
+    }
+}
+
+fn show_line(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    line: Line,
+    width: f32,
+    commands: &mut Vec<Command>,
+) {
+    let size = vec2(width * input.runs.lanes.len() as f32, ROW);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::CLICK);
+    let is_selected = is_selected(input, line);
+    if is_selected || response.hovered() {
+        let fill = if is_selected {
+            palette(ui).selection
+        } else {
+            palette(ui).hover.gamma_multiply(0.5)
+        };
+        ui.painter().rect_filled(rect, 0.0, fill);
+    }
+    match line {
+        Line::Row(row) => super::cell::paint_row(ui, input, input.rows.rows[row], rect, width),
+        Line::Fold(fold, is_open) => {
+            super::fold::paint(ui, input, &input.rows.folds[fold], is_open, rect, width);
+        }
+    }
+    response.widget_info(|| {
+        let name = super::row_text::spoken_line(input, line);
+        WidgetInfo::selected(Role::ListBoxOption, true, is_selected, name)
+    });
+    if response.clicked() {
+        match line {
+            Line::Fold(fold, _) => {
+                let (first, last) = input.rows.folds[fold].messages;
+                commands.push(Command::Unfold(first, last));
+            }
+            Line::Row(row) => {
+                if let Row::Message(message) = input.rows.rows[row] {
+                    commands.push(Command::SelectMessage(message as usize));
+                }
+            }
+        }
+        if let Some(pointer) = response.interact_pointer_pos() {
+            let clicked = ((pointer.x - rect.left()) / width) as usize;
+            commands.push(Command::FocusLane(Some(clicked)));
+            if let Some(place) = written_at(input, line, clicked) {
+                commands.push(Command::SelectWritten(clicked, place));
+            }
+        }
+    }
+    if let Line::Row(row) = line {
+        match input.rows.rows[row] {
+            Row::Written(place) => {
+                response.on_hover_ui(|ui| super::row_text::written_hint(ui, input, place));
+            }
+            row if width < ROOM_FOR_WORDS => {
+                response.on_hover_ui(|ui| {
+                    ui.label(super::row_text::spoken(input, row));
+                });
+            }
+            Row::Message(_) => {}
+        }
+    }
+}
+
+/// Returns the place of the content that a lane wrote in this line, if any.
+fn written_at(input: &PanelInput<'_>, line: Line, column: usize) -> Option<Place> {
+    let Line::Row(row) = line else { return None };
+    let Row::Written(place) = input.rows.rows[row] else {
+        return None;
+    };
+    let written = &input.rows.lanes.get(column)?.written;
+    written.contains_key(&place).then_some(place)
+}
+
+fn is_selected(input: &PanelInput<'_>, line: Line) -> bool {
+    if let (Some(place), Line::Row(row)) = (input.selection.written, line) {
+        return input.rows.rows[row] == Row::Written(place);
+    }
+    let Some(message) = input.selection.message.map(|m| m as u32) else {
+        return false;
+    };
+    match line {
+        Line::Row(row) => input.rows.rows[row] == Row::Message(message),
+        Line::Fold(_, true) => false,
+        Line::Fold(fold, false) => {
+            let (first, last) = input.rows.folds[fold].messages;
+            (first..=last).contains(&message)
+        }
+    }
+}

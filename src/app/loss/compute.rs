@@ -1,0 +1,212 @@
+//! References at risk of every lane, with the noise floor of the recorded lane.
+
+use crate::analysis::cost::{Bills, price_lane};
+use crate::analysis::insight::{Insight, loss_insights};
+use crate::analysis::loss::{
+    Loss, Names, ReuseCurves, Survival, hindsight, references_at_risk, reuse_distances, saved,
+    standing, survival,
+};
+use crate::app::cost::billing::BillingChoice;
+use crate::app::policy_panel::policies;
+use crate::app::runs::replays::{LaneRun, Runs};
+use crate::engine::{Case, Outcome, simulate};
+use crate::units::{Share, Tokens, Usd};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Distances of the agent's references, and the two bounds of a lossless policy. Independent of all settings.
+#[derive(Debug)]
+pub struct Reach {
+    /// Distances of all references.
+    pub curves: ReuseCurves,
+    /// Lane without management.
+    pub none: Outcome,
+    /// Lane that clears each tool result after its last use.
+    pub hindsight: Outcome,
+}
+
+impl Reach {
+    /// Computes the distances and bounds.
+    pub fn new(names: &Names, case: &Case, output_reserve: Tokens) -> Self {
+        let none = policies::none();
+        Self {
+            curves: reuse_distances(names, case),
+            none: simulate(case, &none, &none.defaults(), None),
+            hindsight: hindsight(names, case, output_reserve),
+        }
+    }
+}
+
+/// The losses of all lanes.
+#[derive(Debug)]
+pub struct Losses {
+    /// The index of the session's names.
+    pub names: Arc<Names>,
+    /// The recorded lane by the same measure: the noise floor.
+    pub recorded: LaneLoss,
+    /// One entry per lane.
+    pub lanes: Vec<Arc<LaneLoss>>,
+    /// Insights with their lane.
+    pub insights: Vec<(Option<usize>, Insight)>,
+    /// Cost of the hindsight lane, if prices are known.
+    pub hindsight: Option<Usd>,
+    reach: Arc<Reach>,
+}
+
+/// The losses of one lane.
+#[derive(Debug)]
+pub struct LaneLoss {
+    /// Uses of removed content, and instructions missing from the context. The survival after recorded compactions is
+    /// in [`Survivals`].
+    pub found: Loss,
+    /// Saved tokens as a share of the lossless maximum.
+    pub saved: Option<Share>,
+    run: Arc<LaneRun>,
+}
+
+impl Losses {
+    /// Computes the losses; unchanged lanes keep their results.
+    pub fn new(
+        runs: &Runs,
+        names: &Arc<Names>,
+        reach: &Arc<Reach>,
+        billing: &BillingChoice,
+        before: Option<&Self>,
+    ) -> Self {
+        let case = &runs.case;
+        // An identical run implies an identical case.
+        let before = before.filter(|b| Arc::ptr_eq(&b.reach, reach));
+        let kept = |run: &Arc<LaneRun>| {
+            let same = before?.lanes.iter().find(|lane| lane.is_of(run));
+            same.map(Arc::clone)
+        };
+        let lanes = runs.lanes.par_iter();
+        let lanes = lanes.map(|run| {
+            kept(run).unwrap_or_else(|| Arc::new(LaneLoss::new(case, names, reach, run)))
+        });
+        let lanes: Vec<_> = lanes.collect();
+        let recorded = LaneLoss {
+            saved: None,
+            ..LaneLoss::new(case, names, reach, &runs.recorded)
+        };
+        let prices = billing.prices();
+        let bills = Bills::new(case, billing.at(&prices));
+        Self {
+            insights: insights(runs, names, &lanes, &recorded),
+            lanes,
+            recorded,
+            hindsight: price_lane(&bills, &reach.hindsight).total(),
+            names: Arc::clone(names),
+            reach: Arc::clone(reach),
+        }
+    }
+
+    /// Returns the losses of a lane, or of the recorded one.
+    pub fn of(&self, lane: Option<usize>) -> Option<&LaneLoss> {
+        match lane {
+            Some(lane) => self.lanes.get(lane).map(Arc::as_ref),
+            None => Some(&self.recorded),
+        }
+    }
+
+    /// Returns all losses, the recorded lane first.
+    pub fn all(&self) -> impl Iterator<Item = (Option<usize>, &LaneLoss)> {
+        let lanes = self.lanes.iter().enumerate();
+        let lanes = lanes.map(|(idx, lane)| (Some(idx), lane.as_ref()));
+        std::iter::once((None, &self.recorded)).chain(lanes)
+    }
+}
+
+impl LaneLoss {
+    fn new(case: &Case, names: &Names, reach: &Reach, run: &Arc<LaneRun>) -> Self {
+        Self {
+            found: Loss {
+                at_risk: references_at_risk(names, case, &run.outcome),
+                standing: standing(names, case, &run.outcome),
+                survival: Vec::new(),
+                is_predicted: run.outcome.seen.texts.iter().any(|t| t.is_predicted),
+            },
+            saved: saved(&reach.none, &reach.hindsight, &run.outcome),
+            run: Arc::clone(run),
+        }
+    }
+
+    /// Returns whether the losses belong to this run.
+    pub fn is_of(&self, run: &Arc<LaneRun>) -> bool {
+        Arc::ptr_eq(&self.run, run)
+    }
+
+    /// Returns the number of instructions that were missing at some call.
+    pub fn lost_instructions(&self) -> usize {
+        self.found
+            .standing
+            .iter()
+            .filter(|s| !s.gone.is_empty())
+            .count()
+    }
+}
+
+fn insights(
+    runs: &Runs,
+    names: &Names,
+    lanes: &[Arc<LaneLoss>],
+    floor: &LaneLoss,
+) -> Vec<(Option<usize>, Insight)> {
+    let of = |lane: Option<&str>, loss: &LaneLoss| {
+        loss_insights(&runs.case, names, (lane, &loss.found), &floor.found)
+    };
+    let recorded = of(None, floor).into_iter().map(|found| (None, found));
+    let lanes = lanes.iter().zip(&runs.labels).enumerate();
+    let lanes = lanes.flat_map(|(idx, (lane, label))| {
+        let found = of(Some(label), lane).into_iter();
+        found.map(move |found| (Some(idx), found))
+    });
+    recorded.chain(lanes).collect()
+}
+
+/// Survival at the first call after each recorded compaction: by compaction, then by lane, the recorded one first.
+#[derive(Debug)]
+pub struct Survivals(pub Vec<Vec<Option<Survival>>>);
+
+impl Survivals {
+    /// Computes the survival for every compaction and lane.
+    pub fn new(runs: &Runs, names: &Names) -> Self {
+        let outcomes: Vec<&Outcome> = std::iter::once(&runs.recorded)
+            .chain(&runs.lanes)
+            .map(|run| &run.outcome)
+            .collect();
+        let of_compaction = |compaction: usize| {
+            let lanes = outcomes.par_iter();
+            lanes
+                .map(|outcome| survival(names, &runs.case, outcome, compaction))
+                .collect()
+        };
+        let compactions = 0..runs.case.session.compactions.len();
+        Self(compactions.map(of_compaction).collect())
+    }
+}
+
+/// Formats calls for display: `47`, `47–128`, `from 200 on`.
+pub fn steps_said(steps: &Range<usize>, n_steps: usize) -> String {
+    let (first, last) = (steps.start + 1, steps.end);
+    if steps.end >= n_steps {
+        format!("from {first} on")
+    } else if first == last {
+        first.to_string()
+    } else {
+        format!("{first}–{last}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::steps_said;
+
+    #[test]
+    fn calls_are_told_from_one_and_the_last_stretch_by_where_it_begins() {
+        assert_eq!(steps_said(&(46..128), 200), "47–128");
+        assert_eq!(steps_said(&(46..47), 200), "47");
+        assert_eq!(steps_said(&(199..200), 200), "from 200 on");
+    }
+}

@@ -1,0 +1,187 @@
+//! Manual edits of messages: their icons in the table and the menu that sets them.
+
+use super::marks::Mark;
+use crate::app::command::Command;
+use crate::app::shell::layout::PanelInput;
+use crate::app::theme::palette;
+use crate::app::widgets::text::small;
+use crate::app::{widgets, wording};
+use crate::engine::{Event, Fate};
+use egui::{Button, Color32, Popup, Response, RichText, Ui};
+
+/// Minimum width of the menu, in points.
+const LEAST: f32 = 150.0;
+
+/// Result of a manual edit in the focused lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EditResult {
+    /// Applied, or not replayed yet.
+    Applied,
+    /// Not applied.
+    NotApplied,
+    /// Not edited, but changed together with an edited message.
+    Linked,
+}
+
+/// Shows the icon of a message's manual edit, if any.
+pub(in crate::app) fn icon(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
+    let came = edit_result(input, message);
+    let lane = || input.selection.lane.map(|l| input.runs.labels[l].as_str());
+    let (mark, color, text) = match (mark(input, message), came) {
+        (Some(mark), Some(EditResult::NotApplied)) => {
+            let text = format!(
+                "Marked as {}, but not applied in {}. The menu above the table shows the reason.",
+                mark.word(),
+                lane().unwrap_or_default()
+            );
+            (mark, palette(ui).warn, text)
+        }
+        (Some(mark), _) => {
+            let color = if mark == Mark::Pinned {
+                palette(ui).accent
+            } else {
+                palette(ui).text
+            };
+            (
+                mark,
+                color,
+                format!("{} manually. {}", capitalized(mark.word()), mark.help()),
+            )
+        }
+        (None, Some(EditResult::Linked)) => {
+            let text = "Also changed in the focused lane: a tool call and its results are edited together.";
+            (Mark::Dropped, palette(ui).faint, text.to_owned())
+        }
+        (None, _) => return,
+    };
+    widgets::mark_icon(ui, mark, color)
+        .on_hover_text(&text)
+        .accessible_name(text);
+}
+
+/// Returns a message's text in the style of its manual edit.
+pub(in crate::app) fn inked(
+    input: &PanelInput<'_>,
+    message: usize,
+    text: RichText,
+    weak: Color32,
+) -> RichText {
+    match mark(input, message) {
+        Some(Mark::Dropped) => text.color(weak).strikethrough(),
+        Some(Mark::Cleared) => text.color(weak),
+        Some(Mark::Pinned) | None => text,
+    }
+}
+
+/// Returns the manual edit of a message.
+pub(in crate::app) fn mark(input: &PanelInput<'_>, message: usize) -> Option<Mark> {
+    Mark::of(&input.config.by_hand, message)
+}
+
+/// Returns the result of the edit in the focused lane. `None` during the replay or without any manual edits.
+fn edit_result(input: &PanelInput<'_>, message: usize) -> Option<EditResult> {
+    let lane = input.selection.lane?;
+    let is_there = input.runs.config.by_hand == input.config.by_hand;
+    if input.config.by_hand.is_empty() || !is_there {
+        return None;
+    }
+    let events = &input.runs.lanes.get(lane)?.outcome.events;
+    let by_hand = || events.iter().rev().take_while(|event| event.is_by_hand());
+    let touches = |event: &Event| event.messages.iter().any(|range| range.contains(&message));
+    let is_touched = by_hand().any(touches);
+    let fate = input.rows.lanes.get(lane)?.messages.get(message)?.fate;
+    let is_as_wanted = match mark(input, message) {
+        None if is_touched => return Some(EditResult::Linked),
+        None => return None,
+        Some(Mark::Pinned) => matches!(fate, Fate::Kept | Fate::Absent),
+        // No warning if the policy had already removed the message.
+        Some(Mark::Cleared) => is_touched || matches!(fate, Fate::Cleared | Fate::Dropped),
+        Some(Mark::Dropped) => is_touched || fate == Fate::Dropped,
+    };
+    let came = if is_as_wanted {
+        EditResult::Applied
+    } else {
+        EditResult::NotApplied
+    };
+    Some(came)
+}
+
+/// Shows the edit menu for one or more messages.
+pub(in crate::app) fn menu(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    messages: &[usize],
+    commands: &mut Vec<Command>,
+) {
+    let which = match messages {
+        [] => return,
+        [one] => format!("Message {}", wording::number(*one)),
+        many => wording::count(many.len(), "message"),
+    };
+    ui.set_min_width(LEAST);
+    ui.label(small(ui, which));
+    for mark in Mark::ALL {
+        let has_it = |m: &usize| self::mark(input, *m) == Some(mark);
+        let (set, undo) = mark.verbs();
+        let name = if messages.iter().all(has_it) {
+            undo
+        } else {
+            set
+        };
+        if entry(ui, name, mark.key())
+            .on_hover_text(mark.help())
+            .clicked()
+        {
+            commands.push(Command::ToggleMark(messages.to_vec(), mark));
+            ui.close();
+        }
+    }
+}
+
+/// Shows the menu of a row: edits of the selection, and the removal of all edits.
+pub(in crate::app) fn row_menu(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    messages: &[usize],
+    commands: &mut Vec<Command>,
+) {
+    menu(ui, input, messages, commands);
+    if !input.config.by_hand.is_empty() {
+        ui.separator();
+        if ui.button("Remove all manual edits").clicked() {
+            commands.push(Command::ResetMarks);
+            ui.close();
+        }
+    }
+}
+
+/// Shows a menu item with its key.
+fn entry(ui: &mut Ui, name: &str, key: &str) -> Response {
+    let key = small(ui, key);
+    let response = ui.add(Button::new(name).right_text(key));
+    response.accessible_name(name)
+}
+
+/// Shows a button with the message's manual edit that opens the edit menu.
+pub(in crate::app) fn button(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    message: usize,
+    commands: &mut Vec<Command>,
+) {
+    let now = mark(input, message);
+    let name = now.map_or_else(|| "Edit".to_owned(), |mark| capitalized(mark.word()));
+    let button = ui
+        .button(format!("{name} ⏷"))
+        .on_hover_text("Pin, clear or drop this message")
+        .accessible_name("Edit this message manually");
+    Popup::menu(&button)
+        .width(160.0)
+        .show(|ui| menu(ui, input, &[message], commands));
+}
+
+fn capitalized(word: &str) -> String {
+    let mut chars = word.chars();
+    let first = chars.next().map(|c| c.to_ascii_uppercase());
+    first.into_iter().chain(chars).collect()
+}

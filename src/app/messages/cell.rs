@@ -1,0 +1,119 @@
+//! Cells of the message table.
+
+use super::columns::{Col, indent};
+use super::cumulative_cell;
+use crate::app::shell::layout::PanelInput;
+use crate::app::theme::{self, palette};
+use crate::app::widgets::text::weak;
+use crate::app::{manual_edits, widgets, wording};
+use crate::session::Kind;
+use egui::{Label, RichText, Sense, Ui, vec2};
+
+/// Shows a message's value in a column.
+pub(in crate::app) fn show(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    message: usize,
+    column: Col,
+    is_new: bool,
+) {
+    ui.with_layout(column.layout(), |ui| {
+        indent(ui, column);
+        content(ui, input, message, column, is_new);
+    });
+}
+
+fn content(ui: &mut Ui, input: &PanelInput<'_>, message: usize, column: Col, is_new: bool) {
+    let (facts, ledger) = (&input.document.facts[message], &input.runs.case.ledger);
+    let m = &input.document.session().messages[message];
+    let tokens = ledger.message(message);
+    let share = tokens.share_of(ledger.total());
+    match column {
+        Col::Number => {
+            ui.label(weak(ui, wording::number(message)));
+            if is_new {
+                mark_new(ui);
+            }
+        }
+        Col::Mark => manual_edits::menu::icon(ui, input, message),
+        Col::Call => {
+            let call = facts.step.map_or_else(|| "–".to_owned(), wording::number);
+            ui.label(if is_new {
+                RichText::new(call).color(palette(ui).accent)
+            } else {
+                weak(ui, call)
+            });
+        }
+        Col::Role if m.is_injected => {
+            ui.label(weak(ui, "injected")).on_hover_ui(|ui| {
+                let role = m.role.name();
+                ui.label(format!("Role {role}, but added by the program"));
+            });
+        }
+        Col::Role => {
+            ui.label(weak(ui, m.role.name()));
+        }
+        Col::Kind => {
+            ui.spacing_mut().item_spacing.x = 6.0;
+            widgets::swatch(ui, palette(ui).kind(facts.kind));
+            ui.label(wording::kind(facts.kind));
+        }
+        Col::Tool => {
+            ui.add(Label::new(facts.tool.as_deref().unwrap_or_default()).truncate());
+        }
+        Col::Content => {
+            let color = if m.in_history {
+                palette(ui).text
+            } else {
+                palette(ui).weak
+            };
+            let text = RichText::new(&*facts.preview).color(color);
+            let text = manual_edits::menu::inked(input, message, text, palette(ui).weak);
+            widgets::one_line(ui, text);
+        }
+        Col::Tokens => {
+            let text = RichText::new(wording::tokens(tokens));
+            ui.label(if share.0 >= 0.03 {
+                text.text_style(theme::strong())
+            } else {
+                text
+            });
+        }
+        Col::Carried => cumulative_cell::calls(ui, input, message),
+        Col::Retained => cumulative_cell::retained(ui, input, message),
+        Col::Bar => {
+            let retained = input
+                .carried
+                .map(|c| c.retained(message).share_of(c.heaviest));
+            bar(ui, retained.map_or(0.0, |share| share.0 as f32), facts.kind);
+        }
+        Col::LastUsed => cumulative_cell::last_used(ui, input, message),
+        Col::NeededBy => cumulative_cell::needed_by(ui, input, message),
+        Col::Share => {
+            // A share that rounds to zero is left blank.
+            if share.0 >= 0.001 {
+                ui.label(weak(ui, wording::percent(share)));
+            }
+        }
+        Col::Cumulative => {
+            let history = &ledger.truth.history_prefix;
+            let cumulative = history.get(message + 1).copied().unwrap_or_default();
+            ui.label(weak(ui, wording::grouped(cumulative)));
+        }
+    }
+}
+
+/// Draws a bar for a message's cumulative tokens relative to the largest message.
+fn bar(ui: &mut Ui, share: f32, kind: Kind) {
+    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 6.0), Sense::hover());
+    let width = (share.clamp(0.0, 1.0) * rect.width()).max(1.5);
+    let bar = rect.with_max_x(rect.left() + width);
+    ui.painter().rect_filled(bar, 1.0, palette(ui).kind(kind));
+}
+
+/// Draws a stroke at the left edge of a message that is new at the selected call.
+fn mark_new(ui: &Ui) {
+    let cell = ui.max_rect();
+    let mark = cell.with_max_x(cell.left() + 2.0).shrink2(vec2(0.0, 3.0));
+    ui.painter().rect_filled(mark, 1.0, palette(ui).accent);
+}

@@ -1,0 +1,125 @@
+//! The cumulative tokens of every message: how often it was resent, and when it was last used and by which message.
+
+use crate::analysis::LastUses;
+use crate::analysis::resent::{Resent, ResentMessage, resent};
+use crate::app::open::document::Facts;
+use crate::engine::{Case, Outcome};
+use crate::session::Kind;
+use crate::units::{Share, Tokens};
+
+/// Resent counts and last uses of all messages.
+#[derive(Debug)]
+pub struct CarriedTable {
+    retained: Resent,
+    /// For each message, the last model message that refers to something in it.
+    used_by: Vec<Option<u32>>,
+    /// The most cumulative tokens of any message.
+    pub heaviest: Tokens,
+    /// One entry per call: the cumulative tokens of the messages added there.
+    pub heat: Vec<Heat>,
+}
+
+/// The cumulative tokens of the messages added at a call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Heat {
+    /// Sum of the cumulative tokens (tokens × calls).
+    pub retained: Tokens,
+    /// Share of the largest value of any call.
+    pub share: Share,
+    /// The kind with the most tokens.
+    pub kind: Kind,
+}
+
+/// The last use of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LastNeed {
+    /// Index of the call that wrote the message which refers to it.
+    pub step: usize,
+    /// Index of that message.
+    pub message: usize,
+}
+
+impl CarriedTable {
+    /// Scans the session once; `recorded` is the recorded run.
+    pub fn new(case: &Case, recorded: &Outcome, facts: &[Facts]) -> Self {
+        let retained = resent(case, recorded);
+        let uses = LastUses::new(&case.session);
+        let used_by = (0..facts.len())
+            .map(|message| uses.of_message(message).map(|by| by as u32))
+            .collect();
+        let heaviest = retained
+            .messages
+            .iter()
+            .map(ResentMessage::cumulative)
+            .max();
+        Self {
+            heat: heat(case, &retained, facts),
+            used_by,
+            heaviest: heaviest.unwrap_or_default(),
+            retained,
+        }
+    }
+
+    /// Returns how often a message was resent.
+    pub fn of(&self, message: usize) -> Option<&ResentMessage> {
+        self.retained.messages.get(message)
+    }
+
+    /// Returns the cumulative tokens of a message (tokens × calls).
+    pub fn retained(&self, message: usize) -> Tokens {
+        self.of(message)
+            .map_or(Tokens::ZERO, ResentMessage::cumulative)
+    }
+
+    /// Returns the total tokens sent by all calls.
+    pub fn sent(&self) -> Tokens {
+        self.retained.sent
+    }
+
+    /// Returns the last use of a message, as far as names reveal it.
+    pub fn last_need(&self, case: &Case, message: usize) -> Option<LastNeed> {
+        let by = self.used_by.get(message).copied()?? as usize;
+        let step = case.session.messages[by].call?;
+        Some(LastNeed { step, message: by })
+    }
+
+    /// Returns the number of calls that resent a message after its last use.
+    pub fn calls_in_vain(&self, case: &Case, message: usize) -> usize {
+        let Some(carried) = self.of(message) else {
+            return 0;
+        };
+        match (self.last_need(case, message), carried.last) {
+            (Some(need), Some(last)) if last >= need.step => {
+                let after = self.retained.calls_in(need.step + 1..last + 1);
+                after.min(carried.calls)
+            }
+            (Some(_), _) => 0,
+            (None, _) => carried.calls,
+        }
+    }
+}
+
+fn heat(case: &Case, retained: &Resent, facts: &[Facts]) -> Vec<Heat> {
+    let cold = Heat {
+        retained: Tokens::ZERO,
+        share: Share(0.0),
+        kind: Kind::Assistant,
+    };
+    let mut heat = vec![cold; case.session.calls.len()];
+    let mut most = vec![Tokens::ZERO; heat.len()];
+    for (facts, carried) in facts.iter().zip(&retained.messages) {
+        let Some(at) = facts.step.filter(|step| *step < heat.len()) else {
+            continue;
+        };
+        let cost = carried.cumulative();
+        heat[at].retained += cost;
+        if cost > most[at] {
+            (most[at], heat[at].kind) = (cost, facts.kind);
+        }
+    }
+    let largest = heat.iter().map(|h| h.retained).max().unwrap_or_default();
+    for heat in &mut heat {
+        heat.share = heat.retained.share_of(largest);
+    }
+    heat
+}

@@ -1,0 +1,80 @@
+//! Table cells for the cumulative tokens of a message: the calls that sent it, and its last use.
+
+use crate::app::shell::layout::PanelInput;
+use crate::app::theme::{self, palette};
+use crate::app::widgets::text::weak;
+use crate::app::wording;
+use crate::units::Tokens;
+use egui::{Label, RichText, Ui};
+
+/// Share of all tokens sent from which a message's cumulative tokens are shown in strong text.
+const MUCH: f64 = 0.01;
+/// Share of all tokens sent from which the tokens sent after the last use are shown in amber.
+const IN_VAIN: f64 = 0.005;
+
+/// Shows the number of calls that sent the message.
+pub(in crate::app) fn calls(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
+    if let Some(carried) = input.carried.and_then(|table| table.of(message)) {
+        let calls = wording::grouped(carried.calls as u64);
+        ui.label(weak(ui, format!("{calls}×")));
+    }
+}
+
+/// Shows the message's cumulative tokens.
+pub(in crate::app) fn retained(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
+    let Some(carried) = input.carried else {
+        return;
+    };
+    let retained = carried.retained(message);
+    let text = RichText::new(wording::short(retained));
+    ui.label(if retained.share_of(carried.sent()).0 >= MUCH {
+        text.text_style(theme::strong())
+    } else {
+        text
+    });
+}
+
+/// Shows the last call that used the message, in amber if many tokens were sent afterwards.
+pub(super) fn last_used(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
+    let Some(carried) = input.carried else {
+        return;
+    };
+    let case = &input.document.loaded.case;
+    let vain = carried.calls_in_vain(case, message);
+    let said = match carried.last_need(case, message) {
+        Some(need) => format!("call {}", wording::number(need.step)),
+        None if vain > 0 => "never".to_owned(),
+        None => "–".to_owned(),
+    };
+    let tokens = input.runs.case.ledger.message(message);
+    let lost = Tokens(tokens.0.saturating_mul(vain as u64));
+    let label = ui.label(if lost.share_of(carried.sent()).0 >= IN_VAIN {
+        RichText::new(said).color(palette(ui).warn)
+    } else {
+        weak(ui, said)
+    });
+    if vain > 0 {
+        label.on_hover_ui(|ui| {
+            let (calls, lost) = (wording::count(vain, "call"), wording::short(lost));
+            let said = format!(
+                "No later message uses a name from it, but {calls} still sent it: {lost} tokens."
+            );
+            ui.label(said);
+        });
+    }
+}
+
+/// Shows the last message that used a name from this one.
+pub(super) fn needed_by(ui: &mut Ui, input: &PanelInput<'_>, message: usize) {
+    let case = &input.document.loaded.case;
+    let need = input
+        .carried
+        .and_then(|table| table.last_need(case, message));
+    let Some(by) = need.map(|need| need.message) else {
+        return;
+    };
+    let facts = &input.document.facts[by];
+    let what = facts.tool.as_deref().unwrap_or(wording::kind(facts.kind));
+    let said = format!("{} {what}", wording::number(by));
+    ui.add(Label::new(weak(ui, said)).truncate());
+}

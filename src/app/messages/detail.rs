@@ -1,0 +1,277 @@
+//! The selected message in full: its parts or records, linked messages, and a copy button.
+
+use super::text::Section;
+use crate::app::command::Command;
+use crate::app::shell::layout::PanelInput;
+use crate::app::state::{Aspect, Detail, Selection};
+use crate::app::theme::{self, fonts, palette, space};
+use crate::app::widgets::text::{small, weak};
+use crate::app::{changes, manual_edits, widgets, wording};
+use crate::engine::Fate;
+use crate::session::{Body, Part, Role};
+use egui::{Frame, Id, Margin, RichText, ScrollArea, TextStyle, Ui, vec2};
+
+/// Shows the selected message.
+pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    if input.selection.written.is_some() {
+        return show_written(ui, input, commands);
+    }
+    let Some(message) = input.selection.message else {
+        return;
+    };
+    let is_changes = input.view.detail.aspect == Aspect::Changes;
+    // If the head would take most of the height, it scrolls with the text.
+    let scrolls_head = ui.available_height() < LOW && !is_changes && input.text.is_some();
+    if !scrolls_head {
+        let margin = Margin { bottom: 0, ..INNER };
+        Frame::new()
+            .inner_margin(margin)
+            .show(ui, |ui| head(ui, input, message, commands));
+    }
+    if is_changes {
+        return show_changes(ui, input, commands);
+    }
+    let Some(text) = input.text else {
+        return waiting(ui, "Reading…");
+    };
+    let page = input.view.detail.page.min(text.pages() - 1);
+    let is_record = input.view.detail.aspect == Aspect::Record;
+    let at = Id::unique(("detail", input.document.place, message, page, is_record));
+    let area = ScrollArea::vertical().id_salt(at).auto_shrink(false);
+    area.show(ui, |ui| {
+        Frame::new().inner_margin(INNER).show(ui, |ui| {
+            if scrolls_head {
+                head(ui, input, message, commands);
+            }
+            pager(ui, input.view.detail, (page, text.pages()), commands);
+            for (nth, section) in text.sections.iter().enumerate() {
+                if let Some(shown) = section.page(page) {
+                    show_section(ui, section, shown, at.with(nth));
+                }
+            }
+            if text.sections.is_empty() {
+                ui.label(weak(
+                    ui,
+                    "No record in the file belongs to this message alone.",
+                ));
+            }
+        });
+    });
+}
+
+/// Height in points below which the head scrolls with the text.
+const LOW: f32 = 150.0;
+
+/// Margin around the text.
+const INNER: Margin = Margin {
+    left: 12,
+    right: 16,
+    top: 4,
+    bottom: 8,
+};
+
+/// Shows content that a lane wrote.
+fn show_written(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let margin = Margin { bottom: 0, ..INNER };
+    Frame::new()
+        .inner_margin(margin)
+        .show(ui, |ui| changes::panel::written_head(ui, input));
+    show_changes(ui, input, commands);
+}
+
+/// Shows the focused lane's version of the selection.
+fn show_changes(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let Some(all) = input.changes else {
+        let text = if input.selection.lane.is_some() {
+            "Comparing…"
+        } else {
+            "Focus a lane to see its version of this message."
+        };
+        return waiting(ui, text);
+    };
+    let pages = changes::panel::pages(all);
+    let page = input.view.detail.page.min(pages - 1);
+    let Selection {
+        lane,
+        message,
+        written,
+        ..
+    } = input.selection;
+    let area = ScrollArea::vertical()
+        .id_salt(("changes", lane, message, written, page))
+        .auto_shrink(false);
+    area.show(ui, |ui| {
+        Frame::new().inner_margin(INNER).show(ui, |ui| {
+            pager(ui, input.view.detail, (page, pages), commands);
+            changes::panel::show(ui, input, (all, page), commands);
+        });
+    });
+}
+
+/// Shows a placeholder of the same width as the text, so that the panel keeps its width.
+fn waiting(ui: &mut Ui, text: &str) {
+    ui.set_min_width(ui.available_width());
+    crate::app::widgets::text::padded(ui, |ui| ui.label(weak(ui, text)));
+}
+
+fn head(ui: &mut Ui, input: &PanelInput<'_>, message: usize, commands: &mut Vec<Command>) {
+    let facts = &input.document.facts[message];
+    let m = &input.document.session().messages[message];
+    let tokens = input.runs.case.ledger.message(message);
+    ui.spacing_mut().item_spacing.y = space::XS;
+    ui.horizontal_wrapped(|ui| {
+        ui.label(
+            RichText::new(format!("Message {}", wording::number(message)))
+                .text_style(theme::strong()),
+        );
+        widgets::swatch(ui, palette(ui).kind(facts.kind));
+        let turn = if m.turn == 0 {
+            String::new()
+        } else {
+            format!(" · turn {}", m.turn)
+        };
+        ui.label(weak(
+            ui,
+            format!(
+                "{} · {} tok{turn}",
+                speaker(input, message),
+                wording::tokens(tokens)
+            ),
+        ));
+    });
+    ui.horizontal_wrapped(|ui| {
+        let detail = input.view.detail;
+        ui.spacing_mut().button_padding = egui::vec2(8.0, 2.0);
+        ui.spacing_mut().interact_size.y = 22.0;
+        for (aspect, name) in [
+            (Aspect::Parts, "Parts"),
+            (Aspect::Record, "Record"),
+            (Aspect::Changes, "Changes"),
+        ] {
+            let mut tab = ui.selectable_label(detail.aspect == aspect, name);
+            if aspect == Aspect::Changes {
+                tab = tab.on_hover_text("The focused lane's version of this message");
+                if is_changed(input, message) {
+                    let dot = tab.rect.right_top() + vec2(-3.0, 5.0);
+                    ui.painter().circle_filled(dot, 2.5, palette(ui).accent);
+                }
+            }
+            if tab.clicked() {
+                commands.push(Command::SetDetail(Detail { aspect, page: 0 }));
+            }
+        }
+        if let Some(text) = input.text
+            && ui
+                .button("Copy")
+                .on_hover_text("Copy the whole text, all pages")
+                .clicked()
+        {
+            commands.push(Command::CopyText("the message", text.whole()));
+        }
+        manual_edits::menu::button(ui, input, message, commands);
+        ui.spacing_mut().item_spacing.x = space::M;
+        links(ui, input, message, commands);
+    });
+}
+
+/// Returns the role of a message. Tool results that a format sends as user messages are labelled as such.
+fn speaker(input: &PanelInput<'_>, message: usize) -> &'static str {
+    let session = input.document.session();
+    let m = &session.messages[message];
+    let parts = session.parts_of(m);
+    let is_result = |part: &Part| matches!(part.body, Body::ToolResult { .. });
+    match m.role {
+        Role::User if !parts.is_empty() && parts.iter().all(is_result) => "result, sent as user",
+        role => role.name(),
+    }
+}
+
+/// Shows links to the paired messages and to the message's call.
+fn links(ui: &mut Ui, input: &PanelInput<'_>, message: usize, commands: &mut Vec<Command>) {
+    let facts = &input.document.facts[message];
+    for partner in &facts.partners {
+        let word = partner_word(input, message);
+        let link = ui.link(format!("{word} {}", wording::number(*partner)));
+        if link.clicked() {
+            commands.push(Command::SelectMessage(*partner));
+        }
+    }
+    if let Some(step) = facts.step {
+        let link = ui.link(format!("call {}", wording::number(step)));
+        let link = link.on_hover_text("Show this call on the timeline and in the lanes");
+        if link.clicked() {
+            commands.push(Command::SelectStep(step));
+        }
+    }
+}
+
+/// Returns whether the focused lane changed or removed the message.
+fn is_changed(input: &PanelInput<'_>, message: usize) -> bool {
+    let lane = input.selection.lane.and_then(|l| input.rows.lanes.get(l));
+    let seen = lane.and_then(|lane| lane.messages.get(message));
+    seen.is_some_and(|seen| !matches!(seen.fate, Fate::Kept | Fate::Absent))
+}
+
+/// Returns the link text for the paired message.
+fn partner_word(input: &PanelInput<'_>, message: usize) -> &'static str {
+    let session = input.document.session();
+    let calls = session
+        .parts_of(&session.messages[message])
+        .iter()
+        .any(|p| matches!(p.body, Body::ToolCall { .. }));
+    if calls { "result in" } else { "called in" }
+}
+
+fn pager(ui: &mut Ui, detail: Detail, (page, pages): (usize, usize), commands: &mut Vec<Command>) {
+    if pages == 1 {
+        return;
+    }
+    ui.horizontal(|ui| {
+        let mut turn = |ui: &mut Ui, is_enabled: bool, name: &str, to: usize| {
+            if ui
+                .add_enabled(is_enabled, egui::Button::new(name))
+                .clicked()
+            {
+                commands.push(Command::SetDetail(Detail { page: to, ..detail }));
+            }
+        };
+        turn(ui, page > 0, "Previous page", page.saturating_sub(1));
+        ui.label(weak(
+            ui,
+            format!(
+                "{} of {}",
+                wording::number(page),
+                wording::grouped(pages as u64)
+            ),
+        ));
+        turn(ui, page + 1 < pages, "Next page", page + 1);
+    });
+}
+
+fn show_section(ui: &mut Ui, section: &Section, text: &str, id: Id) {
+    ui.add_space(space::XS);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        if let Some(kind) = section.kind {
+            widgets::swatch(ui, palette(ui).kind(kind));
+        }
+        let tokens = section
+            .tokens
+            .map_or_else(String::new, |t| format!(" · {} tok", wording::tokens(t)));
+        ui.label(small(ui, format!("{}{tokens}", section.title)));
+    });
+    if text.is_empty() {
+        return;
+    }
+    let style = if section.kind.is_some() && text.len() < 4_000 && !text.contains("  ") {
+        TextStyle::Body
+    } else {
+        TextStyle::Monospace
+    };
+    if let Some(said) = fonts::missing(ui.ctx(), text) {
+        let said = small(ui, said).color(palette(ui).warn);
+        ui.add(egui::Label::new(said).wrap());
+        ui.add_space(space::S);
+    }
+    widgets::long_text(ui, id, text, &style);
+}

@@ -1,0 +1,11 @@
+//! The tab Messages: the table of all messages and the selected message in full.
+
+mod cell;
+mod columns;
+pub mod cumulative;
+mod cumulative_cell;
+mod detail;
+mod header;
+pub mod order;
+pub(super) mod panel;
+pub(super) mod text;

@@ -1,0 +1,242 @@
+//! Content and order of the message table. Independent of the UI.
+
+use super::cumulative::CarriedTable;
+use crate::app::manual_edits::marks::Mark;
+use crate::app::open::document::Document;
+use crate::app::state::Selection;
+use crate::engine::ByHand;
+use crate::session::Kind;
+use crate::tokens::TokenLedger;
+use std::cmp::Ordering;
+use std::ops::RangeInclusive;
+
+/// A sortable column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// Number of the message.
+    Number,
+    /// The call that wrote it or included it first.
+    Call,
+    /// Role of the author.
+    Role,
+    /// Kind with the most tokens.
+    Kind,
+    /// Its tool.
+    Tool,
+    /// True tokens.
+    Tokens,
+    /// Number of calls that resent it.
+    Carried,
+    /// Cumulative tokens (tokens × calls).
+    Retained,
+    /// The last call that used it.
+    LastUsed,
+}
+
+/// An order of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sort {
+    /// Sort key.
+    pub column: Column,
+    /// Largest first.
+    pub is_descending: bool,
+}
+
+/// Filter of the table.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Filter {
+    /// Case-insensitive text that a listed message contains, in its content or the name of its tool.
+    pub text: String,
+    /// Hidden kinds, in the order of [`Kind::ALL`].
+    pub hidden: [bool; Kind::ALL.len()],
+    /// Show only marked messages.
+    pub is_marked: bool,
+}
+
+impl Sort {
+    /// Conversation order.
+    pub const BY_NUMBER: Self = Self {
+        column: Column::Number,
+        is_descending: false,
+    };
+
+    /// Descending by cumulative tokens.
+    pub const BY_RETAINED: Self = Self {
+        column: Column::Retained,
+        is_descending: true,
+    };
+
+    /// Returns whether the sort key depends on resent counts.
+    pub fn needs_carried(self) -> bool {
+        matches!(
+            self.column,
+            Column::Carried | Column::Retained | Column::LastUsed
+        )
+    }
+
+    /// Returns the order after a click on a column header: reversed, or the default direction of a new column.
+    #[must_use]
+    pub fn clicked(self, column: Column) -> Self {
+        let is_descending = if self.column == column {
+            !self.is_descending
+        } else {
+            matches!(column, Column::Tokens | Column::Carried | Column::Retained)
+        };
+        Self {
+            column,
+            is_descending,
+        }
+    }
+}
+
+impl Filter {
+    /// Returns whether the filter accepts everything.
+    pub fn is_empty(&self) -> bool {
+        self.text.trim().is_empty() && !self.hidden.contains(&true) && !self.is_marked
+    }
+}
+
+/// Returns the indices of the listed messages, in order. The marks are used only if the filter needs them. Without
+/// `carried`, columns that depend on it keep the conversation order.
+pub fn order(
+    document: &Document,
+    ledger: &TokenLedger,
+    carried: Option<&CarriedTable>,
+    (filter, by_hand): (&Filter, &ByHand),
+    sort: Sort,
+) -> Vec<u32> {
+    let needle = filter.text.trim().to_lowercase();
+    let n = document.facts.len() as u32;
+    let mut shown: Vec<u32> = (0..n)
+        .filter(|m| !filter.is_marked || Mark::of(by_hand, *m as usize).is_some())
+        .filter(|m| is_shown(document, *m as usize, filter, &needle))
+        .collect();
+    let session = document.session();
+    let by = |a: u32, b: u32| -> Ordering {
+        let (a, b) = (a as usize, b as usize);
+        let (fa, fb) = (&document.facts[a], &document.facts[b]);
+        match sort.column {
+            Column::Number => a.cmp(&b),
+            Column::Call => fa.step.cmp(&fb.step),
+            Column::Role => session.messages[a].role.cmp(&session.messages[b].role),
+            Column::Kind => fa.kind.cmp(&fb.kind),
+            Column::Tool => fa.tool.cmp(&fb.tool),
+            Column::Tokens => ledger.message(a).cmp(&ledger.message(b)),
+            Column::Carried => {
+                let calls = |m: usize| Some(carried?.of(m)?.calls);
+                calls(a).cmp(&calls(b))
+            }
+            Column::Retained => {
+                let retained = |m: usize| Some(carried?.retained(m));
+                retained(a).cmp(&retained(b))
+            }
+            Column::LastUsed => {
+                let need = |m: usize| carried?.last_need(&document.loaded.case, m);
+                need(a).cmp(&need(b))
+            }
+        }
+    };
+    // The sort is stable: equal entries keep the conversation order in both directions.
+    shown.sort_by(|a, b| {
+        if sort.is_descending {
+            by(*b, *a)
+        } else {
+            by(*a, *b)
+        }
+    });
+    shown
+}
+
+/// Returns the selected messages: one, or the table rows between it and the anchor, inclusive.
+pub fn chosen(selection: &Selection, order: &[u32]) -> Vec<usize> {
+    match chosen_rows(selection, order) {
+        Some(rows) => order[rows].iter().map(|m| *m as usize).collect(),
+        None => selection.message.into_iter().collect(),
+    }
+}
+
+/// Returns the selected rows; `None` if one message is selected or an end is not in the table.
+pub fn chosen_rows(selection: &Selection, order: &[u32]) -> Option<RangeInclusive<usize>> {
+    let row = |message: usize| order.iter().position(|m| *m as usize == message);
+    let (anchor, message) = (row(selection.anchor?)?, row(selection.message?)?);
+    Some(anchor.min(message)..=anchor.max(message))
+}
+
+fn is_shown(document: &Document, message: usize, filter: &Filter, needle: &str) -> bool {
+    let facts = &document.facts[message];
+    if filter.hidden[facts.kind.index()] {
+        return false;
+    }
+    if needle.is_empty()
+        || facts
+            .tool
+            .as_deref()
+            .is_some_and(|t| t.to_lowercase().contains(needle))
+    {
+        return true;
+    }
+    let session = document.session();
+    session
+        .parts_of(&session.messages[message])
+        .iter()
+        .any(|p| holds(p.body.text(), needle))
+}
+
+/// Returns whether `text` contains the lower-case `needle`, ignoring case.
+fn holds(text: &str, needle: &str) -> bool {
+    if needle.is_ascii() {
+        let (text, needle) = (text.as_bytes(), needle.as_bytes());
+        return text
+            .windows(needle.len())
+            .any(|w| w.eq_ignore_ascii_case(needle));
+    }
+    text.to_lowercase().contains(needle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_found_in_any_case_and_script() {
+        assert!(holds("Cargo TEST failed", "test"));
+        assert!(holds("Größe ÄNDERN", "ändern"));
+        assert!(!holds("abc", "abcd"));
+    }
+
+    #[test]
+    fn a_stretch_goes_from_row_to_row_of_the_table_whichever_way_round() {
+        let order = [4, 2, 7, 1];
+        let selected = |anchor, message| Selection {
+            message,
+            anchor,
+            ..Selection::default()
+        };
+        assert_eq!(chosen(&selected(None, Some(2)), &order), [2]);
+        assert_eq!(chosen(&selected(Some(1), Some(2)), &order), [2, 7, 1]);
+        assert_eq!(chosen(&selected(Some(4), Some(7)), &order), [4, 2, 7]);
+        // One end is hidden by the filter.
+        assert_eq!(chosen(&selected(Some(9), Some(7)), &order), [7]);
+        assert!(chosen(&selected(None, None), &order).is_empty());
+    }
+
+    #[test]
+    fn a_second_click_on_a_header_turns_the_order_round() {
+        let by_tokens = Sort::BY_NUMBER.clicked(Column::Tokens);
+        assert_eq!(
+            by_tokens,
+            Sort {
+                column: Column::Tokens,
+                is_descending: true
+            }
+        );
+        assert_eq!(
+            by_tokens.clicked(Column::Tokens),
+            Sort {
+                column: Column::Tokens,
+                is_descending: false
+            }
+        );
+        assert_eq!(by_tokens.clicked(Column::Number), Sort::BY_NUMBER);
+    }
+}

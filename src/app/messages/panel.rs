@@ -1,0 +1,252 @@
+//! The tab Messages: a table of all messages of the session and the selected message in full.
+
+use super::detail;
+use super::order::{Filter, chosen, chosen_rows};
+use crate::app::command::Command;
+use crate::app::manual_edits::list_menu::AllMarks;
+use crate::app::shell::layout::PanelInput;
+use crate::app::shell::resizable_panel::{RoomyPanel, Side};
+use crate::app::theme::{palette, space};
+use crate::app::widgets::in_view::{InView, Rows};
+use crate::app::widgets::text::{small, weak};
+use crate::app::{manual_edits, widgets, wording};
+use crate::session::Kind;
+use egui::{
+    Align, Button, Frame, Id, Layout, Margin, Popup, PopupCloseBehavior, Rangef, Response, Sense,
+    TextEdit, Ui, vec2,
+};
+use egui_extras::{Column, TableBuilder};
+use std::ops::Range;
+
+/// Row height in points.
+const ROW: f32 = 22.0;
+
+/// Minimum width of the detail, in points.
+const MIN_DETAIL: f32 = 220.0;
+/// Minimum width of the filter field, in points.
+const LEAST_FILTER: f32 = 48.0;
+/// Minimum width of the tools, in points, at which the message count is shown.
+const LEAST_COUNTED: f32 = 300.0;
+/// Minimum width of the table, in points.
+const MIN_TABLE: f32 = 400.0;
+
+/// Shows the table and the detail.
+pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let is_open = input.selection.message.is_some() || input.selection.written.is_some();
+    let detail = is_open.then(|| {
+        let available = ui.available_width();
+        let most = (available - MIN_TABLE).max(MIN_DETAIL);
+        let panel = RoomyPanel {
+            name: "detail",
+            side: Side::Right,
+            usual: (available * 0.36).round(),
+            range: Rangef::new(MIN_DETAIL, most),
+            frame: Frame::new().fill(palette(ui).panel),
+        };
+        panel.place(ui)
+    });
+    // The table must not extend over the detail.
+    let clip = ui.clip_rect();
+    ui.set_clip_rect(ui.max_rect().intersect(clip));
+    table(ui, input, commands);
+    ui.set_clip_rect(clip);
+    if let Some((mut content, edge)) = detail {
+        detail::show(&mut content, input, commands);
+        edge.show(ui);
+    }
+}
+
+/// Shows the filter, the jump field and the count at the right of the drawer's tabs, from right to left.
+pub(in crate::app) fn tools(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    ui.spacing_mut().interact_size.y = 22.0;
+    if ui.available_width() > LEAST_COUNTED {
+        let (shown, all) = (input.order.len(), input.document.facts.len());
+        let (shown, all) = (wording::grouped(shown as u64), wording::grouped(all as u64));
+        ui.label(small(ui, format!("{shown} of {all}")));
+    }
+    jump(ui, input, commands);
+    kinds(ui, input, commands);
+    let marks = AllMarks::fitting(ui, input, LEAST_FILTER + 14.0);
+    let mut filter = input.view.filter.clone();
+    let edit = TextEdit::singleline(&mut filter.text)
+        .id(Id::unique("message filter"))
+        .hint_text("Filter…  /")
+        // Shrinks where the tabs leave little width.
+        .desired_width((ui.available_width() - 14.0 - marks.width).clamp(LEAST_FILTER, 150.0));
+    let response = ui
+        .add(edit.margin(Margin::symmetric(6, 3)))
+        .on_hover_text("Show messages whose text or tool name contains this")
+        .accessible_name("Filter messages");
+    if input.once.focuses_filter {
+        response.request_focus();
+    }
+    if response.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Escape)) {
+        filter.text.clear();
+    }
+    if filter != input.view.filter {
+        commands.push(Command::SetFilter(filter));
+    }
+    marks.show(ui, input, commands);
+}
+
+fn jump(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let mut text = input.view.jump.clone();
+    let edit = TextEdit::singleline(&mut text)
+        .hint_text("Go to #")
+        .desired_width(58.0)
+        .margin(Margin::symmetric(6, 3));
+    let response = ui
+        .add(edit)
+        .on_hover_text("Message number, then Enter")
+        .accessible_name("Go to message");
+    if response.changed() {
+        let digits: String = text.chars().filter(char::is_ascii_digit).take(9).collect();
+        commands.push(Command::EditJump(digits));
+    }
+    let is_entered = response.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
+    if let (true, Ok(number)) = (is_entered, text.parse::<usize>()) {
+        commands.push(Command::GoToMessage(number));
+    }
+}
+
+fn kinds(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let hidden = input.view.filter.hidden.iter().filter(|h| **h).count();
+    let name = if hidden == 0 {
+        "All kinds".to_owned()
+    } else {
+        format!("{} of {} kinds", Kind::ALL.len() - hidden, Kind::ALL.len())
+    };
+    let button = ui
+        .add(Button::new(name))
+        .on_hover_text("Show or hide kinds of messages");
+    Popup::menu(&button)
+        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+        .show(|ui| {
+            let mut filter = input.view.filter.clone();
+            for kind in Kind::ALL {
+                ui.horizontal(|ui| {
+                    widgets::swatch(ui, palette(ui).kind(kind));
+                    let mut is_shown = !filter.hidden[kind.index()];
+                    ui.checkbox(&mut is_shown, wording::kind(kind));
+                    filter.hidden[kind.index()] = !is_shown;
+                });
+            }
+            if ui.button("Show all").clicked() {
+                filter = Filter {
+                    hidden: Filter::default().hidden,
+                    ..filter
+                };
+            }
+            if filter != input.view.filter {
+                commands.push(Command::SetFilter(filter));
+            }
+        });
+}
+
+fn table(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    if input.order.is_empty() {
+        let text = if input.view.filter.is_empty() {
+            "This session has no messages."
+        } else {
+            "No message matches the filter."
+        };
+        crate::app::widgets::text::padded(ui, |ui| ui.label(weak(ui, text)));
+        return;
+    }
+    ui.spacing_mut().item_spacing = vec2(super::columns::GAP, 0.0);
+    let columns = super::columns::fitting(ui.available_width(), input.document.facts.len());
+    let ctx = ui.ctx().clone();
+    let id = Id::unique(("message rows in view", input.document.place));
+    let shape = Rows {
+        len: input.order.len(),
+        row: ROW,
+        height: ui.available_height() - space::ROW,
+    };
+    let mut kept = InView::load(&ctx, id);
+    if input.once.reveals_message || input.once.reorders_messages {
+        kept.ask();
+    }
+    let selected = selected_row(input, &kept);
+    let followed = kept.follow(selected.map(|row| (row, (row, 0))), shape);
+    // Without a selection, a newly sorted table starts at the top.
+    let start = (input.once.reorders_messages && selected.is_none()).then_some(0.0);
+    let offset = followed.or(start).unwrap_or(kept.offset);
+    let mut table = TableBuilder::new(ui)
+        .id_salt(("messages", input.document.place, columns.len()))
+        .vertical_scroll_offset(offset)
+        .striped(true)
+        .sense(Sense::CLICK)
+        .auto_shrink(false)
+        .cell_layout(Layout::left_to_right(Align::Center))
+        .min_scrolled_height(0.0);
+    for column in &columns {
+        table = table.column(column.width(input.document.facts.len()));
+    }
+    table = table.column(Column::exact(space::XS));
+    let table = table.header(space::ROW, |mut row| {
+        for column in &columns {
+            row.col(|ui| super::header::show(ui, input, *column, commands));
+        }
+        row.col(|_| {});
+    });
+    let new = new_at_step(input);
+    let stretch = chosen_rows(&input.selection, input.order);
+    let shown = table.body(|body| {
+        body.rows(ROW, input.order.len(), |mut row| {
+            let at = row.index();
+            let message = input.order[row.index()] as usize;
+            let is_within = stretch.as_ref().is_some_and(|rows| rows.contains(&at));
+            row.set_selected(is_within || input.selection.message == Some(message));
+            for column in &columns {
+                row.col(|ui| {
+                    super::cell::show(ui, input, message, *column, new.contains(&message))
+                });
+            }
+            row.col(|_| {});
+            clicks(&row.response(), input, message, commands);
+        });
+    });
+    let offset = shown.state.unclamped_offset().y;
+    kept.store(&ctx, id, offset, selected.map(|row| (row, shape)));
+}
+
+/// Returns the table row of the selected message. Checks its previous row first.
+fn selected_row(input: &PanelInput<'_>, kept: &InView) -> Option<usize> {
+    let message = input.selection.message? as u32;
+    let before = kept
+        .row()
+        .filter(|row| input.order.get(*row) == Some(&message));
+    before.or_else(|| input.order.iter().position(|m| *m == message))
+}
+
+/// Handles clicks on a row: a click selects it, Shift+click selects a range, and a secondary click opens the menu for
+/// the selection, or for this row if it is not selected.
+fn clicks(row: &Response, input: &PanelInput<'_>, message: usize, commands: &mut Vec<Command>) {
+    if row.clicked() {
+        let is_more = row.ctx.input(|i| i.modifiers.shift);
+        commands.push(if is_more {
+            Command::ExtendSelection(message)
+        } else {
+            Command::SelectMessage(message)
+        });
+    }
+    row.context_menu(|ui| {
+        let selected = chosen(&input.selection, input.order);
+        if selected.contains(&message) {
+            manual_edits::menu::row_menu(ui, input, &selected, commands);
+        } else {
+            manual_edits::menu::row_menu(ui, input, &[message], commands);
+        }
+    });
+}
+
+/// Returns the messages that are new at the selected call.
+fn new_at_step(input: &PanelInput<'_>) -> Range<usize> {
+    let session = input.document.session();
+    let step = input.selection.step;
+    if step < session.calls.len() {
+        session.new_messages(step)
+    } else {
+        0..0
+    }
+}

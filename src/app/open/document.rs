@@ -1,0 +1,293 @@
+//! An opened session, and facts about its messages that are computed when it is loaded.
+
+use super::paste::Pasted;
+use crate::app::messages::text::subject;
+use crate::exec::Loaded;
+use crate::safe_text;
+use crate::session::{Body, Issue, Kind, Message, Part, Session, issues, kind_of};
+use crate::tokens::TokenLedger;
+use crate::units::Tokens;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Characters of a message preview.
+const PREVIEW: usize = 160;
+
+/// The source of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A file.
+    Path(PathBuf),
+    /// A bundled example, by its file name in `sample_sessions`.
+    Example(&'static str),
+    /// The clipboard.
+    Pasted(Pasted),
+}
+
+impl Origin {
+    /// Returns the file whose folder receives new files; `None` for pasted text, which has no folder.
+    pub fn beside(&self) -> Option<&Path> {
+        match self {
+            Self::Path(path) => Some(path),
+            Self::Example(name) => Some(Path::new(name)),
+            Self::Pasted(_) => None,
+        }
+    }
+
+    /// Returns the folder of the file, if it is a local file.
+    pub fn folder(&self) -> Option<&Path> {
+        match self {
+            Self::Path(path) => path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty()),
+            Self::Example(_) | Self::Pasted(_) => None,
+        }
+    }
+}
+
+/// An opened session. Immutable.
+#[derive(Debug)]
+pub struct Document {
+    /// Unique ID, also among documents of one file.
+    pub id: u64,
+    /// ID shared by all versions of a growing file, so that the view is preserved.
+    pub place: u64,
+    /// Source of the document.
+    pub origin: Origin,
+    /// Session, weights, windows and warnings.
+    pub loaded: Loaded,
+    /// Index of the conversation in a file with several, from 0.
+    pub conversation: usize,
+    /// One entry per message.
+    pub facts: Vec<Facts>,
+    /// Recorded marks of the timeline.
+    pub marks: Marks,
+    /// Calls and results without a match.
+    pub issues: Vec<Issue>,
+}
+
+/// Timeline marks that do not depend on the config.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// Tokens reported by the provider, by call.
+    pub usage: Vec<(usize, Tokens)>,
+    /// The first call of each turn.
+    pub turn_starts: Vec<usize>,
+}
+
+/// Cached facts about a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// The kind with the most tokens.
+    pub kind: Kind,
+    /// The tool of its call or result.
+    pub tool: Option<Box<str>>,
+    /// Its start on one line.
+    pub preview: Box<str>,
+    /// Index of the call that wrote it or included it first; `None` if no call included it.
+    pub step: Option<usize>,
+    /// Messages with the results of its calls, or the calls of its results.
+    pub partners: Vec<usize>,
+}
+
+impl Document {
+    /// Computes the facts that panels need.
+    pub fn new(origin: Origin, loaded: Loaded, conversation: usize) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let session = &loaded.case.session;
+        let mut partners = partners(session);
+        let facts = session
+            .messages
+            .iter()
+            .enumerate()
+            .map(|(idx, message)| Facts {
+                kind: heaviest_kind(&loaded, message),
+                tool: session
+                    .parts_of(message)
+                    .iter()
+                    .find_map(|p| p.body.tool())
+                    .map(|tool| safe_text::one_line(tool, 200).into()),
+                preview: preview(&loaded, message).into(),
+                step: message.call.or_else(|| first_step_with(session, idx)),
+                partners: std::mem::take(&mut partners[idx]),
+            })
+            .collect();
+        let (id, marks) = (NEXT.fetch_add(1, Ordering::Relaxed), Marks::new(session));
+        let issues = issues(session);
+        Self {
+            id,
+            place: id,
+            origin,
+            loaded,
+            conversation,
+            facts,
+            marks,
+            issues,
+        }
+    }
+
+    /// Marks this as a newer version of `before` if the file has only grown since.
+    #[must_use]
+    pub fn following(self, before: &Self) -> Self {
+        let source = &self.session().source.bytes;
+        let has_grown = source.starts_with(&before.session().source.bytes);
+        let place = if has_grown { before.place } else { self.place };
+        Self { place, ..self }
+    }
+
+    /// Returns the session.
+    pub fn session(&self) -> &Session {
+        &self.loaded.case.session
+    }
+
+    /// Returns the index of the last call; 0 if there is none.
+    pub fn last_step(&self) -> usize {
+        self.session().calls.len().saturating_sub(1)
+    }
+
+    /// Returns a display name of the source.
+    pub fn place(&self) -> String {
+        match &self.origin {
+            Origin::Path(path) => path.display().to_string(),
+            Origin::Example(_) => "a bundled example".to_owned(),
+            Origin::Pasted(_) => "from the clipboard, not saved in a file".to_owned(),
+        }
+    }
+
+    /// Returns the call at which to show a message: `step` if its context includes the message, else the first call
+    /// that does. The last call shows everything.
+    pub fn step_that_shows(&self, message: usize, step: usize) -> usize {
+        let last = self.last_step();
+        let steps = &self.session().calls;
+        if step >= last || steps[step].context_end > message {
+            return step.min(last);
+        }
+        first_step_with(self.session(), message).unwrap_or(last)
+    }
+
+    /// Returns the line of a byte in the file, from 1.
+    pub fn line_of(&self, byte: usize) -> usize {
+        let bytes = &self.session().source.bytes;
+        bytes.line_ends(&(0..byte.min(bytes.len()))) + 1
+    }
+
+    /// Returns the heaviest message added at a call, with its tokens.
+    pub fn biggest_growth(&self, ledger: &TokenLedger, step: usize) -> Option<(usize, Tokens)> {
+        let session = self.session();
+        let new = (step < session.calls.len()).then(|| session.new_messages(step))?;
+        let in_history = new.filter(|m| session.messages[*m].in_history);
+        in_history
+            .map(|m| (m, ledger.message(m)))
+            .max_by_key(|(_, tokens)| *tokens)
+    }
+
+    /// Returns the display name of the format.
+    pub fn format_label(&self) -> &'static str {
+        let name = self.session().source.format;
+        crate::formats::by_name(name).map_or(name, |f| f.label)
+    }
+}
+
+impl Marks {
+    fn new(session: &Session) -> Self {
+        let steps = || session.calls.iter().enumerate();
+        let usage = steps()
+            .filter_map(|(idx, step)| Some((idx, step.usage?.input)))
+            .collect();
+        let starts =
+            steps().filter(|(idx, step)| *idx == 0 || session.calls[idx - 1].turn != step.turn);
+        Self {
+            usage,
+            turn_starts: starts.map(|(idx, _)| idx).collect(),
+        }
+    }
+}
+
+fn heaviest_kind(loaded: &Loaded, message: &Message) -> Kind {
+    let session = &loaded.case.session;
+    let heaviest = heaviest(&loaded.case.ledger, message);
+    let empty = Part {
+        body: Body::Text("".into()),
+        record: 0,
+        block: 0,
+    };
+    kind_of(
+        message,
+        heaviest.map_or(&empty, |part| &session.parts[part]),
+    )
+}
+
+/// Returns the kind of the heaviest part; the first one wins a tie.
+fn heaviest(ledger: &TokenLedger, message: &Message) -> Option<usize> {
+    let parts = message.parts.clone();
+    parts.reduce(|a, b| {
+        if ledger.part(b) > ledger.part(a) {
+            b
+        } else {
+            a
+        }
+    })
+}
+
+fn preview(loaded: &Loaded, message: &Message) -> String {
+    let session = &loaded.case.session;
+    let parts = session.parts_of(message);
+    let heaviest = heaviest(&loaded.case.ledger, message).map(|part| &session.parts[part]);
+    let is_call = |p: &&Part| matches!(p.body, Body::ToolCall { .. });
+    let shown = heaviest
+        .filter(is_call)
+        .or_else(|| parts.iter().find(|p| !p.body.text().trim().is_empty()))
+        .or(parts.first());
+    match shown.map(|p| &p.body) {
+        None => "(empty)".to_owned(),
+        Some(Body::ToolCall { arguments, .. }) => subject(arguments, PREVIEW),
+        Some(Body::Media { mime, pixels, .. }) => media(mime, *pixels),
+        Some(body) if body.text().trim().is_empty() => "(no text)".to_owned(),
+        // A preview reads only a small multiple of its length from a long text.
+        Some(body) => safe_text::one_line(safe_text::head(body.text(), 8 * PREVIEW), PREVIEW),
+    }
+}
+
+/// Formats a media part: `image/png · 1280 × 720`.
+pub fn media(mime: &str, pixels: Option<(u32, u32)>) -> String {
+    let mime = if mime.is_empty() { "media" } else { mime };
+    match pixels {
+        Some((width, height)) => format!("{mime} · {width} × {height}"),
+        None => mime.to_owned(),
+    }
+}
+
+fn first_step_with(session: &Session, message: usize) -> Option<usize> {
+    let step = session.calls.partition_point(|s| s.context_end <= message);
+    (step < session.calls.len()).then_some(step)
+}
+
+/// Returns, for each message, the messages with the matching calls and results. IDs may repeat: a result matches the
+/// latest unanswered call with its ID.
+fn partners(session: &Session) -> Vec<Vec<usize>> {
+    let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut partners = vec![Vec::new(); session.messages.len()];
+    for (idx, message) in session.messages.iter().enumerate() {
+        for part in session.parts_of(message) {
+            match &part.body {
+                Body::ToolCall { call, .. } => open.entry(call).or_default().push(idx),
+                Body::ToolResult { call, .. } => {
+                    if let Some(caller) = open.get_mut(&**call).and_then(Vec::pop) {
+                        join(&mut partners, caller, idx);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    partners
+}
+
+fn join(partners: &mut [Vec<usize>], a: usize, b: usize) {
+    for (from, to) in [(a, b), (b, a)] {
+        if from != to && !partners[from].contains(&to) {
+            partners[from].push(to);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Follows a file that is still being written.
+
+use super::document::{Document, Origin};
+use super::followed_file::Live;
+use crate::app::App;
+use crate::app::background::latest_result::Where;
+use crate::app::background::task;
+use crate::app::shell::history::History;
+use crate::exec::LoadOptions;
+use crate::tokens;
+use std::sync::Arc;
+
+impl App {
+    /// Starts watching the open file.
+    pub(in crate::app) fn watch(&mut self, ctx: &egui::Context, document: &Document) {
+        let shown = document.loaded.path.as_deref();
+        self.live = match &document.origin {
+            Origin::Path(path) if self.work == Where::AsNeeded => Some(Live::new(ctx, path, shown)),
+            _ => None,
+        };
+    }
+
+    /// Shows the new state of the open file, except while an export of it is being prepared.
+    pub(in crate::app) fn follow(&mut self, ctx: &egui::Context) {
+        let (Some(live), Some(document)) = (&mut self.live, &self.document) else {
+            return;
+        };
+        if self.export.is_some() || self.loading.is_some() {
+            return;
+        }
+        let counter = tokens::by_name(self.config.counter).unwrap_or_else(tokens::default_counter);
+        let options = LoadOptions {
+            counter,
+            window: None,
+            conversation: document.conversation,
+        };
+        live.read_again(ctx, options);
+        live.receive(ctx, options, document, &self.selection);
+        let ready = live.take_ready(
+            ctx,
+            &self.policies,
+            &self.config,
+            (&self.view, &self.derived),
+        );
+        let Some((next, derived, selection)) = ready else {
+            return;
+        };
+        let has_grown = next.place == document.place;
+        let before = self.document.replace(next);
+        task::let_go((before, std::mem::replace(&mut self.derived, derived)));
+        self.selection = selection;
+        if !has_grown {
+            self.forget_places();
+        }
+    }
+
+    /// Forgets marks at calls and messages, since the file is a different one.
+    fn forget_places(&mut self) {
+        let config = &mut self.config;
+        let had_any =
+            !config.restarts.is_empty() || !config.errors.is_empty() || !config.by_hand.is_empty();
+        config.restarts.clear();
+        config.errors.clear();
+        config.by_hand = Arc::default();
+        self.history = History::new(self.config.clone());
+        self.toasts.info(if had_any {
+            "The file was replaced: marks at its calls and messages were removed."
+        } else {
+            "The file was replaced."
+        });
+    }
+}

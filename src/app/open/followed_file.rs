@@ -1,0 +1,241 @@
+//! Follows a file that is still being written: a thread watches it, changes are read, and a new version is shown once
+//! all of its results are ready, so that nothing flickers.
+
+use super::document::{Document, Origin};
+use super::loading::Loading;
+use crate::app::background::latest_result::Where;
+use crate::app::background::task::{self, Background};
+use crate::app::derived::Derived;
+use crate::app::policy_panel::policies::Policies;
+use crate::app::state::{Config, Selection, View};
+use crate::exec::{LoadOptions, Stamp};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Interval between checks of the file.
+const EVERY: Duration = Duration::from_millis(700);
+
+/// Maximum wait for the slowest results (losses, insights) before the rest is shown without them.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The open file while it may grow.
+#[derive(Debug)]
+pub(in crate::app) struct Live {
+    path: PathBuf,
+    watch: Watch,
+    loading: Option<Loading>,
+    next: Option<Next>,
+    /// Number of times the file was read again.
+    n_read: usize,
+    /// The error of the last attempt to read it.
+    problem: Option<String>,
+}
+
+/// State of a file that changed after it was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LiveState<'a> {
+    /// Read again and still watched.
+    Followed,
+    /// Unreadable for this reason; the previous version is shown.
+    Unread(&'a str),
+    /// Deleted; the previous version is shown.
+    Gone,
+}
+
+/// The new version, until it can be shown.
+#[derive(Debug)]
+struct Next {
+    document: Arc<Document>,
+    derived: Derived,
+    selection: Selection,
+    /// Time at which lanes and rows were ready.
+    replayed: Option<Instant>,
+}
+
+/// A thread that checks a file for changes. It ends when this value is dropped.
+#[derive(Debug)]
+struct Watch {
+    has_changed: Arc<AtomicBool>,
+    is_gone: Arc<AtomicBool>,
+    is_over: Arc<AtomicBool>,
+    _thread: Background<()>,
+}
+
+impl Live {
+    /// Watches the file of a document. `shown` is the file that contains the session, which may be another file.
+    pub(in crate::app) fn new(ctx: &egui::Context, path: &Path, shown: Option<&Path>) -> Self {
+        Self {
+            path: path.to_owned(),
+            watch: Watch::start(ctx, shown.unwrap_or(path).to_owned()),
+            loading: None,
+            next: None,
+            n_read: 0,
+            problem: None,
+        }
+    }
+
+    /// Returns the state to report, if any.
+    pub(in crate::app) fn state(&self) -> Option<LiveState<'_>> {
+        if self.watch.is_gone.load(Ordering::Relaxed) {
+            return Some(LiveState::Gone);
+        }
+        let unread = self.problem.as_deref().map(LiveState::Unread);
+        unread.or_else(|| (self.n_read > 0).then_some(LiveState::Followed))
+    }
+
+    /// Reads the file if it changed and no earlier version is still in work.
+    pub(super) fn read_again(&mut self, ctx: &egui::Context, options: LoadOptions) {
+        let is_busy = self.loading.is_some() || self.next.is_some();
+        if !is_busy && self.watch.has_changed.swap(false, Ordering::Relaxed) {
+            self.read(ctx, options);
+        }
+    }
+
+    fn read(&mut self, ctx: &egui::Context, options: LoadOptions) {
+        let origin = Origin::Path(self.path.clone());
+        self.loading = Some(Loading::start(ctx, Where::AsNeeded, origin, options));
+    }
+
+    /// Receives the new version. A selection at the end moves to the new end.
+    pub(in crate::app) fn receive(
+        &mut self,
+        ctx: &egui::Context,
+        options: LoadOptions,
+        shown: &Document,
+        at: &Selection,
+    ) {
+        let Some(loading) = self.loading.take() else {
+            return;
+        };
+        match loading.take() {
+            Ok(Ok(document)) => {
+                self.problem = None;
+                match moved(shown, &document) {
+                    Some(conversation) => self.read(
+                        ctx,
+                        LoadOptions {
+                            conversation,
+                            ..options
+                        },
+                    ),
+                    None => self.next = Some(Next::new(document, shown, at)),
+                }
+            }
+            // Incomplete or missing: the previous version is kept until the file changes again.
+            Ok(Err(problem)) => self.problem = Some(problem),
+            Err(loading) => {
+                ctx.request_repaint_after(Duration::from_millis(50));
+                self.loading = Some(*loading);
+            }
+        }
+    }
+
+    /// Returns the document and results to show from now on, once they are ready.
+    pub(super) fn take_ready(
+        &mut self,
+        ctx: &egui::Context,
+        policies: &Policies,
+        config: &Config,
+        (view, shown): (&View, &Derived),
+    ) -> Option<(Arc<Document>, Derived, Selection)> {
+        let next = self.next.as_mut()?;
+        let Next {
+            document,
+            derived,
+            selection,
+            replayed,
+        } = next;
+        derived.update(ctx, document, policies, config, selection, view);
+        if derived.runs().is_none() || derived.rows().is_none() {
+            return None;
+        }
+        let since = replayed.get_or_insert_with(Instant::now);
+        if !derived.shows_all_of(shown) && since.elapsed() < PATIENCE {
+            return None;
+        }
+        self.n_read += 1;
+        let next = self.next.take()?;
+        Some((next.document, next.derived, next.selection))
+    }
+}
+
+/// Returns the new index of the shown conversation if it changed, since others may have started before it.
+fn moved(shown: &Document, read: &Document) -> Option<usize> {
+    let known = shown.loaded.conversations.get(shown.conversation)?;
+    let now = &read.loaded.conversations;
+    if now
+        .get(read.conversation)
+        .is_some_and(|read| read.is_same(known))
+    {
+        return None;
+    }
+    let number = now.iter().position(|c| c.is_same(known));
+    number.filter(|number| *number != read.conversation)
+}
+
+impl Next {
+    fn new(document: Document, shown: &Document, at: &Selection) -> Self {
+        let mut derived = Derived::new(Where::AsNeeded);
+        derived.clear(&document);
+        let document = document.following(shown);
+        let (last, n_messages) = (document.last_step(), document.facts.len());
+        let step = if at.step >= shown.last_step() {
+            last
+        } else {
+            at.step.min(last)
+        };
+        let is_there = |message: &usize| *message < n_messages;
+        let selection = Selection {
+            step,
+            message: at.message.filter(is_there),
+            anchor: at.anchor.filter(is_there),
+            // New runs have new events and new written messages.
+            event: None,
+            written: None,
+            ..*at
+        };
+        Self {
+            document: Arc::new(document),
+            derived,
+            selection,
+            replayed: None,
+        }
+    }
+}
+
+impl Watch {
+    fn start(ctx: &egui::Context, path: PathBuf) -> Self {
+        let [has_changed, is_gone, is_over]: [Arc<AtomicBool>; 3] = Default::default();
+        let [changed, gone, over] = [&has_changed, &is_gone, &is_over].map(Arc::clone);
+        let again = ctx.clone();
+        let mut last = Stamp::of(&path);
+        let look = move || {
+            while !over.load(Ordering::Relaxed) {
+                thread::sleep(EVERY);
+                let now = Stamp::of(&path);
+                if now != last {
+                    last = now;
+                    // A missing file cannot be read, but it may reappear.
+                    gone.store(now.is_none(), Ordering::Relaxed);
+                    changed.store(now.is_some(), Ordering::Relaxed);
+                    again.request_repaint();
+                }
+            }
+        };
+        Self {
+            has_changed,
+            is_gone,
+            is_over,
+            _thread: task::start("watch", ctx, look),
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,146 @@
+//! A conversation from the clipboard, opened as a session without a file.
+
+use egui::{Context, Event, Key, ViewportCommand};
+use std::fmt;
+use std::sync::Arc;
+
+/// Its display name.
+pub const NAME: &str = "Pasted";
+
+/// Message for an empty clipboard.
+pub(in crate::app) const NOTHING: &str = "The clipboard holds no text.";
+
+/// A pasted text. Copies share the text, and only copies compare as equal, since it may be large.
+#[derive(Clone)]
+pub struct Pasted(Arc<String>);
+
+impl Pasted {
+    /// Creates a pasted text.
+    pub fn new(text: String) -> Self {
+        Self(Arc::new(text))
+    }
+
+    /// Returns the text as bytes.
+    pub fn bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+impl PartialEq for Pasted {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Pasted {}
+
+impl fmt::Debug for Pasted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pasted({} bytes)", self.0.len())
+    }
+}
+
+/// A pending request for the clipboard, which takes a few frames.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::app) struct Wish {
+    frames_left: u8,
+}
+
+/// Frames to wait for an answer.
+const FRAMES: u8 = 4;
+
+impl Wish {
+    /// Requests the clipboard from the system.
+    pub(in crate::app) fn new(ctx: &Context) -> Self {
+        ctx.send_viewport_cmd(ViewportCommand::RequestPaste);
+        ctx.request_repaint();
+        Self {
+            frames_left: FRAMES,
+        }
+    }
+
+    /// Returns the request one frame later; `None` after the last frame of waiting.
+    pub(in crate::app) fn later(self, ctx: &Context) -> Option<Self> {
+        ctx.request_repaint();
+        let frames_left = self.frames_left.checked_sub(1)?;
+        Some(Self { frames_left })
+    }
+}
+
+/// Detects paste keys without a paste event. The system reports neither these keys nor a clipboard without text. It
+/// only reports the release of a key that was never pressed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::app) struct Keys {
+    is_down: bool,
+    brought_text: bool,
+}
+
+impl Keys {
+    /// Reads the events of this frame before other code consumes them.
+    pub(in crate::app) fn are_in_vain(&mut self, ctx: &Context) -> bool {
+        ctx.input(|input| {
+            let vain = input.events.iter().filter(|event| self.note(event));
+            vain.count() > 0
+        })
+    }
+
+    fn note(&mut self, event: &Event) -> bool {
+        match event {
+            Event::Paste(_) => self.brought_text = true,
+            Event::Key {
+                key: Key::V,
+                pressed: true,
+                ..
+            } => self.is_down = true,
+            Event::Key { key: Key::V, .. } => {
+                let before = std::mem::take(self);
+                return !before.is_down && !before.brought_text;
+            }
+            _ => {}
+        }
+        false
+    }
+}
+
+/// Returns the text pasted in this frame, unless a text field has the focus.
+pub(in crate::app) fn pasted(ctx: &Context) -> Option<Pasted> {
+    if ctx.text_edit_focused() {
+        return None;
+    }
+    ctx.input_mut(|input| {
+        let events = &mut input.events;
+        let at = events.iter().position(|e| matches!(e, Event::Paste(_)))?;
+        match events.remove(at) {
+            Event::Paste(text) => Some(Pasted::new(text)),
+            _ => None,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use egui::Modifiers;
+
+    fn v(pressed: bool) -> Event {
+        Event::Key {
+            key: Key::V,
+            physical_key: None,
+            pressed,
+            repeat: false,
+            modifiers: Modifiers::COMMAND,
+        }
+    }
+
+    #[test]
+    fn keys_that_bring_no_text_were_pressed_in_vain() {
+        let mut keys = Keys::default();
+        let mut vain = |event: Event| keys.note(&event);
+        assert!(vain(v(false)), "an empty clipboard");
+        assert!(!vain(Event::Paste("text".to_owned())));
+        assert!(!vain(v(false)), "it brought text");
+        assert!(!vain(v(true)));
+        assert!(!vain(v(false)), "a letter was typed");
+        assert!(vain(v(false)), "what was before is forgotten");
+    }
+}

@@ -1,0 +1,15 @@
+//! The settings panel: policies, settings, presets, restarts and provider errors.
+
+pub(super) mod commands;
+mod knob_curve;
+mod knob_effect;
+mod knob_list;
+pub mod knobs;
+pub(super) mod panel;
+pub mod policies;
+mod preset_commands;
+pub mod preset_dialog;
+pub(super) mod preset_menu;
+pub mod preset_saving;
+mod provider_errors;
+mod restarts;

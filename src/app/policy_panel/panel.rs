@@ -1,0 +1,336 @@
+//! The settings panel of the focused lane: its strategy, its settings and the effect of each.
+
+use super::knob_list::{self, Lane};
+use super::knobs::{self, KnobKey};
+use super::preset_saving::PresetWish;
+use super::{preset_menu, provider_errors, restarts};
+use crate::app::command::Command;
+use crate::app::shell::layout::PanelInput;
+use crate::app::state::{LaneConfig, numbered};
+use crate::app::theme::{self, palette, space};
+use crate::app::widgets::text::{small, weak};
+use crate::app::widgets::{self, KnobSpec, Tone, knob_menu, knob_slider};
+use crate::app::wording;
+use crate::engine::{Knob, WindowSource};
+use crate::presets::native::Native;
+use crate::units::Tokens;
+use egui::text::{LayoutJob, TextFormat};
+use egui::{
+    Align, Button, Frame, Layout, Margin, Panel, Role, ScrollArea, TextStyle, Ui, WidgetInfo,
+};
+
+/// Height in points below which the choice of the lane scrolls with the settings and the note at the bottom is hidden.
+const LOW: f32 = 340.0;
+
+/// Shows the knobs of the focused lane.
+pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    // In a low panel everything scrolls, so that the settings keep some height.
+    let is_low = ui.available_height() < LOW;
+    let margin = Margin {
+        left: 0,
+        right: 0,
+        top: 8,
+        bottom: 0,
+    };
+    Panel::bottom("policy_foot")
+        .show_separator_line(false)
+        .resizable(false)
+        .frame(Frame::new().inner_margin(margin))
+        .show(ui, |ui| {
+            foot(ui, input, is_low, commands);
+        });
+    head(ui, input, commands);
+    ui.add_space(space::XS);
+    let focused = input
+        .selection
+        .lane
+        .and_then(|lane| input.config.lanes.get(lane).map(|config| (lane, config)));
+    if !is_low {
+        choice(ui, input, focused, commands);
+    }
+    ui.add_space(space::S);
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        // Keeps the scroll bar clear of the values.
+        ui.set_max_width(ui.available_width() - 6.0);
+        if is_low {
+            choice(ui, input, focused, commands);
+        }
+        ui.spacing_mut().item_spacing.y = space::M;
+        if let Some((lane, config)) = focused {
+            let policy = input.policies.get(&config.policy);
+            let values = knobs::values(&policy, input.config.lane_settings(lane));
+            let shown = Lane {
+                index: lane,
+                policy: &policy,
+                values: &values,
+            };
+            strategy(ui, input, shown, commands);
+            knob_list::show(ui, input, shown, commands);
+            if policy.knobs.is_empty() {
+                ui.label(weak(ui, &policy.help));
+            }
+        }
+        window(ui, input, commands);
+        restarts::show(ui, input, commands);
+        provider_errors::show(ui, input, commands);
+        others(ui, input, focused, commands);
+    });
+}
+
+/// Shows the choice of the lane and whether it shares its settings.
+fn choice(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    focused: Option<(usize, &LaneConfig)>,
+    commands: &mut Vec<Command>,
+) {
+    chips(ui, input, commands);
+    if let Some((lane, config)) = focused {
+        ownership(ui, lane, config, commands);
+    } else {
+        ui.add_space(space::XS);
+        ui.label(weak(
+            ui,
+            "The recorded lane has no settings. Choose a lane, or press 1 to 6.",
+        ));
+    }
+}
+
+/// Shows the lane whose settings are edited, with a button that resets all of them.
+fn head(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().interact_size.y = 18.0;
+        ui.spacing_mut().item_spacing.x = 6.0;
+        ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
+        let lane = input.selection.lane;
+        let labels = labels(input);
+        let label = lane.and_then(|lane| labels.get(lane));
+        let label = label.map_or("Recorded", String::as_str);
+        let palette = palette(ui);
+        let font = |style: TextStyle| style.resolve(ui.style());
+        let mut title = LayoutJob::default();
+        for (text, font, color) in [
+            ("Editing: ", font(TextStyle::Body), palette.weak),
+            ("● ", font(TextStyle::Body), palette.lane_or_recorded(lane)),
+            (label, font(theme::strong()), palette.text),
+        ] {
+            title.append(text, 0.0, TextFormat::simple(font, color));
+        }
+        let title = ui.label(title);
+        title.widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("Editing: {label}")));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let is_changed = input.config.is_changed();
+            let name = small(ui, "Reset all");
+            let button = ui.add_enabled(is_changed, Button::new(name).frame_when_inactive(false));
+            let help = "Reset every setting to its preset's default and the context window to the detected one";
+            if button.on_hover_text(help).clicked() {
+                commands.push(Command::ResetKnobs);
+            }
+        });
+    });
+}
+
+/// Shows whether a lane shares settings with other lanes, and a switch for it.
+fn ownership(ui: &mut Ui, lane: usize, config: &LaneConfig, commands: &mut Vec<Command>) {
+    ui.add_space(space::XS);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().interact_size.y = 18.0;
+        ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
+        ui.spacing_mut().item_spacing.x = 2.0;
+        for (is_own, name, help) in [
+            (
+                false,
+                "shared settings",
+                "Changes apply to every lane without settings of its own",
+            ),
+            (
+                true,
+                "own settings",
+                "Changes apply to this lane only; starts with the shared values",
+            ),
+        ] {
+            let is_chosen = config.own.is_some() == is_own;
+            let label = ui.selectable_label(is_chosen, small(ui, name));
+            if label.on_hover_text(help).clicked() && !is_chosen {
+                commands.push(Command::SetOwnKnobs(lane, is_own));
+            }
+        }
+    });
+}
+
+/// Shows shared knobs that only other lanes have, so that every threshold can be changed from any lane.
+fn others(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    focused: Option<(usize, &LaneConfig)>,
+    commands: &mut Vec<Command>,
+) {
+    let mut shown: Vec<KnobKey> = Vec::new();
+    if let Some((_, config)) = focused {
+        let policy = input.policies.get(&config.policy);
+        shown.extend(policy.knobs.iter().map(|knob| KnobKey::of(&policy, knob)));
+    }
+    let focused = focused.map(|(lane, _)| lane);
+    let lanes = input.config.lanes.iter().enumerate();
+    for (idx, lane) in lanes.filter(|(idx, lane)| lane.own.is_none() && Some(*idx) != focused) {
+        let policy = input.policies.get(&lane.policy);
+        let values = knobs::values(&policy, input.config.lane_settings(idx));
+        // A policy's own settings are shown only when its lane is focused.
+        let new =
+            |knob: &&Knob| knob.role.is_some() && !shown.contains(&KnobKey::of(&policy, knob));
+        let mine: Vec<&Knob> = policy.knobs.iter().filter(new).collect();
+        if mine.is_empty() {
+            continue;
+        }
+        knob_list::lane_head(ui, palette(ui).lane(idx), &policy.label);
+        let lane = Lane {
+            index: idx,
+            policy: &policy,
+            values: &values,
+        };
+        // A knob with the same name may be shown above.
+        ui.push_id(("others", idx), |ui| {
+            for knob in mine {
+                knob_list::show_knob(ui, input, lane, knob, commands);
+                shown.push(KnobKey::of(&policy, knob));
+            }
+        });
+    }
+}
+
+/// Returns the labels of the configured lanes.
+fn labels(input: &PanelInput<'_>) -> Vec<String> {
+    let lanes = input.config.lanes.iter();
+    let policies: Vec<_> = lanes.map(|l| input.policies.get(&l.policy)).collect();
+    numbered(policies.iter().map(|policy| policy.label.as_str()))
+}
+
+/// Shows a chip for each lane that selects it.
+fn chips(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = egui::vec2(space::XS, space::XS);
+        // Three generic names fit on one line.
+        ui.spacing_mut().button_padding.x = 5.0;
+        for (lane, label) in labels(input).iter().enumerate() {
+            let is_shown = input.selection.lane == Some(lane);
+            let help = format!("Show the settings of lane {}", lane + 1);
+            if widgets::lane_chip(ui, label, is_shown, palette(ui).lane(lane))
+                .on_hover_text(help)
+                .clicked()
+            {
+                commands.push(Command::FocusLane(Some(lane)));
+            }
+        }
+    });
+}
+
+/// Shows the lane's strategy as its first setting.
+fn strategy(ui: &mut Ui, input: &PanelInput<'_>, lane: Lane<'_>, commands: &mut Vec<Command>) {
+    let policy = lane.policy;
+    let hint = format!(
+        "{}\n\nOn the command line: --set strategy={}",
+        policy.help,
+        input.policies.word(&policy.name)
+    );
+    let spec = KnobSpec {
+        label: "strategy",
+        value: 0.0,
+        range: 0.0..=0.0,
+        step: 1.0,
+        log: false,
+        unit: "",
+        help: crate::app::widgets::text::first_sentence(&policy.help),
+        hint: &hint,
+        note: "",
+        is_noted: false,
+        default: 0.0,
+        consequence: None,
+        tone: Tone::Plain,
+    };
+    let width = (ui.available_width() * 0.6).round();
+    knob_menu(ui, &spec, (&policy.label, width), |ui| {
+        if let Some(name) = preset_menu::list(ui, input, &policy.name) {
+            commands.push(Command::SetStrategy(lane.index, name));
+            ui.close();
+        }
+    });
+}
+
+/// Shows the context window as a knob.
+fn window(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let known = input.document.loaded.case.windows.largest();
+    let shown = input.config.window.unwrap_or(known);
+    let windows = &input.runs.case.windows;
+    let mut said = match windows.source {
+        WindowSource::Assumed => {
+            "assumed: the file does not name it and the model is unknown".to_owned()
+        }
+        source => wording::window_source(source).to_owned(),
+    };
+    if windows.varies() {
+        said.push_str("; it changes within the session, this is the largest value");
+    }
+    let tone = if windows.source == WindowSource::Assumed {
+        Tone::Warn
+    } else {
+        Tone::Plain
+    };
+    let spec = KnobSpec {
+        label: "context_window",
+        value: shown.as_f64(),
+        range: 2_000.0..=2_000_000.0_f64.max(known.as_f64()),
+        step: 1_000.0,
+        log: true,
+        unit: "tok",
+        help: "The model's hard limit, for all lanes.",
+        hint: "",
+        note: "",
+        is_noted: false,
+        default: known.as_f64(),
+        consequence: Some(said),
+        tone,
+    };
+    let response = knob_slider(ui, &spec);
+    if response.reset {
+        commands.push(Command::SetWindow(None));
+    } else if let Some(value) = response.changed {
+        commands.push(Command::SetWindow(Some(Tokens(value as u64))));
+    }
+}
+
+fn foot(ui: &mut Ui, input: &PanelInput<'_>, is_low: bool, commands: &mut Vec<Command>) {
+    ui.horizontal_wrapped(|ui| {
+        if widgets::secondary_button(ui, "Copy as command", "")
+            .on_hover_text("Copy the command line that gives the same results")
+            .clicked()
+        {
+            commands.push(Command::CopyAsCommand);
+        }
+        let lane = input
+            .selection
+            .lane
+            .filter(|lane| *lane < input.runs.lanes.len());
+        let system = lane.filter(|lane| Native::of(&input.runs.lanes[*lane].policy.name).is_some());
+        if let Some(lane) = system
+            && widgets::secondary_button(ui, "Copy config", "")
+                .on_hover_text("Copy this lane's settings in its system's own configuration format")
+                .clicked()
+        {
+            commands.push(Command::CopyConfig(lane));
+        }
+        let acts = lane.filter(|lane| !input.runs.lanes[*lane].policy.stages.is_empty());
+        if let Some(lane) = acts
+            && widgets::secondary_button(ui, "Save preset…", "")
+                .on_hover_text(
+                    "Save this lane's settings under a name, for the window and the command line",
+                )
+                .clicked()
+        {
+            commands.push(Command::Preset(PresetWish::Start(lane)));
+        }
+    });
+    if !is_low {
+        ui.add_space(space::XS);
+        ui.label(small(ui, "Shared settings apply to every lane that uses them. All data stays on this machine. Files are never changed."));
+    }
+}

@@ -1,0 +1,74 @@
+//! Saves a lane's policy as a preset.
+
+use super::preset_saving::{PresetSaving, PresetWish};
+use crate::app::App;
+use crate::exec::policy_text;
+use crate::presets::own::{Own, own};
+
+impl App {
+    pub(in crate::app) fn preset_wish(&mut self, wish: PresetWish) {
+        match wish {
+            PresetWish::Start(_) if !self.own_presets.is_kept() => {
+                let text = "Cannot save presets with --no-state.";
+                self.complain(Some(text.to_owned()));
+            }
+            PresetWish::Start(lane) => self.start_saving(lane),
+            PresetWish::Name(label) => {
+                if let Some(saving) = &mut self.saving {
+                    saving.label = label;
+                    saving.problem = None;
+                }
+            }
+            PresetWish::Save => self.save_preset(),
+            PresetWish::Close => self.saving = None,
+        }
+    }
+
+    fn start_saving(&mut self, lane: usize) {
+        let Some(config) = self.config.lanes.get(lane) else {
+            return;
+        };
+        let policy = self.policies.get(&config.policy);
+        let label = if self.policies.is_saved(&policy.name) {
+            policy.label.clone()
+        } else {
+            format!("My {}", policy.label)
+        };
+        self.saving = Some(PresetSaving {
+            lane,
+            label,
+            problem: None,
+        });
+    }
+
+    fn save_preset(&mut self) {
+        let Some(mut saving) = self.saving.take() else {
+            return;
+        };
+        match self.kept(&saving) {
+            Ok(own) => {
+                let said = format!("{} is saved and set for the lane.", own.policy.label);
+                self.policies.keep(own.policy);
+                if let Some(lane) = self.config.lanes.get_mut(saving.lane) {
+                    lane.policy = own.name;
+                }
+                self.toasts.info(said);
+            }
+            Err(problem) => {
+                saving.problem = Some(problem);
+                self.saving = Some(saving);
+            }
+        }
+    }
+
+    fn kept(&self, saving: &PresetSaving) -> Result<Own, String> {
+        let runs = self.derived.runs();
+        let run = runs.and_then(|runs| runs.lanes.get(saving.lane));
+        let run = run.ok_or("the lane is not replayed yet; try again")?;
+        let word = self.policies.word(&run.policy.name);
+        let toml = policy_text(word, &self.own_presets).map_err(|error| error.to_string())?;
+        let own = own(&toml, &run.knobs, &saving.label)?;
+        self.own_presets.save(&own).map_err(|e| e.to_string())?;
+        Ok(own)
+    }
+}

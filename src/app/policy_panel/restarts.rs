@@ -1,0 +1,73 @@
+//! Simulated restarts in the settings panel: calls before which the agent's program is assumed to have been restarted.
+
+use crate::app::command::Command;
+use crate::app::runs::replays::resumes;
+use crate::app::shell::layout::PanelInput;
+use crate::app::theme::space;
+use crate::app::widgets::text::small;
+use crate::app::{widgets, wording};
+use egui::Ui;
+
+/// Maximum number of restarts listed one by one.
+const MOST: usize = 24;
+
+/// Shows the restarts if there are any or if a lane's policy reacts to them.
+pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let marks = &input.config.restarts;
+    let lanes = &input.config.lanes;
+    let is_of_use = lanes
+        .iter()
+        .any(|lane| resumes(&input.policies.get(&lane.policy)));
+    if marks.is_empty() && !is_of_use {
+        return;
+    }
+    ui.vertical(|ui| {
+        ui.spacing_mut().item_spacing.y = space::XS;
+        ui.label("restarts");
+        let help = if is_of_use {
+            "Simulated restarts: the agent's program is restarted before these calls."
+        } else {
+            "No lane's policy reacts to a restart."
+        };
+        ui.label(small(ui, help));
+        if !marks.is_empty() {
+            all(ui, marks, commands);
+        }
+        let step = input.selection.step;
+        let name = if marks.binary_search(&step).is_ok() {
+            format!("Remove the restart at call {}", wording::number(step))
+        } else {
+            format!("Add a restart at call {}", wording::number(step))
+        };
+        if widgets::secondary_button(ui, &name, "R").clicked() {
+            commands.push(Command::ToggleRestart(step));
+        }
+    });
+}
+
+/// Shows the restarts side by side.
+fn all(ui: &mut Ui, marks: &[usize], commands: &mut Vec<Command>) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = egui::vec2(space::XS, space::XS);
+        ui.spacing_mut().interact_size.y = 22.0;
+        for step in marks.iter().take(MOST) {
+            mark(ui, *step, commands);
+        }
+        if marks.len() > MOST {
+            let more = wording::grouped((marks.len() - MOST) as u64);
+            ui.label(small(ui, format!("and {more} more")));
+        }
+    });
+}
+
+/// Shows a restart that selects its call when clicked.
+fn mark(ui: &mut Ui, step: usize, commands: &mut Vec<Command>) {
+    let call = wording::number(step);
+    let button = ui
+        .button(small(ui, format!("call {call}")))
+        .on_hover_text("Show this call; R removes the restart")
+        .accessible_name(format!("Restart at call {call}"));
+    if button.clicked() {
+        commands.push(Command::SelectStep(step));
+    }
+}

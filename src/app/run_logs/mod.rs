@@ -1,0 +1,4 @@
+//! Logs of live runs.
+
+pub mod dialog;
+pub mod list;

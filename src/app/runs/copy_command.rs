@@ -1,0 +1,111 @@
+//! "Copy as command": the command line that reproduces a config's numbers.
+
+use super::replays::{LaneRun, Runs};
+use crate::app::manual_edits::marks::{Mark, stretches};
+use crate::app::open::document::{Document, Origin};
+use crate::app::policy_panel::policies::Policies;
+use crate::presets::known_error;
+use crate::tokens;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// Returns the command.
+pub(in crate::app) fn command(document: &Document, runs: &Runs, policies: &Policies) -> String {
+    let mut line = format!("plimsoll replay {}", quoted(&path(document)));
+    if document.loaded.conversations.len() > 1 {
+        let _ = write!(line, " --conversation {}", document.conversation + 1);
+    }
+    let mut set: BTreeSet<String> = BTreeSet::new();
+    // Lanes of one policy have unique names, since their settings may differ.
+    for (lane, name) in runs.lanes.iter().zip(runs.config.lane_names()) {
+        let name = name.replace(' ', "-");
+        let word = policies.word(&lane.policy.name);
+        let at = if name == lane.policy.name {
+            String::new()
+        } else {
+            format!("@{name}")
+        };
+        let _ = write!(line, " --policy {}", quoted(&format!("{word}{at}")));
+        for (knob, value) in changed(lane) {
+            let mut all = runs.lanes.iter().filter_map(|l| l.knobs.get(knob));
+            let is_shared = all.all(|other| other == value);
+            let scope = if is_shared {
+                String::new()
+            } else {
+                format!("{name}.")
+            };
+            set.insert(format!("{scope}{knob}={value}"));
+        }
+    }
+    for setting in set {
+        let _ = write!(line, " --set {}", quoted(&setting));
+    }
+    if let Some(window) = runs.config.window {
+        let _ = write!(line, " --window {}", window.0);
+    }
+    for step in &runs.config.restarts {
+        let _ = write!(line, " --restart {}", step + 1);
+    }
+    for error in &runs.config.errors {
+        let said = known_error(&error.text).map_or(&*error.text, |known| &known.name);
+        let _ = write!(
+            line,
+            " --error {}",
+            quoted(&format!("{}={said}", error.step + 1))
+        );
+    }
+    for mark in Mark::ALL {
+        let messages = mark.list(&runs.config.by_hand);
+        if !messages.is_empty() {
+            let _ = write!(line, " {} {}", mark.option(), stretches(messages));
+        }
+    }
+    if runs.config.counter != tokens::default_counter().name {
+        let _ = write!(line, " --counter {}", quoted(runs.config.counter));
+    }
+    line
+}
+
+/// Returns the changed settings.
+fn changed(lane: &LaneRun) -> Vec<(&str, f64)> {
+    let defaults = lane.policy.defaults();
+    lane.knobs
+        .iter()
+        .filter(|(name, value)| defaults.get(name) != Some(*value))
+        .collect()
+}
+
+fn path(document: &Document) -> String {
+    match &document.origin {
+        // A leading dash would be parsed as an option, even if quoted.
+        Origin::Path(path) if path.to_string_lossy().starts_with('-') => {
+            format!("./{}", path.display())
+        }
+        Origin::Path(path) => path.display().to_string(),
+        Origin::Example(name) => format!("sample_sessions/{name}"),
+        // Pasted text is read from standard input.
+        Origin::Pasted(_) => "-".to_owned(),
+    }
+}
+
+/// Quotes a word for a POSIX shell if needed.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) && !word.starts_with('-') {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_words_that_need_it_are_quoted() {
+        assert_eq!(quoted("compression_trigger=0.7"), "compression_trigger=0.7");
+        assert_eq!(quoted("my file's.jsonl"), r"'my file'\''s.jsonl'");
+        assert_eq!(quoted(""), "''");
+        assert_eq!(quoted("$(rm)"), "'$(rm)'");
+    }
+}

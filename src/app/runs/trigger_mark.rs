@@ -1,0 +1,83 @@
+//! The trigger of a lane's policy: in its own count, and in actual tokens.
+
+use super::own_count::OwnScale;
+use super::replays::LaneRun;
+use crate::app::policy_panel::knobs;
+use crate::engine::{Budget, Knob, KnobRole};
+use crate::units::Tokens;
+
+/// The trigger of a policy at a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TriggerMark {
+    /// Tokens by its own count.
+    pub counted: Tokens,
+    /// Actual tokens at that count, by the call with the nearest own count.
+    pub really: Tokens,
+}
+
+impl LaneRun {
+    /// Returns the trigger, if known.
+    pub fn trigger(&self, step: usize, budget: Budget) -> Option<TriggerMark> {
+        let knob = self.policy.knob_for(KnobRole::CompressionTrigger)?;
+        let value = self.knobs.get(&knob.name)?;
+        let counted = match self.yardstick(knob, step, budget)? {
+            Yardstick::Tokens(one) => Tokens((value * one).round() as u64),
+            Yardstick::Belief(scale) => scale.counted(value),
+            Yardstick::Limit(scale) => scale.counted(1.0),
+        };
+        let alike = self.own_count.nearest(&self.outcome.samples, counted);
+        let alike = alike.filter(|_| self.counts_otherwise);
+        let really = alike.map_or(counted, |s| s.tokens + counted - s.metered);
+        Some(TriggerMark { counted, really })
+    }
+
+    /// Returns the trigger value for an own count; the inverse of [`Self::trigger`].
+    pub fn trigger_value(&self, counted: Tokens, step: usize, budget: Budget) -> Option<f64> {
+        let knob = self.policy.knob_for(KnobRole::CompressionTrigger)?;
+        let value = match self.yardstick(knob, step, budget)? {
+            Yardstick::Tokens(one) => counted.as_f64() / one.max(1.0),
+            Yardstick::Belief(scale) => scale.believed(counted),
+            // The limit moves with the value; the distance shows during the drag.
+            Yardstick::Limit(scale) => {
+                let now = scale.counted(1.0).as_f64().max(1.0);
+                self.knobs.get(&knob.name)? * counted.as_f64() / now
+            }
+        };
+        Some(knobs::snapped(knob, value))
+    }
+
+    fn own_scale(&self, step: usize) -> Option<OwnScale> {
+        self.own_count.scale(&self.outcome.samples, step)
+    }
+
+    /// Returns the quantity that the trigger's value refers to. A reported belief takes precedence, since the policy's
+    /// limit may differ from the actual one.
+    fn yardstick(&self, knob: &Knob, step: usize, budget: Budget) -> Option<Yardstick> {
+        let by_unit = || {
+            let one = knobs::trigger_unit(&self.policy, &self.knobs, knob, budget);
+            one.map(Yardstick::Tokens)
+        };
+        let Some(believes) = &self.policy.believes else {
+            return by_unit();
+        };
+        if self.policy.needs(believes, &knob.name) {
+            return self.own_scale(step).map(Yardstick::Limit);
+        }
+        match knob.unit.as_str() {
+            "share of usable" => self.own_scale(step).map(Yardstick::Belief),
+            // Its window may differ from the actual one.
+            "share of window" => None,
+            _ => by_unit(),
+        }
+    }
+}
+
+/// The quantity that a trigger's value refers to.
+enum Yardstick {
+    /// Tokens for a value of 1.
+    Tokens(f64),
+    /// Its believed fill, which reaches the value.
+    Belief(OwnScale),
+    /// Its believed fill, which reaches 1 when the policy acts.
+    Limit(OwnScale),
+}

@@ -1,0 +1,279 @@
+//! The list of sessions on this machine. Rows arrive as files are read, newest first.
+
+use crate::app::background::latest_result::Where;
+use crate::app::background::task::{self, Background};
+use crate::exec::stores::{self, Cache, Listed, Listing, SessionSummary};
+use crate::progress::Progress;
+use crate::units::Share;
+use std::cmp::Ordering;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+/// A command of the session list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionsWish {
+    /// Show the sessions of all agents, or of a folder.
+    Show(Option<PathBuf>),
+    /// Choose a folder to list.
+    Choose,
+    /// Close the list; it remains available while a session is open.
+    Close,
+    /// Return to the list.
+    Back,
+    /// Stop reading.
+    Stop,
+    /// Show rows that contain this text.
+    Filter(String),
+    /// Sort by this column, or reverse the order.
+    Sort(Column),
+    /// Highlight this row, by its index in [`Sessions::rows`].
+    Highlight(u32),
+}
+
+/// A column of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// Time of the last change.
+    Modified,
+    /// The agent, else the format.
+    Agent,
+    /// The agent's working folder.
+    Project,
+    /// Title or first prompt.
+    Title,
+    /// Number of messages.
+    Messages,
+    /// The largest prompt as a share of the window.
+    Peak,
+    /// Number of recorded compactions.
+    Compactions,
+    /// Bytes of the file.
+    Size,
+}
+
+/// A file that is not a session.
+#[derive(Clone, Debug)]
+pub struct Unread {
+    /// Path.
+    pub path: PathBuf,
+    /// Why it cannot be opened.
+    pub why: String,
+}
+
+/// The list.
+#[derive(Debug)]
+pub struct Sessions {
+    /// The listed folder; `None` for the agents' own folders.
+    pub folder: Option<PathBuf>,
+    /// The rows read so far, in reading order.
+    pub rows: Vec<Listed>,
+    /// Indices of the rows to show, in order.
+    pub order: Vec<u32>,
+    /// Files that hold no session that can be opened.
+    pub unread: Vec<Unread>,
+    /// Filter text.
+    pub filter: String,
+    /// Sort key.
+    pub column: Column,
+    /// Largest first.
+    pub is_descending: bool,
+    /// Index of the row highlighted by keyboard.
+    pub highlighted: Option<u32>,
+    /// Error of the listing.
+    pub problem: Option<String>,
+    /// The list is in front, else behind a session that was opened from it.
+    pub is_shown: bool,
+    progress: Arc<Progress>,
+    news: Receiver<Listed>,
+    work: Option<Background<Result<Listing, String>>>,
+    with_state: bool,
+}
+
+impl Sessions {
+    /// Starts reading.
+    pub(in crate::app) fn start(
+        ctx: &egui::Context,
+        at: Where,
+        folder: Option<PathBuf>,
+        with_state: bool,
+    ) -> Self {
+        let progress = Arc::new(Progress::default());
+        let (sender, news) = channel();
+        let (shared, of, again) = (Arc::clone(&progress), folder.clone(), ctx.clone());
+        let work = move || read(of.as_deref(), with_state, &shared, &sender, &again);
+        let work = match at {
+            Where::AsNeeded => task::start("sessions", ctx, work),
+            Where::InFrame => task::done(work),
+        };
+        Self {
+            folder,
+            rows: Vec::new(),
+            order: Vec::new(),
+            unread: Vec::new(),
+            filter: String::new(),
+            column: Column::Modified,
+            is_descending: true,
+            highlighted: None,
+            problem: None,
+            is_shown: true,
+            progress,
+            news,
+            work: Some(work),
+            with_state,
+        }
+    }
+
+    /// Receives rows since the last frame.
+    pub(in crate::app) fn poll(&mut self) {
+        let n_before = self.rows.len();
+        for listed in self.news.try_iter() {
+            match listed.summary {
+                Ok(_) => self.rows.push(listed),
+                Err(why) => self.unread.push(Unread {
+                    path: listed.found.path,
+                    why,
+                }),
+            }
+        }
+        if self.rows.len() != n_before {
+            self.sort();
+        }
+        match self.work.take().map(Background::take) {
+            Some(Ok(Some(Ok(_)))) | None => {}
+            Some(Ok(Some(Err(problem)))) => self.problem = Some(problem),
+            Some(Ok(None)) => self.problem = Some("the reader stopped unexpectedly".to_owned()),
+            Some(Err(work)) => self.work = Some(work),
+        }
+    }
+
+    /// Executes a command, except for showing another list.
+    pub(super) fn obey(&mut self, wish: SessionsWish) {
+        match wish {
+            SessionsWish::Stop => self.progress.cancel(),
+            SessionsWish::Filter(text) => self.filter = text,
+            SessionsWish::Sort(column) => {
+                self.is_descending = if self.column == column {
+                    !self.is_descending
+                } else {
+                    column.is_number()
+                };
+                self.column = column;
+            }
+            SessionsWish::Highlight(row) => self.highlighted = Some(row),
+            SessionsWish::Close => self.is_shown = false,
+            SessionsWish::Back => self.is_shown = true,
+            SessionsWish::Show(_) | SessionsWish::Choose => {}
+        }
+        self.sort();
+    }
+
+    /// Returns the share of files read; `None` when done.
+    pub fn progress(&self) -> Option<Share> {
+        self.work
+            .as_ref()
+            .map(|_| self.progress.share().unwrap_or_default())
+    }
+
+    /// Returns whether the rows are cached.
+    pub fn is_remembered(&self) -> bool {
+        self.with_state
+    }
+
+    fn sort(&mut self) {
+        let needle = self.filter.trim().to_lowercase();
+        let is_shown = |idx: &u32| holds(&self.rows[*idx as usize], &needle);
+        let mut order: Vec<u32> = (0..self.rows.len() as u32).filter(is_shown).collect();
+        let by = |a: &u32, b: &u32| {
+            let (a, b) = (&self.rows[*a as usize], &self.rows[*b as usize]);
+            self.column.compare(a, b)
+        };
+        order.sort_by(|a, b| {
+            if self.is_descending {
+                by(b, a)
+            } else {
+                by(a, b)
+            }
+        });
+        self.order = order;
+    }
+}
+
+impl Drop for Sessions {
+    /// The list was closed.
+    fn drop(&mut self) {
+        self.progress.cancel();
+    }
+}
+
+impl Column {
+    fn is_number(self) -> bool {
+        !matches!(self, Self::Agent | Self::Project | Self::Title)
+    }
+
+    fn compare(self, a: &Listed, b: &Listed) -> Ordering {
+        let (Ok(sa), Ok(sb)) = (&a.summary, &b.summary) else {
+            return Ordering::Equal;
+        };
+        match self {
+            Self::Modified => a.found.modified.cmp(&b.found.modified),
+            Self::Agent => agent(a).cmp(agent(b)),
+            Self::Project => sa.project.cmp(&sb.project),
+            Self::Title => sa.title.to_lowercase().cmp(&sb.title.to_lowercase()),
+            Self::Messages => sa.messages.cmp(&sb.messages),
+            Self::Peak => sa.peak_share.total_cmp(&sb.peak_share),
+            Self::Compactions => sa.compactions.cmp(&sb.compactions),
+            Self::Size => a.found.size.cmp(&b.found.size),
+        }
+    }
+}
+
+/// Returns the agent whose store contains a session, else its format.
+pub fn agent(listed: &Listed) -> &str {
+    let format = listed.summary.as_ref().map(SessionSummary::format_label);
+    listed.found.agent.or(format.ok()).unwrap_or_default()
+}
+
+fn holds(listed: &Listed, needle: &str) -> bool {
+    let Ok(summary) = &listed.summary else {
+        return false;
+    };
+    let path = listed.found.path.to_string_lossy();
+    let texts = [
+        agent(listed),
+        &summary.title,
+        summary.project.as_deref().unwrap_or_default(),
+        &path,
+    ];
+    needle.is_empty()
+        || texts
+            .iter()
+            .any(|text| text.to_lowercase().contains(needle))
+}
+
+fn read(
+    folder: Option<&Path>,
+    with_state: bool,
+    progress: &Progress,
+    news: &Sender<Listed>,
+    ctx: &egui::Context,
+) -> Result<Listing, String> {
+    let found = match folder {
+        Some(folder) => stores::find_in(folder, progress).map_err(|error| error.to_string())?,
+        None => stores::find(progress).map_err(|error| error.to_string())?,
+    };
+    let mut cache = if with_state {
+        Cache::load()
+    } else {
+        Cache::default()
+    };
+    let listing = stores::list(&found, usize::MAX, &mut cache, progress, |listed| {
+        // The list may be closed already.
+        let _ = news.send(listed.clone());
+        ctx.request_repaint_after(Duration::from_millis(50));
+    });
+    // Rows are cached even after an error; a failure to save the cache is ignored.
+    let _ = cache.save();
+    listing.map_err(|cancelled| cancelled.to_string())
+}

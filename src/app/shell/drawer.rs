@@ -1,0 +1,164 @@
+//! The drawer at the bottom of the window: its tabs, their tools and the content of the selected tab.
+
+use super::layout::PanelInput;
+use crate::app::command::Command;
+use crate::app::state::Tab;
+use crate::app::theme::palette;
+use crate::app::{about, cost, events, import, insights, loss, messages, tune, widgets};
+use egui::{Align, Frame, Id, Layout, Margin, Ui, UiBuilder, vec2};
+
+/// A tab of the drawer.
+struct DrawerTab {
+    tab: Tab,
+    label: &'static str,
+    /// Returns the remark after the label, if any.
+    remark: fn(&PanelInput<'_>) -> String,
+    /// Shows the tools at the right end of the tab row, from right to left.
+    tools: fn(&mut Ui, &PanelInput<'_>, &mut Vec<Command>),
+    show: fn(&mut Ui, &PanelInput<'_>, &mut Vec<Command>),
+}
+
+static TABS: &[DrawerTab] = &[
+    DrawerTab {
+        tab: Tab::Messages,
+        label: "Messages",
+        remark: |_| String::new(),
+        tools: messages::panel::tools,
+        show: messages::panel::show,
+    },
+    DrawerTab {
+        tab: Tab::Insights,
+        label: "Insights",
+        remark: insights::panel::remark,
+        tools: insights::panel::tools,
+        show: insights::panel::show,
+    },
+    DrawerTab {
+        tab: Tab::Events,
+        label: "Events",
+        remark: |_| String::new(),
+        tools: events::panel::tools,
+        show: events::panel::show,
+    },
+    DrawerTab {
+        tab: Tab::Loss,
+        label: "Loss",
+        remark: |_| String::new(),
+        tools: loss::panel::tools,
+        show: loss::panel::show,
+    },
+    DrawerTab {
+        tab: Tab::Cost,
+        label: "Cost",
+        remark: |_| String::new(),
+        tools: cost::panel::tools,
+        show: cost::panel::show,
+    },
+    DrawerTab {
+        tab: Tab::Tune,
+        label: "Tune",
+        remark: |_| String::new(),
+        tools: tune::panel::tools,
+        show: tune::panel::show,
+    },
+    DrawerTab {
+        tab: Tab::About,
+        label: "About",
+        remark: |_| String::new(),
+        tools: |_, _, _| {},
+        show: about::show,
+    },
+    DrawerTab {
+        tab: Tab::Import,
+        label: "Import",
+        remark: import::remark,
+        tools: |_, _, _| {},
+        show: import::show,
+    },
+];
+
+/// Returns the tab at a position of the row, from 0.
+pub(super) fn tab_at(nth: usize) -> Option<Tab> {
+    TABS.get(nth).map(|t| t.tab)
+}
+
+fn chosen_tab(input: &PanelInput<'_>) -> &'static DrawerTab {
+    let chosen = TABS.iter().find(|t| t.tab == input.view.tab);
+    chosen.unwrap_or(&TABS[0])
+}
+
+/// Shows the tabs and the content of the selected tab.
+pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    // The content is laid out in a child `Ui` so that it cannot change the drawer's height.
+    let rect = ui.available_rect_before_wrap();
+    ui.advance_cursor_after_rect(rect);
+    let mut ui = ui.new_child(UiBuilder::new().max_rect(rect));
+    let ui = &mut ui;
+    ui.set_clip_rect(rect.intersect(ui.clip_rect()));
+    let tab = chosen_tab(input);
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let header = Frame::new().inner_margin(Margin::symmetric(16, 0));
+    header.show(ui, |ui| tab_row(ui, input, tab, commands));
+    full_hairline(ui);
+    let below = ui.available_rect_before_wrap();
+    let mut content = ui.new_child(UiBuilder::new().max_rect(below));
+    content.set_clip_rect(below.intersect(ui.clip_rect()));
+    (tab.show)(&mut content, input, commands);
+}
+
+/// Shows the tabs and the tools of the selected tab at their right, or in a row of their own if they do not fit.
+fn tab_row(ui: &mut Ui, input: &PanelInput<'_>, tab: &DrawerTab, commands: &mut Vec<Command>) {
+    let id = Id::unique(("tools of tab", tab.label));
+    let needed: f32 = ui.data(|d| d.get_temp(id)).unwrap_or(0.0);
+    let mut is_below = false;
+    ui.horizontal(|ui| {
+        let remarks: Vec<String> = TABS.iter().map(|t| (t.remark)(input)).collect();
+        let names: Vec<_> = TABS
+            .iter()
+            .zip(&remarks)
+            .map(|(t, remark)| (t.label, remark.as_str()))
+            .collect();
+        let chosen = TABS.iter().position(|t| t.tab == tab.tab).unwrap_or(0);
+        if let Some(clicked) = widgets::tabs(ui, &names, chosen) {
+            commands.push(Command::ShowTab(TABS[clicked].tab));
+        }
+        is_below = needed > ui.available_width();
+        if !is_below {
+            tools(ui, input, tab, commands);
+        }
+    });
+    if is_below {
+        let size = vec2(ui.available_width(), TOOLS);
+        ui.allocate_ui(size, |ui| tools(ui, input, tab, commands));
+    }
+}
+
+/// Height of a separate row of tools, in points.
+const TOOLS: f32 = 30.0;
+
+/// Shows the tools of a tab from right to left and stores their width.
+fn tools(ui: &mut Ui, input: &PanelInput<'_>, tab: &DrawerTab, commands: &mut Vec<Command>) {
+    let id = Id::unique(("tools of tab", tab.label));
+    let beside = ui.available_rect_before_wrap();
+    let shown = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        (tab.tools)(ui, input, commands);
+        ui.min_rect().left()
+    });
+    let (taken, room) = (beside.right() - shown.inner, beside.width());
+    let before: f32 = ui.data(|d| d.get_temp(id)).unwrap_or(0.0);
+    if (taken - before).abs() > 0.5 {
+        ui.data_mut(|d| d.insert_temp(id, taken));
+        if taken > room {
+            ui.ctx()
+                .request_discard("the width of the tools is known only after layout");
+        }
+    }
+}
+
+/// Draws a separator across the whole panel.
+fn full_hairline(ui: &mut Ui) {
+    let (rect, _) =
+        ui.allocate_exact_size(egui::vec2(ui.available_width(), 1.0), egui::Sense::hover());
+    ui.painter()
+        .hline(rect.x_range(), rect.center().y, palette(ui).line());
+}

@@ -1,0 +1,60 @@
+//! Esc key: cancels a drag, or closes the topmost open item. One item per press.
+
+use crate::app::App;
+use crate::app::command::Command;
+use crate::app::insights::list::InsightFilter;
+use crate::app::messages::order::Filter;
+use crate::app::sessions::list::SessionsWish;
+use crate::app::state::Tab;
+use egui::{Context, Key, Modifiers, Popup};
+
+impl App {
+    /// Returns the command of Esc in this frame and consumes the key.
+    pub(in crate::app) fn escape(&self, ctx: &Context, is_drag_cancelled: bool) -> Option<Command> {
+        if !ctx.input(|i| i.key_pressed(Key::Escape)) {
+            return None;
+        }
+        let closed = if is_drag_cancelled {
+            None
+        } else {
+            Some(self.topmost(ctx)?)
+        };
+        ctx.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Escape));
+        closed
+    }
+
+    /// Returns the command that closes the topmost item. Menus, dialogs and fields handle Esc themselves.
+    fn topmost(&self, ctx: &Context) -> Option<Command> {
+        let has_dialog = ctx.memory(|memory| memory.top_modal_layer().is_some());
+        if Popup::is_any_open(ctx) || has_dialog {
+            return None;
+        }
+        if let Some(sessions) = self.list() {
+            return Some(Command::Sessions(if sessions.filter.is_empty() {
+                SessionsWish::Close
+            } else {
+                SessionsWish::Filter(String::new())
+            }));
+        }
+        if self.loading.is_some() {
+            return Some(Command::CancelLoad);
+        }
+        if self.is_typing {
+            return None;
+        }
+        if self.problem.is_some() {
+            return Some(Command::DismissProblem);
+        }
+        self.document.as_ref()?;
+        let (view, selection) = (&self.view, &self.selection);
+        let has_detail = selection.message.is_some() || selection.written.is_some();
+        match view.tab {
+            Tab::Messages if !view.filter.is_empty() => Some(Command::SetFilter(Filter::default())),
+            Tab::Messages if has_detail => Some(Command::Deselect),
+            Tab::Insights if view.insights != InsightFilter::default() => {
+                Some(Command::SetInsightFilter(InsightFilter::default()))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! A resizable panel that shrinks in a small window and returns to the size chosen by the user when there is enough
+//! space.
+
+use crate::app::widgets::{drag, slide};
+use egui::{CursorIcon, Frame, Id, Panel, Pos2, Rangef, Rect, Sense, Ui, UiBuilder};
+
+/// A resizable panel.
+pub(in crate::app) struct RoomyPanel {
+    /// Unique name of the panel.
+    pub(in crate::app) name: &'static str,
+    /// Side of the window.
+    pub(in crate::app) side: Side,
+    /// Initial size, in points.
+    pub(in crate::app) usual: f32,
+    /// Minimum and maximum size, in points.
+    pub(in crate::app) range: Rangef,
+    /// Background and margins.
+    pub(in crate::app) frame: Frame,
+}
+
+/// Side at which a panel is placed. Selects its resizable dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::app) enum Side {
+    /// Bottom, with a resizable height.
+    Bottom,
+    /// Right, with a resizable width.
+    Right,
+}
+
+/// The draggable edge of a panel.
+pub(in crate::app) struct Edge {
+    id: Id,
+    side: Side,
+    range: Rangef,
+    panel: Rect,
+}
+
+impl RoomyPanel {
+    fn edge_id(&self, ui: &Ui) -> Id {
+        ui.scope_id().with((self.name, "edge"))
+    }
+
+    /// Returns the panel's height or width before it is placed, in points.
+    pub(super) fn extent(&self, ui: &Ui) -> f32 {
+        let id = self.edge_id(ui);
+        let chosen: Option<f32> = ui.data(|data| data.get_temp(id));
+        self.range.clamp(chosen.unwrap_or(self.usual))
+    }
+
+    /// Allocates the panel next to the panels placed before. Returns the `Ui` of its content and its edge. The content
+    /// can be shown later, because keyboard focus follows the order in which panels are shown.
+    pub(in crate::app) fn place(self, ui: &mut Ui) -> (Ui, Edge) {
+        let (id, extent) = (self.edge_id(ui), self.extent(ui));
+        let panel = match self.side {
+            Side::Bottom => Panel::bottom(self.name),
+            Side::Right => Panel::right(self.name),
+        };
+        let panel = panel.resizable(false).exact_size(extent).frame(self.frame);
+        let shown = panel.show(ui, |ui| {
+            let rect = ui.available_rect_before_wrap();
+            ui.advance_cursor_after_rect(rect);
+            ui.new_child(UiBuilder::new().max_rect(rect))
+        });
+        let edge = Edge {
+            id,
+            side: self.side,
+            range: self.range,
+            panel: shown.response.rect,
+        };
+        (shown.inner, edge)
+    }
+}
+
+impl Edge {
+    /// Makes the edge draggable. Must be called after the content on both sides, which would take the pointer
+    /// otherwise.
+    pub(in crate::app) fn show(self, ui: &Ui) {
+        let reach = ui.style().interaction.resize_grab_radius_side;
+        let (extent, grip, icon) = match self.side {
+            Side::Bottom => (
+                self.panel.height(),
+                self.panel.with_max_y(self.panel.top()),
+                CursorIcon::ResizeVertical,
+            ),
+            Side::Right => (
+                self.panel.width(),
+                self.panel.with_max_x(self.panel.left()),
+                CursorIcon::ResizeHorizontal,
+            ),
+        };
+        let response = ui.interact(grip.expand(reach), self.id, Sense::DRAG);
+        let range = f64::from(self.range.min)..=f64::from(self.range.max);
+        let asked = slide::asked_value(ui, &response, "Resize panel", extent.into(), &range, 20.0);
+        let mut chosen = asked.map(|extent| extent as f32);
+        let before = self.id.with("before");
+        if response.drag_started() {
+            ui.data_mut(|data| data.insert_temp(before, extent));
+        }
+        if response.dragged()
+            && let Some(pointer) = response.interact_pointer_pos()
+        {
+            chosen = Some(self.range.clamp(self.extent_at(pointer)));
+        }
+        if drag::cancelled(ui.ctx()) == Some(self.id) {
+            chosen = ui.data(|data| data.get_temp(before));
+        }
+        if let Some(chosen) = chosen.filter(|chosen| (chosen - extent).abs() > 0.5) {
+            ui.data_mut(|data| data.insert_temp(self.id, chosen));
+            ui.ctx().request_repaint();
+        }
+        if response.hovered() || response.dragged() {
+            let visuals = ui.style().interact(&response);
+            ui.painter()
+                .rect_filled(grip.expand(0.5), 0.0, visuals.fg_stroke.color);
+        }
+        response.on_hover_and_drag_cursor(icon);
+    }
+
+    /// Returns the panel's size with its edge at the pointer, in points.
+    fn extent_at(&self, pointer: Pos2) -> f32 {
+        match self.side {
+            Side::Bottom => self.panel.bottom() - pointer.y,
+            Side::Right => self.panel.right() - pointer.x,
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Temporary notices at the lower right, over the settings panel. They never cover a chart and let clicks through.
+
+use crate::app::theme::{palette, space};
+use crate::app::widgets::Tone;
+use egui::containers::panel::PanelState;
+use egui::{Align2, Area, Frame, Id, Label, Margin, Order, RichText, Ui, vec2};
+use std::time::Duration;
+
+/// Display time of a notice in seconds. Notices with a file path or an instruction use the longer one.
+const SHORT: f64 = 4.0;
+const LONG: f64 = 12.0;
+/// Default width of the notices, in points, if the width of the settings panel is unknown.
+const WIDTH: f32 = 276.0;
+/// Space around the notices, in points.
+const MARGIN: f32 = space::S;
+
+/// The active notices.
+#[derive(Debug, Default)]
+pub struct Toasts {
+    all: Vec<Toast>,
+}
+
+#[derive(Debug)]
+struct Toast {
+    text: String,
+    tone: Tone,
+    /// Display time, in seconds.
+    stays: f64,
+    /// Time at which the notice disappears. `None` before it is first shown.
+    until: Option<f64>,
+}
+
+impl Toasts {
+    /// Adds a notice.
+    pub fn info(&mut self, text: impl Into<String>) {
+        self.add(text.into(), Tone::Accent, SHORT);
+    }
+
+    /// Adds a notice that needs attention.
+    pub fn warning(&mut self, text: impl Into<String>) {
+        self.add(text.into(), Tone::Warn, LONG);
+    }
+
+    /// Adds an error notice.
+    pub fn failed(&mut self, why: String) {
+        self.add(why, Tone::Bad, LONG);
+    }
+
+    /// Adds a success notice.
+    pub fn done(&mut self, text: String) {
+        self.add(text, Tone::Ok, SHORT);
+    }
+
+    /// Adds a notice with the path of a written file.
+    pub fn written(&mut self, text: String) {
+        self.add(text, Tone::Ok, LONG);
+    }
+
+    fn add(&mut self, text: String, tone: Tone, stays: f64) {
+        // A repeated notice stays longer.
+        self.all.retain(|toast| toast.text != text);
+        self.all.push(Toast {
+            text,
+            tone,
+            stays,
+            until: None,
+        });
+    }
+
+    /// Shows the active notices, newest at the bottom. `ui` is the window's.
+    pub fn show(&mut self, ui: &Ui) {
+        if self.all.is_empty() {
+            return;
+        }
+        let settings = PanelState::load(ui.ctx(), ui.scope_id().with(super::layout::SETTINGS));
+        let width = settings.map_or(WIDTH, |panel| panel.outer_rect.width() - 2.0 * MARGIN);
+        let area = Area::new(Id::unique("toasts"))
+            .order(Order::Foreground)
+            .anchor(Align2::RIGHT_BOTTOM, vec2(-MARGIN, -MARGIN))
+            .interactable(false);
+        let shown = area.show(ui.ctx(), |ui| {
+            ui.set_width(width);
+            ui.spacing_mut().item_spacing.y = MARGIN;
+            for toast in &self.all {
+                toast.show(ui);
+            }
+        });
+        let now = ui.input(|i| i.time);
+        let pointer = ui.input(|i| i.pointer.hover_pos());
+        let is_read = pointer.is_some_and(|at| shown.response.rect.contains(at));
+        for toast in &mut self.all {
+            let until = toast.until.unwrap_or(now + toast.stays);
+            // No notice disappears while the pointer is on it.
+            toast.until = Some(if is_read { until.max(now + 1.0) } else { until });
+        }
+        self.all.retain(|toast| toast.until > Some(now));
+        let next = self.all.iter().filter_map(|toast| toast.until);
+        let next = next.fold(f64::INFINITY, f64::min) - now;
+        if next.is_finite() {
+            let next = Duration::from_secs_f64(next.max(0.0));
+            ui.ctx().request_repaint_after(next);
+        }
+    }
+}
+
+impl Toast {
+    fn show(&self, ui: &mut Ui) {
+        let tones = palette(ui);
+        let sign = match self.tone {
+            Tone::Ok => "✔",
+            Tone::Bad | Tone::Warn => "⚠",
+            _ => "ℹ",
+        };
+        let frame = Frame::popup(ui.style()).inner_margin(Margin::symmetric(12, 8));
+        frame.show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.horizontal_top(|ui| {
+                ui.label(RichText::new(sign).color(self.tone.color(tones)));
+                ui.add(Label::new(&self.text).wrap());
+            });
+        });
+    }
+}

@@ -1,0 +1,4 @@
+//! The timeline: fill of the context at each call, with lanes and thresholds.
+
+pub(super) mod panel;
+pub mod plot;

@@ -1,0 +1,252 @@
+//! The timeline panel: supplies the plot's data and converts its interactions to commands.
+
+use super::plot::{Axis, Ghost, LaneLine, TimelineInput, TimelineResponse, timeline};
+use crate::app::command::Command;
+use crate::app::policy_panel::knobs::{self, KnobKey};
+use crate::app::runs::replays::LaneRun;
+use crate::app::shell::layout::PanelInput;
+use crate::app::state::{Area, Tab};
+use crate::app::theme::{palette, space};
+use crate::app::widgets::text::small;
+use crate::app::wording;
+use crate::engine::{Event, KnobRole};
+use crate::safe_text;
+use crate::units::Tokens;
+use egui::{Align, Id, Layout, Popup, Rect, Ui, UiBuilder, vec2};
+
+/// Width of the switches at the end of the legend's row, in points.
+const SWITCHES: f32 = 200.0;
+
+/// Shows the timeline.
+pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    let (document, runs, selection) = (input.document, input.runs, input.selection);
+    let focused = runs.focused(&selection);
+    let ruler = runs.ruler(&selection);
+    let budget = runs.budget(&ruler.policy, &ruler.knobs, selection.step);
+    let trigger = ruler.trigger(selection.step, budget);
+    let area = if input.view.area == Area::Recorded {
+        &runs.recorded
+    } else {
+        focused
+    };
+    let lines: Vec<_> = runs
+        .lanes
+        .iter()
+        .enumerate()
+        .map(|(idx, lane)| line(ui, input, idx, lane))
+        .collect();
+    let hover = |step: usize| hover_text(input, focused, step);
+    let unseen = |step: usize| unseen_at(input, step);
+    let response = timeline(
+        ui,
+        &TimelineInput {
+            revision: revision(input),
+            area: &area.outcome.samples,
+            unseen: &unseen,
+            lanes: &lines,
+            recorded_usage: &document.marks.usage,
+            windows: runs.case.windows.per_step(),
+            output_reserve: budget.output_reserve,
+            trigger: trigger.map(|mark| budget.pressure(mark.counted)),
+            axis: input.view.axis,
+            turn_starts: &document.marks.turn_starts,
+            recorded_compactions: &flags(&runs.recorded.outcome.events, input.document.last_step()),
+            restarts: &input.config.restarts,
+            errors: &input.config.errors,
+            ghosts: &ghosts(ui, input),
+            heat: input.carried.map_or(&[], |carried| &carried.heat),
+            selected: Some(selection.step),
+            corner: SWITCHES,
+            hover_text: &hover,
+            takes_keys: !input.is_covered
+                && !Popup::is_any_open(ui.ctx())
+                && ui.memory(|m| m.focused().is_none()),
+        },
+    );
+    if let Some(corner) = response.corner {
+        switches(ui, input, corner, commands);
+    }
+    send_commands(&response, input, ruler, commands);
+}
+
+/// Returns a key that changes whenever the plotted data changes, also between sessions.
+fn revision(input: &PanelInput<'_>) -> u64 {
+    let is_focused = input.view.area == Area::FocusedLane;
+    let (document, lane) = (input.document.id, input.selection.lane);
+    Id::unique((document, input.revision, is_focused, lane)).value()
+}
+
+/// Returns the tokens of a call that the file does not record: at this call as recorded, or a lane's initial value.
+fn unseen_at(input: &PanelInput<'_>, step: usize) -> Tokens {
+    let ledger = &input.runs.case.ledger;
+    match input.view.area {
+        Area::Recorded => ledger.overhead_at(step),
+        Area::FocusedLane => ledger.overhead,
+    }
+}
+
+/// Returns the call and label of each recorded compaction, such as `recorded compaction 183k → 37k`. A compaction after
+/// the last call is placed at the last call.
+fn flags(events: &[Event], last: usize) -> Vec<(usize, String)> {
+    let flag = |event: &Event| {
+        let (before, after) = (wording::short(event.before), wording::short(event.after));
+        let fell = if event.after > Tokens::ZERO && event.after < event.before {
+            format!("{before} → {after}")
+        } else {
+            format!("from {before}")
+        };
+        (event.step.min(last), format!("recorded compaction {fell}"))
+    };
+    events.iter().map(flag).collect()
+}
+
+/// Returns the curves of the setting under the pointer and, if shown, of the hindsight optimum.
+fn ghosts<'a>(ui: &Ui, input: &PanelInput<'a>) -> Vec<Ghost<'a>> {
+    let hindsight = input.reach.filter(|_| input.view.tune.shows_hindsight);
+    let hindsight = hindsight.map(|reach| Ghost {
+        name: "hindsight",
+        color: palette(ui).ok,
+        samples: &reach.hindsight.samples,
+    });
+    let tried = input.ghost.filter(|_| input.view.tab == Tab::Tune);
+    let tried = tried.map(|samples| Ghost {
+        name: "this setting",
+        color: palette(ui).text,
+        samples,
+    });
+    hindsight.into_iter().chain(tried).collect()
+}
+
+fn line<'a>(ui: &Ui, input: &PanelInput<'_>, idx: usize, lane: &'a LaneRun) -> LaneLine<'a> {
+    LaneLine {
+        name: &lane.policy.label,
+        color: palette(ui).lane(idx),
+        samples: &lane.outcome.samples,
+        dim: input.is_stale,
+        focused: input.selection.lane == Some(idx),
+        events: &lane.marks,
+        no_ops: &lane.no_ops,
+        halts: &lane.halts,
+        horizon: input
+            .losses
+            .and_then(|losses| losses.of(Some(idx))?.found.at_risk.horizon),
+        counts_otherwise: lane.counts_otherwise,
+    }
+}
+
+/// Converts interactions with the plot to commands.
+fn send_commands(
+    response: &TimelineResponse,
+    input: &PanelInput<'_>,
+    ruler: &LaneRun,
+    commands: &mut Vec<Command>,
+) {
+    if let Some(step) = response.clicked_step {
+        commands.push(Command::SelectStep(step));
+    }
+    if let Some(step) = response.restart {
+        commands.push(Command::ToggleRestart(step));
+    }
+    let budget = input
+        .runs
+        .budget(&ruler.policy, &ruler.knobs, input.selection.step);
+    let knob = |role| ruler.policy.knob_for(role);
+    if let (Some(share), Some(knob)) = (response.trigger, knob(KnobRole::CompressionTrigger)) {
+        let tokens = Tokens((share.0.max(0.0) * budget.usable().as_f64()).round() as u64);
+        if let Some(value) = ruler.trigger_value(tokens, input.selection.step, budget) {
+            commands.push(Command::SetKnob(KnobKey::of(&ruler.policy, knob), value));
+        }
+    }
+    if let (Some(reserve), Some(knob)) = (response.output_reserve, knob(KnobRole::OutputReserve)) {
+        commands.push(Command::SetKnob(
+            KnobKey::of(&ruler.policy, knob),
+            knobs::snapped(knob, reserve.as_f64()),
+        ));
+    }
+    if let Some(window) = response.window {
+        commands.push(Command::SetWindow(Some(window.max(Tokens(1_000)))));
+    }
+}
+
+/// Shows the switches for the axis unit and the stacked area at the end of the legend's row.
+fn switches(ui: &mut Ui, input: &PanelInput<'_>, corner: Rect, commands: &mut Vec<Command>) {
+    let mut ui = ui.new_child(
+        UiBuilder::new()
+            .max_rect(corner)
+            .layout(Layout::right_to_left(Align::Center)),
+    );
+    {
+        let ui = &mut ui;
+        ui.spacing_mut().interact_size.y = 18.0;
+        ui.spacing_mut().button_padding = vec2(4.0, 1.0);
+        ui.spacing_mut().item_spacing.x = 2.0;
+        let view = input.view;
+        for (axis, name) in [(Axis::Turns, "turns"), (Axis::Calls, "calls")] {
+            if ui
+                .selectable_label(view.axis == axis, small(ui, name))
+                .on_hover_text(format!("Show {name} on the axis"))
+                .clicked()
+            {
+                commands.push(Command::SetAxis(axis));
+            }
+        }
+        ui.add_space(space::S);
+        let areas = [
+            (
+                Area::FocusedLane,
+                "this lane",
+                "Show the composition of the focused lane's context",
+            ),
+            (
+                Area::Recorded,
+                "recorded",
+                "Show the composition of the recorded context",
+            ),
+        ];
+        for (area, name, help) in areas {
+            if ui
+                .selectable_label(view.area == area, small(ui, name))
+                .on_hover_text(help)
+                .clicked()
+            {
+                commands.push(Command::SetArea(area));
+            }
+        }
+    }
+}
+
+/// Returns the text of a call's hover card: the causes of its growth, and the focused policy's own count if it differs
+/// from the actual one.
+fn hover_text(input: &PanelInput<'_>, focused: &LaneRun, step: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some((message, tokens)) = input.document.biggest_growth(&input.runs.case.ledger, step) {
+        let facts = &input.document.facts[message];
+        let what = facts.tool.as_deref().unwrap_or(wording::kind(facts.kind));
+        let tokens = wording::tokens(tokens);
+        lines.push(format!("+{tokens} {what}  {}", facts.preview));
+    }
+    let unseen = unseen_at(input, step);
+    let before = step.checked_sub(1).map(|before| unseen_at(input, before));
+    if let Some(before) = before.filter(|before| *before != unseen) {
+        let (before, now) = (wording::short(before), wording::short(unseen));
+        lines.push(format!(
+            "{}: {before} → {now} from this call on",
+            wording::UNSEEN
+        ));
+    }
+    if input.selection.lane.is_none() {
+        return lines;
+    }
+    if let Some((believed, really)) = focused.belief(step) {
+        lines.push(wording::belief(believed, really));
+    }
+    if let Some(sample) = focused.outcome.samples.get(step)
+        && wording::short(sample.metered) != wording::short(sample.tokens)
+    {
+        lines.push(format!("its own count: {}", wording::short(sample.metered)));
+    }
+    if let Some(halt) = focused.outcome.halts.iter().find(|halt| halt.step == step) {
+        lines.push(format!("gives up: {}", safe_text::one_line(&halt.why, 200)));
+    }
+    lines
+}

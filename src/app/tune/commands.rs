@@ -1,0 +1,75 @@
+//! Commands that start and stop a sweep and apply one of its settings.
+
+use super::sweep::Tuning;
+use crate::app::App;
+use crate::app::policy_panel::knobs::KnobKey;
+use crate::app::state::Tab;
+use crate::engine::{KnobValues, Policy};
+use std::sync::Arc;
+
+impl App {
+    /// Starts a sweep and stops the one in progress.
+    pub(in crate::app) fn start_sweep(&mut self, ctx: &egui::Context) {
+        self.view.tab = Tab::Tune;
+        let ready = self.derived.runs().zip(self.derived.names());
+        let of_document = |document: u64| self.document.as_ref().is_some_and(|d| d.id == document);
+        let Some((runs, names)) = ready.filter(|(runs, _)| of_document(runs.document)) else {
+            self.toasts
+                .info("The session is still being analyzed. Try again in a moment.");
+            return;
+        };
+        if self.view.tune.subjects(runs).0.is_empty() {
+            self.toasts
+                .info("No settings to try: select a lane with an active policy.");
+            return;
+        }
+        self.view.tune.hovered = None;
+        let (view, policies) = (&self.view.tune, &self.policies);
+        self.tuning = Some(Tuning::start(ctx, self.work, runs, names, view, policies));
+    }
+
+    /// Stops a sweep and keeps its results.
+    pub(in crate::app) fn cancel_sweep(&self) {
+        if let Some(tuning) = &self.tuning {
+            tuning.cancel();
+        }
+    }
+
+    /// Applies the settings of a point to a lane.
+    pub(in crate::app) fn adopt(&mut self, point: usize) {
+        let Some(tuning) = &self.tuning else {
+            return;
+        };
+        let Some(lane) = tuning.lane_of(point, &self.config) else {
+            self.toasts
+                .info("This lane now has another policy. Sweep again to try its settings.");
+            return;
+        };
+        let found = &tuning.points[point];
+        let policy = Arc::new(tuning.subjects[found.subject].policy.clone());
+        let name = tuning.subjects[found.subject].lane.clone();
+        let mut own = self.config.lane_settings(lane).clone();
+        for (key, value) in settings(&policy, &found.knobs) {
+            match value {
+                Some(value) => own.insert(key, value),
+                None => own.remove(&key),
+            };
+        }
+        self.config.lanes[lane].own = Some(own);
+        self.selection.lane = Some(lane);
+        self.toasts.info(format!(
+            "{name} now has these settings. Undo restores the previous ones."
+        ));
+    }
+}
+
+/// Returns a setting for every knob; `None` for those at their defaults.
+fn settings<'a>(
+    policy: &'a Policy,
+    knobs: &'a KnobValues,
+) -> impl Iterator<Item = (KnobKey, Option<f64>)> + 'a {
+    policy.knobs.iter().map(|knob| {
+        let value = knobs.get(&knob.name).filter(|value| *value != knob.value);
+        (KnobKey::of(policy, knob), value)
+    })
+}

@@ -1,0 +1,242 @@
+//! A sweep over settings, running on its own threads or done. Shows results as they arrive.
+
+use super::state::TuneView;
+use crate::analysis::cost::Bills;
+use crate::analysis::loss::{Names, most_at_risk};
+use crate::analysis::tune::{
+    Alternative, Gauge, Point, Preference, Price, Recommendation, Subject, alternative, candidates,
+    front, plan, price_unit, recommend, sweep,
+};
+use crate::app::background::latest_result::Where;
+use crate::app::background::task::{self, Background};
+use crate::app::policy_panel::policies::Policies;
+use crate::app::runs::replays::Runs;
+use crate::app::state::Config;
+use crate::engine::Policy;
+use crate::progress::Progress;
+use crate::units::Share;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Interval of redraws while results arrive.
+const REDRAW: Duration = Duration::from_millis(60);
+
+/// A sweep.
+pub struct Tuning {
+    /// Unique ID.
+    pub id: u64,
+    /// Sweep input of each lane.
+    pub subjects: Vec<Subject>,
+    /// Index of the lane of each input.
+    pub lanes: Vec<usize>,
+    /// All settings, with the results so far.
+    pub points: Vec<Point>,
+    /// Number of finished settings.
+    pub n_done: usize,
+    /// Unit of the cost.
+    pub unit: Price,
+    /// The settings to choose from ([`candidates`]), cheapest first.
+    pub trade_off: Vec<usize>,
+    /// Settings that no other one beats in cost, risk or fill.
+    pub front: Vec<usize>,
+    /// The recommendation, or the reason for none; `None` while running.
+    pub recommended: Option<Result<Recommendation, String>>,
+    /// Another working policy, if no setting works.
+    pub alternative: Option<Alternative>,
+    /// Stopped before the end.
+    pub is_cancelled: bool,
+    /// Duration.
+    pub took: Option<Duration>,
+    /// The config of the sweep.
+    config: Config,
+    weight: f64,
+    begun: Instant,
+    live: Arc<Mutex<Vec<(usize, Point)>>>,
+    progress: Arc<Progress>,
+    /// References at risk in the recorded lane.
+    noise: usize,
+    work: Option<Background<Ended>>,
+}
+
+/// End of a sweep.
+#[derive(Clone, Debug)]
+struct Ended {
+    /// The sweep was completed.
+    is_whole: bool,
+    /// References at risk in the recorded lane.
+    noise: usize,
+    alternative: Option<Alternative>,
+}
+
+impl Tuning {
+    /// Starts a sweep. Suggests one of the other `policies` if no setting works.
+    pub fn start(
+        ctx: &egui::Context,
+        at: Where,
+        runs: &Arc<Runs>,
+        names: &Arc<Names>,
+        view: &TuneView,
+        policies: &Policies,
+    ) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let (lanes, subjects) = view.subjects(runs);
+        let points = plan(&subjects, view.points);
+        let live = Arc::new(Mutex::new(Vec::new()));
+        let progress = Arc::new(Progress::default());
+        let is_tried = |policy: &Policy| subjects.iter().any(|s| s.policy.name == policy.name);
+        let others = policies.iter().filter(|policy| !is_tried(policy));
+        let others: Vec<_> = others.map(Arc::clone).collect();
+        let taste = Preference {
+            weight: Share(view.weight),
+            noise: 0,
+        };
+        let work = {
+            let (runs, names) = (Arc::clone(runs), Arc::clone(names));
+            let (live, progress) = (Arc::clone(&live), Arc::clone(&progress));
+            let (ctx, subjects, points) = (ctx.clone(), subjects.clone(), points.clone());
+            move || {
+                let found = |idx: usize, point: &Point| {
+                    let mut live = live.lock().unwrap_or_else(PoisonError::into_inner);
+                    live.push((idx, point.clone()));
+                    drop(live);
+                    ctx.request_repaint_after(REDRAW);
+                };
+                let tried = (&subjects[..], points, &others[..]);
+                run((&runs, &names), tried, taste, &progress, &found)
+            }
+        };
+        let work = match at {
+            Where::AsNeeded => task::start("sweep", ctx, work),
+            Where::InFrame => task::done(work),
+        };
+        Self {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            unit: price_unit(&points),
+            subjects,
+            lanes,
+            points,
+            n_done: 0,
+            trade_off: Vec::new(),
+            front: Vec::new(),
+            recommended: None,
+            alternative: None,
+            is_cancelled: false,
+            took: None,
+            config: runs.config.clone(),
+            weight: view.weight,
+            begun: Instant::now(),
+            live,
+            progress,
+            noise: 0,
+            work: Some(work),
+        }
+    }
+
+    /// Returns whether the sweep is running.
+    pub fn is_running(&self) -> bool {
+        self.work.is_some()
+    }
+
+    /// Asks the sweep to stop soon.
+    pub fn cancel(&self) {
+        self.progress.cancel();
+    }
+
+    /// Receives results since the last frame. `weight` is the preference.
+    pub fn poll(&mut self, weight: f64) {
+        let new = {
+            let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *live)
+        };
+        let mut is_changed = !new.is_empty();
+        self.n_done += new.len();
+        for (idx, point) in new {
+            self.points[idx] = point;
+        }
+        if let Some(work) = self.work.take() {
+            match work.take() {
+                Ok(done) => {
+                    self.is_cancelled = !done.as_ref().is_some_and(|ended| ended.is_whole);
+                    self.noise = done.as_ref().map_or(0, |ended| ended.noise);
+                    self.alternative = done.and_then(|ended| ended.alternative);
+                    self.took = Some(self.begun.elapsed());
+                    is_changed = true;
+                }
+                Err(work) => self.work = Some(work),
+            }
+        }
+        if is_changed {
+            self.unit = price_unit(&self.points);
+            self.trade_off = candidates(&self.points);
+            self.front = front(&self.points);
+        }
+        if !self.is_running() && (is_changed || self.weight != weight) {
+            self.weight = weight;
+            let taste = Preference {
+                weight: Share(weight),
+                noise: self.noise,
+            };
+            self.recommended = Some(recommend(&self.subjects, &self.points, taste));
+        }
+    }
+
+    /// Returns whether the results are valid: only lane settings have changed since.
+    pub fn holds_for(&self, config: &Config) -> bool {
+        let (was, is) = (&self.config, config);
+        was.window == is.window
+            && was.counter == is.counter
+            && was.restarts == is.restarts
+            && was.errors == is.errors
+            && was.billing == is.billing
+    }
+
+    /// Returns the lane of a point, if its policy is unchanged.
+    pub fn lane_of(&self, point: usize, config: &Config) -> Option<usize> {
+        let subject = self.points.get(point)?.subject;
+        let lane = self.lanes[subject];
+        let policy = &config.lanes.get(lane)?.policy;
+        (*policy == self.subjects[subject].policy.name).then_some(lane)
+    }
+}
+
+impl Drop for Tuning {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}
+
+/// Runs the sweep, and the other policies if no setting works. Uses its own threads, so that frames keep theirs.
+fn run(
+    (runs, names): (&Runs, &Names),
+    (subjects, points, others): (&[Subject], Vec<Point>, &[Arc<Policy>]),
+    taste: Preference,
+    progress: &Progress,
+    found: &(dyn Fn(usize, &Point) + Sync),
+) -> Ended {
+    let billing = &runs.config.billing;
+    let prices = billing.prices();
+    let bills = Bills::new(&runs.case, billing.at(&prices));
+    let gauge = Gauge::new(&runs.case, bills, names);
+    let really = most_at_risk(names, &runs.case, &runs.recorded.outcome);
+    let noise = really.faults.len();
+    let all = || {
+        let swept = sweep(&gauge, subjects, points, progress, found).ok()?;
+        let works = swept.iter().any(|point| point.valid().is_some());
+        let taste = Preference { noise, ..taste };
+        let other = || alternative(&gauge, others, taste, progress);
+        Some(if works { None } else { other() })
+    };
+    let pool = rayon::ThreadPoolBuilder::new()
+        .thread_name(|nth| format!("sweep {nth}"))
+        .start_handler(|_| task::give_way());
+    let swept = match pool.build() {
+        Ok(pool) => pool.install(all),
+        Err(_) => all(),
+    };
+    Ended {
+        is_whole: swept.is_some(),
+        noise,
+        alternative: swept.flatten(),
+    }
+}

@@ -1,0 +1,233 @@
+//! The summary sentence above the plot, with links to the calls and panels that it mentions.
+
+use crate::analysis::{Clause, Link, Severity, Verdict};
+use crate::app::command::Command;
+use crate::app::cost::state::{CostPage, CostView};
+use crate::app::messages::order::{Filter, Sort};
+use crate::app::shell::layout::{Frame, PanelInput};
+use crate::app::state::Tab;
+use crate::app::theme::{palette, space};
+use egui::text::{CCursor, LayoutJob, TextFormat, TextWrapping};
+use egui::{
+    Align, Color32, CursorIcon, Galley, Rect, Response, RichText, Role, Sense, Stroke, TextStyle,
+    Ui, Vec2, WidgetInfo, pos2, vec2,
+};
+
+/// Width of the dot before the sentence and of the indentation of further lines, in points.
+const INDENT: f32 = 18.0;
+/// Maximum number of lines. The hover text contains the whole sentence.
+const LINES: usize = 3;
+/// Window height in points below which the sentence has one line less.
+const LOW: f32 = 640.0;
+
+/// Shows the summary, or the error of an attempt to open another file.
+pub(in crate::app) fn show(
+    ui: &mut Ui,
+    input: &PanelInput<'_>,
+    frame: &Frame<'_>,
+    commands: &mut Vec<Command>,
+) {
+    if let Some(problem) = frame.problem {
+        show_problem(ui, problem, commands);
+    } else if let Some(link) = sentence(ui, &card(input)) {
+        follow(link, input, commands);
+    }
+    if let Some(loading) = frame.loading {
+        crate::app::open::progress::progress_over(ui, loading, commands);
+    }
+}
+
+/// Returns the summary with the results that are available so far.
+fn card(input: &PanelInput<'_>) -> Verdict {
+    let mut card = input.runs.verdict.clone();
+    let besides = input.insights.map_or(&[][..], |found| &found.besides);
+    card.clauses.extend_from_slice(besides);
+    card
+}
+
+/// Follows a link to a call, a message or a panel.
+fn follow(link: Link, input: &PanelInput<'_>, commands: &mut Vec<Command>) {
+    match link {
+        Link::Step(step) => commands.push(Command::SelectStep(step)),
+        Link::Message(message) => commands.push(Command::SelectMessage(message)),
+        Link::Resent(message) => {
+            commands.push(Command::SetFilter(Filter::default()));
+            commands.push(Command::SetSort(Sort::BY_RETAINED));
+            commands.push(Command::SelectMessage(message));
+        }
+        Link::Cache(step) => {
+            commands.extend(step.map(Command::SelectStep));
+            commands.push(Command::SetCostView(CostView {
+                page: CostPage::Cache,
+                cause: None,
+                ..input.view.cost
+            }));
+            commands.push(Command::ShowTab(Tab::Cost));
+        }
+        Link::Count => commands.push(Command::ShowTab(Tab::Import)),
+    }
+}
+
+/// Returns the hover text of a link.
+fn hint(link: Link) -> &'static str {
+    match link {
+        Link::Step(_) => "Show this call",
+        Link::Message(_) => "Show this message",
+        Link::Resent(_) => "Show the messages by cumulative tokens",
+        Link::Cache(_) => "Show the cache audit",
+        Link::Count => "Show how the session was detected and counted",
+    }
+}
+
+fn show_problem(ui: &mut Ui, problem: &str, commands: &mut Vec<Command>) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(space::XS, 2.0);
+        ui.spacing_mut().interact_size.y = 20.0;
+        let (rect, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
+        dot(ui, rect.left_center(), palette(ui).bad);
+        ui.label(RichText::new(problem).color(palette(ui).bad));
+        if ui.small_button("Dismiss").clicked() {
+            commands.push(Command::DismissProblem);
+        }
+    });
+}
+
+/// Shows the sentence as one wrapped text with its links laid over it. Returns the clicked link.
+fn sentence(ui: &mut Ui, verdict: &Verdict) -> Option<Link> {
+    let width = (ui.available_width() - INDENT).max(80.0);
+    let galley = layout(ui, verdict, width);
+    let size = vec2(ui.available_width(), galley.size().y.max(22.0));
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, verdict.text()));
+    let origin = pos2(
+        rect.left() + INDENT,
+        (rect.center().y - galley.size().y / 2.0).round(),
+    );
+    let line = galley
+        .rows
+        .first()
+        .map_or(galley.size().y, |row| row.row.height());
+    dot(
+        ui,
+        pos2(rect.left(), origin.y + line / 2.0),
+        tone(ui, verdict.severity),
+    );
+    let mut clicked = None;
+    let mut at = 0;
+    for (nth, clause) in verdict.clauses.iter().enumerate() {
+        let end = at + clause.text.chars().count();
+        if let Some(link) = clause.link {
+            let rects = rects(&galley, at..end);
+            let places: Vec<_> = rects
+                .into_iter()
+                .map(|r| r.translate(origin.to_vec2()))
+                .collect();
+            if show_link(ui, (nth, clause, link), &response, &places) {
+                clicked = Some(link);
+            }
+        }
+        at = end;
+    }
+    if galley.elided {
+        response.on_hover_text(verdict.text());
+    }
+    ui.painter().galley(origin, galley, palette(ui).text);
+    clicked
+}
+
+fn layout(ui: &Ui, verdict: &Verdict, width: f32) -> std::sync::Arc<Galley> {
+    let is_low = ui.ctx().content_rect().height() < LOW;
+    let mut job = LayoutJob {
+        wrap: TextWrapping {
+            max_width: width,
+            max_rows: if is_low { LINES - 1 } else { LINES },
+            ..TextWrapping::default()
+        },
+        ..LayoutJob::default()
+    };
+    for clause in &verdict.clauses {
+        let format = TextFormat {
+            font_id: TextStyle::Body.resolve(ui.style()),
+            color: palette(ui).text,
+            valign: Align::Center,
+            ..TextFormat::default()
+        };
+        job.append(&clause.text, 0.0, format);
+    }
+    ui.painter().layout_job(job)
+}
+
+/// Returns the rectangles of a range of characters, one for each line.
+fn rects(galley: &Galley, chars: std::ops::Range<usize>) -> Vec<Rect> {
+    let mut rects: Vec<Rect> = Vec::new();
+    for at in chars {
+        let from = galley.pos_from_cursor(CCursor::new(at));
+        let to = galley.pos_from_cursor(CCursor::new(at + 1));
+        // The last rectangle of a line ends where the next one begins.
+        let right = if to.top() > from.top() {
+            from.right()
+        } else {
+            to.right()
+        };
+        let glyph = Rect::from_min_max(from.min, pos2(right, from.bottom()));
+        match rects.last_mut() {
+            Some(line) if line.top() == glyph.top() => *line = line.union(glyph),
+            _ => rects.push(glyph),
+        }
+    }
+    rects.retain(|r| r.width() > 0.5);
+    rects
+}
+
+fn show_link(
+    ui: &Ui,
+    (nth, clause, link): (usize, &Clause, Link),
+    sentence: &Response,
+    places: &[Rect],
+) -> bool {
+    // The same words can occur twice.
+    let id = sentence.id.with(nth);
+    let parts: Vec<Response> = places
+        .iter()
+        .enumerate()
+        .map(|(i, place)| {
+            // A link across two lines is one stop for keyboard focus.
+            let sense = if i == 0 { Sense::click() } else { Sense::CLICK };
+            ui.interact(place.expand2(Vec2::new(1.0, 2.0)), id.with(i), sense)
+        })
+        .collect();
+    let Some(first) = parts.first() else {
+        return false;
+    };
+    first.widget_info(|| WidgetInfo::labeled(Role::Link, true, &clause.text));
+    let is_hot = parts.iter().any(Response::hovered) || first.has_focus();
+    let color = if is_hot {
+        palette(ui).accent
+    } else {
+        palette(ui).weak
+    };
+    for place in places {
+        let y = ui.painter().round_to_pixel_center(place.bottom() - 0.5);
+        ui.painter()
+            .hline(place.x_range(), y, Stroke::new(1.0, color));
+    }
+    let mut is_clicked = false;
+    for part in parts {
+        let part = part.on_hover_cursor(CursorIcon::PointingHand);
+        is_clicked |= part.on_hover_text(hint(link)).clicked();
+    }
+    is_clicked
+}
+
+fn tone(ui: &Ui, severity: Severity) -> Color32 {
+    match severity {
+        Severity::Ok => palette(ui).ok,
+        Severity::Warning => palette(ui).warn,
+        Severity::Bad => palette(ui).bad,
+    }
+}
+
+fn dot(ui: &Ui, left: egui::Pos2, color: Color32) {
+    ui.painter()
+        .circle_filled(left + vec2(4.0, 0.0), 4.0, color);
+}

@@ -1,0 +1,152 @@
+//! Aspects of a conversion: what the session has and what the written file kept, with their descriptions for users.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::hash::Hash;
+
+/// Most messages that are listed per aspect.
+const LISTED: usize = 5;
+
+/// A noun in plural and singular.
+type Noun = (&'static str, &'static str);
+
+/// Something that a session has, counted in the session and in the written file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Aspect {
+    /// Noun in the plural.
+    pub plural: &'static str,
+    /// Noun in the singular.
+    pub singular: &'static str,
+    /// Count in the session.
+    pub held: usize,
+    /// Count of these in the written file.
+    pub kept: usize,
+    /// It belongs to the content that every conversion must keep: texts, calls, results and media.
+    pub is_content: bool,
+    /// Indices of the first messages of which it is missing.
+    pub messages: Vec<usize>,
+    /// Further detail; may be empty.
+    pub detail: String,
+}
+
+impl Aspect {
+    /// Returns true if nothing is missing.
+    pub fn is_whole(&self) -> bool {
+        self.kept == self.held
+    }
+
+    /// Returns the count: all of a complete aspect; else the kept part of content (`3 of 40`), or the missing part of anything
+    /// else.
+    pub fn figure(&self, grouped: fn(u64) -> String) -> String {
+        let (held, kept) = (self.held as u64, self.kept as u64);
+        match self {
+            aspect if aspect.is_whole() => grouped(held),
+            aspect if aspect.is_content => format!("{} of {}", grouped(kept), grouped(held)),
+            _ if kept == 0 => grouped(held),
+            _ => format!("{} of {}", grouped(held - kept), grouped(held)),
+        }
+    }
+
+    /// Returns the text after the figure: the noun, the messages of which it is missing, and the detail.
+    pub fn description(&self, grouped: fn(u64) -> String) -> String {
+        let noun = if self.held == 1 {
+            self.singular
+        } else {
+            self.plural
+        };
+        let mut text = noun.to_owned();
+        if !self.messages.is_empty() {
+            let numbers = self.messages.iter().map(|idx| grouped(*idx as u64 + 1));
+            let numbers: Vec<String> = numbers.collect();
+            let s = if numbers.len() == 1 { "" } else { "s" };
+            let more = if numbers.len() < self.held - self.kept {
+                ", …"
+            } else {
+                ""
+            };
+            let _ = write!(text, " (message{s} {}{more})", numbers.join(", "));
+        }
+        if !self.detail.is_empty() {
+            text.push_str(": ");
+            text.push_str(&self.detail);
+        }
+        text
+    }
+}
+
+/// Creates an aspect from two counts.
+pub(super) fn counted((plural, singular): Noun, held: usize, kept: usize) -> Aspect {
+    Aspect {
+        plural,
+        singular,
+        held,
+        kept: kept.min(held),
+        is_content: false,
+        messages: Vec::new(),
+        detail: String::new(),
+    }
+}
+
+/// Creates an aspect from the items of the source that were found, each as often as it was found.
+pub(super) fn same<T: Hash + Eq>(
+    noun: Noun,
+    is_content: bool,
+    source: &[(usize, T)],
+    found: &[(usize, T)],
+) -> Aspect {
+    let mut there: HashMap<&T, usize> = HashMap::new();
+    for (_, item) in found {
+        *there.entry(item).or_default() += 1;
+    }
+    let mut missing = Vec::new();
+    for (message, item) in source {
+        match there.get_mut(item) {
+            Some(n) if *n > 0 => *n -= 1,
+            _ => missing.push(*message),
+        }
+    }
+    with_missing(noun, is_content, source.len(), missing)
+}
+
+/// Creates an aspect that is missing in these messages.
+pub(super) fn with_missing(
+    noun: Noun,
+    is_content: bool,
+    held: usize,
+    missing: Vec<usize>,
+) -> Aspect {
+    let mut aspect = counted(noun, held, held - missing.len());
+    aspect.is_content = is_content;
+    aspect.messages = missing;
+    aspect.messages.dedup();
+    aspect.messages.truncate(LISTED);
+    aspect
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_one_has_the_noun_in_the_singular() {
+        let text = |held, kept| {
+            let aspect = Aspect {
+                plural: "compactions",
+                singular: "compaction",
+                held,
+                kept,
+                is_content: true,
+                messages: Vec::new(),
+                detail: String::new(),
+            };
+            format!(
+                "{} {}",
+                aspect.figure(|n| n.to_string()),
+                aspect.description(|n| n.to_string())
+            )
+        };
+        assert_eq!(text(1, 1), "1 compaction");
+        assert_eq!(text(1, 0), "0 of 1 compaction");
+        assert_eq!(text(3, 1), "1 of 3 compactions");
+    }
+}

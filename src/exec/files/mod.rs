@@ -1,0 +1,31 @@
+//! Files on the disk: bounded reading, decompression, and writing that is atomic and never overwrites a source.
+
+mod hash;
+mod limits;
+mod load_error;
+mod new_file;
+mod open_folder;
+mod own_file;
+mod path;
+mod picture;
+mod read;
+mod read_parallel;
+mod stamp;
+pub(super) mod unfinished;
+mod unpack;
+mod write;
+
+pub(super) use hash::{Hasher, sha256};
+pub use limits::MOST_BYTES;
+pub use load_error::LoadError;
+pub use new_file::{check_is_new, check_is_not_source, write_file};
+pub use open_folder::open_folder;
+pub use own_file::{check_own, fingerprint, read_own, write_own};
+pub(super) use path::{file_name, parent_folder, require_parent};
+pub use path::{is_folder, is_taken};
+pub use picture::{picture_path, write_picture};
+pub use read::must_exist;
+pub(super) use read::{read_all, read_bounded, read_file, read_text};
+pub use stamp::Stamp;
+pub(super) use unpack::unpacked;
+pub(super) use write::{StagedFile, replace_private, short_reason, write_error, write_new};

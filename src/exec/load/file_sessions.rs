@@ -1,0 +1,136 @@
+//! All sessions of a file, such as a database, a log or a data set: the file is read once, each session is prepared on
+//! request.
+
+use super::source::Source;
+use super::{LoadOptions, case_of, load_entry, parse};
+use crate::engine::Case;
+use crate::exec::database::Snapshot;
+use crate::exec::files::{LoadError, file_name, read_all};
+use crate::formats::{Entry, Input};
+use crate::progress::Progress;
+use crate::session::{Session, Track};
+use crate::units::Bytes;
+use std::collections::HashSet;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The main sessions of a file, without conversations of sub-agents and abandoned branches.
+#[derive(Debug)]
+pub struct FileSessions {
+    /// Name for messages.
+    name: String,
+    content: Content,
+    /// Index of each session in the file, as in [`LoadOptions::conversation`].
+    numbers: Vec<usize>,
+}
+
+#[derive(Debug)]
+enum Content {
+    Database(PathBuf, Box<Snapshot>),
+    Document {
+        sessions: Vec<Arc<Session>>,
+        /// Keeps the file decompressed while several sessions use it.
+        _bytes: Option<Arc<Vec<u8>>>,
+    },
+}
+
+impl FileSessions {
+    /// Reads a file. Blocks.
+    ///
+    /// # Errors
+    /// Returns a [`LoadError`] if the file does not exist, cannot be read, or contains no conversation.
+    pub fn open(path: &Path, progress: &Progress) -> Result<Self, LoadError> {
+        match Source::open(path, progress)? {
+            Source::Document(document) => Self::parse(&document, progress),
+            Source::Database(snapshot) => Ok(Self {
+                name: file_name(path),
+                numbers: main_entries(snapshot.entries()),
+                content: Content::Database(path.to_owned(), snapshot),
+            }),
+        }
+    }
+
+    /// Reads a stream. Blocks.
+    ///
+    /// # Errors
+    /// Returns a [`LoadError`] if the stream cannot be read, is too large, or contains no conversation.
+    pub fn read(name: &str, stream: impl Read, progress: &Progress) -> Result<Self, LoadError> {
+        let document = Input {
+            name: name.to_owned(),
+            bytes: read_all(stream, name, Bytes(0), progress)?,
+        };
+        Self::parse(&document, progress)
+    }
+
+    fn parse(document: &Input, progress: &Progress) -> Result<Self, LoadError> {
+        let sessions = parse(document, progress)?.sessions;
+        let is_main = |number: &usize| sessions[*number].track == Track::Main;
+        let mut numbers: Vec<usize> = (0..sessions.len()).filter(is_main).collect();
+        if numbers.len() < 2 {
+            // The session that opens by default, whatever its track.
+            numbers = vec![0];
+        }
+        let first = sessions.first().filter(|_| numbers.len() > 1);
+        let bytes = first.map(|session| session.source.bytes.whole());
+        Ok(Self {
+            name: document.name.clone(),
+            content: Content::Document {
+                sessions: sessions.into_iter().map(Arc::new).collect(),
+                _bytes: bytes,
+            },
+            numbers,
+        })
+    }
+
+    /// Returns the index of each session in the file; at least one.
+    pub fn numbers(&self) -> &[usize] {
+        &self.numbers
+    }
+
+    /// Returns true if a session must be named by its number. That is so in every database, since sessions are added to it.
+    pub fn are_numbered(&self) -> bool {
+        self.numbers.len() > 1 || matches!(self.content, Content::Database(..))
+    }
+
+    /// Prepares the session with this index in the file; [`LoadOptions::conversation`] is ignored.
+    ///
+    /// # Errors
+    /// Returns a [`LoadError`] if the session is empty, cannot be read any more, or `progress` is cancelled.
+    pub fn case(
+        &self,
+        number: usize,
+        options: &LoadOptions,
+        progress: &Progress,
+    ) -> Result<Case, LoadError> {
+        let options = LoadOptions {
+            conversation: number,
+            ..*options
+        };
+        match &self.content {
+            Content::Database(path, snapshot) => {
+                Ok(load_entry(snapshot, path, &options, progress)?.case)
+            }
+            Content::Document { sessions, .. } => {
+                let session = sessions
+                    .get(number)
+                    .ok_or_else(|| LoadError::no_such_conversation(&self.name, sessions.len()))?;
+                case_of(&self.name, Arc::clone(session), &options, progress)
+            }
+        }
+    }
+}
+
+/// Returns the sessions without a parent in the database; all if each has one.
+fn main_entries(entries: &[Entry]) -> Vec<usize> {
+    let ids: HashSet<&str> = entries.iter().map(|entry| &*entry.id).collect();
+    let is_main = |n: &usize| {
+        let parent = entries[*n].parent.as_deref();
+        parent.is_none_or(|parent| !ids.contains(parent))
+    };
+    let main: Vec<usize> = (0..entries.len()).filter(is_main).collect();
+    if main.is_empty() {
+        return (0..entries.len()).collect();
+    }
+    main
+}

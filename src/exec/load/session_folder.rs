@@ -1,0 +1,355 @@
+//! Collects the files of a session that its program stores as a folder. [`formats::combined_document`] joins them.
+//!
+//! Only files with known names and positions are read, and links are not followed.
+
+use crate::exec::files::{LoadError, MOST_BYTES, file_name, read_bounded};
+use crate::formats::{self, FolderFile, Input};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Files of a Cline task that belong to its conversation, the main one first.
+const TASK: [&str; 4] = [
+    formats::CLINE_HISTORY,
+    "ui_messages.json",
+    "task_metadata.json",
+    "history_item.json",
+];
+/// Most files of a session.
+const MOST_FILES: usize = 200_000;
+
+/// The files of a session, and the folder that their names are relative to.
+struct SessionFiles {
+    root: PathBuf,
+    paths: Vec<PathBuf>,
+}
+
+/// Reads the session folder at a path, or the one that the file at a path belongs to, as one document. Returns `None` for
+/// any other path.
+///
+/// # Errors
+/// Returns a [`LoadError`] if the files are too many or too large, or cannot be read.
+pub(super) fn document(path: &Path) -> Result<Option<Input>, LoadError> {
+    let Some(SessionFiles { root, paths }) = files_at(path) else {
+        return Ok(None);
+    };
+    let mut read = Vec::with_capacity(paths.len());
+    let mut left = MOST_BYTES;
+    for file in paths.iter().take(MOST_FILES) {
+        let metadata = fs::symlink_metadata(file)
+            .ok()
+            .filter(fs::Metadata::is_file);
+        let Some(metadata) = metadata else { continue };
+        left = left
+            .checked_sub(metadata.len())
+            .ok_or_else(|| too_large(path))?;
+        let bytes = read_bounded(file, MOST_BYTES)?;
+        let name = file.strip_prefix(&root).unwrap_or(file);
+        let names: Vec<_> = name.iter().map(|part| part.to_string_lossy()).collect();
+        read.push(FolderFile {
+            name: names.join("/"),
+            bytes,
+        });
+    }
+    if paths.len() > MOST_FILES {
+        return Err(too_large(path));
+    }
+    Ok(formats::combined_document(&read).map(|bytes| Input {
+        name: file_name(path),
+        bytes: bytes.into(),
+    }))
+}
+
+fn too_large(path: &Path) -> LoadError {
+    LoadError(format!(
+        "{} is larger than the limit of {} GiB or {MOST_FILES} files; give a smaller session",
+        path.display(),
+        MOST_BYTES >> 30
+    ))
+}
+
+/// Returns true if a folder is a session that its program stores as several files.
+pub(super) fn is_session(folder: &Path) -> bool {
+    folder.is_dir() && files_at(folder).is_some()
+}
+
+/// Lists the files of an `OpenHands` session folder. Each of them looks like a session by itself.
+pub(in crate::exec) fn events_in(folder: &Path) -> Option<Vec<PathBuf>> {
+    events(folder).map(|files| files.paths)
+}
+
+/// Returns true if a file is a part of a session that another file represents.
+pub(in crate::exec) fn is_piece(path: &Path) -> bool {
+    let name = |path: Option<&Path>| Some(path?.file_name()?.to_str()?.to_owned());
+    let (file, folder) = (name(Some(path)).unwrap_or_default(), path.parent());
+    let has_sibling = |other: &str| folder.is_some_and(|folder| folder.join(other).is_file());
+    if file.starts_with("msg_") || file.starts_with("prt_") {
+        let kind = name(folder.and_then(Path::parent));
+        return kind.is_some_and(|kind| kind == "message" || kind == "part");
+    }
+    if let Some(stem) = file.strip_suffix(".meta.json") {
+        return has_sibling(&format!("{stem}.jsonl"));
+    }
+    file != TASK[0] && TASK.contains(&&*file) && has_sibling(TASK[0])
+}
+
+/// Finds the files of the session at a path.
+fn files_at(path: &Path) -> Option<SessionFiles> {
+    if path.is_dir() {
+        return cline_task(path)
+            .or_else(|| events(path))
+            .or_else(|| only_stored(path));
+    }
+    let name = path.file_name()?.to_str()?;
+    if name.starts_with("ses_") || name.starts_with("msg_") || name.starts_with("prt_") {
+        return opencode(path, name);
+    }
+    let stem = name
+        .strip_suffix(".meta.json")
+        .or_else(|| name.strip_suffix(".jsonl"))?;
+    let folder = path.parent()?;
+    let pair = [format!("{stem}.jsonl"), format!("{stem}.meta.json")].map(|name| folder.join(name));
+    pair.iter()
+        .all(|file| file.is_file())
+        .then(|| SessionFiles::new(folder, pair.to_vec()))
+}
+
+impl SessionFiles {
+    fn new(root: &Path, paths: Vec<PathBuf>) -> Self {
+        Self {
+            root: root.to_owned(),
+            paths,
+        }
+    }
+}
+
+fn cline_task(folder: &Path) -> Option<SessionFiles> {
+    let files: Vec<PathBuf> = TASK
+        .iter()
+        .map(|name| folder.join(name))
+        .filter(|file| file.is_file())
+        .collect();
+    (files.first()? == &folder.join(formats::CLINE_HISTORY))
+        .then(|| SessionFiles::new(folder, files))
+}
+
+/// Finds the events of an `OpenHands` conversation in its folder or in the folder of the events.
+fn events(folder: &Path) -> Option<SessionFiles> {
+    let inner = folder.join("events");
+    let events = if inner.is_dir() {
+        inner
+    } else {
+        folder.to_owned()
+    };
+    let is_named = events.file_name().is_some_and(|name| name == "events");
+    let files = json_files(&events);
+    (is_named && !files.is_empty()).then(|| SessionFiles::new(folder, files))
+}
+
+/// Finds the only session in a folder of `OpenCode`'s storage: the storage itself, a project, or the messages of a session.
+/// Returns `None` if there are several.
+fn only_stored(folder: &Path) -> Option<SessionFiles> {
+    let name = folder.file_name().and_then(|name| name.to_str());
+    let file = if name.is_some_and(|name| name.starts_with("ses_")) {
+        json_files(folder).into_iter().next()?
+    } else {
+        let is_storage =
+            |folder: &&Path| folder.join("session").is_dir() && folder.join("message").is_dir();
+        let inner = folder.join("storage");
+        let projects = match [folder, &inner].into_iter().find(is_storage) {
+            Some(storage) => subfolders(&storage.join("session")),
+            None => vec![folder.to_owned()],
+        };
+        let mut files = projects.iter().flat_map(|project| json_files(project));
+        files.next().filter(|_| files.next().is_none())?
+    };
+    let name = file.file_name()?.to_str()?;
+    if !name.starts_with("ses_") && !name.starts_with("msg_") {
+        return None;
+    }
+    opencode(&file, name)
+}
+
+/// Finds the files of the session that a file of `OpenCode`'s storage belongs to: `session/PROJECT/ses_*.json`,
+/// `message/ses_*/msg_*.json`, `part/msg_*/prt_*.json`.
+fn opencode(path: &Path, name: &str) -> Option<SessionFiles> {
+    let storage = path.parent()?.parent()?.parent()?;
+    let session = match name.split('_').next()? {
+        "ses" => path.to_owned(),
+        "msg" => session_file(storage, path.parent()?.file_name()?.to_str()?)?,
+        _ => {
+            let message = format!("{}.json", path.parent()?.file_name()?.to_str()?);
+            let of = subfolders(&storage.join("message"))
+                .into_iter()
+                .find(|folder| folder.join(&message).is_file())?;
+            session_file(storage, of.file_name()?.to_str()?)?
+        }
+    };
+    let id = session.file_stem()?;
+    let messages = json_files(&storage.join("message").join(id));
+    let parts = messages
+        .iter()
+        .flat_map(|m| json_files(&storage.join("part").join(m.file_stem().unwrap_or_default())));
+    let parts: Vec<PathBuf> = parts.collect();
+    let files: Vec<PathBuf> = std::iter::once(session)
+        .chain(messages)
+        .chain(parts)
+        .collect();
+    (files.len() > 1).then(|| SessionFiles::new(storage, files))
+}
+
+fn session_file(storage: &Path, id: &str) -> Option<PathBuf> {
+    let projects = subfolders(&storage.join("session"));
+    projects
+        .into_iter()
+        .map(|project| project.join(format!("{id}.json")))
+        .find(|file| file.is_file())
+}
+
+fn subfolders(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries.map(|e| e.path()).filter(|p| p.is_dir()).collect();
+    found.sort();
+    found
+}
+
+/// Lists the JSON files of a folder by name.
+fn json_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_json = |path: &PathBuf| path.extension().is_some_and(|end| end == "json");
+    let mut found: Vec<PathBuf> = entries.map(|e| e.path()).filter(is_json).collect();
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(root: &Path, files: &[(&str, &str)]) {
+        for (name, text) in files {
+            let path = root.join(name);
+            fs::create_dir_all(path.parent().expect("it has one")).expect("a folder");
+            fs::write(path, text).expect("it can be written");
+        }
+    }
+
+    fn format_at(path: &Path) -> Option<&'static str> {
+        let document = document(path).expect("it can be read")?;
+        Some(formats::parse(&document).ok()?.sessions[0].source.format)
+    }
+
+    #[test]
+    fn sessions_are_distinguished_from_their_pieces() {
+        let here = tempfile::tempdir().expect("a folder");
+        let files = [
+            "tasks/7/api_conversation_history.json",
+            "tasks/7/ui_messages.json",
+            "notes/ui_messages.json",
+            "pico/k.jsonl",
+            "pico/k.meta.json",
+            "pico/other.meta.json",
+            "talk/events/0.json",
+        ];
+        write(here.path(), &files.map(|name| (name, "{}")));
+        for (path, is) in [
+            ("storage/session/p/ses_1.json", false),
+            ("storage/message/ses_1/msg_1.json", true),
+            ("storage/part/msg_1/prt_1.json", true),
+            ("mine/msg_1.json", false),
+            (files[0], false),
+            (files[1], true),
+            (files[2], false),
+            (files[3], false),
+            (files[4], true),
+            (files[5], false),
+        ] {
+            assert_eq!(is_piece(&here.path().join(path)), is, "{path}");
+        }
+        for (folder, is) in [
+            ("tasks/7", true),
+            ("talk", true),
+            ("talk/events", true),
+            ("pico", false),
+        ] {
+            assert_eq!(is_session(&here.path().join(folder)), is, "{folder}");
+        }
+    }
+
+    #[test]
+    fn a_storage_with_one_session_opens_as_that_session() {
+        let here = tempfile::tempdir().expect("a folder");
+        let files = [
+            ("storage/session/p/ses_1.json", r#"{"id":"ses_1"}"#),
+            ("storage/message/ses_1/msg_1.json", r#"{"role":"user"}"#),
+            (
+                "storage/part/msg_1/prt_1.json",
+                r#"{"type":"text","text":"hi"}"#,
+            ),
+        ];
+        write(here.path(), &files);
+        let folders = ["", "storage", "storage/session/p", "storage/message/ses_1"];
+        for folder in folders {
+            assert_eq!(
+                format_at(&here.path().join(folder)),
+                Some("opencode"),
+                "{folder}"
+            );
+        }
+        write(
+            here.path(),
+            &[("storage/session/q/ses_2.json", r#"{"id":"ses_2"}"#)],
+        );
+        for (folder, is) in folders.into_iter().zip([false, false, true, true]) {
+            assert_eq!(is_session(&here.path().join(folder)), is, "{folder}");
+        }
+    }
+
+    #[test]
+    fn a_session_folder_opens_from_any_of_its_files() {
+        let here = tempfile::tempdir().expect("a folder");
+        let root = here.path();
+        write(
+            root,
+            &[
+                (
+                    "storage/session/p/ses_1.json",
+                    r#"{"id":"ses_1","title":"T"}"#,
+                ),
+                (
+                    "storage/message/ses_1/msg_1.json",
+                    r#"{"id":"msg_1","role":"user"}"#,
+                ),
+                (
+                    "storage/part/msg_1/prt_1.json",
+                    r#"{"type":"text","text":"hello"}"#,
+                ),
+                (
+                    "tasks/7/api_conversation_history.json",
+                    r#"[{"role":"user","content":[{"type":"text","text":"a"}],"ts":1}]"#,
+                ),
+                ("tasks/7/ui_messages.json", "[]"),
+                (
+                    "talk/events/0.json",
+                    r#"{"id":0,"source":"user","action":"message","args":{"content":"a"}}"#,
+                ),
+                ("pico/k.jsonl", "{\"role\":\"user\",\"content\":\"a\"}\n"),
+                ("pico/k.meta.json", r#"{"key":"k","summary":"s","skip":0}"#),
+                ("other/a.json", "[]"),
+            ],
+        );
+        for (path, format) in [
+            ("storage/session/p/ses_1.json", Some("opencode")),
+            ("storage/message/ses_1/msg_1.json", Some("opencode")),
+            ("storage/part/msg_1/prt_1.json", Some("opencode")),
+            ("tasks/7", Some("cline")),
+            ("talk", Some("openhands")),
+            ("talk/events", Some("openhands")),
+            ("pico/k.jsonl", Some("picoclaw")),
+            ("pico/k.meta.json", Some("picoclaw")),
+            ("other", None),
+            ("other/a.json", None),
+        ] {
+            assert_eq!(format_at(&root.join(path)), format, "{path}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Claude Code's sub-agents: `ID/subagents/agent-*.jsonl` next to `ID.jsonl`; in older versions `agent-*.jsonl` next to it.
+
+use super::scan::{Found, HEAD, MOST, entries, head, is_file, is_file_name, is_folder, open};
+use crate::formats::{AgentCalls, ImportReport};
+use crate::session::{Conversation, Session, SubAgent, Track};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// Prefix and suffix of the file names.
+const NAME: (&str, &str) = ("agent-", ".jsonl");
+/// Depth of the search below `subagents`, since workflows have folders of their own.
+const DEPTH: usize = 3;
+
+/// Finds the sub-agents of the session at `path`, the oldest first.
+pub(super) fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<Found> {
+    let files = files(path, report);
+    if files.is_empty() {
+        return Vec::new();
+    }
+    let starts = AgentCalls::new(main, report);
+    let mut heads: Vec<(PathBuf, Session, bool)> = files
+        .into_iter()
+        .filter_map(|(id, path)| {
+            let (mut session, is_whole) = head(&path)?;
+            describe_as(&path, &id, &starts, &mut session);
+            Some((path, session, is_whole))
+        })
+        .collect();
+    let time = |session: &Session| session.messages.first().and_then(|m| m.time);
+    heads.sort_by(|(a_path, a, _), (b_path, b, _)| (time(a), a_path).cmp(&(time(b), b_path)));
+    let all = Conversation::started_in(main, heads.iter().map(|(_, session, _)| session));
+    heads
+        .into_iter()
+        .zip(all)
+        .map(|((path, _, is_whole), mut conversation)| {
+            conversation.size = conversation.size.filter(|_| is_whole);
+            (path, conversation)
+        })
+        .collect()
+}
+
+/// Sets the track and the title of a sub-agent's session.
+pub(super) fn describe(path: &Path, main: &Session, report: &ImportReport, session: &mut Session) {
+    let id = id(path).unwrap_or_default();
+    describe_as(path, &id, &AgentCalls::new(main, report), session);
+}
+
+fn describe_as(path: &Path, id: &str, starts: &AgentCalls<'_>, session: &mut Session) {
+    starts.name(id, session);
+    read_metadata(path, session);
+}
+
+/// Returns the sub-agent's id from its file name.
+fn id(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?;
+    let id = name.strip_prefix(NAME.0)?.strip_suffix(NAME.1)?;
+    Some(id.to_owned())
+}
+
+/// Lists the files of a session's sub-agents by id. A file next to the session's own counts only if the session names it,
+/// since it may belong to another session.
+fn files(path: &Path, report: &ImportReport) -> Vec<(String, PathBuf)> {
+    let mut found = Vec::new();
+    let (Some(folder), Some(stem)) = (path.parent(), path.file_stem()) else {
+        return found;
+    };
+    // A sub-agent has no sub-agents.
+    if id(path).is_some() {
+        return found;
+    }
+    search(&folder.join(stem).join("subagents"), DEPTH, &mut found);
+    for id in report.sub_agents.keys() {
+        let file = folder.join(format!("{}{id}{}", NAME.0, NAME.1));
+        let is_new = found.iter().all(|(known, _)| known != id);
+        if is_file_name(id) && is_new && found.len() < MOST && is_file(&file) {
+            found.push((id.clone(), file));
+        }
+    }
+    found
+}
+
+fn search(folder: &Path, depth: usize, found: &mut Vec<(String, PathBuf)>) {
+    for path in entries(folder) {
+        if found.len() >= MOST {
+            return;
+        }
+        if let Some(id) = id(&path).filter(|_| is_file(&path)) {
+            found.push((id, path));
+        } else if depth > 1 && is_folder(&path) {
+            search(&path, depth - 1, found);
+        }
+    }
+}
+
+/// Sets kind and title from the metadata file next to the file of a sub-agent whose call is unknown.
+fn read_metadata(path: &Path, session: &mut Session) {
+    let Track::SubAgent(SubAgent {
+        kind: kind @ None,
+        call: None,
+        ..
+    }) = &mut session.track
+    else {
+        return;
+    };
+    let file = open(&path.with_extension("meta.json"));
+    let metadata: Option<serde_json::Value> =
+        file.and_then(|file| serde_json::from_reader(file.take(HEAD)).ok());
+    let text = |key: &str| {
+        let text = metadata.as_ref()?.get(key)?.as_str();
+        text.filter(|text| !text.is_empty())
+    };
+    *kind = text("agentType").map(Into::into);
+    if let Some(title) = text("description") {
+        title.clone_into(&mut session.title);
+    }
+}

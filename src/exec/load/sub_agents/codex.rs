@@ -1,0 +1,101 @@
+//! Codex's sub-agents: separate rollouts in the folder of sessions (one subfolder per day). The first line names the thread
+//! that started them.
+
+use super::scan::{Found, conversations, entries, is_folder, name_of, open};
+use crate::formats::{self, ImportReport, SessionIdentity};
+use crate::session::Session;
+use crate::units;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Most files of which the first line is read.
+const MOST_FILES: usize = 2_000;
+/// Most day folders that are searched.
+const MOST_DAYS: usize = 100;
+/// Longest first line in bytes. It contains the instructions.
+const LONGEST_LINE: u64 = 512 << 10;
+/// Tolerance for the last day of a session, which depends on the time zone.
+const TOLERANCE: Duration = Duration::from_hours(36);
+
+/// Finds the sub-agents of the rollout at `path`, the oldest first.
+pub(super) fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<Found> {
+    let Some(identity) = formats::identity_of(&main.source) else {
+        return Vec::new();
+    };
+    if !is_rollout(path) || identity.id.is_empty() {
+        return Vec::new();
+    }
+    let start = start_time(path);
+    let mut files: Vec<PathBuf> = folders(path, main)
+        .iter()
+        .flat_map(|folder| entries(folder))
+        // Names sort by time, and no sub-agent is older than its parent.
+        .filter(|file| file != path && is_rollout(file) && start_time(file) >= start)
+        .take(MOST_FILES)
+        .collect();
+    files.sort_by(|a, b| name_of(a).cmp(name_of(b)));
+    let mut children: Vec<(PathBuf, SessionIdentity)> = Vec::new();
+    for file in files {
+        let child = first_line(&file).and_then(|line| formats::identity(main.source.format, &line));
+        let child = child.filter(|child| child.parent.as_ref() == Some(&identity.id));
+        let is_new =
+            |child: &SessionIdentity| children.iter().all(|(_, known)| known.id != child.id);
+        if let Some(child) = child.filter(is_new) {
+            children.push((file, child));
+        }
+    }
+    conversations(main, report, children)
+}
+
+fn is_rollout(path: &Path) -> bool {
+    name_of(path).starts_with("rollout-") && path.extension().is_some_and(|end| end == "jsonl")
+}
+
+/// Returns the start time in a rollout's file name.
+fn start_time(path: &Path) -> &str {
+    let digits = name_of(path).strip_prefix("rollout-").unwrap_or_default();
+    digits.get(..19).unwrap_or_default()
+}
+
+/// Returns the session's own folder. If it is a day folder, the later days up to the session's last day follow.
+fn folders(path: &Path, main: &Session) -> Vec<PathBuf> {
+    let Some(own) = path.parent() else {
+        return Vec::new();
+    };
+    let date: Vec<&str> = own.ancestors().take(3).map(name_of).collect();
+    let is_number = |name: &&str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit());
+    let last = main.messages.iter().rev().find_map(|message| message.time);
+    let last = last.and_then(|time| {
+        let since = Duration::from_millis(u64::try_from(time.0).ok()?) + TOLERANCE;
+        let text = units::rfc3339(since)?;
+        Some(text.get(..10)?.replace('-', "/"))
+    });
+    let root = own.ancestors().nth(3);
+    let (true, [day, month, year], Some(last), Some(root)) =
+        (date.iter().all(is_number), &date[..], last, root)
+    else {
+        return vec![own.to_owned()];
+    };
+    let first = format!("{year}/{month}/{day}");
+    let mut days = vec![own.to_owned()];
+    for year in entries(root).iter().filter(|y| is_folder(y)) {
+        for month in entries(year).iter().filter(|m| is_folder(m)) {
+            for day in entries(month).iter().filter(|d| is_folder(d)) {
+                let date = [year, month, day].map(|path| name_of(path)).join("/");
+                if date > first && date <= last && days.len() < MOST_DAYS {
+                    days.push(day.clone());
+                }
+            }
+        }
+    }
+    days
+}
+
+fn first_line(path: &Path) -> Option<Vec<u8>> {
+    let file = open(path)?;
+    let mut line = Vec::new();
+    let mut start = BufReader::new(file.take(LONGEST_LINE));
+    start.read_until(b'\n', &mut line).ok()?;
+    Some(line)
+}

@@ -1,0 +1,91 @@
+//! Helpers for finding the files of sub-agents. Links are not followed, and pipes are not opened.
+
+use crate::formats::{self, ImportReport, Input, SessionIdentity, SubAgentCalls};
+use crate::session::{Conversation, Session, Size};
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// Most sub-agents of a session that are listed.
+pub(super) const MOST: usize = 500;
+/// Bytes that are read of a file that is not opened yet.
+pub(super) const HEAD: u64 = 64 << 10;
+
+/// The file of a sub-agent, and the conversation according to the start of the file.
+pub(super) type Found = (PathBuf, Conversation);
+
+/// Creates the conversations of these sub-agents of a session.
+pub(super) fn conversations(
+    main: &Session,
+    report: &ImportReport,
+    files: Vec<(PathBuf, SessionIdentity)>,
+) -> Vec<Found> {
+    let started = SubAgentCalls::new(main, report);
+    let describe = |(path, identity): &(PathBuf, SessionIdentity)| {
+        let (agent, title) = started.agent(identity);
+        let head = head(path);
+        let size = head.as_ref().filter(|(_, is_whole)| *is_whole);
+        let size = size.map(|(session, _)| Size::of(session));
+        let own = || head.map(|(session, _)| session.title);
+        let title = title
+            .or(identity.name.clone().map(String::from))
+            .or_else(own);
+        (
+            title.unwrap_or_else(|| identity.id.to_string()),
+            agent,
+            size,
+        )
+    };
+    let all = Conversation::sub_agents(main, files.iter().map(describe));
+    files.into_iter().map(|(path, _)| path).zip(all).collect()
+}
+
+/// Parses the start of a file. Returns the session and whether the start is the whole file, or `None` if it contains no
+/// conversation.
+pub(super) fn head(path: &Path) -> Option<(Session, bool)> {
+    let mut bytes = Vec::new();
+    open(path)?.take(HEAD + 1).read_to_end(&mut bytes).ok()?;
+    let is_whole = bytes.len() as u64 <= HEAD;
+    if !is_whole {
+        bytes.truncate(bytes.iter().rposition(|b| *b == b'\n')?);
+    }
+    let input = Input {
+        name: path.file_name()?.to_string_lossy().into_owned(),
+        bytes: bytes.into(),
+    };
+    let session = formats::parse(&input).ok()?.sessions.into_iter().next()?;
+    Some((session, is_whole))
+}
+
+/// Opens a regular file. Opening a pipe would wait for its writer.
+pub(super) fn open(path: &Path) -> Option<File> {
+    is_file(path).then(|| File::open(path).ok())?
+}
+
+pub(super) fn is_file(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file())
+}
+
+pub(super) fn is_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
+}
+
+/// Lists the paths in a folder by name.
+pub(super) fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+pub(super) fn name_of(path: &Path) -> &str {
+    path.file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default()
+}
+
+/// Returns true for an id that is safe as a file name, since ids come from files.
+pub(super) fn is_file_name(id: &str) -> bool {
+    let mut bytes = id.bytes();
+    bytes.all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
+}

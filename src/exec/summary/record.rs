@@ -1,0 +1,57 @@
+//! Records of summary requests, for the manifest and for repeating a run.
+
+use crate::units::Tokens;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// A summary request of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RequestRecord {
+    /// Number of the call before which it was made, from 1.
+    #[serde(rename = "call")]
+    pub step: usize,
+    /// The stage that made it.
+    pub stage: String,
+    /// The source of the answer.
+    pub by: String,
+    /// Actual tokens of the messages to summarize.
+    pub input: Tokens,
+    /// Most actual tokens of the answer.
+    pub max_tokens: Tokens,
+    /// Number of prompts: more than one if the messages overflow the model's window.
+    pub prompts: usize,
+    /// Tokens sent, as reported by the provider.
+    pub sent: Option<u64>,
+    /// Tokens received, as reported by the provider.
+    pub received: Option<u64>,
+    /// Duration in milliseconds.
+    pub millis: Option<u64>,
+    /// Reason why the answer was rejected or missing.
+    pub failed: Option<String>,
+    /// The user edited the answer.
+    pub is_edited: bool,
+    /// The model called a tool instead of answering.
+    #[serde(skip)]
+    pub is_called: bool,
+    /// The answer.
+    #[serde(skip)]
+    pub text: Option<Arc<str>>,
+}
+
+/// Describes the first rejected or missing answer and the number of others.
+pub(in crate::exec) fn refusal(requests: &[RequestRecord]) -> Option<String> {
+    let mut failed = requests
+        .iter()
+        .enumerate()
+        .filter_map(|(nth, request)| Some((nth + 1, request, request.failed.as_ref()?)));
+    let (nth, first, reason) = failed.next()?;
+    let more = match failed.count() {
+        0 => String::new(),
+        1 => ", and so was 1 more".to_owned(),
+        n => format!(", and so were {n} more"),
+    };
+    let (n, call, stage) = (requests.len(), first.step, &first.stage);
+    Some(format!(
+        "the answer to summary request {nth} of {n} (call {call}, {stage}) was refused ({reason}){more}"
+    ))
+}

@@ -1,0 +1,293 @@
+//! Answers a summary request with a model: with the prompt of a real system, or with our own prompt and the conversation as
+//! text.
+//!
+//! The model has a context window, too. A real system's prompt that overflows it fails, and the rules of that system decide what
+//! follows. Our own prompt is sent in parts, each with the summary so far.
+
+use super::model::Model;
+use super::reply::{Failure, ModelReply};
+use super::responder::Responder;
+use crate::chat::{Ask, ChatMessage};
+use crate::engine::{Case, Request, transcript, transcript_parts};
+use crate::exec::files::read_text;
+use crate::presets::{self, models};
+use crate::providers::Prompt;
+use crate::units::Tokens;
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Most times that parts are halved when a server rejects them.
+const MOST_HALVINGS: usize = 5;
+
+/// Relative error of our count of a prompt, since the model's vocabulary differs.
+const MARGIN: f64 = 0.1;
+
+/// Largest prompt file in bytes.
+const LONGEST_PROMPT: u64 = 1 << 20;
+
+/// Reads the user's own prompt from a file.
+///
+/// # Errors
+/// Returns one line if it cannot be read or is empty.
+pub fn read_prompt(path: &Path) -> Result<String, String> {
+    match read_text(path, LONGEST_PROMPT) {
+        Ok(text) if text.trim().is_empty() => {
+            Err(format!("the prompt {} is empty", path.display()))
+        }
+        Ok(text) => Ok(text),
+        Err(error) => Err(format!("the prompt: {error}")),
+    }
+}
+
+/// The answer to a summary request.
+pub(super) struct RequestAnswer {
+    pub(super) reply: Result<ModelReply, Failure>,
+    /// A note for the user.
+    pub(super) note: Option<String>,
+}
+
+/// Answers a summary request.
+pub(super) fn answer(
+    case: &Case,
+    request: &Request,
+    responder: &mut Responder<'_>,
+) -> RequestAnswer {
+    let plain = |reply| RequestAnswer { reply, note: None };
+    if let Some(ask) = &request.ask {
+        return plain(answer_as_system(case, request, ask, responder));
+    }
+    let prompt = OwnPrompt::new(case, request, responder.prompt(), responder.temperature());
+    match prompt {
+        Some(prompt) => prompt.answer(responder),
+        None => plain(Err(Failure::fatal(format!(
+            "there is no prompt {:?}; give one with --prompt",
+            request.prompt
+        )))),
+    }
+}
+
+/// Sends the prompt of a real system.
+fn answer_as_system(
+    case: &Case,
+    request: &Request,
+    ask: &Ask,
+    responder: &mut Responder<'_>,
+) -> Result<ModelReply, Failure> {
+    let max_tokens = ask.max_tokens.unwrap_or(request.max_tokens.0);
+    let input = input_of(case, request, ask);
+    if let Some(window) = responder.window().filter(|window| input > *window) {
+        return Err(Failure::too_long(format!(
+            "context_length_exceeded: this model's maximum context length is {window} tokens; the messages resulted in about {input} tokens"
+        )));
+    }
+    let prompt = Prompt {
+        messages: ask.messages.clone(),
+        max_tokens: responder.window().map_or(max_tokens, |window| {
+            max_tokens.min(window.saturating_sub(input).max(1))
+        }),
+        temperature: responder.temperature(),
+        tools: if ask.with_tools {
+            tools(case)
+        } else {
+            Vec::new()
+        },
+    };
+    responder.reply(case, &prompt, input)
+}
+
+/// Returns the tokens of a real system's prompt.
+fn input_of(case: &Case, request: &Request, ask: &Ask) -> u64 {
+    let texts = ask.messages.iter().filter_map(ChatMessage::text);
+    let weight = texts.map(|text| case.ledger.weigh(text).0).sum();
+    request.input.0.max(weight)
+}
+
+fn tools(case: &Case) -> Vec<Value> {
+    use crate::session::Body;
+    let definitions = case
+        .session
+        .parts
+        .iter()
+        .filter_map(|part| match &part.body {
+            Body::ToolDefinition { json, .. } => serde_json::from_str(json).ok(),
+            _ => None,
+        });
+    definitions.collect()
+}
+
+/// A call of a model, estimated before the run.
+pub(in crate::exec) struct PlannedCall {
+    /// Tokens of the prompt.
+    pub(in crate::exec) input: Tokens,
+    /// Most tokens of the answer.
+    pub(in crate::exec) most_output: Tokens,
+}
+
+/// Estimates the calls of a model for a summary request.
+pub(in crate::exec) fn planned_calls(
+    case: &Case,
+    request: &Request,
+    model: &Model,
+) -> Vec<PlannedCall> {
+    if let Some(ask) = &request.ask {
+        return vec![PlannedCall {
+            input: Tokens(input_of(case, request, ask)),
+            most_output: ask.max_tokens.map_or(request.max_tokens, Tokens),
+        }];
+    }
+    let Some(prompt) = OwnPrompt::new(case, request, model.prompt.as_deref(), None) else {
+        return Vec::new();
+    };
+    let listed = || models::lookup(&model.client.endpoint.model);
+    let window = model.window.or_else(|| Some(listed()?.input_window().0));
+    let parts = prompt.parts(prompt.room(window));
+    let most_output = Tokens(prompt.max_tokens);
+    let calls = parts.iter().enumerate().map(|(nth, part)| PlannedCall {
+        // All but the first contain the summary so far.
+        input: Tokens(prompt.text(None, part).1 + most_output.0 * u64::from(nth > 0)),
+        most_output,
+    });
+    calls.collect()
+}
+
+/// Our own prompt for a summary request.
+struct OwnPrompt<'a> {
+    case: &'a Case,
+    request: &'a Request,
+    instructions: String,
+    max_tokens: u64,
+    temperature: Option<f64>,
+    transcript: String,
+    /// Tokens of the transcript.
+    weight: u64,
+}
+
+impl<'a> OwnPrompt<'a> {
+    /// Creates the prompt with the user's own instructions or those of the policy; `None` if there are none.
+    fn new(
+        case: &'a Case,
+        request: &'a Request,
+        own: Option<&str>,
+        temperature: Option<f64>,
+    ) -> Option<Self> {
+        let instructions = own.or(presets::prompt(&request.prompt))?.to_owned();
+        let transcript = transcript(case, request);
+        // The summary's message contains the prefix, too.
+        let prefix = case.ledger.weigh(&request.prefix).0;
+        Some(Self {
+            case,
+            request,
+            instructions,
+            max_tokens: with_margin(request.max_tokens.0.saturating_sub(prefix)),
+            temperature,
+            weight: case.ledger.weigh(&transcript).0,
+            transcript,
+        })
+    }
+
+    /// Returns the tokens of the conversation that fit the window besides the instructions, the answer and the summary so
+    /// far.
+    fn room(&self, window: Option<u64>) -> u64 {
+        let fixed = self.case.ledger.weigh(&self.instructions).0 + 2 * self.max_tokens;
+        window.map_or(u64::MAX, |window| with_margin(window.saturating_sub(fixed)))
+    }
+
+    /// Splits the transcript into parts of at most `room` tokens; one part if all of it fits.
+    fn parts(&self, room: u64) -> Vec<String> {
+        if self.weight <= room {
+            vec![self.transcript.clone()]
+        } else {
+            transcript_parts(self.case, self.request, room)
+        }
+    }
+
+    /// Sends the whole transcript or its parts. If the server rejects them as too long, smaller parts follow.
+    fn answer(&self, responder: &mut Responder<'_>) -> RequestAnswer {
+        let mut room = self.room(responder.window());
+        for _ in 0..=MOST_HALVINGS {
+            let parts = self.parts(room);
+            let is_split = self.weight > room;
+            let reply = if is_split {
+                self.send_parts(responder, &parts)
+            } else {
+                self.send(responder, None, &parts[0])
+            };
+            match reply {
+                Err(failure) if failure.is_too_long => room = (room.min(self.weight) / 2).max(1),
+                reply => {
+                    let note = is_split.then(|| {
+                        format!(
+                            "the messages to summarize ({} tokens) overflow the model's window; they were sent in {} parts, each with the summary so far",
+                            self.weight,
+                            parts.len()
+                        )
+                    });
+                    return RequestAnswer { reply, note };
+                }
+            }
+        }
+        RequestAnswer {
+            reply: Err(Failure::too_long(
+                "even a small part of the messages to summarize overflows the model's window",
+            )),
+            note: None,
+        }
+    }
+
+    /// Returns the text of the user message, and the tokens of it and the instructions.
+    fn text(&self, so_far: Option<&str>, part: &str) -> (String, u64) {
+        let mut text = String::new();
+        if let Some(so_far) = so_far {
+            let _ = write!(text, "<summary so far>\n{so_far}\n</summary so far>\n\n");
+        }
+        let _ = write!(text, "<conversation>\n{part}</conversation>");
+        let tokens = self.case.ledger.weigh(&text) + self.case.ledger.weigh(&self.instructions);
+        (text, tokens.0)
+    }
+
+    fn send(
+        &self,
+        responder: &mut Responder<'_>,
+        so_far: Option<&str>,
+        part: &str,
+    ) -> Result<ModelReply, Failure> {
+        let (text, tokens) = self.text(so_far, part);
+        let prompt = Prompt {
+            messages: vec![
+                ChatMessage::new("system", self.instructions.as_str()),
+                ChatMessage::new("user", text),
+            ],
+            max_tokens: self.max_tokens,
+            temperature: self.temperature,
+            tools: Vec::new(),
+        };
+        responder.reply(self.case, &prompt, tokens)
+    }
+
+    fn send_parts(
+        &self,
+        responder: &mut Responder<'_>,
+        parts: &[String],
+    ) -> Result<ModelReply, Failure> {
+        let mut so_far: Option<Arc<str>> = None;
+        for part in parts {
+            match self.send(responder, so_far.as_deref(), part)? {
+                ModelReply::Text(text) if !text.trim().is_empty() => so_far = Some(text),
+                ModelReply::Text(_) => {
+                    return Err(Failure::unusable("the model gave an empty summary"));
+                }
+                ModelReply::ToolCall => return Ok(ModelReply::ToolCall),
+            }
+        }
+        so_far
+            .map(ModelReply::Text)
+            .ok_or_else(|| Failure::unusable("there is nothing to summarize"))
+    }
+}
+
+/// Reduces tokens by the error of our count; at least 1.
+fn with_margin(tokens: u64) -> u64 {
+    (tokens as f64 * (1.0 - MARGIN)).floor().max(1.0) as u64
+}

@@ -1,0 +1,227 @@
+//! Replies to prompts: from a live model, with every exchange logged, or from the log of an earlier run.
+
+use super::log::{Ending, Exchange, LogWriter, RunLog, key_of};
+use super::model::{Model, ModelEvent};
+use super::reply::{Failure, ModelReply};
+use super::summarizer::Summarizer;
+use crate::engine::Case;
+use crate::exec::model::{AskEvent, ask};
+use crate::providers::{Answer, Prompt, Stop, plain_line};
+use std::collections::HashMap;
+use std::time::Instant;
+
+/// Most characters of a refusal that are shown.
+const LONGEST_REFUSAL: usize = 300;
+
+/// Tokens and time of the prompts for one summary request.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Spent {
+    pub(super) prompts: usize,
+    pub(super) sent: Option<u64>,
+    pub(super) received: Option<u64>,
+    pub(super) millis: Option<u64>,
+    /// A reply was cut off at its limit.
+    pub(super) is_cut_off: bool,
+}
+
+/// The source of replies.
+enum Source<'a> {
+    Live(&'a Model, Option<LogWriter>),
+    Log(&'a RunLog, usize),
+}
+
+/// Replies to prompts. The same prompt gets the same reply without being sent again.
+pub(super) struct Responder<'a> {
+    source: Source<'a>,
+    replies: HashMap<String, Result<ModelReply, Failure>>,
+    spent: Spent,
+    n_sent: usize,
+}
+
+impl<'a> Responder<'a> {
+    /// Creates the responder of a model or a log.
+    pub(super) fn new(summarizer: &'a Summarizer) -> Option<Self> {
+        let source = match summarizer {
+            Summarizer::Digest | Summarizer::Text(_) => return None,
+            Summarizer::Model(model) => {
+                let log = model.log.as_ref().map(|path| LogWriter::new(path, model));
+                Source::Live(model, log)
+            }
+            Summarizer::Log(log) => Source::Log(log, 0),
+        };
+        Some(Self {
+            source,
+            replies: HashMap::new(),
+            spent: Spent::default(),
+            n_sent: 0,
+        })
+    }
+
+    pub(super) fn log(&self) -> Option<&LogWriter> {
+        match &self.source {
+            Source::Live(_, log) => log.as_ref(),
+            Source::Log(..) => None,
+        }
+    }
+
+    /// Returns the model's context window, if known.
+    pub(super) fn window(&self) -> Option<u64> {
+        match &self.source {
+            Source::Live(model, _) => model.window,
+            Source::Log(log, _) => log.window,
+        }
+    }
+
+    /// Returns the user's own prompt.
+    pub(super) fn prompt(&self) -> Option<&str> {
+        match &self.source {
+            Source::Live(model, _) => model.prompt.as_deref(),
+            Source::Log(log, _) => log.prompt.as_deref(),
+        }
+    }
+
+    pub(super) fn temperature(&self) -> Option<f64> {
+        match &self.source {
+            Source::Live(model, _) => model.temperature,
+            Source::Log(log, _) => log.temperature,
+        }
+    }
+
+    /// Returns tokens and time since the last call.
+    pub(super) fn take_spent(&mut self) -> Spent {
+        std::mem::take(&mut self.spent)
+    }
+
+    /// Returns the reply to a prompt of this many tokens.
+    pub(super) fn reply(
+        &mut self,
+        case: &Case,
+        prompt: &Prompt,
+        tokens: u64,
+    ) -> Result<ModelReply, Failure> {
+        let key = key_of(prompt);
+        self.spent.prompts += 1;
+        if let Some(reply) = self.replies.get(&key) {
+            return reply.clone();
+        }
+        self.n_sent += 1;
+        let exchange = match &mut self.source {
+            Source::Live(model, log) => {
+                let exchange = send(model, prompt, self.n_sent, tokens, &key);
+                if let Some(log) = log {
+                    log.add(prompt, &exchange);
+                }
+                exchange
+            }
+            Source::Log(log, next) => {
+                match log.exchanges.get(*next).filter(|found| found.key == key) {
+                    Some(exchange) => {
+                        *next += 1;
+                        exchange.clone()
+                    }
+                    None => {
+                        return Err(Failure::fatal(format!(
+                            "the log has no answer to request {}: it belongs to another session, policy or setting",
+                            *next + 1
+                        )));
+                    }
+                }
+            }
+        };
+        let add = |sum: &mut Option<u64>, n: Option<u64>| {
+            *sum = n.map(|n| n + sum.unwrap_or(0)).or(*sum);
+        };
+        add(&mut self.spent.sent, exchange.sent);
+        add(&mut self.spent.received, exchange.received);
+        add(&mut self.spent.millis, Some(exchange.millis));
+        self.spent.is_cut_off |= exchange.ending == Ending::CutOff;
+        let reply = exchange
+            .reply()
+            .and_then(|reply| within_limit(case, reply, exchange.received, prompt.max_tokens));
+        self.replies.insert(key, reply.clone());
+        reply
+    }
+}
+
+/// Relative error of our count of an answer for which the provider reports none, since its vocabulary differs.
+const MARGIN: f64 = 0.1;
+
+/// Rejects a reply if both the provider's count and ours exceed its limit. The calibrated count is not used, since it is fitted
+/// to another model.
+fn within_limit(
+    case: &Case,
+    reply: ModelReply,
+    received: Option<u64>,
+    limit: u64,
+) -> Result<ModelReply, Failure> {
+    let ModelReply::Text(text) = &reply else {
+        return Ok(reply);
+    };
+    let counted = case.ledger.counted(text).0;
+    let least = match received {
+        Some(received) => received.min(counted) as f64,
+        None => counted as f64 / (1.0 + MARGIN),
+    };
+    if least <= limit as f64 {
+        return Ok(reply);
+    }
+    Err(Failure::unusable(format!(
+        "the answer has {} tokens, more than the {limit} allowed",
+        received.unwrap_or(counted)
+    )))
+}
+
+/// Sends a prompt to the model.
+fn send(model: &Model, prompt: &Prompt, number: usize, tokens: u64, key: &str) -> Exchange {
+    model.emit(ModelEvent::Sent(number, tokens));
+    let begin = Instant::now();
+    let answer = ask(&model.client, prompt, &model.stop, &mut |news| match news {
+        AskEvent::Text(text) => model.emit(ModelEvent::Text(text.to_owned())),
+        AskEvent::Waits { because, .. } => model.emit(ModelEvent::Waits(because.to_string())),
+        AskEvent::Sent { .. } => {}
+    });
+    let millis = begin.elapsed().as_millis() as u64;
+    let exchange = Exchange {
+        key: key.to_owned(),
+        millis,
+        ..Exchange::default()
+    };
+    match answer {
+        Ok(answer) => answered(exchange, answer),
+        Err(error) => {
+            let failure = Failure::from(&error);
+            Exchange {
+                failed: Some(failure.reason),
+                is_too_long: failure.is_too_long,
+                is_fatal: failure.is_fatal,
+                ..exchange
+            }
+        }
+    }
+}
+
+fn answered(exchange: Exchange, answer: Answer) -> Exchange {
+    let usage = answer.usage;
+    let is_refused = answer.stop == Stop::Refused || answer.refusal.is_some();
+    Exchange {
+        sent: usage.map(|usage| usage.input.0),
+        received: usage.and_then(|usage| usage.output).map(|output| output.0),
+        ending: match answer.stop {
+            _ if is_refused => Ending::Refused,
+            Stop::ToolCall => Ending::ToolCall,
+            Stop::Length => Ending::CutOff,
+            _ => Ending::Complete,
+        },
+        failed: is_refused.then(|| refusal_line(answer.refusal.as_deref())),
+        text: answer.text,
+        ..exchange
+    }
+}
+
+/// Describes a refused or filtered answer, which is not used whatever its text.
+fn refusal_line(text: Option<&str>) -> String {
+    match text.map(|text| plain_line(text, LONGEST_REFUSAL)) {
+        Some(text) => format!("the model refused to answer ({text})"),
+        None => "the model refused to answer, or its provider filtered the answer".to_owned(),
+    }
+}

@@ -1,0 +1,328 @@
+//! Images, audio and documents in the forms of all providers: the parts they become, and their payload for exporting to
+//! another format (parts do not include payloads).
+
+use super::payload;
+use crate::session::{Body, MediaKind, Session};
+use serde_json::Value;
+
+/// An image, audio or document in a file.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::formats) struct Media {
+    /// Kind of media.
+    pub(in crate::formats) kind: MediaKind,
+    /// Payload or reference in the file.
+    pub(in crate::formats) source: MediaSource,
+}
+
+/// Payload or reference of media.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::formats) enum MediaSource {
+    /// The payload.
+    Base64 {
+        /// MIME type, or empty.
+        mime: String,
+        /// Data as in the file.
+        data: String,
+    },
+    /// URL of the payload.
+    Url(String),
+    /// The provider's id of an uploaded file.
+    File(String),
+}
+
+/// Reads the media of a content block in the form of any provider or program.
+pub(in crate::formats) fn of_block(block: &Value) -> Option<Media> {
+    of_provider(block).or_else(|| of_program(block))
+}
+
+fn of_provider(block: &Value) -> Option<Media> {
+    let (kind, source) = match block.get("type")?.as_str()? {
+        "image" => (MediaKind::Image, of_source(block.get("source")?)),
+        "document" => (MediaKind::Document, of_source(block.get("source")?)),
+        "image_url" | "input_image" => (MediaKind::Image, of_image_url(block)),
+        "input_audio" => (MediaKind::Audio, of_audio(block.get("input_audio")?)),
+        "file" => (MediaKind::Document, of_file(block.get("file")?)),
+        "input_file" => (MediaKind::Document, of_file(block)),
+        _ => return None,
+    };
+    Some(Media {
+        kind,
+        source: source?,
+    })
+}
+
+/// Returns all media inside a value, in order.
+pub(in crate::formats) fn all_in(value: &Value) -> Vec<Media> {
+    if let Some(found) = of_block(value) {
+        return vec![found];
+    }
+    match value {
+        Value::Array(items) => items.iter().flat_map(all_in).collect(),
+        Value::Object(members) => members
+            .iter()
+            .flat_map(|(key, value)| match value.as_array() {
+                Some(urls) if key == "image_urls" => of_urls(urls).collect(),
+                _ => all_in(value),
+            })
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the media of a value that became `part`. `before` are the parts read from the same value before it. Some
+/// values look like files but became no part (attached texts).
+pub(in crate::formats) fn found<'a>(
+    value: &Value,
+    before: impl Iterator<Item = &'a Body>,
+    part: &Body,
+) -> Option<Media> {
+    let before: Vec<&Body> = before.filter(|b| matches!(b, Body::Media { .. })).collect();
+    let all = all_in(value);
+    let alike: Vec<usize> = (0..all.len())
+        .filter(|idx| are_alike(&all[*idx].body(None), part))
+        .collect();
+    let nth = before.iter().filter(|b| are_alike(b, part)).count();
+    let idx = alike.get(nth).copied().unwrap_or(before.len());
+    all.into_iter().nth(idx)
+}
+
+/// Returns the bytes of a media part from the session file, or `None` if the part only refers to them.
+pub fn media_bytes(session: &Session, part: usize) -> Option<Vec<u8>> {
+    let message = session.messages.iter().find(|m| m.parts.contains(&part))?;
+    let record = session.parts[part].record;
+    let is_media = |idx: &usize| {
+        let of_record = session.parts[*idx].record == record;
+        of_record && matches!(session.parts[*idx].body, Body::Media { .. })
+    };
+    let before = (message.parts.start..part).filter(is_media);
+    let before = before.map(|idx| &session.parts[idx].body);
+    let raw = session.raw(message.raw.get(record as usize)?);
+    let value = serde_json::from_slice(&raw).ok()?;
+    match found(&value, before, &session.parts[part].body)?.source {
+        MediaSource::Base64 { data, .. } => payload::decode(&data, usize::MAX),
+        MediaSource::Url(_) | MediaSource::File(_) => None,
+    }
+}
+
+/// Returns whether two media parts are equal except for the result that contains them.
+fn are_alike(a: &Body, b: &Body) -> bool {
+    let key = |body: &Body| match body {
+        Body::Media {
+            media,
+            mime,
+            bytes,
+            pixels,
+            ..
+        } => Some((*media, mime.clone(), *bytes, *pixels)),
+        _ => None,
+    };
+    key(a) == key(b)
+}
+
+/// Reads images listed as URLs only.
+pub(in crate::formats) fn of_urls(urls: &[Value]) -> impl Iterator<Item = Media> {
+    urls.iter().filter_map(Value::as_str).map(|url| Media {
+        kind: MediaKind::Image,
+        source: MediaSource::from_url(url),
+    })
+}
+
+impl Media {
+    /// Converts media to the body of a part.
+    pub(in crate::formats) fn body(&self, within: Option<&str>) -> Body {
+        let assumed = match self.kind {
+            MediaKind::Image => "image/*",
+            MediaKind::Audio => "audio/*",
+            MediaKind::Document => "",
+        };
+        match &self.source {
+            MediaSource::Base64 { mime, data } => {
+                let mime = if mime.is_empty() { assumed } else { mime };
+                payload::from_base64(mime, data, within)
+            }
+            MediaSource::Url(url) => payload::from_url(assumed, url, within),
+            MediaSource::File(_) => payload::reference(assumed, 0, within),
+        }
+    }
+}
+
+impl MediaSource {
+    /// Returns the URL, or the payload as a `data:` URL. Returns `None` for an uploaded file.
+    pub(in crate::formats) fn url(&self) -> Option<String> {
+        match self {
+            Self::Base64 { mime, data } => Some(format!("data:{mime};base64,{data}")),
+            Self::Url(url) => Some(url.clone()),
+            Self::File(_) => None,
+        }
+    }
+
+    fn from_url(url: &str) -> Self {
+        let parsed = url
+            .strip_prefix("data:")
+            .and_then(|rest| rest.split_once(','));
+        match parsed {
+            Some((head, data)) if head.ends_with(";base64") => {
+                let mime = head.split(';').next().unwrap_or_default();
+                Self::Base64 {
+                    mime: mime.to_owned(),
+                    data: data.to_owned(),
+                }
+            }
+            _ => Self::Url(url.to_owned()),
+        }
+    }
+}
+
+/// Reads payloads with a MIME type, as written by Gemini, MCP servers and programs.
+fn of_program(block: &Value) -> Option<Media> {
+    let inner = ["inlineData", "inline_data", "fileData", "file_data"]
+        .iter()
+        .find_map(|key| block.get(key).filter(|v| v.is_object()));
+    let kind = block
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let is_media = [
+        "image", "audio", "video", "file", "document", "media", "blob", "uri",
+    ]
+    .contains(&kind);
+    if inner.is_none() && !is_media {
+        return None;
+    }
+    let block = inner.unwrap_or(block);
+    let first = |keys: &[&str]| keys.iter().find_map(|key| string(block, key));
+    let mime = first(&["mimeType", "mime_type", "mediaType", "media_type", "mime"]);
+    let url = || {
+        first(&["url", "uri", "fileUri", "file_uri", "image"]).map(|u| MediaSource::from_url(&u))
+    };
+    let payload = if kind == "blob" { "content" } else { "data" };
+    let source = match first(&[payload, "base64"]) {
+        Some(data) if !data.contains(':') => MediaSource::Base64 {
+            mime: mime.clone().unwrap_or_default(),
+            data,
+        },
+        Some(url) => MediaSource::from_url(&url),
+        None => url()?,
+    };
+    let own = if let MediaSource::Base64 { mime, .. } = &source {
+        Some(mime.clone())
+    } else {
+        None
+    };
+    let kind = match own.filter(|m| !m.is_empty()).or(mime) {
+        Some(mime) => payload::kind_of(&mime),
+        None if kind == "image" => MediaKind::Image,
+        None if kind == "audio" => MediaKind::Audio,
+        None => MediaKind::Document,
+    };
+    Some(Media { kind, source })
+}
+
+fn string(value: &Value, key: &str) -> Option<String> {
+    value.get(key)?.as_str().map(str::to_owned)
+}
+
+fn of_source(source: &Value) -> Option<MediaSource> {
+    match source.get("type")?.as_str()? {
+        "base64" => {
+            let mime = string(source, "media_type").unwrap_or_default();
+            Some(MediaSource::Base64 {
+                mime,
+                data: string(source, "data")?,
+            })
+        }
+        "url" => Some(MediaSource::from_url(&string(source, "url")?)),
+        "file" => Some(MediaSource::File(string(source, "file_id")?)),
+        _ => None,
+    }
+}
+
+fn of_image_url(block: &Value) -> Option<MediaSource> {
+    let url = block
+        .get("image_url")
+        .and_then(|i| i.as_str().or_else(|| i.get("url")?.as_str()));
+    url.map(MediaSource::from_url)
+        .or_else(|| string(block, "file_id").map(MediaSource::File))
+}
+
+fn of_audio(audio: &Value) -> Option<MediaSource> {
+    let mime = string(audio, "format")
+        .map(|f| format!("audio/{f}"))
+        .unwrap_or_default();
+    Some(MediaSource::Base64 {
+        mime,
+        data: string(audio, "data")?,
+    })
+}
+
+fn of_file(file: &Value) -> Option<MediaSource> {
+    if let Some(data) = string(file, "file_data") {
+        return Some(match MediaSource::from_url(&data) {
+            // Bare base64, as some servers require: only the file name indicates the type.
+            MediaSource::Url(data) if !data.contains(':') => {
+                let name = string(file, "filename").unwrap_or_default();
+                let ending = name.rsplit('.').next().unwrap_or_default();
+                let mime = if ending.eq_ignore_ascii_case("pdf") {
+                    "application/pdf"
+                } else {
+                    ""
+                };
+                MediaSource::Base64 {
+                    mime: mime.to_owned(),
+                    data,
+                }
+            }
+            source => source,
+        });
+    }
+    let url = string(file, "file_url").map(MediaSource::Url);
+    url.or_else(|| string(file, "file_id").map(MediaSource::File))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Header of a PNG of 640 × 480 pixels.
+    const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAoAAAAHgCAIAAAC6s0uz";
+
+    #[test]
+    fn reads_the_same_image_from_the_forms_of_all_providers() {
+        let url = format!("data:image/png;base64,{PNG}");
+        let blocks = [
+            json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}),
+            json!({"type": "image_url", "image_url": {"url": url}}),
+            json!({"type": "input_image", "image_url": url}),
+        ];
+        for block in blocks {
+            let media = of_block(&block).unwrap();
+            assert_eq!(media.source.url().as_ref(), Some(&url));
+            let Body::Media {
+                mime,
+                pixels,
+                bytes,
+                ..
+            } = media.body(None)
+            else {
+                unreachable!()
+            };
+            assert_eq!((&*mime, pixels, bytes), ("image/png", Some((640, 480)), 33));
+        }
+    }
+
+    #[test]
+    fn finds_nested_media_in_order() {
+        let value = json!([{"type": "text", "text": "x"}, {"content": [
+            {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}},
+            {"type": "document", "source": {"type": "file", "file_id": "f1"}}]}]);
+        let source: Vec<_> = all_in(&value).into_iter().map(|m| m.source).collect();
+        assert_eq!(
+            source,
+            [
+                MediaSource::Url("https://example.org/a.png".to_owned()),
+                MediaSource::File("f1".to_owned())
+            ]
+        );
+    }
+}

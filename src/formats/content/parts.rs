@@ -1,0 +1,57 @@
+//! Parts and drafts that several dialects share.
+
+use crate::formats::json;
+use crate::session::{Body, Draft, Part, Role};
+use serde_json::Value;
+
+/// Creates a part of a message with a single record.
+pub(in crate::formats) fn part(block: usize, body: Body) -> Part {
+    Part {
+        body,
+        record: 0,
+        block: u32::try_from(block).unwrap_or(u32::MAX),
+    }
+}
+
+/// Returns whether a part is a tool result or media in one.
+pub(in crate::formats) fn is_of_result(part: &Part) -> bool {
+    matches!(
+        part.body,
+        Body::ToolResult { .. }
+            | Body::Media {
+                within: Some(_),
+                ..
+            }
+    )
+}
+
+/// Creates the body for a block of an unknown type.
+pub(in crate::formats) fn opaque(block: &Value) -> Body {
+    let name = json::str_at(block, &["type"]).unwrap_or("unknown");
+    Body::Opaque {
+        name: name.into(),
+        json: block.to_string().into(),
+    }
+}
+
+/// Reads tool definitions from members of a body into one message.
+pub(in crate::formats) fn tool_definitions(body: &Value, keys: &[&str]) -> Option<Draft> {
+    let listed = keys
+        .iter()
+        .filter_map(|key| body.get(key)?.as_array())
+        .flatten();
+    let definition = |(block, tool): (usize, &Value)| {
+        let name =
+            json::str_at(tool, &["function", "name"]).or_else(|| json::str_at(tool, &["name"]));
+        let name = name
+            .or_else(|| json::str_at(tool, &["custom", "name"]))
+            .or_else(|| json::str_at(tool, &["type"]));
+        let body = Body::ToolDefinition {
+            tool: name.unwrap_or_default().into(),
+            json: tool.to_string().into(),
+        };
+        part(block, body)
+    };
+    let parts: Vec<Part> = listed.enumerate().map(definition).collect();
+    (!parts.is_empty()).then(|| Draft::new(Role::System, parts))
+}

@@ -1,0 +1,152 @@
+//! Matches the context of a call with that of the previous call.
+
+use super::{ContextEntry, Track};
+use crate::session::{Body, Draft, Part, Role};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+/// The context of a call after matching it with the previous one.
+pub(super) struct Rebuilt {
+    pub(super) context: Vec<ContextEntry>,
+    /// The program removed messages of the previous context.
+    pub(super) is_managed: bool,
+}
+
+impl Track {
+    /// Matches a context with the previous one and adds the new messages.
+    pub(super) fn rebuilt(&mut self, context: Vec<Draft>, keys: &[u64]) -> Rebuilt {
+        let same = self
+            .current
+            .iter()
+            .zip(keys)
+            .take_while(|(entry, key)| entry.key == **key)
+            .count();
+        let mut later: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (at, entry) in self.current.iter().enumerate().skip(same).rev() {
+            later.entry(entry.key).or_default().push(at);
+        }
+        // Previous index of each message. The indices ascend.
+        let mut next = same;
+        let mut found: Vec<Option<usize>> = (0..same).map(Some).collect();
+        for key in &keys[same..] {
+            let places = later.get_mut(key);
+            let track_of = places.and_then(|places| {
+                while places.last().is_some_and(|at| *at < next) {
+                    places.pop();
+                }
+                places.pop()
+            });
+            next = track_of.map_or(next, |at| at + 1);
+            found.push(track_of);
+        }
+        let n_found = found.iter().flatten().count();
+        let is_managed = n_found < self.current.len();
+        let first_new = first_new(&context, &found, is_managed);
+        let before = std::mem::take(&mut self.current);
+        let mut rebuilt = Vec::with_capacity(context.len());
+        // Rewritten messages come first, because they belong to the context after a compaction.
+        for (idx, ((draft, track_of), key)) in context.into_iter().zip(found).zip(keys).enumerate()
+        {
+            let is_system = draft.role == Role::System;
+            let message = if let Some(at) = track_of {
+                before[at].message
+            } else {
+                let is_rewritten = is_managed && idx < first_new;
+                self.transcript.add_message(Draft {
+                    in_history: !is_rewritten,
+                    is_summary: is_rewritten && draft.role == Role::User && !draft.is_injected,
+                    ..draft
+                })
+            };
+            rebuilt.push(ContextEntry {
+                message,
+                key: *key,
+                is_system,
+            });
+        }
+        Rebuilt {
+            context: rebuilt,
+            is_managed,
+        }
+    }
+}
+
+/// Returns the index of the first new message of a context. If messages were removed, only tool results and the last
+/// message can be new; any other unknown message replaces removed ones.
+fn first_new(context: &[Draft], found: &[Option<usize>], is_managed: bool) -> usize {
+    let last_known = found
+        .iter()
+        .rposition(Option::is_some)
+        .map_or(0, |at| at + 1);
+    if !is_managed {
+        return last_known;
+    }
+    let tail = context.iter().enumerate().rev().take_while(|(idx, draft)| {
+        *idx >= last_known && (*idx + 1 == context.len() || draft.role == Role::Tool)
+    });
+    tail.last().map_or(context.len(), |(idx, _)| idx)
+}
+
+/// Returns the hashes of the leading instructions and the keys of all messages. Instructions that change between calls
+/// count as the same message, and tool definitions may be missing from a call. Neither is a compaction.
+pub(super) fn keys(context: &[Draft]) -> (Vec<u64>, Vec<u64>) {
+    let head = context
+        .iter()
+        .take_while(|draft| draft.role == Role::System)
+        .count();
+    let texts = context[..head]
+        .iter()
+        .filter(|draft| !is_tools(draft))
+        .map(key)
+        .collect();
+    let mut n = 0;
+    let all = context.iter().enumerate().map(|(at, draft)| {
+        if at >= head {
+            return key(draft);
+        }
+        if is_tools(draft) {
+            return TOOLS;
+        }
+        n += 1;
+        n
+    });
+    (texts, all.collect())
+}
+
+/// Key of all tool definitions.
+pub(super) const TOOLS: u64 = 0;
+
+fn is_tools(draft: &Draft) -> bool {
+    let is_tool = |part: &Part| matches!(part.body, Body::ToolDefinition { .. });
+    draft.parts.iter().any(is_tool)
+}
+
+/// Returns a hash of a message's content without ids and thoughts, which change between calls.
+pub(super) fn key(draft: &Draft) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let role = match draft.role {
+        Role::Tool => Role::User,
+        role => role,
+    };
+    role.hash(&mut hasher);
+    for part in &draft.parts {
+        match &part.body {
+            Body::Thinking { .. } => {}
+            Body::ToolCall {
+                tool, arguments, ..
+            } => {
+                // Some libraries write empty arguments as an empty text in answers and as `{}` in later contexts.
+                let arguments = match arguments.trim() {
+                    "" | "null" => "{}",
+                    other => other,
+                };
+                let arguments = serde_json::from_str::<serde_json::Value>(arguments)
+                    .map_or_else(|_| arguments.to_owned(), |value| value.to_string());
+                (tool, arguments).hash(&mut hasher);
+            }
+            Body::Media { bytes, .. } => bytes.hash(&mut hasher),
+            body => body.text().trim().hash(&mut hasher),
+        }
+    }
+    hasher.finish()
+}

@@ -1,0 +1,211 @@
+//! Edits to the parts of a message, and changes that several formats share.
+
+mod content;
+mod patch;
+mod records;
+
+pub(super) use content::{
+    Framing, answer_patches, arguments, block_patches, edit, edit_result, patches,
+};
+pub(super) use patch::{
+    Patch, array_at, at_path, json_string, object_at, patched, with_member, without,
+    without_members,
+};
+pub(super) use records::{OutputRecord, is_whole, output_records};
+
+use crate::formats::json;
+use crate::session::{Managed, ManagedEntry, ManagedPart, Message, Part, Session, Span};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// Change of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::formats) enum PartChange<'a> {
+    /// The part is unchanged.
+    Kept,
+    /// Its text is replaced.
+    Replaced(&'a str),
+    /// It is removed.
+    Removed,
+}
+
+/// An element of the file with the changes of its parts.
+#[derive(Debug)]
+pub(in crate::formats) struct Editing<'a> {
+    /// Bytes of the file.
+    pub(in crate::formats) bytes: &'a [u8],
+    /// Byte span of the element.
+    pub(in crate::formats) span: Span,
+    /// All its parts.
+    pub(in crate::formats) parts: Vec<(&'a Part, PartChange<'a>)>,
+}
+
+impl<'a> PartChange<'a> {
+    /// Treats a replacement by an empty text as a removal: providers reject empty texts.
+    pub(in crate::formats) fn or_removed(self) -> Self {
+        if self == Self::Replaced("") {
+            Self::Removed
+        } else {
+            self
+        }
+    }
+
+    /// Returns the changes of a message's parts, in order.
+    pub(in crate::formats) fn of_parts(message: &Message, managed: &'a [ManagedPart]) -> Vec<Self> {
+        let change = |idx| {
+            let listed = managed.iter().find_map(|part| match part {
+                ManagedPart::Kept { part } if *part == idx => Some(Self::Kept),
+                ManagedPart::Replaced { part, text } if *part == idx => Some(Self::Replaced(text)),
+                _ => None,
+            });
+            listed.unwrap_or(Self::Removed)
+        };
+        message.parts.clone().map(change).collect()
+    }
+}
+
+impl<'a> Editing<'a> {
+    /// Creates the editing of one element, which may contain several messages.
+    pub(super) fn new(
+        session: &'a Session,
+        bytes: &'a [u8],
+        messages: &[usize],
+        changes: impl Fn(usize) -> Vec<PartChange<'a>>,
+    ) -> Self {
+        let of = |idx: usize| {
+            let message = &session.messages[idx];
+            session.parts_of(message).iter().zip(changes(idx))
+        };
+        let span = messages
+            .first()
+            .and_then(|idx| session.messages[*idx].raw.first());
+        Self {
+            bytes,
+            span: span.cloned().unwrap_or_default(),
+            parts: messages.iter().flat_map(|idx| of(*idx)).collect(),
+        }
+    }
+
+    /// Returns whether all parts are unchanged.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.parts
+            .iter()
+            .all(|(_, change)| *change == PartChange::Kept)
+    }
+
+    /// Returns whether it had parts and all of them are removed.
+    pub(in crate::formats) fn is_emptied(&self) -> bool {
+        !self.parts.is_empty()
+            && self
+                .parts
+                .iter()
+                .all(|(_, change)| change.or_removed() == PartChange::Removed)
+    }
+
+    /// Returns patches for the content of a tool result, which is the member `content` of `owner`. `text` is the change
+    /// of its text, `nested` are the changes of its other blocks, in order.
+    pub(in crate::formats) fn result(
+        &self,
+        owner: &Span,
+        text: PartChange<'_>,
+        nested: &[PartChange<'_>],
+    ) -> Vec<Patch> {
+        let bytes = self.bytes;
+        let whole = |text: &str| match json::member(bytes, owner, "content") {
+            Some(content) => vec![(content, json_string(text))],
+            None => vec![with_member(bytes, owner, "content", &json_string(text))],
+        };
+        let content = json::member(bytes, owner, "content").unwrap_or_default();
+        match (json::elements(bytes, &content), text) {
+            (Some(blocks), PartChange::Kept) => self
+                .result_blocks(&blocks, text, nested)
+                .unwrap_or_else(|| whole("")),
+            (Some(blocks), PartChange::Replaced(text))
+                if nested.iter().any(|f| *f != PartChange::Removed) =>
+            {
+                self.result_blocks(&blocks, PartChange::Replaced(text), nested)
+                    .unwrap_or_else(|| whole(text))
+            }
+            (_, PartChange::Replaced(text)) => whole(text),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns such patches for content that is a list of blocks, or `None` if no block is left.
+    fn result_blocks(
+        &self,
+        blocks: &[Span],
+        text: PartChange<'_>,
+        nested: &[PartChange<'_>],
+    ) -> Option<Vec<Patch>> {
+        let mut nested = nested.iter();
+        let mut removed = Vec::with_capacity(blocks.len());
+        let mut patches = Vec::new();
+        // The first text block takes the new text; the others are removed.
+        let mut new_text = if let PartChange::Replaced(text) = text.or_removed() {
+            Some(text)
+        } else {
+            None
+        };
+        for span in blocks {
+            let is_text = json::parse_span(self.bytes, span).is_some_and(|block| is_text(&block));
+            let change = match (is_text, text) {
+                (true, PartChange::Kept) => PartChange::Kept,
+                (true, _) => new_text
+                    .take()
+                    .map_or(PartChange::Removed, PartChange::Replaced),
+                (false, _) => nested.next().copied().unwrap_or(PartChange::Kept),
+            };
+            if let PartChange::Replaced(text) = change {
+                patches.push((span.clone(), text_block(text)));
+            }
+            removed.push(change == PartChange::Removed);
+        }
+        if removed.iter().all(|g| *g) {
+            return None;
+        }
+        if let (Some(text), Some(first)) = (new_text, blocks.first()) {
+            let at = first.start;
+            patches.push((at..at, [text_block(text), b", ".to_vec()].concat()));
+        }
+        patches.extend(without(blocks, &removed));
+        Some(patches)
+    }
+}
+
+/// Returns whether [`json::text_of`] reads a block.
+fn is_text(block: &Value) -> bool {
+    block.is_string() || json::str_at(block, &["text"]).is_some()
+}
+
+/// Serializes a text as a content block.
+pub(in crate::formats) fn text_block(text: &str) -> Vec<u8> {
+    json!({"type": "text", "text": text})
+        .to_string()
+        .into_bytes()
+}
+
+/// The managed entry of each message.
+pub(super) struct MessageChanges<'a>(HashMap<usize, &'a ManagedEntry>);
+
+impl<'a> MessageChanges<'a> {
+    pub(super) fn new(managed: &'a Managed) -> Self {
+        let message = |entry: &'a ManagedEntry| match entry {
+            ManagedEntry::Kept { message } | ManagedEntry::Edited { message, .. } => {
+                Some((*message, entry))
+            }
+            ManagedEntry::Written { .. } => None,
+        };
+        // The first entry of a message counts.
+        Self(managed.entries.iter().rev().filter_map(message).collect())
+    }
+
+    /// Returns the changes of a message's parts.
+    pub(super) fn of(&self, idx: usize, message: &Message) -> Vec<PartChange<'a>> {
+        match self.0.get(&idx) {
+            Some(ManagedEntry::Edited { parts, .. }) => PartChange::of_parts(message, parts),
+            Some(_) => vec![PartChange::Kept; message.parts.len()],
+            None => vec![PartChange::Removed; message.parts.len()],
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The command `/context`.
+
+use super::super::statistics::{Statistics, context_command};
+use super::{split_instructions, term};
+use crate::chat::{Dialogue, Wants};
+use crate::engine::{Rewrite, Rewritten, Scene};
+
+/// Reports messages, roles and characters in the command's own wording.
+#[derive(Debug)]
+pub(super) struct Context;
+
+impl Rewrite for Context {
+    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        let (_, conversation) = split_instructions(&scene.messages);
+        let counts = Statistics::of(conversation);
+        Ok(Rewritten {
+            terms: vec![
+                term("messages", counts.messages),
+                term("user", counts.user),
+                term("assistant", counts.assistant),
+                term("tool", counts.tool),
+                term("characters", counts.chars),
+            ],
+            log: context_command(conversation, "")
+                .lines()
+                .map(str::to_owned)
+                .collect(),
+            ..Rewritten::default()
+        })
+    }
+}

@@ -1,0 +1,210 @@
+//! Actions of presets. Each is one stage with its own event.
+
+mod context;
+mod cut;
+mod drop;
+mod guard;
+mod recover;
+mod remember;
+
+use super::estimate::messages_tokens;
+use crate::chat::{ChatMessage, Shape};
+use crate::engine::{NamedAction, Rewrite, Rewritten};
+use std::sync::Arc;
+
+/// Actions of presets.
+pub static ACTIONS: &[NamedAction] = &[
+    NamedAction {
+        name: "cowagent.cut_result",
+        verb: "cut",
+        help: "Keeps the head of a new tool result that is longer than the limit.",
+        shape: Shape::Anthropic,
+        numbers: &["result_chars"],
+        make: |table| plain(table, cut::CutResult),
+    },
+    NamedAction {
+        name: "cowagent.cut_thinking",
+        verb: "cut",
+        help: "Stores head and tail of long thinking.",
+        shape: Shape::Anthropic,
+        numbers: &["thinking_chars"],
+        make: |table| plain(table, cut::CutThinking),
+    },
+    NamedAction {
+        name: "cowagent.cut_history",
+        verb: "cut",
+        help: "Keeps the head of tool results of earlier turns; a result cut earlier is cut again.",
+        shape: Shape::Anthropic,
+        numbers: &["result_chars"],
+        make: |table| Ok(Arc::new(cut::CutHistory::new(table)?)),
+    },
+    NamedAction {
+        name: "cowagent.trim_scheduler",
+        verb: "drop",
+        help: "Drops all but the last turns of a scheduled task's session.",
+        shape: Shape::Anthropic,
+        numbers: &["keep_turns"],
+        make: |table| plain(table, drop::TrimScheduler),
+    },
+    NamedAction {
+        name: "cowagent.remember",
+        verb: "summarize",
+        help: "Summarizes the messages that the trim will drop for the daily memory file, and inserts the summary before the first text kept.",
+        shape: Shape::Anthropic,
+        numbers: &[
+            "max_turns",
+            "max_tokens",
+            "few_turns",
+            "summary_chars",
+            "summary_max_tokens",
+            "inject",
+        ],
+        make: |table| plain(table, remember::Remember),
+    },
+    NamedAction {
+        name: "cowagent.limit_turns",
+        verb: "drop",
+        help: "Drops the oldest half of the turns if there are too many.",
+        shape: Shape::Anthropic,
+        numbers: &["max_turns"],
+        make: |table| plain(table, drop::LimitTurns),
+    },
+    NamedAction {
+        name: "cowagent.flatten_turns",
+        verb: "drop",
+        help: "Over budget with few turns: keeps the first question and the last answer of each turn, including the current one.",
+        shape: Shape::Anthropic,
+        numbers: &["max_tokens", "few_turns"],
+        make: |table| plain(table, drop::FlattenTurns),
+    },
+    NamedAction {
+        name: "cowagent.halve_turns",
+        verb: "drop",
+        help: "Over budget with many turns: drops the oldest half, once.",
+        shape: Shape::Anthropic,
+        numbers: &["max_tokens", "few_turns"],
+        make: |table| plain(table, drop::HalveTurns),
+    },
+    NamedAction {
+        name: "cowagent.validate",
+        verb: "repair",
+        help: "Inserts missing results and removes mismatches.",
+        shape: Shape::Anthropic,
+        numbers: &[],
+        make: |table| plain(table, guard::Validate),
+    },
+    NamedAction {
+        name: "cowagent.ask_for_report",
+        verb: "inject",
+        help: "After the last step of a run, requests a report instead of more calls.",
+        shape: Shape::Anthropic,
+        numbers: &["max_steps"],
+        make: |table| plain(table, guard::AskForReport),
+    },
+    NamedAction {
+        name: "cowagent.hint_at_repeats",
+        verb: "inject",
+        help: "Asks the model to answer after the same call succeeded three times; the hint remains and counts as a turn.",
+        shape: Shape::Anthropic,
+        numbers: &[],
+        make: |table| plain(table, guard::HintAtRepeats),
+    },
+    NamedAction {
+        name: "cowagent.remember_all",
+        verb: "summarize",
+        help: "Summarizes the whole conversation for the daily memory file before handling an overflow.",
+        shape: Shape::Anthropic,
+        numbers: &["summary_chars", "summary_max_tokens"],
+        make: |table| plain(table, remember::RememberAll),
+    },
+    NamedAction {
+        name: "cowagent.recover",
+        verb: "drop",
+        help: "After an overflow, cuts all long contents and keeps the last turns; if that has no effect or was already done for this call, empties the conversation.",
+        shape: Shape::Anthropic,
+        numbers: &["result_chars", "user_chars", "keep_turns"],
+        make: |table| plain(table, recover::Recover),
+    },
+    NamedAction {
+        name: "cowagent.restore",
+        verb: "drop",
+        help: "Restores the last turns after a restart, a question and an answer each.",
+        shape: Shape::Anthropic,
+        numbers: &["max_turns", "is_scheduled"],
+        make: |table| plain(table, recover::Restore),
+    },
+    NamedAction {
+        name: "cowagent.context",
+        verb: "log",
+        help: "Logs the statistics of /context: messages, roles and characters.",
+        shape: Shape::Anthropic,
+        numbers: &[],
+        make: |table| plain(table, context::Context),
+    },
+    NamedAction {
+        name: "cowagent.clear",
+        verb: "drop",
+        help: "Empties the conversation in memory, as /context clear does; the store keeps it.",
+        shape: Shape::Anthropic,
+        numbers: &[],
+        make: |table| plain(table, recover::Clear),
+    },
+];
+
+/// Makes an action that takes only numbers from a preset.
+fn plain(table: &toml::Table, action: impl Rewrite + 'static) -> Result<Arc<dyn Rewrite>, String> {
+    match table.keys().next() {
+        Some(key) => Err(format!("unknown key `{key}`")),
+        None => Ok(Arc::new(action)),
+    }
+}
+
+/// Splits off the leading instructions.
+fn split_instructions(messages: &[ChatMessage]) -> (&[ChatMessage], &[ChatMessage]) {
+    let is_instruction = |m: &&ChatMessage| m.is("system");
+    messages.split_at(messages.iter().take_while(is_instruction).count())
+}
+
+/// Returns the tokens of the instructions: one if there are none.
+fn instructions_tokens(system: &[ChatMessage]) -> u64 {
+    messages_tokens(system).max(1)
+}
+
+/// Joins instructions and conversation.
+fn with_instructions(system: &[ChatMessage], conversation: &[ChatMessage]) -> Vec<ChatMessage> {
+    [system, conversation].concat()
+}
+
+fn term(name: &str, value: usize) -> (String, f64) {
+    (name.to_owned(), value as f64)
+}
+
+/// Returns the result of a check that changed nothing.
+fn idle(terms: Vec<(String, f64)>) -> Rewritten {
+    Rewritten {
+        terms,
+        ..Rewritten::default()
+    }
+}
+
+/// Returns the result of an action that changed `n` messages or contents after the instructions.
+fn changed(
+    n: usize,
+    [system, conversation]: [&[ChatMessage]; 2],
+    terms: Vec<(String, f64)>,
+    log: Vec<String>,
+) -> Rewritten {
+    if n == 0 {
+        return idle(terms);
+    }
+    Rewritten {
+        messages: Some(with_instructions(system, conversation)),
+        fired: true,
+        terms,
+        log,
+        ..Rewritten::default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

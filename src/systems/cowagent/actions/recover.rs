@@ -1,0 +1,151 @@
+//! Actions that restore or empty a conversation: after an overflow or a restart.
+
+use super::super::emergency::{Recovery, trim_for_overflow};
+use super::super::error::{
+    ErrorKind, FORMAT_ERROR, MAX_RETRIES, OVERFLOW_ERROR, classify, wait_seconds,
+};
+use super::super::restore::restore;
+use super::super::turn::turns;
+use super::{idle, split_instructions, term, with_instructions};
+use crate::chat::{Dialogue, Wants};
+use crate::engine::{Memory, Rewrite, Rewritten, Scene};
+use serde_json::json;
+
+/// Cuts, then drops, and finally empties.
+#[derive(Debug)]
+pub(super) struct Recover;
+
+impl Rewrite for Recover {
+    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        if let Some(done) = other_error(&scene) {
+            return Ok(done);
+        }
+        let recovery = Recovery {
+            result_chars: scene.count("result_chars"),
+            user_chars: scene.count("user_chars"),
+            turns: scene.count("keep_turns"),
+        };
+        // A call that was retried after a trim is not tried a third time.
+        let was_tried = scene.memory["tried_step"] == json!(scene.step);
+        let (system, conversation) = split_instructions(&scene.messages);
+        let mut conversation = conversation.to_vec();
+        let n_turns = turns(&conversation).len();
+        let mut log = Vec::new();
+        let helps = !was_tried && trim_for_overflow(&mut conversation, recovery, &mut log);
+        let mut terms = vec![
+            term("turns", n_turns),
+            term("keep_turns", recovery.turns),
+            term("tried_before", usize::from(was_tried)),
+        ];
+        if helps {
+            log.push("warning: 🔄 Aggressively trimmed context, retrying...".to_owned());
+        } else {
+            log.push("warning: 🔄 Clearing conversation history to recover".to_owned());
+            conversation.clear();
+        }
+        terms.push(term("turns_left", turns(&conversation).len()));
+        Ok(Rewritten {
+            messages: Some(with_instructions(system, &conversation)),
+            edits: Vec::new(),
+            fired: true,
+            terms,
+            log,
+            files: Vec::new(),
+            halt: (!helps).then(|| OVERFLOW_ERROR.to_owned()),
+            memory: if helps {
+                json!({"tried_step": scene.step}).into()
+            } else {
+                Memory::default()
+            },
+        })
+    }
+}
+
+/// Handles a provider error that is not treated as an overflow. A format error, or one treated as such, empties the
+/// conversation.
+fn other_error(scene: &Scene<'_>) -> Option<Rewritten> {
+    let error = scene.error;
+    if error.is_empty() {
+        return None;
+    }
+    let done = match classify(error, true) {
+        ErrorKind::Overflow => return None,
+        ErrorKind::Format => {
+            let (system, conversation) = split_instructions(&scene.messages);
+            Rewritten {
+                messages: Some(system.to_vec()),
+                fired: true,
+                terms: vec![term("messages", conversation.len())],
+                log: vec![
+                    format!("error: 💥 message format error detected: {error}"),
+                    "warning: 🔄 Clearing conversation history to recover".to_owned(),
+                ],
+                halt: Some(FORMAT_ERROR.to_owned()),
+                ..Rewritten::default()
+            }
+        }
+        ErrorKind::Temporary => Rewritten {
+            log: vec![
+                format!("warning: ⚠️ LLM API error (attempt 1/{MAX_RETRIES}): {error}"),
+                format!("sleep: {}", wait_seconds(error, 0)),
+            ],
+            ..Rewritten::default()
+        },
+        ErrorKind::Final => Rewritten {
+            log: vec![format!("error: ❌ LLM call error (non-retryable): {error}")],
+            halt: Some(error.to_owned()),
+            ..Rewritten::default()
+        },
+    };
+    Some(done)
+}
+
+/// Restores the last turns.
+#[derive(Debug)]
+pub(super) struct Restore;
+
+impl Rewrite for Restore {
+    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        let max_turns = scene.count("max_turns");
+        let is_scheduled = scene.number("is_scheduled") > 0.0;
+        let session = if is_scheduled { "scheduler_" } else { "" };
+        let (system, conversation) = split_instructions(&scene.messages);
+        let restored = restore(conversation, 0, max_turns, session);
+        let terms = vec![
+            term("messages", conversation.len()),
+            term("restore_turns", restored.n_turns),
+            term("messages_loaded", restored.n_loaded),
+            term("messages_restored", restored.messages.len()),
+        ];
+        Ok(Rewritten {
+            messages: Some(with_instructions(system, &restored.messages)),
+            fired: true,
+            terms,
+            ..Rewritten::default()
+        })
+    }
+}
+
+/// Empties the conversation in memory.
+#[derive(Debug)]
+pub(super) struct Clear;
+
+impl Rewrite for Clear {
+    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        let (system, conversation) = split_instructions(&scene.messages);
+        let terms = vec![term("messages", conversation.len())];
+        if conversation.is_empty() {
+            return Ok(idle(terms));
+        }
+        Ok(Rewritten {
+            messages: Some(system.to_vec()),
+            fired: true,
+            terms,
+            log: vec![format!(
+                "✅ 已清除当前对话上下文 ({} 条消息)",
+                conversation.len()
+            )],
+            ..Rewritten::default()
+        })
+    }
+}

@@ -1,0 +1,182 @@
+//! Actions that write messages to the daily memory file.
+
+use super::super::error::{ErrorKind, classify};
+use super::super::flush::{Flush, Flushed, Reason, daily_entry, daily_header, day_and_hour, flush};
+use super::super::inject::inject;
+use super::super::summary::Summarizer;
+use super::super::trim::{Limits, is_due, trim_messages};
+use super::{idle, instructions_tokens, split_instructions, term, with_instructions};
+use crate::chat::{ChatMessage, Dialogue, Wants};
+use crate::engine::{FileContent, Memory, NewFile, Rewrite, Rewritten, Scene};
+use serde_json::json;
+
+/// Summarizes the messages that the trim will drop, and inserts the summary before the first text kept. The trim itself
+/// follows.
+#[derive(Debug)]
+pub(super) struct Remember;
+
+impl Rewrite for Remember {
+    fn rewrite(&self, scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        let limits = Limits {
+            max_turns: scene.count("max_turns"),
+            max_tokens: scene.count("max_tokens") as u64,
+            few_turns: scene.count("few_turns"),
+            has_memory: true,
+        };
+        let injects = scene.number("inject") > 0.0;
+        let mut memory = DailyMemory::of(&scene);
+        let (system, conversation) = split_instructions(&scene.messages);
+        let mut log = Vec::new();
+        let tokens = instructions_tokens(system);
+        if !is_due(conversation, tokens, &limits) {
+            return Ok(memory.result(&[], None));
+        }
+        let trimmed = trim_messages(conversation, tokens, &limits, &mut memory.flushed, &mut log);
+        let mut after = conversation.to_vec();
+        for flush in &trimmed.flushes {
+            let summary = memory.write(flush, dialogue)?;
+            if let (true, Some(summary), Some(target)) = (injects, summary, &flush.target) {
+                inject(&mut after, 0, target, &summary);
+            }
+        }
+        let changed = (after != conversation).then_some(after);
+        let messages = changed.map(|conversation| with_instructions(system, &conversation));
+        Ok(memory.result(&trimmed.flushes, messages))
+    }
+}
+
+/// Summarizes everything; the context is unchanged.
+#[derive(Debug)]
+pub(super) struct RememberAll;
+
+impl Rewrite for RememberAll {
+    fn rewrite(&self, scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        if !scene.error.is_empty() && classify(scene.error, true) != ErrorKind::Overflow {
+            return Ok(Rewritten::default());
+        }
+        let mut memory = DailyMemory::of(&scene);
+        let (_, conversation) = split_instructions(&scene.messages);
+        let flushed = &mut memory.flushed;
+        let flush = flush(
+            conversation,
+            Reason::Overflow,
+            None,
+            flushed,
+            &mut Vec::new(),
+        );
+        memory.write(&flush, dialogue)?;
+        Ok(memory.result(&[flush], None))
+    }
+}
+
+/// Key of the texts already summarized.
+const FLUSHED: &str = "flushed";
+
+/// Replaces the hour of an entry in a session without times.
+const UNKNOWN_HOUR: &str = "time unknown";
+
+/// Returns the name of a day's memory file. The shipped code uses the day and the hour of the machine's time zone,
+/// which is not recorded: both are in UTC here. Without recorded times the day is left out.
+fn daily_file(day: Option<&str>) -> String {
+    format!("memory/{}.md", day.unwrap_or("daily"))
+}
+
+/// The process's memory: texts already summarized, and the daily file.
+struct DailyMemory {
+    flushed: Flushed,
+    /// Whether the file of the day exists.
+    has_file: bool,
+    day: Option<String>,
+    hour: String,
+    summarizer: Summarizer,
+    log: Vec<String>,
+    entries: String,
+}
+
+impl DailyMemory {
+    fn of(scene: &Scene<'_>) -> Self {
+        let moment = scene.since.and_then(|since| day_and_hour(since, scene.now));
+        let (day, hour) = moment.unzip();
+        let started_file = scene.memory["daily_memory_file"].as_str();
+        Self {
+            flushed: scene.memory.shared(FLUSHED).cloned().unwrap_or_default(),
+            has_file: started_file == Some(&daily_file(day.as_deref())),
+            day,
+            hour: hour.unwrap_or_else(|| UNKNOWN_HOUR.to_owned()),
+            summarizer: Summarizer {
+                text_chars: scene.count("summary_chars"),
+                max_tokens: scene.count("summary_max_tokens") as u64,
+            },
+            log: Vec::new(),
+            entries: String::new(),
+        }
+    }
+
+    /// Summarizes the messages and writes the summary.
+    fn write(
+        &mut self,
+        flush: &Flush,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Option<String>, Wants> {
+        if !flush.is_dispatched() {
+            return Ok(None);
+        }
+        self.log.push(format!(
+            "info: [MemoryFlush] Async flush dispatched (reason={}, msgs={})",
+            flush.reason.name(),
+            flush.fresh.len()
+        ));
+        let summary = self.summarizer.summarize(&flush.fresh, dialogue)?;
+        if let Some(summary) = &summary {
+            let entry = daily_entry(flush.reason, &self.hour, summary);
+            self.log.push(entry.trim().to_owned());
+            let header = self.day.as_deref().filter(|_| !self.has_file);
+            self.entries += &header.map_or_else(String::new, daily_header);
+            self.entries += &entry;
+            self.has_file = true;
+        }
+        Ok(summary)
+    }
+
+    fn result(self, flushes: &[Flush], messages: Option<Vec<ChatMessage>>) -> Rewritten {
+        let passed = flushes.iter().map(|flush| flush.n_passed).sum();
+        let fresh = flushes.iter().map(|flush| flush.fresh.len()).sum();
+        let terms = vec![
+            term("flushes", flushes.len()),
+            term("messages_passed", passed),
+            term("messages_summarized", fresh),
+        ];
+        if fresh == 0 {
+            return idle(terms);
+        }
+        let file = daily_file(self.day.as_deref());
+        let memory = if self.has_file {
+            json!({"daily_memory_file": file}).into()
+        } else {
+            Memory::default()
+        };
+        let files = new_entries(file, &self.entries);
+        Rewritten {
+            messages,
+            edits: Vec::new(),
+            fired: true,
+            terms,
+            log: self.log,
+            files,
+            halt: None,
+            memory: memory.with(FLUSHED, self.flushed),
+        }
+    }
+}
+
+/// Returns the additions to the daily file, if any.
+fn new_entries(name: String, entries: &str) -> Vec<NewFile> {
+    if entries.is_empty() {
+        return Vec::new();
+    }
+    vec![NewFile {
+        name,
+        content: FileContent::Text(entries.into()),
+        appends: true,
+    }]
+}

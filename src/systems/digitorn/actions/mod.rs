@@ -1,0 +1,117 @@
+//! Actions, meters and windows of presets.
+
+mod emergency;
+mod go_rewrite;
+mod hooks;
+mod provider_view;
+mod tool_result;
+mod turn_limit;
+
+use super::estimate::{hook_units, log_units, tokens_of};
+use super::reminder::ReminderInputs;
+use super::tool_index::ToolIndex;
+use super::tool_injection::ToolInjection;
+use super::window::window_of;
+use crate::chat::Shape;
+use crate::engine::{NamedAction, NamedMeter, NamedWindow, Scene};
+
+/// Actions of presets.
+pub static ACTIONS: &[NamedAction] = &[
+    tool_result::ACTION,
+    turn_limit::ACTION,
+    hooks::ACTION,
+    provider_view::ACTION,
+    emergency::ACTION,
+    go_rewrite::COMPACT,
+    go_rewrite::FIT,
+    go_rewrite::MICRO,
+    go_rewrite::EMERGENCY,
+];
+
+/// The estimate used by its hooks.
+pub static METER: NamedMeter = NamedMeter {
+    name: "digitorn",
+    help: "Characters of texts and arguments / 4, rounded up once, plus 150 for each tool call. Pictures, ids, names and tool definitions count 0.",
+    shape: Shape::OpenAi,
+    units: |message| hook_units(message).unwrap_or(0) as u64,
+    tokens: |units| tokens_of(units as usize) as u64,
+    tools: |_| 0,
+};
+
+/// The estimate used by hooks according to its document.
+pub static DOCUMENT_METER: NamedMeter = NamedMeter {
+    name: "digitorn.document",
+    help: "About four characters per token of all messages, as documented.",
+    shape: Shape::OpenAi,
+    units: |message| log_units(message).unwrap_or(0) as u64,
+    tokens: |units| units / 4,
+    tools: |_| 0,
+};
+
+/// The assumed window of a model if none is configured.
+pub static WINDOW: NamedWindow = NamedWindow {
+    name: "digitorn",
+    window: window_of,
+    output: |_| 0,
+};
+
+/// Whether a preset follows the code or the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    Code,
+    Document,
+}
+
+impl Reading {
+    fn of(settings: &toml::Table) -> Result<Self, String> {
+        match settings.get("reading").map(toml::Value::as_str) {
+            None | Some(Some("code")) => Ok(Self::Code),
+            Some(Some("document")) => Ok(Self::Document),
+            Some(_) => Err("`reading` must be code or document".to_owned()),
+        }
+    }
+}
+
+/// Rejects keys that an action does not read.
+fn only(settings: &toml::Table, known: &[&str]) -> Result<(), String> {
+    let unknown = settings.keys().find(|key| !known.contains(&key.as_str()));
+    unknown.map_or(Ok(()), |key| Err(format!("unknown key `{key}`")))
+}
+
+/// Returns how tools are described: as forced by a number (0 by size, then direct, compact direct, discovery), else by
+/// their size.
+fn mode_of(scene: &Scene<'_>, max_tokens: i64) -> ToolInjection {
+    match scene.count("tool_injection") {
+        1 => ToolInjection::Direct,
+        2 => ToolInjection::CompactDirect,
+        3 => ToolInjection::Discovery,
+        _ => {
+            let n = scene.tools.len() as u64;
+            ToolInjection::choose(n, max_tokens.max(0) as u64, scene.tools)
+        }
+    }
+}
+
+/// Maps to the two modes of the document.
+fn documented(mode: ToolInjection) -> ToolInjection {
+    match mode {
+        ToolInjection::CompactDirect => ToolInjection::Discovery,
+        other => other,
+    }
+}
+
+fn reminder_inputs<'a>(index: &'a ToolIndex, setup_summary: &'a [String]) -> ReminderInputs<'a> {
+    ReminderInputs {
+        tools: Some(index),
+        setup_summary,
+        memory: "",
+    }
+}
+
+fn terms(terms: &[(&str, f64)]) -> Vec<(String, f64)> {
+    let owned = |(name, value): &(&str, f64)| ((*name).to_owned(), *value);
+    terms.iter().map(owned).collect()
+}
+
+#[cfg(test)]
+mod tests;

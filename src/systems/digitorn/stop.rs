@@ -1,0 +1,25 @@
+//! The reason why a rule stopped.
+
+use crate::chat::Wants;
+use crate::systems::python::PythonError;
+
+/// Reason why a rule stopped: it needs a summary first, or it raised.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stop {
+    /// A summary is needed first.
+    Wants(Wants),
+    /// An exception was raised.
+    Raised(PythonError),
+}
+
+impl From<PythonError> for Stop {
+    fn from(error: PythonError) -> Self {
+        Self::Raised(error)
+    }
+}
+
+impl From<Wants> for Stop {
+    fn from(wants: Wants) -> Self {
+        Self::Wants(wants)
+    }
+}

@@ -1,0 +1,102 @@
+//! Handles a rejected request.
+
+use super::{
+    MakeResult, budget_terms, compression_terms, edition, settings, term, without_options,
+};
+use crate::chat::{Dialogue, Wants};
+use crate::engine::{Rewrite, Rewritten, Scene};
+use crate::systems::picoclaw::estimate::tool_tokens;
+use crate::systems::picoclaw::force_compression::{Compressed, EXECUTED, force_compression};
+use crate::systems::picoclaw::overflow::{COMPRESSING, DETECTED, REFUSED, rebuild_after_refusal};
+use crate::systems::picoclaw::prompt::Prompt;
+use crate::systems::picoclaw::provider_error::{ErrorKind, classify};
+use crate::systems::picoclaw::{Conversation, Edition};
+use std::sync::Arc;
+
+/// PicoClaw's log line for a temporary error.
+const RETRYING: &str = "LLM call error, retrying";
+
+#[derive(Debug)]
+struct ForceCompression {
+    edition: Edition,
+}
+
+#[derive(Debug)]
+struct RebuildAfterRefusal;
+
+pub(super) fn make_force_compression(options: &toml::Table) -> MakeResult {
+    let edition = edition(options)?;
+    Ok(Arc::new(ForceCompression { edition }))
+}
+
+pub(super) fn make_rebuild(options: &toml::Table) -> MakeResult {
+    without_options(options)?;
+    Ok(Arc::new(RebuildAfterRefusal))
+}
+
+impl Rewrite for ForceCompression {
+    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        if let Some(other) = other_error(scene.error, self.edition) {
+            return Ok(other);
+        }
+        let conversation = Conversation::of(scene.messages.into_vec());
+        let compressed = force_compression(&conversation.stored, self.edition);
+        Ok(report(conversation, compressed))
+    }
+}
+
+impl Rewrite for RebuildAfterRefusal {
+    fn rewrite(&self, mut scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+        if let Some(other) = other_error(scene.error, Edition::After) {
+            return Ok(other);
+        }
+        let settings = settings(&scene, Edition::After);
+        let conversation = Conversation::of(std::mem::take(&mut scene.messages).into_vec());
+        let prompt = Prompt::of(&conversation, Edition::After);
+        let stored = &conversation.stored;
+        let last_user = stored.history.iter().rposition(|m| m.is("user"));
+        let turn = &stored.history[last_user.unwrap_or(0)..];
+        let tools = tool_tokens(scene.tools);
+        let retry = rebuild_after_refusal(&prompt, stored, turn, tools, &settings);
+        let mut done = report(conversation, retry.compressed);
+        done.halt = (!retry.trimmed.fits).then(|| REFUSED.to_owned());
+        done.terms.extend(budget_terms(&retry.trimmed.budget));
+        done.terms.push(term("protected", retry.protected as f64));
+        Ok(done)
+    }
+}
+
+/// Handles a provider error that is not treated as an overflow: the conversation is unchanged.
+fn other_error(error: &str, edition: Edition) -> Option<Rewritten> {
+    if error.is_empty() {
+        return None;
+    }
+    let done = match classify(error, edition) {
+        ErrorKind::Overflow => return None,
+        ErrorKind::Temporary => Rewritten {
+            log: vec![format!("{RETRYING}: {error}")],
+            ..Rewritten::default()
+        },
+        ErrorKind::Final => Rewritten {
+            halt: Some(format!("LLM call failed after retries: {error}")),
+            ..Rewritten::default()
+        },
+    };
+    Some(done)
+}
+
+/// Reports a compression; one of a history that is too short has no effect and no report.
+fn report(mut conversation: Conversation, compressed: Option<Compressed>) -> Rewritten {
+    let mut done = Rewritten {
+        fired: true,
+        log: vec![DETECTED.to_owned(), COMPRESSING.to_owned()],
+        ..Rewritten::default()
+    };
+    if let Some(compressed) = compressed {
+        done.log.push(EXECUTED.to_owned());
+        done.terms.extend(compression_terms(&compressed));
+        conversation.stored = compressed.stored;
+        done.messages = Some(conversation.into_messages());
+    }
+    done
+}

@@ -1,0 +1,103 @@
+//! Summaries: after a turn, and, as proposed, before a call that would overflow.
+
+use super::{MakeResult, edition, settings, term};
+use crate::chat::{Dialogue, Wants};
+use crate::engine::{Hook, Rewrite, Rewritten, Scene};
+use crate::systems::picoclaw::budget::history_budget;
+use crate::systems::picoclaw::estimate::tool_tokens;
+use crate::systems::picoclaw::prompt::Prompt;
+use crate::systems::picoclaw::summarize::{STARTED, Trigger, summarize_session};
+use crate::systems::picoclaw::{Conversation, Edition, Settings};
+use std::sync::Arc;
+
+#[derive(Debug)]
+struct SummarizeSession {
+    edition: Edition,
+}
+
+pub(super) fn make(options: &toml::Table) -> MakeResult {
+    let edition = edition(options)?;
+    Ok(Arc::new(SummarizeSession { edition }))
+}
+
+impl Rewrite for SummarizeSession {
+    fn rewrite(
+        &self,
+        mut scene: Scene<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, Wants> {
+        let number = |name| scene.number(name) as i64;
+        let settings = Settings {
+            kept_messages: scene.count("kept_messages"),
+            ..settings(&scene, self.edition)
+                .with_thresholds(number("message_threshold"), number("token_percent"))
+        };
+        let mut conversation = Conversation::of(std::mem::take(&mut scene.messages).into_vec());
+        let trigger = self.trigger(&scene, &conversation, &settings);
+        let mut done = Rewritten {
+            fired: trigger.fires(),
+            terms: trigger_terms(&trigger),
+            ..Rewritten::default()
+        };
+        if !trigger.fires() {
+            return Ok(done);
+        }
+        done.log.push(STARTED.to_owned());
+        let summarized =
+            summarize_session(&conversation.stored, self.edition, &settings, dialogue)?;
+        if let Some(summarized) = summarized {
+            let kept = summarized.stored.history.len();
+            done.terms.extend([
+                term("summarized", (trigger.messages - kept) as f64),
+                term("kept", kept as f64),
+                term("model_calls", dialogue.n_asked() as f64),
+            ]);
+            conversation.stored = summarized.stored;
+            done.messages = Some(conversation.into_messages());
+        }
+        Ok(done)
+    }
+}
+
+impl SummarizeSession {
+    /// As proposed, the budget replaces the share of the window, and before a call it alone decides.
+    fn trigger(
+        &self,
+        scene: &Scene<'_>,
+        conversation: &Conversation,
+        settings: &Settings,
+    ) -> Trigger {
+        let stored = &conversation.stored;
+        let token_threshold = match self.edition {
+            Edition::Proposed => {
+                let system = Prompt::of(conversation, self.edition).system(&stored.summary);
+                history_budget(system.as_ref(), tool_tokens(scene.tools), settings)
+            }
+            Edition::Before | Edition::After => settings.token_threshold(),
+        };
+        let message_threshold = match scene.at {
+            Hook::BeforeCall => i64::MAX,
+            _ => settings.message_threshold,
+        };
+        Trigger::measure(
+            &stored.history,
+            self.edition,
+            message_threshold,
+            token_threshold,
+        )
+    }
+}
+
+/// Returns the terms of a trigger, without thresholds that cannot be reached.
+fn trigger_terms(trigger: &Trigger) -> Vec<(String, f64)> {
+    let mut terms = vec![
+        term("history_tokens", trigger.tokens as f64),
+        term("token_threshold", trigger.token_threshold as f64),
+        term("history_messages", trigger.messages as f64),
+    ];
+    if trigger.message_threshold < i64::MAX {
+        let threshold = trigger.message_threshold as f64;
+        terms.push(term("message_threshold", threshold));
+    }
+    terms
+}

@@ -1,0 +1,68 @@
+//! A counter with `tiktoken-rs`, for verification.
+//!
+//! `tiktoken-rs` is slow on a long run of letters, spaces or signs (1.5 s per megabyte) or panics (a megabyte of
+//! spaces), so such texts are never passed to it.
+
+use super::Counter;
+use super::counters::{count_or_estimate, o200k};
+
+pub(super) const O200K_BASE: Counter = Counter {
+    name: "o200k_base_tiktoken_rs",
+    help: "Counts of o200k_base by another implementation. Slower; for verification.",
+    is_exact: true,
+    count,
+};
+
+/// Maximum bytes of a run of letters, blanks or signs that is passed to `tiktoken-rs`, which treats a run as one piece
+/// and takes more than linear time for it. Text that people or programs write has no longer runs.
+const MAX_RUN_BYTES: usize = 4096;
+
+fn count(text: &str) -> u32 {
+    if longest_run(text) > MAX_RUN_BYTES {
+        return o200k(text);
+    }
+    count_or_estimate(text, |text| {
+        tiktoken_rs::o200k_base_singleton().count_ordinary(text)
+    })
+}
+
+/// Returns the bytes of the longest run of characters of one class. Ignores digits, which are split by threes.
+fn longest_run(text: &str) -> usize {
+    let (mut longest, mut run, mut current) = (0, 0, Class::Digit);
+    for c in text.chars() {
+        let class = Class::of(c);
+        run = if class == current {
+            run + c.len_utf8()
+        } else {
+            c.len_utf8()
+        };
+        current = class;
+        if class != Class::Digit {
+            longest = longest.max(run);
+        }
+    }
+    longest
+}
+
+/// Character classes of the splitting rule.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Letter,
+    Digit,
+    Blank,
+    Sign,
+}
+
+impl Class {
+    fn of(c: char) -> Self {
+        if c.is_whitespace() {
+            Self::Blank
+        } else if c.is_alphabetic() {
+            Self::Letter
+        } else if c.is_numeric() {
+            Self::Digit
+        } else {
+            Self::Sign
+        }
+    }
+}
