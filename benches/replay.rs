@@ -1,4 +1,4 @@
-//! One lane over a 10,000-message session, series included; and the same up to a call in its middle.
+//! Replays of every preset over a session of 10,000 messages, and one up to a call in its middle.
 
 mod common;
 #[path = "common/loaded.rs"]
@@ -13,12 +13,12 @@ static CASE: LazyLock<Case> =
     LazyLock::new(|| loaded::loaded(common::file_of(common::MESSAGES)).case);
 
 fn main() {
-    // Reading the file is no part of what is measured.
+    // Reading the file is not measured.
     LazyLock::force(&CASE);
     divan::main();
 }
 
-/// Every preset; the real systems work on messages and count their own way.
+/// Every preset. Real systems process messages and use their own meters.
 #[divan::bench(args = presets::PRESETS.iter().map(|p| p.name), sample_count = 20, max_time = 3)]
 fn lane(bencher: divan::Bencher<'_, '_>, name: &str) {
     let policy = presets::by_name(name).expect("bundled");

@@ -1,4 +1,4 @@
-//! A thousand settings over sessions of 1,000 to 100,000 messages: token totals, and cost with references at risk.
+//! A sweep of 1,000 settings over sessions of 1,000 to 100,000 messages, with cost and references at risk.
 
 mod common;
 #[path = "common/loaded.rs"]
@@ -19,13 +19,13 @@ const POINTS: usize = 1_000;
 const POLICIES: [&str; 3] = ["truncate", "prune", "summarize"];
 
 /// A session with the index of its names.
-struct Known {
+struct Indexed {
     case: Case,
     names: Names,
 }
 
-/// The session of all benchmarks, with names: every result defines some, every call uses eight of earlier results, most
-/// of them lately read. (Long recorded sessions have eight or nine such references a call.)
+/// Returns the session of all benchmarks with names: every result defines some, every call uses eight of earlier results,
+/// most of them read recently. (Long recorded sessions have eight or nine such references per call.)
 fn file(messages: usize) -> Vec<u8> {
     let text = String::from_utf8(common::file_of(messages)).expect("JSON");
     let named = |(idx, line): (usize, &str)| {
@@ -47,17 +47,17 @@ fn file(messages: usize) -> Vec<u8> {
     lines.join("\n").into_bytes()
 }
 
-fn known(messages: usize) -> Known {
+fn indexed(messages: usize) -> Indexed {
     let case = loaded::loaded(file(messages)).case;
     let names = Names::new(&case.session);
-    Known { case, names }
+    Indexed { case, names }
 }
 
-static SMALL: LazyLock<Known> = LazyLock::new(|| known(1_000));
-static USUAL: LazyLock<Known> = LazyLock::new(|| known(common::MESSAGES));
-static LARGE: LazyLock<Known> = LazyLock::new(|| known(100_000));
+static SMALL: LazyLock<Indexed> = LazyLock::new(|| indexed(1_000));
+static USUAL: LazyLock<Indexed> = LazyLock::new(|| indexed(common::MESSAGES));
+static LARGE: LazyLock<Indexed> = LazyLock::new(|| indexed(100_000));
 
-fn of_size(messages: usize) -> &'static Known {
+fn of_size(messages: usize) -> &'static Indexed {
     match messages {
         1_000 => &SMALL,
         common::MESSAGES => &USUAL,
@@ -66,12 +66,12 @@ fn of_size(messages: usize) -> &'static Known {
 }
 
 fn main() {
-    // Reading the file is no part of what is measured.
+    // Reading the file is not measured.
     LazyLock::force(&USUAL);
     divan::main();
 }
 
-/// Every knob that is worth varying, over its whole range.
+/// Returns the policies with every setting that is usually varied, over its whole range.
 fn subjects(policies: &[&str]) -> Vec<Subject> {
     let subject = |name: &&str| {
         let policy = presets::by_name(name).expect("bundled");
@@ -87,44 +87,33 @@ fn subjects(policies: &[&str]) -> Vec<Subject> {
 
 fn swept(gauge: &Gauge<'_>, subjects: &[Subject]) -> Vec<Point> {
     let points = plan(subjects, POINTS);
-    assert!(points.len() >= POINTS - subjects.len(), "so many are meant");
-    sweep(gauge, subjects, points, &Progress::default(), &|_, _| {}).expect("nobody stops it")
+    assert!(
+        points.len() >= POINTS - subjects.len(),
+        "the plan has this many settings"
+    );
+    sweep(gauge, subjects, points, &Progress::default(), &|_, _| {}).expect("never cancelled")
 }
 
-/// Token totals of a thousand settings of one policy.
-#[divan::bench(args = POLICIES, sample_count = 20, max_time = 4)]
-fn totals(bencher: divan::Bencher<'_, '_>, policy: &str) {
-    let subjects = subjects(&[policy]);
-    bencher.bench(|| swept(&Gauge::of_tokens(&USUAL.case), &subjects));
+fn gauge(session: &Indexed) -> Gauge<'_> {
+    let bills = Bills::new(&session.case, Billing::at(Prices::bundled()));
+    Gauge::new(&session.case, bills, &session.names)
 }
 
-/// The same, shared among the three.
-#[divan::bench(args = [1_000, 10_000, 100_000], sample_count = 20, max_time = 6)]
-fn totals_of_all(bencher: divan::Bencher<'_, '_>, messages: usize) {
-    let (known, subjects) = (of_size(messages), subjects(&POLICIES));
-    bencher.bench(|| swept(&Gauge::of_tokens(&known.case), &subjects));
-}
-
-fn gauge(known: &Known) -> Gauge<'_> {
-    let bills = Bills::new(&known.case, Billing::at(Prices::bundled()));
-    Gauge::new(&known.case, bills, &known.names)
-}
-
-/// A thousand settings of one policy with cost and references at risk.
+/// 1,000 settings of one policy.
 #[divan::bench(args = POLICIES, sample_count = 5, max_time = 10)]
-fn whole(bencher: divan::Bencher<'_, '_>, policy: &str) {
+fn one_policy(bencher: divan::Bencher<'_, '_>, policy: &str) {
     let subjects = subjects(&[policy]);
     bencher.bench(|| swept(&gauge(&USUAL), &subjects));
 }
 
-/// The same, shared among the three.
+/// 1,000 settings shared among the three policies.
 #[divan::bench(args = [1_000, 10_000, 100_000], sample_count = 3, max_time = 20)]
-fn whole_of_all(bencher: divan::Bencher<'_, '_>, messages: usize) {
-    let (known, subjects) = (of_size(messages), subjects(&POLICIES));
-    bencher.bench(|| swept(&gauge(known), &subjects));
+fn three_policies(bencher: divan::Bencher<'_, '_>, messages: usize) {
+    let (session, subjects) = (of_size(messages), subjects(&POLICIES));
+    bencher.bench(|| swept(&gauge(session), &subjects));
 }
 
-/// What one setting takes: the replay, its price, its references.
+/// One replay, without its cost and references at risk.
 #[divan::bench(args = POLICIES)]
 fn one_replay(bencher: divan::Bencher<'_, '_>, policy: &str) {
     let policy = presets::by_name(policy).expect("bundled");
@@ -147,11 +136,11 @@ fn one_count_of_references(bencher: divan::Bencher<'_, '_>, policy: &str) {
     bencher.bench(|| references_at_risk(&USUAL.names, &USUAL.case, &outcome));
 }
 
-/// What follows the sweep.
+/// The front and the recommendation, which follow the sweep.
 #[divan::bench]
 fn front_and_recommendation(bencher: divan::Bencher<'_, '_>) {
     let subjects = subjects(&POLICIES);
-    let points = swept(&Gauge::of_tokens(&USUAL.case), &subjects);
+    let points = swept(&gauge(&USUAL), &subjects);
     let taste = Preference {
         weight: Share(0.5),
         noise: 3,

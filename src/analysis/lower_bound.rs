@@ -2,7 +2,7 @@
 //! always keeps is a lower bound of the context.
 
 use crate::engine::{
-    Action, Boundary, Case, Count, Keep, KnobRole, KnobValues, Memo, Policy, Stage, What,
+    Action, Boundary, Case, Count, Keep, KnobRole, KnobValues, Memo, Policy, Stage, TakeKind,
 };
 use crate::session::Kind;
 use crate::units::Tokens;
@@ -201,7 +201,7 @@ impl<'a> LowerBounds<'a> {
 /// Returns the content that a policy of one stage always keeps.
 fn kept_content(policy: &Policy, knobs: &KnobValues) -> Option<KeptContent> {
     let stage = policy.stages.first()?;
-    if stage.take.what == What::ToolResults {
+    if stage.take.what == TakeKind::ToolResults {
         return Some(KeptContent::WithoutResults);
     }
     let summary = match stage.action {

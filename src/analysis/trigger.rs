@@ -99,7 +99,7 @@ impl Trigger {
         let at_samples = at_samples.map(|sample| sample.step);
         let at_events = lane.outcome.events.iter().find(|event| {
             let trigger = triggers.at(event.step);
-            !event.is_by_hand() && trigger.is_some_and(|t| t.is_reached(*event))
+            !event.is_manual() && trigger.is_some_and(|t| t.is_reached(*event))
         });
         let at_events = at_events.map(|event| event.step);
         let step = at_events.into_iter().chain(at_samples).min();
@@ -133,7 +133,7 @@ impl Trigger {
 /// Returns the first compaction by a lane's own policy.
 fn first_compaction(case: &Case, lane: PlayedLane<'_>) -> Option<FirstCompaction> {
     let mut events = lane.outcome.events.iter();
-    let first = events.find(|event| event.did == Did::Removed && !event.is_by_hand())?;
+    let first = events.find(|event| event.did == Did::Removed && !event.is_manual())?;
     let last = case.session.calls.len().saturating_sub(1);
     Some(FirstCompaction {
         lane: lane.name.to_owned(),

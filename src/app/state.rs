@@ -12,7 +12,7 @@ use crate::app::policy_panel::knobs::KnobSettings;
 use crate::app::runs::replays::EventId;
 use crate::app::timeline::plot::Axis;
 use crate::app::tune::state::TuneView;
-use crate::engine::{ByHand, ProviderError};
+use crate::engine::{ManualEdits, ProviderError};
 use crate::tokens;
 use crate::units::Tokens;
 use std::collections::BTreeSet;
@@ -37,7 +37,7 @@ pub struct Config {
     /// Assumed provider errors, by call.
     pub errors: Vec<ProviderError>,
     /// Pinned, cleared and dropped messages, with one mark each.
-    pub by_hand: Arc<ByHand>,
+    pub by_hand: Arc<ManualEdits>,
     /// Billing settings.
     pub billing: BillingChoice,
 }

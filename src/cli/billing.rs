@@ -12,14 +12,14 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Cost")]
 pub(super) struct BillingArgs {
-    /// TOML file with [[price]] rows that take precedence over the bundled ones
+    /// File with [[price]] rows, which take precedence over the bundled ones
     #[arg(long, value_name = "FILE.toml")]
     prices: Option<PathBuf>,
     /// Price every call as this model's
     #[arg(long = "price-as", value_name = "MODEL")]
     model: Option<String>,
-    /// How long the provider caches a prefix [default: as the file's cache writes show]
-    #[arg(long = "cache-time", value_name = "TIME", value_parser = lifetime())]
+    /// Lifetime of the provider's cache: usual or long [default: as recorded]
+    #[arg(long = "cache-time", value_name = "TIME", value_parser = lifetime(), hide_possible_values = true)]
     lifetime: Option<Lifetime>,
     /// Bill calls that the provider rejects as too long
     #[arg(long = "bill-rejected")]

@@ -1,9 +1,8 @@
 //! `plimsoll completions`: completion scripts for shells.
 
-use super::args::Shared;
 use super::output::print;
-use super::{Cli, Status};
-use clap::CommandFactory as _;
+use super::status::Status;
+use clap::Command;
 use clap_complete::Shell;
 
 /// Print a completion script for a shell
@@ -14,9 +13,9 @@ pub(super) struct Args {
 }
 
 impl Args {
-    pub(super) fn run(&self, _shared: &Shared) -> anyhow::Result<Status> {
+    pub(super) fn run(&self, mut cli: Command) -> anyhow::Result<Status> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "plimsoll", &mut script);
+        clap_complete::generate(self.shell, &mut cli, "plimsoll", &mut script);
         print(&String::from_utf8_lossy(&script))?;
         Ok(Status::Done)
     }

@@ -1,23 +1,29 @@
 //! `plimsoll context`: the context of a call as a conversation file.
 
-use super::Status;
 use super::args::{FileArg, Shared, is_stdin, ordinal};
 use super::compact;
 use super::lanes::{self, Lane, LaneArgs};
 use super::model;
 use super::output::{clean, grouped, json, note, print, tokens};
+use super::status::Status;
 use crate::engine::Schedule;
-use crate::exec::{Claim, ExportJob, Exported, Summarizer, default_context_path, export_context};
-use crate::formats::Format;
+use crate::exec::{
+    Claim, ExportJob, Exported, Loaded, Summarizer, default_context_path, export_context,
+};
+use crate::formats::{Availability, Format, RecordedData, availability};
+use crate::units::Tokens;
 use anyhow::bail;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::borrow::Cow;
+use std::fmt;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Write the context of a call, as recorded or under a policy, as a conversation file
+/// Write the context of a call, as recorded or under a policy
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The conversation ends before the answer of that call. The written file is read again and checked; exit code 1 if a\ncheck fails. The source is never modified, nothing is overwritten."
+    after_help = "The conversation ends before the answer of that call. The written file is read again and checked; exit code 1 if a check fails. The source is never modified, nothing is overwritten."
 )]
 pub(super) struct Args {
     #[command(flatten)]
@@ -31,17 +37,39 @@ pub(super) struct Args {
     /// digest (offline) or text:SUMMARY
     #[arg(long, value_name = "NAME", value_parser = model::offline, default_value = "digest")]
     summarizer: Summarizer,
-    /// New file [default: NAME-call-N beside the source]
+    /// New file [default: NAME-call-N in the source's folder]
     #[arg(short, long, value_name = "OUT", value_parser = compact::output)]
     output: Option<PathBuf>,
     #[command(flatten)]
     lanes: LaneArgs,
 }
 
+/// The context of a call, written as a conversation.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ContextFile<'a> {
+    /// Call, from 1.
+    call: usize,
+    /// Name of the lane; `recorded` without a policy.
+    lane: &'a str,
+    /// Size of the context in tokens, including what is not recorded.
+    tokens: Tokens,
+    /// Tokens of the context that the source does not record and the new file does not contain, mostly system prompt and
+    /// tool definitions.
+    not_recorded: Tokens,
+    /// Path of the new file; null if none was written.
+    output: Option<Cow<'a, str>>,
+    /// Checks of the written file.
+    checks: Vec<compact::CheckEntry<'a>>,
+    /// Remarks.
+    notes: &'a [String],
+    /// Format of the new file.
+    format: &'a str,
+}
+
 impl Args {
     pub(super) fn run(&self, shared: &Shared) -> anyhow::Result<Status> {
-        let (file, step) = (&self.file.file, self.at_call);
-        let lane = self.lanes.seen("context", shared)?;
+        let (file, call) = (&self.file.file, self.at_call);
+        let lane = self.lanes.at_most_one("context", shared)?;
         if is_stdin(file) && self.output.is_none() {
             bail!("context of standard input requires -o OUT");
         }
@@ -55,9 +83,10 @@ impl Args {
         if let Some(text) = lanes::check_reserve(&loaded.case, reserve, shared)? {
             note(&text);
         }
-        let until = compact::within(&loaded, Some(step))?;
+        let until = compact::within(&loaded, Some(call))?;
+        let not_recorded = NotRecorded::new(&loaded, call);
         let (format, format_note) = compact::output_format(&loaded, self.format);
-        let claim = output(self.output.clone(), file, format, step)?;
+        let claim = output(self.output.clone(), file, format, call)?;
         let job = ExportJob {
             case: loaded.case,
             policy: lane.policy,
@@ -72,13 +101,48 @@ impl Args {
         };
         let mut exported = export_context(&job).map_err(anyhow::Error::msg)?;
         exported.notes.extend(format_note);
-        report(&exported, &name, step, format, shared.json)?;
+        report(&exported, (&name, call), &not_recorded, format, shared.json)?;
         let has_failed = exported.checks.iter().any(|c| !c.ok);
         Ok(if has_failed {
             Status::CheckFailed
         } else {
             Status::Done
         })
+    }
+}
+
+/// Content of a context that its session does not record.
+struct NotRecorded {
+    tokens: Tokens,
+    /// Names of the missing data.
+    names: Vec<&'static str>,
+}
+
+impl NotRecorded {
+    fn new(loaded: &Loaded, call: usize) -> Self {
+        let session = &loaded.case.session;
+        let data = availability(session, &loaded.conversations, &loaded.report).into_iter();
+        let missing = data.filter(|(data, how)| {
+            let is_sent = matches!(data, RecordedData::SystemPrompt | RecordedData::Tools);
+            is_sent && *how != Availability::Present
+        });
+        Self {
+            tokens: loaded.case.ledger.overhead_at(call),
+            names: missing.map(|(data, _)| data.name()).collect(),
+        }
+    }
+}
+
+impl fmt::Display for NotRecorded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.tokens, &self.names[..]) {
+            (Tokens::ZERO, _) => Ok(()),
+            (sum, []) => write!(f, " ({} of them not recorded)", tokens(sum)),
+            (sum, names) => {
+                let names = names.join(", ");
+                write!(f, " ({} of them not recorded: {names})", tokens(sum))
+            }
+        }
     }
 }
 
@@ -94,11 +158,11 @@ fn output(
     given: Option<PathBuf>,
     source: &Path,
     format: &Format,
-    step: usize,
+    call: usize,
 ) -> anyhow::Result<Claim> {
     given
         .map(Claim::given)
-        .or_else(|| Claim::new(|| default_context_path(source, format, step)))
+        .or_else(|| Claim::new(|| default_context_path(source, format, call)))
         .ok_or_else(|| {
             anyhow::anyhow!(
                 "the current folder is an agent's session store; choose the output with -o OUT"
@@ -108,32 +172,33 @@ fn output(
 
 fn report(
     exported: &Exported,
-    lane: &str,
-    step: usize,
+    (lane, call): (&str, usize),
+    not_recorded: &NotRecorded,
     format: &Format,
     as_json: bool,
 ) -> anyhow::Result<()> {
     let output = exported.output.as_ref().map(|path| path.to_string_lossy());
     if as_json {
-        return json(&json!({
-            "call": step + 1,
-            "lane": lane,
-            "tokens": exported.after,
-            "output": output,
-            "checks": exported.checks,
-            "notes": exported.notes,
-            "format": format.name,
-        }));
+        return json(&ContextFile {
+            call: call + 1,
+            lane,
+            tokens: exported.after,
+            not_recorded: not_recorded.tokens,
+            output,
+            checks: compact::checks(exported),
+            notes: &exported.notes,
+            format: format.name,
+        });
     }
     let mut text = String::new();
     let _ = writeln!(
         text,
-        "call {} ({}): {} tokens, written to {}",
-        grouped(step as u64 + 1),
+        "call {} ({}): {} tokens{not_recorded}, written to {}",
+        grouped(call as u64 + 1),
         clean(lane),
         tokens(exported.after),
         clean(&output.unwrap_or_default())
     );
-    compact::checked(&mut text, exported);
+    compact::checks_text(&mut text, exported);
     print(&text)
 }

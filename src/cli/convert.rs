@@ -1,23 +1,25 @@
 //! `plimsoll convert`: writes a session in another format and reports what that format cannot hold.
 
-use super::Status;
 use super::args::{FileArg, Shared, is_stdin};
 use super::compact;
 use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, print};
+use super::status::Status;
 use crate::exec::{
     Aspect, Claim, Converted, check_is_not_source, convert, default_converted_path, targets,
 };
 use crate::formats::{self, Format};
 use anyhow::bail;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Convert a session to another format and report what that format cannot hold
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Writes the whole history, without compaction, and compares the written file with the source: every text, call,\nresult and image. Exit code 1 if a message lost content. The source is never modified, nothing is overwritten.\n`compact --policy none` and `context` write the context of a call instead."
+    after_help = "Writes the whole history, without compaction, and compares the written file with the source: every text, call, result and image. Exit code 1 if a message lost content. The source is never modified, nothing is overwritten. `compact --policy none` and `context` write the context of a call instead."
 )]
 pub(super) struct Args {
     #[command(flatten)]
@@ -25,9 +27,47 @@ pub(super) struct Args {
     /// `openai_chat`, `anthropic_messages`, or the source's own format for an exact copy
     #[arg(long, value_name = "FORMAT", value_parser = target)]
     to: &'static Format,
-    /// New file [default: NAME-FORMAT beside the source]
+    /// New file [default: NAME-FORMAT in the source's folder]
     #[arg(short, long, value_name = "OUT", value_parser = compact::output)]
     output: Option<PathBuf>,
+}
+
+/// A converted session, compared with its source.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Conversion<'a> {
+    /// Path of the new file.
+    output: Cow<'a, str>,
+    /// Format of the new file.
+    format: &'a str,
+    /// Format of the source.
+    source_format: &'a str,
+    /// Whether the source was copied byte for byte, because the format is the same.
+    copied: bool,
+    /// Size of the new file.
+    bytes: usize,
+    /// Number of messages of the history.
+    messages: usize,
+    /// Whether the new file contains everything.
+    complete: bool,
+    /// Kinds of content, each compared with the source. Empty for a copy.
+    content: Vec<ContentEntry<'a>>,
+}
+
+/// A kind of content, compared with the source.
+#[derive(Serialize, JsonSchema)]
+struct ContentEntry<'a> {
+    /// Kind of content, such as `texts` or `tool calls`.
+    kind: &'a str,
+    /// Number in the source.
+    count: usize,
+    /// Number of these in the new file.
+    written: usize,
+    /// Whether it is content of messages (texts, calls, results, images). Exit code 1 if some of it is missing.
+    in_messages: bool,
+    /// The first messages whose content is missing.
+    incomplete_messages: Vec<usize>,
+    /// Details, or empty.
+    detail: &'a str,
 }
 
 impl Args {
@@ -44,8 +84,8 @@ impl Args {
         let converted = convert(&loaded, format, output).map_err(anyhow::Error::msg)?;
         let messages = session.messages.iter().filter(|m| m.in_history).count();
         if shared.json {
-            let own = session.source.format;
-            json(&shape(&converted, own, format, messages))?;
+            let source_format = session.source.format;
+            json(&json_output(&converted, source_format, format, messages))?;
         } else {
             print(&text(&converted, format, messages))?;
         }
@@ -90,44 +130,49 @@ fn claim(
         })
 }
 
-fn shape(converted: &Converted, own: &str, format: &Format, messages: usize) -> Value {
-    let aspect = |aspect: &Aspect| {
-        let messages: Vec<usize> = aspect.messages.iter().map(|idx| idx + 1).collect();
-        json!({
-            "what": aspect.plural,
-            "held": aspect.held,
-            "kept": aspect.kept,
-            "said": aspect.is_content,
-            "messages": messages,
-            "detail": aspect.detail,
-        })
-    };
-    json!({
-        "output": converted.output.to_string_lossy(),
-        "format": format.name,
-        "source_format": own,
-        "copied": converted.is_copy,
-        "bytes": converted.bytes,
-        "messages": messages,
-        "whole": converted.aspects.iter().all(Aspect::is_whole),
-        "aspects": converted.aspects.iter().map(aspect).collect::<Vec<_>>(),
-    })
+fn json_output<'a>(
+    converted: &'a Converted,
+    source_format: &'a str,
+    format: &'a Format,
+    messages: usize,
+) -> Conversion<'a> {
+    Conversion {
+        output: converted.output.to_string_lossy(),
+        format: format.name,
+        source_format,
+        copied: converted.is_copy,
+        bytes: converted.bytes,
+        messages,
+        complete: converted.aspects.iter().all(Aspect::is_whole),
+        content: converted.aspects.iter().map(content).collect(),
+    }
+}
+
+fn content(aspect: &Aspect) -> ContentEntry<'_> {
+    ContentEntry {
+        kind: aspect.plural,
+        count: aspect.held,
+        written: aspect.kept,
+        in_messages: aspect.is_content,
+        incomplete_messages: aspect.messages.iter().map(|idx| idx + 1).collect(),
+        detail: &aspect.detail,
+    }
 }
 
 fn text(converted: &Converted, format: &Format, messages: usize) -> String {
-    let place = converted.output.to_string_lossy();
+    let path = converted.output.to_string_lossy();
     if converted.is_copy {
         return format!(
             "copied byte for byte ({} bytes) to {}\n",
             grouped(converted.bytes as u64),
-            clean(&place)
+            clean(&path)
         );
     }
     let mut text = format!(
         "{} written as {} to {}\n",
         counted(messages, "message"),
         format.label,
-        clean(&place)
+        clean(&path)
     );
     for aspect in converted.aspects.iter().filter(|aspect| aspect.is_content) {
         row(&mut text, aspect);
@@ -152,6 +197,6 @@ fn row(text: &mut String, aspect: &Aspect) {
         aspect if aspect.is_content => "FAILED",
         _ => "",
     };
-    let (n, said) = (aspect.figure(grouped), aspect.description(grouped));
-    let _ = writeln!(text, "  {verdict:<6} {n:>9}  {}", clean(&said));
+    let (n, description) = (aspect.figure(grouped), aspect.description(grouped));
+    let _ = writeln!(text, "  {verdict:<6} {n:>9}  {}", clean(&description));
 }

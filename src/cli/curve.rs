@@ -1,25 +1,14 @@
 //! `--curve`: writes the curve of a replay to a file.
 
-use super::args::theme;
 use super::output::note;
-use super::{Status, Theme};
+use super::status::{Picture, Status};
+use super::theme::{Theme, theme};
 use crate::exec::{Loaded, check_is_new, write_file};
 use crate::formats;
 use crate::report::{Drawing, Played, Subject, draw, series, svg};
 use crate::units::Tokens;
 use anyhow::bail;
 use std::path::PathBuf;
-
-/// A drawing that the window's renderer paints into a file.
-#[derive(Debug)]
-pub struct Picture {
-    /// Drawing to paint.
-    pub drawing: Drawing,
-    /// Colors.
-    pub theme: Theme,
-    /// Path of the new PNG file.
-    pub output: PathBuf,
-}
 
 /// Options that write the curve.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -36,11 +25,11 @@ pub(super) struct CurveArgs {
 #[derive(Debug)]
 pub(super) struct CurveFile {
     output: PathBuf,
-    form: Form,
+    format: CurveFormat,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Form {
+enum CurveFormat {
     Png(Theme),
     Svg,
     Csv,
@@ -53,18 +42,18 @@ impl CurveArgs {
             return Ok(None);
         };
         let extension = output.extension().unwrap_or_default().to_ascii_lowercase();
-        let form = match extension.to_str() {
-            Some("png") => Form::Png(self.theme.unwrap_or(Theme::Light)),
+        let format = match extension.to_str() {
+            Some("png") => CurveFormat::Png(self.theme.unwrap_or(Theme::Light)),
             _ if self.theme.is_some() => bail!("--theme applies to .png only; remove it"),
-            Some("svg") => Form::Svg,
-            Some("csv") => Form::Csv,
+            Some("svg") => CurveFormat::Svg,
+            Some("csv") => CurveFormat::Csv,
             _ => bail!(
                 "--curve {}: the name must end in .png, .svg or .csv",
                 output.display()
             ),
         };
         check_is_new(&output).map_err(anyhow::Error::msg)?;
-        Ok(Some(CurveFile { output, form }))
+        Ok(Some(CurveFile { output, format }))
     }
 }
 
@@ -76,10 +65,10 @@ impl CurveFile {
         reserve: Tokens,
         played: &[Played],
     ) -> anyhow::Result<Status> {
-        let text = match self.form {
-            Form::Csv => series(played),
-            Form::Svg => svg(&drawing(loaded, reserve, played)?),
-            Form::Png(theme) => {
+        let text = match self.format {
+            CurveFormat::Csv => series(played),
+            CurveFormat::Svg => svg(&drawing(loaded, reserve, played)?),
+            CurveFormat::Png(theme) => {
                 return Ok(Status::Paints(Box::new(Picture {
                     drawing: drawing(loaded, reserve, played)?,
                     theme,

@@ -1,8 +1,9 @@
 //! Options that select the policies of a command: `--policy`, `--set` and `--output-reserve`.
 
-use super::args::{Shared, number};
-use super::nearest::nearest;
-use crate::engine::{Case, Knob, KnobRole, KnobValues, Policy};
+use super::args::Shared;
+use super::nearest::unknown;
+use super::settings::{Set, set, setting_names, value_of};
+use crate::engine::{Case, KnobRole, KnobValues, Policy};
 use crate::exec::{OwnPresets, load_policy};
 use crate::presets::{self, PRESETS};
 use crate::units::Tokens;
@@ -38,18 +39,9 @@ pub(super) struct LaneArgs {
     /// Preset or policy file; @LANE names its lane (repeatable)
     #[arg(long = "policy", value_name = "NAME|FILE.toml[@LANE]")]
     policies: Vec<String>,
-    /// Set a setting; strategy=NAME selects another preset (repeatable)
+    /// Set a setting; strategy=NAME selects a preset (repeatable)
     #[arg(long = "set", value_name = "[LANE.]SETTING=VALUE", value_parser = set)]
     sets: Vec<Set>,
-}
-
-/// A setting as typed: `[LANE.]SETTING=VALUE`.
-#[derive(Clone, Debug)]
-pub(super) struct Set {
-    lane: Option<String>,
-    knob: String,
-    /// A number, or the name of a choice.
-    value: String,
 }
 
 impl Lane {
@@ -139,7 +131,7 @@ impl LaneArgs {
     }
 
     /// Returns the single lane of a command that only reads; `None` is the recorded run, the default.
-    pub(super) fn seen(&self, verb: &str, shared: &Shared) -> anyhow::Result<Option<Lane>> {
+    pub(super) fn at_most_one(&self, verb: &str, shared: &Shared) -> anyhow::Result<Option<Lane>> {
         let named = self.policies.iter().map(String::as_str);
         if named.len() > 1 {
             bail!("{verb} takes one --policy, not {}", named.len());
@@ -157,7 +149,7 @@ impl LaneArgs {
         refuse_same_names(&lanes)?;
         // The preset is selected first, because it defines which settings exist.
         let sets = self.sets.iter();
-        let (strategies, others): (Vec<_>, Vec<_>) = sets.partition(|set| set.knob == STRATEGY);
+        let (strategies, others): (Vec<_>, Vec<_>) = sets.partition(|set| set.name == STRATEGY);
         for set in strategies {
             switch(&mut lanes, set)?;
         }
@@ -218,14 +210,7 @@ fn lane(named: &str) -> anyhow::Result<Lane> {
     } else if let Some(file) = OwnPresets::here().file(word) {
         load_policy(&file)?
     } else {
-        let known = known_policies();
-        if let Some(near) = nearest(word, &known) {
-            bail!("no preset is named {word:?}; did you mean {near}?");
-        }
-        bail!(
-            "no preset is named {word:?}; there are {}, or give a FILE.toml",
-            known.join(", ")
-        );
+        bail!("{}", unknown("no preset is named", word, &known_policies()));
     };
     let lane = name.map_or_else(|| policy.name.clone(), str::to_owned);
     if lane != named && ALWAYS.contains(&lane.as_str()) {
@@ -241,49 +226,19 @@ fn lane(named: &str) -> anyhow::Result<Lane> {
     })
 }
 
+/// Returns the names of all presets except those of lanes that are always shown.
 fn known_policies() -> Vec<String> {
-    let bundled = PRESETS.iter().map(|p| p.name.to_owned());
-    let mut known: Vec<_> = bundled.filter(|name| !ALWAYS.contains(&&**name)).collect();
-    let own = OwnPresets::here().all();
-    known.extend(own.iter().filter_map(|own| own.name().map(str::to_owned)));
+    let mut known = known_presets();
+    known.retain(|name| !ALWAYS.contains(&&**name));
     known
 }
 
-/// Splits the text at the lane's `.`. Lane names hold no `=`, names of settings no `.`.
-pub(super) fn set(text: &str) -> anyhow::Result<Set> {
-    let parsed = text.split_once('=').map(|(name, value)| {
-        let (lane, knob) = match name.rsplit_once('.') {
-            Some((lane, knob)) => (Some(lane.to_owned()), knob),
-            None => (None, name),
-        };
-        Set {
-            lane,
-            knob: knob.trim().to_owned(),
-            value: value.trim().to_owned(),
-        }
-    });
-    parsed
-        .filter(|set| !set.value.is_empty())
-        .ok_or_else(|| anyhow::anyhow!("give SETTING=VALUE such as keep_recent=20"))
-}
-
-/// Parses the value of a setting of `option`.
-pub(super) fn value_of(option: &str, knob: &Knob, text: &str) -> anyhow::Result<f64> {
-    let choice = knob
-        .choices
-        .iter()
-        .position(|c| c.eq_ignore_ascii_case(text));
-    let value = choice.map(|at| at as f64).or_else(|| number(text));
-    value.ok_or_else(|| match &*knob.choices {
-        [] => {
-            let (name, usual) = (&knob.name, knob.value);
-            anyhow::anyhow!("{option} {name}={text}: give SETTING=NUMBER such as {name}={usual}")
-        }
-        choices => {
-            let (name, choices) = (&knob.name, choices.join(", "));
-            anyhow::anyhow!("{option} {name}={text}: give one of {choices}")
-        }
-    })
+/// Returns the names of the bundled presets and of the user's own.
+pub(super) fn known_presets() -> Vec<String> {
+    let bundled = PRESETS.iter().map(|p| p.name.to_owned());
+    let own = OwnPresets::here().all();
+    let own = own.iter().filter_map(|own| own.name().map(str::to_owned));
+    bundled.chain(own).collect()
 }
 
 fn refuse_same_names(lanes: &[Lane]) -> anyhow::Result<()> {
@@ -298,30 +253,13 @@ fn refuse_same_names(lanes: &[Lane]) -> anyhow::Result<()> {
     Ok(())
 }
 
-impl Set {
-    fn is_of(&self, lane: &Lane) -> bool {
-        self.lane.as_ref().is_none_or(|name| *name == lane.name)
-    }
-
-    /// Fails if no lane has this name.
-    fn check_lane(&self, lanes: &[Lane]) -> anyhow::Result<()> {
-        if let Some(name) = &self.lane
-            && !lanes.iter().any(|lane| self.is_of(lane))
-        {
-            let known: Vec<_> = lanes.iter().map(|l| l.name.as_str()).collect();
-            bail!("no lane is named {name:?}; there are {}", known.join(", "));
-        }
-        Ok(())
-    }
-}
-
 /// Selects the presets of lanes. A policy that has a setting of this name treats the value as its own.
 fn switch(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
-    set.check_lane(lanes)?;
-    for old in lanes.iter_mut().filter(|lane| set.is_of(lane)) {
-        let own = old.policy.knob(&set.knob);
+    set.check_lane(lanes.iter().map(|lane| &*lane.name))?;
+    for old in lanes.iter_mut().filter(|lane| set.is_of(&lane.name)) {
+        let own = old.policy.knob(&set.name);
         if let Some(value) = own.and_then(|knob| value_of("--set", knob, &set.value).ok()) {
-            old.policy.set(&mut old.knobs, &set.knob, value)?;
+            old.policy.set(&mut old.knobs, &set.name, value)?;
             continue;
         }
         let new = lane(&set.value).with_context(|| format!("--set {STRATEGY}={}", set.value))?;
@@ -340,30 +278,23 @@ fn switch(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
 }
 
 fn apply(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
-    set.check_lane(lanes)?;
-    let is_meant = |lane: &Lane| set.is_of(lane);
+    set.check_lane(lanes.iter().map(|lane| &*lane.name))?;
+    let is_meant = |lane: &Lane| set.is_of(&lane.name);
     let mut is_known = false;
     for lane in lanes.iter_mut().filter(|lane| is_meant(lane)) {
-        if let Some(knob) = lane.policy.knob(&set.knob) {
+        if let Some(knob) = lane.policy.knob(&set.name) {
             let value = value_of("--set", knob, &set.value)?;
-            lane.policy.set(&mut lane.knobs, &set.knob, value)?;
+            lane.policy.set(&mut lane.knobs, &set.name, value)?;
             is_known = true;
         }
     }
     if !is_known {
-        let mut known: Vec<_> = lanes
-            .iter()
-            .filter(|l| is_meant(l))
-            .flat_map(|l| &l.policy.knobs)
-            .map(|k| k.name.as_str())
-            .collect();
-        known.push(STRATEGY);
-        known.sort_unstable();
-        known.dedup();
+        let meant = lanes.iter().filter(|lane| is_meant(lane));
+        let mut known = setting_names(meant.map(|lane| &lane.policy));
+        known.push(STRATEGY.to_owned());
         bail!(
-            "no policy here has a setting named {:?}; there are {}",
-            set.knob,
-            known.join(", ")
+            "{}",
+            unknown("no policy here has a setting named", &set.name, &known)
         );
     }
     Ok(())

@@ -1,10 +1,9 @@
 //! `plimsoll man`: manual pages.
 
-use super::args::Shared;
 use super::output::{clean, print};
-use super::{Cli, Status};
+use super::status::Status;
 use crate::exec::write_file;
-use clap::CommandFactory as _;
+use clap::Command;
 use std::path::PathBuf;
 
 /// Write the manual pages, one per command, to an existing folder
@@ -16,8 +15,8 @@ pub(super) struct Args {
 }
 
 impl Args {
-    pub(super) fn run(&self, _shared: &Shared) -> anyhow::Result<Status> {
-        let mut cli = Cli::command().mut_args(|arg| arg.hide(false));
+    pub(super) fn run(&self, cli: Command) -> anyhow::Result<Status> {
+        let mut cli = cli.mut_args(|arg| arg.hide(false));
         cli.build();
         let commands = cli
             .get_subcommands()

@@ -1,6 +1,6 @@
 //! `--pin`, `--clear` and `--drop`: manual edits.
 
-use crate::engine::ByHand;
+use crate::engine::ManualEdits;
 use anyhow::bail;
 use std::ops::RangeInclusive;
 
@@ -46,8 +46,8 @@ impl ManualEditArgs {
     ///
     /// # Errors
     /// Fails if a number is beyond the last message, or if a message is both pinned and cleared or dropped.
-    pub fn within(&self, n_messages: usize) -> anyhow::Result<ByHand> {
-        let by_hand = ByHand {
+    pub fn within(&self, n_messages: usize) -> anyhow::Result<ManualEdits> {
+        let by_hand = ManualEdits {
             pinned: indices("--pin", &self.pinned, n_messages)?,
             cleared: indices("--clear", &self.cleared, n_messages)?,
             dropped: indices("--drop", &self.dropped, n_messages)?,

@@ -12,10 +12,13 @@ mod context;
 mod convert;
 mod curve;
 mod diagnose;
+mod figures;
 mod gate;
 mod help;
 mod inspect;
+mod json_values;
 mod lanes;
+mod lazy_list;
 mod man;
 mod manual_edits;
 mod model;
@@ -26,37 +29,43 @@ mod presets;
 mod replay;
 mod report;
 mod restore;
-mod resume;
+mod schema;
 mod sessions;
+mod settings;
 mod state;
-mod streamed;
+mod status;
 mod sweep;
 mod targets;
+mod theme;
 mod window;
 
-pub use curve::Picture;
 pub use lanes::Lane;
 pub use manual_edits::ManualEditArgs;
-pub use window::{Theme, WindowArgs};
+pub use status::Picture;
+pub use theme::Theme;
+pub use window::WindowArgs;
 
 use args::Shared;
-use clap::{CommandFactory as _, Parser as _};
+use clap::{CommandFactory as _, FromArgMatches as _};
+use status::Status;
 use std::ffi::OsString;
 use std::io;
 
-/// Declares the commands: the variant, the module with its `Args`.
+/// Declares the commands: the variant, the module with its `Args`. Commands after `;` are about the command line itself.
 macro_rules! commands {
-    ($($name:ident: $module:ident,)*) => {
+    ($($name:ident: $module:ident,)*; $($about:ident: $about_module:ident,)*) => {
         /// A command with its options.
         #[derive(Debug, clap::Subcommand)]
         enum Command {
             $($name($module::Args),)*
+            $($about($about_module::Args),)*
         }
 
         impl Command {
             fn run(self, shared: &Shared) -> anyhow::Result<Status> {
                 match self {
                     $(Self::$name(args) => args.run(shared),)*
+                    $(Self::$about(args) => args.run(command_line()),)*
                 }
             }
         }
@@ -78,6 +87,8 @@ commands! {
     Sessions: sessions,
     Presets: presets,
     State: state,
+    Schema: schema,
+    ;
     Help: help,
     Completions: completions,
     Man: man,
@@ -91,7 +102,7 @@ commands! {
     disable_help_subcommand = true,
     max_term_width = 120,
     override_usage = "plimsoll [FILE|FOLDER]... [OPTIONS]\n       plimsoll COMMAND [OPTIONS]",
-    after_help = "Without a command, plimsoll opens the window. `plimsoll help options` lists the options of every command.\nExit codes: 0 done, 1 a check failed, 2 invalid input or usage."
+    after_help = "Without a command, plimsoll opens the window. Exit codes: 0 done, 1 a check failed, 2 invalid input or usage."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -102,18 +113,33 @@ struct Cli {
     shared: Shared,
 }
 
-/// Result of a command.
-#[derive(Debug)]
-enum Status {
-    /// Done.
-    Done,
-    /// Done, but a check of the result failed.
-    CheckFailed,
-    /// Done except for a picture, which the window's renderer paints.
-    Paints(Box<Picture>),
+/// Last line of the help of every command.
+const OPTIONS_OF_EVERY_COMMAND: &str =
+    "`plimsoll help options` lists the options of every command, such as --json and --window.";
+
+/// Returns the command line with all commands and their help.
+fn command_line() -> clap::Command {
+    let cli = Cli::command();
+    let names: Vec<String> = cli
+        .get_subcommands()
+        .map(|c| c.get_name().to_owned())
+        .collect();
+    let with_footer = |command: clap::Command| {
+        let own = command.get_after_help().map(|own| format!("{own}\n\n"));
+        command.after_help(own.unwrap_or_default() + OPTIONS_OF_EVERY_COMMAND)
+    };
+    names.iter().fold(with_footer(cli), |cli, name| {
+        cli.mut_subcommand(name, with_footer)
+    })
 }
 
-/// What the caller does after the command line was parsed.
+/// Parses the command line.
+fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let matches = command_line().try_get_matches_from(args)?;
+    Cli::from_arg_matches(&matches)
+}
+
+/// The action that is left to the caller.
 #[derive(Debug)]
 pub enum Invocation {
     /// Exit with this code.
@@ -126,7 +152,7 @@ pub enum Invocation {
 
 /// Parses the command line (the program's own name first) and runs the command. The caller opens the window.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Invocation {
-    let parsed = match Cli::try_parse_from(args) {
+    let parsed = match parse(args) {
         Ok(parsed) => parsed,
         Err(error) if error.use_stderr() => {
             return Invocation::Finished(fail(&args::one_line(&error)));
@@ -142,7 +168,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Invocation {
             Status::CheckFailed => Invocation::Finished(1),
             Status::Paints(picture) => Invocation::Paint(picture),
         }),
-        None => parsed.window.run(&parsed.shared),
+        None => {
+            let args = parsed.window.run(&parsed.shared, &verbs(&command_line()));
+            args.map(|args| Invocation::Window(Box::new(args)))
+        }
     };
     result.unwrap_or_else(|error| {
         if is_broken_pipe(&error) {
@@ -153,9 +182,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Invocation {
 }
 
 /// Returns the names of the commands.
-fn verbs() -> Vec<String> {
-    let command = Cli::command();
-    let visible = command.get_subcommands().filter(|c| !c.is_hide_set());
+fn verbs(cli: &clap::Command) -> Vec<String> {
+    let visible = cli.get_subcommands().filter(|c| !c.is_hide_set());
     visible.map(|c| c.get_name().to_owned()).collect()
 }
 
@@ -190,16 +218,16 @@ mod tests {
 
     #[test]
     fn the_declarations_of_all_options_are_consistent() {
-        Cli::command().debug_assert();
+        command_line().debug_assert();
     }
 
     #[test]
     fn the_help_of_every_command_fits_one_screen() {
-        let mut cli = Cli::command();
+        let mut cli = command_line().term_width(100);
         cli.build();
         for command in cli.get_subcommands_mut() {
             let lines = command.render_help().to_string().lines().count();
-            assert!(lines <= 60, "{}: {lines} lines", command.get_name());
+            assert!(lines <= 40, "{}: {lines} lines", command.get_name());
         }
     }
 }

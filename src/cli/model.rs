@@ -1,4 +1,4 @@
-//! Options that select who writes summaries. Without a model nothing leaves the machine.
+//! Options that select the author of summaries. Without a model nothing leaves the machine.
 
 use super::args::number;
 use crate::exec::model::{Key, ModelClient, Proxy, context_length};
@@ -14,8 +14,8 @@ use std::time::Duration;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Summaries")]
 pub(super) struct ModelArgs {
-    /// Who writes summaries: digest (offline), text:SUMMARY, or an API: openai, openai-responses, anthropic.
-    /// An API receives the messages to summarize [default: digest]
+    /// Author of summaries: digest (offline), text:SUMMARY, or an API: openai, openai-responses, anthropic. An API
+    /// receives the messages to summarize; `plimsoll help models` lists its options [default: digest]
     #[arg(long, value_name = "NAME", value_parser = choice)]
     summarizer: Option<Choice>,
     #[command(flatten)]
@@ -25,45 +25,45 @@ pub(super) struct ModelArgs {
     replay: Option<PathBuf>,
 }
 
-/// Options that apply to a model only.
+/// Options that apply to a model only. `plimsoll help models` lists them.
 #[derive(Clone, Debug, clap::Args)]
 #[group(id = "ApiArgs", multiple = true)]
-struct ApiArgs {
+pub(super) struct ApiArgs {
     /// Model, as its server names it (required with an API)
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, hide = true, value_name = "NAME")]
     model: Option<String>,
     /// Server [default: the provider's]
-    #[arg(long, value_name = "URL")]
+    #[arg(long, hide = true, value_name = "URL")]
     base_url: Option<String>,
     /// Environment variable with the key [default: the provider's usual one]
-    #[arg(long, value_name = "VAR")]
+    #[arg(long, hide = true, value_name = "VAR")]
     key_env: Option<String>,
-    /// Context window of the model [default: asked of the server]
-    #[arg(long, value_name = "TOKENS", value_parser = positive, allow_negative_numbers = true)]
+    /// Context window of the model [default: as the server reports]
+    #[arg(long, hide = true, value_name = "TOKENS", value_parser = positive, allow_negative_numbers = true)]
     model_window: Option<f64>,
     /// Prompt for policies whose system has none
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, hide = true, value_name = "FILE")]
     prompt: Option<PathBuf>,
     /// Sampling temperature, 0 to 2 [default: the server's]
-    #[arg(long, value_name = "T", value_parser = temperature, allow_negative_numbers = true)]
+    #[arg(long, hide = true, value_name = "T", value_parser = temperature, allow_negative_numbers = true)]
     temperature: Option<f64>,
     /// Time limit for an answer [default: 1800]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(long, hide = true, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
     /// Time limit until an answer begins [default: 300]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(long, hide = true, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     wait: Option<Duration>,
     /// Attempts per request while the server is busy, 1 to 100 [default: 5]
-    #[arg(long, value_name = "N", value_parser = tries, allow_negative_numbers = true)]
+    #[arg(long, hide = true, value_name = "N", value_parser = tries, allow_negative_numbers = true)]
     tries: Option<u32>,
     /// PEM file with certificates to trust besides the system's
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, hide = true, value_name = "FILE")]
     ca_file: Option<PathBuf>,
     /// Proxy, or none [default: the environment's]
-    #[arg(long, value_name = "URL", value_parser = proxy)]
+    #[arg(long, hide = true, value_name = "URL", value_parser = proxy)]
     proxy: Option<Proxy>,
     /// Keep no log of requests and answers
-    #[arg(long)]
+    #[arg(long, hide = true)]
     no_log: bool,
 }
 

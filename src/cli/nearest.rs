@@ -1,15 +1,23 @@
 //! Suggestions for misspelled names.
 
+/// Returns an error message for an unknown name: `problem` and the name, then the nearest known name or all of them.
+pub(super) fn unknown(problem: &str, typed: &str, known: &[String]) -> String {
+    match nearest(typed, known) {
+        Some(near) => format!("{problem} {typed:?}; did you mean {near}?"),
+        None => format!("{problem} {typed:?}; there are {}", known.join(", ")),
+    }
+}
+
 /// Returns the known name nearest to `typed`, if it is near enough to be a likely misspelling.
 pub(super) fn nearest<'a>(typed: &str, known: &'a [String]) -> Option<&'a str> {
     let typed: Vec<char> = typed.to_lowercase().chars().take(64).collect();
-    let with_steps = known.iter().map(|name| (steps(&typed, name), name));
-    let (steps, name) = with_steps.min_by_key(|(steps, _)| *steps)?;
-    (steps <= 1 + typed.len() / 5).then_some(name)
+    let with_distance = known.iter().map(|name| (distance(&typed, name), name));
+    let (distance, name) = with_distance.min_by_key(|(distance, _)| *distance)?;
+    (distance <= 1 + typed.len() / 5).then_some(name)
 }
 
 /// Returns the edit distance of two words: insertions, deletions and replacements of letters.
-fn steps(typed: &[char], name: &str) -> usize {
+fn distance(typed: &[char], name: &str) -> usize {
     let mut row: Vec<usize> = (0..=typed.len()).collect();
     for (at, c) in name.chars().enumerate() {
         let mut diagonal = row[0];
@@ -25,10 +33,10 @@ fn steps(typed: &[char], name: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::*;
 
     #[test]
-    fn a_slip_is_told_and_another_word_is_not() {
+    fn suggests_a_name_for_a_misspelling_only() {
         let known = ["truncate", "prune", "summarize", "none"].map(str::to_owned);
         for (typed, meant) in [
             ("truncat", Some("truncate")),
@@ -41,5 +49,19 @@ mod tests {
         ] {
             assert_eq!(nearest(typed, &known), meant, "{typed}");
         }
+    }
+
+    #[test]
+    fn lists_all_names_if_none_is_near() {
+        let known = ["truncate", "prune"].map(str::to_owned);
+        let unknown = |typed| unknown("no preset is named", typed, &known);
+        assert_eq!(
+            unknown("prun"),
+            "no preset is named \"prun\"; did you mean prune?"
+        );
+        assert_eq!(
+            unknown("x"),
+            "no preset is named \"x\"; there are truncate, prune"
+        );
     }
 }

@@ -9,7 +9,6 @@ pub(super) use crate::safe_text::clean;
 use crate::safe_text::{head, is_obeyed};
 use anyhow::Context as _;
 use serde::Serialize;
-use serde_json::Value;
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 
@@ -98,19 +97,10 @@ fn to_stderr(line: &str) {
     let _ = io::stderr().lock().write_all(line.as_bytes());
 }
 
-/// Converts a number to JSON, whole numbers without a fraction.
-pub(super) fn plain(n: f64) -> Value {
-    // Below 2^53 every whole f64 is exact.
-    if n.fract() == 0.0 && n.abs() < 9e15 {
-        Value::from(n as i64)
-    } else {
-        Value::from(n)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value;
 
     #[test]
     fn a_long_line_keeps_its_start_and_its_end() {
@@ -122,18 +112,12 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_could_obey_is_escaped_and_means_the_same() {
+    fn control_characters_are_escaped_without_a_change_of_the_value() {
         let value = serde_json::json!({"a": "x\u{7f}y\u{202e}\u{85}ü\n", "b": ["\u{1b}[2J"]});
         let mut out = Escaped(Vec::new());
-        serde_json::to_writer_pretty(&mut out, &value).expect("room for it");
+        serde_json::to_writer_pretty(&mut out, &value).expect("writes to memory");
         let text = String::from_utf8(out.0).expect("a text");
         assert!(!text.contains(|c| c != '\n' && is_obeyed(c)), "{text}");
         assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON"), value);
-    }
-
-    #[test]
-    fn numbers_are_whole_where_they_are_whole() {
-        assert_eq!(plain(10.0).to_string(), "10");
-        assert_eq!(plain(0.75).to_string(), "0.75");
     }
 }

@@ -2,7 +2,8 @@
 
 use super::lanes::Lane;
 use crate::analysis::findings;
-use crate::engine::{Case, KnobValues, recorded, simulate};
+use crate::engine::{self, Case, KnobValues, simulate};
+use crate::formats::records_compactions;
 use crate::report::Played;
 use crate::units::Tokens;
 use rayon::prelude::*;
@@ -13,12 +14,12 @@ pub(super) fn play(case: &Case, mut none: Lane, lanes: Vec<Lane>, reserve: Token
         // Keeps the default if the reserve is outside the range of `none`.
         let _ = none.policy.set(&mut none.knobs, &knob, reserve.as_f64());
     }
-    let really = Played {
+    let recorded = Played {
         lane: "recorded".to_owned(),
         policy: None,
         knobs: KnobValues::default(),
         output_reserve: reserve,
-        outcome: recorded(case, reserve, None),
+        outcome: engine::recorded(case, reserve, None),
         findings: Vec::new(),
     };
     let all: Vec<Lane> = std::iter::once(none).chain(lanes).collect();
@@ -33,7 +34,19 @@ pub(super) fn play(case: &Case, mut none: Lane, lanes: Vec<Lane>, reserve: Token
             knobs: lane.knobs,
         }
     });
-    let mut result = vec![really];
+    let mut result = vec![recorded];
     result.par_extend(played);
     result
+}
+
+/// Returns the name of the lane's policy; `recorded` for the recorded run.
+pub(super) fn policy_name(played: &Played) -> &str {
+    let policy = played.policy.as_ref();
+    policy.map_or("recorded", |policy| &policy.name)
+}
+
+/// Returns the number of compactions; `None` for the recorded run if the format does not record them.
+pub(super) fn compactions(case: &Case, lane: &Played) -> Option<usize> {
+    let is_known = lane.policy.is_some() || records_compactions(&case.session);
+    is_known.then_some(lane.outcome.compactions)
 }

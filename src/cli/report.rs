@@ -1,21 +1,23 @@
 //! `plimsoll report`: an HTML page or Markdown about a session, redacted on request.
 
-use super::Status;
 use super::args::{FileArg, Shared};
 use super::lanes::{self, LaneArgs};
 use super::output::{clean, grouped, json, note, print};
 use super::played::play;
+use super::status::Status;
 use crate::exec::{check_is_new, write_file};
 use crate::formats;
 use crate::report::{Report, Subject, html, markdown};
 use anyhow::bail;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::borrow::Cow;
 use std::path::PathBuf;
 
-/// Write a report of the session and of each policy as an HTML page or as Markdown
+/// Write a report of a session and each policy as HTML or Markdown
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The report has the curve, settings, figures, findings, events and removed messages of the lanes of `replay`.\nAn HTML page loads nothing and runs no script. A redacted report keeps roles, kinds, sizes, well-known tools and\nmodels, and bundled policies; text becomes its length, names and paths become numbers."
+    after_help = "The report has the curve, settings, figures, findings, events and removed messages of the lanes of `replay`. An HTML page loads nothing and runs no script. A redacted report keeps roles, kinds, sizes, well-known tools and models, and bundled policies; text becomes its length, names and paths become numbers."
 )]
 pub(super) struct Args {
     #[command(flatten)]
@@ -30,35 +32,54 @@ pub(super) struct Args {
     lanes: LaneArgs,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+/// Format of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum ReportFormat {
     Html,
     Markdown,
 }
 
+/// A written report.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ReportFile<'a> {
+    /// Path of the new file.
+    output: Cow<'a, str>,
+    /// Format of the report.
+    format: ReportFormat,
+    /// Whether texts, paths and names were left out.
+    redacted: bool,
+    /// Size of the new file.
+    bytes: usize,
+    /// Number of lanes.
+    lanes: usize,
+    /// Number of findings.
+    findings: usize,
+}
+
 impl Args {
     /// Returns where to write (none: standard output) and the report's format.
-    fn output(&self, as_json: bool) -> anyhow::Result<(Option<PathBuf>, Form)> {
+    fn output(&self, as_json: bool) -> anyhow::Result<(Option<PathBuf>, ReportFormat)> {
         let output = &self.output;
         if output.as_os_str() == "-" {
             if as_json {
                 bail!("-o - prints the report itself; leave out --json or name a file");
             }
-            return Ok((None, Form::Markdown));
+            return Ok((None, ReportFormat::Markdown));
         }
         let extension = output.extension().unwrap_or_default().to_ascii_lowercase();
-        let form = match extension.to_str() {
-            Some("html" | "htm") => Form::Html,
-            Some("md" | "markdown") => Form::Markdown,
+        let format = match extension.to_str() {
+            Some("html" | "htm") => ReportFormat::Html,
+            Some("md" | "markdown") => ReportFormat::Markdown,
             _ => bail!("-o {}: the name must end in .html or .md", output.display()),
         };
         check_is_new(output).map_err(anyhow::Error::msg)?;
-        Ok((Some(output.clone()), form))
+        Ok((Some(output.clone()), format))
     }
 
     pub(super) fn run(&self, shared: &Shared) -> anyhow::Result<Status> {
         // Options are checked before a large file is read.
-        let (output, form) = self.output(shared.json)?;
+        let (output, report_format) = self.output(shared.json)?;
         let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);
         let loaded = shared.load(&self.file.file)?;
         let reserve = lanes.first().unwrap_or(&none).output_reserve(&loaded.case);
@@ -77,20 +98,20 @@ impl Args {
             records_compactions: formats::records_compactions(&loaded.case.session),
         };
         let report = Report::new(&subject, self.redact);
-        write(output, form, &report, shared.json)
+        write(output, report_format, &report, shared.json)
     }
 }
 
 /// Renders the report and writes it.
 fn write(
     output: Option<PathBuf>,
-    form: Form,
+    format: ReportFormat,
     report: &Report,
     as_json: bool,
 ) -> anyhow::Result<Status> {
-    let text = match form {
-        Form::Html => html(report),
-        Form::Markdown => markdown(report),
+    let text = match format {
+        ReportFormat::Html => html(report),
+        ReportFormat::Markdown => markdown(report),
     };
     let Some(output) = output else {
         print(&text)?;
@@ -98,14 +119,14 @@ fn write(
     };
     write_file(&output, text.as_bytes()).map_err(anyhow::Error::msg)?;
     if as_json {
-        json(&json!({
-            "output": output.to_string_lossy(),
-            "format": if form == Form::Html { "html" } else { "markdown" },
-            "redacted": report.is_redacted,
-            "bytes": text.len(),
-            "lanes": report.lanes.len(),
-            "findings": report.findings().len(),
-        }))?;
+        json(&ReportFile {
+            output: output.to_string_lossy(),
+            format,
+            redacted: report.is_redacted,
+            bytes: text.len(),
+            lanes: report.lanes.len(),
+            findings: report.findings().len(),
+        })?;
     } else {
         let (shown, size) = (output.to_string_lossy(), grouped(text.len() as u64));
         print(&format!("written to {} ({size} bytes)\n", clean(&shown)))?;

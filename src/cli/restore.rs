@@ -1,39 +1,52 @@
 //! `plimsoll restore`: restores the source of a managed conversation, byte for byte.
 
-use super::Status;
 use super::args::{Shared, is_stdin};
 use super::output::{clean, grouped, json, print};
+use super::status::Status;
 use crate::exec::restore;
 use anyhow::bail;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// Restore the source of a managed conversation, byte for byte
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The manifest and the removed records must be in the folder of MANAGED; the manifest is found by hash, so MANAGED\nmay have been renamed. All hashes are checked first: if a file was changed, nothing is written. Nothing is overwritten."
+    after_help = "The manifest and the removed records must be in the folder of MANAGED. The manifest is found by hash, so MANAGED may have been renamed. All hashes are checked first: if a file was changed, nothing is written. Nothing is overwritten."
 )]
 pub(super) struct Args {
     /// Conversation that `compact` wrote
     #[arg(value_name = "MANAGED")]
     file: PathBuf,
-    /// New file [default: the source's name, beside MANAGED]
+    /// New file [default: the source's name, in the folder of MANAGED]
     #[arg(short, long, value_name = "ORIGINAL")]
     output: Option<PathBuf>,
+}
+
+/// The restored source of a managed conversation.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct RestoredFile<'a> {
+    /// Path of the restored file.
+    output: Cow<'a, str>,
+    /// Size of the restored file.
+    bytes: usize,
+    /// Name of the source.
+    source: &'a str,
 }
 
 impl Args {
     pub(super) fn run(&self, shared: &Shared) -> anyhow::Result<Status> {
         if is_stdin(&self.file) {
-            bail!("restore needs a file, because its sidecars are beside it");
+            bail!("restore needs a file: it reads the sidecars in the same folder");
         }
         let done = restore(&self.file, self.output.as_deref()).map_err(anyhow::Error::msg)?;
         if shared.json {
-            json(&json!({
-                "output": done.output.to_string_lossy(),
-                "bytes": done.bytes,
-                "source": done.source,
-            }))?;
+            json(&RestoredFile {
+                output: done.output.to_string_lossy(),
+                bytes: done.bytes,
+                source: &done.source,
+            })?;
         } else {
             let path = clean(&done.output.to_string_lossy()).into_owned();
             print(&format!(

@@ -1,20 +1,22 @@
-//! `plimsoll state`: lists and clears what the program keeps between runs.
+//! `plimsoll state`: lists and clears the files that the program keeps between runs.
 
-use super::Status;
 use super::args::Shared;
 use super::output::{clean, counted, grouped, json, print};
+use super::status::Status;
 use crate::exec::stores::Cache;
-use crate::exec::{OwnPresets, State, clear_logs, logs};
+use crate::exec::{KeptPrice, LogFile, OwnPresets, State, clear_logs, logs};
 use crate::units::Rate;
 use anyhow::{Context as _, bail};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// List or clear what Plimsoll keeps between runs
+/// List or clear the files that Plimsoll keeps between runs
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Plimsoll keeps recent files, the theme and prices that you typed; what `sessions` read about session files; logs of\nruns in which a model wrote summaries (never a key); and your presets. With --no-state it keeps nothing."
+    after_help = "Plimsoll keeps recent files, the theme and typed prices; a cache of `sessions`; logs of runs in which a model wrote summaries (never a key); and your presets. With --no-state it keeps nothing."
 )]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -24,7 +26,7 @@ pub(super) struct Args {
 /// Operations on the state.
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// List what is kept (default)
+    /// List the kept files (default)
     List,
     /// Remove everything except your presets, or only one kind
     Clear {
@@ -32,6 +34,90 @@ enum Action {
         #[arg(value_parser = ["logs", "presets"])]
         kind: Option<String>,
     },
+}
+
+/// The program's state.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct StateList<'a> {
+    /// Path of the state file.
+    path: Cow<'a, str>,
+    /// Whether the state file exists.
+    exists: bool,
+    /// Recent files, newest first.
+    recent: Vec<Cow<'a, str>>,
+    /// Theme: `dark`, `light` or `system`; null if none was chosen.
+    theme: Option<&'a str>,
+    /// Prices typed last; null if none were.
+    price: Option<PriceEntry<'a>>,
+    /// Path of the cached list of sessions; null if it does not exist.
+    sessions: Option<Cow<'a, str>>,
+    /// Your own presets; null if there are none.
+    presets: Option<PresetFolder<'a>>,
+    /// Logs of runs in which a model wrote summaries.
+    logs: Vec<LogEntry<'a>>,
+}
+
+/// Typed prices in USD per million tokens.
+#[derive(Serialize, JsonSchema)]
+struct PriceEntry<'a> {
+    /// Prompt tokens outside of the cache.
+    input: Rate,
+    /// Prompt tokens read from the cache.
+    cache_read: Rate,
+    /// Prompt tokens written to the cache.
+    cache_write: Rate,
+    /// Prompt tokens written to the cache for the longer lifetime; null if they cost the same.
+    cache_write_hour: Option<Rate>,
+    /// Answers.
+    output: Rate,
+    /// Name of the caching rule.
+    caching: &'a str,
+}
+
+/// The folder of your own presets.
+#[derive(Serialize, JsonSchema)]
+struct PresetFolder<'a> {
+    /// Path of the folder.
+    path: Cow<'a, str>,
+    /// Number of presets.
+    count: usize,
+}
+
+/// A log.
+#[derive(Serialize, JsonSchema)]
+struct LogEntry<'a> {
+    /// Path of the log.
+    path: Cow<'a, str>,
+    /// Size of the log.
+    bytes: u64,
+}
+
+/// The removed parts of the program's state.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ClearedState<'a> {
+    /// Path of the state file.
+    path: Cow<'a, str>,
+    /// Whether the state file was removed.
+    cleared: bool,
+    /// Whether the cached list of sessions was removed.
+    sessions_cleared: bool,
+    /// Number of logs removed.
+    logs_cleared: usize,
+    /// Number of presets removed.
+    presets_cleared: usize,
+}
+
+impl<'a> From<&'a KeptPrice> for PriceEntry<'a> {
+    fn from(price: &'a KeptPrice) -> Self {
+        Self {
+            input: price.input,
+            cache_read: price.cache_read,
+            cache_write: price.cache_write,
+            cache_write_hour: price.cache_write_hour,
+            output: price.output,
+            caching: &price.caching,
+        }
+    }
 }
 
 impl Args {
@@ -52,42 +138,48 @@ impl Args {
 }
 
 fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
-    let kept = State::kept();
-    let (state, theme) = match &kept {
-        Some(state) => (
-            state.clone(),
-            Some(&state.theme).filter(|theme| !theme.is_empty()),
-        ),
-        None => (State::default(), None),
+    let (kept, sessions, presets, logs) = (State::kept(), Cache::kept(), own_presets(), logs());
+    let exists = kept.is_some();
+    let state = kept.unwrap_or_default();
+    let list = StateList {
+        path: path.to_string_lossy(),
+        exists,
+        recent: state.recent.iter().map(|p| p.to_string_lossy()).collect(),
+        theme: Some(&*state.theme).filter(|theme| !theme.is_empty()),
+        price: state.price.as_ref().map(PriceEntry::from),
+        sessions: sessions.as_ref().map(|path| path.to_string_lossy()),
+        presets: presets.as_ref().map(|(folder, count)| PresetFolder {
+            path: folder.to_string_lossy(),
+            count: *count,
+        }),
+        logs: logs.iter().map(log_entry).collect(),
     };
-    let recent: Vec<_> = state.recent.iter().map(|p| p.to_string_lossy()).collect();
-    let logs = logs();
-    let sessions = Cache::kept();
-    let sessions = sessions.map(|path| path.to_string_lossy().into_owned());
-    let presets = own_presets();
     if as_json {
-        return json(&json!({
-            "path": path.to_string_lossy(),
-            "exists": kept.is_some(),
-            "recent": recent,
-            "theme": theme,
-            "price": state.price,
-            "sessions": sessions,
-            "presets": presets.as_ref().map(|(folder, n)| json!({"path": folder.to_string_lossy(), "count": n})),
-            "logs": logs.iter().map(|log| json!({"path": log.path.to_string_lossy(), "bytes": log.bytes})).collect::<Vec<_>>(),
-        }));
+        json(&list)
+    } else {
+        print(&text(&list))
     }
-    let mut text = format!("{}\n", clean(&path.to_string_lossy()));
-    if kept.is_none() && sessions.is_none() && logs.is_empty() && presets.is_none() {
+}
+
+fn log_entry(log: &LogFile) -> LogEntry<'_> {
+    LogEntry {
+        path: log.path.to_string_lossy(),
+        bytes: log.bytes,
+    }
+}
+
+fn text(list: &StateList<'_>) -> String {
+    let mut text = format!("{}\n", clean(&list.path));
+    if !list.exists && list.sessions.is_none() && list.logs.is_empty() && list.presets.is_none() {
         text.push_str("  nothing is kept\n");
     }
-    for file in &recent {
+    for file in &list.recent {
         let _ = writeln!(text, "  recent  {}", clean(file));
     }
-    if let Some(theme) = theme {
+    if let Some(theme) = list.theme {
         let _ = writeln!(text, "  theme   {}", clean(theme));
     }
-    if let Some(price) = &state.price {
+    if let Some(price) = &list.price {
         let _ = writeln!(
             text,
             "  prices  {} in, {} out, {} cache read, {} cache write, as {} caches",
@@ -95,21 +187,21 @@ fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
             usd(price.output),
             usd(price.cache_read),
             usd(price.cache_write),
-            clean(&price.caching)
+            clean(price.caching)
         );
     }
-    if let Some(sessions) = &sessions {
+    if let Some(sessions) = &list.sessions {
         let _ = writeln!(text, "  list    {}", clean(sessions));
     }
-    if let Some((folder, n)) = &presets {
-        let (folder, n) = (folder.to_string_lossy(), counted(*n, "preset"));
-        let _ = writeln!(text, "  presets {} ({n})", clean(&folder));
+    if let Some(presets) = &list.presets {
+        let n = counted(presets.count, "preset");
+        let _ = writeln!(text, "  presets {} ({n})", clean(&presets.path));
     }
-    for log in &logs {
-        let (path, bytes) = (log.path.to_string_lossy(), grouped(log.bytes));
-        let _ = writeln!(text, "  log     {} ({bytes} bytes)", clean(&path));
+    for log in &list.logs {
+        let bytes = grouped(log.bytes);
+        let _ = writeln!(text, "  log     {} ({bytes} bytes)", clean(&log.path));
     }
-    print(&text)
+    text
 }
 
 /// Returns the folder of the user's own presets and their number; `None` if there are none.
@@ -133,46 +225,46 @@ fn clear(path: &Path, as_json: bool, state_too: bool) -> anyhow::Result<()> {
         state_too && Cache::clear().with_context(|| cannot("the list of sessions"))?;
     let n_logs = clear_logs().with_context(|| cannot("a log"))?;
     if as_json {
-        return json(&json!({
-            "path": shown,
-            "cleared": cleared,
-            "sessions_cleared": of_sessions,
-            "logs_cleared": n_logs,
-            "presets_cleared": 0,
-        }));
+        return json(&ClearedState {
+            path: shown,
+            cleared,
+            sessions_cleared: of_sessions,
+            logs_cleared: n_logs,
+            presets_cleared: 0,
+        });
     }
-    let mut said = match (state_too, cleared) {
+    let mut text = match (state_too, cleared) {
         (true, true) => format!("removed {}\n", clean(&shown)),
         (true, false) => format!("nothing to remove: {}\n", clean(&shown)),
         (false, _) => String::new(),
     };
     if of_sessions {
-        said.push_str("removed the list of sessions\n");
+        text.push_str("removed the list of sessions\n");
     }
     if n_logs > 0 || !state_too {
-        let _ = writeln!(said, "removed {}", counted(n_logs, "log"));
+        let _ = writeln!(text, "removed {}", counted(n_logs, "log"));
     }
     if let Some((folder, n)) = own_presets().filter(|_| state_too) {
         let (n, folder) = (counted(n, "preset"), folder.to_string_lossy());
         let _ = writeln!(
-            said,
+            text,
             "kept {n} of your own in {}; `plimsoll state clear presets` removes your presets",
             clean(&folder)
         );
     }
-    print(&said)
+    print(&text)
 }
 
 fn clear_presets(path: &Path, as_json: bool) -> anyhow::Result<()> {
     let n = OwnPresets::here().clear()?;
     if as_json {
-        return json(&json!({
-            "path": path.to_string_lossy(),
-            "cleared": false,
-            "sessions_cleared": false,
-            "logs_cleared": 0,
-            "presets_cleared": n,
-        }));
+        return json(&ClearedState {
+            path: path.to_string_lossy(),
+            cleared: false,
+            sessions_cleared: false,
+            logs_cleared: 0,
+            presets_cleared: n,
+        });
     }
     print(&format!("removed {} of your own\n", counted(n, "preset")))
 }

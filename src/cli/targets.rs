@@ -7,7 +7,8 @@ use crate::exec::stores::find_in;
 use crate::exec::{is_database, is_folder};
 use crate::progress::Progress;
 use anyhow::bail;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -24,20 +25,20 @@ pub(super) struct Targets {
 #[derive(Debug)]
 struct Target {
     path: PathBuf,
-    /// The file was found in a folder. It is left out if it holds no session; a typed one is an error.
+    /// The file was found in a folder. It is skipped if it holds no session; a typed one is an error.
     of_folder: bool,
 }
 
-/// The file and conversation of a session. Its text names the session, also in baselines.
+/// The file and conversation of a session. Baselines name sessions by its text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct SessionId {
     /// The file.
     pub(super) file: String,
     /// Index of the conversation, if the file holds several.
     pub(super) conversation: Option<usize>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.conversation {
             Some(number) => write!(f, "{}#{}", self.file, number + 1),
@@ -46,7 +47,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl Place {
+impl SessionId {
     /// Returns the number of the conversation for JSON, from 1.
     pub(super) fn number(&self) -> Option<usize> {
         self.conversation.map(|number| number + 1)
@@ -55,7 +56,18 @@ impl Place {
 
 /// Sessions that were not read, with reasons.
 #[derive(Debug, Default)]
-pub(super) struct LeftOut(Vec<(Place, String)>);
+pub(super) struct Skipped(Vec<(SessionId, String)>);
+
+/// A session that was not read.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct SkippedEntry<'a> {
+    /// Path of the file.
+    file: &'a str,
+    /// Number of the conversation, from 1; null if it is the whole file.
+    conversation: Option<usize>,
+    /// Why it was not read.
+    reason: &'a str,
+}
 
 impl Targets {
     /// Collects the session files of the given paths.
@@ -99,41 +111,41 @@ impl Targets {
     }
 
     /// Reads the sessions one after another and passes each to the callback, with its place. If there are several,
-    /// those without a call are left out with a note.
+    /// those without a call are skipped with a note.
     pub(super) fn each(
         &self,
         shared: &Shared,
-        mut look: impl FnMut(&Place, &Case) -> anyhow::Result<()>,
-    ) -> anyhow::Result<LeftOut> {
-        let mut seen = Seen {
-            look: &mut look,
+        mut callback: impl FnMut(&SessionId, &Case) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Skipped> {
+        let mut visited = Visited {
+            callback: &mut callback,
             n: 0,
-            left_out: LeftOut::default(),
+            skipped: Skipped::default(),
         };
         for target in &self.files {
-            let read = target.each(shared, &mut seen)?;
+            let read = target.each(shared, &mut visited)?;
             if let Err(error) = read {
                 if !target.of_folder {
                     return Err(error);
                 }
                 let place = target.place(None);
-                seen.left_out.0.push((place, format!("{error:#}")));
+                visited.skipped.0.push((place, format!("{error:#}")));
             }
         }
-        let Seen { n, left_out, .. } = seen;
-        if let (0, Some((_, why))) = (n, left_out.0.first()) {
+        let Visited { n, skipped, .. } = visited;
+        if let (0, Some((_, why))) = (n, skipped.0.first()) {
             bail!("none of these files holds a session; the first: {why}");
         }
-        left_out.tell();
-        Ok(left_out)
+        skipped.print_note();
+        Ok(skipped)
     }
 }
 
-/// Results so far.
-struct Seen<'a> {
-    look: &'a mut dyn FnMut(&Place, &Case) -> anyhow::Result<()>,
+/// Sessions visited so far.
+struct Visited<'a> {
+    callback: &'a mut dyn FnMut(&SessionId, &Case) -> anyhow::Result<()>,
     n: usize,
-    left_out: LeftOut,
+    skipped: Skipped,
 }
 
 impl Target {
@@ -141,15 +153,15 @@ impl Target {
     fn each(
         &self,
         shared: &Shared,
-        seen: &mut Seen<'_>,
+        visited: &mut Visited<'_>,
     ) -> anyhow::Result<Result<(), anyhow::Error>> {
         if let Some(number) = shared.conversation {
             return match shared.load(&self.path) {
                 Ok(loaded) => {
-                    let is_told = number > 0 || loaded.are_several() || is_database(&self.path);
-                    let place = self.place(Some(number).filter(|_| is_told));
+                    let is_numbered = number > 0 || loaded.are_several() || is_database(&self.path);
+                    let place = self.place(Some(number).filter(|_| is_numbered));
                     match with_calls(&place, loaded.case) {
-                        Ok(case) => seen.look(&place, &case).map(Ok),
+                        Ok(case) => visited.visit(&place, &case).map(Ok),
                         Err(error) => Ok(Err(error)),
                     }
                 }
@@ -170,16 +182,16 @@ impl Target {
         }
         for number in numbers {
             let place = self.place(Some(*number).filter(|_| several.are_numbered()));
-            if seen.n >= MOST {
+            if visited.n >= MOST {
                 let why = format!("{place} and following: only {MOST} sessions are read");
-                seen.left_out.0.push((place, why));
+                visited.skipped.0.push((place, why));
                 break;
             }
             let case = shared.case_of(&several, *number);
             match case.and_then(|case| with_calls(&place, case)) {
-                Ok(case) => seen.look(&place, &case)?,
+                Ok(case) => visited.visit(&place, &case)?,
                 Err(error) if numbers.len() > 1 => {
-                    seen.left_out.0.push((place, format!("{error:#}")));
+                    visited.skipped.0.push((place, format!("{error:#}")));
                 }
                 Err(error) => return Ok(Err(error)),
             }
@@ -187,45 +199,48 @@ impl Target {
         Ok(Ok(()))
     }
 
-    fn place(&self, conversation: Option<usize>) -> Place {
-        Place {
+    fn place(&self, conversation: Option<usize>) -> SessionId {
+        SessionId {
             file: shown(&self.path),
             conversation,
         }
     }
 }
 
-impl Seen<'_> {
-    fn look(&mut self, place: &Place, case: &Case) -> anyhow::Result<()> {
+impl Visited<'_> {
+    fn visit(&mut self, place: &SessionId, case: &Case) -> anyhow::Result<()> {
         self.n += 1;
-        (self.look)(place, case)
+        (self.callback)(place, case)
     }
 }
 
-fn with_calls(place: &Place, case: Case) -> anyhow::Result<Case> {
+fn with_calls(place: &SessionId, case: Case) -> anyhow::Result<Case> {
     if case.session.calls.is_empty() {
         bail!("{place} holds no model call");
     }
     Ok(case)
 }
 
-impl LeftOut {
-    /// Returns the JSON value.
-    pub(super) fn shape(&self) -> Value {
-        let all = self.0.iter().map(|(place, why)| {
-            json!({ "file": place.file, "conversation": place.number(), "why": why })
+impl Skipped {
+    /// Returns the JSON output.
+    pub(super) fn json_output(&self) -> Vec<SkippedEntry<'_>> {
+        let skipped = self.0.iter().map(|(place, reason)| SkippedEntry {
+            file: &place.file,
+            conversation: place.number(),
+            reason,
         });
-        Value::Array(all.collect())
+        skipped.collect()
     }
 
-    fn tell(&self) {
+    /// Prints a note if sessions were skipped.
+    fn print_note(&self) {
         let are_files = self.0.iter().all(|(place, _)| place.conversation.is_none());
         let what = if are_files { "files" } else { "sessions" };
         match &self.0[..] {
             [] => {}
-            [(_, why)] => note(&format!("left out: {why}")),
+            [(_, why)] => note(&format!("skipped: {why}")),
             [(_, why), rest @ ..] => note(&format!(
-                "{} {what} are left out; the first: {why}",
+                "{} {what} are skipped; the first: {why}",
                 rest.len() + 1
             )),
         }

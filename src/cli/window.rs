@@ -1,10 +1,10 @@
 //! The command line without a command: opens the window, or renders it to a picture.
 
-use super::args::{Shared, theme};
+use super::args::Shared;
 use super::lanes::{Lane, LaneArgs};
 use super::manual_edits::ManualEditArgs;
 use super::nearest::nearest;
-use super::{Invocation, verbs};
+use super::theme::{Theme, theme};
 use crate::engine::ProviderError;
 use crate::exec::{LoadOptions, OwnPresets, is_folder, must_exist};
 use crate::units::Tokens;
@@ -34,7 +34,7 @@ pub(super) struct Args {
 #[derive(Clone, Copy, Debug)]
 struct Size([u32; 2]);
 
-/// What to open in the window, and how.
+/// Files to open in the window, and options.
 #[derive(Clone, Debug)]
 pub struct WindowArgs {
     /// Session files; none opens the empty window.
@@ -63,15 +63,6 @@ pub struct WindowArgs {
     pub own_presets: OwnPresets,
 }
 
-/// Colors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Theme {
-    /// Light text on dark.
-    Dark,
-    /// Dark text on light.
-    Light,
-}
-
 impl Args {
     /// Returns true if a window option precedes a command.
     pub(super) fn are_given(&self) -> bool {
@@ -82,8 +73,8 @@ impl Args {
             || !self.lanes.are_default()
     }
 
-    /// Returns what to open. Fails if a path is missing.
-    pub(super) fn run(self, shared: &Shared) -> anyhow::Result<Invocation> {
+    /// Returns the files to open and the options of the window. Fails if a path is missing.
+    pub(super) fn run(self, shared: &Shared, commands: &[String]) -> anyhow::Result<WindowArgs> {
         if shared.json {
             bail!("--json requires a command: plimsoll inspect FILE --json");
         }
@@ -91,8 +82,10 @@ impl Args {
             bail!("--pin, --clear and --drop need a session file: plimsoll FILE --drop 12");
         }
         let lanes = self.lanes.of_window(shared)?;
-        self.paths.iter().try_for_each(|path| check(path))?;
-        Ok(Invocation::Window(Box::new(WindowArgs {
+        self.paths
+            .iter()
+            .try_for_each(|path| check(path, commands))?;
+        Ok(WindowArgs {
             paths: self.paths,
             screenshot: self.screenshot,
             size: self.size.map(|Size(size)| size),
@@ -109,7 +102,7 @@ impl Args {
             } else {
                 OwnPresets::here()
             },
-        })))
+        })
     }
 }
 
@@ -129,7 +122,7 @@ fn picture(text: &str) -> anyhow::Result<PathBuf> {
 }
 
 /// Checks that a path exists, and suggests a command for a misspelled one.
-fn check(path: &Path) -> anyhow::Result<()> {
+fn check(path: &Path, commands: &[String]) -> anyhow::Result<()> {
     if path.as_os_str() == "-" {
         bail!("standard input requires a command: plimsoll inspect -");
     }
@@ -143,8 +136,7 @@ fn check(path: &Path) -> anyhow::Result<()> {
     if shown.contains(['.', '/', '\\']) {
         return Err(error.into());
     }
-    let commands = verbs();
-    if let Some(near) = nearest(&shown, &commands) {
+    if let Some(near) = nearest(&shown, commands) {
         bail!("no file or command is named {shown:?}; did you mean {near}?");
     }
     bail!(

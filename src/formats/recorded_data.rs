@@ -3,6 +3,8 @@
 
 use super::{ImportReport, by_name};
 use crate::session::{Body, Conversation, Role, Session, Track};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Data that a session file may record besides messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,7 +48,8 @@ impl RecordedData {
 }
 
 /// Availability of a kind of data in a session file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Availability {
     /// The file records it.
     Present,

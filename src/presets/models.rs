@@ -96,7 +96,7 @@ pub(super) fn bare_name(name: &str) -> String {
 pub fn window_plan(session: &Session, by_hand: Option<Tokens>) -> WindowPlan {
     let n_steps = session.calls.len();
     if let Some(window) = by_hand {
-        return WindowPlan::constant(window, n_steps, WindowSource::ByHand);
+        return WindowPlan::constant(window, n_steps, WindowSource::User);
     }
     let mut warnings = Vec::new();
     let by_model: Vec<_> = (0..session.models.len())

@@ -30,7 +30,7 @@ pub use svg::svg;
 pub use track::{has_tracks, track};
 
 use crate::analysis::{FindingKind, Severity};
-use crate::engine::{Did, Fate};
+use crate::engine::{Did, MessageStatus};
 use crate::session::Kind;
 use crate::units::{Share, Tokens};
 
@@ -277,7 +277,7 @@ pub struct EventReport {
 #[derive(Clone, Debug)]
 pub struct Removal {
     /// Status of the messages.
-    pub fate: Fate,
+    pub fate: MessageStatus,
     /// Index of the call before which they were removed; `None` for the source's own compactions.
     pub step: Option<usize>,
     /// The stage, if a stage removed them.
@@ -307,13 +307,13 @@ impl Report {
 }
 
 /// Returns the status of messages, as the end of a phrase.
-pub(crate) fn fate(fate: Fate) -> &'static str {
+pub(crate) fn fate(fate: MessageStatus) -> &'static str {
     match fate {
-        Fate::Kept => "kept",
-        Fate::Cleared => "cleared",
-        Fate::Cut => "shortened",
-        Fate::Summarized => "summarized",
-        Fate::Dropped => "dropped",
-        Fate::Absent => "absent",
+        MessageStatus::Kept => "kept",
+        MessageStatus::Cleared => "cleared",
+        MessageStatus::Cut => "shortened",
+        MessageStatus::Summarized => "summarized",
+        MessageStatus::Dropped => "dropped",
+        MessageStatus::Absent => "absent",
     }
 }

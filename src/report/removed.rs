@@ -3,7 +3,9 @@
 use super::build::{Played, item};
 use super::redaction::{NameKind, Redactor, ReportText};
 use super::{Item, Removal};
-use crate::engine::{Case, Context, Edited, EntryBody, Event, Fate, Left, Marker, PartFate};
+use crate::engine::{
+    Case, Context, Edited, EntryBody, Event, Left, Marker, MessageStatus, PartStatus,
+};
 use crate::session::WrittenKind;
 use crate::units::Tokens;
 use std::collections::BTreeMap;
@@ -43,12 +45,12 @@ enum FateKey {
 }
 
 impl FateKey {
-    fn fate(self) -> Fate {
+    fn fate(self) -> MessageStatus {
         match self {
-            Self::Dropped => Fate::Dropped,
-            Self::Summarized => Fate::Summarized,
-            Self::Cleared => Fate::Cleared,
-            Self::Cut => Fate::Cut,
+            Self::Dropped => MessageStatus::Dropped,
+            Self::Summarized => MessageStatus::Summarized,
+            Self::Cleared => MessageStatus::Cleared,
+            Self::Cut => MessageStatus::Cut,
         }
     }
 }
@@ -128,9 +130,9 @@ fn by_event<'a>(case: &Case, context: &'a Context) -> ByEvent<'a> {
 fn worst<'a>(edited: &Edited, markers: &'a [Marker]) -> Option<(u32, FateKey, Option<&'a Marker>)> {
     let parts = edited.parts.as_slice().iter();
     let done = parts.filter_map(|fate| match fate {
-        PartFate::Kept => None,
-        PartFate::Removed { event } => Some((Left::Nothing, *event, None)),
-        PartFate::Cleared { marker } => {
+        PartStatus::Kept => None,
+        PartStatus::Removed { event } => Some((Left::Nothing, *event, None)),
+        PartStatus::Cleared { marker } => {
             let marker = &markers[*marker as usize];
             Some((marker.left, marker.event, Some(marker)))
         }
@@ -146,7 +148,7 @@ fn worst<'a>(edited: &Edited, markers: &'a [Marker]) -> Option<(u32, FateKey, Op
 fn removal(
     case: &Case,
     event: Option<&Event>,
-    fate: Fate,
+    fate: MessageStatus,
     removed: RemovedMessages<'_>,
     redactor: &mut Redactor,
 ) -> Removal {
@@ -156,7 +158,7 @@ fn removal(
         step: event.map(|e| e.step),
         stage: event.map(|e| stage_of(e, redactor)),
         why: event
-            .filter(|e| !e.is_by_hand())
+            .filter(|e| !e.is_manual())
             .map(|e| redactor.cause(&e.cause)),
         messages: removed.messages.len(),
         gone,
@@ -169,8 +171,8 @@ fn removal(
 
 /// Returns the name of an event's stage; for a manual edit, `by hand`.
 pub(super) fn stage_of(event: &Event, redactor: &mut Redactor) -> ReportText {
-    if event.is_by_hand() {
-        return ReportText::own(Event::BY_HAND);
+    if event.is_manual() {
+        return ReportText::own(Event::MANUAL);
     }
     redactor.name(NameKind::Stage, &event.stage)
 }

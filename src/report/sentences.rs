@@ -222,7 +222,7 @@ impl Removal {
     pub(super) fn sentence(&self) -> String {
         let messages = counted(self.messages, "message");
         let by = match (&self.step, &self.stage) {
-            (_, Some(stage)) if stage.to_string() == Event::BY_HAND => Event::BY_HAND.to_owned(),
+            (_, Some(stage)) if stage.to_string() == Event::MANUAL => Event::MANUAL.to_owned(),
             (Some(step), Some(stage)) => format!("before call {} by {stage}", number(*step)),
             _ => "by the recorded compaction".to_owned(),
         };

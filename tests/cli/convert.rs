@@ -1,5 +1,4 @@
-//! `plimsoll convert` and what is behind it: nothing that was said is lost without being told, whatever is converted into
-//! whatever, and what a format cannot hold is found by reading what was written.
+//! `plimsoll convert`: every loss is reported, whatever the formats. Losses are found by reading the written file.
 
 use crate::program::plimsoll;
 use base64::Engine as _;
@@ -54,13 +53,13 @@ fn format(name: &str) -> Option<&'static Format> {
     formats::by_name(name)
 }
 
-/// A text as it stands in JSON.
+/// Returns a text as a JSON string.
 fn escaped(text: &str) -> String {
     let quoted = Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-/// What of a session's history is nowhere in a text: texts, calls, results, pictures.
+/// Returns the texts, calls, results and images of the history that a file does not contain.
 fn not_in(session: &Session, written: &str) -> [Vec<String>; 4] {
     let mut missing: [Vec<String>; 4] = Default::default();
     let holds = |text: &str| text.trim().is_empty() || written.contains(&escaped(text));
@@ -99,7 +98,7 @@ fn aspect<'a>(converted: &'a Converted, what: &str) -> Option<&'a Aspect> {
 }
 
 #[test]
-fn nothing_that_was_said_is_lost_without_being_told_whatever_is_converted_into_whatever() {
+fn every_loss_of_a_conversion_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let (mut n, mut n_said, mut partly) = (0, 0, Vec::new());
     for path in fixtures() {
@@ -119,8 +118,8 @@ fn nothing_that_was_said_is_lost_without_being_told_whatever_is_converted_into_w
                 let missing = not_in(session, &written);
                 let kinds = ["texts", "calls", "results", "images and files"];
                 for (kind, missing) in kinds.into_iter().zip(&missing) {
-                    let told = aspect(&converted, kind);
-                    let is_told = told.is_some_and(|aspect| !aspect.is_whole());
+                    let result = aspect(&converted, kind);
+                    let is_told = result.is_some_and(|aspect| !aspect.is_whole());
                     assert!(
                         missing.is_empty() || is_told,
                         "{shown} as {}: {kind}: {missing:?}",
@@ -146,7 +145,7 @@ fn nothing_that_was_said_is_lost_without_being_told_whatever_is_converted_into_w
 }
 
 #[test]
-fn the_sources_own_format_is_a_copy_byte_for_byte() {
+fn a_conversion_to_the_same_format_is_a_copy() {
     let folder = tempfile::tempdir().unwrap();
     for (n, path) in fixtures().into_iter().enumerate() {
         let loaded = opened(&path, 0).unwrap();
@@ -164,7 +163,7 @@ fn the_sources_own_format_is_a_copy_byte_for_byte() {
 }
 
 #[test]
-fn what_a_format_cannot_hold_is_counted() {
+fn content_that_a_format_cannot_hold_is_counted() {
     let folder = tempfile::tempdir().unwrap();
     let chat = r#"{"model":"m","messages":[
         {"role":"system","content":"Be brief."},
@@ -175,35 +174,32 @@ fn what_a_format_cannot_hold_is_counted() {
     let loaded = load_bytes("c.json", chat.into(), &options(0), &Progress::default()).unwrap();
     let out = folder.path().join("a.json");
     let converted = convert(&loaded, format("anthropic_messages").unwrap(), &out).unwrap();
-    let told = |what| aspect(&converted, what).map(|a| (a.kept, a.held, a.messages.clone()));
-    assert_eq!(told("texts"), Some((2, 2, vec![])));
-    assert_eq!(told("calls"), Some((2, 2, vec![])));
-    assert_eq!(told("results"), Some((1, 1, vec![])));
-    assert_eq!(told("images and files"), Some((0, 1, vec![1])));
-    assert_eq!(told("reasoning blocks"), Some((0, 1, vec![2])));
-    assert_eq!(told("blank texts"), Some((0, 1, vec![])));
-    assert_eq!(
-        told("calls without a recorded result"),
-        Some((0, 1, vec![]))
-    );
-    assert_eq!(told("texts in the original order"), Some((2, 2, vec![])));
+    let result = |what| aspect(&converted, what).map(|a| (a.kept, a.held, a.messages.clone()));
+    assert_eq!(result("texts"), Some((2, 2, vec![])));
+    assert_eq!(result("calls"), Some((2, 2, vec![])));
+    assert_eq!(result("results"), Some((1, 1, vec![])));
+    assert_eq!(result("pictures and files"), Some((0, 1, vec![1])));
+    assert_eq!(result("thoughts"), Some((0, 1, vec![2])));
+    assert_eq!(result("blank texts"), Some((0, 1, vec![])));
+    assert_eq!(result("calls left without a result"), Some((0, 1, vec![])));
+    assert_eq!(result("texts in their order"), Some((2, 2, vec![])));
 
     let claude = root("sample_sessions/compacted.jsonl");
     let loaded = opened(&claude, 0).unwrap();
     let out = folder.path().join("b.json");
     let converted = convert(&loaded, format("openai_chat").unwrap(), &out).unwrap();
     let session = &loaded.case.session;
-    let told = |what| aspect(&converted, what).map(|a| (a.kept, a.held));
-    assert_eq!(told("compactions"), Some((0, session.compactions.len())));
+    let result = |what| aspect(&converted, what).map(|a| (a.kept, a.held));
+    assert_eq!(result("compactions"), Some((0, session.compactions.len())));
     let usages = session.calls.iter().filter(|s| s.usage.is_some()).count();
     assert!(usages > 0);
-    assert_eq!(told("reported tokens of calls"), Some((0, usages)));
-    assert!(told("times of messages").is_some_and(|(kept, held)| kept == 0 && held > 0));
-    assert!(told("messages that compactions wrote").is_some_and(|(kept, _)| kept == 0));
-    assert!(told("folder of the project").is_some());
+    assert_eq!(result("reported tokens of calls"), Some((0, usages)));
+    assert!(result("times of messages").is_some_and(|(kept, held)| kept == 0 && held > 0));
+    assert!(result("messages that compactions wrote").is_some_and(|(kept, _)| kept == 0));
+    assert!(result("folder of the project").is_some());
 }
 
-fn said(output: &Output) -> (Option<i32>, String) {
+fn printed(output: &Output) -> (Option<i32>, String) {
     let text = [&output.stdout[..], &output.stderr].concat();
     (
         output.status.code(),
@@ -212,12 +208,12 @@ fn said(output: &Output) -> (Option<i32>, String) {
 }
 
 #[test]
-fn the_verb_writes_beside_the_source_tells_what_is_missing_and_overwrites_nothing() {
+fn convert_writes_to_the_sources_folder_and_overwrites_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("talk.jsonl");
     fs::copy(root("sample_sessions/compacted.jsonl"), &source).unwrap();
     let before = fs::read(&source).unwrap();
-    let run = |args: &[&str]| said(&plimsoll(folder.path(), args));
+    let run = |args: &[&str]| printed(&plimsoll(folder.path(), args));
 
     let (code, text) = run(&["convert", "talk.jsonl", "--to", "anthropic_messages"]);
     assert_eq!(code, Some(0), "{text}");
@@ -248,8 +244,8 @@ fn the_verb_writes_beside_the_source_tells_what_is_missing_and_overwrites_nothin
 
     let (code, text) = run(&["convert", "talk.jsonl", "--to", "claude_code", "--json"]);
     assert_eq!(code, Some(0), "{text}");
-    let shape: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(shape["copied"], true);
+    let result: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(result["copied"], true);
     assert_eq!(
         fs::read(folder.path().join("talk-claude_code.jsonl")).unwrap(),
         before
@@ -258,7 +254,7 @@ fn the_verb_writes_beside_the_source_tells_what_is_missing_and_overwrites_nothin
 }
 
 #[test]
-fn a_conversion_that_loses_something_said_fails_the_check() {
+fn a_conversion_that_loses_content_of_messages_fails() {
     let folder = tempfile::tempdir().unwrap();
     let audio = r#"[{"role":"user","content":[{"type":"text","text":"Listen"},{"type":"input_audio","input_audio":{"data":"AAAA","format":"wav"}}]},{"role":"assistant","content":"Yes."}]"#;
     fs::write(folder.path().join("a.json"), audio).unwrap();
@@ -273,13 +269,13 @@ fn a_conversion_that_loses_something_said_fails_the_check() {
             "b.json",
         ],
     );
-    let (code, text) = said(&output);
+    let (code, text) = printed(&output);
     assert_eq!(code, Some(1), "{text}");
     assert!(
         text.contains("FAILED") && text.contains("0 of 1  picture or file (message 1)"),
         "{text}"
     );
-    let shape = plimsoll(
+    let result = plimsoll(
         folder.path(),
         &[
             "convert",
@@ -291,7 +287,7 @@ fn a_conversion_that_loses_something_said_fails_the_check() {
             "--json",
         ],
     );
-    let shape: Value = serde_json::from_slice(&shape.stdout).unwrap();
-    assert_eq!(shape["whole"], false);
-    assert_eq!(shape["aspects"][0]["what"], "texts");
+    let result: Value = serde_json::from_slice(&result.stdout).unwrap();
+    assert_eq!(result["complete"], false);
+    assert_eq!(result["content"][0]["kind"], "texts");
 }

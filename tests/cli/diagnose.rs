@@ -1,6 +1,7 @@
-//! `plimsoll diagnose`: the real binary on sample sessions and on bad input.
+//! `plimsoll diagnose` on sample sessions and on invalid input.
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
+use crate::support::{sample, stdout};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -9,11 +10,6 @@ use std::{env, fs};
 fn plimsoll(args: &[&str]) -> Output {
     let folder = tempfile::tempdir().expect("a temporary folder");
     crate::program::plimsoll(folder.path(), args)
-}
-
-fn sample(name: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
-    folder.join(name).to_string_lossy().into_owned()
 }
 
 fn json(args: &[&str]) -> Value {
@@ -26,12 +22,8 @@ fn json(args: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("the output is JSON")
 }
 
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
 #[test]
-fn every_sample_is_diagnosed_in_both_forms() {
+fn every_sample_is_diagnosed_as_text_and_json() {
     for name in [
         "compacted.jsonl",
         "giant-tool-result.json",
@@ -41,8 +33,8 @@ fn every_sample_is_diagnosed_in_both_forms() {
         "slow-growth.jsonl",
     ] {
         let file = sample(name);
-        let shape = json(&["diagnose", &file, "--json"]);
-        let lanes: Vec<_> = shape["lanes"]
+        let result = json(&["diagnose", &file, "--json"]);
+        let lanes: Vec<_> = result["lanes"]
             .as_array()
             .unwrap()
             .iter()
@@ -53,7 +45,7 @@ fn every_sample_is_diagnosed_in_both_forms() {
             ["recorded", "none", "truncate", "prune", "summarize"],
             "{name}"
         );
-        for lane in shape["lanes"].as_array().unwrap() {
+        for lane in result["lanes"].as_array().unwrap() {
             let cost = &lane["cost"];
             let parts = [
                 "read",
@@ -71,44 +63,44 @@ fn every_sample_is_diagnosed_in_both_forms() {
                 assert!((sum - total).abs() < 1e-9, "{name}: {sum}, not {total}");
             } else {
                 assert!(
-                    cost["read"]["usd"].is_null(),
+                    cost["cache_read"]["usd"].is_null(),
                     "{name}: a part of an unknown sum is known"
                 );
             }
         }
         let text = plimsoll(&["diagnose", &file]);
         assert!(
-            text.status.success() && said(&text).contains("most resent"),
+            text.status.success() && stdout(&text).contains("most resent"),
             "{name}"
         );
     }
 }
 
 #[test]
-fn unknown_prices_leave_the_cost_blank_and_ones_own_fill_it() {
+fn the_cost_is_unknown_without_a_price_and_own_prices_complete_it() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("talk.json");
     let talk = r#"{"model":"house-model","messages":[{"role":"user","content":"Hello there"},{"role":"assistant","content":"Hi."}]}"#;
     fs::write(&file, talk).expect("written");
     let file = file.to_string_lossy();
-    let shape = json(&[
+    let result = json(&[
         "diagnose",
         &file,
         "--json",
         "--price-as",
         "claude-sonnet-4-5",
     ]);
-    assert!(shape["lanes"][0]["cost"]["usd"].as_f64().unwrap() > 0.0);
+    assert!(result["lanes"][0]["cost"]["usd"].as_f64().unwrap() > 0.0);
     let blank = json(&["diagnose", &file, "--json"]);
     assert!(blank["lanes"][0]["cost"]["usd"].is_null());
     let text = plimsoll(&["diagnose", &file]);
-    assert!(said(&text).contains("–"), "{}", said(&text));
+    assert!(stdout(&text).contains("–"), "{}", stdout(&text));
 
     let prices = folder.path().join("prices.toml");
     let row = "[[price]]\nmatch = \"house-model\"\ncaching = \"openai\"\ninput = 1\noutput = 2\ncache_read = 0.5\nsource = \"the bill\"\nread = 2026-11-01\nverified = true\n";
     fs::write(&prices, row).expect("written");
     let prices = prices.to_string_lossy();
-    let shape = json(&[
+    let result = json(&[
         "diagnose",
         &file,
         "--json",
@@ -117,11 +109,11 @@ fn unknown_prices_leave_the_cost_blank_and_ones_own_fill_it() {
         "--price-as",
         "house-model",
     ]);
-    assert!(shape["lanes"][0]["cost"]["usd"].as_f64().unwrap() > 0.0);
+    assert!(result["lanes"][0]["cost"]["usd"].as_f64().unwrap() > 0.0);
 }
 
 #[test]
-fn bad_options_are_refused_in_one_line_that_says_what_to_do() {
+fn invalid_options_are_rejected_in_one_line_with_a_remedy() {
     let file = sample("slow-growth.jsonl");
     let missing = PathBuf::from("/nowhere/prices.toml");
     let missing = missing.to_string_lossy();
@@ -152,7 +144,7 @@ fn bad_options_are_refused_in_one_line_that_says_what_to_do() {
 }
 
 #[test]
-fn shared_sessions_cost_what_their_own_counts_come_to() {
+fn the_cost_of_shared_sessions_follows_their_recorded_counts() {
     // Sums over the files' own usage, each call once, at list prices; worked out apart from this program.
     let known = [
         (
@@ -177,8 +169,8 @@ fn shared_sessions_cost_what_their_own_counts_come_to() {
             142_811,
         ),
     ];
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/sessions");
-    let folder = env::var_os("PLIMSOLL_SESSIONS").map_or_else(beside, PathBuf::from);
+    let shared = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/sessions");
+    let folder = env::var_os("PLIMSOLL_SESSIONS").map_or_else(shared, PathBuf::from);
     if !folder.is_dir() {
         eprintln!(
             "skipped: there are no shared sessions in {}",
@@ -188,11 +180,15 @@ fn shared_sessions_cost_what_their_own_counts_come_to() {
     }
     for (name, read, written, misses, lost) in known {
         let file = folder.join(name);
-        let shape = json(&["diagnose", &file.to_string_lossy(), "--json"]);
-        let cost = &shape["lanes"][0]["cost"];
-        assert_eq!(cost["read"]["tokens"].as_u64(), Some(read), "{name}");
-        assert_eq!(cost["written"]["tokens"].as_u64(), Some(written), "{name}");
-        let breaks = shape["cache_audit"]["breaks"].as_array().expect("counted");
+        let result = json(&["diagnose", &file.to_string_lossy(), "--json"]);
+        let cost = &result["lanes"][0]["cost"];
+        assert_eq!(cost["cache_read"]["tokens"].as_u64(), Some(read), "{name}");
+        assert_eq!(
+            cost["cache_write"]["tokens"].as_u64(),
+            Some(written),
+            "{name}"
+        );
+        let breaks = result["cache_audit"]["misses"].as_array().expect("counted");
         let sum = |key: &str| {
             breaks
                 .iter()
@@ -204,7 +200,7 @@ fn shared_sessions_cost_what_their_own_counts_come_to() {
 }
 
 #[test]
-fn a_refused_call_is_rejected_and_not_billed_in_every_output() {
+fn a_rejected_call_is_not_billed_in_any_output() {
     let file = sample("giant-tool-result.json");
     let diagnosed = json(&["diagnose", &file, "--json"]);
     let replayed = json(&["replay", &file, "--json"]);
@@ -220,7 +216,7 @@ fn a_refused_call_is_rejected_and_not_billed_in_every_output() {
     }
     let costs = [0, 1].map(|lane| &diagnosed["lanes"][lane]["cost"]["usd"]);
     assert_eq!(costs[0], costs[1]);
-    let text = said(&plimsoll(&["diagnose", &file]));
+    let text = stdout(&plimsoll(&["diagnose", &file]));
     let note = "Tokens in rejected calls, not billed: recorded 282,388,";
     assert!(text.contains(note), "{text}");
 }
@@ -236,10 +232,10 @@ fn inspect_diagnose_and_report_give_the_same_verdict() {
         let inspected = json(&["inspect", &file, "--json"]);
         let verdict = inspected["verdict"].as_str().unwrap();
         assert!(verdict.contains("the trigger of truncate ("), "{verdict}");
-        let card = json(&["diagnose", &file, "--json"])["card"].clone();
+        let card = json(&["diagnose", &file, "--json"])["summary"].clone();
         let card = card.as_str().unwrap();
         assert!(card.starts_with(verdict), "{card}");
-        let report = said(&plimsoll(&["report", &file, "-o", "-"]));
+        let report = stdout(&plimsoll(&["report", &file, "-o", "-"]));
         let verdict = verdict.replace(['`', '*'], "");
         assert!(
             report.replace(['`', '*'], "").contains(&verdict),
@@ -249,7 +245,7 @@ fn inspect_diagnose_and_report_give_the_same_verdict() {
 }
 
 #[test]
-fn the_trigger_of_a_real_system_is_the_one_of_its_own_count() {
+fn the_trigger_of_a_real_system_uses_its_own_count() {
     let file = sample("slow-growth.jsonl");
     let args = [
         "diagnose",
@@ -260,6 +256,6 @@ fn the_trigger_of_a_real_system_is_the_one_of_its_own_count() {
         "200k",
         "--json",
     ];
-    let card = json(&args)["card"].to_string();
+    let card = json(&args)["summary"].to_string();
     assert!(card.contains("the trigger of holmesgpt (126k)"), "{card}");
 }

@@ -1,30 +1,21 @@
-//! The command line at its edges: names that are mistyped, files that are damaged, figures that cannot be right.
+//! Misspelled names, damaged files and impossible figures.
 
 use crate::program::plimsoll;
+use crate::support::{folder, sample};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use tempfile::TempDir;
 
 fn json(folder: &Path, args: &[&str]) -> Value {
     let output = plimsoll(folder, &[args, &["--json"]].concat());
     serde_json::from_slice(&output.stdout).unwrap_or_default()
 }
 
-/// What it says when it refuses.
-fn refused(folder: &Path, args: &[&str]) -> String {
+/// Returns the error of a command that must fail.
+fn rejected(folder: &Path, args: &[&str]) -> String {
     let output = plimsoll(folder, args);
     assert!(!output.status.success(), "{args:?} was accepted");
     String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn folder() -> TempDir {
-    tempfile::tempdir().expect("a temporary folder")
-}
-
-fn sample(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
-    path.join(name).to_string_lossy().into_owned()
 }
 
 fn conversation(folder: &Path, name: &str, damaged: &str) {
@@ -37,7 +28,7 @@ fn conversation(folder: &Path, name: &str, damaged: &str) {
 }
 
 #[test]
-fn one_damaged_message_is_told_with_its_line_and_the_others_are_read() {
+fn a_damaged_message_is_reported_with_its_line_and_the_others_are_read() {
     let here = folder();
     for damaged in [
         r#""oops","#,
@@ -57,11 +48,11 @@ fn one_damaged_message_is_told_with_its_line_and_the_others_are_read() {
     // Where most of it is something else, it is no conversation.
     let text = r#"[{"role":"user","content":"x"},1,2,3,4,5]"#;
     fs::write(here.path().join("n.json"), text).expect("it can be written");
-    refused(here.path(), &["inspect", "n.json"]);
+    rejected(here.path(), &["inspect", "n.json"]);
 }
 
 #[test]
-fn one_report_that_cannot_be_right_changes_neither_window_nor_peak_nor_cost() {
+fn impossible_usage_changes_neither_window_nor_peak_nor_cost() {
     let here = folder();
     let text = fs::read_to_string(sample("slow-growth.jsonl")).expect("it is there");
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -83,10 +74,13 @@ fn one_report_that_cannot_be_right_changes_neither_window_nor_peak_nor_cost() {
     let wrong = json(here.path(), &["inspect", "s.jsonl"]);
     assert!(right["window"].is_u64(), "{right}");
     assert_eq!(wrong["window"], right["window"]);
-    let peak = |found: &Value| found["recorded"]["largest_call"].clone();
+    let peak = |found: &Value| found["recorded"]["largest_call_tokens"].clone();
     assert_eq!(peak(&wrong), peak(&right));
-    let said = wrong["warnings"].to_string();
-    assert!(said.contains("cannot be right and was left out"), "{said}");
+    let printed = wrong["warnings"].to_string();
+    assert!(
+        printed.contains("cannot be right and was left out"),
+        "{printed}"
+    );
     let found = json(
         here.path(),
         &["diagnose", "s.jsonl", "--policy", "truncate"],
@@ -112,26 +106,26 @@ fn one_report_that_cannot_be_right_changes_neither_window_nor_peak_nor_cost() {
 }
 
 #[test]
-fn a_verdict_speaks_of_the_trigger_that_was_given_and_says_whose_it_is() {
+fn the_summary_names_the_given_trigger_and_its_lane() {
     let here = folder();
-    let said = |trigger: &str| {
+    let printed = |trigger: &str| {
         let set = format!("compression_trigger={trigger}");
         let file = sample("slow-growth.jsonl");
         let args = ["diagnose", &file, "--policy", "truncate", "--set", &set];
         let found = json(here.path(), &args);
-        assert_eq!(found["trigger"].to_string(), trigger);
+        assert_eq!(found["trigger_share"].to_string(), trigger);
         let output = plimsoll(here.path(), &args);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         text.lines().nth(1).unwrap_or_default().to_owned()
     };
-    let (low, high) = (said("0.3"), said("0.92"));
+    let (low, high) = (printed("0.3"), printed("0.92"));
     assert!(low.contains("the trigger of truncate ("), "{low}");
     assert!(high.contains("the trigger of truncate ("), "{high}");
     assert_ne!(low, high);
 }
 
 #[test]
-fn what_is_mistyped_or_impossible_is_refused_with_what_to_do() {
+fn misspelled_and_impossible_values_are_rejected_with_a_remedy() {
     let here = folder();
     conversation(here.path(), "c.json", "");
     let cases: [(&[&str], &str); 7] = [
@@ -164,15 +158,15 @@ fn what_is_mistyped_or_impossible_is_refused_with_what_to_do() {
             "or give a FILE.toml",
         ),
     ];
-    for (args, told) in cases {
-        let said = refused(here.path(), args);
-        assert!(said.contains(told), "{args:?}: {said}");
+    for (args, result) in cases {
+        let printed = rejected(here.path(), args);
+        assert!(printed.contains(result), "{args:?}: {printed}");
     }
     assert!(!here.path().join("x.jpg").exists());
 }
 
 #[test]
-fn a_list_holds_no_more_than_asked_for_and_names_the_folder_that_was_looked_into() {
+fn sessions_respects_its_limit_and_names_the_searched_folder() {
     let here = folder();
     for n in 0..7 {
         conversation(here.path(), &format!("c{n}.json"), "");
@@ -186,20 +180,20 @@ fn a_list_holds_no_more_than_asked_for_and_names_the_folder_that_was_looked_into
         Some(3),
         "{found}"
     );
-    assert_eq!(found["not_read"], 4);
-    let looked = &found["looked_into"];
-    assert_eq!(looked[0]["agent"], Value::Null, "{found}");
-    assert_eq!(looked.as_array().map(Vec::len), Some(1), "{found}");
+    assert_eq!(found["not_listed"], 4);
+    let searched = &found["searched"];
+    assert_eq!(searched[0]["agent"], Value::Null, "{found}");
+    assert_eq!(searched.as_array().map(Vec::len), Some(1), "{found}");
 }
 
 #[test]
-fn the_peak_of_a_list_is_that_of_the_session_within_a_tenth() {
+fn listed_peaks_differ_from_those_of_the_sessions_by_less_than_a_tenth() {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
     same_peaks(&samples, 5);
 }
 
 #[test]
-fn the_peak_of_a_managed_copy_in_a_list_is_calibrated_as_the_copy_is() {
+fn the_listed_peak_of_a_managed_conversation_is_calibrated() {
     let here = folder();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/slow-growth.jsonl");
     let source = source.to_string_lossy();
@@ -227,7 +221,7 @@ fn same_peaks(samples: &Path, least: usize) {
         let curve = json(here.path(), &["replay", &file, "--policy", "none"]);
         let lanes = curve["lanes"].as_array().cloned().unwrap_or_default();
         let recorded = lanes.iter().find(|lane| lane["lane"] == "recorded");
-        let exact = recorded.map_or(0.0, |lane| lane["peak"].as_f64().unwrap_or_default());
+        let exact = recorded.map_or(0.0, |lane| lane["peak_tokens"].as_f64().unwrap_or_default());
         let listed = session["peak_tokens"].as_f64().unwrap_or_default();
         assert!(
             (listed / exact - 1.0).abs() < 0.1,

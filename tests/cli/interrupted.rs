@@ -1,11 +1,11 @@
-//! Exports that are interrupted, or started together: a signal leaves a whole export or nothing, and each process takes a
-//! name of its own.
+//! Exports that are interrupted or started together: a signal leaves a complete export or nothing, and each process takes
+//! its own name.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// A long session alone in a folder.
+/// Creates a folder with a long session.
 fn session() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("the test has a folder and a program of its own");
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/slow-growth.jsonl");
@@ -25,7 +25,7 @@ fn compact(source: &Path) -> Child {
         .expect("the test has a folder and a program of its own")
 }
 
-/// Names of the files in a folder, sorted.
+/// Returns the names of the files in a folder, sorted.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("the test has a folder and a program of its own");
     let names = entries.map(|entry| {
@@ -40,7 +40,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The names of so many exports.
+/// Returns the names of the files of `n` exports.
 fn exports(n: usize) -> Vec<String> {
     let export = |n: usize| {
         let ends = ["jsonl", "manifest.json", "removed.jsonl"];
@@ -68,7 +68,7 @@ fn exports_started_together_take_the_next_numbers() {
 
 #[cfg(unix)]
 #[test]
-fn a_signal_leaves_a_whole_export_or_nothing() {
+fn a_signal_leaves_a_complete_export_or_nothing() {
     use std::time::Instant;
     let (folder, source) = session();
     let begun = Instant::now();

@@ -1,6 +1,7 @@
-//! What `plimsoll diagnose` says was lost, on sample sessions and on long shared ones.
+//! The losses of `plimsoll diagnose`, on sample sessions and on long shared ones.
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
+use crate::support::sample;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -18,12 +19,7 @@ fn loss(args: &[&str]) -> Value {
     all["loss"].take()
 }
 
-fn sample(name: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
-    folder.join(name).to_string_lossy().into_owned()
-}
-
-/// The lane of a name.
+/// Returns the lane of a name.
 fn lane<'a>(loss: &'a Value, name: &str) -> &'a Value {
     let mut lanes = loss["lanes"].as_array().into_iter().flatten();
     lanes
@@ -32,7 +28,7 @@ fn lane<'a>(loss: &'a Value, name: &str) -> &'a Value {
 }
 
 #[test]
-fn both_forms_say_the_same_of_every_lane() {
+fn text_and_json_agree_for_every_lane() {
     let file = sample("compacted.jsonl");
     let args = [&file, "--set", "compression_trigger=0.1"];
     let loss = loss(&[&file, "--set", "compression_trigger=0.1", "--json"]);
@@ -40,14 +36,16 @@ fn both_forms_say_the_same_of_every_lane() {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     for name in ["recorded", "none", "truncate", "prune", "summarize"] {
         let lane = lane(&loss, name);
-        let counts = format!("{}/{}", lane["at_risk"], lane["uses"]);
-        let told = text
+        let counts = format!("{}/{}", lane["at_risk"], lane["references"]);
+        let result = text
             .lines()
             .any(|line| line.trim_start().starts_with(name) && line.contains(&counts));
-        assert!(told, "{name}: {counts} in\n{text}");
+        assert!(result, "{name}: {counts} in\n{text}");
         assert_eq!(
             lane["at_risk"].as_u64(),
-            lane["faults"].as_array().map(|faults| faults.len() as u64)
+            lane["references_at_risk"]
+                .as_array()
+                .map(|references| references.len() as u64)
         );
     }
     assert_eq!(lane(&loss, "none")["at_risk"], 0);
@@ -61,7 +59,7 @@ fn both_forms_say_the_same_of_every_lane() {
 }
 
 #[test]
-fn a_curve_falls_and_marks_what_each_lane_has() {
+fn a_reuse_curve_falls_and_lists_the_values_of_the_lanes() {
     let loss = loss(&[
         &sample("many-tool-results.jsonl"),
         "--set",
@@ -73,17 +71,17 @@ fn a_curve_falls_and_marks_what_each_lane_has() {
         ("prune_protect", &["prune"]),
     ] {
         let curve = &loss["reuse"][name];
-        let misses: Vec<f64> = curve["curve"]
+        let misses: Vec<f64> = curve["points"]
             .as_array()
             .into_iter()
             .flatten()
-            .filter_map(|point| point["miss"].as_f64())
+            .filter_map(|point| point["missed_share"].as_f64())
             .collect();
         assert!(
             misses.len() > 3 && misses.is_sorted_by(|a, b| a >= b),
             "{name}: {misses:?}"
         );
-        let current: Vec<_> = curve["current"].as_array().into_iter().flatten().collect();
+        let current: Vec<_> = curve["lanes"].as_array().into_iter().flatten().collect();
         let names: Vec<_> = current.iter().filter_map(|c| c["lane"].as_str()).collect();
         assert_eq!(names, lanes, "{name}");
         let seven = current.iter().all(|c| c["value"] == 7);
@@ -92,7 +90,7 @@ fn a_curve_falls_and_marks_what_each_lane_has() {
 }
 
 #[test]
-fn hindsight_loses_nothing_and_the_whole_history_neither() {
+fn hindsight_and_the_whole_history_lose_nothing() {
     let folder = std::env::var_os("PLIMSOLL_SESSIONS").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/sessions"),
         PathBuf::from,
@@ -114,9 +112,9 @@ fn hindsight_loses_nothing_and_the_whole_history_neither() {
         );
         for name in ["truncate", "prune", "summarize", "recorded"] {
             let lane = lane(&loss, name);
-            let (most, least) = (lane["at_risk"].as_u64(), lane["at_risk_at_best"].as_u64());
+            let (most, least) = (lane["at_risk"].as_u64(), lane["fewest_at_risk"].as_u64());
             assert!(least <= most, "{file}: {name}");
-            assert!(most <= lane["uses"].as_u64(), "{file}: {name}");
+            assert!(most <= lane["references"].as_u64(), "{file}: {name}");
         }
         n += 1;
     }

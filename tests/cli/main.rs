@@ -8,16 +8,32 @@ mod server;
 #[path = "../common/xml.rs"]
 mod xml;
 
+mod compact;
 mod convert;
 mod diagnose;
 mod edges;
 mod gate;
+mod gate_junit;
+mod help;
+mod inspect;
 mod interrupted;
+mod invalid_input;
+mod json_page;
+mod json_schemas;
 mod loss;
 mod manual_edits;
+mod many_threads;
 mod model;
+mod output;
 mod own_presets;
+#[cfg(feature = "window")]
+mod own_presets_window;
+mod presets_and_state;
+mod replay;
 mod report;
 mod resumable;
+#[cfg(feature = "window")]
+mod screenshot;
 mod sessions;
-mod verbs;
+mod support;
+mod sweep;

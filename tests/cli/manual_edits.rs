@@ -1,6 +1,7 @@
-//! `--pin`, `--clear` and `--drop` as people meet them: the real binary on sample sessions and on bad input.
+//! `--pin`, `--clear` and `--drop` on a conversation and on invalid input.
 
 use crate::program::plimsoll;
+use crate::support::rejected;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -12,19 +13,11 @@ fn done(folder: &Path, args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-fn refused(folder: &Path, args: &[&str]) -> String {
-    let output = plimsoll(folder, args);
-    let error = String::from_utf8(output.stderr).expect("UTF-8");
-    assert_eq!(output.status.code(), Some(2), "{args:?}: {error}");
-    assert_eq!(error.lines().count(), 1, "{error}");
-    error
-}
-
 fn parsed(text: &str) -> Value {
     serde_json::from_str(text).expect("it is JSON")
 }
 
-/// A folder with a conversation of 13 messages in it: instructions, a request, five calls with results, an answer.
+/// Creates a folder with a conversation of 13 messages: instructions, a request, five calls with results, an answer.
 fn folder() -> tempfile::TempDir {
     let here = tempfile::tempdir().expect("a temporary folder");
     let mut messages = vec![
@@ -54,16 +47,16 @@ fn lane<'a>(replay: &'a Value, name: &str) -> &'a Value {
 }
 
 #[test]
-fn compact_edits_by_hand_without_any_policy_and_restore_undoes_it() {
+fn compact_applies_manual_edits_without_a_policy_and_restore_undoes_them() {
     let here = folder();
     let args = [
         "compact", "c.json", "--policy", "none", "--drop", "6", "--clear", "4,8", "-o", "out.json",
     ];
-    let told = parsed(&done(here.path(), &[&args[..], &["--json"]].concat()));
-    assert_eq!(told["changed"], true);
-    assert!(told["after"].as_u64() < told["before"].as_u64());
+    let result = parsed(&done(here.path(), &[&args[..], &["--json"]].concat()));
+    assert_eq!(result["changed"], true);
+    assert!(result["tokens_after"].as_u64() < result["tokens_before"].as_u64());
     let out = fs::read_to_string(here.path().join("out.json")).expect("it is there");
-    assert_eq!(out.matches("[cleared by hand]").count(), 2);
+    assert_eq!(out.matches("[cleared manually]").count(), 2);
     assert!(!out.contains("call_1") && out.contains("call_0") && out.contains("file 3"));
     let removed = fs::read_to_string(here.path().join("out.removed.jsonl")).expect("a sidecar");
     let stages: Vec<Value> = removed
@@ -71,7 +64,7 @@ fn compact_edits_by_hand_without_any_policy_and_restore_undoes_it() {
         .map(|line| parsed(line)["stage"].clone())
         .collect();
     assert_eq!(
-        stages.iter().filter(|stage| **stage == "by hand").count(),
+        stages.iter().filter(|stage| **stage == "manually").count(),
         4
     );
     done(here.path(), &["restore", "out.json", "-o", "back.json"]);
@@ -80,7 +73,7 @@ fn compact_edits_by_hand_without_any_policy_and_restore_undoes_it() {
 }
 
 #[test]
-fn replay_tells_an_edit_by_hand_as_an_event_behind_the_same_curve() {
+fn replay_lists_a_manual_edit_as_an_event_after_the_last_call() {
     let here = folder();
     let args = [
         "replay",
@@ -106,18 +99,18 @@ fn replay_tells_an_edit_by_hand_as_an_event_behind_the_same_curve() {
         [
             &event["stage"],
             &event["action"],
-            &event["did"],
+            &event["effect"],
             &event["messages"][0]
         ],
         [
-            &json!("by hand"),
+            &json!("manually"),
             &json!("clear"),
             &json!("removed"),
             &json!(12)
         ]
     );
     let text = done(here.path(), &[&args[..], &["--drop", "2-3"]].concat());
-    assert!(text.contains("by hand (drop)"), "{text}");
+    assert!(text.contains("manually (drop)"), "{text}");
 }
 
 #[test]
@@ -134,8 +127,8 @@ fn a_pin_keeps_a_message_that_truncate_would_drop() {
             "0",
         ];
         let policy = ["--policy", "truncate", "--set", "keep_recent=2"];
-        let told = parsed(&done(here.path(), &[&args[..], &policy, pins].concat()));
-        let events = lane(&told, "truncate")["events"]
+        let result = parsed(&done(here.path(), &[&args[..], &policy, pins].concat()));
+        let events = lane(&result, "truncate")["events"]
             .as_array()
             .expect("events")
             .clone();
@@ -153,7 +146,7 @@ fn a_pin_keeps_a_message_that_truncate_would_drop() {
 }
 
 #[test]
-fn saw_and_report_know_what_was_done_by_hand() {
+fn context_and_report_apply_manual_edits() {
     let here = folder();
     let args = [
         "context",
@@ -172,22 +165,22 @@ fn saw_and_report_know_what_was_done_by_hand() {
     assert!(!saw.contains("file 0") && saw.contains("file 1"), "{saw}");
     for redact in [&[][..], &["--redact"]] {
         let args = ["report", "c.json", "--drop", "4", "--clear", "1", "-o", "-"];
-        let told = done(here.path(), &[&args[..], redact].concat());
-        let told = told.replace("**", "");
-        assert!(told.contains("2 messages dropped by hand"), "{told}");
+        let result = done(here.path(), &[&args[..], redact].concat());
+        let result = result.replace("**", "");
+        assert!(result.contains("2 messages dropped by hand"), "{result}");
         assert!(
-            told.contains("message 1 is not cleared manually: instructions stay"),
-            "{told}"
+            result.contains("message 1 is not cleared manually: instructions stay"),
+            "{result}"
         );
     }
 }
 
 #[test]
-fn messages_that_are_not_there_are_refused_in_one_line() {
+fn messages_beyond_the_session_are_rejected_in_one_line() {
     let here = folder();
     for option in ["--pin", "--clear", "--drop"] {
         let compact = |marks: &str| {
-            refused(
+            rejected(
                 here.path(),
                 &["compact", "c.json", "--policy", "truncate", option, marks],
             )
@@ -199,13 +192,13 @@ fn messages_that_are_not_there_are_refused_in_one_line() {
         );
         assert!(compact("0").contains("from 1 such as 3,8-12"));
         assert!(compact("9-3").contains("from 1 such as 3,8-12"));
-        let none = refused(here.path(), &["compact", "c.json", option]);
+        let none = rejected(here.path(), &["compact", "c.json", option]);
         assert!(
             none.contains("a value is required") && none.contains(option),
             "{none}"
         );
     }
-    let both = refused(
+    let both = rejected(
         here.path(),
         &["replay", "c.json", "--pin", "3", "--drop", "1-4"],
     );
@@ -213,12 +206,13 @@ fn messages_that_are_not_there_are_refused_in_one_line() {
         both.contains("message 3 is in --pin and in --drop"),
         "{both}"
     );
-    assert!(refused(here.path(), &["--pin", "3"]).contains("need a session file"));
+    assert!(rejected(here.path(), &["--pin", "3"]).contains("need a session file"));
     assert!(!here.path().join("c-managed-1.json").exists());
 }
 
+#[cfg(feature = "window")]
 #[test]
-fn the_window_marks_what_the_options_say_or_tells_why_not() {
+fn the_window_applies_the_options_or_reports_why_not() {
     let here = folder();
     let size = ["--size", "900x560", "--screenshot"];
     let paint = |picture: &'static str, marks: &[&'static str]| {
@@ -235,12 +229,12 @@ fn the_window_marks_what_the_options_say_or_tells_why_not() {
         read("marked.png"),
         "the picture shows it"
     );
-    let error = refused(here.path(), &paint("none.png", &["--drop", "3-99"]));
+    let error = rejected(here.path(), &paint("none.png", &["--drop", "3-99"]));
     assert!(
         error.contains("--drop 99: the last message is 13"),
         "{error}"
     );
-    let both = refused(
+    let both = rejected(
         here.path(),
         &paint("none.png", &["--drop", "3", "--pin", "3"]),
     );
@@ -252,21 +246,21 @@ fn the_window_marks_what_the_options_say_or_tells_why_not() {
 }
 
 #[test]
-fn an_edit_that_cannot_be_done_writes_nothing_and_says_why() {
+fn an_impossible_edit_writes_nothing_and_gives_the_reason() {
     let here = folder();
-    let told = done(
+    let result = done(
         here.path(),
         &[
             "compact", "c.json", "--policy", "none", "--drop", "1", "--clear", "3",
         ],
     );
     assert!(
-        told.contains("message 1 is not dropped manually: instructions stay"),
-        "{told}"
+        result.contains("message 1 is not dropped manually: instructions stay"),
+        "{result}"
     );
     assert!(
-        told.contains("message 3 is not cleared manually: nothing there can be cleared"),
-        "{told}"
+        result.contains("message 3 is not cleared manually: nothing there can be cleared"),
+        "{result}"
     );
-    assert!(told.contains("nothing was written"), "{told}");
+    assert!(result.contains("nothing was written"), "{result}");
 }

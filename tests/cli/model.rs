@@ -1,17 +1,16 @@
-//! `compact` with a model as people meet it: what is told before anything is sent, and how long and how often it is
-//! asked.
+//! `compact` with a model: the note before a request, time limits, attempts, and answers that are not used.
 
 use crate::server::{STREAM_HEAD, Server, answer};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// Compacts a sample session once, with its summary by a model of this server.
+/// Compacts a sample session with a summary by a model of this server.
 fn compact(folder: &Path, server: &Server, more: &[&str]) -> Output {
     compact_by(folder, server, "summarize", more)
 }
 
-/// Compacts by any policy.
+/// Compacts with any policy.
 fn compact_by(folder: &Path, server: &Server, policy: &str, more: &[&str]) -> Output {
     let more = [&["--no-state"], more].concat();
     compact_through("openai", folder, server, policy, &more)
@@ -48,14 +47,14 @@ fn compact_through(
         .expect("the program starts")
 }
 
-/// A stream of these events.
+/// Returns a stream of these events.
 fn stream(events: &[&str]) -> Vec<u8> {
     let events: Vec<String> = events.iter().map(|e| format!("data: {e}\n\n")).collect();
     let events = events.concat();
     format!("{STREAM_HEAD}{events}").into_bytes()
 }
 
-/// The log of the only run.
+/// Returns the log of the only run.
 fn log(folder: &Path) -> String {
     let runs = std::fs::read_dir(folder.join("data/plimsoll/runs")).expect("a folder of logs");
     let paths: Vec<PathBuf> = runs.flatten().map(|entry| entry.path()).collect();
@@ -65,51 +64,51 @@ fn log(folder: &Path) -> String {
     std::fs::read_to_string(path).expect("it is there")
 }
 
-/// What `--json` printed.
+/// Returns the JSON output.
 fn result(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).expect("a result")
 }
 
-/// A model with `words` words to say that stops at `max_tokens`, a word being a token, and reports what it said.
+/// Starts a model that answers with `words` words, stops at `max_tokens` (one token per word) and reports its usage.
 fn obedient(words: usize) -> Server {
     Server::new(move |seen, client| {
         let sent = seen.json();
         let most = ["max_tokens", "max_completion_tokens"]
             .iter()
             .find_map(|key| sent[*key].as_u64());
-        let said = most.map_or(words, |most| words.min(most as usize));
-        let choice = json!({"index": 0, "delta": {"content": " fact".repeat(said)}, "finish_reason": if said < words { "length" } else { "stop" }});
-        let usage = json!({"prompt_tokens": 20_000, "completion_tokens": said, "total_tokens": 20_000 + said});
+        let printed = most.map_or(words, |most| words.min(most as usize));
+        let choice = json!({"index": 0, "delta": {"content": " fact".repeat(printed)}, "finish_reason": if printed < words { "length" } else { "stop" }});
+        let usage = json!({"prompt_tokens": 20_000, "completion_tokens": printed, "total_tokens": 20_000 + printed});
         let chunk = json!({"choices": [choice], "usage": usage});
         client.send(format!("{STREAM_HEAD}data: {chunk}\n\ndata: [DONE]\n\n").as_bytes());
     })
 }
 
-fn complaint(output: &Output) -> String {
+fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 #[test]
-fn what_it_sends_and_what_that_costs_is_told_first() {
+fn data_and_price_are_printed_before_a_request() {
     let here = tempfile::tempdir().expect("a temporary folder");
     let words = "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Half is done.\"},\"finish_reason\":\"stop\"}]}";
     let server = Server::with_answer(format!("{STREAM_HEAD}data: {words}\n\ndata: [DONE]\n\n"));
     let output = compact(here.path(), &server, &[]);
-    let told = complaint(&output);
-    assert_eq!(output.status.code(), Some(0), "{told}");
+    let error = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{error}");
     // A model of a known price costs nothing where this machine serves it.
     let price = "; price: none, the server is this machine; not logged";
     assert!(
-        told.contains(" in 1 request to 127.0.0.1:") && told.contains(price),
-        "{told}"
+        error.contains(" in 1 request to 127.0.0.1:") && error.contains(price),
+        "{error}"
     );
-    assert!(told.contains(" and gets back at most "), "{told}");
+    assert!(error.contains(" and gets back at most "), "{error}");
     let written = std::fs::read_to_string(here.path().join("out.jsonl")).expect("it is there");
     assert!(written.contains("Half is done."));
 }
 
 #[test]
-fn a_busy_server_is_asked_as_often_as_the_person_wants() {
+fn a_busy_server_is_tried_as_often_as_the_option_allows() {
     let here = tempfile::tempdir().expect("a temporary folder");
     let busy = answer(
         "503 Service Unavailable",
@@ -118,39 +117,39 @@ fn a_busy_server_is_asked_as_often_as_the_person_wants() {
     );
     let server = Server::with_answer(busy);
     let output = compact(here.path(), &server, &["--tries", "1"]);
-    assert_eq!(output.status.code(), Some(2), "{}", complaint(&output));
-    assert_eq!(server.received().len(), 1);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert_eq!(server.seen().len(), 1);
     for wrong in ["0", "many", "-1", "1000"] {
         let output = compact(here.path(), &server, &["--tries", wrong]);
-        let told = complaint(&output);
-        assert!(told.contains("whole number from 1 to 100"), "{told}");
+        let error = stderr(&output);
+        assert!(error.contains("whole number from 1 to 100"), "{error}");
     }
     assert_eq!(server.received().len(), 1, "nobody is asked by mistake");
 }
 
 #[test]
-fn an_answer_that_does_not_begin_is_waited_for_as_long_as_the_person_wants() {
+fn a_silent_server_is_waited_for_as_long_as_the_option_allows() {
     let here = tempfile::tempdir().expect("a temporary folder");
     let server = Server::new(|_, client| client.stall());
     let output = compact(here.path(), &server, &["--wait", "0.3", "--tries", "1"]);
-    let told = complaint(&output);
-    assert_eq!(output.status.code(), Some(2), "{told}");
+    let error = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{error}");
     assert!(
-        told.contains("within 300ms") && told.contains("raise the limit"),
-        "{told}"
+        error.contains("within 300ms") && error.contains("raise the limit"),
+        "{error}"
     );
     assert_eq!(std::fs::read_dir(here.path()).expect("a folder").count(), 0);
 }
 
-/// Nothing is written, the exit code says so, and the only request is listed with the reason.
+/// Checks that nothing was written, the exit code is 1, and the only request is listed with the reason.
 #[track_caller]
-fn assert_refused(output: &Output, folder: &Path, why: &str) {
-    assert_eq!(output.status.code(), Some(1), "{}", complaint(output));
+fn assert_rejected(output: &Output, folder: &Path, why: &str) {
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(output));
     let result = result(output);
     let [request] = &result["requests"].as_array().expect("a list")[..] else {
         panic!("one request: {result}");
     };
-    let failed = request["failed"].as_str().unwrap_or_default();
+    let failed = request["error"].as_str().unwrap_or_default();
     assert!(failed.contains(why), "{failed:?} lacks {why:?}");
     let notes = result["notes"].to_string();
     assert!(
@@ -161,7 +160,7 @@ fn assert_refused(output: &Output, folder: &Path, why: &str) {
 }
 
 #[test]
-fn a_filtered_or_refused_answer_is_not_used_whatever_text_came_with_it() {
+fn a_filtered_or_refused_answer_is_not_used() {
     let filtered: [(&str, &[&str]); 5] = [
         (
             "openai",
@@ -201,14 +200,14 @@ fn a_filtered_or_refused_answer_is_not_used_whatever_text_came_with_it() {
         let here = tempfile::tempdir().expect("a temporary folder");
         let server = Server::with_answer(stream(events));
         let output = compact_through(api, here.path(), &server, "summarize", &["--json"]);
-        assert_refused(&output, here.path(), "the model refused to answer");
+        assert_rejected(&output, here.path(), "the model refused to answer");
         let log = log(here.path());
         assert!(log.contains("\"ended\":\"refused\""), "{log}");
     }
 }
 
 #[test]
-fn a_summary_without_words_is_a_failure_that_is_listed() {
+fn an_empty_summary_is_reported_as_a_failure() {
     let call = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}"#;
     let of_text = |text: &str| {
         format!(r#"{{"choices":[{{"delta":{{"content":"{text}"}},"finish_reason":"stop"}}]}}"#)
@@ -224,7 +223,7 @@ fn a_summary_without_words_is_a_failure_that_is_listed() {
         let here = tempfile::tempdir().expect("a temporary folder");
         let server = Server::with_answer(stream(&[&event]));
         let output = compact(here.path(), &server, &["--json"]);
-        assert_refused(&output, here.path(), why);
+        assert_rejected(&output, here.path(), why);
         let output = compact(here.path(), &server, &[]);
         assert_eq!(output.status.code(), Some(1));
         assert!(String::from_utf8_lossy(&output.stdout).contains(why));
@@ -232,7 +231,7 @@ fn a_summary_without_words_is_a_failure_that_is_listed() {
 }
 
 #[test]
-fn an_answer_that_repeats_itself_is_pointed_out_and_a_character_cut_in_half_is_whole() {
+fn a_repetitive_answer_is_reported_and_a_split_character_is_joined() {
     let here = tempfile::tempdir().expect("a temporary folder");
     let server = Server::with_answer(stream(&[
         r#"{"choices":[{"delta":{"content":"Done \ud83e"}}]}"#,
@@ -243,7 +242,7 @@ fn an_answer_that_repeats_itself_is_pointed_out_and_a_character_cut_in_half_is_w
         ),
     ]));
     let output = compact(here.path(), &server, &["--json"]);
-    assert_eq!(output.status.code(), Some(0), "{}", complaint(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let notes = result(&output)["notes"].to_string();
     assert!(notes.contains("repeats one line 30 times"), "{notes}");
     let written = std::fs::read_to_string(here.path().join("out.jsonl")).expect("it is there");
@@ -251,7 +250,7 @@ fn an_answer_that_repeats_itself_is_pointed_out_and_a_character_cut_in_half_is_w
 }
 
 #[test]
-fn a_systems_own_limit_is_asked_for_and_an_answer_within_it_is_used() {
+fn the_systems_own_limit_is_requested_and_an_answer_within_it_is_used() {
     for (policy, limit) in [
         ("baseagent", 4_096),
         ("holmesgpt", 4_000),
@@ -266,13 +265,13 @@ fn a_systems_own_limit_is_asked_for_and_an_answer_within_it_is_used() {
             output.status.code(),
             Some(0),
             "{policy}: {}",
-            complaint(&output)
+            stderr(&output)
         );
-        let told: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-        let requests = told["requests"].as_array().expect("it asked");
+        let error: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let requests = error["requests"].as_array().expect("it asked");
         assert!(
-            !requests.is_empty() && requests.iter().all(|r| r["failed"].is_null()),
-            "{policy}: {told}"
+            !requests.is_empty() && requests.iter().all(|r| r["error"].is_null()),
+            "{policy}: {error}"
         );
         let asked = server.received()[0].json();
         let most = ["max_tokens", "max_completion_tokens"]
@@ -287,18 +286,18 @@ fn a_systems_own_limit_is_asked_for_and_an_answer_within_it_is_used() {
 }
 
 #[test]
-fn an_answer_of_the_longest_length_allowed_is_used() {
+fn an_answer_of_the_maximum_length_is_used() {
     let here = tempfile::tempdir().expect("a temporary folder");
     let server = obedient(100_000);
     let output = compact(here.path(), &server, &["--set", "summary_max_tokens=1000"]);
-    assert_eq!(output.status.code(), Some(0), "{}", complaint(&output));
-    assert_eq!(server.received().len(), 1);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(server.seen().len(), 1);
     let written = std::fs::read_to_string(here.path().join("out.jsonl")).expect("it is there");
     assert!(written.contains(&" fact".repeat(800)));
 }
 
 #[test]
-fn an_answer_far_over_its_limit_is_refused() {
+fn an_answer_far_over_its_limit_is_rejected() {
     let here = tempfile::tempdir().expect("a temporary folder");
     let choice =
         json!({"index": 0, "delta": {"content": " fact".repeat(5_000)}, "finish_reason": "stop"});
@@ -306,5 +305,5 @@ fn an_answer_far_over_its_limit_is_refused() {
     let server = Server::with_answer(format!("{STREAM_HEAD}data: {chunk}\n\ndata: [DONE]\n\n"));
     let more = ["--set", "summary_max_tokens=1000", "--json"];
     let output = compact(here.path(), &server, &more);
-    assert_refused(&output, here.path(), "allowed");
+    assert_rejected(&output, here.path(), "allowed");
 }

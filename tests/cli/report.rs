@@ -1,16 +1,10 @@
-//! `report`, `saw` and `replay --curve` as people meet them: the real binary on sample sessions and on bad input.
+//! `plimsoll report`, `context` and `replay --curve` on sample sessions and on invalid input.
 
 use crate::program::plimsoll;
+use crate::support::{folder, rejected, sample};
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
-
-fn sample(name: &str) -> String {
-    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "sample_sessions", name]
-        .iter()
-        .collect();
-    path.to_string_lossy().into_owned()
-}
+use std::path::Path;
 
 fn done(folder: &Path, args: &[&str]) -> String {
     let output = plimsoll(folder, args);
@@ -19,32 +13,20 @@ fn done(folder: &Path, args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-fn refused(folder: &Path, args: &[&str]) -> String {
-    let output = plimsoll(folder, args);
-    let error = String::from_utf8(output.stderr).expect("UTF-8");
-    assert_eq!(output.status.code(), Some(2), "{args:?}: {error}");
-    assert_eq!(error.lines().count(), 1, "{error}");
-    error
-}
-
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a temporary folder")
-}
-
 fn parsed(text: &str) -> Value {
     serde_json::from_str(text).expect("it is JSON")
 }
 
 #[test]
-fn a_report_is_written_to_a_new_file_and_never_over_one() {
+fn a_report_never_overwrites_a_file() {
     let here = folder();
     let file = sample("compacted.jsonl");
     let args = ["report", &file, "-o", "r.html", "--redact", "--json"];
-    let told = parsed(&done(here.path(), &args));
+    let result = parsed(&done(here.path(), &args));
     let page = fs::read_to_string(here.path().join("r.html")).expect("it is there");
-    assert_eq!(told["bytes"], page.len());
+    assert_eq!(result["bytes"], page.len());
     assert_eq!(
-        (&told["format"], &told["redacted"], &told["lanes"]),
+        (&result["format"], &result["redacted"], &result["lanes"]),
         (&"html".into(), &true.into(), &5.into())
     );
     assert!(page.starts_with("<!doctype html>") && page.contains("Content-Security-Policy"));
@@ -57,7 +39,7 @@ fn a_report_is_written_to_a_new_file_and_never_over_one() {
     ] {
         assert!(!page.contains(private), "{private}");
     }
-    assert!(refused(here.path(), &args).contains("never overwritten"));
+    assert!(rejected(here.path(), &args).contains("never overwritten"));
     assert_eq!(
         fs::read_to_string(here.path().join("r.html")).expect("still"),
         page
@@ -77,7 +59,7 @@ fn markdown_goes_to_a_file_or_to_standard_output() {
 }
 
 #[test]
-fn a_report_without_a_place_or_of_no_known_form_is_refused() {
+fn a_report_without_a_valid_output_is_rejected() {
     let here = folder();
     let file = sample("handoff.json");
     for (args, says) in [
@@ -127,19 +109,20 @@ fn a_report_without_a_place_or_of_no_known_form_is_refused() {
             "one --policy",
         ),
     ] {
-        assert!(refused(here.path(), &args).contains(says), "{args:?}");
+        assert!(rejected(here.path(), &args).contains(says), "{args:?}");
     }
     assert_eq!(fs::read_dir(here.path()).expect("a folder").count(), 0);
 }
 
 #[test]
-fn a_curve_is_a_picture_a_drawing_or_a_table() {
+fn a_curve_is_written_as_png_svg_or_csv() {
     let here = folder();
     let file = sample("many-tool-results.jsonl");
     for name in ["c.png", "c.svg", "c.csv"] {
         done(here.path(), &["replay", &file, "--curve", name]);
         assert!(
-            refused(here.path(), &["replay", &file, "--curve", name]).contains("never overwritten")
+            rejected(here.path(), &["replay", &file, "--curve", name])
+                .contains("never overwritten")
         );
     }
     let read = |name: &str| fs::read(here.path().join(name)).expect("it is there");
@@ -156,7 +139,7 @@ fn a_curve_is_a_picture_a_drawing_or_a_table() {
 }
 
 #[test]
-fn what_the_model_saw_weighs_what_the_replay_says() {
+fn a_written_context_has_the_tokens_of_the_replay() {
     let here = folder();
     let file = sample("compacted.jsonl");
     let replay = parsed(&done(here.path(), &["replay", &file, "--json"]));
@@ -177,7 +160,7 @@ fn what_the_model_saw_weighs_what_the_replay_says() {
             lane,
             "--json",
         ];
-        let told = parsed(&done(here.path(), &args));
+        let result = parsed(&done(here.path(), &args));
         let lanes = replay["lanes"].as_array().expect("lanes");
         let lane = lanes
             .iter()
@@ -190,13 +173,13 @@ fn what_the_model_saw_weighs_what_the_replay_says() {
         } else {
             "tokens"
         };
-        assert_eq!(told["tokens"], sample[weight], "{told}");
-        let checks = told["checks"].as_array().expect("checks");
+        assert_eq!(result["tokens"], sample[weight], "{result}");
+        let checks = result["checks"].as_array().expect("checks");
         assert!(
             checks.len() >= 4 && checks.iter().all(|c| c["ok"] == true),
-            "{told}"
+            "{result}"
         );
-        let output = told["output"].as_str().expect("a file");
+        let output = result["output"].as_str().expect("a file");
         let name = Path::new(output)
             .file_name()
             .expect("a name")
@@ -207,6 +190,24 @@ fn what_the_model_saw_weighs_what_the_replay_says() {
         );
         fs::remove_file(here.path().join(output)).expect("it was written");
     }
+}
+
+#[test]
+fn the_context_command_reports_tokens_that_are_not_recorded() {
+    let here = folder();
+    let file = sample("slow-growth.jsonl");
+    let context = |more: &[&str]| {
+        let args = [&["context", &file, "--at-call", "3", "--no-state"], more].concat();
+        done(here.path(), &args)
+    };
+    let result = parsed(&context(&["-o", "a.jsonl", "--json"]));
+    let (tokens, hidden) = (result["tokens"].as_u64(), result["not_recorded"].as_u64());
+    assert!(hidden > Some(0) && hidden < tokens, "{result}");
+    let text = context(&["-o", "b.jsonl"]);
+    assert!(
+        text.contains(" of them not recorded: system prompt, tool definitions), "),
+        "{text}"
+    );
 }
 
 #[test]
@@ -236,6 +237,6 @@ fn a_predicted_summary_is_never_written() {
     assert!(text.contains("All that was said is settled."));
     let long = format!("text:{}", "word ".repeat(4_000));
     let args = [&base[..], &["-o", "long.json", "--summarizer", &long]].concat();
-    assert!(refused(here.path(), &args).contains("shorten it"));
+    assert!(rejected(here.path(), &args).contains("shorten it"));
     assert!(!here.path().join("long.json").exists());
 }

@@ -1,4 +1,4 @@
-//! Sessions written into the store of the program that recorded them: a new session, and nothing else touched.
+//! `compact --resumable`: adds a session to the store of the agent that recorded it and changes nothing else.
 #![expect(
     clippy::print_stderr,
     reason = "a skipped test says so, and a table is printed"
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// A home in which both programs ran before.
+/// Creates a home folder in which both agents ran before.
 fn home() -> TempDir {
     let home = tempfile::tempdir().expect("a temporary folder");
     for store in [".claude", ".codex"] {
@@ -58,13 +58,13 @@ fn done(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-fn refused(output: &Output) -> String {
+fn rejected(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(output.stdout.is_empty());
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// All files below a folder, by their names within it.
+/// Returns the paths of all files in a folder and its folders.
 fn files(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -104,21 +104,24 @@ fn parse(bytes: Vec<u8>) -> Session {
 const TRUNCATE: [&str; 4] = ["--policy", "truncate", "--force", "--resumable"];
 
 #[test]
-fn a_codex_session_goes_into_its_store_as_a_fork_of_the_recorded_one() {
+fn a_codex_session_is_added_as_a_fork_of_the_recorded_one() {
     let home = home();
     let file = sample("many-tool-results.jsonl");
-    let said = done(&compact(home.path(), &file, &TRUNCATE));
-    let checks = said["checks"].as_array().expect("checks");
+    let printed = done(&compact(home.path(), &file, &TRUNCATE));
+    let checks = printed["checks"].as_array().expect("checks");
     assert!(checks.iter().all(|check| check["ok"] == true), "{checks:?}");
     assert_eq!(
         checks.last().map(|check| &check["name"]),
         Some(&"resumable".into())
     );
 
-    let (id, path) = (text_of(&said, "/resume/id"), text_of(&said, "/resume/path"));
-    assert_eq!(text_of(&said, "/output"), path);
+    let (id, path) = (
+        text_of(&printed, "/resume/id"),
+        text_of(&printed, "/resume/path"),
+    );
+    assert_eq!(text_of(&printed, "/output"), path);
     assert_eq!(
-        text_of(&said, "/resume/command"),
+        text_of(&printed, "/resume/command"),
         format!("cd /home/dev/ledger && codex resume {id}")
     );
     let written = files(home.path());
@@ -164,33 +167,33 @@ fn a_codex_session_goes_into_its_store_as_a_fork_of_the_recorded_one() {
     assert_eq!(opened.calls, parse(source.into_bytes()).calls);
     let again = done(&compact(home.path(), Path::new(path), &TRUNCATE));
     assert_eq!(
-        (&again["before"], &again["changed"]),
-        (&said["after"], &false.into())
+        (&again["tokens_before"], &again["changed"]),
+        (&printed["tokens_after"], &false.into())
     );
-    assert_eq!(again["resume"], Value::Null);
+    assert_eq!(again["resumable"], Value::Null);
     assert_eq!(files(home.path()), written);
 }
 
 #[test]
-fn a_claude_code_session_goes_into_the_folder_of_its_project() {
+fn a_claude_code_session_is_added_to_the_folder_of_its_project() {
     let home = home();
     let file = sample("slow-growth.jsonl");
-    let said = done(&compact(home.path(), &file, &TRUNCATE));
-    let id = text_of(&said, "/resume/id");
+    let printed = done(&compact(home.path(), &file, &TRUNCATE));
+    let id = text_of(&printed, "/resume/id");
     assert_eq!(
         files(home.path()),
         [format!(".claude/projects/-home-dev-ledger/{id}.jsonl")]
     );
     assert_eq!(
-        text_of(&said, "/resume/command"),
+        text_of(&printed, "/resume/command"),
         format!("cd /home/dev/ledger && claude --resume {id}")
     );
     assert!(
-        said["notes"]
+        printed["notes"]
             .to_string()
             .contains("/home/dev/ledger is not on this machine")
     );
-    let copy = fs::read_to_string(text_of(&said, "/resume/path")).expect("text");
+    let copy = fs::read_to_string(text_of(&printed, "/resume/path")).expect("text");
     for line in copy.lines() {
         let record: Value = serde_json::from_str(line).expect("JSON");
         assert_eq!(record["sessionId"], id);
@@ -201,7 +204,7 @@ fn a_claude_code_session_goes_into_the_folder_of_its_project() {
     {
         use std::os::unix::fs::PermissionsExt as _;
         let mode = |path: &Path| path.metadata().expect("it is there").permissions().mode() & 0o777;
-        let path = Path::new(text_of(&said, "/resume/path"));
+        let path = Path::new(text_of(&printed, "/resume/path"));
         assert_eq!(
             (mode(path), mode(path.parent().expect("a folder"))),
             (0o600, 0o700)
@@ -216,7 +219,7 @@ fn files_in(folder: &Path) -> usize {
 }
 
 #[test]
-fn files_of_a_policy_lie_beside_the_recorded_session_and_pointers_name_them() {
+fn files_of_a_policy_are_written_to_the_folder_of_the_recorded_session() {
     let home = home();
     let source = home.path().join("many.jsonl");
     fs::copy(sample("many-tool-results.jsonl"), &source).expect("the sample can be copied");
@@ -227,21 +230,21 @@ fn files_of_a_policy_lie_beside_the_recorded_session_and_pointers_name_them() {
         "replay",
         "--resumable",
     ];
-    let told = done(&compact(home.path(), &source, &args));
+    let result = done(&compact(home.path(), &source, &args));
     let beside = home.path().join("many-managed-1.files");
-    assert!(beside.is_dir(), "{told}");
-    let notes = told["notes"].to_string();
+    assert!(beside.is_dir(), "{result}");
+    let notes = result["notes"].to_string();
     // How many are masked depends a little on how long the folder's name is.
     let n = files_in(&beside);
     let wrote = format!("the policy wrote {n} files to ");
     assert!(n > 50 && notes.contains(&wrote), "{n}: {notes}");
     assert!(notes.contains("many-managed-1.files"), "{notes}");
-    let written = fs::read_to_string(text_of(&told, "/resume/path")).expect("it is there");
+    let written = fs::read_to_string(text_of(&result, "/resume/path")).expect("it is there");
     assert!(written.contains(&*beside.to_string_lossy()));
 }
 
 #[test]
-fn the_stores_that_the_environment_names_come_first() {
+fn stores_named_by_the_environment_have_precedence() {
     let home = home();
     for (variable, name) in [
         ("CODEX_HOME", "many-tool-results.jsonl"),
@@ -263,9 +266,9 @@ fn the_stores_that_the_environment_names_come_first() {
 }
 
 #[test]
-fn nothing_is_made_where_the_program_never_ran_or_cannot_resume() {
+fn nothing_is_written_if_the_agent_never_ran_or_cannot_resume() {
     let empty = tempfile::tempdir().expect("a temporary folder");
-    let error = refused(&compact(
+    let error = rejected(&compact(
         empty.path(),
         &sample("slow-growth.jsonl"),
         &TRUNCATE,
@@ -274,7 +277,7 @@ fn nothing_is_made_where_the_program_never_ran_or_cannot_resume() {
         error.contains("CLAUDE_CONFIG_DIR") && error.contains("run Claude Code once"),
         "{error}"
     );
-    let error = refused(&compact(
+    let error = rejected(&compact(
         empty.path(),
         &sample("many-tool-results.jsonl"),
         &TRUNCATE,
@@ -288,17 +291,17 @@ fn nothing_is_made_where_the_program_never_ran_or_cannot_resume() {
     );
 
     let home = home();
-    let error = refused(&compact(home.path(), &sample("handoff.json"), &TRUNCATE));
+    let error = rejected(&compact(home.path(), &sample("handoff.json"), &TRUNCATE));
     assert!(error.contains("Claude Code and Codex"), "{error}");
     let with_output = [&TRUNCATE[..], &["-o", "x.jsonl"]].concat();
-    let error = refused(&compact(
+    let error = rejected(&compact(
         home.path(),
         &sample("slow-growth.jsonl"),
         &with_output,
     ));
     assert!(error.contains("-o"), "{error}");
     let as_openai = [&TRUNCATE[..], &["--format", "openai_chat"]].concat();
-    refused(&compact(
+    rejected(&compact(
         home.path(),
         &sample("slow-growth.jsonl"),
         &as_openai,
@@ -307,16 +310,16 @@ fn nothing_is_made_where_the_program_never_ran_or_cannot_resume() {
 }
 
 #[test]
-fn without_the_option_nothing_goes_into_a_store() {
+fn without_the_option_nothing_is_added_to_a_store() {
     let home = home();
     let file = sample("many-tool-results.jsonl");
-    let said = done(&compact(
+    let printed = done(&compact(
         home.path(),
         &file,
         &["--policy", "truncate", "--force", "-o", "copy.jsonl"],
     ));
     assert_eq!(
-        (&said["resume"], &said["format"]),
+        (&printed["resumable"], &printed["format"]),
         (&Value::Null, &"codex_rollout".into())
     );
     assert_eq!(
@@ -331,14 +334,14 @@ fn without_the_option_nothing_goes_into_a_store() {
 }
 
 #[test]
-fn a_managed_copy_of_a_codex_session_weighs_the_same_when_it_is_opened_again() {
+fn the_managed_conversation_of_a_codex_session_keeps_its_token_count() {
     let home = home();
     let file = sample("many-tool-results.jsonl");
     for policy in ["truncate", "prune", "summarize"] {
         for schedule in ["now", "replay"] {
             let out = format!("{policy}-{schedule}.jsonl");
             let args = ["--policy", policy, "--schedule", schedule, "-o", &out];
-            let said = done(&compact(home.path(), &file, &args));
+            let printed = done(&compact(home.path(), &file, &args));
             let copy = home.path().join(&out);
             let again = done(&compact(
                 home.path(),
@@ -346,8 +349,8 @@ fn a_managed_copy_of_a_codex_session_weighs_the_same_when_it_is_opened_again() {
                 &["--policy", policy, "-o", "again.jsonl"],
             ));
             assert_eq!(
-                (&again["before"], &again["changed"]),
-                (&said["after"], &false.into()),
+                (&again["tokens_before"], &again["changed"]),
+                (&printed["tokens_after"], &false.into()),
                 "{out}"
             );
         }
@@ -367,7 +370,7 @@ fn adopt(format: &str, bytes: &[u8]) -> formats::Resumable {
 }
 
 #[test]
-fn a_session_whose_folder_has_no_name_works_in_the_current_one() {
+fn a_session_without_a_folder_uses_the_current_one() {
     let claude = |cwd: &str| {
         format!(
             r#"{{"uuid":"a","parentUuid":null,"sessionId":"old",{cwd}"type":"user","message":{{"role":"user","content":"hi"}}}}"#
@@ -395,7 +398,7 @@ fn a_session_whose_folder_has_no_name_works_in_the_current_one() {
 }
 
 #[test]
-fn records_of_claude_code_change_in_their_ids_only() {
+fn records_of_claude_code_change_only_in_their_ids() {
     let file = concat!(
         r#"{"type":"summary","summary":"s","leafUuid":"b"}"#,
         "\n",
@@ -439,7 +442,7 @@ fn records_of_claude_code_change_in_their_ids_only() {
 }
 
 #[test]
-fn real_sessions_go_into_the_store_with_every_check_held() {
+fn real_sessions_are_added_and_pass_every_check() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/sessions");
     if !folder.is_dir() {
         eprintln!(
@@ -469,13 +472,13 @@ fn real_kind(folder: &Path) {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         for policy in ["truncate", "prune", "summarize"] {
             let args = ["--policy", policy, "--force", "--resumable"];
-            let said = done(&compact(home.path(), &file, &args));
-            let checks = said["checks"].as_array().expect("checks");
+            let printed = done(&compact(home.path(), &file, &args));
+            let checks = printed["checks"].as_array().expect("checks");
             let names: Vec<_> = checks.iter().filter_map(|c| c["name"].as_str()).collect();
             let row = format!(
                 "{name:<40} {policy:<9} {:>7} → {:<7} {}",
-                said["before"],
-                said["after"],
+                printed["tokens_before"],
+                printed["tokens_after"],
                 names.join(", ")
             );
             eprintln!("{row}");
@@ -483,8 +486,12 @@ fn real_kind(folder: &Path) {
                 checks.iter().all(|check| check["ok"] == true),
                 "{row}: {checks:?}"
             );
-            assert_eq!(said["resume"].is_null(), said["changed"] == false, "{row}");
-            written += usize::from(said["changed"] == true);
+            assert_eq!(
+                printed["resumable"].is_null(),
+                printed["changed"] == false,
+                "{row}"
+            );
+            written += usize::from(printed["changed"] == true);
         }
         assert!(
             fs::read(&file).expect("readable") == source,

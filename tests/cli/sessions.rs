@@ -1,4 +1,4 @@
-//! `plimsoll sessions`: the real binary over stores laid out as agents lay them out.
+//! `plimsoll sessions` over stores with the layout of each agent.
 #![cfg(unix)]
 
 use crate::program::plimsoll;
@@ -18,7 +18,7 @@ fn listed(home: &Path, args: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("the output is JSON")
 }
 
-/// A home with a session of Claude Code and one of Codex, a sub-agent's, and what must never be opened.
+/// Creates a home folder with sessions of Claude Code, of a sub-agent and of Codex, and files that must not be opened.
 fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().expect("a temporary folder");
     let put = |from: Option<PathBuf>, to: &str| {
@@ -46,22 +46,22 @@ fn home() -> tempfile::TempDir {
 }
 
 #[test]
-fn sessions_of_every_agent_are_listed_and_nothing_beside_them_is_opened() {
+fn sessions_of_every_agent_are_listed_and_no_other_file_is_opened() {
     let home = home();
-    let shape = listed(home.path(), &["sessions", "--json"]);
-    let sessions = shape["sessions"].as_array().unwrap();
+    let result = listed(home.path(), &["sessions", "--json"]);
+    let sessions = result["sessions"].as_array().unwrap();
     let mut agents: Vec<_> = sessions
         .iter()
         .map(|s| s["agent"].as_str().unwrap())
         .collect();
     agents.sort_unstable();
     assert_eq!(agents, ["Claude Code", "Codex"]);
-    assert_eq!(shape["unread"], Value::Array(Vec::new()));
+    assert_eq!(result["unreadable"], Value::Array(Vec::new()));
     let claude = sessions
         .iter()
         .find(|s| s["agent"] == "Claude Code")
         .unwrap();
-    assert_eq!(claude["peak_basis"], "reported");
+    assert_eq!(claude["peak_accuracy"], "reported");
     assert!(claude["compactions"].as_u64() > Some(0));
     assert!(claude["peak_share"].as_f64().unwrap() > 0.1);
     assert!(claude["project"].as_str().unwrap().starts_with('/'));
@@ -71,7 +71,7 @@ fn sessions_of_every_agent_are_listed_and_nothing_beside_them_is_opened() {
 }
 
 #[test]
-fn what_was_read_is_remembered_until_the_file_changes_or_the_state_is_cleared() {
+fn results_are_cached_until_the_file_changes_or_the_state_is_cleared() {
     let home = home();
     let kept = home.path().join(".local/share/plimsoll/sessions.json");
     listed(home.path(), &["sessions", "--json", "--no-state"]);
@@ -98,7 +98,7 @@ fn what_was_read_is_remembered_until_the_file_changes_or_the_state_is_cleared() 
 }
 
 #[test]
-fn what_was_read_in_an_earlier_way_is_read_anew() {
+fn results_of_another_version_are_not_used() {
     let home = home();
     let kept = home.path().join(".local/share/plimsoll/sessions.json");
     let first = listed(home.path(), &["sessions", "--json"]);
@@ -109,8 +109,8 @@ fn what_was_read_in_an_earlier_way_is_read_anew() {
     for file in old["files"].as_object_mut().unwrap().values_mut() {
         file["summary"]["Ok"]["peak"] = 7.into();
     }
-    let peaks = |shape: &Value| -> Vec<Value> {
-        let sessions = shape["sessions"].as_array().into_iter().flatten();
+    let peaks = |result: &Value| -> Vec<Value> {
+        let sessions = result["sessions"].as_array().into_iter().flatten();
         sessions.map(|s| s["peak_tokens"].clone()).collect()
     };
     for (version, is_believed) in [
@@ -130,8 +130,8 @@ fn what_was_read_in_an_earlier_way_is_read_anew() {
     }
 }
 
-/// What a list says of our own sessions. Where this has to be changed for the same files, so has `READING` in
-/// `exec/stores/summary.rs`, beside it here: lists that were remembered before would go on saying the other.
+/// Results for the sample sessions. If they change for the same files, increase `READING` in `exec/stores/summary.rs`, the
+/// first value here: otherwise cached results of an earlier version would still be shown.
 const READ: (&str, &[(&str, u64, u64, &str)]) = (
     "5",
     &[
@@ -145,10 +145,10 @@ const READ: (&str, &[(&str, u64, u64, &str)]) = (
 );
 
 #[test]
-fn a_list_says_of_the_same_files_what_it_says_in_this_way_of_reading() {
+fn results_of_the_samples_belong_to_the_current_cache_version() {
     let home = tempfile::tempdir().unwrap();
     let folder = sample("");
-    let shape = listed(
+    let result = listed(
         home.path(),
         &["sessions", &folder.to_string_lossy(), "--json"],
     );
@@ -160,13 +160,13 @@ fn a_list_says_of_the_same_files_what_it_says_in_this_way_of_reading() {
         .unwrap()
         .1;
     let mut found: Vec<(String, u64, u64, String)> = Vec::new();
-    for session in shape["sessions"].as_array().unwrap() {
+    for session in result["sessions"].as_array().unwrap() {
         let path = Path::new(session["path"].as_str().unwrap());
         found.push((
             path.file_name().unwrap().to_string_lossy().into_owned(),
             session["messages"].as_u64().unwrap(),
             session["peak_tokens"].as_u64().unwrap(),
-            session["peak_basis"].as_str().unwrap().to_owned(),
+            session["peak_accuracy"].as_str().unwrap().to_owned(),
         ));
     }
     found.sort();
@@ -178,8 +178,7 @@ fn a_list_says_of_the_same_files_what_it_says_in_this_way_of_reading() {
 }
 
 #[test]
-fn a_folder_is_listed_with_what_cannot_be_opened_counted_and_where_nothing_is_it_says_where_it_looked()
- {
+fn a_folder_is_listed_and_unreadable_files_are_counted() {
     let home = home();
     let folder = home.path().join("mine");
     fs::create_dir(&folder).unwrap();
@@ -187,18 +186,21 @@ fn a_folder_is_listed_with_what_cannot_be_opened_counted_and_where_nothing_is_it
     fs::write(folder.join("package.json"), "{\"name\": \"x\"}").unwrap();
     let folder = folder.to_string_lossy().into_owned();
     let output = plimsoll(home.path(), &["sessions", &folder]);
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(said.contains("a.json"), "{said}");
-    assert!(said.contains("1 file: not a session"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(printed.contains("a.json"), "{printed}");
+    assert!(printed.contains("1 file: not a session"), "{printed}");
 
     let empty = tempfile::tempdir().unwrap();
     let output = plimsoll(empty.path(), &["sessions"]);
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(said.contains("No folder of Claude Code, Codex"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        printed.contains("No folder of Claude Code, Codex"),
+        "{printed}"
+    );
 }
 
 #[test]
-fn a_session_that_is_kept_as_many_files_is_listed_once() {
+fn a_session_of_several_files_is_listed_once() {
     let home = tempfile::tempdir().unwrap();
     let put = |name: &str, text: &str| {
         let path = home.path().join(name);
@@ -224,19 +226,19 @@ fn a_session_that_is_kept_as_many_files_is_listed_once() {
         r#"{"type":"text","text":"hello"}"#,
     );
     let folder = home.path().join("mine").to_string_lossy().into_owned();
-    let shape = listed(home.path(), &["sessions", &folder, "--json", "--no-state"]);
-    let mut found: Vec<_> = shape["sessions"].as_array().unwrap().iter().collect();
+    let result = listed(home.path(), &["sessions", &folder, "--json", "--no-state"]);
+    let mut found: Vec<_> = result["sessions"].as_array().unwrap().iter().collect();
     found.sort_by_key(|s| s["title"].as_str());
     let row = |s: &Value| (s["title"].clone(), s["messages"].clone());
     assert_eq!(
         found.iter().map(|s| row(s)).collect::<Vec<_>>(),
         [("Stored".into(), 1.into()), ("Word 0".into(), 3.into())]
     );
-    assert_eq!(shape["unread"], Value::Array(Vec::new()));
+    assert_eq!(result["unreadable"], Value::Array(Vec::new()));
     // The folder of one session is that session, wherever sessions are gone through.
     let talk = home.path().join("mine/talk").to_string_lossy().into_owned();
-    let shape = listed(home.path(), &["sessions", &talk, "--json", "--no-state"]);
-    assert_eq!(shape["sessions"][0]["messages"], 3);
+    let result = listed(home.path(), &["sessions", &talk, "--json", "--no-state"]);
+    assert_eq!(result["sessions"][0]["messages"], 3);
     let gate = [
         "gate",
         &talk,
@@ -246,12 +248,12 @@ fn a_session_that_is_kept_as_many_files_is_listed_once() {
         "0",
         "--json",
     ];
-    let shape = listed(home.path(), &gate);
-    assert_eq!(shape["sessions"].as_array().map(Vec::len), Some(1));
+    let result = listed(home.path(), &gate);
+    assert_eq!(result["sessions"].as_array().map(Vec::len), Some(1));
 }
 
 #[test]
-fn what_is_no_folder_or_no_agent_is_said_in_one_line() {
+fn unknown_folders_and_agents_are_rejected_in_one_line() {
     let home = home();
     for (args, why) in [
         (["sessions", "/does/not/exist"], "no such folder or file"),

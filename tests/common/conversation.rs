@@ -128,16 +128,12 @@ pub(crate) fn case(talk: &Talk, window: u64) -> Case {
     let session = talk.session();
     let ledger = TokenLedger::count(&session, default_counter(), &Progress::default())
         .expect("nobody cancels");
-    let windows = WindowPlan::constant(Tokens(window), session.calls.len(), WindowSource::ByHand);
+    let windows = WindowPlan::constant(Tokens(window), session.calls.len(), WindowSource::User);
     Case::new(Arc::new(session), ledger, windows)
 }
 
 pub(crate) fn windows(window: u64, case: &Case) -> WindowPlan {
-    WindowPlan::constant(
-        Tokens(window),
-        case.session.calls.len(),
-        WindowSource::ByHand,
-    )
+    WindowPlan::constant(Tokens(window), case.session.calls.len(), WindowSource::User)
 }
 
 /// Checks that every call in the context has its result there, and the reverse.

@@ -1,4 +1,4 @@
-//! Presets of widely used agents: each acts from the very token on from which its system does.
+//! Presets of widely used agents: each acts exactly at the token count at which its system acts.
 
 use crate::conversation::{Talk, text};
 use plimsoll::engine::{
@@ -10,11 +10,11 @@ use plimsoll::tokens::{self, Progress, TokenLedger};
 use plimsoll::units::Tokens;
 use std::sync::Arc;
 
-/// What a model takes.
+/// Limits of a model.
 struct Model {
     window: u64,
     max_output: u32,
-    /// A limit for prompts of its own; 0 for none.
+    /// Separate limit for prompts; 0 if none.
     input_limit: u32,
 }
 
@@ -41,8 +41,8 @@ const MODELS: [Model; 4] = [
     },
 ];
 
-/// A preset, what its trigger looks at, and by model the first value at which it acts: worked out from what is known
-/// of each system before there were presets.
+/// A preset, the count that its trigger uses, and by model the first value at which it acts. Calculated by hand from
+/// each system's source.
 const TRIGGERS: [(&str, Looks, [u64; 4]); 13] = [
     (
         "opencode",
@@ -99,16 +99,16 @@ const TRIGGERS: [(&str, Looks, [u64; 4]); 13] = [
     ),
 ];
 
-/// What a trigger looks at.
+/// The count that a trigger uses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Looks {
-    /// At what is in the context when a turn begins.
+    /// The context at the start of a turn.
     Used,
-    /// The same when results have come in.
+    /// The context after tool results.
     AfterTools,
-    /// At what the last call reported as its prompt.
+    /// The reported prompt of the last call.
     LastInput,
-    /// At that and the answer.
+    /// The reported prompt and answer of the last call.
     LastTotal,
 }
 
@@ -121,18 +121,18 @@ impl Looks {
         }
     }
 
-    /// The call before which it looks: that of the third turn, or the second of the second.
+    /// Returns the call before which it is checked: the call of the third turn, or the second call of the second turn.
     fn step(self) -> usize {
         if self == Self::AfterTools { 3 } else { 4 }
     }
 
-    /// What it sees of a run in which nothing was done.
-    fn seen(self, case: &Case, outcome: &Outcome) -> u64 {
+    /// Returns its value in a run without compactions.
+    fn count(self, case: &Case, outcome: &Outcome) -> u64 {
         let sample = |step: usize| outcome.samples[step].metered.0;
         match self {
             Self::Used => sample(4),
             Self::AfterTools | Self::LastInput => sample(3),
-            // The question of the third turn is not in it yet.
+            // The request of the third turn is not included yet.
             Self::LastTotal => {
                 let n_messages = case.session.messages.len();
                 sample(4) - u64::from(case.ledger.truth.per_message[n_messages - 2])
@@ -141,7 +141,7 @@ impl Looks {
     }
 }
 
-/// Two turns with a call each, the second begun with a text of so many units, and the beginning of a third.
+/// Returns two turns of one call each and the start of a third turn. The second turn starts with a text of this size.
 fn session(unit: usize, units: u64) -> Talk {
     let mut talk = Talk::new();
     talk.turn(1, 12);
@@ -154,13 +154,13 @@ fn session(unit: usize, units: u64) -> Talk {
     talk
 }
 
-/// A case in which a quarter of the characters is the truth: quick to count, and what is added is known to the token.
+/// Returns a case whose true count is characters / 4, so that every text has a known count.
 fn case(talk: &Talk, window: u64) -> Case {
     let session = talk.session();
     let counter = tokens::by_name("chars/4").expect("there is one");
     let ledger =
         TokenLedger::count(&session, counter, &Progress::default()).expect("nobody cancels");
-    let windows = WindowPlan::constant(Tokens(window), session.calls.len(), WindowSource::ByHand);
+    let windows = WindowPlan::constant(Tokens(window), session.calls.len(), WindowSource::User);
     Case::new(Arc::new(session), ledger, windows)
 }
 
@@ -168,16 +168,16 @@ fn policy(name: &str) -> Policy {
     presets::by_name(name).expect("a bundled preset")
 }
 
-/// A preset's knobs for a model.
+/// Returns the settings of a preset for a model.
 fn knobs(policy: &Policy, model: &Model) -> KnobValues {
     let mut values = policy.defaults();
-    // Little is kept, so that there is something to take in a small window, too.
+    // Keeps little, so that a small window also has content to remove.
     for (name, value) in [
         ("max_output", model.max_output),
         ("input_limit", model.input_limit),
         ("keep_recent_tokens", 2_000),
     ] {
-        // Roo Code takes its own 8,192 where a profile sets nothing.
+        // Roo Code uses its own 8,192 if a profile sets nothing.
         if policy.knob(name).is_some() && policy.name != "roo-code" {
             policy
                 .set(&mut values, name, f64::from(value))
@@ -187,26 +187,26 @@ fn knobs(policy: &Policy, model: &Model) -> KnobValues {
     values
 }
 
-/// Plays a preset up to where its trigger looks, where that sees so much.
-fn events(name: &str, looks: Looks, model: &Model, seen: u64) -> Vec<Event> {
+/// Plays a preset up to the check of its trigger, with this count at that point.
+fn events(name: &str, looks: Looks, model: &Model, count: u64) -> Vec<Event> {
     let policy = policy(name);
     let unit = if name == "cline" { 3 } else { 4 };
     let values = knobs(&policy, model);
     let until = Some(looks.step());
     let empty = case(&session(unit, 0), 1_000_000_000);
     let nothing = simulate(&empty, &policy, &values, until);
-    let more = seen - looks.seen(&empty, &nothing);
+    let more = count - looks.count(&empty, &nothing);
     let talk = session(unit, more);
     simulate(&case(&talk, model.window), &policy, &values, until).events
 }
 
 #[test]
-fn every_agent_acts_at_its_trigger_and_not_one_token_below() {
+fn every_agent_acts_exactly_at_its_trigger() {
     for (name, looks, points) in TRIGGERS {
         for (model, at) in MODELS.iter().zip(points) {
             let place = format!("{name}, {looks:?}, a window of {}", model.window);
             let acts = |event: &&Event| event.step == looks.step() && event.n_messages() > 0;
-            // Beyond the window a call is refused first, where that is another stage.
+            // Beyond the window the call is rejected first, which another stage handles.
             let below = events(name, looks, model, at - 1);
             let planned = |e: &&Event| !e.stage.ends_with("refused");
             assert_eq!(
@@ -217,14 +217,14 @@ fn every_agent_acts_at_its_trigger_and_not_one_token_below() {
             let found = events(name, looks, model, at);
             let event = found.iter().filter(planned).find(acts);
             let event = event.unwrap_or_else(|| panic!("{place}: {found:?}"));
-            let seen = event.cause.value(looks.term());
-            assert_eq!(seen, Some(at as f64), "{place}: {:?}", event.cause);
+            let count = event.cause.value(looks.term());
+            assert_eq!(count, Some(at as f64), "{place}: {:?}", event.cause);
         }
     }
 }
 
 #[test]
-fn the_server_clears_all_but_three_results_of_every_request_above_its_trigger() {
+fn the_server_keeps_three_results_of_every_request_above_its_trigger() {
     let mut talk = Talk::new();
     talk.turn(12, 8_000);
     let case = case(&talk, 200_000);
@@ -237,7 +237,7 @@ fn the_server_clears_all_but_three_results_of_every_request_above_its_trigger() 
             .value("sent")
             .is_some_and(|sent| sent > 100_000.0)
     );
-    // From then on every call brings one result, and the oldest of four goes.
+    // From then on every call adds one result, and the oldest of four is cleared.
     let steps: Vec<_> = outcome.events.iter().map(|e| e.step).collect();
     assert!(
         steps.windows(2).all(|pair| pair[1] == pair[0] + 1),
@@ -250,11 +250,14 @@ fn the_server_clears_all_but_three_results_of_every_request_above_its_trigger() 
             .map(plimsoll::engine::Event::n_messages),
         Some(1)
     );
-    outcome.context.check(&case).expect("the books balance");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
 }
 
 #[test]
-fn codex_leaves_what_the_user_said_with_the_summary_behind_it() {
+fn codex_keeps_user_messages_and_puts_the_summary_after_them() {
     let mut talk = Talk::new();
     talk.turn(1, 10).turn(3, 2_200).turn(1, 10);
     let case = case(&talk, 6_000);
@@ -277,14 +280,17 @@ fn codex_leaves_what_the_user_said_with_the_summary_behind_it() {
         .iter()
         .filter_map(plimsoll::engine::Entry::message)
         .collect();
-    let said = |m: &u32| case.session.messages[*m as usize].role;
-    let roles: Vec<_> = kept.iter().map(said).collect();
+    let role = |m: &u32| case.session.messages[*m as usize].role;
+    let roles: Vec<_> = kept.iter().map(role).collect();
     assert!(
         roles.iter().all(|r| matches!(r, Role::System | Role::User)),
         "{roles:?}"
     );
     assert_eq!(written, Some(outcome.context.entries.len() - 1));
-    outcome.context.check(&case).expect("the books balance");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
 }
 
 #[test]
@@ -299,7 +305,7 @@ fn gemini_does_not_summarize_one_long_turn() {
 }
 
 #[test]
-fn the_second_engine_of_opencode_keeps_nothing_of_one_long_turn_and_cuts_what_it_keeps_of_more() {
+fn opencodes_second_engine_drops_a_single_long_turn_and_shortens_kept_turns() {
     let policy = policy("opencode-v2");
     let mut values = policy.defaults();
     for (name, value) in [
@@ -313,7 +319,10 @@ fn the_second_engine_of_opencode_keeps_nothing_of_one_long_turn_and_cuts_what_it
     let stages = |talk: &Talk| {
         let case = case(talk, 12_000);
         let outcome = simulate(&case, &policy, &values, None);
-        outcome.context.check(&case).expect("the books balance");
+        outcome
+            .context
+            .check(&case)
+            .expect("the account is complete");
         let stages = outcome.events.iter().map(|e| e.stage.clone());
         stages.collect::<Vec<_>>()
     };
@@ -326,7 +335,7 @@ fn the_second_engine_of_opencode_keeps_nothing_of_one_long_turn_and_cuts_what_it
 }
 
 #[test]
-fn claude_code_gives_long_results_to_files_and_says_where_they_are() {
+fn claude_code_writes_long_results_to_files_and_names_them() {
     let mut talk = Talk::new();
     talk.turn(2, 20_000);
     let case = case(&talk, 200_000);
@@ -341,10 +350,13 @@ fn claude_code_gives_long_results_to_files_and_says_where_they_are() {
         .iter()
         .find(|m| m.text.contains(&file.name));
     assert!(marker.is_some_and(|m| m.text.contains("98000 more characters")));
-    outcome.context.check(&case).expect("the books balance");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
 }
 
-/// Agents rather than strategies of our own or the five systems with actions of their own.
+/// Returns the presets of agents, without generic strategies and real systems with named actions.
 fn agents() -> impl Iterator<Item = Policy> {
     let start = PRESETS.iter().position(|p| p.name == "claude-code");
     PRESETS[start.expect("it is bundled")..]
@@ -353,7 +365,7 @@ fn agents() -> impl Iterator<Item = Policy> {
 }
 
 #[test]
-fn every_agent_says_where_it_comes_from_and_what_is_not_known() {
+fn every_agent_lists_sources_and_unknowns() {
     assert!(agents().count() >= 20);
     for policy in agents() {
         let name = &policy.name;

@@ -1,4 +1,4 @@
-//! What sessions and runs cost: every figure here was worked out by hand.
+//! Costs of sessions and runs. Every figure is calculated by hand.
 
 use crate::conversation::text;
 use plimsoll::analysis::cost::{
@@ -30,7 +30,7 @@ fn usage((_, input, read, write, output): Call) -> Usage {
     }
 }
 
-/// One question and one answer a call.
+/// Returns a session with one question and one answer per call.
 fn session(calls: &[Call], model: impl Fn(usize) -> &'static str) -> Session {
     let mut builder = SessionBuilder::new(Source {
         name: "talk".to_owned(),
@@ -53,7 +53,7 @@ fn session(calls: &[Call], model: impl Fn(usize) -> &'static str) -> Session {
 fn case(session: Session) -> Case {
     let ledger = TokenLedger::count(&session, default_counter(), &Progress::default())
         .expect("nobody cancels");
-    let windows = WindowPlan::constant(Tokens(200_000), session.calls.len(), WindowSource::ByHand);
+    let windows = WindowPlan::constant(Tokens(200_000), session.calls.len(), WindowSource::User);
     Case::new(Arc::new(session), ledger, windows)
 }
 
@@ -66,7 +66,7 @@ fn close(found: f64, expected: f64) {
 }
 
 #[test]
-fn a_session_costs_what_its_own_counts_come_to() {
+fn a_sessions_cost_follows_from_its_reported_counts() {
     // Sonnet 4.5: 3 input, 15 output, 0.30 read, 3.75 written.
     let calls = [(0, 10_000, 0, 9_000, 200), (60, 12_000, 9_000, 2_900, 300)];
     let case = case(session(&calls, |_| CLAUDE));
@@ -83,7 +83,7 @@ fn a_session_costs_what_its_own_counts_come_to() {
 }
 
 #[test]
-fn what_is_kept_for_an_hour_costs_twice_the_input_price() {
+fn one_hour_cache_writes_cost_twice_the_input_price() {
     let mut session = session(&[(0, 10_000, 0, 9_000, 0)], |_| CLAUDE);
     let usage = session.calls[0].usage.as_mut().expect("reported");
     usage.cache_write_hour = Some(Tokens(8_000));
@@ -95,8 +95,8 @@ fn what_is_kept_for_an_hour_costs_twice_the_input_price() {
 }
 
 #[test]
-fn the_modelled_cache_serves_what_the_call_before_sent_until_its_time_runs_out() {
-    // The third call comes 301 seconds after the second, the fourth is another model's.
+fn the_modelled_cache_holds_the_previous_prompt_until_it_expires() {
+    // The third call is 301 seconds after the second; the fourth uses another model.
     let calls = [
         (0, 10_000, 0, 0, 0),
         (300, 12_000, 0, 0, 0),
@@ -143,7 +143,7 @@ fn openai_caches_in_steps_of_128_tokens_and_long_prompts_cost_more() {
 }
 
 #[test]
-fn a_model_that_nobody_knows_leaves_the_cost_blank() {
+fn an_unknown_model_has_no_cost() {
     let case = case(session(&[(0, 10_000, 0, 0, 0)], |_| "my-own-model"));
     let really = recorded(&case, Tokens(32_000), None);
     let bills = Bills::new(&case, Billing::at(Prices::bundled()));
@@ -158,7 +158,7 @@ fn a_model_that_nobody_knows_leaves_the_cost_blank() {
 }
 
 #[test]
-fn a_call_without_usage_among_others_with_it_is_billed_in_no_lane() {
+fn a_call_without_usage_among_calls_with_usage_is_billed_in_no_lane() {
     let calls = [
         (0, 10_000, 0, 0, 0),
         (1, 0, 0, 0, 0),
@@ -174,15 +174,15 @@ fn a_call_without_usage_among_others_with_it_is_billed_in_no_lane() {
     let outcome = simulate(&case, &none, &none.defaults(), None);
     let cost = price_lane(&bills, &outcome);
     assert_eq!(cost.calls.len(), 2);
-    // The aborted call's prompt was never billed; the one before it is what the cache holds.
+    // The aborted call's prompt was never billed; the cache holds the prompt before it.
     assert_eq!(cost.calls[1].read, outcome.samples[0].tokens);
 }
 
 #[test]
-fn the_audit_finds_what_was_not_read_and_why() {
+fn the_audit_finds_cache_misses_with_their_cause() {
     let mut calls: Vec<Call> = (0..6).map(|idx| (idx * 60, 50_000, 50_000, 0, 0)).collect();
     calls[0].2 = 0;
-    // A pause of an hour; another model; and one that nothing explains within the same turn.
+    // A pause of an hour, another model, and an unexplained miss within the same turn.
     for call in &mut calls[2..] {
         call.0 += 3_600;
     }
@@ -222,7 +222,7 @@ fn the_audit_finds_what_was_not_read_and_why() {
 }
 
 #[test]
-fn a_miss_behind_another_effort_or_an_aborted_call_names_it() {
+fn a_cache_miss_names_a_changed_effort_or_an_aborted_call() {
     let mut calls: Vec<Call> = (0..6).map(|idx| (idx * 60, 50_000, 50_000, 0, 0)).collect();
     for missed in [2, 3, 5] {
         calls[missed].2 = 0;
@@ -281,7 +281,7 @@ fn readers_note_efforts_and_aborted_calls() {
     }
 }
 
-/// Calls that read 3,000 words each: the `prune` preset acts in the middle.
+/// Returns calls that read 3,000 words each: the `prune` preset acts in the middle.
 fn long_case() -> Case {
     let mut talk = crate::conversation::Talk::new();
     talk.message(Role::User, vec![text(&"what to heed ".repeat(700))]);
@@ -299,14 +299,14 @@ fn long_case() -> Case {
 }
 
 #[test]
-fn a_run_pays_for_what_its_compaction_made_the_cache_forget() {
+fn a_compaction_costs_the_cache_miss_that_it_causes() {
     let case = long_case();
     let policy = presets::by_name("prune").expect("bundled");
     let outcome = simulate(&case, &policy, &policy.defaults(), None);
     let event = outcome.events.first().expect("it acts");
     let cost = price_lane(&Bills::new(&case, Billing::at(Prices::bundled())), &outcome);
     let (call, before) = (&cost.calls[event.step], &outcome.samples[event.step - 1]);
-    // What stands before the first cleared result is served, all behind it is written again.
+    // The prefix before the first cleared result is read from the cache; everything after it is written again.
     assert!(
         call.read > Tokens::ZERO && call.read < before.tokens,
         "{call:?}"
@@ -327,7 +327,7 @@ fn a_run_pays_for_what_its_compaction_made_the_cache_forget() {
     );
 }
 
-/// What a context begins with: every entry with what tells it from another.
+/// Returns the entries of a context, each with a text that identifies it.
 fn entries(context: &Context) -> Vec<(Option<u32>, u32, Option<&str>, u32)> {
     context
         .entries
@@ -343,7 +343,7 @@ fn entries(context: &Context) -> Vec<(Option<u32>, u32, Option<&str>, u32)> {
         .collect()
 }
 
-/// Two stand-ins for summaries have the same text; the summaries would not.
+/// Distinguishes stand-ins for summaries, which have the same text, by their id; 0 for other entries.
 fn stand_in(entry: &Entry) -> u32 {
     match &entry.body {
         EntryBody::Written(written) if written.is_predicted => entry.id,
@@ -368,7 +368,7 @@ fn shared(before: &Context, after: &Context) -> Tokens {
 }
 
 #[test]
-fn what_a_prompt_shares_with_the_one_before_is_what_the_two_contexts_have_in_common() {
+fn the_unchanged_prefix_is_the_common_prefix_of_two_contexts() {
     let case = long_case();
     let steps = case.session.calls.len();
     let mut broken = 0;
@@ -389,7 +389,7 @@ fn what_a_prompt_shares_with_the_one_before_is_what_the_two_contexts_have_in_com
 }
 
 #[test]
-fn a_summary_and_rejected_tries_are_priced_beside_the_calls() {
+fn summaries_and_rejected_tries_are_priced_separately() {
     let case = long_case();
     let policy = presets::by_name("summarize").expect("bundled");
     let outcome = simulate(&case, &policy, &policy.defaults(), None);
@@ -423,11 +423,11 @@ fn a_summary_and_rejected_tries_are_priced_beside_the_calls() {
 }
 
 #[test]
-fn a_policy_can_wait_until_the_cache_is_empty_and_then_removing_costs_nothing_extra() {
+fn a_policy_that_waits_for_a_cold_cache_causes_no_cache_miss() {
     let policy = presets::by_name("prune").expect("bundled");
     let waiting = |minutes: f64| {
         let mut knobs = policy.defaults();
-        // Little is reserved, so that there is room left where the trigger is met.
+        // A small reserve, so that the context is below the window when the trigger is met.
         for (name, value) in [("cold_after", minutes), ("output_reserve", 8_000.0)] {
             policy.set(&mut knobs, name, value).expect("in range");
         }
@@ -437,7 +437,7 @@ fn a_policy_can_wait_until_the_cache_is_empty_and_then_removing_costs_nothing_ex
     let mut case = long_case();
     let run = |case: &Case, knobs: &KnobValues| simulate(case, &policy, knobs, None);
     let first = run(&case, &eager).events[0].step;
-    // The person goes for lunch one call after the trigger is met.
+    // The user pauses one call after the trigger is met.
     let mut session = (*case.session).clone();
     for (idx, (step, seconds)) in session.calls.iter_mut().zip((0..).step_by(20)).enumerate() {
         let lunch = if idx > first { 3_600 } else { 0 };
@@ -456,7 +456,7 @@ fn a_policy_can_wait_until_the_cache_is_empty_and_then_removing_costs_nothing_ex
 }
 
 #[test]
-fn zeros_in_the_place_of_writes_are_no_count() {
+fn zero_cache_writes_count_as_unknown() {
     let calls = [(0, 10_000, 0, 0, 0), (9, 12_000, 9_000, 0, 0)];
     let case = case(session(&calls, |_| "gpt-5.6-luna"));
     let bills = Bills::new(&case, Billing::at(Prices::bundled()));

@@ -1,4 +1,4 @@
-//! What the offline digest keeps of a conversation.
+//! Content that the offline digest keeps.
 
 use crate::conversation::{Talk, case, part, text};
 use plimsoll::engine::{Case, Request, digest};
@@ -95,7 +95,7 @@ fn digest_of(case: &Case, cap: u64) -> String {
 }
 
 #[test]
-fn it_keeps_the_request_the_rules_the_plan_the_failure_and_the_last_touch_of_each_file() {
+fn the_digest_keeps_request_instructions_plan_failure_and_files() {
     let text = digest_of(&story(), 1_024);
     for expected in [
         "First request:\nAdd rounding to the ledger.",
@@ -120,7 +120,7 @@ fn it_keeps_the_request_the_rules_the_plan_the_failure_and_the_last_touch_of_eac
 }
 
 #[test]
-fn a_small_cap_keeps_the_most_important_first() {
+fn a_small_cap_keeps_the_most_important_lines() {
     let text = digest_of(&story(), 64);
     assert!(text.starts_with("First request:\nAdd rounding"), "{text}");
     assert!(!text.contains("Identifiers"), "{text}");

@@ -1,4 +1,4 @@
-//! Findings: each real system's bugs are named where they bite in a replay, and not where they do not.
+//! Findings: a real system's bugs are reported if they affect a replay, and only then.
 
 use crate::conversation::{Talk, case, text};
 use plimsoll::analysis::{Finding, FindingKind, findings};
@@ -6,7 +6,7 @@ use plimsoll::engine::{Case, ProviderError, simulate};
 use plimsoll::presets;
 use plimsoll::session::{Body, Role};
 
-/// What a preset shows over a session, at its defaults but for these.
+/// Returns the findings of a preset over a session, at its defaults except these settings.
 fn found(case: &Case, preset: &str, knobs: &[(&str, f64)]) -> Vec<Finding> {
     let policy = presets::by_name(preset).expect("bundled");
     let mut values = policy.defaults();
@@ -14,7 +14,10 @@ fn found(case: &Case, preset: &str, knobs: &[(&str, f64)]) -> Vec<Finding> {
         policy.set(&mut values, name, *value).expect("a knob");
     }
     let outcome = simulate(case, &policy, &values, None);
-    outcome.context.check(case).expect("the books hold");
+    outcome
+        .context
+        .check(case)
+        .expect("the account is complete");
     findings(case, &policy, &values, &outcome)
 }
 
@@ -23,7 +26,7 @@ fn kinds(findings: &[Finding]) -> Vec<FindingKind> {
 }
 
 #[test]
-fn a_quiet_session_shows_nothing() {
+fn a_quiet_session_has_no_findings() {
     let case = case(&Talk::turns(3, 2, 40), 200_000);
     for preset in ["truncate", "prune", "summarize", "baseagent", "digitorn"] {
         let found = found(&case, preset, &[]);
@@ -32,8 +35,8 @@ fn a_quiet_session_shows_nothing() {
 }
 
 #[test]
-fn one_long_turn_that_can_never_be_compacted_is_named_with_its_vain_attempts() {
-    // One request and a chain of calls: the safe split walks back to the beginning.
+fn a_turn_that_cannot_be_compacted_is_reported_with_its_attempts() {
+    // One request and a chain of calls: the safe cut moves back to the beginning.
     let case = case(&Talk::tool_calls(40, 600), 200_000);
     let found = found(
         &case,
@@ -46,7 +49,7 @@ fn one_long_turn_that_can_never_be_compacted_is_named_with_its_vain_attempts() {
 }
 
 #[test]
-fn a_cut_between_calls_and_results_is_named() {
+fn a_cut_between_calls_and_results_is_reported() {
     let case = case(&Talk::turns(6, 5, 60), 200_000);
     let before = found(&case, "picoclaw-before", &[]);
     assert!(
@@ -61,7 +64,7 @@ fn a_cut_between_calls_and_results_is_named() {
 }
 
 #[test]
-fn a_constant_larger_than_the_window_is_named() {
+fn a_constant_larger_than_the_window_is_reported() {
     let case = case(&Talk::turns(2, 2, 40), 32_000);
     let found = found(&case, "baseagent", &[]);
     let above = found.iter().find(|f| f.kind == FindingKind::AboveWindow);
@@ -72,11 +75,11 @@ fn a_constant_larger_than_the_window_is_named() {
 }
 
 #[test]
-fn an_estimate_that_misses_cjk_is_named_with_the_reason() {
+fn an_estimate_that_undercounts_cjk_is_reported_with_the_reason() {
     let mut talk = Talk::new();
-    let said = "\u{4e0a}\u{4e0b}\u{6587}\u{7ba1}\u{7406}\u{7cfb}\u{7edf}".repeat(1_500);
+    let words = "\u{4e0a}\u{4e0b}\u{6587}\u{7ba1}\u{7406}\u{7cfb}\u{7edf}".repeat(1_500);
     for _ in 0..3 {
-        talk.message(Role::User, vec![text(&said)]);
+        talk.message(Role::User, vec![text(&words)]);
         talk.message(Role::Assistant, vec![text("\u{597d}")]);
     }
     let case = case(&talk, 200_000);
@@ -86,9 +89,9 @@ fn an_estimate_that_misses_cjk_is_named_with_the_reason() {
 }
 
 #[test]
-fn a_short_conversation_that_overflows_is_wiped_and_the_systems_own_words_are_given() {
+fn a_wiped_short_conversation_is_reported_with_the_systems_message() {
     let mut talk = Talk::new();
-    // Fifteen messages of 9,000 characters: nothing is long enough to be cut, and one turn is all there is.
+    // Fifteen messages of 9,000 characters: none is long enough to be shortened, and there is only one turn.
     talk.turn(15, 1_800);
     let case = case(&talk, 12_000);
     let found = found(&case, "cowagent", &[]);
@@ -105,7 +108,7 @@ fn a_short_conversation_that_overflows_is_wiped_and_the_systems_own_words_are_gi
 }
 
 #[test]
-fn a_request_that_survives_only_in_a_summary_is_named() {
+fn a_request_that_survives_only_in_a_summary_is_reported() {
     let case = case(&Talk::turns(8, 5, 600), 200_000);
     let found = found(&case, "baseagent", &[("model_context_limit", 60_000.0)]);
     let lost = found
@@ -117,14 +120,14 @@ fn a_request_that_survives_only_in_a_summary_is_named() {
     );
 }
 
-/// The same session with an error of the provider at one call.
+/// Returns the session with a provider error at one call.
 fn with_error(case: &Case, step: usize, name: &str) -> Case {
     let text = presets::provider_error(name).expect("a known error").into();
     case.with_errors(&[ProviderError { step, text }])
 }
 
 #[test]
-fn history_given_up_for_an_unrelated_error_is_named_with_the_error() {
+fn history_removed_for_an_unrelated_error_is_reported_with_the_error() {
     let plain = case(&Talk::turns(6, 2, 40), 200_000);
     let missing = with_error(&plain, 9, "model_not_found");
     let cow = found(&missing, "cowagent", &[]);
@@ -151,7 +154,7 @@ fn history_given_up_for_an_unrelated_error_is_named_with_the_error() {
 }
 
 #[test]
-fn an_error_that_passes_costs_no_history() {
+fn a_transient_error_removes_no_history() {
     let plain = case(&Talk::turns(6, 2, 40), 200_000);
     for (preset, error) in [
         ("cowagent", "timeout"),
@@ -169,15 +172,15 @@ fn an_error_that_passes_costs_no_history() {
 }
 
 #[test]
-fn a_summary_that_its_successor_was_not_shown_is_named() {
-    // More than ten messages are summarized in two halves, and neither half is given the summary before.
+fn a_summary_missing_from_the_next_request_is_reported() {
+    // More than ten messages are summarized in two halves, and neither request contains the earlier summary.
     let plain = case(&Talk::turns(60, 0, 0), 200_000);
     let claw = found(&plain, "picoclaw", &[]);
     assert!(
         kinds(&claw).contains(&FindingKind::SummaryForgotten),
         "{claw:?}"
     );
-    // BaseAgent's own are among what it summarizes.
+    // BaseAgent includes its own earlier summaries.
     let base = found(
         &case(&Talk::turns(16, 5, 600), 200_000),
         "baseagent",
@@ -190,7 +193,7 @@ fn a_summary_that_its_successor_was_not_shown_is_named() {
 }
 
 #[test]
-fn a_list_cut_in_the_middle_of_an_item_is_named() {
+fn a_list_cut_inside_an_item_is_reported() {
     let mut talk = Talk::new();
     talk.turn(0, 0);
     let item = format!("{{\"line\": \"{}\"}}", "word ".repeat(4_000));

@@ -1,4 +1,4 @@
-//! Insights: each is named where it bites, with figures worked out by hand, and not where it does not.
+//! Insights: each is reported only where it applies, with figures calculated by hand.
 
 use crate::conversation::{Talk, case, part, text};
 use plimsoll::analysis::cost::{Billing, Bills, audit, break_even};
@@ -32,7 +32,7 @@ fn of(found: &[Insight], kind: InsightKind) -> Option<&Insight> {
     found.iter().find(|insight| insight.kind == kind)
 }
 
-/// What there is to know about a preset's run.
+/// Returns the insights of a preset's run.
 fn of_lane(case: &Case, preset: &str, knobs: &[(&str, f64)]) -> Vec<Insight> {
     let policy = presets::by_name(preset).expect("bundled");
     let mut values = policy.defaults();
@@ -54,7 +54,7 @@ fn of_lane(case: &Case, preset: &str, knobs: &[(&str, f64)]) -> Vec<Insight> {
     )
 }
 
-/// A call of a tool with its result.
+/// Adds a tool call with its result.
 fn tool(talk: &mut Talk, id: &str, (name, arguments): (&str, &str), result: &str) {
     let call = Body::ToolCall {
         call: id.into(),
@@ -71,14 +71,14 @@ fn tool(talk: &mut Talk, id: &str, (name, arguments): (&str, &str), result: &str
     talk.message(Role::Tool, vec![part(result)]);
 }
 
-/// Lines that each hold a name of their own, from `first` on.
+/// Returns lines with one unique name each, from `first` on.
 fn listing(first: usize, lines: usize) -> String {
     let line = |n: usize| format!("the module crate_{n:05} does something\n");
     (first..first + lines).map(line).collect()
 }
 
 #[test]
-fn a_quiet_session_gives_no_insight() {
+fn a_quiet_session_has_no_insights() {
     let case = case(&Talk::turns(3, 2, 40), 200_000);
     assert_eq!(found(&case), []);
     for preset in ["none", "truncate", "prune", "summarize"] {
@@ -87,14 +87,14 @@ fn a_quiet_session_gives_no_insight() {
 }
 
 #[test]
-fn a_message_costs_its_tokens_with_every_call_until_a_compaction_takes_it() {
-    // Messages 0 to 4: system, request, call, result, answer; then a compaction that keeps its summary alone.
+fn a_message_is_resent_until_a_compaction_removes_it() {
+    // Messages 0 to 4: system, request, call, result, answer; then a compaction that keeps only its summary.
     let mut talk = Talk::new();
     talk.turn(1, 100).turn(1, 100);
     talk.compact_before(5, "What was done.");
     let case = case(&talk, 200_000);
     let carried = resent(&case, &recorded(&case, RESERVE, None));
-    // Calls at 2, 4 | 7, 9: message 5 is the summary, which only the file's own compaction wrote.
+    // Calls at 2, 4 | 7, 9: message 5 is the summary of the recorded compaction.
     let calls: Vec<usize> = carried
         .messages
         .iter()
@@ -126,7 +126,7 @@ fn a_message_costs_its_tokens_with_every_call_until_a_compaction_takes_it() {
 }
 
 #[test]
-fn growth_is_told_by_the_message_that_made_most_of_it() {
+fn growth_is_attributed_to_the_largest_message() {
     let mut talk = Talk::new();
     talk.turn(0, 0).call("small", 20).call("large", 4_000);
     talk.message(Role::Assistant, vec![text("Done.")]);
@@ -146,7 +146,7 @@ fn growth_is_told_by_the_message_that_made_most_of_it() {
 }
 
 #[test]
-fn a_large_result_that_nothing_names_again_is_dead_and_one_that_is_named_is_not() {
+fn a_large_result_without_later_references_is_unused() {
     let build = |names_it: bool| {
         let mut talk = Talk::new();
         talk.turn(0, 0);
@@ -169,13 +169,13 @@ fn a_large_result_that_nothing_names_again_is_dead_and_one_that_is_named_is_not(
         (insight.certainty, insight.message),
         (Certainty::Inferred, Some(4))
     );
-    // The result stands in message 4 and is carried by 20 more calls and the last answer.
+    // The result is message 4 and is resent with 20 more calls and the last answer.
     assert_eq!(insight.stake, Tokens(dead.ledger.message(4).0 * 21));
     assert!(of(&found(&build(true)), InsightKind::DeadResults).is_none());
 }
 
 #[test]
-fn names_that_stand_everywhere_tell_nothing_and_escapes_are_no_letters() {
+fn common_names_are_ignored_and_escapes_are_decoded() {
     let mut talk = Talk::new();
     talk.turn(0, 0);
     tool(
@@ -200,7 +200,7 @@ fn names_that_stand_everywhere_tell_nothing_and_escapes_are_no_letters() {
 }
 
 #[test]
-fn the_same_result_twice_is_told_while_the_first_is_still_there() {
+fn a_repeated_result_is_reported_while_the_first_is_in_the_context() {
     let build = |compacts: bool| {
         let mut talk = Talk::new();
         talk.turn(0, 0);
@@ -222,13 +222,13 @@ fn the_same_result_twice_is_told_while_the_first_is_still_there() {
         (insight.certainty, insight.message),
         (Certainty::Certain, Some(6))
     );
-    // Carried by the six calls after it.
+    // Resent with the six calls after it.
     assert_eq!(insight.stake, Tokens(twice.ledger.part(6).0 * 6));
     assert!(of(&found(&build(true)), InsightKind::DuplicateResults).is_none());
 }
 
 #[test]
-fn a_whole_file_of_which_one_line_is_named_is_broad_and_a_range_of_it_is_not() {
+fn a_whole_file_used_for_one_line_is_too_broad() {
     let build = |arguments: &str| {
         let mut talk = Talk::new();
         talk.turn(0, 0);
@@ -254,7 +254,7 @@ fn a_whole_file_of_which_one_line_is_named_is_broad_and_a_range_of_it_is_not() {
 }
 
 #[test]
-fn a_picture_that_goes_with_every_call_is_told() {
+fn an_image_resent_with_every_call_is_reported() {
     let mut talk = Talk::new();
     let picture = Body::Media {
         media: MediaKind::Image,
@@ -277,14 +277,14 @@ fn a_picture_that_goes_with_every_call_is_told() {
 }
 
 #[test]
-fn one_step_past_trigger_and_limit_at_once_is_told_with_its_message() {
+fn a_call_that_passes_trigger_and_limit_at_once_is_reported() {
     let mut talk = Talk::new();
     talk.turn(2, 500).call("huge", 40_000);
     talk.message(Role::Assistant, vec![text("Done.")]);
     let all = found(&case(&talk, 64_000));
     let insight = of(&all, InsightKind::ThresholdSkipped).expect("skipped");
     assert_eq!((insight.level, insight.message), (Level::Bad, Some(8)));
-    // The same growth in small steps crosses the trigger first.
+    // Equal growth in small steps passes the trigger first.
     let slow = found(&case(&Talk::tool_calls(90, 450), 64_000));
     assert!(
         of(&slow, InsightKind::ThresholdSkipped).is_none(),
@@ -293,7 +293,7 @@ fn one_step_past_trigger_and_limit_at_once_is_told_with_its_message() {
 }
 
 #[test]
-fn many_calls_near_the_trigger_are_told() {
+fn many_calls_near_the_trigger_are_reported() {
     // Usable 32,000, trigger 24,000: 15,000 to begin with and 125 a call are 21,600 after 53 calls or so.
     let mut talk = Talk::new();
     talk.message(Role::User, vec![text(&"what to heed ".repeat(5_000))]);
@@ -304,7 +304,7 @@ fn many_calls_near_the_trigger_are_told() {
 }
 
 #[test]
-fn a_policy_that_keeps_more_than_its_trigger_is_told_before_it_runs() {
+fn a_policy_that_keeps_more_than_its_trigger_is_reported_without_a_run() {
     // About 230 tokens a pair: 160 messages are some 18,000, half of usable 32,000 is 16,000.
     let case = case(&Talk::tool_calls(150, 200), 64_000);
     let knobs = [("compression_trigger", 0.5), ("keep_recent", 160.0)];
@@ -338,7 +338,7 @@ fn a_policy_that_keeps_more_than_its_trigger_is_told_before_it_runs() {
 }
 
 #[test]
-fn usage_that_jumps_to_twice_the_context_and_back_is_impossible() {
+fn usage_that_doubles_for_one_call_is_implausible() {
     let mut case = case(&Talk::tool_calls(12, 40), 200_000);
     let mut session = (*case.session).clone();
     for (idx, step) in session.calls.iter_mut().enumerate() {
@@ -365,7 +365,7 @@ fn usage_that_jumps_to_twice_the_context_and_back_is_impossible() {
 }
 
 #[test]
-fn the_card_says_who_filled_the_context() {
+fn the_breakdown_lists_the_kinds_that_fill_the_context() {
     let mut talk = Talk::new();
     talk.turn(0, 0).call("large", 4_000);
     for idx in 0..20 {
@@ -374,9 +374,12 @@ fn the_card_says_who_filled_the_context() {
     let case = case(&talk, 200_000);
     let really = recorded(&case, RESERVE, None);
     let facts = Facts::new(&case, &really, (RESERVE, TRIGGER), None);
-    let said: String = card(&facts)
+    let card_text: String = card(&facts)
         .iter()
         .map(|clause| clause.text.as_str())
         .collect();
-    assert!(said.contains("are the 10 most-carried messages."), "{said}");
+    assert!(
+        card_text.contains("are the 10 most-carried messages."),
+        "{card_text}"
+    );
 }

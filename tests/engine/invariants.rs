@@ -1,16 +1,16 @@
-//! What holds for every session, every preset and every setting, tried on random ones.
+//! Invariants of every session, preset and setting, tested on random ones.
 
 use crate::conversation::{Talk, case, pairs_are_whole, part};
 use plimsoll::engine::{
-    Answer, ByHand, Case, Did, EntryBody, ExecutedContext, Fate, KnobValues, Mutates, Outcome,
-    Policy, Repair, Reply, Request, Schedule, drive, simulate,
+    Answer, Case, Did, EntryBody, ExecutedContext, KnobValues, ManualEdits, MessageStatus, Mutates,
+    Outcome, Policy, Repair, Reply, Request, Schedule, drive, simulate,
 };
 use plimsoll::presets::native::Native;
 use plimsoll::presets::{PRESETS, Preset};
 use plimsoll::session::{Body, MediaKind, Role};
 use proptest::prelude::*;
 
-/// What may happen next in a made-up conversation.
+/// The next element of a random conversation.
 #[derive(Clone, Debug)]
 enum Move {
     Turn { calls: usize, words: usize },
@@ -81,7 +81,7 @@ fn result(id: &str, words: usize) -> plimsoll::session::Part {
     })
 }
 
-/// Several calls in one message, their results in one message, as Anthropic writes them.
+/// Adds several calls in one message and their results in another, as in Anthropic's format.
 fn parallel(talk: &mut Talk, number: usize, calls: usize, words: usize) {
     let ids: Vec<_> = (0..calls)
         .map(|idx| format!("par_{number}_{idx}"))
@@ -90,12 +90,12 @@ fn parallel(talk: &mut Talk, number: usize, calls: usize, words: usize) {
     talk.message(Role::User, ids.iter().map(|id| result(id, words)).collect());
 }
 
-/// Whether a policy does not say that it breaks pairs.
+/// Returns whether a policy keeps pairs whole.
 fn keeps_pairs(policy: &Policy) -> bool {
     policy.stages.iter().all(|s| s.repair == Repair::Whole)
 }
 
-/// Every knob somewhere in its range, most of them low, where things happen.
+/// Returns values within each setting's range, mostly low ones, which cause more compactions.
 fn values(policy: &Policy, dice: &[f64]) -> KnobValues {
     let mut values = policy.defaults();
     for (knob, dice) in policy.knobs.iter().zip(dice.iter().cycle()) {
@@ -121,15 +121,15 @@ impl Answer for Digest {
     }
 }
 
-/// Our own strategies, or the presets of real systems.
+/// Returns the generic strategies, or the presets of real systems.
 fn presets_of(ours: bool) -> impl Iterator<Item = &'static Preset> {
     PRESETS
         .iter()
         .filter(move |preset| Native::of(preset.name).is_none() == ours)
 }
 
-/// Plays a preset and checks its books at every `nth` step.
-fn books_balance(
+/// Plays a preset and checks the account of its context at every `nth` call.
+fn check_account(
     case: &Case,
     preset: &Preset,
     dice: &[f64],
@@ -165,30 +165,30 @@ fn books_balance(
         .iter()
         .filter(|e| e.did == Did::Removed)
         .count();
-    // A view that is made anew for call after call is one compaction.
+    // A view that is rebuilt for consecutive calls is one compaction.
     let views = policy.stages.iter().any(|s| s.mutates == Mutates::View);
     prop_assert!(whole.compactions == n_removing || views && whole.compactions < n_removing);
     Ok(())
 }
 
-/// What a person may mark in a conversation: of each kind some messages, wherever they stand.
+/// Generates manual edits: some messages of each kind, at any position.
 fn marks() -> impl Strategy<Value = [Vec<usize>; 3]> {
     let some = || prop::collection::vec(0..80_usize, 0..10);
     [some(), some(), some()]
 }
 
 fn by_hand(case: &Case, [pinned, cleared, dropped]: &[Vec<usize>; 3]) -> Case {
-    // Now and then one that is not there at all.
+    // Sometimes a message that does not exist.
     let n = case.session.messages.len() + 1;
     let within = |marks: &[usize]| marks.iter().map(|mark| mark % n).collect();
-    case.with_by_hand(ByHand {
+    case.with_manual_edits(ManualEdits {
         pinned: within(pinned),
         cleared: within(cleared),
         dropped: within(dropped),
     })
 }
 
-/// Plays a preset over a conversation with marks and checks what came of them at every `nth` step.
+/// Plays a preset over a conversation with manual edits and checks their result at every `nth` call.
 fn marks_are_kept(
     case: &Case,
     preset: &Preset,
@@ -205,7 +205,7 @@ fn marks_are_kept(
         if keeps_pairs(&policy) {
             pairs_are_whole(case, &outcome.context).map_err(failed)?;
         }
-        let by_hand: Vec<_> = outcome.events.iter().filter(|e| e.is_by_hand()).collect();
+        let by_hand: Vec<_> = outcome.events.iter().filter(|e| e.is_manual()).collect();
         prop_assert!(by_hand.len() <= 2);
         prop_assert!(by_hand.iter().all(|e| e.orphans == 0 && e.n_messages() > 0));
         is_done_or_said(case, &outcome, Native::of(preset.name).is_none()).map_err(failed)?;
@@ -213,36 +213,36 @@ fn marks_are_kept(
     Ok(())
 }
 
-/// What was dropped is gone, what was cleared says nothing of its own, what was pinned is untouched: or a warning says
-/// why not.
+/// Checks that dropped messages are gone, cleared ones have no content and pinned ones are unchanged, or that a warning
+/// gives the reason.
 fn is_done_or_said(case: &Case, outcome: &Outcome, ours: bool) -> Result<(), String> {
     let entry = |message: &usize| {
         let mut entries = outcome.context.entries.iter();
         entries.find(|e| e.message() == Some(*message as u32))
     };
-    let said = |what: &str| outcome.warnings.iter().any(|w| w.contains(what));
+    let warned = |what: &str| outcome.warnings.iter().any(|w| w.contains(what));
     let is_said_by = |message: &&usize| **message < outcome.context.messages_end;
-    for message in case.by_hand.dropped.iter().filter(is_said_by) {
-        if entry(message).is_some() && !said("not dropped manually") {
+    for message in case.manual_edits.dropped.iter().filter(is_said_by) {
+        if entry(message).is_some() && !warned("not dropped manually") {
             return Err(format!("message {message} is not dropped"));
         }
     }
-    for message in case.by_hand.cleared.iter().filter(is_said_by) {
+    for message in case.manual_edits.cleared.iter().filter(is_said_by) {
         let is_as_it_was = entry(message).is_some_and(|e| matches!(e.body, EntryBody::Original(_)));
-        if is_as_it_was && !said("not cleared manually") {
+        if is_as_it_was && !warned("not cleared manually") {
             return Err(format!("message {message} is not cleared"));
         }
     }
-    for message in case.by_hand.pinned.iter().filter(is_said_by) {
+    for message in case.manual_edits.pinned.iter().filter(is_said_by) {
         let is_as_it_was = entry(message).is_some_and(|e| matches!(e.body, EntryBody::Original(_)));
-        if !is_as_it_was && (ours || !said("does not support pins")) {
+        if !is_as_it_was && (ours || !warned("does not support pins")) {
             return Err(format!("message {message} is pinned and was touched"));
         }
     }
     Ok(())
 }
 
-/// Two runs of a preset are the same.
+/// Checks that two runs of a preset are equal.
 fn runs_repeat(case: &Case, preset: &Preset, dice: &[f64]) -> Result<(), TestCaseError> {
     let policy = preset.policy().expect("bundled");
     let values = values(&policy, dice);
@@ -259,16 +259,16 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_books_balance_and_pairs_stay_whole_at_every_step(
+    fn the_check_account_and_pairs_stay_whole_at_every_step(
         moves in moves(), dice in prop::collection::vec(0.0..1.0_f64, 8), window in 200..20_000_u64,
     ) {
         let case = case(&talk(&moves), window);
         for preset in presets_of(true) {
-            books_balance(&case, preset, &dice, 3)?;
+            check_account(&case, preset, &dice, 3)?;
             let policy = preset.policy().expect("bundled");
-            // A real system may well do more harm than good; our own strategies may not.
+            // A real system's compaction may increase the context; a generic strategy's may not.
             for event in simulate(&case, &policy, &values(&policy, &dice), None).events {
-                // What could not be done is told, and changes nothing.
+                // A failed attempt is logged and changes nothing.
                 let is_told = event.did == Did::Told && event.messages.is_empty() && !event.log.is_empty();
                 let shrinks = event.after < event.before && event.did == Did::Removed;
                 prop_assert!(shrinks || (is_told && event.after == event.before), "{:?}", event);
@@ -277,7 +277,7 @@ proptest! {
     }
 
     #[test]
-    fn what_a_person_marks_is_done_or_said_and_the_books_balance(
+    fn what_a_person_marks_is_done_or_said_and_the_check_account(
         moves in moves(), marks in marks(), dice in prop::collection::vec(0.0..1.0_f64, 8), window in 200..20_000_u64,
     ) {
         let case = by_hand(&case(&talk(&moves), window), &marks);
@@ -304,8 +304,8 @@ proptest! {
         for (written, tokens) in outcome.context.written() {
             prop_assert!(!written.is_predicted && tokens.0 <= u64::from(cap));
         }
-        let fates = outcome.context.fates(case.session.messages.len());
-        prop_assert!(fates.iter().all(|(fate, _)| matches!(fate, Fate::Kept | Fate::Summarized)));
+        let fates = outcome.context.statuses(case.session.messages.len());
+        prop_assert!(fates.iter().all(|(fate, _)| matches!(fate, MessageStatus::Kept | MessageStatus::Summarized)));
         let executed = ExecutedContext::new(outcome.context).expect("nothing is predicted");
         prop_assert_eq!(executed.managed(&case.session).entries.len(), executed.context().entries.len());
     }
@@ -320,7 +320,7 @@ proptest! {
 }
 
 proptest! {
-    // There are many of them, and each works on whole messages.
+    // There are many presets, and each processes whole messages.
     #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
     #[test]
@@ -329,7 +329,7 @@ proptest! {
     ) {
         let case = case(&talk(&moves), window);
         for preset in presets_of(false) {
-            books_balance(&case, preset, &dice, 7)?;
+            check_account(&case, preset, &dice, 7)?;
             runs_repeat(&case, preset, &dice)?;
         }
     }

@@ -1,4 +1,4 @@
-//! What was lost: exact expectations on sessions made by hand.
+//! Loss: exact expectations on small sessions.
 
 use crate::conversation::{Talk, case, part, text};
 use plimsoll::analysis::insight::{InsightKind, loss_insights};
@@ -8,8 +8,8 @@ use plimsoll::analysis::loss::{
     survival,
 };
 use plimsoll::engine::{
-    Answer, Case, EntryBody, Left, Outcome, PartFate, PartSight, Reply, Request, Schedule,
-    SeenKind, Sight, drive, recorded, simulate,
+    Answer, Case, EntryBody, Left, Outcome, PartStatus, PartVisibility, Reply, Request, Schedule,
+    TextKind, Visibility, drive, recorded, simulate,
 };
 use plimsoll::presets;
 use plimsoll::session::{Body, Role};
@@ -17,7 +17,7 @@ use plimsoll::units::{Share, Tokens};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A call of a tool with its result.
+/// Adds a tool call with its result.
 fn tool(talk: &mut Talk, id: &str, arguments: &str, result: &str) {
     let call = Body::ToolCall {
         call: id.into(),
@@ -34,8 +34,8 @@ fn tool(talk: &mut Talk, id: &str, arguments: &str, result: &str) {
     talk.message(Role::Tool, vec![part(result)]);
 }
 
-/// 0 system, 1 request, then a result that says this (3).
-fn told(result: &str) -> Talk {
+/// Returns a session with instructions (0), a request (1), and a call whose result (3) is this text.
+fn session_with(result: &str) -> Talk {
     let mut talk = Talk::new();
     talk.message(Role::User, vec![text("Please look.")]);
     tool(&mut talk, "a", "{}", result);
@@ -46,7 +46,7 @@ fn says(talk: &mut Talk, answer: &str) {
     talk.message(Role::Assistant, vec![text(answer)]);
 }
 
-/// Calls and results that name nothing, two messages each.
+/// Adds calls and results without names, two messages each.
 fn idle(talk: &mut Talk, calls: usize) {
     for idx in 0..calls {
         tool(talk, &format!("idle{idx}"), "{}", "nothing new");
@@ -64,7 +64,7 @@ fn play_with(case: &Case, stage: &str, answers: &mut dyn Answer) -> Outcome {
     drive(case, &policy, &knobs, Schedule::Replay, None, answers)
 }
 
-/// Before the call of this step everything but instructions and the newest message goes.
+/// Returns a stage that drops everything except instructions and the newest message before this call.
 fn drop_at(step: usize) -> String {
     stage(step, "do = { drop = {} }")
 }
@@ -80,12 +80,12 @@ fn at_risk(case: &Case, outcome: &Outcome) -> AtRisk {
     references_at_risk(&Names::new(&case.session), case, outcome)
 }
 
-/// Step, source and word of each fault.
+/// Returns call, source and name of each reference at risk.
 fn faults(case: &Case, outcome: &Outcome) -> Vec<(usize, usize, String)> {
     let names = Names::new(&case.session);
     let found = references_at_risk(&names, case, outcome);
-    let said = |f: &Fault| (f.step, f.source, names.word(f.name).to_owned());
-    found.faults.iter().map(said).collect()
+    let described = |f: &Fault| (f.step, f.source, names.word(f.name).to_owned());
+    found.faults.iter().map(described).collect()
 }
 
 fn fault(step: usize, source: usize, word: &str) -> (usize, usize, String) {
@@ -94,8 +94,8 @@ fn fault(step: usize, source: usize, word: &str) -> (usize, usize, String) {
 
 #[test]
 fn a_name_used_after_its_only_copy_was_dropped_is_at_risk() {
-    // Messages: 3 tells, 4 and 5 say nothing, 6 uses it at call 2 (index).
-    let mut talk = told("fn parse_amount stands in /home/dev/src/ledger/money.rs");
+    // Message 3 contains the name, 4 and 5 do not, 6 uses it at call 2 (index).
+    let mut talk = session_with("fn parse_amount stands in /home/dev/src/ledger/money.rs");
     idle(&mut talk, 1);
     says(&mut talk, "I change parse_amount now.");
     let case = case(&talk, 100_000);
@@ -119,25 +119,25 @@ fn a_name_used_after_its_only_copy_was_dropped_is_at_risk() {
             ..AtRisk::default()
         }
     );
-    // Nothing is missed where nothing is taken, and nothing before it is.
+    // Without a compaction, and before it, nothing is missing.
     assert_eq!(faults(&case, &recorded(&case, Tokens(0), None)), []);
     assert_eq!(faults(&case, &play(&case, &drop_at(9))), []);
 }
 
 #[test]
-fn what_was_said_again_is_not_at_risk() {
-    let mut talk = told("parse_amount rounds down");
+fn a_repeated_name_is_not_at_risk() {
+    let mut talk = session_with("parse_amount rounds down");
     idle(&mut talk, 1);
     talk.message(Role::User, vec![text("What about parse_amount?")]);
     says(&mut talk, "parse_amount rounds down.");
     let case = case(&talk, 100_000);
-    // The request that names it again is the newest message and stays.
+    // The request that repeats the name is the newest message, which is kept.
     assert_eq!(faults(&case, &play(&case, &drop_at(2))), []);
 }
 
 #[test]
-fn what_was_missed_counts_as_fetched_for_forty_messages() {
-    let mut talk = told("parse_amount and round_half_even and post_entry");
+fn a_missed_name_counts_as_read_again_for_forty_messages() {
+    let mut talk = session_with("parse_amount and round_half_even and post_entry");
     talk.message(Role::User, vec![text("Go on.")]); // 4
     says(&mut talk, "First parse_amount."); // 5, call 1
     idle(&mut talk, 19); // 6 to 43
@@ -151,8 +151,8 @@ fn what_was_missed_counts_as_fetched_for_forty_messages() {
 }
 
 #[test]
-fn two_names_of_one_message_are_one_fault() {
-    let mut talk = told("parse_amount and round_half_even");
+fn two_names_of_one_message_are_one_reference() {
+    let mut talk = session_with("parse_amount and round_half_even");
     idle(&mut talk, 1);
     says(&mut talk, "round_half_even belongs into parse_amount.");
     let case = case(&talk, 100_000);
@@ -161,9 +161,9 @@ fn two_names_of_one_message_are_one_fault() {
 }
 
 #[test]
-fn arguments_are_read_decoded() {
-    // Read as they are written, the tab before the name would be the letter t.
-    let mut talk = told("\tthis.agent = 1;");
+fn arguments_are_decoded() {
+    // Undecoded, the tab before the name would be the letter t.
+    let mut talk = session_with("\tthis.agent = 1;");
     idle(&mut talk, 1);
     tool(&mut talk, "b", r#"{"code":"\n\tthis.agent = 2;"}"#, "done");
     let case = case(&talk, 100_000);
@@ -173,7 +173,7 @@ fn arguments_are_read_decoded() {
 
 #[test]
 fn absolute_and_relative_paths_are_one_name() {
-    let mut talk = told("found in /home/dev/project/src/ledger/money.rs");
+    let mut talk = session_with("found in /home/dev/project/src/ledger/money.rs");
     idle(&mut talk, 1);
     tool(&mut talk, "b", r#"{"path":"src/ledger/money.rs"}"#, "empty");
     let case = case(&talk, 100_000);
@@ -182,8 +182,8 @@ fn absolute_and_relative_paths_are_one_name() {
 }
 
 #[test]
-fn a_name_that_stands_everywhere_tells_nothing() {
-    let mut talk = told("main_loop");
+fn a_common_name_is_ignored() {
+    let mut talk = session_with("main_loop");
     for idx in 0..12 {
         tool(&mut talk, &format!("m{idx}"), "{}", "main_loop");
     }
@@ -193,8 +193,8 @@ fn a_name_that_stands_everywhere_tells_nothing() {
 }
 
 #[test]
-fn a_change_for_one_call_only_is_missed_by_that_call_only() {
-    let mut talk = told("parse_amount and round_half_even");
+fn a_view_affects_only_its_call() {
+    let mut talk = session_with("parse_amount and round_half_even");
     idle(&mut talk, 1);
     says(&mut talk, "parse_amount"); // call 2
     let view = stage(2, "do = { drop = {} }\nmutates = \"view\"");
@@ -203,12 +203,12 @@ fn a_change_for_one_call_only_is_missed_by_that_call_only() {
     let case = case(&talk, 100_000);
     let expected = [fault(2, 3, "parse_amount")];
     assert_eq!(faults(&case, &play(&case, &view)), expected);
-    // Had it been kept so, the next would miss it too, were it not for the forty messages.
+    // If the store had changed too, the next call would also miss it, except for the forty messages.
     let found = at_risk(&case, &play(&case, &drop_at(2)));
     assert_eq!(found.faults.len(), 1);
 }
 
-/// Answers every request with this.
+/// Answers every request with this text.
 struct Says(&'static str);
 
 impl Answer for Says {
@@ -218,8 +218,8 @@ impl Answer for Says {
 }
 
 #[test]
-fn the_text_of_a_summary_counts_and_a_predicted_one_leaves_it_open() {
-    let mut talk = told("parse_amount stands beside round_half_even");
+fn a_summary_keeps_names_and_a_predicted_one_gives_a_range() {
+    let mut talk = session_with("parse_amount stands beside round_half_even");
     idle(&mut talk, 1);
     says(&mut talk, "parse_amount"); // call 2
     talk.message(Role::User, vec![text("Go on.")]);
@@ -239,8 +239,8 @@ fn the_text_of_a_summary_counts_and_a_predicted_one_leaves_it_open() {
 }
 
 #[test]
-fn what_is_left_of_a_result_counts() {
-    let mut talk = told(&format!(
+fn the_remainder_of_a_result_keeps_names() {
+    let mut talk = session_with(&format!(
         "parse_amount {}round_half_even",
         "line ".repeat(400)
     ));
@@ -255,16 +255,16 @@ fn what_is_left_of_a_result_counts() {
 
 const CODE: &str = "fn settle(entry: Entry) {\n    ledger.post(entry);\n    ledger.close();\n}\n";
 
-/// A file is read (3), two calls later it is edited by this (6).
+/// Returns a session that reads a file (3) and edits it two calls later with this call (6).
 fn edited(arguments: &str) -> Case {
-    let mut talk = told(CODE);
+    let mut talk = session_with(CODE);
     idle(&mut talk, 1);
     tool(&mut talk, "edit", arguments, "ok");
     case(&talk, 100_000)
 }
 
 #[test]
-fn an_edit_of_lines_that_are_gone_is_blind_whatever_the_tool_calls_them() {
+fn an_edit_of_removed_lines_is_blind_for_every_tool() {
     let old = "    ledger.post(entry);\\n    ledger.close();";
     let patch = "*** Begin Patch\\n*** Update File: a.rs\\n@@\\n-    ledger.post(entry);\\n+    x();\\n     ledger.close();\\n*** End Patch";
     let search = "------- SEARCH\\n    ledger.post(entry);\\n    ledger.close();\\n=======\\n    x();\\n+++++++ REPLACE";
@@ -291,17 +291,17 @@ fn an_edit_of_lines_that_are_gone_is_blind_whatever_the_tool_calls_them() {
 }
 
 #[test]
-fn an_edit_of_lines_that_nobody_had_said_is_not_judged() {
+fn an_edit_of_unseen_lines_is_not_judged() {
     let case = edited(r#"{"old_string":"    something_else(entirely);","new_string":"x();"}"#);
     assert_eq!(at_risk(&case, &play(&case, &drop_at(2))).edits, 0);
-    // A search is no edit, though its argument has a name of one.
+    // A search is not an edit, although its argument has the name of an edit's argument.
     let case = edited(r#"{"search":"    ledger.post(entry);"}"#);
     assert_eq!(at_risk(&case, &play(&case, &drop_at(2))).edits, 0);
 }
 
 #[test]
-fn what_a_recorded_summary_says_is_no_fault_of_the_recorded_lane() {
-    let mut talk = told("parse_amount beside round_half_even");
+fn names_in_a_recorded_summary_are_not_at_risk() {
+    let mut talk = session_with("parse_amount beside round_half_even");
     idle(&mut talk, 1);
     says(&mut talk, "parse_amount"); // call 2
     talk.message(Role::User, vec![text("Go on.")]);
@@ -314,9 +314,9 @@ fn what_a_recorded_summary_says_is_no_fault_of_the_recorded_lane() {
 }
 
 #[test]
-fn distances_of_all_uses_give_every_setting_at_once() {
+fn reuse_distances_predict_the_risk_of_every_setting() {
     // parse_amount: last copy 3, used in 6. round_half_even: restated by the request in 7, used in 8.
-    let mut talk = told("parse_amount and round_half_even");
+    let mut talk = session_with("parse_amount and round_half_even");
     idle(&mut talk, 1);
     says(&mut talk, "parse_amount");
     talk.message(Role::User, vec![text("And round_half_even?")]);
@@ -331,27 +331,27 @@ fn distances_of_all_uses_give_every_setting_at_once() {
     );
     assert_eq!(curves.messages.smallest(Share(0.5)), 1);
     assert_eq!(curves.messages.smallest(Share(0.05)), 3);
-    // Of the first alone every copy is a result: it must be protected with the one after it.
+    // Every copy of the first name is a result: it must be protected together with the next one.
     let both = case.ledger.message(3) + case.ledger.message(5);
     assert_eq!(curves.results.all(), [both.0]);
 }
 
-/// What a context shows of each message, and the policy's own texts in it (those in the place of parts included).
+/// Returns the visible text of each message in a context, and the policy's own texts, including replacements of parts.
 #[derive(Debug, PartialEq)]
 struct Shown {
     messages: Vec<Vec<Option<Arc<str>>>>,
     texts: Vec<Arc<str>>,
 }
 
-/// Stands for a part that is there as it was.
+/// Placeholder for an unchanged part.
 fn kept() -> Arc<str> {
     "kept".into()
 }
 
 fn of_context(case: &Case, outcome: &Outcome) -> Shown {
     let session = &case.session;
-    let gone = |m: &plimsoll::session::Message| vec![None; m.parts.len()];
-    let mut messages: Vec<_> = session.messages.iter().map(gone).collect();
+    let missing = |m: &plimsoll::session::Message| vec![None; m.parts.len()];
+    let mut messages: Vec<_> = session.messages.iter().map(missing).collect();
     let mut texts = Vec::new();
     for entry in &outcome.context.entries {
         match &entry.body {
@@ -361,9 +361,9 @@ fn of_context(case: &Case, outcome: &Outcome) -> Shown {
                 let parts = messages[edited.message as usize].iter_mut();
                 for (part, fate) in parts.zip(edited.parts.as_slice()) {
                     *part = match fate {
-                        PartFate::Kept => Some(kept()),
-                        PartFate::Removed { .. } => None,
-                        PartFate::Cleared { marker } => {
+                        PartStatus::Kept => Some(kept()),
+                        PartStatus::Removed { .. } => None,
+                        PartStatus::Cleared { marker } => {
                             let marker = &outcome.context.markers[*marker as usize];
                             match marker.left {
                                 Left::All => Some(kept()),
@@ -389,27 +389,27 @@ fn sorted(messages: Vec<Vec<Option<Arc<str>>>>, mut texts: Vec<Arc<str>>) -> Sho
 }
 
 fn of_seen(case: &Case, outcome: &Outcome, step: usize) -> Shown {
-    let (session, seen) = (&case.session, &outcome.seen);
+    let (session, received) = (&case.session, &outcome.received);
     let end = session.calls[step].context_end;
     let of = |(idx, m): (usize, &plimsoll::session::Message)| {
         let is_there = m.in_history && idx < end;
         vec![is_there.then(kept); m.parts.len()]
     };
     let mut messages: Vec<_> = session.messages.iter().enumerate().map(of).collect();
-    for change in seen.changes.iter().filter(|c| c.step as usize <= step) {
+    for change in received.changes.iter().filter(|c| c.step as usize <= step) {
         for message in change.messages.clone() {
             let parts = &mut messages[message as usize];
             match change.now {
-                Sight::Whole => parts.fill(Some(kept())),
-                Sight::Gone => parts.fill(None),
-                Sight::Partly(first) => {
-                    let sights = seen.parts_from(first, parts.len());
-                    for (part, sight) in parts.iter_mut().zip(sights) {
+                Visibility::Whole => parts.fill(Some(kept())),
+                Visibility::Gone => parts.fill(None),
+                Visibility::Partly(first) => {
+                    let states = received.parts_from(first, parts.len());
+                    for (part, sight) in parts.iter_mut().zip(states) {
                         *part = match sight {
-                            PartSight::Kept => Some(kept()),
-                            PartSight::Gone => None,
-                            PartSight::Text(text) => {
-                                Some(Arc::clone(&seen.texts[*text as usize].text))
+                            PartVisibility::Kept => Some(kept()),
+                            PartVisibility::Gone => None,
+                            PartVisibility::Text(text) => {
+                                Some(Arc::clone(&received.texts[*text as usize].text))
                             }
                         };
                     }
@@ -417,16 +417,20 @@ fn of_seen(case: &Case, outcome: &Outcome, step: usize) -> Shown {
             }
         }
     }
-    let mut is_there = vec![false; seen.texts.len()];
-    for change in seen.text_changes.iter().filter(|c| c.step as usize <= step) {
+    let mut is_there = vec![false; received.texts.len()];
+    for change in received
+        .text_changes
+        .iter()
+        .filter(|c| c.step as usize <= step)
+    {
         assert_ne!(is_there[change.text as usize], change.is_there, "no change");
         is_there[change.text as usize] = change.is_there;
     }
-    let texts = seen.texts.iter().zip(is_there).filter(|(_, is)| *is);
+    let texts = received.texts.iter().zip(is_there).filter(|(_, is)| *is);
     assert!(
         texts
             .clone()
-            .all(|(text, _)| text.kind != SeenKind::Remainder)
+            .all(|(text, _)| text.kind != TextKind::Remainder)
     );
     sorted(
         messages,
@@ -434,7 +438,7 @@ fn of_seen(case: &Case, outcome: &Outcome, step: usize) -> Shown {
     )
 }
 
-/// A session in which every policy has something to do: long results, and room for a third of it.
+/// Returns a session on which every policy acts: long results, and a window for a third of them.
 fn crowded() -> Case {
     let mut talk = Talk::new();
     for turn in 0..12 {
@@ -444,7 +448,7 @@ fn crowded() -> Case {
 }
 
 #[test]
-fn what_is_written_down_of_each_call_is_what_the_call_saw() {
+fn the_record_of_a_call_equals_its_context() {
     let case = crowded();
     let mut changes = 0;
     for preset in presets::PRESETS {
@@ -456,7 +460,7 @@ fn what_is_written_down_of_each_call_is_what_the_call_saw() {
             }
         }
         let outcome = simulate(&case, &policy, &knobs, None);
-        changes += outcome.seen.changes.len();
+        changes += outcome.received.changes.len();
         for step in (0..case.session.calls.len()).step_by(3) {
             let until = simulate(&case, &policy, &knobs, Some(step));
             assert_eq!(
@@ -471,7 +475,7 @@ fn what_is_written_down_of_each_call_is_what_the_call_saw() {
 }
 
 #[test]
-fn an_instruction_is_gone_until_it_is_said_again() {
+fn an_instruction_is_missing_until_it_is_repeated() {
     let mut talk = Talk::new();
     talk.message(
         Role::User,
@@ -484,24 +488,24 @@ fn an_instruction_is_gone_until_it_is_said_again() {
     idle(&mut talk, 1); // call 3
     let case = case(&talk, 100_000);
     let names = Names::new(&case.session);
-    let said: Vec<_> = names
+    let described: Vec<_> = names
         .instructions()
         .iter()
         .map(|i| (i.message, &*i.text))
         .collect();
     let again = (8, "Once more: Never push to main!");
-    assert_eq!(said, [(1, "Never push to main!"), again]);
-    let gone = |outcome: &Outcome| standing(&names, &case, outcome).remove(0).gone;
+    assert_eq!(described, [(1, "Never push to main!"), again]);
+    let missing = |outcome: &Outcome| standing(&names, &case, outcome).remove(0).gone;
     assert_eq!(
-        gone(&play(&case, &drop_at(1))),
+        missing(&play(&case, &drop_at(1))),
         [Range { start: 1, end: 3 }]
     );
-    assert!(gone(&play(&case, &drop_at(9))).is_empty());
-    assert!(gone(&recorded(&case, Tokens(0), None)).is_empty());
+    assert!(missing(&play(&case, &drop_at(9))).is_empty());
+    assert!(missing(&recorded(&case, Tokens(0), None)).is_empty());
 }
 
 #[test]
-fn what_programs_say_in_a_persons_place_is_no_instruction() {
+fn text_that_programs_write_as_the_user_is_no_instruction() {
     let mut talk = Talk::new();
     talk.message(
         Role::User,
@@ -515,7 +519,7 @@ fn what_programs_say_in_a_persons_place_is_no_instruction() {
 }
 
 #[test]
-fn a_recorded_summary_and_a_lane_are_asked_what_is_left_at_the_same_place() {
+fn survival_is_compared_at_the_same_call_as_the_recorded_summary() {
     let mut talk = Talk::new();
     talk.message(
         Role::User,
@@ -584,9 +588,9 @@ fn a_recorded_summary_and_a_lane_are_asked_what_is_left_at_the_same_place() {
 }
 
 #[test]
-fn hindsight_clears_each_result_after_its_last_use_and_loses_nothing() {
+fn the_hindsight_optimum_clears_each_result_after_its_last_use() {
     let long = "line ".repeat(100);
-    let mut talk = told(&format!("parse_amount {long}")); // 3, call 0
+    let mut talk = session_with(&format!("parse_amount {long}")); // 3, call 0
     tool(&mut talk, "b", "{}", &long); // 4 and 5, call 1: never used
     says(&mut talk, "parse_amount"); // 6, call 2
     talk.message(Role::User, vec![text("Go on.")]); // 7
@@ -596,13 +600,13 @@ fn hindsight_clears_each_result_after_its_last_use_and_loses_nothing() {
     let case = case(&talk, 100_000);
     let names = Names::new(&case.session);
     let best = hindsight(&names, &case, Tokens(1_000));
-    best.context.check(&case).expect("the books balance");
+    best.context.check(&case).expect("the account is complete");
     let cleared: Vec<_> = best
         .events
         .iter()
         .map(|e| (e.step, e.messages.clone()))
         .collect();
-    // Both are last needed by call 2: one is named there, the other is first seen there.
+    // Both are last needed by call 2: one is used there, the other is first received there.
     let both = vec![Range { start: 3, end: 4 }, Range { start: 5, end: 6 }];
     assert_eq!(cleared, [(3, both)]);
     assert_eq!(faults(&case, &best), []);
@@ -618,7 +622,7 @@ fn hindsight_clears_each_result_after_its_last_use_and_loses_nothing() {
 }
 
 #[test]
-fn hindsight_loses_nothing_in_any_session() {
+fn the_hindsight_optimum_has_no_reference_at_risk() {
     let case = crowded();
     let names = Names::new(&case.session);
     let best = hindsight(&names, &case, Tokens(500));
@@ -628,7 +632,7 @@ fn hindsight_loses_nothing_in_any_session() {
 }
 
 #[test]
-fn what_a_lane_lost_is_told_beside_what_really_was() {
+fn diagnose_compares_a_lane_with_the_recorded_run() {
     let case = edited(
         r#"{"old_string":"    ledger.post(entry);\n    ledger.close();","new_string":"x();"}"#,
     );
@@ -655,13 +659,13 @@ fn what_a_lane_lost_is_told_beside_what_really_was() {
         found[0].text,
         "1 of 1 edit would have failed: the text to replace was no longer in the context."
     );
-    // What the recorded context lacks as well is no news, and of that itself nothing of the kind is told.
+    // Names that the recorded context lacks too are not reported.
     assert_eq!(loss_insights(&case, &names, (mine, &lane), &lane), []);
     assert_eq!(loss_insights(&case, &names, (None, &lane), &floor), []);
 }
 
 #[test]
-fn an_instruction_that_left_the_context_is_told() {
+fn an_instruction_that_left_the_context_is_reported() {
     let mut talk = Talk::new();
     talk.message(Role::User, vec![text("Never push to main!")]);
     idle(&mut talk, 3);

@@ -18,6 +18,5 @@ mod replay;
 mod report;
 mod stages;
 mod tokens;
-mod totals;
 mod tracks;
 mod tune;

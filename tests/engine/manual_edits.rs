@@ -1,10 +1,10 @@
-//! What a person marks by hand: pins that strategies respect, and messages cleared or dropped where a run ends.
+//! Manual edits: pins that policies respect, and messages cleared or dropped at the end of a run.
 
 use crate::conversation::{Talk, case, event_words, pairs_are_whole, part, text};
 use plimsoll::analysis::findings;
 use plimsoll::engine::{
-    ByHand, Case, EntryBody, Event, ExecutedContext, Fate, KnobValues, Outcome, PartFate, Policy,
-    Schedule, drive, simulate,
+    Case, EntryBody, Event, ExecutedContext, KnobValues, ManualEdits, MessageStatus, Outcome,
+    PartStatus, Policy, Schedule, drive, simulate,
 };
 use plimsoll::presets;
 use plimsoll::session::{Body, ManagedEntry, MediaKind, Part, Role};
@@ -26,38 +26,41 @@ fn knobs(policy: &Policy, pairs: &[(&str, f64)]) -> KnobValues {
 fn played(case: &Case, name: &str, pairs: &[(&str, f64)]) -> Outcome {
     let policy = policy(name);
     let outcome = simulate(case, &policy, &knobs(&policy, pairs), None);
-    outcome.context.check(case).expect("the books balance");
+    outcome
+        .context
+        .check(case)
+        .expect("the account is complete");
     pairs_are_whole(case, &outcome.context).expect("whole pairs");
     outcome
 }
 
-fn pinned(messages: &[usize]) -> ByHand {
-    ByHand {
+fn pinned(messages: &[usize]) -> ManualEdits {
+    ManualEdits {
         pinned: messages.to_vec(),
-        ..ByHand::default()
+        ..ManualEdits::default()
     }
 }
 
-fn cleared(messages: &[usize]) -> ByHand {
-    ByHand {
+fn cleared(messages: &[usize]) -> ManualEdits {
+    ManualEdits {
         cleared: messages.to_vec(),
-        ..ByHand::default()
+        ..ManualEdits::default()
     }
 }
 
-fn dropped(messages: &[usize]) -> ByHand {
-    ByHand {
+fn dropped(messages: &[usize]) -> ManualEdits {
+    ManualEdits {
         dropped: messages.to_vec(),
-        ..ByHand::default()
+        ..ManualEdits::default()
     }
 }
 
-fn fate(case: &Case, outcome: &Outcome, message: usize) -> Fate {
-    outcome.context.fates(case.session.messages.len())[message].0
+fn status(case: &Case, outcome: &Outcome, message: usize) -> MessageStatus {
+    outcome.context.statuses(case.session.messages.len())[message].0
 }
 
-/// The parts of a message that are in the context, and what became of them.
-fn parts_of(outcome: &Outcome, message: u32) -> Vec<PartFate> {
+/// Returns the state of the parts of a message in the context.
+fn parts_of(outcome: &Outcome, message: u32) -> Vec<PartStatus> {
     let entry = outcome
         .context
         .entries
@@ -65,12 +68,12 @@ fn parts_of(outcome: &Outcome, message: u32) -> Vec<PartFate> {
         .find(|e| e.message() == Some(message));
     match &entry.expect("it is in the context").body {
         EntryBody::Edited(edited) => edited.parts.as_slice().to_vec(),
-        _ => vec![PartFate::Kept],
+        _ => vec![PartStatus::Kept],
     }
 }
 
 fn by_hand(outcome: &Outcome) -> Vec<&Event> {
-    outcome.events.iter().filter(|e| e.is_by_hand()).collect()
+    outcome.events.iter().filter(|e| e.is_manual()).collect()
 }
 
 fn call(id: &str) -> Part {
@@ -108,7 +111,7 @@ fn thought(sealed_bytes: u32) -> Part {
     })
 }
 
-/// Two calls in one message, with their results in two: messages 2, 3 and 4.
+/// Returns a session with two calls in one message (2) and their results in two (3 and 4).
 fn two_calls_in_one() -> Talk {
     let mut talk = Talk::new();
     talk.message(Role::User, vec![text("Look for both.")]);
@@ -120,35 +123,44 @@ fn two_calls_in_one() -> Talk {
 }
 
 #[test]
-fn truncate_leaves_a_pinned_result_and_its_call_where_they_are() {
-    // 0 is the system prompt, 1 the request, then call and result in turn.
+fn truncate_keeps_a_pinned_result_and_its_call() {
+    // 0 is the system prompt, 1 the request, followed by alternating calls and results.
     let case = case(&Talk::tool_calls(30, 100), 2_000);
-    let pins = case.with_by_hand(pinned(&[5]));
+    let pins = case.with_manual_edits(pinned(&[5]));
     let knobs = [("keep_recent", 3.0)];
     let outcome = played(&pins, "truncate", &knobs);
     assert!(outcome.compactions >= 2, "{}", event_words(&outcome));
-    assert_eq!([4, 5].map(|m| fate(&pins, &outcome, m)), [Fate::Kept; 2]);
-    assert_eq!([3, 6].map(|m| fate(&pins, &outcome, m)), [Fate::Dropped; 2]);
+    assert_eq!(
+        [4, 5].map(|m| status(&pins, &outcome, m)),
+        [MessageStatus::Kept; 2]
+    );
+    assert_eq!(
+        [3, 6].map(|m| status(&pins, &outcome, m)),
+        [MessageStatus::Dropped; 2]
+    );
     assert!(outcome.warnings.is_empty(), "{:?}", outcome.warnings);
     let without = played(&case, "truncate", &knobs);
-    assert_eq!(fate(&case, &without, 5), Fate::Dropped);
+    assert_eq!(status(&case, &without, 5), MessageStatus::Dropped);
 }
 
 #[test]
-fn a_pinned_call_keeps_all_that_its_message_called() {
+fn a_pinned_call_keeps_all_results_of_its_message() {
     let mut talk = two_calls_in_one();
     for n in 0..30 {
         talk.call(&format!("later_{n}"), 100);
     }
-    let case = case(&talk, 2_000).with_by_hand(pinned(&[4]));
+    let case = case(&talk, 2_000).with_manual_edits(pinned(&[4]));
     let outcome = played(&case, "truncate", &[("keep_recent", 3.0)]);
     assert!(outcome.compactions >= 2, "{}", event_words(&outcome));
-    // The result of `b` needs message 2, and that still calls `a`.
-    assert_eq!([2, 3, 4].map(|m| fate(&case, &outcome, m)), [Fate::Kept; 3]);
+    // The result of `b` needs message 2, which also calls `a`.
+    assert_eq!(
+        [2, 3, 4].map(|m| status(&case, &outcome, m)),
+        [MessageStatus::Kept; 3]
+    );
 }
 
 #[test]
-fn prune_clears_around_a_pinned_result_and_weighs_only_what_it_clears() {
+fn prune_skips_a_pinned_result_and_counts_only_cleared_results() {
     let knobs = [
         ("prune_protect", 500.0),
         ("prune_minimum", 300.0),
@@ -157,12 +169,15 @@ fn prune_clears_around_a_pinned_result_and_weighs_only_what_it_clears() {
     let case = case(&Talk::turns(6, 5, 200), 8_000);
     let without = played(&case, "prune", &knobs);
     // The two oldest results.
-    let pins = case.with_by_hand(pinned(&[3, 5]));
+    let pins = case.with_manual_edits(pinned(&[3, 5]));
     let outcome = played(&pins, "prune", &knobs);
     assert!(outcome.compactions >= 1);
-    assert_eq!([3, 5].map(|m| fate(&pins, &outcome, m)), [Fate::Kept; 2]);
+    assert_eq!(
+        [3, 5].map(|m| status(&pins, &outcome, m)),
+        [MessageStatus::Kept; 2]
+    );
     let after = without.events[0].after;
-    assert_eq!(fate(&pins, &outcome, 7), Fate::Cleared);
+    assert_eq!(status(&pins, &outcome, 7), MessageStatus::Cleared);
     assert!(outcome.events[0].after > after);
     for event in &outcome.events {
         assert!(event.after < event.before);
@@ -177,53 +192,56 @@ fn prune_clears_around_a_pinned_result_and_weighs_only_what_it_clears() {
 
 #[test]
 fn a_result_whose_call_is_pinned_may_be_cleared_since_the_pair_stays() {
-    let case = case(&Talk::turns(6, 5, 200), 8_000).with_by_hand(pinned(&[2]));
+    let case = case(&Talk::turns(6, 5, 200), 8_000).with_manual_edits(pinned(&[2]));
     let knobs = [
         ("prune_protect", 500.0),
         ("prune_minimum", 300.0),
         ("compression_trigger", 0.5),
     ];
     let outcome = played(&case, "prune", &knobs);
-    assert_eq!(fate(&case, &outcome, 2), Fate::Kept);
-    assert_eq!(fate(&case, &outcome, 3), Fate::Cleared);
+    assert_eq!(status(&case, &outcome, 2), MessageStatus::Kept);
+    assert_eq!(status(&case, &outcome, 3), MessageStatus::Cleared);
 }
 
 #[test]
-fn where_all_results_are_pinned_there_is_nothing_to_prune() {
+fn prune_does_nothing_if_all_results_are_pinned() {
     let case = case(&Talk::turns(3, 5, 200), 4_000);
     let all: Vec<usize> = (0..case.session.messages.len()).collect();
     for name in ["prune", "truncate", "summarize"] {
-        let outcome = played(&case.with_by_hand(pinned(&all)), name, &[]);
+        let outcome = played(&case.with_manual_edits(pinned(&all)), name, &[]);
         assert_eq!(outcome.compactions, 0, "{name}: {}", event_words(&outcome));
     }
 }
 
 #[test]
-fn a_summary_stands_for_what_is_around_a_pin_and_not_for_the_pin() {
-    let case = case(&Talk::tool_calls(30, 100), 1_500).with_by_hand(pinned(&[1, 9]));
+fn a_summary_covers_the_messages_around_a_pin() {
+    let case = case(&Talk::tool_calls(30, 100), 1_500).with_manual_edits(pinned(&[1, 9]));
     let outcome = played(
         &case,
         "summarize",
         &[("keep_recent", 4.0), ("summary_max_tokens", 64.0)],
     );
     assert!(outcome.compactions >= 2, "{}", event_words(&outcome));
-    assert_eq!([1, 8, 9].map(|m| fate(&case, &outcome, m)), [Fate::Kept; 3]);
     assert_eq!(
-        [2, 7, 10].map(|m| fate(&case, &outcome, m)),
-        [Fate::Summarized; 3]
+        [1, 8, 9].map(|m| status(&case, &outcome, m)),
+        [MessageStatus::Kept; 3]
+    );
+    assert_eq!(
+        [2, 7, 10].map(|m| status(&case, &outcome, m)),
+        [MessageStatus::Summarized; 3]
     );
 }
 
 #[test]
-fn a_real_system_that_takes_a_pinned_message_is_warned_of_once() {
+fn a_real_system_that_removes_a_pinned_message_gives_one_warning() {
     let mut talk = Talk::turns(12, 4, 300);
     talk.turn(1, 20);
-    let case = case(&talk, 6_000).with_by_hand(pinned(&[3, 5]));
+    let case = case(&talk, 6_000).with_manual_edits(pinned(&[3, 5]));
     let policy = policy("picoclaw");
     let outcome = simulate(&case, &policy, &policy.defaults(), None);
-    let fates = [3, 5].map(|m| fate(&case, &outcome, m));
+    let fates = [3, 5].map(|m| status(&case, &outcome, m));
     assert!(
-        fates.iter().any(|f| *f != Fate::Kept),
+        fates.iter().any(|f| *f != MessageStatus::Kept),
         "{}",
         event_words(&outcome)
     );
@@ -251,9 +269,9 @@ fn a_real_system_that_takes_a_pinned_message_is_warned_of_once() {
 }
 
 #[test]
-fn a_dropped_message_takes_its_call_along_and_leaves_the_curve_alone() {
+fn a_dropped_message_drops_its_call_and_changes_no_sample() {
     let case = case(&Talk::tool_calls(6, 100), 100_000);
-    let marked = case.with_by_hand(dropped(&[5]));
+    let marked = case.with_manual_edits(dropped(&[5]));
     let (plain, outcome) = (played(&case, "none", &[]), played(&marked, "none", &[]));
     assert_eq!(outcome.samples, plain.samples);
     assert_eq!(outcome.compactions, 0, "manual edits are none");
@@ -261,7 +279,7 @@ fn a_dropped_message_takes_its_call_along_and_leaves_the_curve_alone() {
     let [event] = by_hand(&outcome)[..] else {
         panic!("{}", event_words(&outcome));
     };
-    assert_eq!((event.stage.as_str(), event.action), ("by hand", "drop"));
+    assert_eq!((event.stage.as_str(), event.action), ("manually", "drop"));
     assert_eq!((event.messages.clone(), event.orphans), (one(4..6), 0));
     assert_eq!(
         event.log,
@@ -271,27 +289,27 @@ fn a_dropped_message_takes_its_call_along_and_leaves_the_curve_alone() {
     assert_eq!(event.after, outcome.context.tokens());
     assert_eq!(event.step, case.session.calls.len() - 1);
     assert_eq!(
-        [4, 5].map(|m| fate(&marked, &outcome, m)),
-        [Fate::Dropped; 2]
+        [4, 5].map(|m| status(&marked, &outcome, m)),
+        [MessageStatus::Dropped; 2]
     );
     assert!(outcome.warnings.is_empty(), "{:?}", outcome.warnings);
 }
 
 #[test]
-fn of_two_calls_in_a_message_only_the_one_goes_whose_result_is_dropped() {
-    let case = case(&two_calls_in_one(), 100_000).with_by_hand(dropped(&[3]));
+fn a_dropped_result_drops_only_its_own_call() {
+    let case = case(&two_calls_in_one(), 100_000).with_manual_edits(dropped(&[3]));
     let outcome = played(&case, "none", &[]);
-    assert_eq!(fate(&case, &outcome, 3), Fate::Dropped);
-    assert_eq!(fate(&case, &outcome, 4), Fate::Kept);
-    let removed = PartFate::Removed { event: 0 };
+    assert_eq!(status(&case, &outcome, 3), MessageStatus::Dropped);
+    assert_eq!(status(&case, &outcome, 4), MessageStatus::Kept);
+    let removed = PartStatus::Removed { event: 0 };
     assert_eq!(
         parts_of(&outcome, 2),
-        [PartFate::Kept, removed, PartFate::Kept]
+        [PartStatus::Kept, removed, PartStatus::Kept]
     );
 }
 
 #[test]
-fn a_message_that_says_nothing_any_more_goes_with_its_pair() {
+fn a_message_left_empty_is_dropped_with_its_pair() {
     let mut talk = Talk::new();
     talk.message(Role::User, vec![text("Look.")]);
     talk.message(Role::Assistant, vec![thought(64), text(" "), call("a")]);
@@ -299,15 +317,18 @@ fn a_message_that_says_nothing_any_more_goes_with_its_pair() {
     talk.message(Role::Assistant, vec![text("There it is.")]);
     let case = case(&talk, 100_000);
     for message in [2, 3] {
-        let case = case.with_by_hand(dropped(&[message]));
+        let case = case.with_manual_edits(dropped(&[message]));
         let outcome = played(&case, "none", &[]);
-        assert_eq!([2, 3].map(|m| fate(&case, &outcome, m)), [Fate::Dropped; 2]);
+        assert_eq!(
+            [2, 3].map(|m| status(&case, &outcome, m)),
+            [MessageStatus::Dropped; 2]
+        );
         assert_eq!(outcome.context.entries.len(), 3);
     }
 }
 
 #[test]
-fn clearing_keeps_calls_and_seals_and_puts_one_marker_for_texts_and_one_a_result() {
+fn clearing_keeps_calls_and_encrypted_reasoning() {
     let mut talk = Talk::new();
     talk.message(
         Role::User,
@@ -321,26 +342,35 @@ fn clearing_keeps_calls_and_seals_and_puts_one_marker_for_texts_and_one_a_result
     talk.message(Role::Assistant, vec![thought(64), text("A boat.")]);
     talk.message(Role::User, vec![picture(None), picture(None)]);
     talk.message(Role::Assistant, vec![text("Two boats.")]);
-    let case = case(&talk, 100_000).with_by_hand(cleared(&[1, 2, 3, 4, 5]));
+    let case = case(&talk, 100_000).with_manual_edits(cleared(&[1, 2, 3, 4, 5]));
     let outcome = played(&case, "none", &[]);
-    let (put, gone) = (
-        PartFate::Cleared { marker: 0 },
-        PartFate::Removed { event: 0 },
+    let (cleared_part, removed) = (
+        PartStatus::Cleared { marker: 0 },
+        PartStatus::Removed { event: 0 },
     );
-    let kept = PartFate::Kept;
+    let kept = PartStatus::Kept;
     assert_eq!(
         parts_of(&outcome, 1),
-        [put.clone(), gone.clone(), gone.clone()]
+        [cleared_part.clone(), removed.clone(), removed.clone()]
     );
-    assert_eq!(parts_of(&outcome, 2), [kept.clone(), put.clone(), kept]);
-    assert_eq!(parts_of(&outcome, 3), [put.clone(), gone.clone()]);
-    assert_eq!(parts_of(&outcome, 4), [gone.clone(), put.clone()]);
-    assert_eq!(parts_of(&outcome, 5), [put, gone]);
+    assert_eq!(
+        parts_of(&outcome, 2),
+        [kept.clone(), cleared_part.clone(), kept]
+    );
+    assert_eq!(
+        parts_of(&outcome, 3),
+        [cleared_part.clone(), removed.clone()]
+    );
+    assert_eq!(
+        parts_of(&outcome, 4),
+        [removed.clone(), cleared_part.clone()]
+    );
+    assert_eq!(parts_of(&outcome, 5), [cleared_part, removed]);
     let [event] = by_hand(&outcome)[..] else {
         panic!("{}", event_words(&outcome));
     };
     assert_eq!((event.action, event.messages.clone()), ("clear", one(1..6)));
-    assert_eq!(&*outcome.context.markers[0].text, "[cleared by hand]");
+    assert_eq!(&*outcome.context.markers[0].text, "[cleared manually]");
     let managed = ExecutedContext::new(outcome.context)
         .unwrap()
         .managed(&case.session);
@@ -352,12 +382,12 @@ fn clearing_keeps_calls_and_seals_and_puts_one_marker_for_texts_and_one_a_result
 }
 
 #[test]
-fn what_cannot_be_done_by_hand_is_said_and_the_rest_is_done() {
+fn impossible_manual_edits_are_reported_and_the_others_applied() {
     let mut talk = Talk::new();
     talk.turn(2, 20).message(Role::Assistant, vec![thought(64)]);
     talk.turn(2, 20);
-    // 1 is the request; 2, 3 and 4, 5 are pairs; 6 an answer, 7 a thought alone.
-    let case = case(&talk, 100_000).with_by_hand(ByHand {
+    // 1 is the request; 2, 3 and 4, 5 are pairs; 6 is an answer, 7 only reasoning.
+    let case = case(&talk, 100_000).with_manual_edits(ManualEdits {
         pinned: vec![5, 6],
         cleared: vec![0, 2, 6, 7, 1],
         dropped: vec![0, 3, 4, 6],
@@ -376,19 +406,22 @@ fn what_cannot_be_done_by_hand_is_said_and_the_rest_is_done() {
             "message 8 is not cleared manually: nothing there can be cleared, only dropped",
         ]
     );
-    // Message 3 went with its result: that it was to be cleared, too, needs no word.
-    assert_eq!([2, 3].map(|m| fate(&case, &outcome, m)), [Fate::Dropped; 2]);
-    assert_eq!(fate(&case, &outcome, 1), Fate::Cleared);
+    // Message 3 was dropped with its result, so clearing it needs no warning.
+    assert_eq!(
+        [2, 3].map(|m| status(&case, &outcome, m)),
+        [MessageStatus::Dropped; 2]
+    );
+    assert_eq!(status(&case, &outcome, 1), MessageStatus::Cleared);
     assert_eq!(by_hand(&outcome).len(), 2);
 }
 
 #[test]
-fn what_the_policy_took_before_is_named_with_the_stage_that_did() {
+fn a_manual_edit_of_a_removed_message_names_the_removing_stage() {
     let case = case(&Talk::tool_calls(30, 100), 2_000);
-    let marked = case.with_by_hand(ByHand {
+    let marked = case.with_manual_edits(ManualEdits {
         dropped: vec![2, 3, 4],
         cleared: vec![61],
-        ..ByHand::default()
+        ..ManualEdits::default()
     });
     let outcome = played(&marked, "truncate", &[("keep_recent", 3.0)]);
     let event = &outcome.events[0];
@@ -400,12 +433,12 @@ fn what_the_policy_took_before_is_named_with_the_stage_that_did() {
         panic!("{:?}", outcome.warnings);
     };
     assert!(warning.starts_with(&taken), "{warning}");
-    assert_eq!(fate(&marked, &outcome, 61), Fate::Cleared);
+    assert_eq!(status(&marked, &outcome, 61), MessageStatus::Cleared);
 }
 
 #[test]
-fn what_is_cleared_already_is_cleared_once() {
-    let case = case(&Talk::turns(6, 5, 200), 8_000).with_by_hand(cleared(&[3]));
+fn a_cleared_result_is_not_cleared_again() {
+    let case = case(&Talk::turns(6, 5, 200), 8_000).with_manual_edits(cleared(&[3]));
     let knobs = [
         ("prune_protect", 500.0),
         ("prune_minimum", 300.0),
@@ -420,33 +453,36 @@ fn what_is_cleared_already_is_cleared_once() {
 }
 
 #[test]
-fn marks_of_messages_that_come_later_mean_nothing_at_an_earlier_call() {
+fn marks_of_later_messages_have_no_effect() {
     let case = case(&Talk::tool_calls(6, 100), 100_000);
-    let marked = case.with_by_hand(ByHand {
+    let marked = case.with_manual_edits(ManualEdits {
         pinned: vec![11],
         cleared: vec![12, 3],
         dropped: vec![9, 1_000],
     });
     let policy = policy("none");
-    // Before the third call only messages 0 to 5 are there.
+    // Before the third call the context has only messages 0 to 5.
     let outcome = simulate(&marked, &policy, &policy.defaults(), Some(2));
     let [event] = by_hand(&outcome)[..] else {
         panic!("{}", event_words(&outcome));
     };
     assert_eq!((event.step, event.messages.clone()), (2, one(3..4)));
     assert!(outcome.warnings.is_empty(), "{:?}", outcome.warnings);
-    outcome.context.check(&marked).expect("the books balance");
+    outcome
+        .context
+        .check(&marked)
+        .expect("the account is complete");
 }
 
 #[test]
-fn a_pin_on_what_the_source_itself_compacted_is_said_to_be_in_vain() {
+fn a_pin_on_a_message_that_the_source_compacted_is_reported() {
     let mut talk = Talk::tool_calls(8, 100);
     talk.compact_before(10, "So far: five files were read.");
     // The summary is message 10.
-    let case = case(&talk, 100_000).with_by_hand(ByHand {
+    let case = case(&talk, 100_000).with_manual_edits(ManualEdits {
         pinned: vec![3],
         dropped: vec![4, 10, 14],
-        ..ByHand::default()
+        ..ManualEdits::default()
     });
     let policy = policy("none");
     let now = Schedule::Now { force: false };
@@ -459,7 +495,10 @@ fn a_pin_on_what_the_source_itself_compacted_is_said_to_be_in_vain() {
         None,
         &mut estimator,
     );
-    outcome.context.check(&case).expect("the books balance");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
     assert_eq!(
         outcome.warnings,
         [
@@ -479,7 +518,7 @@ fn a_pin_on_what_the_source_itself_compacted_is_said_to_be_in_vain() {
 }
 
 #[test]
-fn what_a_person_does_by_hand_is_no_finding_about_the_policy() {
+fn manual_edits_cause_no_findings() {
     let case = case(&Talk::tool_calls(6, 100), 100_000);
     let all: Vec<usize> = (1..case.session.messages.len()).collect();
     let policy = policy("truncate");
@@ -488,18 +527,18 @@ fn what_a_person_does_by_hand_is_no_finding_about_the_policy() {
         let outcome = simulate(case, &policy, &knobs, None);
         findings(case, &policy, &knobs, &outcome)
     };
-    assert_eq!(found(&case.with_by_hand(dropped(&all))), found(&case));
+    assert_eq!(found(&case.with_manual_edits(dropped(&all))), found(&case));
     // A marker may weigh more than a short text.
-    assert_eq!(found(&case.with_by_hand(cleared(&[1]))), found(&case));
+    assert_eq!(found(&case.with_manual_edits(cleared(&[1]))), found(&case));
 }
 
 #[test]
 fn marks_are_sorted_and_counted_once() {
-    let case = case(&Talk::tool_calls(3, 10), 100_000).with_by_hand(cleared(&[5, 1, 5, 3]));
-    assert_eq!(case.by_hand.cleared, [1, 3, 5]);
+    let case = case(&Talk::tool_calls(3, 10), 100_000).with_manual_edits(cleared(&[5, 1, 5, 3]));
+    assert_eq!(case.manual_edits.cleared, [1, 3, 5]);
 }
 
-/// One range of messages.
+/// Returns a list of one range of messages.
 fn one(range: std::ops::Range<usize>) -> Vec<std::ops::Range<usize>> {
     std::iter::once(range).collect()
 }

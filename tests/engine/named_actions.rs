@@ -1,4 +1,4 @@
-//! Named actions in a run: whatever they do to messages, the books of the context hold.
+//! Named actions in a run: for every change of messages, the account of the context stays complete.
 
 #![expect(
     clippy::unnecessary_wraps,
@@ -9,20 +9,24 @@
 use crate::conversation::{Talk, case};
 use plimsoll::chat::{Ask, ChatMessage, Dialogue, Heard, Shape, Wants};
 use plimsoll::engine::{
-    Answer, Case, Did, EntryBody, Fate, MessageEdit, NamedAction, NamedMeter, Outcome, Policy,
-    Registry, Reply, Request, Rewrite, Rewritten, Scene, Schedule, drive, simulate,
+    Answer, Case, Did, EntryBody, MessageEdit, MessageStatus, NamedAction, NamedMeter, Outcome,
+    Policy, Registry, Reply, Request, Rewrite, RewriteInput, Rewritten, Schedule, drive, simulate,
 };
 use plimsoll::units::Tokens;
 use std::sync::Arc;
 
-/// What the rules of these tests do with a scene.
-type Rule = fn(Scene<'_>, &mut Dialogue<'_>) -> Result<Rewritten, Wants>;
+/// An action of these tests.
+type Rule = fn(RewriteInput<'_>, &mut Dialogue<'_>) -> Result<Rewritten, Wants>;
 
 #[derive(Debug)]
 struct ByRule(Rule);
 
 impl Rewrite for ByRule {
-    fn rewrite(&self, scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, Wants> {
         (self.0)(scene, dialogue)
     }
 }
@@ -93,8 +97,8 @@ fn changed(messages: Vec<ChatMessage>) -> Rewritten {
     }
 }
 
-/// Keeps instructions and the newest messages; a notice stands for the rest.
-fn drop_oldest(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+/// Keeps instructions and the newest messages; a notice replaces the rest.
+fn drop_oldest(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
     let keep = scene.count("keep");
     let n_gone = (scene.messages.len() - 1).saturating_sub(keep);
     let mut messages = scene.messages;
@@ -106,7 +110,7 @@ fn drop_oldest(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Want
     Ok(changed(messages.into_vec()))
 }
 
-fn cut_result(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+fn cut_result(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
     let keep = scene.count("keep");
     let cut = |message: &ChatMessage| {
         let text = message.text().unwrap_or_default();
@@ -126,7 +130,7 @@ fn cut_result(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants
     ))
 }
 
-fn empty_results(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+fn empty_results(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
     let empty = |m: &ChatMessage| {
         if m.is("tool") {
             m.with_text("[gone]")
@@ -137,8 +141,8 @@ fn empty_results(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wa
     Ok(changed(scene.messages.iter().map(empty).collect()))
 }
 
-/// Of all but the newest messages leaves some out and empties results.
-fn thin_out_by_edits(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+/// Removes some messages and clears results, except in the newest messages.
+fn thin_out_by_edits(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
     let n_old = scene.messages.len().saturating_sub(scene.count("keep"));
     let old = scene.messages[..n_old].iter().enumerate().skip(1);
     let edit = |(at, message): (usize, &ChatMessage)| match at % 5 {
@@ -156,8 +160,8 @@ fn thin_out_by_edits(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten
     })
 }
 
-/// The same as a whole.
-fn thin_out(scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+/// Returns the same changes as a whole conversation.
+fn thin_out(scene: RewriteInput<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
     let messages = scene.messages.clone();
     let done = thin_out_by_edits(scene, dialogue)?;
     Ok(Rewritten {
@@ -167,8 +171,8 @@ fn thin_out(scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, 
     })
 }
 
-/// Asks twice and puts both answers in the place of everything but the newest messages.
-fn two_summaries(scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+/// Makes two requests and replaces everything except the newest messages by both answers.
+fn two_summaries(scene: RewriteInput<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
     let keep = scene.count("keep");
     if scene.messages.len() < keep + 3 {
         return Ok(Rewritten::default());
@@ -193,7 +197,7 @@ fn two_summaries(scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewrit
     Ok(changed(messages))
 }
 
-fn note_to_newest(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+fn note_to_newest(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
     let mut messages = scene.messages;
     let newest = messages.iter_mut().rev().find(|m| m.is("user"));
     if let Some(message) = newest {
@@ -203,8 +207,8 @@ fn note_to_newest(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, W
     Ok(changed(messages.into_vec()))
 }
 
-/// Counts its own firings in memory and gives up at the third.
-fn count_and_give_up(scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+/// Counts its calls in memory and halts at the third.
+fn count_and_give_up(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
     let count = scene.memory["count"].as_u64().unwrap_or(0) + 1;
     Ok(Rewritten {
         fired: true,
@@ -230,12 +234,15 @@ fn long_talk() -> Case {
 
 fn run(case: &Case, policy: &Policy) -> Outcome {
     let outcome = simulate(case, policy, &policy.defaults(), None);
-    outcome.context.check(case).expect("the books hold");
+    outcome
+        .context
+        .check(case)
+        .expect("the account is complete");
     outcome
 }
 
 #[test]
-fn a_notice_stands_for_all_that_an_action_left_out_in_both_shapes() {
+fn a_notice_covers_removed_messages_in_both_shapes() {
     let case = long_talk();
     for action in ["drop_oldest", "drop_oldest_blocks"] {
         let stage = format!(
@@ -245,14 +252,14 @@ fn a_notice_stands_for_all_that_an_action_left_out_in_both_shapes() {
         assert!(outcome.compactions > 1, "{action}");
         let (written, _) = outcome.context.written().next().expect("a notice");
         assert!(written.text.ends_with("messages are gone"));
-        let fates = outcome.context.fates(case.session.messages.len());
-        assert_eq!(fates[0].0, Fate::Kept, "instructions stay");
-        assert_eq!(fates[1].0, Fate::Dropped);
+        let fates = outcome.context.statuses(case.session.messages.len());
+        assert_eq!(fates[0].0, MessageStatus::Kept, "instructions stay");
+        assert_eq!(fates[1].0, MessageStatus::Dropped);
     }
 }
 
 #[test]
-fn a_result_is_cut_before_it_joins_the_context() {
+fn a_result_is_cut_before_it_is_added() {
     let case = long_talk();
     let stage =
         "at = \"tool_result\"\nwhen = \"used >= 0\"\ndo = { named = \"cut_result\", keep = 20 }";
@@ -266,12 +273,17 @@ fn a_result_is_cut_before_it_joins_the_context() {
     );
     assert_eq!(outcome.events.len(), 9);
     assert!(outcome.samples[3].tokens < untouched.samples[3].tokens - Tokens(200));
-    let cut = outcome.context.fates(case.session.messages.len());
-    assert_eq!(cut.iter().filter(|(fate, _)| *fate == Fate::Cut).count(), 9);
+    let cut = outcome.context.statuses(case.session.messages.len());
+    assert_eq!(
+        cut.iter()
+            .filter(|(fate, _)| *fate == MessageStatus::Cut)
+            .count(),
+        9
+    );
 }
 
 #[test]
-fn a_view_changes_what_the_call_sees_and_nothing_else() {
+fn a_view_changes_only_its_call() {
     let case = long_talk();
     let stage = "at = \"before_call\"\nwhen = \"used > 0\"\ndo = { named = \"empty_results\", keep = 0 }\nmutates = \"view\"";
     let outcome = run(&case, &policy(stage, ""));
@@ -286,7 +298,7 @@ fn a_view_changes_what_the_call_sees_and_nothing_else() {
 }
 
 #[test]
-fn edits_of_single_messages_do_what_the_whole_conversation_would() {
+fn edits_equal_a_rewrite_of_the_whole_conversation() {
     let cut = "[[stage]]\nid = \"cut\"\nat = \"tool_result\"\nwhen = \"step < 6\"\ndo = { named = \"cut_result\", keep = 20 }";
     let more = "[[stage]]\nid = \"more\"\nat = \"before_call\"\nwhen = \"step > 6 and step < 10\"\ndo = { named = \"drop_oldest\", keep = 4 }";
     let later = format!("{more}\nmutates = \"view\"");
@@ -310,15 +322,18 @@ fn edits_of_single_messages_do_what_the_whole_conversation_would() {
     }
 }
 
-/// Two policies differ in nothing, wherever they are looked at.
+/// Checks that two policies give equal runs.
 fn same_at_each_call(one: &Policy, other: &Policy, window: u64) {
     let mut talk = Talk::new();
     talk.turn(4, 60).turn(2, 100).turn(5, 60).turn(3, 40);
     let case = case(&talk, window);
     for until in (0..case.session.calls.len()).map(Some).chain([None]) {
-        let told = |policy: &Policy| {
+        let summary_of = |policy: &Policy| {
             let outcome = simulate(&case, policy, &policy.defaults(), until);
-            outcome.context.check(&case).expect("the books hold");
+            outcome
+                .context
+                .check(&case)
+                .expect("the account is complete");
             let Outcome {
                 samples,
                 events,
@@ -328,12 +343,12 @@ fn same_at_each_call(one: &Policy, other: &Policy, window: u64) {
             assert!(!events.is_empty() || until == Some(0));
             format!("{samples:#?}\n{events:#?}\n{context:#?}")
         };
-        assert_eq!(told(one), told(other), "until {until:?}");
+        assert_eq!(summary_of(one), summary_of(other), "until {until:?}");
     }
 }
 
 #[test]
-fn an_action_asks_as_often_as_it_needs_and_lands_once_it_has_all_answers() {
+fn an_action_is_applied_after_all_its_answers() {
     struct Numbered(u32);
     impl Answer for Numbered {
         fn answer(&mut self, _: &Case, request: &Request) -> Reply {
@@ -355,19 +370,22 @@ fn an_action_asks_as_often_as_it_needs_and_lands_once_it_has_all_answers() {
         None,
         &mut answers,
     );
-    outcome.context.check(&case).expect("the books hold");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
     assert_eq!(outcome.summaries.requests, 2);
     let (written, _) = outcome.context.written().next().expect("a summary");
     assert_eq!(&*written.text, "answer 1 / answer 2");
     assert!(outcome.events[0].request.is_some() && !written.is_predicted);
-    let fates = outcome.context.fates(case.session.messages.len());
-    assert_eq!(fates[2].0, Fate::Summarized);
+    let fates = outcome.context.statuses(case.session.messages.len());
+    assert_eq!(fates[2].0, MessageStatus::Summarized);
     let predicted = run(&case, &policy);
     assert!(predicted.context.written().all(|(w, _)| w.is_predicted));
 }
 
 #[test]
-fn what_works_in_the_background_lands_later_in_front_of_what_was_said_since() {
+fn background_results_are_applied_before_newer_messages() {
     let case = long_talk();
     let stage = "at = \"before_call\"\nwhen = \"step == 5\"\ndo = { named = \"two_summaries\", keep = 2 }\ndelay = \"3\"";
     let outcome = run(&case, &policy(stage, ""));
@@ -381,7 +399,7 @@ fn what_works_in_the_background_lands_later_in_front_of_what_was_said_since() {
 }
 
 #[test]
-fn a_note_added_to_a_message_leaves_it_kept() {
+fn a_message_with_an_added_note_counts_as_kept() {
     let case = long_talk();
     let stage =
         "at = \"before_call\"\nwhen = \"step == 1\"\ndo = { named = \"note_to_newest\", keep = 0 }";
@@ -392,13 +410,13 @@ fn a_note_added_to_a_message_leaves_it_kept() {
     );
     assert!(outcome.events[0].after > outcome.events[0].before);
     assert_eq!(
-        outcome.context.fates(case.session.messages.len())[1].0,
-        Fate::Kept
+        outcome.context.statuses(case.session.messages.len())[1].0,
+        MessageStatus::Kept
     );
 }
 
 #[test]
-fn memory_lasts_a_run_and_giving_up_is_noted() {
+fn memory_lasts_for_a_run_and_halts_are_recorded() {
     let case = long_talk();
     let stage = "at = \"turn_start\"\nwhen = \"used >= 0\"\ndo = { named = \"count_and_give_up\", keep = 0 }";
     let outcome = run(&case, &policy(stage, ""));
@@ -410,7 +428,7 @@ fn memory_lasts_a_run_and_giving_up_is_noted() {
 }
 
 #[test]
-fn a_named_meter_rounds_the_whole_and_says_what_the_policy_believes() {
+fn a_named_meter_rounds_the_total_and_gives_the_believed_fill() {
     let case = long_talk();
     let outcome = run(
         &case,
@@ -434,7 +452,7 @@ fn a_named_meter_rounds_the_whole_and_says_what_the_policy_believes() {
 }
 
 #[test]
-fn a_preset_that_names_what_is_not_there_is_refused() {
+fn a_preset_with_an_unknown_name_is_rejected() {
     let refused = |text: &str| {
         let text = format!(
             "name = \"t\"\nlabel = \"T\"\nhelp = \"\"\n[[stage]]\nid = \"it\"\nat = \"manual\"\nwhen = \"used > 0\"\n{text}"

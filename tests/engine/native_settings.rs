@@ -1,4 +1,4 @@
-//! Configurations in the systems' own forms: what is tuned here can be pasted there, and the reverse.
+//! Configurations in the systems' own formats, in both directions.
 
 use crate::conversation::{Talk, case};
 use plimsoll::engine::{Did, simulate};
@@ -8,7 +8,7 @@ use plimsoll::presets::{self, PRESETS};
 const DIGITORN: &str = include_str!("../configs/digitorn.yaml");
 
 #[test]
-fn every_system_reads_back_what_it_wrote() {
+fn every_system_reads_its_own_configuration() {
     for native in NATIVE {
         let policy = presets::by_name(native.system).expect("bundled");
         let mut knobs = policy.defaults();
@@ -27,7 +27,7 @@ fn every_system_reads_back_what_it_wrote() {
 }
 
 #[test]
-fn every_preset_of_a_system_finds_its_configuration_and_ours_have_none() {
+fn every_preset_of_a_system_has_a_configuration_and_generic_ones_have_none() {
     let ours = ["truncate", "prune", "summarize", "none"];
     for preset in PRESETS {
         assert_eq!(
@@ -44,7 +44,7 @@ fn every_preset_of_a_system_finds_its_configuration_and_ours_have_none() {
 }
 
 #[test]
-fn a_percentage_there_is_a_share_here() {
+fn a_percentage_becomes_a_share() {
     let policy = presets::by_name("picoclaw").expect("bundled");
     let mut knobs = policy.defaults();
     policy
@@ -65,7 +65,7 @@ fn a_percentage_there_is_a_share_here() {
 }
 
 #[test]
-fn what_the_shipped_code_ignores_is_said_where_the_form_allows_and_beside_it() {
+fn ignored_keys_are_reported_in_comments_and_notes() {
     let policy = presets::by_name("baseagent").expect("bundled");
     let written = export(&policy, &policy.defaults()).expect("it has one");
     let line = written
@@ -92,7 +92,7 @@ fn a_python_dict_with_comments_and_grouped_digits_is_read() {
 }
 
 #[test]
-fn what_is_out_of_range_or_unknown_is_told_and_not_taken() {
+fn unknown_and_out_of_range_keys_are_reported_and_ignored() {
     let read = import("{\"agent_max_context_turns\": 9000, \"channel_type\": \"web\"}")
         .expect("CowAgent's");
     assert_eq!(read.policy.name, "cowagent");
@@ -111,7 +111,7 @@ fn what_is_out_of_range_or_unknown_is_told_and_not_taken() {
 }
 
 #[test]
-fn a_whole_application_is_read_as_given_with_placeholders_kept_and_dead_keys_named() {
+fn an_application_is_read_with_its_placeholders_and_ignored_keys() {
     let read = import(DIGITORN).expect("Digitorn's");
     let knob = |name: &str| read.knobs.get(name);
     assert_eq!(
@@ -144,13 +144,16 @@ fn a_whole_application_is_read_as_given_with_placeholders_kept_and_dead_keys_nam
 /// Its document's "What happens at runtime": pressure is logged at every call, compaction fires once pressure passes
 /// 15 %, and not again for two turns.
 #[test]
-fn a_whole_application_replays_as_its_document_says() {
+fn an_application_replays_with_its_own_settings() {
     let read = import(DIGITORN).expect("Digitorn's");
     let mut talk = Talk::new();
     talk.turn(2, 40).turn(12, 3_000);
     let case = case(&talk, 131_072);
     let outcome = simulate(&case, &read.policy, &read.knobs, None);
-    outcome.context.check(&case).expect("the books hold");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
     let logged = outcome.events.iter().flat_map(|e| &e.log);
     assert!(logged.filter(|line| line.contains("tokens, ")).count() >= case.session.calls.len());
     let compacted: Vec<_> = outcome
@@ -169,7 +172,7 @@ fn a_whole_application_replays_as_its_document_says() {
 }
 
 #[test]
-fn a_hook_of_ones_own_acts_at_its_own_threshold() {
+fn a_custom_hook_acts_at_its_own_threshold() {
     let yaml = "execution:\n  context:\n    max_tokens: 20000\n  hooks:\n    - id: mine\n      on: turn_start\n      condition: {type: context_pressure, threshold: 0.5}\n      action: {type: compact_context, strategy: truncate, keep_recent: 4}\n";
     let read = import(yaml).expect("Digitorn's");
     let mut talk = Talk::new();
@@ -181,7 +184,7 @@ fn a_hook_of_ones_own_acts_at_its_own_threshold() {
 }
 
 #[test]
-fn a_number_that_is_none_is_refused_with_its_place() {
+fn an_invalid_number_is_rejected_with_its_location() {
     let yaml = "agents:\n  - id: main\n    brain:\n      context:\n        compression_trigger: ";
     for number in [".nan", "1e400", ".inf"] {
         let why = import(&format!("{yaml}{number}\n")).expect_err("no number");

@@ -1,9 +1,9 @@
-//! What else holds for every preset: over conversations of almost nothing, over time, and when done twice or for real.
+//! Properties of every preset: on tiny conversations, over time, when repeated, and when executed with real summaries.
 
 use crate::conversation::{Talk, case, part, text};
 use plimsoll::engine::{
-    Answer, Case, EntryBody, Estimator, ExecutedContext, Outcome, PartFate, Policy, Reply, Request,
-    Schedule, WindowPlan, WindowSource, drive, simulate,
+    Answer, Case, EntryBody, Estimator, ExecutedContext, Outcome, PartStatus, Policy, Reply,
+    Request, Schedule, WindowPlan, WindowSource, drive, simulate,
 };
 use plimsoll::formats::{self, Input};
 use plimsoll::presets::native::Native;
@@ -39,11 +39,11 @@ fn small_case(session: Session, window: u64) -> Case {
     let ledger =
         TokenLedger::count(&session, counter, &Progress::default()).expect("nobody cancels");
     let n = session.calls.len();
-    let windows = WindowPlan::constant(Tokens(window), n, WindowSource::ByHand);
+    let windows = WindowPlan::constant(Tokens(window), n, WindowSource::User);
     Case::new(Arc::new(session), ledger, windows)
 }
 
-/// Every kind of message there is, some of them with nothing in it.
+/// Returns every kind of message, some of them empty.
 fn kinds() -> Vec<Draft> {
     let call = Body::ToolCall {
         call: "c".into(),
@@ -86,7 +86,7 @@ fn kinds() -> Vec<Draft> {
     ]
 }
 
-/// All conversations of at most two messages.
+/// Returns all conversations of at most two messages.
 fn small_ones() -> Vec<Session> {
     let kinds = kinds();
     let mut found = vec![session(&[], None), session(&[], Some(0))];
@@ -121,7 +121,7 @@ fn policies() -> Vec<(&'static Preset, Policy)> {
 }
 
 #[test]
-fn every_preset_copes_with_no_message_with_one_and_with_two() {
+fn every_preset_handles_zero_one_and_two_messages() {
     let policies = policies();
     assert_eq!(policies.len(), PRESETS.len());
     small_ones()
@@ -144,7 +144,7 @@ fn every_preset_copes_with_no_message_with_one_and_with_two() {
         });
 }
 
-/// Samples and events follow one another, one sample a call, and no call is answered before it is made.
+/// Checks that there is one sample per call and that samples and events are in order.
 fn time_goes_on(case: &Case, preset: &Preset, outcome: &Outcome) -> Result<(), TestCaseError> {
     let steps = &case.session.calls;
     prop_assert_eq!(outcome.samples.len(), steps.len());
@@ -169,7 +169,7 @@ fn time_goes_on(case: &Case, preset: &Preset, outcome: &Outcome) -> Result<(), T
     Ok(())
 }
 
-/// What stays weighs what it weighed: whole messages, parts of those that were edited, and markers in place of the rest.
+/// Checks the weights of kept content: whole messages, parts of edited ones, and markers.
 fn tokens_are_kept(case: &Case, preset: &Preset, outcome: &Outcome) -> Result<(), TestCaseError> {
     let context = &outcome.context;
     for entry in &context.entries {
@@ -179,11 +179,11 @@ fn tokens_are_kept(case: &Case, preset: &Preset, outcome: &Outcome) -> Result<()
                 let parts = case.session.messages[edited.message as usize].parts.clone();
                 let fates = parts.zip(edited.parts.as_slice());
                 let weights = fates.map(|(part, fate)| match fate {
-                    PartFate::Kept => case.ledger.part(part).0,
-                    PartFate::Cleared { marker } => {
+                    PartStatus::Kept => case.ledger.part(part).0,
+                    PartStatus::Cleared { marker } => {
                         u64::from(context.markers[*marker as usize].tokens)
                     }
-                    PartFate::Removed { .. } => 0,
+                    PartStatus::Removed { .. } => 0,
                 });
                 weights.sum()
             }
@@ -195,7 +195,7 @@ fn tokens_are_kept(case: &Case, preset: &Preset, outcome: &Outcome) -> Result<()
     Ok(())
 }
 
-/// A conversation with times, in which tools answer much and little.
+/// Generates a conversation with times and results of different lengths.
 fn talks() -> impl Strategy<Value = Talk> {
     prop::collection::vec((0..5_usize, 0..250_usize), 1..9).prop_map(|turns| {
         let mut talk = Talk::new();
@@ -206,7 +206,7 @@ fn talks() -> impl Strategy<Value = Talk> {
     })
 }
 
-/// Compacts now and reads what an export of it says.
+/// Compacts now, exports the result and reads it again. Also returns whether it was compacted.
 fn compacted(case: &Case, policy: &Policy, window: u64) -> Option<(Case, bool)> {
     let now = Schedule::Now { force: false };
     let outcome = drive(case, policy, &policy.defaults(), now, None, &mut Says(2));
@@ -263,7 +263,7 @@ proptest! {
             };
             let weights = [&once, &twice].map(|case| case.ledger.total().0);
             prop_assert!(weights[1] <= weights[0], "{}: {weights:?}", preset.name);
-            // A summary of a summary is another text, a notice tells of fewer; what is cleared stays so.
+            // A summary of a summary has another text, and a notice another number; cleared content stays cleared.
             if preset.name == "prune" {
                 prop_assert!(!is_changed, "{}: {weights:?}", preset.name);
             }
@@ -272,7 +272,7 @@ proptest! {
 }
 
 #[test]
-fn a_clock_that_goes_backwards_stops_no_preset() {
+fn every_preset_handles_a_clock_that_goes_backwards() {
     let mut drafts = vec![Draft::new(Role::User, vec![text("Go on.")])];
     for (idx, time) in [9_000, 3, -5, i64::MAX, i64::MIN, 0]
         .into_iter()

@@ -1,8 +1,8 @@
-//! What a replay does, told on small sessions made by hand.
+//! Replays of small sessions.
 
 use crate::conversation::{Talk, case, event_words};
 use plimsoll::engine::{Answer, Case, Estimator, Hook, Outcome, Poll, Reply, Request, Run};
-use plimsoll::engine::{Entry, Fate, Idle, Policy, Schedule, drive, recorded, simulate};
+use plimsoll::engine::{Entry, Idle, MessageStatus, Policy, Schedule, drive, recorded, simulate};
 use plimsoll::exec::{LoadOptions, load};
 use plimsoll::presets;
 use plimsoll::session::{RecordedCompaction, Role};
@@ -13,7 +13,7 @@ fn policy(name: &str) -> Policy {
     presets::by_name(name).expect("a bundled preset")
 }
 
-/// Values for a window in which every message of `Talk` counts.
+/// Returns settings for a small window.
 fn knobs(policy: &Policy, pairs: &[(&str, f64)]) -> plimsoll::engine::KnobValues {
     let mut values = policy.defaults();
     if policy.knob("output_reserve").is_some() {
@@ -30,7 +30,7 @@ fn knobs(policy: &Policy, pairs: &[(&str, f64)]) -> plimsoll::engine::KnobValues
 }
 
 #[test]
-fn without_a_policy_the_context_only_grows_and_ends_as_the_whole_session() {
+fn without_a_policy_the_context_grows_to_the_whole_session() {
     let case = case(&Talk::tool_calls(20, 100), 100_000);
     let policy = policy("none");
     let outcome = simulate(&case, &policy, &policy.defaults(), None);
@@ -42,11 +42,14 @@ fn without_a_policy_the_context_only_grows_and_ends_as_the_whole_session() {
             .all(|pair| pair[0].tokens < pair[1].tokens)
     );
     assert_eq!(outcome.context.tokens(), case.ledger.total());
-    outcome.context.check(&case).expect("the books balance");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
 }
 
 #[test]
-fn truncate_keeps_system_and_the_newest_and_never_splits_a_pair() {
+fn truncate_keeps_instructions_and_newest_messages_and_whole_pairs() {
     let case = case(&Talk::tool_calls(30, 100), 2_000);
     let policy = policy("truncate");
     let outcome = simulate(
@@ -56,9 +59,12 @@ fn truncate_keeps_system_and_the_newest_and_never_splits_a_pair() {
         None,
     );
     assert!(outcome.compactions >= 2, "{}", event_words(&outcome));
-    outcome.context.check(&case).expect("the books balance");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
     assert!(outcome.samples.iter().all(|s| s.tokens < Tokens(2_000)));
-    // Message 0 is the system prompt; the entry behind it is the notice.
+    // Message 0 is the system prompt; the entry after it is the notice.
     assert_eq!(outcome.context.entries[0].message(), Some(0));
     let (notice, _) = outcome
         .context
@@ -74,12 +80,12 @@ fn truncate_keeps_system_and_the_newest_and_never_splits_a_pair() {
 }
 
 #[test]
-fn a_trigger_acts_at_exactly_its_share_of_usable() {
+fn a_trigger_acts_exactly_at_its_share_of_usable() {
     let case = case(&Talk::tool_calls(30, 100), 100_000);
     let policy = policy("truncate");
     let none = simulate(&case, &policy, &knobs(&policy, &[]), None);
     let at = none.samples[20].tokens;
-    // The window that makes sample 20 exactly half of usable.
+    // With this window, sample 20 is exactly half of the usable window.
     let case = case.with_windows(crate::conversation::windows(at.0 * 2, &case));
     let outcome = simulate(
         &case,
@@ -99,7 +105,7 @@ fn a_trigger_acts_at_exactly_its_share_of_usable() {
 }
 
 #[test]
-fn prune_clears_old_results_spares_recent_turns_and_keeps_every_message() {
+fn prune_clears_old_results_and_keeps_recent_turns_and_every_message() {
     let case = case(&Talk::turns(6, 5, 200), 8_000);
     let policy = policy("prune");
     let values = knobs(
@@ -112,12 +118,15 @@ fn prune_clears_old_results_spares_recent_turns_and_keeps_every_message() {
     );
     let outcome = simulate(&case, &policy, &values, None);
     assert!(outcome.compactions >= 1);
-    outcome.context.check(&case).expect("the books balance");
-    let fates = outcome.context.fates(case.session.messages.len());
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
+    let fates = outcome.context.statuses(case.session.messages.len());
     assert!(
         fates
             .iter()
-            .all(|(fate, _)| matches!(fate, Fate::Kept | Fate::Cleared))
+            .all(|(fate, _)| matches!(fate, MessageStatus::Kept | MessageStatus::Cleared))
     );
     let last_turns = case.session.turns - 1;
     let spared = case
@@ -126,14 +135,18 @@ fn prune_clears_old_results_spares_recent_turns_and_keeps_every_message() {
         .iter()
         .zip(&fates)
         .filter(|(m, _)| m.turn >= last_turns);
-    assert!(spared.into_iter().all(|(_, (fate, _))| *fate == Fate::Kept));
+    assert!(
+        spared
+            .into_iter()
+            .all(|(_, (fate, _))| *fate == MessageStatus::Kept)
+    );
     for event in &outcome.events {
         assert!(event.before.0 - event.after.0 > 300, "{event:?}");
     }
 }
 
 #[test]
-fn prune_does_nothing_when_it_would_not_save_enough() {
+fn prune_does_nothing_if_it_would_save_too_little() {
     let case = case(&Talk::turns(6, 5, 200), 8_000);
     let policy = policy("prune");
     let values = knobs(
@@ -148,7 +161,7 @@ fn prune_does_nothing_when_it_would_not_save_enough() {
 }
 
 #[test]
-fn a_summary_stands_for_what_it_replaced_and_weighs_no_more_than_its_cap() {
+fn a_summary_covers_the_replaced_messages_and_respects_its_cap() {
     let case = case(&Talk::tool_calls(60, 100), 4_000);
     let policy = policy("summarize");
     let outcome = simulate(
@@ -161,7 +174,10 @@ fn a_summary_stands_for_what_it_replaced_and_weighs_no_more_than_its_cap() {
         None,
     );
     assert!(outcome.compactions >= 2, "{}", event_words(&outcome));
-    outcome.context.check(&case).expect("the books balance");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
     let (summary, tokens) = outcome.context.written().next().expect("a summary");
     assert!(summary.is_predicted);
     assert!(tokens <= Tokens(256) && tokens > Tokens(250), "{tokens:?}");
@@ -173,10 +189,10 @@ fn a_summary_stands_for_what_it_replaced_and_weighs_no_more_than_its_cap() {
 }
 
 #[test]
-fn cooldown_counts_the_calls_it_rests() {
+fn a_cooldown_is_counted_in_calls() {
     let case = case(&Talk::tool_calls(40, 100), 1_500);
     let policy = policy("truncate");
-    // A trigger so low that it holds at every call.
+    // A trigger that is met at every call.
     let values = |cooldown| {
         knobs(
             &policy,
@@ -230,7 +246,7 @@ fn a_failed_or_empty_summary_leaves_its_messages_in_place() {
 }
 
 #[test]
-fn compacting_now_honours_the_trigger_unless_forced() {
+fn compacting_now_respects_the_trigger_unless_forced() {
     let case = case(&Talk::tool_calls(20, 100), 100_000);
     let policy = policy("truncate");
     let mut answers = Script(Vec::new());
@@ -253,7 +269,10 @@ fn compacting_now_honours_the_trigger_unless_forced() {
     );
     assert_eq!(forced.compactions, 1);
     assert!(forced.context.tokens() < honoured.context.tokens());
-    forced.context.check(&case).expect("the books balance");
+    forced
+        .context
+        .check(&case)
+        .expect("the account is complete");
 }
 
 #[test]
@@ -275,7 +294,7 @@ fn compacting_now_keeps_the_system_prompt_and_the_newest_messages() {
         .iter()
         .filter_map(Entry::message)
         .collect();
-    // The system prompt and the ten newest messages, one more where a pair would be split.
+    // The system prompt and the ten newest messages, and one more if a pair would be split.
     assert!((11..=12).contains(&kept.len()), "{kept:?}");
 }
 
@@ -292,16 +311,22 @@ fn the_recorded_lane_follows_recorded_compactions_and_reported_tokens() {
         &outcome.samples[event.step],
     );
     assert!(after.tokens < before.tokens, "{before:?} {after:?}");
-    outcome.context.check(&case).expect("the books balance");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
     // A replay starts from the full history: the recorded summary is not in it.
     let none = policy("none");
     let replay = simulate(&case, &none, &none.defaults(), None);
     assert_eq!(replay.context.tokens(), case.ledger.total());
-    replay.context.check(&case).expect("the books balance");
+    replay
+        .context
+        .check(&case)
+        .expect("the account is complete");
 }
 
 #[test]
-fn an_overflowing_call_is_counted_once_and_its_tokens_are_set_apart() {
+fn an_overflowing_call_is_counted_once_with_separate_tokens() {
     let case = case(&Talk::tool_calls(20, 100), 1_000);
     let none = policy("none");
     let outcome = simulate(&case, &none, &knobs(&none, &[]), None);
@@ -322,7 +347,7 @@ fn an_overflowing_call_is_counted_once_and_its_tokens_are_set_apart() {
 }
 
 #[test]
-fn a_replay_that_stops_at_a_step_shows_the_same_as_one_that_goes_on() {
+fn a_replay_up_to_a_call_equals_the_beginning_of_a_whole_one() {
     let case = case(&Talk::turns(6, 5, 200), 3_000);
     for preset in presets::PRESETS {
         let policy = preset.policy().expect("bundled");
@@ -341,7 +366,7 @@ fn a_replay_that_stops_at_a_step_shows_the_same_as_one_that_goes_on() {
     }
 }
 
-/// The truncate preset with another meter.
+/// Returns the truncate preset with another meter.
 fn metered(count: &str) -> Policy {
     let truncate = include_str!("../../assets/presets/truncate.toml");
     let meter = format!(
@@ -351,12 +376,12 @@ fn metered(count: &str) -> Policy {
 }
 
 #[test]
-fn a_policy_triggers_on_its_own_meter_while_samples_tell_the_true_count_too() {
+fn a_policy_triggers_on_its_own_meter_and_samples_have_both_counts() {
     let case = case(&Talk::tool_calls(30, 100), 100_000);
     let policy = metered("chars/4");
     let outcome = simulate(&case, &policy, &knobs(&policy, &[]), None);
     let last = outcome.samples.last().expect("a sample");
-    // "line " is five characters and one token: the meter believes a quarter more than there is.
+    // "line " is five characters and one token: the meter counts a quarter more than the true count.
     assert!(
         last.metered.as_f64() > 1.1 * last.tokens.as_f64(),
         "{last:?}"
@@ -370,11 +395,14 @@ fn a_policy_triggers_on_its_own_meter_while_samples_tell_the_true_count_too() {
     let outcome = simulate(&case, &policy, &values, None);
     assert_eq!(outcome.events[0].step, 20, "{}", event_words(&outcome));
     assert!(outcome.samples[19].tokens < outcome.samples[19].metered);
-    outcome.context.check(&case).expect("the books balance");
+    outcome
+        .context
+        .check(&case)
+        .expect("the account is complete");
 }
 
 #[test]
-fn a_run_that_did_nothing_says_why() {
+fn a_run_without_compactions_gives_the_reason() {
     let case = case(&Talk::turns(6, 5, 200), 8_000);
     let now = |name: &str, pairs: &[(&str, f64)], force| {
         let policy = policy(name);
@@ -422,7 +450,7 @@ fn a_run_that_did_nothing_says_why() {
 }
 
 #[test]
-fn presets_with_mistakes_are_refused_with_their_place() {
+fn invalid_presets_are_rejected_with_the_location() {
     let error = |from: &str, to: &str| {
         let text = include_str!("../../assets/presets/truncate.toml").replacen(from, to, 1);
         presets::parse(&text).expect_err("a mistake").to_string()
@@ -449,7 +477,7 @@ fn presets_with_mistakes_are_refused_with_their_place() {
 }
 
 #[test]
-fn whole_number_knobs_take_no_fractions() {
+fn whole_number_settings_reject_fractions() {
     let policy = policy("truncate");
     let mut values = policy.defaults();
     let error = policy
@@ -489,7 +517,7 @@ fn instructions_in_the_middle_of_a_conversation_are_not_the_system_prompt() {
 }
 
 #[test]
-fn force_leaves_a_stage_alone_that_a_setting_turns_off() {
+fn force_does_not_run_a_disabled_stage() {
     let case = case(&Talk::tool_calls(20, 100), 100_000);
     let now = Schedule::Now { force: true };
     for (name, clears) in [
@@ -511,7 +539,7 @@ fn force_leaves_a_stage_alone_that_a_setting_turns_off() {
     }
 }
 
-/// What a run decided before its last call was tried.
+/// Returns a run's events before the last call is tried.
 fn decided(policy: &Policy, outcome: &Outcome) -> Vec<String> {
     let at = |id: &str| {
         policy
@@ -528,7 +556,7 @@ fn decided(policy: &Policy, outcome: &Outcome) -> Vec<String> {
 }
 
 #[test]
-fn compacting_now_decides_as_a_replay_that_first_acts_at_that_call() {
+fn compacting_now_equals_a_replay_that_first_acts_at_that_call() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
     let (mut compared, mut acted) = (0, 0);
     for file in std::fs::read_dir(folder).expect("there are samples") {
@@ -545,7 +573,7 @@ fn compacting_now_decides_as_a_replay_that_first_acts_at_that_call() {
         let is_compacted =
             |c: &RecordedCompaction| c.before_message <= case.session.calls[last].context_end;
         if case.session.compactions.iter().any(is_compacted) {
-            // What a replay sees there is another context.
+            // A replay has another context there.
             continue;
         }
         for (preset, is_eager) in presets::PRESETS
@@ -583,9 +611,9 @@ fn compacting_now_decides_as_a_replay_that_first_acts_at_that_call() {
     assert!(compared > 100 && acted > 20, "{compared} {acted}");
 }
 
-/// A call that reported its usage without an answer, right before a compaction, is not the compaction's first call.
+/// Regression test: a call that reported usage without an answer is not the first call of the next compaction.
 #[test]
-fn recorded_compactions_have_one_number() {
+fn recorded_compactions_are_counted_alike_everywhere() {
     let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let mut n_compared = 0;
     for name in [

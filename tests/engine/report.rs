@@ -1,10 +1,10 @@
-//! Reports: nothing of a session reaches a redacted one, nothing in a session is obeyed by who shows one, and long
-//! sessions stay small.
+//! Reports: a redacted report contains no text of the session, text of a session is never interpreted as markup, and
+//! reports of long sessions stay small.
 
 use crate::conversation::{Talk, part, text};
 use plimsoll::analysis::{Finding, FindingKind, findings};
 use plimsoll::engine::{
-    ByHand, Case, Did, Halt, KnobValues, Outcome, Policy, Sample, recorded, simulate,
+    Case, Did, Halt, KnobValues, ManualEdits, Outcome, Policy, Sample, recorded, simulate,
 };
 use plimsoll::exec::{LoadOptions, load};
 use plimsoll::presets::{self, PRESETS};
@@ -63,7 +63,7 @@ fn report(case: &Case, lanes: &[Played], warnings: &[String], redacts: bool) -> 
     Report::new(&subject, redacts)
 }
 
-/// Everything that a report can be rendered as.
+/// Returns the report in every output format.
 fn renderings(report: &Report) -> String {
     let curve = report.curve.as_ref().map(svg).unwrap_or_default();
     format!("{}\n{}\n{curve}", html(report), markdown(report))
@@ -75,7 +75,7 @@ fn with_session(case: &Case, session: Session) -> Case {
     Case::new(Arc::new(session), ledger, (*case.windows).clone())
 }
 
-/// A policy of somebody's own, with a name of its own wherever one can stand.
+/// Returns a custom policy with private names in every field that can hold one.
 const OWN_POLICY: &str = r#"
 name = "zz-policyname"
 label = "zz-policylabel"
@@ -109,7 +109,7 @@ take = { what = "messages", keep = ["system", "last_messages(2)"] }
 do = { drop = { notice = "zz-notice went to /home/zz-noticepath" } }
 "#;
 
-/// A session, a policy and a run with something private in every place that can hold a text. All of it has `zz` in it.
+/// Returns a session, a policy and a run with private text (always containing `zz`) in every field that can hold text.
 fn private() -> (Case, Vec<Played>, Vec<String>) {
     let mut talk = Talk::new();
     talk.message(Role::System, vec![text("zz-instructions of zz-company")]);
@@ -190,7 +190,7 @@ fn private() -> (Case, Vec<Played>, Vec<String>) {
     (case, lanes, warnings)
 }
 
-/// What a system itself may say at run time.
+/// Messages that a real system may write at run time.
 fn spoil(outcome: &mut Outcome) {
     assert!(outcome.compactions > 0, "the policy acts");
     outcome.warnings.push("zz-warning".to_owned());
@@ -208,15 +208,15 @@ fn spoil(outcome: &mut Outcome) {
 }
 
 #[test]
-fn no_text_of_a_session_or_a_person_reaches_a_redacted_report() {
+fn no_foreign_text_reaches_a_redacted_report() {
     let (case, lanes, warnings) = private();
     let redacted = report(&case, &lanes, &warnings, true);
-    // The value itself holds none of it, whatever renders it.
-    for (what, said) in [
+    // The report itself contains no private text, for every output format.
+    for (what, output) in [
         ("the value", format!("{redacted:?}")),
         ("a rendering", renderings(&redacted)),
     ] {
-        let lower = said.to_lowercase();
+        let lower = output.to_lowercase();
         let at = lower.find("zz");
         let around = at.map(|at| {
             let start = lower.floor_char_boundary(at.saturating_sub(80));
@@ -227,7 +227,7 @@ fn no_text_of_a_session_or_a_person_reaches_a_redacted_report() {
 }
 
 #[test]
-fn what_a_redacted_report_leaves_out_a_plain_one_shows() {
+fn a_plain_report_contains_the_redacted_text() {
     let (case, lanes, warnings) = private();
     let plain = renderings(&report(&case, &lanes, &warnings, false));
     let shown = [
@@ -274,7 +274,7 @@ fn what_a_redacted_report_leaves_out_a_plain_one_shows() {
     }
 }
 
-/// Text that would be obeyed where it is not shown as text.
+/// Texts that are dangerous if they are interpreted as markup.
 const HOSTILE: [&str; 8] = [
     "<script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",
@@ -325,7 +325,7 @@ fn hostile() -> (Case, Vec<Played>) {
     (case.clone(), vec![really(&case), lane])
 }
 
-/// What of a Markdown text is no code: fences by lines, spans by runs of backticks of one length.
+/// Returns a Markdown text without its code blocks and code spans.
 fn outside_code(markdown: &str) -> String {
     let mut out = String::new();
     let mut fence: Option<usize> = None;
@@ -371,7 +371,7 @@ fn outside_spans(line: &str) -> String {
 }
 
 #[test]
-fn hostile_text_is_neither_markup_nor_link_nor_command() {
+fn hostile_text_is_escaped() {
     let (case, lanes) = hostile();
     let warnings = HOSTILE.map(str::to_owned);
     let report = report(&case, &lanes, &warnings, false);
@@ -387,7 +387,7 @@ fn hostile_text_is_neither_markup_nor_link_nor_command() {
         assert!(!page.contains(tag), "{tag}");
     }
     assert!(page.contains("&lt;script&gt;alert(1)"));
-    // Nothing is fetched: no address stands in an attribute or a style.
+    // Nothing is loaded: no attribute or style contains an address.
     let attributes = page.split('<').filter_map(|tag| tag.split('>').next());
     let fetching = attributes.filter(|tag| tag.contains("http") || tag.contains("url("));
     let is_ours = |tag: &&str| tag.contains("aria-label") || tag.starts_with("meta http-equiv=");
@@ -395,8 +395,8 @@ fn hostile_text_is_neither_markup_nor_link_nor_command() {
     assert_eq!(fetching, Vec::<&str>::new());
     let text = markdown(&report);
     let curve = svg(report.curve.as_ref().expect("there are calls"));
-    for said in [&page, &text, &curve] {
-        let obeyed = said
+    for output in [&page, &text, &curve] {
+        let obeyed = output
             .chars()
             .find(|c| *c != '\n' && (c.is_control() || "\u{202e}\u{2066}\u{feff}".contains(*c)));
         assert_eq!(obeyed, None);
@@ -409,7 +409,7 @@ fn hostile_text_is_neither_markup_nor_link_nor_command() {
 }
 
 #[test]
-fn every_row_of_a_markdown_table_has_as_many_cells_as_its_head() {
+fn every_row_of_a_markdown_table_has_all_cells() {
     let (case, lanes) = hostile();
     let text = markdown(&report(&case, &lanes, &[], false));
     let cells = |line: &str| {
@@ -453,7 +453,7 @@ fn ten_thousand_calls_make_a_small_report_that_keeps_the_peak() {
     assert!(drawing.len() < 200_000, "{} bytes", drawing.len());
     assert!(html(&report).len() < 300_000);
     assert!(markdown(&report).len() < 60_000, "more than an issue holds");
-    // The window of 8,000 is the top but for a margin: the peak lies right under its line.
+    // The window of 8,000 is at the top except for a margin: the peak is just below its line.
     let highest = drawing
         .split(['M', ' ', '"'])
         .filter_map(|number| number.parse::<f32>().ok())
@@ -482,7 +482,7 @@ fn sample_case(path: &Path) -> Case {
 }
 
 #[test]
-fn a_policy_that_compacted_is_never_said_not_to_have_reached_its_trigger() {
+fn the_verdict_never_denies_a_compaction() {
     let (mut never, mut below) = (0, 0);
     for path in samples() {
         let case = sample_case(&path);
@@ -504,8 +504,8 @@ fn a_policy_that_compacted_is_never_said_not_to_have_reached_its_trigger() {
 }
 
 #[test]
-fn our_own_sentences_survive_redaction_whole() {
-    let mut told = 0;
+fn own_sentences_are_not_redacted() {
+    let mut counted = 0;
     for path in samples() {
         let case = sample_case(&path);
         let mut lanes = vec![really(&case)];
@@ -514,7 +514,7 @@ fn our_own_sentences_survive_redaction_whole() {
         for ((_, open), (lane, closed)) in plain.findings().iter().zip(redacted.findings()) {
             let (open, closed) = (open.text.to_string(), closed.text.to_string());
             assert!(!closed.contains('…'), "{}: {closed}\nof {open}", lane.name);
-            told += 1;
+            counted += 1;
         }
         let verdict: String = redacted.verdict.iter().map(ToString::to_string).collect();
         assert!(!verdict.contains('…'), "{verdict}");
@@ -527,16 +527,16 @@ fn our_own_sentences_survive_redaction_whole() {
             }
         }
     }
-    assert!(told > 40, "only {told} findings");
+    assert!(counted > 40, "only {counted} findings");
 }
 
 #[test]
-fn what_a_person_marked_is_told_whole_in_a_redacted_report_too() {
+fn manual_edits_are_not_redacted() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/compacted.jsonl");
     let case = sample_case(&path);
     let n_messages = case.session.messages.len();
     let nth = |nth: usize| (0..n_messages).filter(move |m| m % 3 == nth).collect();
-    let case = case.with_by_hand(ByHand {
+    let case = case.with_manual_edits(ManualEdits {
         pinned: nth(0),
         cleared: (0..n_messages).collect(),
         dropped: nth(1),
@@ -544,29 +544,29 @@ fn what_a_person_marked_is_told_whole_in_a_redacted_report_too() {
     let names = ["none", "truncate", "picoclaw", "cowagent"];
     let lanes = names.map(|name| preset(&case, name, &[]));
     let [plain, redacted] = [false, true].map(|redacts| report(&case, &lanes, &[], redacts));
-    let said = |report: &Report| {
+    let output = |report: &Report| {
         let lanes = report.lanes.iter();
         let warnings = lanes
             .flat_map(|lane| &lane.warnings)
             .map(ToString::to_string);
         warnings.collect::<Vec<_>>()
     };
-    assert_eq!(said(&redacted), said(&plain));
+    assert_eq!(output(&redacted), output(&plain));
     assert!(
-        said(&plain).len() > 8
-            && said(&plain)
+        output(&plain).len() > 8
+            && output(&plain)
                 .iter()
                 .any(|w| w.contains("does not support pins"))
     );
     let events = redacted.lanes.iter().flat_map(|lane| &lane.events);
     let by_hand: Vec<_> = events
-        .filter(|e| e.stage.to_string() == "by hand")
+        .filter(|e| e.stage.to_string() == "manually")
         .collect();
-    assert!(by_hand.len() >= 4 && by_hand.iter().all(|e| e.why.to_string() == "by hand"));
+    assert!(by_hand.len() >= 4 && by_hand.iter().all(|e| e.why.to_string() == "manually"));
     let logs = by_hand.iter().flat_map(|e| &e.log).map(ToString::to_string);
     assert!(logs.clone().count() > 0 && logs.clone().all(|l| !l.contains('…')));
     let removals = redacted.lanes.iter().flat_map(|lane| &lane.removed);
-    let by_hand = |stage: &ReportText| stage.to_string() == "by hand";
+    let by_hand = |stage: &ReportText| stage.to_string() == "manually";
     assert!(
         removals
             .filter(|r| r.stage.as_ref().is_some_and(by_hand))
@@ -576,7 +576,7 @@ fn what_a_person_marked_is_told_whole_in_a_redacted_report_too() {
 }
 
 #[test]
-fn a_report_tells_settings_beliefs_and_what_each_message_went_for() {
+fn a_report_lists_settings_believed_fill_and_message_statuses() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/compacted.jsonl");
     let case = sample_case(&path);
     let lanes = [
@@ -597,13 +597,13 @@ fn a_report_tells_settings_beliefs_and_what_each_message_went_for() {
     assert!(belief.counted < belief.truly && belief.believed.is_some());
     for (lane, played) in report.lanes.iter().zip(&lanes) {
         let context = &played.outcome.context;
-        let fates = context.fates(case.session.messages.len());
-        let gone = fates.iter().filter(|(fate, _)| {
-            use plimsoll::engine::Fate::{Cleared, Cut, Dropped, Summarized};
-            matches!(fate, Cleared | Cut | Dropped | Summarized)
+        let statuses = context.statuses(case.session.messages.len());
+        let gone = statuses.iter().filter(|(status, _)| {
+            use plimsoll::engine::MessageStatus::{Cleared, Cut, Dropped, Summarized};
+            matches!(status, Cleared | Cut | Dropped | Summarized)
         });
-        let told: usize = lane.removed.iter().map(|r| r.messages).sum();
-        assert_eq!(told, gone.count(), "{}", lane.name);
+        let counted: usize = lane.removed.iter().map(|r| r.messages).sum();
+        assert_eq!(counted, gone.count(), "{}", lane.name);
         for removal in lane.removed.iter().filter(|r| r.step.is_some()) {
             assert!(removal.stage.is_some() && removal.why.is_some());
         }
@@ -619,7 +619,7 @@ fn a_report_tells_settings_beliefs_and_what_each_message_went_for() {
 }
 
 #[test]
-fn a_session_without_a_call_has_a_report_without_a_curve() {
+fn a_report_of_a_session_without_calls_has_no_curve() {
     let mut talk = Talk::new();
     talk.message(Role::User, vec![text("hello?")]);
     let case = crate::conversation::case(&talk, 8_000);
@@ -639,7 +639,7 @@ fn a_session_without_a_call_has_a_report_without_a_curve() {
 }
 
 #[test]
-fn a_report_does_not_say_that_usage_is_missing_where_it_only_does_not_fit() {
+fn a_report_distinguishes_missing_from_implausible_usage() {
     let case = crate::conversation::case(&Talk::turns(8, 2, 20), 200_000);
     let mut session = (*case.session).clone();
     for (idx, step) in session.calls.iter_mut().enumerate() {
@@ -651,7 +651,10 @@ fn a_report_does_not_say_that_usage_is_missing_where_it_only_does_not_fit() {
     }
     let case = with_session(&case, session);
     assert!(case.ledger.distrusted.is_some());
-    let said = markdown(&report(&case, &[really(&case)], &[], false));
-    assert!(said.contains("the recorded usage does not fit"), "{said}");
-    assert!(!said.contains("no usage"), "{said}");
+    let output = markdown(&report(&case, &[really(&case)], &[], false));
+    assert!(
+        output.contains("the recorded usage does not fit"),
+        "{output}"
+    );
+    assert!(!output.contains("no usage"), "{output}");
 }

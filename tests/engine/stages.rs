@@ -1,11 +1,11 @@
-//! Words of stages that several agents need, each on a small session made by hand.
+//! Keywords of stages that several agents need, each on a small session.
 
 use crate::conversation::{Talk, case, event_words, pairs_are_whole};
-use plimsoll::engine::{Case, Entry, Fate, Outcome, simulate};
+use plimsoll::engine::{Case, Entry, MessageStatus, Outcome, simulate};
 use plimsoll::presets;
 use plimsoll::session::Role;
 
-/// Plays one stage.
+/// Plays a policy of one stage.
 fn play(case: &Case, stage: &str) -> Outcome {
     play_until(case, stage, None)
 }
@@ -14,7 +14,10 @@ fn play_until(case: &Case, stage: &str, until: Option<usize>) -> Outcome {
     let toml = format!("name = \"t\"\nlabel = \"T\"\nhelp = \"\"\n{stage}");
     let policy = presets::parse(&toml).unwrap_or_else(|why| panic!("{why}"));
     let outcome = simulate(case, &policy, &policy.defaults(), until);
-    outcome.context.check(case).expect("the books balance");
+    outcome
+        .context
+        .check(case)
+        .expect("the account is complete");
     pairs_are_whole(case, &outcome.context).expect("whole pairs");
     outcome
 }
@@ -29,12 +32,12 @@ fn left(outcome: &Outcome) -> Vec<u32> {
     entries.filter_map(Entry::message).collect()
 }
 
-fn fates(case: &Case, outcome: &Outcome) -> Vec<Fate> {
-    let fates = outcome.context.fates(case.session.messages.len());
+fn fates(case: &Case, outcome: &Outcome) -> Vec<MessageStatus> {
+    let fates = outcome.context.statuses(case.session.messages.len());
     fates.into_iter().map(|(fate, _)| fate).collect()
 }
 
-/// Drops at the step's first moment only.
+/// Returns a stage that drops before one call only.
 fn drop_at(step: usize, take: &str) -> String {
     format!(
         "[[stage]]\nid = \"d\"\nat = \"before_call\"\nwhen = \"step == {step}\"\ntake = {{ what = \"messages\", {take} }}\ndo = {{ drop = {{}} }}"
@@ -42,7 +45,7 @@ fn drop_at(step: usize, take: &str) -> String {
 }
 
 #[test]
-fn first_messages_stay_with_the_results_of_their_calls() {
+fn first_messages_are_kept_with_the_results_of_their_calls() {
     // 0 system, 1 user, 2 call, 3 result, 4 call, 5 result, …
     let case = case(&Talk::tool_calls(6, 10), 100_000);
     let take = "keep = [\"system\", \"first_messages(2)\", \"last_messages(2)\"]";
@@ -56,7 +59,7 @@ fn first_messages_stay_with_the_results_of_their_calls() {
 }
 
 #[test]
-fn oldest_takes_no_more_than_so_many_and_never_a_call_without_its_result() {
+fn oldest_limits_the_taken_messages_and_keeps_pairs_whole() {
     let case = case(&Talk::tool_calls(6, 10), 100_000);
     let even = play_until(
         &case,
@@ -73,7 +76,7 @@ fn oldest_takes_no_more_than_so_many_and_never_a_call_without_its_result() {
 }
 
 #[test]
-fn what_a_person_said_stays_newest_first_as_far_as_it_fits() {
+fn user_tokens_keeps_the_newest_user_messages() {
     let case = case(&Talk::turns(4, 1, 10), 100_000);
     let users: Vec<u32> = (0..case.session.messages.len() as u32)
         .filter(|m| case.session.messages[*m as usize].role == Role::User)
@@ -92,7 +95,7 @@ fn what_a_person_said_stays_newest_first_as_far_as_it_fits() {
 }
 
 #[test]
-fn a_cut_at_the_next_turn_keeps_less_and_never_the_turn_that_goes_on() {
+fn a_cut_at_the_next_turn_keeps_less_than_requested() {
     let case = case(&Talk::turns(3, 1, 50), 100_000);
     let step = case.session.calls.len() - 1;
     let opens: Vec<u32> = (0..case.session.messages.len() as u32)
@@ -101,10 +104,10 @@ fn a_cut_at_the_next_turn_keeps_less_and_never_the_turn_that_goes_on() {
     let take =
         |n: usize| format!("keep = [\"system\", \"last_messages({n})\"], boundary = \"next_turn\"");
     let newest = |outcome: &Outcome| left(outcome)[1];
-    // Five messages reach into the second turn: the cut moves on to where the third begins.
+    // Five messages begin inside the second turn: the cut moves to the start of the third.
     let outcome = play_until(&case, &drop_at(step + 1, &take(5)), Some(step));
     assert_eq!(newest(&outcome), opens[2]);
-    // Nothing opens a turn within the newest message: it moves back.
+    // The newest message opens no turn: the cut moves back.
     let outcome = play_until(&case, &drop_at(step + 1, &take(1)), Some(step));
     assert_eq!(newest(&outcome), opens[2]);
     let outcome = play_until(&case, &drop_at(step + 1, &take(0)), Some(step));
@@ -124,7 +127,7 @@ fn all_but_the_newest_results_are_cleared() {
     let outcome = play(&case, &clear("keep = [\"last_results(2)\"]"));
     let cleared: Vec<_> = (0..)
         .zip(fates(&case, &outcome))
-        .filter(|(_, f)| *f == Fate::Cleared)
+        .filter(|(_, f)| *f == MessageStatus::Cleared)
         .map(|(m, _)| m)
         .collect();
     assert_eq!(cleared, [3, 5, 7]);
@@ -152,7 +155,7 @@ fn results_of_other_tools_are_neither_cleared_nor_counted() {
         let outcome = play(&case, &clear(take));
         let fates = fates(&case, &outcome);
         (0..fates.len())
-            .filter(|m| fates[*m] == Fate::Cleared)
+            .filter(|m| fates[*m] == MessageStatus::Cleared)
             .collect()
     };
     // 3, 5 and 7 are results of read, 10 of write_file.
@@ -168,7 +171,7 @@ fn results_of_other_tools_are_neither_cleared_nor_counted() {
 }
 
 #[test]
-fn only_what_the_very_same_call_returned_again_is_cleared() {
+fn only_results_of_repeated_calls_are_cleared() {
     let mut talk = Talk::new();
     talk.turn(1, 50);
     for id in ["again", "other", "again_2"] {
@@ -192,7 +195,7 @@ fn only_what_the_very_same_call_returned_again_is_cleared() {
     let outcome = play(&case, &clear("repeated = true"));
     let fates = fates(&case, &outcome);
     let cleared: Vec<_> = (0..fates.len())
-        .filter(|m| fates[*m] == Fate::Cleared)
+        .filter(|m| fates[*m] == MessageStatus::Cleared)
         .collect();
     assert_eq!(cleared, [6], "the first of the two reads of a");
     assert_eq!(outcome.events.len(), 1);
@@ -206,17 +209,22 @@ fn only_what_the_very_same_call_returned_again_is_cleared() {
 const CUT: &str = "[[stage]]\nid = \"cut\"\nat = \"tool_result\"\nwhen = \"true\"\ndo = { cut = { unit = \"chars\", over = \"100\", keep = \"40\", head = 0.5, marker = \"…\" } }\n";
 
 #[test]
-fn a_result_that_was_cut_can_still_be_cleared_and_weighs_what_is_left() {
+fn a_cut_result_can_be_cleared_and_has_its_remaining_weight() {
     let case = case(&Talk::tool_calls(4, 100), 100_000);
     let cut = play(&case, CUT);
     assert_eq!(cut.events.len(), 4);
-    assert!(fates(&case, &cut).contains(&Fate::Cut));
+    assert!(fates(&case, &cut).contains(&MessageStatus::Cut));
     let both = format!("{CUT}{}", clear("keep = [\"last_results(1)\"]"));
     let outcome = play(&case, &both);
     let fates = fates(&case, &outcome);
     assert_eq!(
         [fates[3], fates[5], fates[7], fates[9]],
-        [Fate::Cleared, Fate::Cleared, Fate::Cleared, Fate::Cut]
+        [
+            MessageStatus::Cleared,
+            MessageStatus::Cleared,
+            MessageStatus::Cleared,
+            MessageStatus::Cut
+        ]
     );
     let whole = format!("{CUT}{}", clear("keep = [\"last_tool_tokens(1000)\"]"));
     assert_eq!(
@@ -229,20 +237,20 @@ fn a_result_that_was_cut_can_still_be_cleared_and_weighs_what_is_left() {
 #[test]
 fn a_pinned_result_is_not_cut() {
     let case = case(&Talk::tool_calls(3, 100), 100_000);
-    let pins = plimsoll::engine::ByHand {
+    let pins = plimsoll::engine::ManualEdits {
         pinned: vec![5],
-        ..plimsoll::engine::ByHand::default()
+        ..plimsoll::engine::ManualEdits::default()
     };
-    let outcome = play(&case.with_by_hand(pins), CUT);
+    let outcome = play(&case.with_manual_edits(pins), CUT);
     let fates = fates(&case, &outcome);
     assert_eq!(
         [fates[3], fates[5], fates[7]],
-        [Fate::Cut, Fate::Kept, Fate::Cut]
+        [MessageStatus::Cut, MessageStatus::Kept, MessageStatus::Cut]
     );
 }
 
 #[test]
-fn old_results_are_cut_once_and_their_whole_goes_to_files() {
+fn old_results_are_cut_once_and_written_to_files() {
     let case = case(&Talk::tool_calls(4, 100), 100_000);
     let stage = "[[stage]]\nid = \"mask\"\nat = \"before_call\"\nwhen = \"true\"\ntake = { what = \"tool_results\", keep = [\"last_results(1)\"] }\ndo = { cut = { unit = \"chars\", over = \"200\", keep = \"40\", head = 0.5, marker = \"… {path} …\", spill = true } }\n";
     let outcome = play(&case, stage);
@@ -257,7 +265,7 @@ fn old_results_are_cut_once_and_their_whole_goes_to_files() {
 }
 
 #[test]
-fn what_was_reported_last_shrinks_with_the_context_and_what_is_sent_does_not() {
+fn last_input_shrinks_with_the_context_and_sent_does_not() {
     let case = case(&Talk::tool_calls(6, 100), 100_000);
     let log = "[[stage]]\nid = \"log\"\nat = \"before_call\"\nwhen = \"true\"\ndo = { log = \"{last_input} {last_total} {used} {sent}\" }\n";
     let clear = "[[stage]]\nid = \"c\"\nat = \"after_tools\"\nwhen = \"step == 5\"\ntake = { what = \"tool_results\" }\ndo = { clear = { marker = \"[gone]\" } }\n";
@@ -291,7 +299,7 @@ fn what_was_reported_last_shrinks_with_the_context_and_what_is_sent_does_not() {
 }
 
 #[test]
-fn words_that_would_do_nothing_are_refused() {
+fn keywords_without_effect_are_rejected() {
     let no_effect = refusal(&clear("keep = [\"first_messages(2)\"]"));
     assert!(no_effect.contains("no effect"), "{no_effect}");
     let no_effect = refusal(&drop_at(1, "keep = [\"last_results(2)\"]"));
@@ -307,8 +315,8 @@ fn words_that_would_do_nothing_are_refused() {
 }
 
 #[test]
-fn a_rest_is_counted_in_minutes() {
-    // Without times in the file a call is taken to need 15 seconds.
+fn idle_time_is_counted_in_minutes() {
+    // Without recorded times a call is assumed to take 15 seconds.
     let case = case(&Talk::tool_calls(2, 10), 100_000);
     let log = "[[stage]]\nid = \"log\"\nat = \"before_call\"\nwhen = \"idle > 0.2\"\ndo = { log = \"{idle:.2}\" }\n";
     let outcome = play(&case, log);

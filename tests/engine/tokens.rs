@@ -1,4 +1,4 @@
-//! What a session weighs: counters against their reference, hostile text, sums, and the fit to reported usage.
+//! Token counts: counters against their reference, hostile text, sums, and the fit to reported usage.
 
 use plimsoll::session::{
     Body, CallDraft, Draft, Kind, MediaKind, Part, Role, Session, SessionBuilder, Source, Usage,
@@ -36,7 +36,7 @@ fn reference(text: &str) -> usize {
     tiktoken_rs::o200k_base_singleton().count_ordinary(text)
 }
 
-/// All files of the project below a folder that are text.
+/// Returns all text files of the project below a folder.
 fn texts_below(folder: &Path, texts: &mut Vec<String>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -62,7 +62,7 @@ fn counts_equal_the_reference_on_odd_texts() {
 }
 
 #[test]
-fn counts_equal_the_reference_on_the_projects_own_files() {
+fn counts_equal_the_reference_on_this_repository() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut texts = Vec::new();
     for folder in ["src", "tests", "assets/presets", "sample_sessions"] {
@@ -100,12 +100,12 @@ proptest! {
 }
 
 #[test]
-fn names_of_special_tokens_are_plain_text() {
+fn names_of_special_tokens_count_as_plain_text() {
     assert_eq!(ours("<|endoftext|>") as usize, reference("<|endoftext|>"));
     assert!(ours("<|endoftext|>") > 1);
 }
 
-/// Numbers that look random and are the same in every run.
+/// A reproducible sequence of pseudo-random numbers.
 fn noise(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed;
     move || {
@@ -123,7 +123,7 @@ fn random_of(alphabet: &[u8], bytes: usize) -> String {
         .collect()
 }
 
-/// Texts of `bytes` that some counter freezes or panics on.
+/// Returns texts of `bytes` on which some counter is slow or panics.
 fn hostile(bytes: usize) -> Vec<(&'static str, String)> {
     let fill = |unit: &str| unit.repeat(bytes / unit.len());
     let line = "function f(a,b){return a.map(x=>x*b+\"str\").filter(Boolean)||[1,2,3]};var q=document.querySelector('#a');";
@@ -148,14 +148,14 @@ fn hostile(bytes: usize) -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn hostile_texts_are_counted_as_the_reference_counts_them() {
+fn counts_equal_the_reference_on_hostile_texts() {
     for (name, text) in hostile(50_000) {
         assert_eq!(ours(&text) as usize, reference(&text), "{name}");
     }
 }
 
 #[test]
-fn no_counter_panics_on_a_megabyte_of_anything() {
+fn no_counter_panics_on_a_megabyte() {
     for (name, text) in hostile(1_000_000)
         .into_iter()
         .chain(hostile(5_000_000).pop())
@@ -167,7 +167,7 @@ fn no_counter_panics_on_a_megabyte_of_anything() {
 }
 
 #[test]
-fn known_counts_of_runs() {
+fn runs_have_known_counts() {
     // The vocabulary has tokens of 8 letters a, of 128 spaces, of 2 braces, of 3 digits.
     let runs = [("a", 125_000), (" ", 7_813), ("}", 500_000), ("1", 333_334)];
     for (unit, tokens) in runs {
@@ -176,7 +176,7 @@ fn known_counts_of_runs() {
 }
 
 #[test]
-fn rules_of_thumb_go_by_length() {
+fn heuristic_counters_use_the_length() {
     let of = |name, text| (counter(name).count)(text);
     assert_eq!(
         (
@@ -239,7 +239,7 @@ fn weigh(session: &Session, name: &str) -> TokenLedger {
     TokenLedger::count(session, counter(name), &Progress::default()).expect("not cancelled")
 }
 
-/// One message of every kind.
+/// Returns one message of every kind.
 fn varied() -> Session {
     let mut b = builder();
     b.message(Draft::new(
@@ -307,7 +307,7 @@ fn sums_are_sums_of_their_parts() {
             .map(|n| u64::from(*n))
             .sum::<u64>()
     );
-    // The summary is no part of the history.
+    // The summary is not part of the history.
     assert_eq!(ledger.total(), Tokens(sum) - ledger.message(5));
     assert_eq!(ledger.truth.history_prefix.len(), 7);
     assert_eq!(
@@ -327,7 +327,7 @@ fn sums_are_sums_of_their_parts() {
 }
 
 #[test]
-fn media_are_never_tokenized() {
+fn media_are_not_tokenized() {
     let weight = |part: Part| {
         let mut b = builder();
         b.message(Draft::new(Role::User, vec![part]));
@@ -359,8 +359,8 @@ fn progress_ends_at_the_bytes_of_all_text_and_cancel_stops() {
     assert!(TokenLedger::count(&session, counter("chars/4"), &progress).is_err());
 }
 
-/// A session of `calls` calls that reports `usage(call, counted)`, where counted is what our counter makes of the
-/// call's context.
+/// Returns a session of `calls` calls that reports `usage(call, counted)`; `counted` is the estimated count of a call's
+/// context.
 fn reporting(calls: usize, usage: impl Fn(usize, f64) -> f64) -> Session {
     let build = |inputs: &[u64]| {
         let (mut b, mut next) = (builder(), noise(3));
@@ -395,7 +395,7 @@ fn reporting(calls: usize, usage: impl Fn(usize, f64) -> f64) -> Session {
 }
 
 #[test]
-fn a_fit_finds_overhead_and_factor_in_spite_of_noise_and_outliers() {
+fn a_fit_is_robust_against_noise_and_outliers() {
     let session = reporting(120, |idx, counted| {
         let wobble = 1.0 + 0.01 * ((idx * 7 % 13) as f64 / 6.0 - 1.0);
         let truth = (18_000.0 + 1.3 * counted) * wobble;
@@ -406,7 +406,7 @@ fn a_fit_finds_overhead_and_factor_in_spite_of_noise_and_outliers() {
     assert!((fit.factor - 1.3).abs() < 0.03, "{fit:?}");
     assert!((fit.overhead - 18_000.0).abs() < 900.0, "{fit:?}");
     assert_eq!(fit.calls, 120);
-    // One call in ten is off by 1.5 of what it reports; the others by half a percent.
+    // One call in ten reports 1.5 times its tokens; the others deviate by half a percent.
     assert!(
         fit.error.0 < 0.17 && fit.error < fit.unfitted_error,
         "{fit:?}"
@@ -452,7 +452,7 @@ fn a_fit_never_has_a_negative_overhead() {
 }
 
 #[test]
-fn last_calls_that_were_sent_less_than_the_file_holds_tell_nothing_of_the_next_overhead() {
+fn final_calls_that_sent_less_than_recorded_do_not_change_the_overhead() {
     let next = |last: fn(f64) -> f64| {
         let session = reporting(40, |idx, counted| match idx {
             38.. => last(counted),
@@ -463,13 +463,13 @@ fn last_calls_that_were_sent_less_than_the_file_holds_tell_nothing_of_the_next_o
     };
     let (next_call, last_call) = next(|counted| 0.4 * counted);
     assert_eq!((next_call.abs_diff(25_000) < 10, last_call), (true, 0));
-    // Fewer tools: the last calls still say what was sent with their messages.
+    // Fewer tools: the last calls still report the tokens sent with their messages.
     let (next_call, last_call) = next(|counted| 3_000.0 + counted);
     assert!(next_call.abs_diff(3_000) < 10 && next_call == last_call);
 }
 
 #[test]
-fn two_calls_give_an_overhead_only_and_claim_no_precision() {
+fn two_calls_give_an_overhead_without_a_factor() {
     let session = reporting(2, |_, counted| 90_000.0 + 1.5 * counted);
     let fit = weigh(&session, "o200k_base")
         .fit
@@ -508,7 +508,7 @@ fn calls_that_report_zero_are_left_out() {
 }
 
 #[test]
-fn without_usage_a_count_is_exact_only_by_the_models_own_vocabulary() {
+fn without_usage_only_the_models_own_vocabulary_is_exact() {
     let basis = |model: Option<&str>, name| {
         let mut b = builder();
         b.message(Draft::new(Role::User, vec![text("hi")]));
@@ -535,10 +535,10 @@ fn without_usage_a_count_is_exact_only_by_the_models_own_vocabulary() {
 
 #[test]
 fn redacted_text_and_counts_that_contradict_the_reported_usage_are_not_exact() {
-    let gpt = |said: &str, usage: &[u64]| {
+    let gpt = |content: &str, usage: &[u64]| {
         let mut b = builder();
         for input in usage.iter().chain((usage.is_empty()).then_some(&0)) {
-            b.message(Draft::new(Role::User, vec![text(said)]));
+            b.message(Draft::new(Role::User, vec![text(content)]));
             b.call(CallDraft {
                 model: Some("gpt-4o".to_owned()),
                 usage: (*input > 0).then(|| Usage {
@@ -562,7 +562,7 @@ fn redacted_text_and_counts_that_contradict_the_reported_usage_are_not_exact() {
 }
 
 #[test]
-fn what_we_write_weighs_the_same_when_it_is_read_again() {
+fn written_files_have_the_same_counts_when_read_again() {
     let ledger = weigh(
         &reporting(40, |_, counted| 7_000.0 + 1.37 * counted),
         "o200k_base",
@@ -586,7 +586,7 @@ fn what_we_write_weighs_the_same_when_it_is_read_again() {
 }
 
 #[test]
-fn texts_beyond_what_is_remembered_still_weigh_the_same() {
+fn texts_beyond_the_cache_have_the_same_counts() {
     let ledger = weigh(&varied(), "chars/4");
     let first = ledger.weigh("notice 0");
     for idx in 0..10_000 {
@@ -605,14 +605,14 @@ fn a_recount_gives_the_same_weights_and_keeps_the_fit() {
         (again.overhead, again.basis, again.fit),
         (ledger.overhead, ledger.basis, ledger.fit)
     );
-    // Without the models and the usage the weights are still the session's own.
+    // Without models and usage the weights are unchanged.
     let mut b = builder();
     b.message(Draft::new(Role::User, vec![session.parts[0].clone()]));
     assert_eq!(ledger.recount(&b.finish()).part(0), ledger.part(0));
 }
 
 #[test]
-fn after_a_recorded_compaction_the_model_saw_what_it_kept_and_what_followed() {
+fn a_recorded_compaction_keeps_its_own_and_later_messages() {
     let mut b = builder();
     let say = |b: &mut SessionBuilder| {
         b.message(Draft::new(Role::User, vec![text("x")]));
@@ -626,7 +626,7 @@ fn after_a_recorded_compaction_the_model_saw_what_it_kept_and_what_followed() {
         in_history: false,
         ..Draft::new(Role::User, vec![text("s")])
     };
-    // The summary stands behind the compaction, as in Claude Code's files.
+    // The summary follows the compaction, as in Claude Code's files.
     b.compaction("auto", None, None, vec![carried, carried + 1]);
     b.message(summary);
     say(&mut b);
@@ -641,7 +641,7 @@ fn after_a_recorded_compaction_the_model_saw_what_it_kept_and_what_followed() {
 }
 
 #[test]
-fn reported_reasoning_is_taken_as_reported() {
+fn reported_reasoning_tokens_are_used() {
     let mut b = builder();
     let thinking = Body::Thinking {
         text: "A summary of it.".into(),

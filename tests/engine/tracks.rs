@@ -1,5 +1,5 @@
-//! Conversations of one file told apart: the main one, those of sub-agents (in the file and in files beside it), and the
-//! branches that a person went back from. Nothing of one counts in another.
+//! Conversations of one file: the main one, those of sub-agents (in the file or in separate files), and abandoned
+//! branches. Each is counted separately.
 
 use plimsoll::exec::{LoadError, LoadOptions, Loaded, load};
 use plimsoll::formats::Availability::{Absent, Present, Unsupported};
@@ -27,14 +27,14 @@ fn open(path: &Path, conversation: usize) -> Result<Loaded, LoadError> {
     load(path, &options, &Progress::default())
 }
 
-/// Largest reported prompts, call by call.
+/// Returns the reported prompts by call.
 fn inputs(loaded: &Loaded) -> Vec<u64> {
     let steps = loaded.case.session.calls.iter();
     steps.filter_map(|step| Some(step.usage?.input.0)).collect()
 }
 
-/// Title, what it is, and how many calls it has.
-fn told(loaded: &Loaded) -> Vec<(String, String, Option<usize>)> {
+/// Returns the title, kind and number of calls of each conversation.
+fn listed(loaded: &Loaded) -> Vec<(String, String, Option<usize>)> {
     let all = loaded.conversations.iter();
     all.map(|c| (c.title.clone(), track(c), c.size.map(|size| size.calls)))
         .collect()
@@ -45,7 +45,7 @@ fn row(title: &str, what: &str, calls: usize) -> (String, String, Option<usize>)
 }
 
 #[test]
-fn sub_agents_are_conversations_of_their_own_and_count_in_no_other() {
+fn sub_agents_are_separate_conversations() {
     let path = fixture("claude_code/sub-agents.jsonl");
     let main = open(&path, 0).unwrap();
     let expected = [
@@ -66,32 +66,32 @@ fn sub_agents_are_conversations_of_their_own_and_count_in_no_other() {
             2,
         ),
     ];
-    assert_eq!(told(&main), expected);
+    assert_eq!(listed(&main), expected);
     assert_eq!(inputs(&main), [100, 150, 200]);
     let each = [vec![20, 30], vec![21], vec![40, 50]];
     for (n, expected) in each.iter().enumerate() {
         let agent = open(&path, n + 1).unwrap();
         assert_eq!(inputs(&agent), *expected, "sub-agent {n}");
-        assert_eq!(told(&agent), told(&main));
+        assert_eq!(listed(&agent), listed(&main));
     }
 }
 
 #[test]
-fn a_branch_that_a_person_left_can_be_chosen_and_parallel_calls_are_none() {
+fn an_abandoned_branch_can_be_selected_and_parallel_calls_are_no_branch() {
     let path = fixture("claude_code/branches.jsonl");
     let main = open(&path, 0).unwrap();
     let expected = [
         row("Write a poem.", "main conversation", 3),
         row("Make it longer.", "branch after message 5", 4),
     ];
-    assert_eq!(told(&main), expected);
+    assert_eq!(listed(&main), expected);
     assert_eq!(inputs(&main), [100, 120, 141]);
     let branch = open(&path, 1).unwrap();
     assert_eq!(inputs(&branch), [100, 120, 140, 160]);
 }
 
 #[test]
-fn branches_of_other_formats_say_where_they_begin() {
+fn branches_of_other_formats_name_their_first_message() {
     for (name, at, what) in [
         ("pi/tree.jsonl", 1, "branch after message 2"),
         ("gemini_cli/replaced.jsonl", 1, "branch after message "),
@@ -104,14 +104,14 @@ fn branches_of_other_formats_say_where_they_begin() {
         ("copilot_cli/events.jsonl", 2, "branch after message "),
     ] {
         let loaded = open(&fixture(name), 0).unwrap();
-        let said = track(&loaded.conversations[at]);
-        assert!(said.starts_with(what), "{name}: {said}");
+        let output = track(&loaded.conversations[at]);
+        assert!(output.starts_with(what), "{name}: {output}");
         assert_eq!(track(&loaded.conversations[0]), "main conversation");
     }
 }
 
 #[test]
-fn conversations_that_stand_side_by_side_are_all_main_ones() {
+fn parallel_conversations_are_all_main_ones() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("two.jsonl");
     let talk = json!({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]});
@@ -139,7 +139,7 @@ fn answer(id: &str, block: &Value, input: u64) -> Value {
     json!({"id": id, "role": "assistant", "model": "claude-test", "content": [block], "usage": usage})
 }
 
-/// A session that starts two sub-agents, of which one reports.
+/// Returns a session that starts two sub-agents, one of which returns a result.
 fn main_file() -> String {
     let task = |id: &str, what: &str| {
         json!({"type": "tool_use", "id": id, "name": "Agent", "input": {
@@ -154,9 +154,9 @@ fn main_file() -> String {
         &json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "done"}]}),
     );
     result["toolUseResult"] = json!({"agentId": "abc", "status": "completed"});
-    let said = json!({"role": "user", "content": "go"});
+    let output = json!({"role": "user", "content": "go"});
     let lines = [
-        record("u1", None, "user", false, &said),
+        record("u1", None, "user", false, &output),
         record(
             "a1",
             Some("u1"),
@@ -169,12 +169,12 @@ fn main_file() -> String {
     lines.map(|line| line.to_string() + "\n").concat()
 }
 
-/// The file of a sub-agent that was asked this and answers once.
+/// Returns the file of a sub-agent with this request and one answer.
 fn agent_file(prompt: &str, input: u64) -> String {
-    let said = json!({"role": "user", "content": prompt});
+    let output = json!({"role": "user", "content": prompt});
     let text = json!({"type": "text", "text": "found"});
     let lines = [
-        record("s1", None, "user", true, &said),
+        record("s1", None, "user", true, &output),
         record(
             "s2",
             Some("s1"),
@@ -194,7 +194,7 @@ fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
 }
 
 #[test]
-fn files_of_sub_agents_beside_a_session_are_its_conversations() {
+fn files_of_sub_agents_belong_to_their_session() {
     let folder = tempfile::tempdir().unwrap();
     let main = write(folder.path(), "s.jsonl", &main_file());
     write(
@@ -217,7 +217,7 @@ fn files_of_sub_agents_beside_a_session_are_its_conversations() {
         "s/subagents/workflows/wf_1/journal.jsonl",
         "{}",
     );
-    // Of another session.
+    // Belongs to another session.
     write(
         folder.path(),
         "agent-other.jsonl",
@@ -229,11 +229,11 @@ fn files_of_sub_agents_beside_a_session_are_its_conversations() {
         row("Look around", "sub-agent Explore, started by call 1", 1),
         row("Write it down", "sub-agent writer", 1),
     ];
-    assert_eq!(told(&loaded), expected);
+    assert_eq!(listed(&loaded), expected);
     assert_eq!(inputs(&loaded), [100]);
     let agent = open(&main, 1).unwrap();
     assert_eq!(inputs(&agent), [20]);
-    assert_eq!(told(&agent), told(&loaded));
+    assert_eq!(listed(&agent), listed(&loaded));
     assert!(agent.path.unwrap().ends_with("s/subagents/agent-abc.jsonl"));
     let error = open(&main, 3).unwrap_err().to_string();
     assert!(
@@ -243,7 +243,7 @@ fn files_of_sub_agents_beside_a_session_are_its_conversations() {
 }
 
 #[test]
-fn an_older_sub_agents_file_right_beside_the_session_is_found_where_the_session_tells_of_it() {
+fn an_older_sub_agent_file_is_found_through_the_session() {
     let folder = tempfile::tempdir().unwrap();
     let main = write(folder.path(), "s.jsonl", &main_file());
     let told_of = || {
@@ -270,7 +270,7 @@ fn an_older_sub_agents_file_right_beside_the_session_is_found_where_the_session_
 }
 
 #[test]
-fn a_sub_agents_own_file_takes_the_place_of_what_the_session_tells_of_it() {
+fn a_sub_agents_own_file_replaces_its_inline_messages() {
     let folder = tempfile::tempdir().unwrap();
     let text = fs::read_to_string(fixture("claude_code/sub-agents.jsonl")).unwrap();
     let main = write(folder.path(), "s.jsonl", &text);
@@ -280,14 +280,14 @@ fn a_sub_agents_own_file_takes_the_place_of_what_the_session_tells_of_it() {
     let loaded = open(&main, 0).unwrap();
     assert_eq!(loaded.conversations.len(), 4);
     assert_eq!(loaded.conversations[3].title, "Count the tests");
-    // Only its beginning was read.
+    // Only the beginning was read.
     assert_eq!(loaded.conversations[3].size, None);
     assert_eq!(inputs(&open(&main, 3).unwrap())[0], 77);
 }
 
 #[cfg(unix)]
 #[test]
-fn links_and_names_that_lead_elsewhere_are_not_followed() {
+fn links_and_names_outside_the_folder_are_not_followed() {
     let folder = tempfile::tempdir().unwrap();
     let secret = write(
         folder.path(),
@@ -302,7 +302,7 @@ fn links_and_names_that_lead_elsewhere_are_not_followed() {
 }
 
 #[test]
-fn what_a_format_cannot_tell_is_not_kept_and_what_a_file_lacks_is_absent() {
+fn unsupported_and_missing_data_are_distinguished() {
     let of = |name: &str| {
         let loaded = open(&fixture(name), 0).unwrap();
         let all = availability(&loaded.case.session, &loaded.conversations, &loaded.report);
@@ -330,10 +330,10 @@ fn inspect(args: &[&str]) -> String {
 }
 
 #[test]
-fn inspect_lists_the_conversations_and_what_the_file_carries() {
+fn inspect_lists_conversations_and_recorded_data() {
     let path = fixture("claude_code/sub-agents.jsonl");
     let path = path.to_str().unwrap();
-    let said = inspect(&[path, "--conversation", "4"]);
+    let output = inspect(&[path, "--conversation", "4"]);
     for expected in [
         "4 of 4 (sub-agent general-purpose, started by call 2; --conversation N selects another)",
         "     1  Find out how it works. (main conversation), 3 calls",
@@ -341,32 +341,32 @@ fn inspect_lists_the_conversations_and_what_the_file_carries() {
         "usage, timestamps, sub-agents; none in this file: compactions; not recorded by this format: system prompt, tool definitions",
         "progress/agent_progress",
     ] {
-        assert!(said.contains(expected), "{expected}\n{said}");
+        assert!(output.contains(expected), "{expected}\n{output}");
     }
     let shape: Value = serde_json::from_str(&inspect(&[path, "--json"])).unwrap();
     let agent = json!({
-        "title": "Count the tests", "track": "sub_agent", "agent": "general-purpose", "call": 2, "after_message": null,
-        "of_conversation": null, "messages": 4, "calls": 2,
+        "title": "Count the tests", "relation": "sub_agent", "agent": "general-purpose", "started_by_call": 2,
+        "shared_messages": null, "main_conversation": null, "messages": 4, "calls": 2,
     });
-    assert_eq!(shape["tracks"][3], agent);
-    let carries = json!({
-        "usage": "present", "timestamps": "present", "compactions": "absent", "system prompt": "not_carried",
-        "tool definitions": "not_carried", "sub-agents": "present",
+    assert_eq!(shape["conversations"][3], agent);
+    let recorded_data = json!({
+        "usage": "present", "timestamps": "present", "compactions": "absent", "system_prompt": "unsupported",
+        "tool_definitions": "unsupported", "sub_agents": "present",
     });
-    assert_eq!(shape["report"]["carries"], carries);
+    assert_eq!(shape["source"]["recorded_data"], recorded_data);
 }
 
 #[test]
-fn inspect_calls_unknown_what_a_format_cannot_tell() {
+fn inspect_shows_unsupported_data_as_unknown() {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/handoff.json");
-    let said = inspect(&[sample.to_str().unwrap()]);
+    let output = inspect(&[sample.to_str().unwrap()]);
     assert!(
-        said.contains("compactions are not recorded by this format"),
-        "{said}"
+        output.contains("compactions are not recorded by this format"),
+        "{output}"
     );
 }
 
-/// Exports a conversation with what is not needed taken away, and gives what the program said.
+/// Exports a conversation without its older messages and returns the program's output.
 fn compact(path: &Path, conversation: usize, out: &Path) -> String {
     let number = conversation.to_string();
     let output = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
@@ -391,7 +391,7 @@ fn compact(path: &Path, conversation: usize, out: &Path) -> String {
 }
 
 #[test]
-fn every_conversation_of_a_file_can_be_written_and_checks_out() {
+fn every_conversation_of_a_file_can_be_exported() {
     let folder = tempfile::tempdir().unwrap();
     for (name, conversation) in [
         ("claude_code/sub-agents.jsonl", 1),
@@ -402,10 +402,10 @@ fn every_conversation_of_a_file_can_be_written_and_checks_out() {
         let out = folder
             .path()
             .join(format!("{conversation}-{}", name.replace('/', "-")));
-        let said = compact(&fixture(name), conversation, &out);
+        let output = compact(&fixture(name), conversation, &out);
         assert!(
-            !said.contains("FAILED") && said.contains("ok     restores"),
-            "{name} {conversation}\n{said}"
+            !output.contains("FAILED") && output.contains("ok     restores"),
+            "{name} {conversation}\n{output}"
         );
         let again = open(&out, 0).unwrap();
         assert!(!again.case.session.messages.is_empty());
@@ -413,33 +413,33 @@ fn every_conversation_of_a_file_can_be_written_and_checks_out() {
 }
 
 #[test]
-fn the_recorded_lane_has_no_count_of_compactions_where_the_format_cannot_tell() {
+fn the_recorded_lane_has_no_compaction_count_if_the_format_has_none() {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/handoff.json");
     let output = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
         .arg("replay")
         .arg(sample)
         .output()
         .expect("the program starts");
-    let said = String::from_utf8_lossy(&output.stdout);
+    let output = String::from_utf8_lossy(&output.stdout);
     let row = |lane: &str| {
-        let line = said.lines().find(|line| line.starts_with(lane));
+        let line = output.lines().find(|line| line.starts_with(lane));
         let cells = line
             .into_iter()
             .flat_map(|line| line.split_whitespace().rev());
         cells.map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(row("recorded ")[2], "–", "{said}");
-    assert_eq!(row("none ")[2], "0", "{said}");
+    assert_eq!(row("recorded ")[2], "–", "{output}");
+    assert_eq!(row("none ")[2], "0", "{output}");
 }
 
 #[test]
-fn a_file_that_tells_of_more_sub_agents_than_anybody_has_opens_with_as_many_as_can_be_told() {
+fn excess_sub_agents_are_limited() {
     let mut text = main_file();
     for n in 0..2_100 {
-        let said = json!({"type": "user", "uuid": format!("e{n}"), "message": {"role": "user", "content": "look"}});
+        let output = json!({"type": "user", "uuid": format!("e{n}"), "message": {"role": "user", "content": "look"}});
         let mut line = record(&format!("p{n}"), None, "progress", false, &Value::Null);
         line["data"] =
-            json!({"type": "agent_progress", "agentId": format!("g{n}"), "message": said});
+            json!({"type": "agent_progress", "agentId": format!("g{n}"), "message": output});
         text.push_str(&(line.to_string() + "\n"));
     }
     let folder = tempfile::tempdir().unwrap();
@@ -455,7 +455,7 @@ fn a_file_that_tells_of_more_sub_agents_than_anybody_has_opens_with_as_many_as_c
 }
 
 #[test]
-fn a_ring_of_parents_among_sub_agents_ends() {
+fn a_cycle_of_sub_agents_is_handled() {
     let text = main_file()
         + &record(
             "x",

@@ -1,4 +1,4 @@
-//! What would have been better: every figure here was worked out by hand.
+//! Sweeps and recommendations. Every figure is calculated by hand.
 
 use crate::conversation::{Talk, case, part, text};
 use plimsoll::analysis::cost::{Billing, Bills, price_lane};
@@ -36,7 +36,7 @@ fn values(settings: &[KnobValues], knob: &str) -> Vec<f64> {
 }
 
 #[test]
-fn few_settings_are_all_tried_the_present_ones_first() {
+fn a_small_space_is_tried_completely() {
     let policy = truncate();
     let axes = vec![
         Axis::listed(&policy, "keep_recent", &[5.0, 10.0, 20.0]).unwrap(),
@@ -61,7 +61,7 @@ fn few_settings_are_all_tried_the_present_ones_first() {
 }
 
 #[test]
-fn many_settings_cover_the_room_evenly_each_once_and_always_the_same() {
+fn a_large_space_is_sampled_evenly_and_deterministically() {
     let policy = truncate();
     let axes = vec![
         Axis::between(&policy, "compression_trigger", (0.4, 0.9), None).unwrap(),
@@ -84,10 +84,10 @@ fn many_settings_cover_the_room_evenly_each_once_and_always_the_same() {
         (90..=110).contains(&low),
         "{low} of 199 triggers in the lower half"
     );
-    // By ratio: as many below the root of 500 as above it, and 1 and 500 are reached.
+    // Logarithmic: as many values below the root of 500 as above it, and 1 and 500 are included.
     let small = keeps[1..].iter().filter(|k| **k <= 22.0).count();
     assert!((90..=110).contains(&small), "{small} of 199 keep few");
-    // Each quarter of the room has its share.
+    // Each quarter of the space has its share.
     let corner = triggers
         .iter()
         .zip(&keeps)
@@ -119,7 +119,7 @@ fn a_choice_is_spread_by_its_values_and_a_share_evenly() {
 }
 
 #[test]
-fn what_is_no_value_of_a_knob_is_refused() {
+fn invalid_values_of_a_setting_are_rejected() {
     let policy = truncate();
     assert!(Axis::listed(&policy, "keep_recent", &[5.0, 0.0]).is_err());
     assert!(Axis::between(&policy, "keep_recent", (5.0, 5_000.0), None).is_err());
@@ -131,10 +131,10 @@ fn score(cost: f64, references: usize, peak: f64) -> Score {
         cost: Some(Usd(cost)),
         sent: Tokens((cost * 1e6) as u64),
         total: Tokens((cost * 1e6) as u64),
-        risk: Some(Risk {
+        risk: Risk {
             references,
             ..Risk::default()
-        }),
+        },
         peak: Tokens((peak * 1e5) as u64),
         peak_share: Share(peak),
         compactions: 3,
@@ -142,7 +142,7 @@ fn score(cost: f64, references: usize, peak: f64) -> Score {
     }
 }
 
-/// Points of one subject by what they keep, the first the present one.
+/// Returns points of one subject by `keep_recent`; the first has the present settings.
 fn points(subject: &Subject, all: &[(f64, Result<Score, Rejection>)]) -> Vec<Point> {
     let point = |(idx, (keep, came)): (usize, &(f64, Result<Score, Rejection>))| {
         let mut knobs = subject.now.clone();
@@ -176,7 +176,7 @@ fn tasted(sessions: &[Vec<Point>]) -> Vec<(&[Point], Preference)> {
 }
 
 #[test]
-fn the_front_is_what_nothing_else_beats_in_everything() {
+fn the_front_contains_the_nondominated_points() {
     let subject = subject(truncate(), Vec::new());
     let points = points(
         &subject,
@@ -189,14 +189,14 @@ fn the_front_is_what_nothing_else_beats_in_everything() {
             (50.0, Ok(score(4.5, 4, 0.7))),
         ],
     );
-    // 20 has a lower peak than 30; 10 is beaten by 20, 40 is out of the question, 50 has as few at risk as 30 at less depth.
+    // 20 has a lower peak than 30, 20 dominates 10, 40 is rejected, 50 has as few at risk as 30 and a lower peak.
     assert_eq!(front(&points), [3, 2, 1, 5]);
     assert_eq!(trade_off(&points), [3, 2]);
     assert_eq!(rejections(&points), [("overflows", "overflows", 1)]);
 }
 
 #[test]
-fn of_equals_the_present_settings_stand_on_the_front() {
+fn of_equal_points_the_present_settings_are_on_the_front() {
     let subject = subject(truncate(), Vec::new());
     let all = [
         (10.0, Ok(score(5.0, 9, 0.8))),
@@ -206,7 +206,7 @@ fn of_equals_the_present_settings_stand_on_the_front() {
 }
 
 #[test]
-fn a_recommendation_says_what_is_gained_and_what_is_given_up() {
+fn a_recommendation_compares_with_the_present_settings() {
     let subjects = [subject(truncate(), Vec::new())];
     let points = points(
         &subjects[0],
@@ -218,7 +218,7 @@ fn a_recommendation_says_what_is_gained_and_what_is_given_up() {
             (90.0, Ok(score(3.60, 3, 0.97))),
         ],
     );
-    // The last is best, but leaves no room. Of the others 4.10 x 14 is less than 3.70 x 22 and 5.20 x 13.
+    // The last is best, but its peak is unsafe. Of the others, 4.10 x 14 is less than 3.70 x 22 and 5.20 x 13.
     let found = recommend(&subjects, &points, weighing(0.5)).unwrap();
     assert_eq!((found.point, found.cheapest, found.safest), (1, 2, 3));
     let listed = candidates(&points);
@@ -246,7 +246,7 @@ fn a_recommendation_says_what_is_gained_and_what_is_given_up() {
 }
 
 #[test]
-fn nothing_is_paid_for_fewer_references_than_are_noise() {
+fn references_below_the_noise_floor_do_not_count() {
     let subjects = [subject(truncate(), Vec::new())];
     let points = points(
         &subjects[0],
@@ -268,7 +268,7 @@ fn nothing_is_paid_for_fewer_references_than_are_noise() {
 }
 
 #[test]
-fn settings_that_are_as_good_as_any_are_left_alone() {
+fn present_settings_are_kept_if_none_is_better() {
     let subjects = [subject(truncate(), Vec::new())];
     let points = points(
         &subjects[0],
@@ -286,7 +286,7 @@ fn settings_that_are_as_good_as_any_are_left_alone() {
 }
 
 #[test]
-fn present_settings_that_do_not_work_are_told_and_so_is_that_none_does() {
+fn rejected_present_settings_are_reported() {
     let subjects = [subject(truncate(), Vec::new())];
     let all = [
         (10.0, Err(Rejection::Overflows(2, 7))),
@@ -313,11 +313,10 @@ fn present_settings_that_do_not_work_are_told_and_so_is_that_none_does() {
 }
 
 #[test]
-fn tokens_stand_for_the_cost_where_a_price_is_not_known() {
+fn tokens_replace_an_unknown_cost() {
     let subjects = [subject(truncate(), Vec::new())];
     let unpriced = |cost: f64| Score {
         cost: None,
-        risk: None,
         ..score(cost, 0, 0.5)
     };
     let points = points(
@@ -327,13 +326,13 @@ fn tokens_stand_for_the_cost_where_a_price_is_not_known() {
     let found = recommend(&subjects, &points, weighing(0.5)).unwrap();
     assert_eq!(
         found.text,
-        "truncate with keep_recent 5 sends 50 % fewer tokens than now (1M instead of 2M); peak 50 % of usable."
+        "truncate with keep_recent 5 sends 50 % fewer tokens than now (1M instead of 2M), with no reference at risk, as now; peak 50 % of usable."
     );
     assert_eq!(found.others, None);
 }
 
 #[test]
-fn one_setting_for_many_sessions_is_the_one_that_is_never_far_from_the_best() {
+fn one_setting_for_many_sessions_minimizes_the_worst_regret() {
     let subject = subject(truncate(), Vec::new());
     let (a, b, c) = (10.0, 5.0, 20.0);
     // Cost times (references + 10): 100, 100, 72 in the first session; 100, 50, 200 in the second.
@@ -358,8 +357,8 @@ fn one_setting_for_many_sessions_is_the_one_that_is_never_far_from_the_best() {
     // The root of 100 / 72 is 1.1785.
     assert_eq!(regrets, [(0, 2, Some(0.1785)), (1, 1, Some(0.0))]);
     assert_eq!(found.worst().map(|r| r.session), Some(0));
-    // Without the first session the second would pick b as well; without the second the first would pick c, which
-    // comes to four times the best there: twice, as a root.
+    // Without the first session the second also picks b; without the second the first picks c, whose loss in the second
+    // is four times the smallest: twice, as a root.
     let left_out: Vec<_> = found
         .left_out
         .iter()
@@ -370,7 +369,7 @@ fn one_setting_for_many_sessions_is_the_one_that_is_never_far_from_the_best() {
 }
 
 #[test]
-fn one_setting_for_many_sessions_leaves_room_where_others_do() {
+fn one_setting_for_many_sessions_avoids_unsafe_peaks() {
     let subject = subject(truncate(), Vec::new());
     let first = [
         (10.0, Ok(score(9.0, 0, 0.8))),
@@ -382,7 +381,7 @@ fn one_setting_for_many_sessions_leaves_room_where_others_do() {
     ];
     let sessions = [&first, &second].map(|all| points(&subject, all));
     let found = robust(&tasted(&sessions)).unwrap();
-    // In the second session nothing leaves room, so that depth decides nothing there.
+    // In the second session every peak is unsafe, so the peak does not decide there.
     assert_eq!(found.setting, 0);
     let regrets: Vec<_> = found.regrets.iter().map(|r| r.regret.map(round)).collect();
     assert_eq!(regrets, [Some(0.0), Some(0.3416)]);
@@ -393,7 +392,7 @@ fn round(n: f64) -> f64 {
 }
 
 #[test]
-fn a_setting_that_does_not_work_somewhere_is_worse_than_any_regret() {
+fn a_setting_rejected_in_one_session_is_worse_than_any_regret() {
     let subject = subject(truncate(), Vec::new());
     let first = [
         (10.0, Ok(score(90.0, 50, 0.5))),
@@ -410,14 +409,14 @@ fn a_setting_that_does_not_work_somewhere_is_worse_than_any_regret() {
     let sessions = [&first, &second, &nothing].map(|all| points(&subject, all));
     let found = robust(&tasted(&sessions)).unwrap();
     assert_eq!(found.setting, 0);
-    // The session in which nothing works has no say and is not counted.
+    // A session in which no setting works is ignored.
     assert_eq!(found.regrets.len(), 2);
     let without_second = found.left_out[1];
     assert_eq!((without_second.setting, without_second.regret), (1, None));
     assert_eq!(robust(&tasted(&sessions[2..])), None);
 }
 
-/// A file is read, then 30 other calls are made, then a name that stood in the file alone is used.
+/// Returns a session that reads a file, makes 30 other calls, and then uses a name that only the file contains.
 fn needs_what_was_read() -> Case {
     let mut talk = Talk::new();
     talk.turn(1, 20);
@@ -450,7 +449,7 @@ fn needs_what_was_read() -> Case {
     case
 }
 
-/// All that `keep_recent` may be, with a small reserve.
+/// Returns the policy with these values of `keep_recent` and a small reserve.
 fn by_keep(keeps: &[f64]) -> [Subject; 1] {
     let policy = truncate();
     let axis = Axis::listed(&policy, "keep_recent", keeps).expect("in range");
@@ -464,15 +463,15 @@ fn by_keep(keeps: &[f64]) -> [Subject; 1] {
     [subject]
 }
 
+fn gauge<'a>(case: &'a Case, names: &'a Names) -> Gauge<'a> {
+    let bills = Bills::new(case, Billing::at(Prices::bundled()));
+    Gauge::new(case, bills, names)
+}
+
 fn swept(case: &Case, subjects: &[Subject]) -> Vec<Point> {
     let names = Names::new(&case.session);
-    let gauge = Gauge::new(
-        case,
-        Bills::new(case, Billing::at(Prices::bundled())),
-        &names,
-    );
     sweep(
-        &gauge,
+        &gauge(case, &names),
         subjects,
         plan(subjects, 1_000),
         &Progress::default(),
@@ -482,7 +481,7 @@ fn swept(case: &Case, subjects: &[Subject]) -> Vec<Point> {
 }
 
 #[test]
-fn what_leaves_next_to_nothing_is_rejected_and_nothing_else_is_for_that() {
+fn settings_that_leave_almost_nothing_are_rejected() {
     let mut talk = Talk::new();
     talk.turn(3, 50).call("giant", 30_000);
     talk.turn(3, 50);
@@ -510,9 +509,9 @@ fn what_leaves_next_to_nothing_is_rejected_and_nothing_else_is_for_that() {
                 valid += 1;
             }
             Some(Rejection::Wipes(times, step)) => {
-                let told = found.iter().find(|found| found.kind == FindingKind::Wiped);
+                let finding = found.iter().find(|found| found.kind == FindingKind::Wiped);
                 assert_eq!(
-                    told.map(|found| (found.times, found.step)),
+                    finding.map(|found| (found.times, found.step)),
                     Some((times, step))
                 );
                 wiped += 1;
@@ -524,7 +523,7 @@ fn what_leaves_next_to_nothing_is_rejected_and_nothing_else_is_for_that() {
 }
 
 #[test]
-fn what_insights_tell_as_bad_of_any_system_is_never_recommended() {
+fn settings_with_bad_findings_are_never_recommended() {
     let mut talk = Talk::new();
     talk.turn(4, 120).call("giant", 9_000);
     talk.turn(12, 150);
@@ -532,11 +531,7 @@ fn what_insights_tell_as_bad_of_any_system_is_never_recommended() {
     for window in [6_000, 14_000, 40_000] {
         let case = case(&talk, window);
         let names = Names::new(&case.session);
-        let by_cost = Gauge::new(
-            &case,
-            Bills::new(&case, Billing::at(Prices::bundled())),
-            &names,
-        );
+        let gauge = gauge(&case, &names);
         for preset in presets::PRESETS {
             let subjects = [subject(preset.policy().unwrap(), Vec::new())];
             let (policy, knobs) = (&subjects[0].policy, &subjects[0].now);
@@ -547,30 +542,32 @@ fn what_insights_tell_as_bad_of_any_system_is_never_recommended() {
                 .map(|f| f.kind)
                 .filter(|k| k.is_bad())
                 .collect();
-            for gauge in [&by_cost, &Gauge::of_tokens(&case)] {
-                let points = plan(&subjects, 1);
-                let points = sweep(gauge, &subjects, points, &Progress::default(), &|_, _| {});
-                let points = points.unwrap();
-                let rejected = points[0].rejected;
-                let name = preset.name;
-                assert!(
-                    bad.is_empty() || rejected.is_some(),
-                    "{name} at {window}: {bad:?}"
-                );
-                if let Some(Rejection::Flawed(kind, times, step)) = rejected {
-                    let told = found.iter().find(|f| f.kind == kind).unwrap();
-                    assert_eq!((told.times, told.step), (times, step), "{name} at {window}");
-                    flawed.push(kind);
-                }
-                let recommended = recommend(&subjects, &points, weighing(0.5));
+            let points = plan(&subjects, 1);
+            let points = sweep(&gauge, &subjects, points, &Progress::default(), &|_, _| {});
+            let points = points.unwrap();
+            let rejected = points[0].rejected;
+            let name = preset.name;
+            assert!(
+                bad.is_empty() || rejected.is_some(),
+                "{name} at {window}: {bad:?}"
+            );
+            if let Some(Rejection::Flawed(kind, times, step)) = rejected {
+                let finding = found.iter().find(|f| f.kind == kind).unwrap();
                 assert_eq!(
-                    recommended.is_ok(),
-                    rejected.is_none(),
+                    (finding.times, finding.step),
+                    (times, step),
                     "{name} at {window}"
                 );
-                valid += usize::from(rejected.is_none());
+                flawed.push(kind);
             }
-            let (_, all) = by_cost.judge(policy, knobs);
+            let recommended = recommend(&subjects, &points, weighing(0.5));
+            assert_eq!(
+                recommended.is_ok(),
+                rejected.is_none(),
+                "{name} at {window}"
+            );
+            valid += usize::from(rejected.is_none());
+            let (_, all) = gauge.judge(policy, knobs);
             let names: Vec<&str> = all.iter().map(Rejection::name).collect();
             assert!(
                 bad.is_empty() || !names.is_empty(),
@@ -588,7 +585,7 @@ fn what_insights_tell_as_bad_of_any_system_is_never_recommended() {
 }
 
 #[test]
-fn a_sweep_says_what_a_replay_says() {
+fn a_sweep_gives_the_figures_of_a_replay() {
     let case = needs_what_was_read();
     let subjects = by_keep(&[2.0, 5.0, 10.0, 20.0, 40.0]);
     let points = swept(&case, &subjects);
@@ -603,7 +600,7 @@ fn a_sweep_says_what_a_replay_says() {
         let outcome = simulate(&case, &subjects[0].policy, &point.knobs, None);
         let missed = references_at_risk(&names, &case, &outcome);
         assert_eq!(score.cost, price_lane(&bills, &outcome).total());
-        assert_eq!(score.risk.unwrap().references, missed.faults.len());
+        assert_eq!(score.risk.references, missed.faults.len());
         assert_eq!(
             (score.peak, score.compactions),
             (outcome.peak().unwrap().tokens, outcome.compactions)
@@ -616,7 +613,7 @@ fn a_sweep_says_what_a_replay_says() {
 }
 
 #[test]
-fn keeping_more_costs_more_and_misses_less_up_to_where_it_cannot_get_below_its_trigger() {
+fn keeping_more_costs_more_until_the_trigger_cannot_be_met() {
     let case = needs_what_was_read();
     let subjects = by_keep(&[4.0, 30.0, 200.0]);
     let points = swept(&case, &subjects);
@@ -630,31 +627,31 @@ fn keeping_more_costs_more_and_misses_less_up_to_where_it_cannot_get_below_its_t
         by_keep(4.0).valid().unwrap(),
         by_keep(30.0).valid().unwrap(),
     );
-    // What was read has long gone by the time it is used, either way.
-    assert_eq!(few.risk.unwrap().references, 1);
+    // The file's content is removed long before its use in both cases.
+    assert_eq!(few.risk.references, 1);
     assert!(few.cost < more.cost && few.peak_share.0 <= 1.0 && more.compactions > few.compactions);
-    // 200 messages are all there are: it keeps them all, and is not even played.
+    // The session has 200 messages: a setting that keeps all of them is not replayed.
     let all = by_keep(200.0);
     assert_eq!(all.score, None);
     let Some(Rejection::CannotGetBelow(stuck)) = all.rejected else {
         panic!("{:?}", all.rejected);
     };
     assert!(stuck.least >= stuck.limit && stuck.in_all >= 3);
-    // It is so: played, it removes nothing and overflows in the end.
+    // A replay confirms it: it removes nothing and overflows at the end.
     let outcome = simulate(&case, &subjects[0].policy, &all.knobs, None);
     let first = outcome.samples.iter().position(|s| s.tokens >= stuck.limit);
     assert_eq!(first, Some(stuck.step));
 }
 
 #[test]
-fn one_message_that_is_too_large_for_a_while_rejects_no_setting() {
+fn one_large_message_rejects_no_setting() {
     let mut talk = Talk::new();
     talk.turn(40, 20);
     talk.call("giant", 5_300);
     talk.turn(60, 20);
     let case = case(&talk, 8_000);
     let points = swept(&case, &by_keep(&[8.0]));
-    // That what is left behind it is next to nothing is another matter.
+    // That it leaves almost nothing after that message is a different reason.
     assert!(
         !matches!(points[1].rejected, Some(Rejection::CannotGetBelow(_))),
         "it is above the trigger for four calls only"
@@ -662,7 +659,7 @@ fn one_message_that_is_too_large_for_a_while_rejects_no_setting() {
 }
 
 #[test]
-fn calls_that_do_not_fit_are_counted_with_the_first_of_them() {
+fn overflows_are_counted_with_the_first_call() {
     let mut talk = Talk::new();
     talk.turn(3, 20);
     talk.call("giant", 9_000);
@@ -681,35 +678,12 @@ fn calls_that_do_not_fit_are_counted_with_the_first_of_them() {
 }
 
 #[test]
-fn tokens_alone_come_to_the_same_and_say_nothing_of_risk() {
-    let case = needs_what_was_read();
-    let subjects = by_keep(&[2.0, 5.0, 10.0, 20.0, 40.0, 200.0]);
-    let gauge = Gauge::of_tokens(&case);
-    let tokens = sweep(
-        &gauge,
-        &subjects,
-        plan(&subjects, 1_000),
-        &Progress::default(),
-        &|_, _| {},
-    )
-    .unwrap();
-    for (tokens, full) in tokens.iter().zip(swept(&case, &subjects)) {
-        assert_eq!(tokens.rejected, full.rejected);
-        let without = full.score.map(|score| Score {
-            cost: None,
-            risk: None,
-            ..score
-        });
-        assert_eq!(tokens.score, without);
-    }
-}
-
-#[test]
-fn every_point_is_reported_as_it_comes_and_a_sweep_can_be_stopped() {
+fn a_sweep_reports_every_point_and_can_be_cancelled() {
     let case = needs_what_was_read();
     let subjects = by_keep(&[2.0, 5.0, 10.0, 20.0, 40.0]);
     let all = plan(&subjects, 1_000);
-    let gauge = Gauge::of_tokens(&case);
+    let names = Names::new(&case.session);
+    let gauge = gauge(&case, &names);
     let heard = Mutex::new(vec![None; all.len()]);
     let hear = |idx: usize, point: &Point| heard.lock().unwrap()[idx] = Some(point.clone());
     let found = sweep(&gauge, &subjects, all.clone(), &Progress::default(), &hear).unwrap();
@@ -729,7 +703,7 @@ fn every_point_is_reported_as_it_comes_and_a_sweep_can_be_stopped() {
 }
 
 #[test]
-fn settings_are_told_as_they_are_typed() {
+fn settings_are_written_as_options() {
     let policy = presets::by_name("digitorn").unwrap();
     let choice = policy
         .knobs
@@ -739,9 +713,9 @@ fn settings_are_told_as_they_are_typed() {
     let mut knobs = policy.defaults();
     let other = if choice.value == 0.0 { 1.0 } else { 0.0 };
     policy.set(&mut knobs, &choice.name, other).unwrap();
-    let told = changed_settings(&policy, &policy.defaults(), &knobs);
+    let finding = changed_settings(&policy, &policy.defaults(), &knobs);
     assert_eq!(
-        told,
+        finding,
         [(choice.name.clone(), choice.choices[other as usize].clone())]
     );
 }
@@ -759,7 +733,7 @@ fn failed(checks: &[Check]) -> Vec<(Measure, &str)> {
 }
 
 #[test]
-fn the_same_figures_pass_and_worse_ones_are_told_with_what_they_were() {
+fn equal_figures_pass_and_worse_ones_are_reported_with_both_values() {
     let (none, before) = (Limits::default(), figures(score(4.0, 9, 0.8)));
     assert!(failed(&checks(&none, &before, Some(&before))).is_empty());
     let mut worse = figures(score(4.2, 10, 0.84));
@@ -779,7 +753,7 @@ fn the_same_figures_pass_and_worse_ones_are_told_with_what_they_were() {
 }
 
 #[test]
-fn what_is_more_by_too_little_to_show_says_so() {
+fn a_tiny_increase_is_reported_with_full_precision() {
     let before = figures(score(4.0, 9, 0.8));
     let now = figures(score(4.0, 9, 0.8004));
     assert_eq!(
@@ -792,7 +766,7 @@ fn what_is_more_by_too_little_to_show_says_so() {
 }
 
 #[test]
-fn a_tolerance_and_limits_of_single_figures_allow_more() {
+fn tolerances_and_limits_allow_more() {
     let before = figures(score(4.0, 10, 0.8));
     let now = figures(score(4.2, 11, 0.8));
     let tolerant = Limits {
@@ -811,7 +785,7 @@ fn a_tolerance_and_limits_of_single_figures_allow_more() {
 }
 
 #[test]
-fn limits_hold_without_an_earlier_run() {
+fn limits_apply_without_a_baseline() {
     let limits = Limits {
         peak: Some(Share(0.75)),
         cost: Some(Limit::AtMost(4.0)),
@@ -838,7 +812,7 @@ fn limits_hold_without_an_earlier_run() {
 }
 
 #[test]
-fn a_flaw_that_was_there_before_is_no_regression() {
+fn a_flaw_in_the_baseline_is_no_regression() {
     let mut before = figures(score(4.0, 9, 0.8));
     let mut now = before.clone();
     now.flaw = Some("cannot_get_below_trigger".to_owned());

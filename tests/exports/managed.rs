@@ -1,8 +1,8 @@
 //! Complete exports: sidecars, files that a policy writes, and restore.
 
 use plimsoll::engine::{
-    Answer, ByHand, Case, Estimator, Reply, Request, Sample, Schedule, WindowPlan, WindowSource,
-    drive, simulate,
+    Answer, Case, Estimator, ManualEdits, Reply, Request, Sample, Schedule, WindowPlan,
+    WindowSource, drive, simulate,
 };
 use plimsoll::exec::{ExportJob, Exported, LoadOptions, Loaded, Summarizer, export, load, restore};
 use plimsoll::formats;
@@ -144,9 +144,9 @@ fn a_managed_file_without_messages_is_not_written() {
     policy.set(&mut clears.knobs, "clear_context", 1.0).unwrap();
     let mut drops = job(&source, "none", folder.path().join("out.jsonl"));
     let dropped = (0..drops.case.session.messages.len()).collect();
-    drops.case = drops.case.with_by_hand(ByHand {
+    drops.case = drops.case.with_manual_edits(ManualEdits {
         dropped,
-        ..ByHand::default()
+        ..ManualEdits::default()
     });
     for job in [clears, drops] {
         let why = export(&job).unwrap_err();
@@ -201,7 +201,7 @@ fn every_sample_is_restored_byte_for_byte_after_any_strategy() {
 }
 
 /// Marks messages in turn: cleared, pinned, unmarked, dropped, unmarked. Instructions and the first request are kept.
-fn marked_in_turn(job: &ExportJob) -> ByHand {
+fn marked_in_turn(job: &ExportJob) -> ManualEdits {
     let first = job.case.index.first_user.map_or(0, |m| m as usize);
     let messages = &job.case.session.messages;
     // The source's own summary is kept, too, since a conversation that starts with it must keep its start.
@@ -209,7 +209,7 @@ fn marked_in_turn(job: &ExportJob) -> ByHand {
         let nth = (first + 1..messages.len()).filter(move |m| m % 5 == nth);
         nth.filter(|m| messages[*m].in_history).collect()
     };
-    ByHand {
+    ManualEdits {
         cleared: every(1),
         pinned: every(2),
         dropped: every(4),
@@ -225,7 +225,7 @@ fn manual_edits_without_a_policy_are_restored_byte_for_byte() {
             let output = folder.path().join(format!("{idx}-{n_written}.out"));
             let mut job = job(&source, "none", output.clone());
             job.schedule = schedule;
-            job.case = job.case.with_by_hand(marked_in_turn(&job));
+            job.case = job.case.with_manual_edits(marked_in_turn(&job));
             let exported = export(&job).unwrap();
             all_ok(&exported);
             let (before, after) = (exported.before, exported.after);
@@ -236,13 +236,13 @@ fn manual_edits_without_a_policy_are_restored_byte_for_byte() {
             let lines = removed
                 .lines()
                 .map(|line| serde_json::from_str(line).unwrap());
-            let by_hand = |line: &Value| line["stage"] == "by hand" && line["why"] == "by hand";
+            let by_hand = |line: &Value| line["stage"] == "manually" && line["why"] == "manually";
             stages += lines.filter(by_hand).count();
             let manifest: Value =
                 serde_json::from_slice(&fs::read(&sidecars.manifest).unwrap()).unwrap();
             let dropped = job
                 .case
-                .by_hand
+                .manual_edits
                 .dropped
                 .iter()
                 .map(|m| m + 1)
@@ -510,7 +510,7 @@ fn a_run_with_real_summaries_of_the_predicted_size_equals_the_simulated_run() {
         let total = whole.ledger.total().0;
         let steps = whole.session.calls.len();
         let window =
-            WindowPlan::constant(Tokens((total / 2).max(4_000)), steps, WindowSource::ByHand);
+            WindowPlan::constant(Tokens((total / 2).max(4_000)), steps, WindowSource::User);
         let case = whole.with_windows(window);
         for preset in presets::PRESETS {
             let policy = preset.policy().unwrap();

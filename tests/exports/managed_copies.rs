@@ -2,7 +2,7 @@
 //! restored.
 
 use crate::fixtures::{Fixture, fixtures, read};
-use plimsoll::engine::{ByHand, Case, Schedule, WindowPlan, WindowSource};
+use plimsoll::engine::{Case, ManualEdits, Schedule, WindowPlan, WindowSource};
 use plimsoll::exec::{ExportJob, Exported, Summarizer, export, restore};
 use plimsoll::presets;
 use plimsoll::session::{Body, Role, Session};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 fn case(session: Session) -> Option<Case> {
     let ledger = TokenLedger::count(&session, default_counter(), &Progress::default()).ok()?;
     let n = session.calls.len().max(1);
-    let windows = WindowPlan::constant(Tokens(100_000), n, WindowSource::ByHand);
+    let windows = WindowPlan::constant(Tokens(100_000), n, WindowSource::User);
     Some(Case::new(Arc::new(session), ledger, windows))
 }
 
@@ -76,12 +76,12 @@ fn a_copy_with_cleared_tool_results_passes_every_check_and_is_restored() {
     let (mut wrong, mut formats) = (Vec::new(), Vec::new());
     for (at, (fixture, case)) in written().into_iter().enumerate() {
         let cleared = answers(&case.session);
-        let marks = ByHand {
+        let marks = ManualEdits {
             cleared,
-            ..ByHand::default()
+            ..ManualEdits::default()
         };
         let output = folder.path().join(at.to_string());
-        let job = job(&fixture, case.with_by_hand(marks), output.clone()).unwrap();
+        let job = job(&fixture, case.with_manual_edits(marks), output.clone()).unwrap();
         let exported = match export(&job) {
             Ok(exported) => exported,
             Err(why) => {
@@ -155,12 +155,12 @@ fn a_copy_has_the_token_counts_of_its_source() {
             continue;
         };
         let context = case.session.real_context(case.session.messages.len());
-        let marks = ByHand {
+        let marks = ManualEdits {
             dropped: context.last().copied().into_iter().collect(),
-            ..ByHand::default()
+            ..ManualEdits::default()
         };
         let output = folder.path().join(at.to_string());
-        let job = job(&fixture, case.with_by_hand(marks), output.clone()).unwrap();
+        let job = job(&fixture, case.with_manual_edits(marks), output.clone()).unwrap();
         let Ok(exported) = export(&job) else {
             continue;
         };
@@ -203,12 +203,12 @@ fn a_copy_without_middle_messages_passes_every_check_and_is_restored() {
         // Calls and results are dropped together.
         let first = first_words(&case.session);
         for nth in (0..context.len()).filter(|nth| context[*nth] > first) {
-            let marks = ByHand {
+            let marks = ManualEdits {
                 dropped: [context[nth]].into_iter().collect(),
-                ..ByHand::default()
+                ..ManualEdits::default()
             };
             let output = folder.path().join(format!("{at}-{nth}"));
-            let job = job(&fixture, case.with_by_hand(marks), output.clone()).unwrap();
+            let job = job(&fixture, case.with_manual_edits(marks), output.clone()).unwrap();
             let exported = match export(&job) {
                 Ok(exported) => exported,
                 Err(why) => {
@@ -244,12 +244,12 @@ fn copied(name: &str, dropped: &[usize]) -> Option<(String, Session)> {
     let folder = tempfile::tempdir().ok()?;
     let mut all = written().into_iter();
     let (fixture, case) = all.find(|(fixture, _)| fixture.name == name)?;
-    let marks = ByHand {
+    let marks = ManualEdits {
         dropped: dropped.to_vec(),
-        ..ByHand::default()
+        ..ManualEdits::default()
     };
     let output = folder.path().join("copy");
-    let job = job(&fixture, case.with_by_hand(marks), output.clone())?;
+    let job = job(&fixture, case.with_manual_edits(marks), output.clone())?;
     export(&job).ok()?;
     let bytes = fs::read(&output).ok()?;
     let session = read(name, &bytes).ok()?.sessions.into_iter().next()?;

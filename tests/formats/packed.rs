@@ -34,7 +34,7 @@ fn described(session: &Session) -> String {
         ..
     } = session;
     format!(
-        "{title} {track:?} {project:?} {models:?} {messages:?} {parts:?} {steps:?} {compactions:?} {calibration:?}"
+        "{title} {track:?} {project:?} {models:?} {messages:?} {parts:?} {calls:?} {compactions:?} {calibration:?}"
     )
 }
 

@@ -8,7 +8,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::app::background::latest_result::Where;
 use plimsoll::app::manual_edits::marks::Wish;
 use plimsoll::app::{App, Options};
-use plimsoll::engine::{ByHand, Fate};
+use plimsoll::engine::{ManualEdits, MessageStatus};
 use plimsoll::session::{Body, Part};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ fn window(path: PathBuf, by_hand: Option<Wish>) -> Harness<'static, App> {
 
 /// Marks that are wished for whatever the session's size.
 #[expect(clippy::unnecessary_wraps, reason = "a window takes a wish or none")]
-fn wish(by_hand: ByHand) -> Option<Wish> {
+fn wish(by_hand: ManualEdits) -> Option<Wish> {
     Some(Wish(Arc::new(move |_| Ok(by_hand.clone()))))
 }
 
@@ -58,17 +58,17 @@ fn go_to(window: &mut Harness<'_, App>, number: usize) {
     press(window, Key::Enter);
 }
 
-fn marks(window: &Harness<'_, App>) -> ByHand {
+fn marks(window: &Harness<'_, App>) -> ManualEdits {
     let runs = window.state().runs().expect("it was replayed");
     (*runs.config.by_hand).clone()
 }
 
 /// What became of a message where each lane's run ends.
-fn fates(window: &Harness<'_, App>, message: usize) -> Vec<Fate> {
+fn fates(window: &Harness<'_, App>, message: usize) -> Vec<MessageStatus> {
     let runs = window.state().runs().expect("it was replayed");
     let n_messages = runs.case.session.messages.len();
     let fate = |lane: &Arc<plimsoll::app::runs::replays::LaneRun>| {
-        lane.outcome.context.fates(n_messages)[message].0
+        lane.outcome.context.statuses(n_messages)[message].0
     };
     runs.lanes.iter().map(fate).collect()
 }
@@ -78,7 +78,7 @@ fn edits(window: &Harness<'_, App>) -> Vec<usize> {
     let runs = window.state().runs().expect("it was replayed");
     let by_hand = |lane: &Arc<plimsoll::app::runs::replays::LaneRun>| {
         let events = lane.outcome.events.iter();
-        events.filter(|event| event.is_by_hand()).count()
+        events.filter(|event| event.is_manual()).count()
     };
     runs.lanes.iter().map(by_hand).collect()
 }
@@ -87,7 +87,11 @@ fn edits(window: &Harness<'_, App>) -> Vec<usize> {
 fn kept_by_all(window: &Harness<'_, App>) -> usize {
     let runs = window.state().runs().expect("it was replayed");
     let n_messages = runs.case.session.messages.len();
-    let is_kept = |m: &usize| fates(window, *m).iter().all(|fate| *fate == Fate::Kept);
+    let is_kept = |m: &usize| {
+        fates(window, *m)
+            .iter()
+            .all(|fate| *fate == MessageStatus::Kept)
+    };
     (0..n_messages)
         .rfind(is_kept)
         .expect("some message is kept")
@@ -111,7 +115,7 @@ fn a_key_drops_the_selected_message_in_every_lane_and_the_same_key_takes_it_back
     press(&mut window, Key::X);
     assert_eq!(marks(&window).dropped, [message]);
     assert_eq!(edits(&window), [1, 1, 1]);
-    assert_eq!(fates(&window, message), [Fate::Dropped; 3]);
+    assert_eq!(fates(&window, message), [MessageStatus::Dropped; 3]);
     window.get_by_label("Manual edits: 1 dropped");
     assert!(
         !named(&window, "Dropped manually.").is_empty(),
@@ -119,7 +123,7 @@ fn a_key_drops_the_selected_message_in_every_lane_and_the_same_key_takes_it_back
     );
     press(&mut window, Key::X);
     assert!(marks(&window).is_empty());
-    assert_eq!(fates(&window, message), [Fate::Kept; 3]);
+    assert_eq!(fates(&window, message), [MessageStatus::Kept; 3]);
 }
 
 #[test]
@@ -223,7 +227,7 @@ fn what_cannot_be_done_is_told_where_warnings_are() {
 
 #[test]
 fn what_the_command_line_marks_is_marked_in_the_first_session_only() {
-    let asked = ByHand {
+    let asked = ManualEdits {
         pinned: vec![4],
         cleared: vec![9],
         dropped: vec![9, 20],
@@ -286,7 +290,7 @@ fn an_export_says_what_is_marked_and_does_it() {
     );
     let removed = read("many-tool-results-managed-1.removed.jsonl").expect("it was written");
     assert!(
-        removed.contains("by hand"),
+        removed.contains("manually"),
         "the sidecar has what was dropped"
     );
     assert!(text.len() > 3, "the message says something: {text}");
@@ -302,10 +306,10 @@ fn a_cleared_message_is_shown_beside_what_was_there_in_each_lane() {
         .iter()
         .position(|l| l == "Prune")
         .expect("a lane");
-    let fates_of = |lane: usize| runs.lanes[lane].outcome.context.fates(n_messages);
+    let fates_of = |lane: usize| runs.lanes[lane].outcome.context.statuses(n_messages);
     let cleared = fates_of(prune)
         .iter()
-        .position(|(fate, _)| *fate == Fate::Cleared);
+        .position(|(fate, _)| *fate == MessageStatus::Cleared);
     let cleared = cleared.expect("pruning clears results");
     press(&mut window, [Key::Num1, Key::Num2, Key::Num3][prune]);
     go_to(&mut window, cleared + 1);
@@ -360,7 +364,7 @@ fn what_went_for_the_sake_of_a_marked_message_says_so() {
     let result = (0..session.messages.len()).rfind(|m| {
         let parts = session.parts_of(&session.messages[*m]);
         let is_result = |p: &Part| matches!(p.body, Body::ToolResult { .. });
-        parts.iter().any(is_result) && fates(&window, *m)[0] == Fate::Kept
+        parts.iter().any(is_result) && fates(&window, *m)[0] == MessageStatus::Kept
     });
     let result = result.expect("the newest results are kept");
     go_to(&mut window, result + 1);
@@ -382,7 +386,7 @@ fn a_lane_is_compared_at_the_call_that_is_looked_at() {
     window.run_steps(4);
     window.get_by_label("Truncate has it as it was.");
     press(&mut window, Key::X);
-    window.get_by_label_contains("Dropped by hand. Nothing replaces it.");
+    window.get_by_label_contains("Dropped manually. Nothing replaces it.");
     press(&mut window, Key::End);
     go_to(&mut window, 4);
     window.get_by_label_contains("Dropped by truncate at call ");
@@ -402,7 +406,7 @@ fn a_message_that_is_as_it_was_has_no_changes() {
 
 #[test]
 fn copying_as_command_says_what_is_marked() {
-    let asked = ByHand {
+    let asked = ManualEdits {
         pinned: vec![2],
         cleared: vec![30],
         dropped: vec![40, 41, 42],

@@ -8,7 +8,7 @@ use plimsoll::app::widgets::{
     KnobSpec, Tone, chip, fate_bar, figure, hairline, knob_slider, primary_button,
     secondary_button, section, swatch, tabs, toggle,
 };
-use plimsoll::engine::{Fate, Sample};
+use plimsoll::engine::{MessageStatus, Sample};
 use plimsoll::session::Kind;
 use plimsoll::units::{Share, Tokens};
 use std::path::Path;
@@ -64,7 +64,7 @@ fn sample(step: usize, by_kind: [u32; Kind::ALL.len()]) -> Sample {
     }
 }
 
-struct Scene {
+struct InventedSession {
     recorded: Vec<Sample>,
     lanes: Vec<Vec<Sample>>,
     events: Vec<Vec<(usize, String)>>,
@@ -76,7 +76,7 @@ struct Scene {
     knob: f64,
 }
 
-impl Scene {
+impl InventedSession {
     fn new() -> Self {
         let falls: [&[usize]; 3] = [&[160, 282, 371], &[186, 340, 460], &[161, 270, 360, 475]];
         let lanes = falls
@@ -139,7 +139,7 @@ impl Scene {
             recorded_compactions: &self.compactions,
             restarts: &[],
             errors: &[],
-            ghosts: &[],
+            reference_curves: &[],
             heat: &[],
             selected: self.selected,
             corner: 0.0,
@@ -155,7 +155,7 @@ impl Scene {
     }
 }
 
-fn window(ui: &mut Ui, scene: &mut Scene) -> TimelineResponse {
+fn window(ui: &mut Ui, session: &mut InventedSession) -> TimelineResponse {
     let palette = palette(ui);
     let bar = |margin: i8| {
         Frame::new()
@@ -186,7 +186,7 @@ fn window(ui: &mut Ui, scene: &mut Scene) -> TimelineResponse {
             280.0
         })
         .frame(bar(14).inner_margin(egui::Margin::symmetric(14, 16)))
-        .show(ui, |ui| policy(ui, scene));
+        .show(ui, |ui| policy(ui, session));
     Panel::bottom("messages")
         .exact_size(140.0)
         .frame(Frame::new().fill(palette.background))
@@ -225,7 +225,7 @@ fn window(ui: &mut Ui, scene: &mut Scene) -> TimelineResponse {
         .show(ui, lanes);
     CentralPanel::default()
         .frame(Frame::new().fill(palette.background))
-        .show(ui, |ui| scene.timeline(ui, Axis::Calls))
+        .show(ui, |ui| session.timeline(ui, Axis::Calls))
         .inner
 }
 
@@ -264,7 +264,7 @@ fn top_bar(ui: &mut Ui) {
     });
 }
 
-fn policy(ui: &mut Ui, scene: &mut Scene) {
+fn policy(ui: &mut Ui, session: &mut InventedSession) {
     section(ui, "Policy");
     ui.add_space(space::S);
     ui.horizontal(|ui| {
@@ -295,7 +295,7 @@ fn policy(ui: &mut Ui, scene: &mut Scene) {
         tone: Tone::Bad,
         ..knob(
             "compression_trigger",
-            scene.knob,
+            session.knob,
             0.1..=1.0,
             0.01,
             false,
@@ -305,7 +305,7 @@ fn policy(ui: &mut Ui, scene: &mut Scene) {
         )
     };
     if let Some(value) = knob_slider(ui, &trigger).changed {
-        scene.knob = value;
+        session.knob = value;
     }
     for spec in [
         knob(
@@ -368,28 +368,28 @@ fn lanes(ui: &mut Ui) {
         (209, 0.2),
     ];
     let fates = [
-        [Fate::Dropped; 9],
+        [MessageStatus::Dropped; 9],
         [
-            Fate::Kept,
-            Fate::Kept,
-            Fate::Cleared,
-            Fate::Kept,
-            Fate::Cleared,
-            Fate::Kept,
-            Fate::Kept,
-            Fate::Kept,
-            Fate::Kept,
+            MessageStatus::Kept,
+            MessageStatus::Kept,
+            MessageStatus::Cleared,
+            MessageStatus::Kept,
+            MessageStatus::Cleared,
+            MessageStatus::Kept,
+            MessageStatus::Kept,
+            MessageStatus::Kept,
+            MessageStatus::Kept,
         ],
         [
-            Fate::Summarized,
-            Fate::Summarized,
-            Fate::Summarized,
-            Fate::Summarized,
-            Fate::Cut,
-            Fate::Cut,
-            Fate::Summarized,
-            Fate::Kept,
-            Fate::Kept,
+            MessageStatus::Summarized,
+            MessageStatus::Summarized,
+            MessageStatus::Summarized,
+            MessageStatus::Summarized,
+            MessageStatus::Cut,
+            MessageStatus::Cut,
+            MessageStatus::Summarized,
+            MessageStatus::Kept,
+            MessageStatus::Kept,
         ],
     ];
     ui.columns(3, |columns| {
@@ -448,13 +448,13 @@ fn picture(
     name: &str,
 ) -> image::RgbaImage {
     let mut stage = Stage::new(size, 1.0, theme);
-    let mut scene = Scene::new();
+    let mut session = InventedSession::new();
     for frame in 0..4 {
         let events = pointer
             .filter(|_| frame == 1)
             .map(egui::Event::PointerMoved);
         stage.frame(events.into_iter().collect(), &mut |ui| {
-            window(ui, &mut scene);
+            window(ui, &mut session);
         });
     }
     let image = stage.image();
@@ -492,7 +492,7 @@ fn timeline_picture(
     name: &str,
     size: egui::Vec2,
     theme: Theme,
-    scene: &Scene,
+    session: &InventedSession,
     axis: Axis,
     events: &[Vec<egui::Event>],
 ) {
@@ -500,7 +500,7 @@ fn timeline_picture(
     for frame in 0..events.len() + 4 {
         let events = events.get(frame).cloned().unwrap_or_default();
         stage.frame(events, &mut |ui| {
-            scene.timeline(ui, axis);
+            session.timeline(ui, axis);
         });
     }
     let image = stage.image();
@@ -534,21 +534,35 @@ fn wheel(at: egui::Pos2, lines: f32) -> Vec<Vec<egui::Event>> {
 
 #[test]
 fn the_timeline_is_drawn_zoomed_by_turns_held_and_for_odd_sessions() {
-    let scene = Scene::new();
+    let session = InventedSession::new();
     let size = vec2(1000.0, 340.0);
     let at = egui::pos2(400.0, 200.0);
     timeline_picture(
         "t-zoomed.png",
         size,
         Theme::Dark,
-        &scene,
+        &session,
         Axis::Calls,
         &wheel(at, 700.0),
     );
-    timeline_picture("t-turns.png", size, Theme::Light, &scene, Axis::Turns, &[]);
+    timeline_picture(
+        "t-turns.png",
+        size,
+        Theme::Light,
+        &session,
+        Axis::Turns,
+        &[],
+    );
     let held = [vec![egui::Event::PointerMoved(egui::pos2(960.0, 120.0))]];
-    timeline_picture("t-held.png", size, Theme::Dark, &scene, Axis::Calls, &held);
-    let mut one = Scene::new();
+    timeline_picture(
+        "t-held.png",
+        size,
+        Theme::Dark,
+        &session,
+        Axis::Calls,
+        &held,
+    );
+    let mut one = InventedSession::new();
     one.recorded.truncate(1);
     one.lanes.iter_mut().for_each(|lane| lane.truncate(1));
     one.usage.truncate(1);
@@ -556,7 +570,7 @@ fn the_timeline_is_drawn_zoomed_by_turns_held_and_for_odd_sessions() {
     one.compactions.clear();
     one.selected = Some(0);
     timeline_picture("t-one.png", size, Theme::Light, &one, Axis::Calls, &[]);
-    let mut many = Scene::new();
+    let mut many = InventedSession::new();
     many.compactions = (0..40)
         .map(|i| (i * 12 + 3, "auto 183k → 37k".to_owned()))
         .collect();
@@ -570,24 +584,25 @@ fn the_timeline_is_drawn_zoomed_by_turns_held_and_for_odd_sessions() {
     );
 }
 
-type Harness<'a> = egui_kittest::Harness<'a, (Scene, Vec<TimelineResponse>)>;
+type Harness<'a> = egui_kittest::Harness<'a, (InventedSession, Vec<TimelineResponse>)>;
 
 fn harness<'a>() -> Harness<'a> {
-    let show = |ui: &mut Ui, (scene, responses): &mut (Scene, Vec<TimelineResponse>)| {
-        if ui.ctx().cumulative_frame_nr() == 0 {
-            // Fonts take effect with the next frame.
-            theme::apply(ui.ctx());
-            return;
-        }
-        let response = scene.timeline(ui, Axis::Calls);
-        scene.selected = response.clicked_step.or(scene.selected);
-        scene.trigger = response.trigger.unwrap_or(scene.trigger);
-        responses.push(response);
-    };
+    let show =
+        |ui: &mut Ui, (session, responses): &mut (InventedSession, Vec<TimelineResponse>)| {
+            if ui.ctx().cumulative_frame_nr() == 0 {
+                // Fonts take effect with the next frame.
+                theme::apply(ui.ctx());
+                return;
+            }
+            let response = session.timeline(ui, Axis::Calls);
+            session.selected = response.clicked_call.or(session.selected);
+            session.trigger = response.trigger.unwrap_or(session.trigger);
+            responses.push(response);
+        };
     egui_kittest::Harness::builder()
         .with_size(vec2(1000.0, 340.0))
         .allow_missing_glyphs()
-        .build_ui_state(show, (Scene::new(), Vec::new()))
+        .build_ui_state(show, (InventedSession::new(), Vec::new()))
 }
 
 #[test]
@@ -636,11 +651,11 @@ fn dragging_the_trigger_follows_the_pointer() {
     }
     harness.drop_at(from + vec2(0.0, 60.0));
     harness.run_steps(2);
-    let (scene, _) = harness.state();
+    let (session, _) = harness.state();
     assert!(
-        scene.trigger.0 < 0.6 && scene.trigger.0 > 0.3,
+        session.trigger.0 < 0.6 && session.trigger.0 > 0.3,
         "{:?}",
-        scene.trigger
+        session.trigger
     );
     let landed = harness
         .get_by_role_and_label(egui::accesskit::Role::Slider, "trigger")
@@ -681,23 +696,19 @@ fn clicks_and_keys_choose_a_step_and_f_shows_everything_again() {
 
 const WHOLE: &str = "calls 1 to 484";
 
-/// The part of the session in view, as the overview tells it.
+/// Returns the visible calls, by the accessible value of the overview.
 fn shown(harness: &Harness<'_>) -> String {
     use egui_kittest::kittest::{NodeT as _, Queryable as _};
     let overview = harness.get_by_label("overview");
     overview.accesskit_node().value().unwrap_or_default()
 }
 
-#[test]
-fn the_wheel_zooms_and_a_drag_moves_the_plot_also_over_a_threshold() {
+/// Zooms in with the wheel. Returns a position on the line of the trigger, away from its handle.
+fn zoom_in(harness: &mut Harness<'_>) -> egui::Pos2 {
     use egui_kittest::kittest::Queryable as _;
-    let mut harness = harness();
     harness.run_steps(3);
-    let height = |name| {
-        let pill = harness.get_by_role_and_label(egui::accesskit::Role::Slider, name);
-        pill.rect().center().y
-    };
-    let on_line = egui::pos2(400.0, height("trigger"));
+    let handle = harness.get_by_role_and_label(egui::accesskit::Role::Slider, "trigger");
+    let on_line = egui::pos2(400.0, handle.rect().center().y);
     for events in wheel(on_line, 700.0) {
         for event in events {
             harness.event(event);
@@ -705,17 +716,124 @@ fn the_wheel_zooms_and_a_drag_moves_the_plot_also_over_a_threshold() {
         harness.run_steps(1);
     }
     harness.run_steps(4);
-    let zoomed = shown(&harness);
-    assert_ne!(zoomed, WHOLE);
-    let before = harness.state().0.trigger;
-    harness.drag_at(on_line);
+    assert_ne!(shown(harness), WHOLE);
+    on_line
+}
+
+fn press(harness: &mut Harness<'_>, button: egui::PointerButton, pos: egui::Pos2, pressed: bool) {
+    harness.event(egui::Event::PointerButton {
+        pos,
+        button,
+        pressed,
+        modifiers: egui::Modifiers::NONE,
+    });
     harness.run_steps(2);
-    harness.hover_at(on_line + vec2(60.0, 8.0));
-    harness.run_steps(2);
-    harness.drop_at(on_line + vec2(120.0, 16.0));
-    harness.run_steps(2);
+}
+
+/// Drags with a button.
+fn drag(harness: &mut Harness<'_>, button: egui::PointerButton, from: egui::Pos2, by: egui::Vec2) {
+    harness.hover_at(from);
+    harness.run_steps(1);
+    press(harness, button, from, true);
+    for share in [0.5, 1.0] {
+        harness.hover_at(from + share * by);
+        harness.run_steps(2);
+    }
+    press(harness, button, from + by, false);
+}
+
+#[test]
+fn the_wheel_zooms_and_the_middle_button_moves_the_plot_also_over_a_threshold() {
+    let mut harness = harness();
+    let on_line = zoom_in(&mut harness);
+    let (zoomed, trigger) = (shown(&harness), harness.state().0.trigger);
+    let by = vec2(120.0, 16.0);
+    drag(&mut harness, egui::PointerButton::Middle, on_line, by);
     assert_ne!(shown(&harness), zoomed, "the plot moved");
-    assert_eq!(harness.state().0.trigger, before, "the threshold did not");
+    assert_eq!(harness.state().0.trigger, trigger, "the threshold did not");
+}
+
+#[test]
+fn the_primary_button_moves_the_plot_only_while_space_is_held() {
+    let mut harness = harness();
+    let from = zoom_in(&mut harness);
+    let (zoomed, selected) = (shown(&harness), harness.state().0.selected);
+    let by = vec2(120.0, 0.0);
+    drag(&mut harness, egui::PointerButton::Primary, from, by);
+    assert_eq!(shown(&harness), zoomed);
+    assert_eq!(
+        harness.state().0.selected,
+        selected,
+        "a drag selects no call"
+    );
+    harness.key_down(egui::Key::Space);
+    drag(&mut harness, egui::PointerButton::Primary, from, by);
+    harness.key_up(egui::Key::Space);
+    assert_ne!(shown(&harness), zoomed);
+}
+
+#[test]
+fn the_secondary_button_zooms_into_a_box_and_a_double_click_shows_everything() {
+    use egui_kittest::kittest::Queryable as _;
+    let mut harness = harness();
+    harness.run_steps(3);
+    let plot = harness.get_by_label("timeline").rect();
+    let handle = |harness: &Harness<'_>| {
+        let slider = (egui::accesskit::Role::Slider, "trigger");
+        harness
+            .get_by_role_and_label(slider.0, slider.1)
+            .rect()
+            .center()
+            .y
+    };
+    let height = handle(&harness);
+    // A low box keeps the vertical axis.
+    let (from, by) = (
+        plot.lerp_inside(vec2(0.25, 0.5)),
+        vec2(plot.width() / 2.0, 4.0),
+    );
+    drag(&mut harness, egui::PointerButton::Secondary, from, by);
+    let zoomed = shown(&harness);
+    assert_eq!(zoomed, "calls 122 to 363");
+    assert_eq!(handle(&harness), height);
+    let (from, by) = (
+        plot.lerp_inside(vec2(0.25, 0.1)),
+        vec2(plot.width() / 2.0, 120.0),
+    );
+    drag(&mut harness, egui::PointerButton::Secondary, from, by);
+    assert_ne!(shown(&harness), zoomed);
+    assert_ne!(handle(&harness), height);
+    let click = [true, false].map(|pressed| egui::Event::PointerButton {
+        pos: plot.center(),
+        button: egui::PointerButton::Primary,
+        pressed,
+        modifiers: egui::Modifiers::NONE,
+    });
+    let moved = egui::Event::PointerMoved(plot.center());
+    harness.input_mut().events.push(moved);
+    harness.input_mut().events.extend(click.clone());
+    harness.input_mut().events.extend(click);
+    harness.run_steps(2);
+    assert_eq!(shown(&harness), WHOLE);
+    assert_eq!(handle(&harness), height);
+}
+
+#[test]
+fn escape_cancels_a_zoom_box() {
+    use egui_kittest::kittest::Queryable as _;
+    let mut harness = harness();
+    harness.run_steps(3);
+    let plot = harness.get_by_label("timeline").rect();
+    let secondary = egui::PointerButton::Secondary;
+    harness.hover_at(plot.center());
+    press(&mut harness, secondary, plot.center(), true);
+    let end = plot.lerp_inside(vec2(0.8, 0.8));
+    harness.hover_at(end);
+    harness.run_steps(2);
+    harness.key_press(egui::Key::Escape);
+    harness.run_steps(2);
+    press(&mut harness, secondary, end, false);
+    assert_eq!(shown(&harness), WHOLE);
 }
 
 /// The whole window with a sample session.

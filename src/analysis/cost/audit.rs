@@ -5,6 +5,8 @@ use super::{BilledCall, Bills, Tariff};
 use crate::engine::{Case, Outcome};
 use crate::session::{Body, Call};
 use crate::units::{Tokens, Usd};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Smallest cache miss in tokens that is reported. Smaller ones result from rounding and framing.
 pub const LEAST_BREAK: Tokens = Tokens(5_000);
@@ -53,7 +55,8 @@ pub struct Break {
 }
 
 /// Causes of a cache miss, in the order in which they are tried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// The recorded program compacted its history.
     Compaction,

@@ -18,6 +18,8 @@ pub use price::{price_lane, price_recorded};
 pub use quote::{Listed, Quote, Server, quote};
 
 use crate::units::{Tokens, Usd};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The cost of a session or a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +47,8 @@ pub struct Cost {
 }
 
 /// Source of a cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum CostSource {
     /// The provider's counts for each call, including its cache.
     Recorded,

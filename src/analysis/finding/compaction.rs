@@ -1,7 +1,7 @@
 //! Findings about compactions: wiped history, unpaired calls, growth, small savings, repetition.
 
 use super::{Finding, FindingKind, PolicyRun, times};
-use crate::engine::{Did, Event, Fate};
+use crate::engine::{Did, Event, MessageStatus};
 
 /// Minimum number of consecutive calls with a summary that counts as thrashing.
 const THRASH: usize = 3;
@@ -14,7 +14,7 @@ pub(super) fn found(
     say: impl Fn(&Event, usize) -> String,
 ) -> Option<Finding> {
     // Manual edits are not findings about the policy.
-    let events = run.outcome.events.iter().filter(|e| !e.is_by_hand());
+    let events = run.outcome.events.iter().filter(|e| !e.is_manual());
     let mut all = events.filter(|e| is_one(e));
     let first = all.next()?;
     // Events of other stages are not counted.
@@ -118,11 +118,14 @@ pub(super) fn no_op(run: &PolicyRun<'_>) -> Option<Finding> {
 /// Finds the removal of the user's first request, if it is missing at the end.
 pub(super) fn instruction_lost(run: &PolicyRun<'_>) -> Option<Finding> {
     let first = run.case.index.first_user? as usize;
-    let fates = run.outcome.context.fates(run.case.session.messages.len());
+    let fates = run
+        .outcome
+        .context
+        .statuses(run.case.session.messages.len());
     let (fate, _) = *fates.get(first)?;
     let how = match fate {
-        Fate::Summarized => "survives only if a summary repeats it",
-        Fate::Dropped => "is gone",
+        MessageStatus::Summarized => "survives only if a summary repeats it",
+        MessageStatus::Dropped => "is gone",
         _ => return None,
     };
     let takes = |e: &Event| e.messages.iter().any(|range| range.contains(&first));

@@ -2,7 +2,7 @@
 
 use super::compaction::found;
 use super::{Finding, FindingKind, PolicyRun, percent, times};
-use crate::engine::{Did, EntryBody, Event, Left, PartFate};
+use crate::engine::{Did, EntryBody, Event, Left, PartStatus};
 use serde::de::IgnoredAny;
 
 /// Finds history removed after a provider error although the context fits.
@@ -63,7 +63,7 @@ pub(super) fn broken_json(run: &PolicyRun<'_>) -> Option<Finding> {
     for edited in edited {
         let parts = case.session.messages[edited.message as usize].parts.clone();
         for (part, fate) in parts.zip(edited.parts.as_slice()) {
-            let PartFate::Cleared { marker } = fate else {
+            let PartStatus::Cleared { marker } = fate else {
                 continue;
             };
             let marker = &context.markers[*marker as usize];

@@ -9,6 +9,8 @@ mod pressure;
 mod setting;
 
 use crate::engine::{Case, KnobValues, Outcome, Policy};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// A finding of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +26,8 @@ pub struct Finding {
 }
 
 /// Kinds of findings, worst first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum FindingKind {
     /// The system itself would have ended the run.
     GivesUp,

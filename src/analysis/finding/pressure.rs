@@ -38,7 +38,7 @@ pub(super) fn never_again(run: &PolicyRun<'_>) -> Option<Finding> {
         stage.is_some_and(|stage| stage.at == Hook::OverflowError)
     };
     let events = run.outcome.events.iter();
-    let is_own = |event: &Event| !event.is_by_hand() && !is_rescue(event);
+    let is_own = |event: &Event| !event.is_manual() && !is_rescue(event);
     let removed = events.filter(|e| e.did == Did::Removed && is_own(e));
     if let Some(last) = removed.map(|e| e.step).max() {
         first = first.max(samples.partition_point(|s| s.step <= last));

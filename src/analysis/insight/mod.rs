@@ -24,6 +24,8 @@ use super::resent::{Resent, resent};
 use crate::engine::{Case, Outcome};
 use crate::figure::counted;
 use crate::units::{Share, Tokens};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::cmp::Reverse;
 use tool_use::{ToolUse, tool_uses};
 
@@ -53,7 +55,8 @@ pub struct Insight {
 }
 
 /// Severity levels, worst first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Level {
     /// Something failed or cannot work.
     Bad,
@@ -75,7 +78,8 @@ impl Level {
 }
 
 /// Certainty of an insight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Certainty {
     /// The file or the replay shows it.
     Certain,
@@ -97,7 +101,8 @@ impl Certainty {
 }
 
 /// Kinds of insights.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum InsightKind {
     /// A call jumped from below the trigger to above the usable window.
     ThresholdSkipped,
@@ -144,6 +149,7 @@ pub enum InsightKind {
     /// The call from which a replay is an estimate.
     FidelityHorizon,
     /// A finding of a policy's run ([`super::FindingKind`]).
+    #[serde(untagged)]
     Finding(super::FindingKind),
 }
 

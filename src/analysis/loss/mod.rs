@@ -49,7 +49,7 @@ impl Loss {
             survival: compactions
                 .map(|compaction| survival(names, case, outcome, compaction))
                 .collect(),
-            is_predicted: outcome.seen.texts.iter().any(|text| text.is_predicted),
+            is_predicted: outcome.received.texts.iter().any(|text| text.is_predicted),
         }
     }
 }

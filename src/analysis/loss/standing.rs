@@ -14,7 +14,7 @@ pub struct Standing {
 
 /// Returns for each of [`Names::instructions`] the later calls of a run whose context lacked it.
 pub fn standing(names: &Names, case: &Case, outcome: &Outcome) -> Vec<Standing> {
-    let mut visible = Visible::new(case, names, &outcome.seen);
+    let mut visible = Visible::new(case, names, &outcome.received);
     let mut found = vec![Standing::default(); names.instructions().len()];
     for sample in &outcome.samples {
         visible.advance(sample.step);

@@ -58,7 +58,7 @@ pub fn survival(
     let step = compaction.call;
     let end = session.calls.get(step)?.context_end;
     let before = compaction.before_message;
-    let mut visible = Visible::new(case, names, &outcome.seen);
+    let mut visible = Visible::new(case, names, &outcome.received);
     visible.advance(step);
     let context = texts(case, &visible, end);
     let words = Words::of(&context);

@@ -2,7 +2,7 @@
 
 use super::names::Names;
 use super::parts::TextPosition;
-use crate::engine::{Case, PartSight, Seen, SeenKind, Sight};
+use crate::engine::{Case, PartVisibility, Received, TextKind, Visibility};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use std::sync::Arc;
 pub(super) struct Visible<'a> {
     case: &'a Case,
     names: &'a Names,
-    seen: &'a Seen,
-    sights: Vec<Sight>,
+    seen: &'a Received,
+    sights: Vec<Visibility>,
     next_change: usize,
     next_text: usize,
     /// Texts of the policy in the context.
@@ -27,13 +27,13 @@ pub(super) struct Visible<'a> {
 }
 
 impl<'a> Visible<'a> {
-    pub(super) fn new(case: &'a Case, names: &'a Names, seen: &'a Seen) -> Self {
+    pub(super) fn new(case: &'a Case, names: &'a Names, seen: &'a Received) -> Self {
         let messages = case.session.messages.iter();
         let first = |in_history| {
             if in_history {
-                Sight::Whole
+                Visibility::Whole
             } else {
-                Sight::Gone
+                Visibility::Gone
             }
         };
         Self {
@@ -136,31 +136,31 @@ impl<'a> Visible<'a> {
     /// Returns the policy's own texts in the context, without markers and predicted texts.
     pub(super) fn written(&self) -> impl Iterator<Item = &'a str> {
         let texts = self.texts.iter().map(|idx| &self.seen.texts[*idx as usize]);
-        let written = texts.filter(|text| text.kind != SeenKind::Marker && !text.is_predicted);
+        let written = texts.filter(|text| text.kind != TextKind::Marker && !text.is_predicted);
         written.map(|text| &*text.text)
     }
 
     /// Returns whether a message is present verbatim.
     pub(super) fn is_whole(&self, message: usize) -> bool {
-        self.sights[message] == Sight::Whole
+        self.sights[message] == Visibility::Whole
     }
 
     /// Returns the visible text of a part, for a use in a message.
     pub(super) fn part(&self, place: TextPosition, used_in: u32) -> VisibleText<'a> {
         let first = match self.sights[place.message as usize] {
-            Sight::Whole => return VisibleText::Whole,
+            Visibility::Whole => return VisibleText::Whole,
             _ if self.is_fetched(place.message, used_in) => return VisibleText::Whole,
-            Sight::Gone => return VisibleText::Nothing,
-            Sight::Partly(first) => first,
+            Visibility::Gone => return VisibleText::Nothing,
+            Visibility::Partly(first) => first,
         };
         let parts = &self.case.session.messages[place.message as usize].parts;
         let fates = self.seen.parts_from(first, parts.len());
         match fates[place.part as usize - parts.start] {
-            PartSight::Kept => VisibleText::Whole,
-            PartSight::Gone => VisibleText::Nothing,
-            PartSight::Text(text) => {
+            PartVisibility::Kept => VisibleText::Whole,
+            PartVisibility::Gone => VisibleText::Nothing,
+            PartVisibility::Text(text) => {
                 let text = &self.seen.texts[text as usize];
-                if text.kind == SeenKind::Remainder {
+                if text.kind == TextKind::Remainder {
                     VisibleText::Rest(&text.text)
                 } else {
                     VisibleText::Nothing

@@ -41,9 +41,9 @@ fn measure(score: &Score, unit: Price) -> Measure {
     [unit.of(score), at_risk, score.peak_share.0]
 }
 
-/// Returns the references at risk; 0 if they were not counted, which then applies to all points.
+/// Returns the references at risk as a number to compare.
 pub(super) fn references(score: &Score) -> f64 {
-    score.risk.map_or(0.0, |risk| risk.references as f64)
+    score.risk.references as f64
 }
 
 /// Returns the indices of the points that no other beats in all three figures, cheapest first. Of equal points, the one

@@ -4,9 +4,10 @@ use crate::analysis::cost::{Bills, price_lane, price_recorded};
 use crate::analysis::loss::{Names, most_at_risk, references_at_risk};
 use crate::analysis::lower_bound::{LowerBounds, Stuck};
 use crate::analysis::{FindingKind, flaws};
-use crate::engine::{Case, KnobValues, Outcome, Policy, Tally, Totals, simulate};
+use crate::engine::{Case, Did, Event, KnobValues, Outcome, Policy, simulate};
 use crate::units::{Share, Tokens, Usd};
 use std::fmt;
+use std::ops::Range;
 
 /// Number of consecutive calls with a summary from which a setting counts as thrashing.
 const THRASH: usize = 3;
@@ -20,9 +21,9 @@ pub struct Score {
     pub sent: Tokens,
     /// All tokens sent and received: calls, rejected attempts, and summary requests with their answers.
     pub total: Tokens,
-    /// Removed content that the recorded agent used; none if only tokens were counted.
-    pub risk: Option<Risk>,
-    /// The largest context.
+    /// Later uses of removed content by the recorded agent.
+    pub risk: Risk,
+    /// The largest prompt.
     pub peak: Tokens,
     /// The largest context as a share of usable.
     pub peak_share: Share,
@@ -180,62 +181,38 @@ fn of_flaw(kind: FindingKind, is_one: bool) -> &'static str {
     }
 }
 
-/// Scores settings over one session. Computes once what does not depend on settings.
+/// Scores settings of policies over one session. Everything that does not depend on the settings is computed once.
 pub struct Gauge<'a> {
-    /// The session.
+    /// The session and its windows.
     pub case: &'a Case,
     floors: LowerBounds<'a>,
-    /// The session's bills and names; none if only tokens are counted.
-    by: Option<(Bills<'a>, &'a Names)>,
+    bills: Bills<'a>,
+    names: &'a Names,
 }
 
 impl<'a> Gauge<'a> {
-    /// Creates a gauge of cost and references at risk; `names` is the index of the case's session.
+    /// Creates a gauge; `names` is the index of the case's session.
     pub fn new(case: &'a Case, bills: Bills<'a>, names: &'a Names) -> Self {
         Self {
             floors: LowerBounds::new(case),
-            by: Some((bills, names)),
+            bills,
+            names,
             case,
         }
     }
 
-    /// Creates a gauge of tokens only, which is many times faster.
-    pub fn of_tokens(case: &'a Case) -> Self {
-        Self {
-            floors: LowerBounds::new(case),
-            by: None,
-            case,
-        }
-    }
-
-    /// Scores a setting, or returns the reason why it is ruled out. A setting that is proven hopeless is not replayed.
-    /// `tally` is that of the policy over this case.
-    pub fn weigh(
-        &self,
-        policy: &Policy,
-        knobs: &KnobValues,
-        tally: &Tally<'_>,
-    ) -> (Option<Score>, Option<Rejection>) {
+    /// Returns the score of a setting, and the main reason to reject it, if any. A setting that provably cannot work is
+    /// not replayed.
+    pub fn weigh(&self, policy: &Policy, knobs: &KnobValues) -> (Option<Score>, Option<Rejection>) {
         if let Some(stuck) = self.floors.hopeless(policy, knobs) {
             return (None, Some(Rejection::CannotGetBelow(stuck)));
         }
-        // Sums show only the flaws that are part of the totals.
-        let outcome = match self.by {
-            Some(_) => Some(tally.outline(knobs)),
-            None => tally.run(knobs),
-        };
-        let Some(outcome) = outcome else {
-            let totals = tally.totals(knobs);
-            return (
-                Some(of_totals(&totals)),
-                of_sums(&totals).into_iter().next(),
-            );
-        };
+        let outcome = simulate(self.case, policy, knobs, None);
         let why = self.rejections(policy, knobs, &outcome);
         (Some(self.score(&outcome)), why.into_iter().next())
     }
 
-    /// Replays a setting in any case and returns its score with all reasons against it.
+    /// Replays a setting in any case. Returns its score and all reasons to reject it.
     pub fn judge(&self, policy: &Policy, knobs: &KnobValues) -> (Score, Vec<Rejection>) {
         let outcome = simulate(self.case, policy, knobs, None);
         let stuck = self
@@ -249,11 +226,10 @@ impl<'a> Gauge<'a> {
         (self.score(&outcome), all)
     }
 
-    /// Returns the reasons why a run is ruled out, worst first: all bad findings, and more.
+    /// Returns all reasons to reject a run, the most severe first: every bad insight, and more.
     fn rejections(&self, policy: &Policy, knobs: &KnobValues, outcome: &Outcome) -> Vec<Rejection> {
-        let mut all = of_sums(&Totals::of(self.case, outcome));
-        // Flaws that the sums already show.
-        let is_told = |kind: FindingKind, all: &[Rejection]| {
+        let mut all = self.sum_rejections(outcome);
+        let is_included = |kind: FindingKind, all: &[Rejection]| {
             all.iter().any(|why| {
                 matches!(
                     (kind, why),
@@ -264,76 +240,93 @@ impl<'a> Gauge<'a> {
             })
         };
         for flaw in flaws(self.case, policy, knobs, outcome) {
-            if !is_told(flaw.kind, &all) {
+            if !is_included(flaw.kind, &all) {
                 all.push(Rejection::Flawed(flaw.kind, flaw.times, flaw.step));
             }
         }
         all
     }
 
-    /// Scores the recorded run.
+    /// Returns the reasons that follow from sums over a run, the most severe first.
+    fn sum_rejections(&self, outcome: &Outcome) -> Vec<Rejection> {
+        let halt = outcome.halts.first();
+        let overflow = outcome.samples.iter().find(|sample| sample.overflows);
+        let overflow = overflow.map(|first| Rejection::Overflows(outcome.overflows, first.step));
+        let is_wipe = |event: &&Event| event.wipes(self.case.ledger.overhead);
+        let wipes = || outcome.events.iter().filter(is_wipe);
+        let wipe = wipes().next();
+        let is_paid = |event: &&Event| event.did == Did::Removed && event.request.is_some();
+        let paid = || outcome.events.iter().filter(is_paid);
+        let is_too_long = |event: &&Event| {
+            let (sent, received) = event.request.unwrap_or_default();
+            sent + received > self.case.windows.at(event.step)
+        };
+        let row = longest_row(paid().map(|event| event.step));
+        [
+            halt.map(|halt| Rejection::GivesUp(halt.step)),
+            overflow,
+            wipe.map(|first| Rejection::Wipes(wipes().count(), first.step)),
+            paid()
+                .find(is_too_long)
+                .map(|event| Rejection::RequestTooLong(event.step)),
+            (row.len() >= THRASH).then(|| Rejection::Thrashes(row.len(), row.start)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    /// Returns the actual score of the session, from the lane `recorded`.
     pub fn really(&self, recorded: &Outcome) -> Score {
-        let price =
-            |(bills, _): &(Bills<'_>, _)| price_recorded(self.case, bills, recorded).total();
         Score {
-            cost: self.by.as_ref().and_then(price),
+            cost: price_recorded(self.case, &self.bills, recorded).total(),
             ..self.score(recorded)
         }
     }
 
-    /// Scores a run.
+    /// Returns the score of a run.
     pub fn score(&self, outcome: &Outcome) -> Score {
-        let score = of_totals(&Totals::of(self.case, outcome));
-        let Some((bills, names)) = &self.by else {
-            return score;
-        };
-        let missed = most_at_risk(names, self.case, outcome);
+        let missed = most_at_risk(self.names, self.case, outcome);
+        let (sent, summaries) = (outcome.tokens_sent(), outcome.summaries);
         Score {
-            cost: price_lane(bills, outcome).total(),
-            risk: Some(Risk {
+            cost: price_lane(&self.bills, outcome).total(),
+            sent,
+            total: sent + outcome.tokens_rejected + summaries.sent + summaries.received,
+            risk: Risk {
                 references: missed.faults.len(),
                 blind_edits: missed.blind_edits.len(),
                 refetch: missed.refetch,
-            }),
-            ..score
+            },
+            peak: outcome.peak().map_or(Tokens::ZERO, |peak| peak.tokens),
+            peak_share: outcome.peak_share(),
+            compactions: outcome.compactions,
+            overflows: outcome.overflows,
         }
     }
 
-    /// Returns the references at risk if every predicted summary contained, within its size, the names used most; none if
-    /// only tokens are counted. [`Risk`] has the upper bound.
-    pub fn fewest_at_risk(&self, policy: &Policy, knobs: &KnobValues) -> Option<usize> {
-        let (_, names) = self.by.as_ref()?;
+    /// Returns the references at risk if every predicted summary held, within its size, the names used most. [`Risk`]
+    /// has the largest possible number.
+    pub fn fewest_at_risk(&self, policy: &Policy, knobs: &KnobValues) -> usize {
         let outcome = simulate(self.case, policy, knobs, None);
-        Some(references_at_risk(names, self.case, &outcome).fewest)
+        references_at_risk(self.names, self.case, &outcome).fewest
     }
 }
 
-/// Scores a run by its totals.
-fn of_totals(totals: &Totals) -> Score {
-    Score {
-        cost: None,
-        sent: totals.sent,
-        total: totals.traffic(),
-        risk: None,
-        peak: totals.peak.map_or(Tokens::ZERO, |peak| peak.tokens),
-        peak_share: totals.peak_share,
-        compactions: totals.compactions,
-        overflows: totals.overflows,
+/// Returns the longest row of consecutive calls among these (ascending, possibly repeated).
+fn longest_row(calls: impl Iterator<Item = usize>) -> Range<usize> {
+    let mut longest = 0..0;
+    let mut row = 0..0;
+    for call in calls {
+        if call + 1 == row.end {
+            continue;
+        }
+        if call != row.end {
+            row.start = call;
+        }
+        row.end = call + 1;
+        if row.len() > longest.len() {
+            longest = row.clone();
+        }
     }
-}
-
-/// Returns the reasons against a run that its totals show, worst first.
-fn of_sums(totals: &Totals) -> Vec<Rejection> {
-    let gives_up = totals.halt.map(Rejection::GivesUp);
-    let overflows = totals.first_overflow;
-    let overflows = overflows.map(|first| Rejection::Overflows(totals.overflows, first));
-    let paid = totals.paid;
-    let thrashes = (paid.calls >= THRASH).then_some(Rejection::Thrashes(paid.calls, paid.first));
-    let wipes = totals.first_wipe;
-    let wipes = wipes.map(|first| Rejection::Wipes(totals.wipes, first));
-    let too_long = totals.too_long.map(Rejection::RequestTooLong);
-    [gives_up, overflows, wipes, too_long, thrashes]
-        .into_iter()
-        .flatten()
-        .collect()
+    longest
 }

@@ -3,6 +3,8 @@
 use super::gauge::{Rejection, Score};
 use crate::analysis::FindingKind;
 use crate::units::{Share, Tokens};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Figures of a run to check.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,7 +83,8 @@ impl Limits {
 }
 
 /// A checked figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// Dollars.
     Cost,
@@ -116,8 +119,8 @@ impl Measure {
             Self::Cost => "cost",
             Self::TokensTotal => "tokens in total",
             Self::AtRisk => "references at risk",
-            Self::Peak => "peak",
-            Self::Overflows => "overflows",
+            Self::Peak => "peak of the usable window",
+            Self::Overflows => "calls that overflow",
             Self::Thrash => "thrash",
         }
     }
@@ -143,7 +146,7 @@ pub fn checks(limits: &Limits, now: &Figures, before: Option<&Figures>) -> Vec<C
     };
     let mut found = Vec::new();
     checker.cost(&mut found);
-    let at_risk = |score: &Score| Some(score.risk?.references as f64);
+    let at_risk = |score: &Score| Some(score.risk.references as f64);
     checker.figure(
         &mut found,
         (Measure::AtRisk, limits.at_risk),

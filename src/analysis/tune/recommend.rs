@@ -137,13 +137,13 @@ pub(super) fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> St
     let settings = settings.join(", ");
     if let Some(before) = now.valid() {
         let cost = difference(unit, score, before);
-        let instead = match (before.risk, score.risk) {
-            (Some(was), Some(is)) if was.references == is.references => ", as now".to_owned(),
-            (Some(was), Some(_)) => format!(" instead of {}", was.references),
-            _ => String::new(),
+        let (was, is) = (before.risk.references, score.risk.references);
+        let instead = if was == is {
+            ", as now".to_owned()
+        } else {
+            format!(" instead of {was}")
         };
-        let comma = if risk.is_empty() { "" } else { "," };
-        return format!("{name} with {settings} {cost}{comma}{risk}{instead}; {peak}.");
+        return format!("{name} with {settings} {cost},{risk}{instead}; {peak}.");
     }
     let why = now
         .rejected
@@ -165,10 +165,8 @@ fn others(points: &[Point], [point, cheapest, safest]: [usize; 3]) -> Option<Str
     let unit = price_unit(points);
     let said = |idx: usize| {
         let score = points[idx].valid().filter(|_| idx != point)?;
-        let risk = score.risk.map_or_else(String::new, |risk| {
-            format!(" with {} at risk", risk.references)
-        });
-        Some(format!("{}{risk}", amount(unit, score)))
+        let references = score.risk.references;
+        Some(format!("{} with {references} at risk", amount(unit, score)))
     };
     let (which, does) = match unit {
         Price::Usd => ("cheapest", "costs"),
@@ -204,13 +202,12 @@ fn difference(unit: Price, score: &Score, now: &Score) -> String {
     )
 }
 
-/// Formats ` with 4 references at risk`; empty if they were not counted.
+/// Returns ` with 4 references at risk`.
 fn with_risk(score: &Score) -> String {
-    match score.risk.map(|risk| risk.references) {
-        None => String::new(),
-        Some(0) => " with no reference at risk".to_owned(),
-        Some(1) => " with 1 reference at risk".to_owned(),
-        Some(n) => format!(" with {n} references at risk"),
+    match score.risk.references {
+        0 => " with no reference at risk".to_owned(),
+        1 => " with 1 reference at risk".to_owned(),
+        n => format!(" with {n} references at risk"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::gauge::{Gauge, Rejection, Score};
 use super::space::Subject;
-use crate::engine::{KnobValues, Tally};
+use crate::engine::KnobValues;
 use crate::progress::{Cancelled, Progress};
 use rayon::prelude::*;
 
@@ -50,19 +50,17 @@ pub fn plan(subjects: &[Subject], most: usize) -> Vec<Point> {
 ///
 /// # Errors
 /// [`Cancelled`] if `progress` is cancelled; the points until then were reported.
-pub fn sweep<'s>(
-    gauge: &'s Gauge<'_>,
-    subjects: &'s [Subject],
+pub fn sweep(
+    gauge: &Gauge<'_>,
+    subjects: &[Subject],
     plan: Vec<Point>,
     progress: &Progress,
     found: &(dyn Fn(usize, &Point) + Sync),
 ) -> Result<Vec<Point>, Cancelled> {
-    let tally = |subject: &'s Subject| Tally::new(gauge.case, &subject.policy);
-    let tallies: Vec<Tally<'_>> = subjects.iter().map(tally).collect();
     let weigh = |(idx, mut point): (usize, Point)| {
         progress.check_cancelled()?;
-        let (subject, tally) = (&subjects[point.subject], &tallies[point.subject]);
-        (point.score, point.rejected) = gauge.weigh(&subject.policy, &point.knobs, tally);
+        let policy = &subjects[point.subject].policy;
+        (point.score, point.rejected) = gauge.weigh(policy, &point.knobs);
         found(idx, &point);
         Ok(point)
     };

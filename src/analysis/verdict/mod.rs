@@ -172,7 +172,10 @@ impl Sentence<'_> {
             None => "the end".to_owned(),
         };
         self.say("Peaked at ");
-        self.link(format!("{share} of {window}"), Link::Step(sample.step));
+        self.link(
+            format!("{share} of the {window} window"),
+            Link::Step(sample.step),
+        );
         self.say(format!(" ({tokens}) at {place}."));
     }
 

@@ -82,7 +82,7 @@ fn case(builder: SessionBuilder) -> Case {
     let counter = crate::tokens::by_name("chars/4").expect("a counter of ours");
     let ledger =
         TokenLedger::count(&session, counter, &Progress::default()).expect("nobody cancels");
-    let windows = WindowPlan::constant(WINDOW, session.calls.len(), WindowSource::ByHand);
+    let windows = WindowPlan::constant(WINDOW, session.calls.len(), WindowSource::User);
     Case::new(Arc::new(session), ledger, windows)
 }
 
@@ -133,7 +133,7 @@ fn a_session_that_stays_low_says_that_it_never_reached_the_trigger() {
     let verdict = sentence(&reading_session(420));
     assert_eq!(
         verdict.text(),
-        "Peaked at 42 % of 1k (420) at call 2. Never reached the trigger (600)."
+        "Peaked at 42 % of the 1k window (420) at call 2. Never reached the trigger (600)."
     );
     assert_eq!(verdict.severity, Severity::Ok);
 }

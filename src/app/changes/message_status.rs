@@ -7,7 +7,9 @@ use crate::app::messages::text::{MessageText, Section};
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
 use crate::app::wording;
-use crate::engine::{Context, Edited, EntryBody, Event, Fate, Marker, PartFate, Written};
+use crate::engine::{
+    Context, Edited, EntryBody, Event, Marker, MessageStatus, PartStatus, Written,
+};
 use crate::safe_text;
 use crate::session::Kind;
 use crate::units::Tokens;
@@ -72,7 +74,7 @@ impl Seen<'_> {
             .binary_search(&message)
             .is_ok();
         let said = match by {
-            Some(event) if event.is_by_hand() && !is_marked => {
+            Some(event) if event.is_manual() && !is_marked => {
                 "Dropped with its call or result, which was dropped by hand: they go together."
                     .to_owned()
             }
@@ -90,12 +92,12 @@ impl Seen<'_> {
         let message = edited.message as usize;
         let (ledger, context) = (&self.runs.case.ledger, self.context);
         let text = MessageText::parts(self.document, ledger, message);
-        let marker = |fate: &PartFate| match fate {
-            PartFate::Cleared { marker } => context.markers.get(*marker as usize),
+        let marker = |fate: &PartStatus| match fate {
+            PartStatus::Cleared { marker } => context.markers.get(*marker as usize),
             _ => None,
         };
-        let event = |fate: &PartFate| match fate {
-            PartFate::Removed { event } => Some(*event),
+        let event = |fate: &PartStatus| match fate {
+            PartStatus::Removed { event } => Some(*event),
             fate => marker(fate).map(|marker| marker.event),
         };
         let fates = edited.parts.as_slice();
@@ -103,7 +105,7 @@ impl Seen<'_> {
             .sections
             .iter()
             .zip(fates)
-            .filter(|(_, fate)| **fate != PartFate::Kept);
+            .filter(|(_, fate)| **fate != PartStatus::Kept);
         let pieces = changed.map(|(section, fate)| piece(section, marker(fate)));
         let pieces: Vec<_> = pieces.collect();
         let seen = self
@@ -112,8 +114,8 @@ impl Seen<'_> {
             .get(self.lane)
             .and_then(|lane| lane.messages.get(message));
         let word = match seen.map(|seen| seen.fate) {
-            Some(Fate::Cut) => "Cut",
-            Some(Fate::Cleared) => "Cleared",
+            Some(MessageStatus::Cut) => "Cut",
+            Some(MessageStatus::Cleared) => "Cleared",
             _ => "Changed",
         };
         let by = fates.iter().find_map(event);
@@ -141,7 +143,7 @@ impl Seen<'_> {
 
     /// Returns the event's index in the complete run, where manual edits happen only at the end.
     pub(in crate::app) fn link(&self, event: Option<u32>) -> Option<usize> {
-        let is_by_hand = self.event(event)?.is_by_hand();
+        let is_by_hand = self.event(event)?.is_manual();
         (self.is_whole || !is_by_hand).then_some(event? as usize)
     }
 
@@ -164,8 +166,8 @@ pub(in crate::app) fn only(said: String) -> Changes {
 
 /// Returns the source and the time of an event: `manually`, `by prune at call 12`.
 pub(in crate::app) fn did(event: &Event) -> String {
-    if event.is_by_hand() {
-        return Event::BY_HAND.to_owned();
+    if event.is_manual() {
+        return Event::MANUAL.to_owned();
     }
     format!("by {} at call {}", event.stage, wording::number(event.step))
 }

@@ -23,7 +23,7 @@ use crate::app::open::document::Document;
 use crate::app::policy_panel::policies::Policies;
 use crate::app::runs::replays::Runs;
 use crate::app::state::{Config, Selection, View};
-use crate::engine::{ByHand, Sample};
+use crate::engine::{ManualEdits, Sample};
 use crate::tokens::TokenLedger;
 use crate::units::Tokens;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ struct OrderKey {
     filter: Filter,
     sort: Sort,
     /// The marks, if the filter uses them.
-    by_hand: Option<Arc<ByHand>>,
+    by_hand: Option<Arc<ManualEdits>>,
 }
 
 impl Derived {

@@ -32,7 +32,7 @@ pub(in crate::app) fn show(
     line(ui, "content", |ui, _| {
         ui.vertical(|ui| content_choice(ui, input, draft))
     });
-    let by_hand = manual_edits::marks::said(&input.runs.case.by_hand);
+    let by_hand = manual_edits::marks::said(&input.runs.case.manual_edits);
     if !by_hand.is_empty() {
         line(ui, "edits", |ui, _| {
             let size = vec2(ui.available_width(), space::CONTROL);

@@ -5,7 +5,7 @@ use super::rows::{Row, Seen};
 use crate::app::shell::layout::PanelInput;
 use crate::app::theme::palette;
 use crate::app::{widgets, wording};
-use crate::engine::Fate;
+use crate::engine::MessageStatus;
 use crate::session::{Kind, WrittenKind};
 use crate::units::Tokens;
 use egui::{Align2, Color32, Rect, TextStyle, Ui, UiBuilder, pos2, vec2};
@@ -18,7 +18,7 @@ pub(super) fn paint_row(ui: &mut Ui, input: &PanelInput<'_>, row: Row, rect: Rec
         match row {
             Row::Message(message) => {
                 let seen = context.messages.get(message as usize).copied();
-                if let Some(seen) = seen.filter(|s| s.fate != Fate::Absent) {
+                if let Some(seen) = seen.filter(|s| s.fate != MessageStatus::Absent) {
                     message_cell(ui, input, message as usize, seen, cell);
                 }
             }
@@ -33,7 +33,7 @@ pub(super) fn paint_row(ui: &mut Ui, input: &PanelInput<'_>, row: Row, rect: Rec
                         word: wording::written(written.kind),
                         share: bar_share(written.tokens, input.rows.heaviest),
                         color: palette(ui).kind(kind),
-                        fate: Fate::Kept,
+                        fate: MessageStatus::Kept,
                         tokens: Some(written.tokens),
                     };
                     content.show(ui, cell);
@@ -44,7 +44,10 @@ pub(super) fn paint_row(ui: &mut Ui, input: &PanelInput<'_>, row: Row, rect: Rec
 }
 
 fn message_cell(ui: &mut Ui, input: &PanelInput<'_>, message: usize, seen: Seen, cell: Rect) {
-    let is_there = matches!(seen.fate, Fate::Kept | Fate::Cleared | Fate::Cut);
+    let is_there = matches!(
+        seen.fate,
+        MessageStatus::Kept | MessageStatus::Cleared | MessageStatus::Cut
+    );
     let content = Cell {
         number: wording::number(message),
         word: wording::fate(seen.fate),
@@ -62,7 +65,7 @@ struct Cell {
     word: &'static str,
     share: f32,
     color: Color32,
-    fate: Fate,
+    fate: MessageStatus,
     tokens: Option<Tokens>,
 }
 
@@ -70,7 +73,7 @@ impl Cell {
     fn show(&self, ui: &mut Ui, cell: Rect) {
         let (y, font) = (cell.center().y, TextStyle::Small.resolve(ui.style()));
         let (weak, text) = (palette(ui).weak, palette(ui).text);
-        let ink = if matches!(self.fate, Fate::Kept) {
+        let ink = if matches!(self.fate, MessageStatus::Kept) {
             text
         } else {
             weak

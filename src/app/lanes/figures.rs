@@ -216,7 +216,7 @@ fn now(input: &PanelInput<'_>, lane: usize) -> (Tokens, Option<Tokens>) {
     let total = input.rows.lanes.get(lane).map_or(Tokens::ZERO, |l| l.total);
     let until = input.rows.until.get(lane).and_then(Option::as_ref);
     let events = until.map_or(&input.runs.lanes[lane].outcome.events, |at| &at.events);
-    match events.iter().find(|event| event.is_by_hand()) {
+    match events.iter().find(|event| event.is_manual()) {
         Some(edit) => (edit.before, Some(total)),
         None => (total, None),
     }

@@ -5,7 +5,7 @@ use super::rows::Fold;
 use crate::app::shell::layout::PanelInput;
 use crate::app::theme::palette;
 use crate::app::wording;
-use crate::engine::Fate;
+use crate::engine::MessageStatus;
 use egui::{Align2, Color32, Rect, TextStyle, Ui, pos2, vec2};
 
 /// Draws a fold in every lane: its messages, their count, status and total tokens.
@@ -41,7 +41,10 @@ pub(in crate::app) fn paint(
             font.clone(),
             weak,
         );
-        let is_there = matches!(seen.fate, Fate::Kept | Fate::Cleared | Fate::Cut);
+        let is_there = matches!(
+            seen.fate,
+            MessageStatus::Kept | MessageStatus::Cleared | MessageStatus::Cut
+        );
         let tokens = fold.tokens.get(lane).filter(|_| is_there);
         let said = tokens.map_or_else(|| "–".to_owned(), |t| wording::tokens(*t));
         let ink = if is_there { text } else { weak };

@@ -1,7 +1,7 @@
 //! The contexts of the lanes side by side: one row per message, aligned across lanes, and rows for messages that a
 //! policy wrote.
 
-use crate::engine::{Case, Context, Event, Fate, Outcome, Written};
+use crate::engine::{Case, Context, Event, MessageStatus, Outcome, Written};
 use crate::session::{Session, WrittenKind};
 use crate::units::Tokens;
 use std::collections::{BTreeMap, BTreeSet};
@@ -137,7 +137,7 @@ pub struct LaneContext {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// Status of the message.
-    pub fate: Fate,
+    pub fate: MessageStatus,
     /// Current tokens in this lane.
     pub tokens: Tokens,
 }
@@ -245,11 +245,11 @@ impl Lines {
 
 impl LaneContext {
     fn new(context: &Context, n_messages: usize) -> Self {
-        let seen = |(fate, tokens): (Fate, u32)| Seen {
+        let seen = |(fate, tokens): (MessageStatus, u32)| Seen {
             fate,
             tokens: Tokens::from(tokens),
         };
-        let messages = context.fates(n_messages).into_iter().map(seen).collect();
+        let messages = context.statuses(n_messages).into_iter().map(seen).collect();
         let mut lane = Self {
             messages,
             written: BTreeMap::new(),
@@ -353,7 +353,7 @@ fn frontier(rows: &[Row], lanes: &[LaneContext]) -> usize {
         Row::Message(m) => lanes
             .iter()
             .filter_map(|lane| lane.messages.get(*m as usize))
-            .any(|s| s.fate != Fate::Kept && s.fate != Fate::Absent),
+            .any(|s| s.fate != MessageStatus::Kept && s.fate != MessageStatus::Absent),
     };
     rows.iter()
         .rposition(is_touched)
@@ -367,7 +367,11 @@ mod tests {
     /// Ten messages of one lane; the fifth is heavy.
     fn ten() -> LaneRows {
         let seen = |m: u32| Seen {
-            fate: if m < 8 { Fate::Kept } else { Fate::Dropped },
+            fate: if m < 8 {
+                MessageStatus::Kept
+            } else {
+                MessageStatus::Dropped
+            },
             tokens: Tokens(if m == 4 { 800 } else { 1 }),
         };
         let lane = LaneContext {

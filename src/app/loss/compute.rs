@@ -125,7 +125,7 @@ impl LaneLoss {
                 at_risk: references_at_risk(names, case, &run.outcome),
                 standing: standing(names, case, &run.outcome),
                 survival: Vec::new(),
-                is_predicted: run.outcome.seen.texts.iter().any(|t| t.is_predicted),
+                is_predicted: run.outcome.received.texts.iter().any(|t| t.is_predicted),
             },
             saved: saved(&reach.none, &reach.hindsight, &run.outcome),
             run: Arc::clone(run),

@@ -4,7 +4,7 @@ use super::marks::{Mark, Wish, one_each, set, toggle};
 use crate::app::open::document::Document;
 use crate::app::state::Tab;
 use crate::app::{App, wording};
-use crate::engine::ByHand;
+use crate::engine::ManualEdits;
 use std::sync::Arc;
 
 impl App {
@@ -29,7 +29,7 @@ impl App {
     }
 
     /// Returns the initial marks of a session. Marks given at startup apply to the first session only.
-    pub(in crate::app) fn first_marks(&mut self, document: &Document) -> Arc<ByHand> {
+    pub(in crate::app) fn first_marks(&mut self, document: &Document) -> Arc<ManualEdits> {
         let Some(Wish(fulfil)) = self.wish.take() else {
             return Arc::default();
         };

@@ -1,7 +1,7 @@
 //! Manual edits in the window: at most one mark per message, set and removed for many messages at once.
 
 use crate::app::wording;
-use crate::engine::ByHand;
+use crate::engine::ManualEdits;
 use std::fmt;
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ impl Mark {
     pub const ALL: [Self; 3] = [Self::Pinned, Self::Cleared, Self::Dropped];
 
     /// Returns the mark of a message.
-    pub fn of(by_hand: &ByHand, message: usize) -> Option<Self> {
+    pub fn of(by_hand: &ManualEdits, message: usize) -> Option<Self> {
         let has_it = |mark: &Self| mark.list(by_hand).binary_search(&message).is_ok();
         Self::ALL.into_iter().find(has_it)
     }
@@ -76,7 +76,7 @@ impl Mark {
     }
 
     /// Returns the messages with this mark, ascending.
-    pub fn list(self, by_hand: &ByHand) -> &[usize] {
+    pub fn list(self, by_hand: &ManualEdits) -> &[usize] {
         match self {
             Self::Pinned => &by_hand.pinned,
             Self::Cleared => &by_hand.cleared,
@@ -84,7 +84,7 @@ impl Mark {
         }
     }
 
-    fn list_mut(self, by_hand: &mut ByHand) -> &mut Vec<usize> {
+    fn list_mut(self, by_hand: &mut ManualEdits) -> &mut Vec<usize> {
         match self {
             Self::Pinned => &mut by_hand.pinned,
             Self::Cleared => &mut by_hand.cleared,
@@ -94,7 +94,7 @@ impl Mark {
 }
 
 /// Replaces the marks of messages; `None` removes them.
-pub fn set(by_hand: &mut ByHand, messages: &[usize], mark: Option<Mark>) {
+pub fn set(by_hand: &mut ManualEdits, messages: &[usize], mark: Option<Mark>) {
     let mut messages = messages.to_vec();
     messages.sort_unstable();
     messages.dedup();
@@ -109,14 +109,14 @@ pub fn set(by_hand: &mut ByHand, messages: &[usize], mark: Option<Mark>) {
 }
 
 /// Marks messages. Removes the mark if all of them have it.
-pub fn toggle(by_hand: &mut ByHand, messages: &[usize], mark: Mark) {
+pub fn toggle(by_hand: &mut ManualEdits, messages: &[usize], mark: Mark) {
     let have_it = messages.iter().all(|m| Mark::of(by_hand, *m) == Some(mark));
     set(by_hand, messages, (!have_it).then_some(mark));
 }
 
 /// Keeps one mark per message, for the first `n_messages` messages. Dropping takes precedence over clearing.
 #[must_use]
-pub fn one_each(mut by_hand: ByHand, n_messages: usize) -> ByHand {
+pub fn one_each(mut by_hand: ManualEdits, n_messages: usize) -> ManualEdits {
     let dropped = std::mem::take(&mut by_hand.dropped);
     set(&mut by_hand, &dropped, Some(Mark::Dropped));
     for mark in Mark::ALL {
@@ -126,7 +126,7 @@ pub fn one_each(mut by_hand: ByHand, n_messages: usize) -> ByHand {
 }
 
 /// Returns the count of each mark: `3 pinned, 1 dropped`; empty if nothing is marked.
-pub fn said(by_hand: &ByHand) -> String {
+pub fn said(by_hand: &ManualEdits) -> String {
     let counts = Mark::ALL.map(|mark| (mark.list(by_hand).len(), mark.word()));
     let counts = counts.into_iter().filter(|(n, _)| *n > 0);
     let words = counts.map(|(n, word)| format!("{} {word}", wording::grouped(n as u64)));
@@ -156,7 +156,7 @@ pub fn stretches(messages: &[usize]) -> String {
 pub struct Wish(pub Arc<Fulfil>);
 
 /// Returns the marks for a session of this many messages, or a one-line error.
-pub type Fulfil = dyn Fn(usize) -> Result<ByHand, String> + Send + Sync;
+pub type Fulfil = dyn Fn(usize) -> Result<ManualEdits, String> + Send + Sync;
 
 impl fmt::Debug for Wish {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -168,8 +168,8 @@ impl fmt::Debug for Wish {
 mod tests {
     use super::*;
 
-    fn by_hand(pinned: &[usize], cleared: &[usize], dropped: &[usize]) -> ByHand {
-        ByHand {
+    fn by_hand(pinned: &[usize], cleared: &[usize], dropped: &[usize]) -> ManualEdits {
+        ManualEdits {
             pinned: pinned.to_vec(),
             cleared: cleared.to_vec(),
             dropped: dropped.to_vec(),
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn marks_are_told_by_their_number_and_written_as_stretches() {
         assert_eq!(said(&by_hand(&[1, 2, 3], &[], &[7])), "3 pinned, 1 dropped");
-        assert_eq!(said(&ByHand::default()), "");
+        assert_eq!(said(&ManualEdits::default()), "");
         assert_eq!(stretches(&[2, 7, 8, 9, 11]), "3,8-10,12");
         assert_eq!(stretches(&[]), "");
     }

@@ -6,7 +6,7 @@ use crate::app::shell::layout::PanelInput;
 use crate::app::theme::palette;
 use crate::app::widgets::text::small;
 use crate::app::{widgets, wording};
-use crate::engine::{Event, Fate};
+use crate::engine::{Event, MessageStatus};
 use egui::{Button, Color32, Popup, Response, RichText, Ui};
 
 /// Minimum width of the menu, in points.
@@ -86,17 +86,19 @@ fn edit_result(input: &PanelInput<'_>, message: usize) -> Option<EditResult> {
         return None;
     }
     let events = &input.runs.lanes.get(lane)?.outcome.events;
-    let by_hand = || events.iter().rev().take_while(|event| event.is_by_hand());
+    let by_hand = || events.iter().rev().take_while(|event| event.is_manual());
     let touches = |event: &Event| event.messages.iter().any(|range| range.contains(&message));
     let is_touched = by_hand().any(touches);
     let fate = input.rows.lanes.get(lane)?.messages.get(message)?.fate;
     let is_as_wanted = match mark(input, message) {
         None if is_touched => return Some(EditResult::Linked),
         None => return None,
-        Some(Mark::Pinned) => matches!(fate, Fate::Kept | Fate::Absent),
+        Some(Mark::Pinned) => matches!(fate, MessageStatus::Kept | MessageStatus::Absent),
         // No warning if the policy had already removed the message.
-        Some(Mark::Cleared) => is_touched || matches!(fate, Fate::Cleared | Fate::Dropped),
-        Some(Mark::Dropped) => is_touched || fate == Fate::Dropped,
+        Some(Mark::Cleared) => {
+            is_touched || matches!(fate, MessageStatus::Cleared | MessageStatus::Dropped)
+        }
+        Some(Mark::Dropped) => is_touched || fate == MessageStatus::Dropped,
     };
     let came = if is_as_wanted {
         EditResult::Applied

@@ -7,7 +7,7 @@ use crate::app::state::{Aspect, Detail, Selection};
 use crate::app::theme::{self, fonts, palette, space};
 use crate::app::widgets::text::{small, weak};
 use crate::app::{changes, manual_edits, widgets, wording};
-use crate::engine::Fate;
+use crate::engine::MessageStatus;
 use crate::session::{Body, Part, Role};
 use egui::{Frame, Id, Margin, RichText, ScrollArea, TextStyle, Ui, vec2};
 
@@ -209,7 +209,7 @@ fn links(ui: &mut Ui, input: &PanelInput<'_>, message: usize, commands: &mut Vec
 fn is_changed(input: &PanelInput<'_>, message: usize) -> bool {
     let lane = input.selection.lane.and_then(|l| input.rows.lanes.get(l));
     let seen = lane.and_then(|lane| lane.messages.get(message));
-    seen.is_some_and(|seen| !matches!(seen.fate, Fate::Kept | Fate::Absent))
+    seen.is_some_and(|seen| !matches!(seen.fate, MessageStatus::Kept | MessageStatus::Absent))
 }
 
 /// Returns the link text for the paired message.

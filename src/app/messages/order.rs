@@ -4,7 +4,7 @@ use super::cumulative::CarriedTable;
 use crate::app::manual_edits::marks::Mark;
 use crate::app::open::document::Document;
 use crate::app::state::Selection;
-use crate::engine::ByHand;
+use crate::engine::ManualEdits;
 use crate::session::Kind;
 use crate::tokens::TokenLedger;
 use std::cmp::Ordering;
@@ -102,7 +102,7 @@ pub fn order(
     document: &Document,
     ledger: &TokenLedger,
     carried: Option<&CarriedTable>,
-    (filter, by_hand): (&Filter, &ByHand),
+    (filter, by_hand): (&Filter, &ManualEdits),
     sort: Sort,
 ) -> Vec<u32> {
     let needle = filter.text.trim().to_lowercase();

@@ -1,4 +1,6 @@
-//! Plots over the calls of a session, and of a sweep.
+//! Shared parts of the plots, on top of `egui_plot`, and the scatter plot.
 
-mod landmarks;
+pub mod axes;
+pub mod layer;
+mod named_points;
 pub mod scatter;

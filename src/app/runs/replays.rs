@@ -52,7 +52,7 @@ impl LaneRun {
             policy,
             knobs,
             marks: did(Did::Removed)
-                .filter(|event| !event.is_by_hand())
+                .filter(|event| !event.is_manual())
                 .map(mark)
                 .collect(),
             no_ops: did(Did::Nothing).map(|e| e.step).collect(),
@@ -208,10 +208,10 @@ pub(in crate::app) fn run_all(
     let case = case
         .with_restarts(&config.restarts)
         .with_errors(&config.errors);
-    let case = if case.by_hand == config.by_hand {
+    let case = if case.manual_edits == config.by_hand {
         case
     } else {
-        case.with_by_hand((*config.by_hand).clone())
+        case.with_manual_edits((*config.by_hand).clone())
     };
     let is_same_case = before.is_some_and(|b| {
         Arc::ptr_eq(&b.case.ledger, &case.ledger) && Arc::ptr_eq(&b.case.windows, &case.windows)
@@ -262,7 +262,7 @@ fn run(
     let knobs = knobs::values(&policy, settings);
     let same = before.and_then(|b| {
         let is_other = b.case.errors != case.errors
-            || b.case.by_hand != case.by_hand
+            || b.case.manual_edits != case.manual_edits
             || (resumes(&policy) && b.case.restarts != case.restarts);
         if is_other {
             return None;

@@ -105,7 +105,7 @@ static SHORTCUTS: &[Shortcut] = &[
     },
     Shortcut {
         keys: "W   S",
-        what: "Zoom the timeline in, out",
+        what: "Zoom the timeline in, out (or turn the wheel)",
         when: When::Elsewhere,
         bindings: &[],
     },
@@ -116,8 +116,20 @@ static SHORTCUTS: &[Shortcut] = &[
         bindings: &[],
     },
     Shortcut {
+        keys: "Space+drag",
+        what: "Move the timeline (or drag with the middle button)",
+        when: When::Elsewhere,
+        bindings: &[],
+    },
+    Shortcut {
+        keys: "Right drag",
+        what: "Zoom into a part of the timeline",
+        when: When::Elsewhere,
+        bindings: &[],
+    },
+    Shortcut {
         keys: "F",
-        what: "Show the whole timeline",
+        what: "Show the whole timeline (or double-click it)",
         when: When::Elsewhere,
         bindings: &[],
     },

@@ -1,6 +1,6 @@
 //! The timeline panel: supplies the plot's data and converts its interactions to commands.
 
-use super::plot::{Axis, Ghost, LaneLine, TimelineInput, TimelineResponse, timeline};
+use super::plot::{Axis, LaneLine, ReferenceCurve, TimelineInput, TimelineResponse, timeline};
 use crate::app::command::Command;
 use crate::app::policy_panel::knobs::{self, KnobKey};
 use crate::app::runs::replays::LaneRun;
@@ -53,7 +53,7 @@ pub(in crate::app) fn show(ui: &mut Ui, input: &PanelInput<'_>, commands: &mut V
             recorded_compactions: &flags(&runs.recorded.outcome.events, input.document.last_step()),
             restarts: &input.config.restarts,
             errors: &input.config.errors,
-            ghosts: &ghosts(ui, input),
+            reference_curves: &reference_curves(ui, input),
             heat: input.carried.map_or(&[], |carried| &carried.heat),
             selected: Some(selection.step),
             corner: SWITCHES,
@@ -101,15 +101,15 @@ fn flags(events: &[Event], last: usize) -> Vec<(usize, String)> {
 }
 
 /// Returns the curves of the setting under the pointer and, if shown, of the hindsight optimum.
-fn ghosts<'a>(ui: &Ui, input: &PanelInput<'a>) -> Vec<Ghost<'a>> {
+fn reference_curves<'a>(ui: &Ui, input: &PanelInput<'a>) -> Vec<ReferenceCurve<'a>> {
     let hindsight = input.reach.filter(|_| input.view.tune.shows_hindsight);
-    let hindsight = hindsight.map(|reach| Ghost {
+    let hindsight = hindsight.map(|reach| ReferenceCurve {
         name: "hindsight",
         color: palette(ui).ok,
         samples: &reach.hindsight.samples,
     });
     let tried = input.ghost.filter(|_| input.view.tab == Tab::Tune);
-    let tried = tried.map(|samples| Ghost {
+    let tried = tried.map(|samples| ReferenceCurve {
         name: "this setting",
         color: palette(ui).text,
         samples,
@@ -141,7 +141,7 @@ fn send_commands(
     ruler: &LaneRun,
     commands: &mut Vec<Command>,
 ) {
-    if let Some(step) = response.clicked_step {
+    if let Some(step) = response.clicked_call {
         commands.push(Command::SelectStep(step));
     }
     if let Some(step) = response.restart {

@@ -1,7 +1,7 @@
 //! The list of Pareto-optimal settings: no other setting is better in both cost and references at risk.
 
 use super::panel::settings;
-use super::plot::{card, depth, written};
+use super::plot::{card, format_cost, peak_color};
 use super::sweep::Tuning;
 use crate::analysis::tune::Point;
 use crate::app::command::Command;
@@ -63,14 +63,13 @@ pub(in crate::app) fn show(
             let Some(score) = &point.score else { return };
             row.set_selected(is_recommended(tuning, idx));
             cell(&mut row, Side::Right, |ui| {
-                ui.label(written(tuning.unit, tuning.unit.of(score)));
+                ui.label(format_cost(tuning.unit, tuning.unit.of(score)));
             });
             cell(&mut row, Side::Right, |ui| {
-                let risk = score.risk.map_or(0, |risk| risk.references);
-                ui.label(wording::grouped(risk as u64));
+                ui.label(wording::grouped(score.risk.references as u64));
             });
             cell(&mut row, Side::Right, |ui| {
-                let color = depth(palette(ui), score.peak_share);
+                let color = peak_color(palette(ui), score.peak_share);
                 ui.label(RichText::new(wording::percent(score.peak_share)).color(color));
             });
             cell(&mut row, Side::Left, |ui| {

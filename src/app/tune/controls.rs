@@ -1,10 +1,10 @@
 //! The controls of a sweep: the lanes and knobs to vary, the number of settings, and the weight of cost against risk.
 
 use super::panel::hindsight;
-use super::plot::depth;
+use super::plot::peak_color;
 use super::state::{POINTS, TuneView};
 use crate::app::command::Command;
-use crate::app::plots::scatter::paint_shape;
+use crate::app::plots::scatter::marker;
 use crate::app::shell::layout::PanelInput;
 use crate::app::theme::{palette, space};
 use crate::app::widgets::text::{small, weak};
@@ -77,7 +77,7 @@ fn preference(ui: &mut Ui, view: &mut TuneView) {
                 pos2(left + rect.width() / STEPS as f32 + 0.5, rect.bottom()),
             );
             ui.painter()
-                .rect_filled(part, 0.0, depth(palette(ui), share));
+                .rect_filled(part, 0.0, peak_color(palette(ui), share));
         }
         ui.label(small(ui, "100 % of usable"));
     });
@@ -94,7 +94,8 @@ fn lanes(ui: &mut Ui, input: &PanelInput<'_>, view: &mut TuneView) {
             let (rect, _) = ui.allocate_exact_size(vec2(11.0, 18.0), Sense::hover());
             let color = palette(ui).lane(lane);
             let edge = Stroke::new(1.0, color);
-            paint_shape(ui.painter(), rect.center(), 4.0, (lane, color, edge));
+            ui.painter()
+                .add(marker(rect.center(), 4.0, (lane, color, edge)));
             if ui
                 .checkbox(&mut is_tried, &input.runs.labels[lane])
                 .changed()

@@ -4,7 +4,7 @@ use super::panel::settings;
 use super::sweep::Tuning;
 use crate::analysis::tune::{Point, Price, Score};
 use crate::app::command::Command;
-use crate::app::plots::scatter::{Dot, Landmark, ScatterInput, scatter};
+use crate::app::plots::scatter::{Dot, NamedPoint, ScatterInput, scatter};
 use crate::app::shell::layout::PanelInput;
 use crate::app::theme::{self, Palette, palette};
 use crate::app::widgets::Tone;
@@ -13,7 +13,7 @@ use crate::units::{Share, Tokens, Usd};
 use egui::{Color32, Frame, Margin, RichText, Ui};
 
 /// Peak fill thresholds of the color scale, as shares of the usable window.
-const DEPTHS: [f64; 3] = [0.6, 0.85, 1.0];
+const PEAKS: [f64; 3] = [0.6, 0.85, 1.0];
 
 /// Shows the plot. Returns the setting under the pointer.
 pub(in crate::app) fn show(
@@ -22,66 +22,44 @@ pub(in crate::app) fn show(
     tuning: &Tuning,
     commands: &mut Vec<Command>,
 ) -> Option<usize> {
-    let unit = tuning.unit;
     // Only replayed settings have a position.
-    let placed: Vec<(usize, Dot)> = tuning
+    let (points, dots): (Vec<usize>, Vec<Dot>) = tuning
         .points
         .iter()
         .enumerate()
         .filter_map(|(idx, point)| Some((idx, dot(ui, tuning, idx, point)?)))
-        .collect();
-    let dots: Vec<Dot> = placed.iter().map(|(_, dot)| *dot).collect();
-    let place_of = |point: usize| placed.binary_search_by_key(&point, |(idx, _)| *idx).ok();
-    let line: Vec<usize> = tuning
-        .trade_off
-        .iter()
-        .filter_map(|idx| place_of(*idx))
-        .collect();
+        .unzip();
+    let dot_of = |point: usize| points.binary_search(&point).ok();
+    let front = tuning.trade_off.iter().filter_map(|idx| dot_of(*idx));
     let recommended = tuning.recommended.as_ref().and_then(|r| r.as_ref().ok());
-    let ringed = input
-        .view
-        .tune
-        .hovered
-        .or(recommended.map(|found| found.point));
-    let floor = input
-        .losses
-        .map(|losses| losses.recorded.found.at_risk.faults.len());
-    let landmarks = landmarks(ui, input, tuning);
-    let money = |value: f64| written(unit, value);
-    let shown = Frame::new()
-        .inner_margin(Margin {
-            left: 12,
-            right: 4,
-            top: 0,
-            bottom: 4,
-        })
-        .show(ui, |ui| {
-            scatter(
-                ui,
-                &ScatterInput {
-                    dots: &dots,
-                    line: &line,
-                    landmarks: &landmarks,
-                    level: floor.map(|n| (n as f64, "noise floor")),
-                    ringed: ringed.and_then(place_of),
-                    axes: [
-                        if unit == Price::Usd {
-                            "cost"
-                        } else {
-                            "tokens sent"
-                        },
-                        "references at risk",
-                    ],
-                    write_x: &money,
-                },
-            )
-        })
-        .inner;
-    let point = |place: usize| placed[place].0;
-    if let Some(clicked) = shown.clicked.map(point) {
-        commands.push(Command::AdoptPoint(clicked));
+    let ringed = input.view.tune.hovered;
+    let ringed = ringed.or(recommended.map(|found| found.point));
+    let losses = input.losses;
+    let floor = losses.map(|losses| losses.recorded.found.at_risk.faults.len());
+    let plot = ScatterInput {
+        dots: &dots,
+        front: &front.collect::<Vec<_>>(),
+        named: &named_points(ui, input, tuning),
+        level: floor.map(|n| (n as f64, "noise floor")),
+        ringed: ringed.and_then(dot_of),
+        axes: match tuning.unit {
+            Price::Usd => ["cost", "references at risk"],
+            Price::Sent => ["tokens sent", "references at risk"],
+        },
+        format_x: &|value| format_cost(tuning.unit, value),
+    };
+    let margin = Margin {
+        left: 12,
+        right: 12,
+        top: 4,
+        bottom: 4,
+    };
+    let shown = Frame::new().inner_margin(margin);
+    let shown = shown.show(ui, |ui| scatter(ui, &plot)).inner;
+    if let Some(clicked) = shown.clicked {
+        commands.push(Command::AdoptPoint(points[clicked]));
     }
-    let hovered = shown.hovered.map(point);
+    let hovered = shown.hovered.map(|dot| points[dot]);
     if let Some(hovered) = hovered {
         shown
             .response
@@ -96,7 +74,7 @@ fn dot(ui: &Ui, tuning: &Tuning, idx: usize, point: &Point) -> Option<Dot> {
     Some(Dot {
         at: position(tuning.unit, score)?,
         // Lighter than the text color, so that the edge in the lane's color is visible.
-        fill: depth(palette(ui), score.peak_share).lerp_to_gamma(Color32::WHITE, 0.3),
+        fill: peak_color(palette(ui), score.peak_share).lerp_to_gamma(Color32::WHITE, 0.3),
         edge: palette(ui).lane(lane),
         shape: lane,
         is_out: point.rejected.is_some(),
@@ -105,12 +83,12 @@ fn dot(ui: &Ui, tuning: &Tuning, idx: usize, point: &Point) -> Option<Dot> {
 }
 
 fn position(unit: Price, score: &Score) -> Option<[f64; 2]> {
-    Some([unit.of(score), score.risk?.references as f64])
+    Some([unit.of(score), score.risk.references as f64])
 }
 
 /// Returns the color of a peak: green well below the usable window, amber near it, red above.
-pub(super) fn depth(palette: &Palette, peak: Share) -> Color32 {
-    let [fine, near, beyond] = DEPTHS;
+pub(super) fn peak_color(palette: &Palette, peak: Share) -> Color32 {
+    let [fine, near, beyond] = PEAKS;
     if peak.0 <= near {
         let share = ((peak.0 - fine) / (near - fine)).clamp(0.0, 1.0);
         palette.ok.lerp_to_gamma(palette.warn, share as f32)
@@ -120,8 +98,8 @@ pub(super) fn depth(palette: &Palette, peak: Share) -> Color32 {
     }
 }
 
-/// Returns the landmarks: the recorded result, the hindsight optimum and the current settings.
-fn landmarks(ui: &Ui, input: &PanelInput<'_>, tuning: &Tuning) -> Vec<Landmark> {
+/// Returns the named points: the recorded result, the hindsight optimum and the current settings.
+fn named_points(ui: &Ui, input: &PanelInput<'_>, tuning: &Tuning) -> Vec<NamedPoint> {
     let mut found = Vec::new();
     if let (Some(losses), Some(reach)) = (input.losses, input.reach) {
         let sent = (reach.hindsight.tokens_sent()).as_f64();
@@ -129,7 +107,7 @@ fn landmarks(ui: &Ui, input: &PanelInput<'_>, tuning: &Tuning) -> Vec<Landmark> 
             Price::Usd => losses.hindsight.map(|usd| usd.0),
             Price::Sent => Some(sent),
         };
-        found.extend(cost.map(|cost| Landmark {
+        found.extend(cost.map(|cost| NamedPoint {
             at: [cost, 0.0],
             name: "hindsight".to_owned(),
             color: palette(ui).text,
@@ -142,7 +120,7 @@ fn landmarks(ui: &Ui, input: &PanelInput<'_>, tuning: &Tuning) -> Vec<Landmark> 
         let is_present = |point: &&Point| point.subject == subject && point.knobs == run.knobs;
         let present = tuning.points.iter().find(is_present);
         let at = present.and_then(|point| position(tuning.unit, point.score.as_ref()?));
-        found.extend(at.map(|at| Landmark {
+        found.extend(at.map(|at| NamedPoint {
             at,
             name: format!("{} current", input.runs.labels[*lane]),
             color: palette(ui).lane(*lane),
@@ -152,7 +130,7 @@ fn landmarks(ui: &Ui, input: &PanelInput<'_>, tuning: &Tuning) -> Vec<Landmark> 
 }
 
 /// Formats a cost.
-pub(in crate::app) fn written(unit: Price, value: f64) -> String {
+pub(in crate::app) fn format_cost(unit: Price, value: f64) -> String {
     match unit {
         Price::Usd => wording::usd(Usd(value)),
         Price::Sent => wording::short(Tokens(value.max(0.0) as u64)),
@@ -171,7 +149,7 @@ pub(in crate::app) fn card(ui: &mut Ui, tuning: &Tuning, idx: usize) {
     if let Some(score) = &point.score {
         ui.label(figures(tuning.unit, score));
     }
-    let (said, tone) = match (point.rejected, point.is_now) {
+    let (text, tone) = match (point.rejected, point.is_now) {
         (Some(why), _) => (format!("Excluded: {why}."), Tone::Bad),
         (None, true) => (
             "Settings at the time of the sweep. Click to restore them.".to_owned(),
@@ -182,25 +160,23 @@ pub(in crate::app) fn card(ui: &mut Ui, tuning: &Tuning, idx: usize) {
             Tone::Weak,
         ),
     };
-    ui.label(RichText::new(said).color(tone.color(palette(ui))));
+    ui.label(RichText::new(text).color(tone.color(palette(ui))));
 }
 
 /// Returns the results of a setting: `$4.10 · 12 at risk · 2 blind edits · peak 71 % of usable · 4 compactions`
 pub(in crate::app) fn figures(unit: Price, score: &Score) -> String {
-    let mut said = vec![written(unit, unit.of(score))];
-    if let Some(risk) = score.risk {
-        said.push(format!(
-            "{} at risk",
-            wording::grouped(risk.references as u64)
-        ));
-        if risk.blind_edits > 0 {
-            said.push(wording::count(risk.blind_edits, "blind edit"));
-        }
+    let mut parts = vec![format_cost(unit, unit.of(score))];
+    parts.push(format!(
+        "{} at risk",
+        wording::grouped(score.risk.references as u64)
+    ));
+    if score.risk.blind_edits > 0 {
+        parts.push(wording::count(score.risk.blind_edits, "blind edit"));
     }
-    said.push(format!("peak {}", wording::of_usable(score.peak_share)));
-    said.push(wording::count(score.compactions, "compaction"));
+    parts.push(format!("peak {}", wording::of_usable(score.peak_share)));
+    parts.push(wording::count(score.compactions, "compaction"));
     if score.overflows > 0 {
-        said.push(wording::count(score.overflows, "overflow"));
+        parts.push(wording::count(score.overflows, "overflow"));
     }
-    said.join(" · ")
+    parts.join(" · ")
 }

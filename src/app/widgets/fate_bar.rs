@@ -1,7 +1,7 @@
 //! A bar whose length shows the size of a message and whose fill pattern shows its status without relying on color.
 
 use crate::app::theme::{palette, space};
-use crate::engine::Fate;
+use crate::engine::MessageStatus;
 use crate::session::Kind;
 use egui::{
     Color32, CornerRadius, Painter, Rect, Response, Sense, Shape, Stroke, StrokeKind, Ui, Vec2,
@@ -17,9 +17,15 @@ const KEPT_OF_CUT: f32 = 0.4;
 
 /// Shows a bar in a cell of `size`. `share` (0 to 1) is the bar's part of the width. `fate` selects the fill pattern:
 /// filled (kept), hatched (cleared), yellow (summarized), hollow (dropped), half filled (truncated) or no bar (absent).
-pub fn fate_bar(ui: &mut Ui, share: f32, color: Color32, fate: Fate, size: Vec2) -> Response {
+pub fn fate_bar(
+    ui: &mut Ui,
+    share: f32,
+    color: Color32,
+    fate: MessageStatus,
+    size: Vec2,
+) -> Response {
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
-    if ui.is_rect_visible(rect) && fate != Fate::Absent {
+    if ui.is_rect_visible(rect) && fate != MessageStatus::Absent {
         let width = (share.clamp(0.0, 1.0) * rect.width())
             .max(MIN_WIDTH)
             .min(rect.width());
@@ -29,14 +35,14 @@ pub fn fate_bar(ui: &mut Ui, share: f32, color: Color32, fate: Fate, size: Vec2)
     response
 }
 
-fn paint(ui: &Ui, bar: Rect, color: Color32, fate: Fate) {
+fn paint(ui: &Ui, bar: Rect, color: Color32, fate: MessageStatus) {
     let (painter, palette) = (ui.painter(), palette(ui));
     let radius = CornerRadius::same(space::RADIUS_SMALL.min((bar.width() / 2.0) as u8));
     match fate {
-        Fate::Kept => {
+        MessageStatus::Kept => {
             painter.rect_filled(bar, radius, color);
         }
-        Fate::Cleared => hatch(
+        MessageStatus::Cleared => hatch(
             painter,
             bar,
             color,
@@ -46,11 +52,11 @@ fn paint(ui: &Ui, bar: Rect, color: Color32, fate: Fate) {
                 palette.panel
             },
         ),
-        Fate::Summarized => {
+        MessageStatus::Summarized => {
             painter.rect_filled(bar, radius, palette.kind_area(Kind::Summary));
         }
-        Fate::Dropped => hollow(painter, bar, radius, palette.outline),
-        Fate::Cut => {
+        MessageStatus::Dropped => hollow(painter, bar, radius, palette.outline),
+        MessageStatus::Cut => {
             hollow(painter, bar, radius, color);
             let kept = Rect::from_min_size(bar.min, vec2(bar.width() * KEPT_OF_CUT, bar.height()));
             painter.rect_filled(
@@ -63,7 +69,7 @@ fn paint(ui: &Ui, bar: Rect, color: Color32, fate: Fate) {
                 color,
             );
         }
-        Fate::Absent => {}
+        MessageStatus::Absent => {}
     }
 }
 

@@ -10,7 +10,7 @@ use egui::{
 use std::cell::Cell;
 
 const RAIL: f32 = 4.0;
-const KNOB_RADIUS: f32 = 6.0;
+pub(super) const KNOB_RADIUS: f32 = 6.0;
 /// Time for which the field reports that a typed value was out of range, in seconds.
 const HINT_SECONDS: f64 = 4.0;
 
@@ -266,7 +266,7 @@ fn clamped(ui: &Ui, spec: &KnobSpec<'_>, hint: Id) -> Option<String> {
 }
 
 /// Returns the horizontal range of the knob's center on its rail.
-pub(super) fn travel(rail: Rangef) -> Rangef {
+fn travel(rail: Rangef) -> Rangef {
     rail.shrink(KNOB_RADIUS)
 }
 

@@ -10,7 +10,7 @@ pub use number::{
 };
 
 use crate::analysis::insight::{Certainty, Level};
-use crate::engine::{Fate, Hook, Knob, WindowSource};
+use crate::engine::{Hook, Knob, MessageStatus, WindowSource};
 use crate::session::{Kind, WrittenKind};
 use crate::tokens::{Basis, TokenLedger};
 use crate::units::Share;
@@ -98,7 +98,7 @@ pub fn basis_help(ledger: &TokenLedger) -> String {
 /// Returns a short text for the source of the context window.
 pub fn window_source(source: WindowSource) -> &'static str {
     match source {
-        WindowSource::ByHand => "set by hand",
+        WindowSource::User => "set by hand",
         WindowSource::Recorded => "recorded",
         WindowSource::ModelTable => "from the model table",
         WindowSource::Assumed => "assumed",
@@ -144,21 +144,21 @@ pub const PARTLY_UNSEEN: &str = "system + not in the file";
 pub const UNSEEN_HELP: &str = "Content that is not recorded, such as the system prompt and tool definitions. Its size is the difference between reported and recorded tokens. It often grows after a compaction, when programs send files again without logging them.";
 
 /// Returns a one-word status of a message.
-pub fn fate(fate: Fate) -> &'static str {
+pub fn fate(fate: MessageStatus) -> &'static str {
     match fate {
-        Fate::Kept => "kept",
-        Fate::Cleared => "cleared",
-        Fate::Cut => "cut",
-        Fate::Summarized => "summary",
-        Fate::Dropped => "dropped",
-        Fate::Absent => "absent",
+        MessageStatus::Kept => "kept",
+        MessageStatus::Cleared => "cleared",
+        MessageStatus::Cut => "cut",
+        MessageStatus::Summarized => "summary",
+        MessageStatus::Dropped => "dropped",
+        MessageStatus::Absent => "absent",
     }
 }
 
 /// Returns the status of several messages as the end of a phrase: `24 messages summarized`.
-pub fn fate_of_many(of: Fate) -> &'static str {
+pub fn fate_of_many(of: MessageStatus) -> &'static str {
     match of {
-        Fate::Summarized => "summarized",
+        MessageStatus::Summarized => "summarized",
         other => fate(other),
     }
 }

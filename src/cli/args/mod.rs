@@ -4,7 +4,7 @@ mod error;
 mod values;
 
 pub(super) use error::one_line;
-pub(super) use values::{nonzero_tokens, number, ordinal, theme};
+pub(super) use values::{nonzero_tokens, number, ordinal};
 
 use super::manual_edits::ManualEditArgs;
 use super::output::{counted, note};
@@ -109,7 +109,7 @@ impl Shared {
         Ok(case
             .with_restarts(&self.restarts)
             .with_errors(&self.errors)
-            .with_by_hand(edits))
+            .with_manual_edits(edits))
     }
 }
 

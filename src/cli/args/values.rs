@@ -1,6 +1,5 @@
 //! Parsers of option values: numbers, tokens, calls, names. Errors do not repeat the option: the caller adds it.
 
-use crate::cli::Theme;
 use crate::engine::ProviderError;
 use crate::presets::{provider_error, provider_errors};
 use crate::tokens::{self, COUNTERS, Counter};
@@ -82,14 +81,6 @@ pub(in crate::cli) fn nonzero_tokens(text: &str) -> anyhow::Result<Tokens> {
 pub(super) fn counter() -> impl TypedValueParser<Value = &'static Counter> {
     let names = PossibleValuesParser::new(COUNTERS.iter().map(|counter| counter.name));
     names.map(|name| tokens::by_name(&name).unwrap_or_else(tokens::default_counter))
-}
-
-/// Parses the name of a theme.
-pub(in crate::cli) fn theme() -> impl TypedValueParser<Value = Theme> {
-    PossibleValuesParser::new(["dark", "light"]).map(|name| match name.as_str() {
-        "dark" => Theme::Dark,
-        _ => Theme::Light,
-    })
 }
 
 #[cfg(test)]

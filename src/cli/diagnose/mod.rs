@@ -1,20 +1,20 @@
-//! `plimsoll diagnose`: what went wrong in a session, what it cost, what was lost, and what each policy would have done.
+//! `plimsoll diagnose`: problems of a session, its cost and losses, and those of each policy.
 
-mod lost;
-mod lost_shape;
-mod lost_text;
-mod shape;
+mod cost_json;
+mod json_output;
+mod lane_cost;
+mod losses;
+mod losses_json;
+mod losses_text;
 mod text;
 
-use super::Status;
 use super::args::{FileArg, Shared};
 use super::billing::BillingArgs;
 use super::lanes::{self, LaneArgs};
 use super::output::{json, note, print};
 use super::played::play;
-use crate::analysis::cost::{
-    Audit, Billing, Bills, BreakEven, Cost, audit, break_even, price_lane, price_recorded,
-};
+use super::status::Status;
+use crate::analysis::cost::{Audit, Billing, Bills, audit};
 use crate::analysis::insight::{Facts, Insight, Lane, card, insights, lane_insights, sort};
 use crate::analysis::resent::{Growth, ResentMessage, growth};
 use crate::analysis::{Clause, Trigger};
@@ -23,12 +23,14 @@ use crate::exec::Loaded;
 use crate::presets::prices::Price;
 use crate::report::Played;
 use crate::units::{Share, Tokens};
-use lost::Lost;
+pub(super) use json_output::DiagnosisOutput;
+use lane_cost::LaneCost;
+use losses::Losses;
 
-/// Explain what went wrong in a session, what it cost and lost, and what each policy would have changed
+/// List problems of a session, its cost and losses, and those of each policy
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Without --policy: truncate, prune and summarize. The lanes `recorded` and `none` are always shown.\nPrices are list prices; calls of a model without a price have no cost."
+    after_help = "Without --policy: truncate, prune and summarize. The lanes `recorded` and `none` are always shown. Prices are list prices; calls of a model without a price have no cost."
 )]
 pub(super) struct Args {
     #[command(flatten)]
@@ -43,38 +45,38 @@ pub(super) struct Args {
 }
 
 /// Number of messages in the list of the most resent.
-const CARRIED: usize = 10;
+const MOST_RESENT: usize = 10;
 /// Number of calls in the list of the largest growth.
-const GROWN: usize = 5;
+const LARGEST_GROWTH: usize = 5;
 
 /// The result of the command, for text and JSON.
 struct Diagnosis<'a> {
     loaded: &'a Loaded,
     reserve: Tokens,
-    /// The trigger that the verdict refers to, as a share of the usable window.
+    /// The trigger that the summary refers to, as a share of the usable window.
     trigger: Share,
     card: Vec<Clause>,
     insights: Vec<Insight>,
     /// Models, each with its price if known.
     prices: Vec<(String, Option<Price>)>,
     lanes: Vec<LaneCost<'a>>,
-    lost: Lost,
+    losses: Losses,
     audit: Option<&'a Audit>,
     sent: Tokens,
-    carried: Vec<(ResentMessage, Option<usize>)>,
+    /// The most resent messages, each with the last call that used it.
+    most_resent: Vec<(ResentMessage, Option<usize>)>,
     growth: Vec<Growth>,
-}
-
-/// One lane with its cost.
-struct LaneCost<'a> {
-    played: &'a Played,
-    cost: Cost,
-    break_even: Vec<BreakEven>,
 }
 
 impl Diagnosis<'_> {
     fn case(&self) -> &Case {
         &self.loaded.case
+    }
+
+    /// Returns the summary of the session.
+    fn summary(&self) -> String {
+        let clauses = self.card.iter();
+        clauses.map(|clause| clause.text.as_str()).collect()
     }
 }
 
@@ -94,7 +96,7 @@ impl Args {
         let audit = audit(&loaded.case, &bills, &played[0].outcome);
         let diagnosis = diagnose(&loaded, reserve, &played, (billing, &bills), audit.as_ref());
         if shared.json {
-            json(&diagnosis.shape())?;
+            json(&diagnosis.json_output())?;
         } else {
             print(&diagnosis.text(self.all))?;
         }
@@ -109,23 +111,26 @@ fn diagnose<'a>(
     (billing, bills): (Billing<'_>, &Bills<'_>),
     audit: Option<&'a Audit>,
 ) -> Diagnosis<'a> {
-    let (case, really) = (&loaded.case, &played[0].outcome);
+    let (case, recorded) = (&loaded.case, &played[0].outcome);
     let trigger = Trigger::of_lanes(case, reserve, played.iter().filter_map(Played::lane));
-    let facts = Facts::new(case, really, (reserve, trigger), audit);
+    let facts = Facts::new(case, recorded, (reserve, trigger), audit);
     let lanes: Vec<LaneCost<'_>> = played
         .iter()
-        .map(|played| priced(case, bills, played))
+        .map(|played| LaneCost::new(case, bills, played))
         .collect();
     let mut found = insights(&facts);
     found.extend(lanes.iter().flat_map(|lane| of_lane(case, lane)));
-    let lost = lost::lost(case, bills, &lanes, reserve);
-    found.extend(lost::insights(case, &lost));
+    let losses = losses::losses(case, bills, &lanes, reserve);
+    found.extend(losses::insights(case, &losses));
     sort(&mut found);
-    let heaviest = facts.resent.heaviest(&case.session, CARRIED).into_iter();
-    let carried = heaviest.map(|carried| {
-        let user = facts.uses.of_message(carried.message);
+    let heaviest = facts
+        .resent
+        .heaviest(&case.session, MOST_RESENT)
+        .into_iter();
+    let most_resent = heaviest.map(|resent| {
+        let user = facts.uses.of_message(resent.message);
         (
-            carried,
+            resent,
             user.and_then(|message| case.session.messages[message].call),
         )
     });
@@ -149,24 +154,11 @@ fn diagnose<'a>(
         insights: found,
         prices: models.collect(),
         sent: facts.resent.sent,
-        carried: carried.collect(),
-        growth: growth(case, really),
+        most_resent: most_resent.collect(),
+        growth: growth(case, recorded),
         lanes,
-        lost,
+        losses,
         audit,
-    }
-}
-
-fn priced<'a>(case: &Case, bills: &Bills<'_>, played: &'a Played) -> LaneCost<'a> {
-    let cost = if played.policy.is_none() {
-        price_recorded(case, bills, &played.outcome)
-    } else {
-        price_lane(bills, &played.outcome)
-    };
-    LaneCost {
-        cost,
-        break_even: break_even(bills, &played.outcome),
-        played,
     }
 }
 
@@ -190,7 +182,7 @@ fn of_lane(case: &Case, lane: &LaneCost<'_>) -> Vec<Insight> {
 fn largest_growth(growth: &[Growth]) -> (Vec<Growth>, Share) {
     let mut largest = growth.to_vec();
     largest.sort_by_key(|grown| (std::cmp::Reverse(grown.grown), grown.step));
-    largest.truncate(GROWN);
+    largest.truncate(LARGEST_GROWTH);
     (
         largest,
         crate::analysis::resent::share_of_largest(growth, Share(0.05)),

@@ -1,6 +1,7 @@
 //! The result of `plimsoll diagnose` as text.
 
-use super::{Diagnosis, LaneCost, largest_growth};
+use super::lane_cost::LaneCost;
+use super::{Diagnosis, largest_growth};
 use crate::analysis::MessageName;
 use crate::analysis::cost::{Audit, BreakEven, CostSource};
 use crate::analysis::insight::Insight;
@@ -17,12 +18,11 @@ impl Diagnosis<'_> {
     /// Returns the text; `all` lists every insight and compaction.
     pub(super) fn text(&self, all: bool) -> String {
         let shown = if all { usize::MAX } else { SHOWN };
-        let card: String = self
-            .card
-            .iter()
-            .map(|clause| clause.text.as_str())
-            .collect();
-        let mut text = format!("{}\n{}\n", clean(&self.case().session.title), clean(&card));
+        let mut text = format!(
+            "{}\n{}\n",
+            clean(&self.case().session.title),
+            clean(&self.summary())
+        );
         self.insights(&mut text, shown);
         self.costs(&mut text);
         for lane in &self.lanes {
@@ -31,8 +31,8 @@ impl Diagnosis<'_> {
         if let Some(audit) = self.audit {
             audited(&mut text, audit);
         }
-        self.losses(&mut text);
-        self.most_carried(&mut text);
+        self.losses_text(&mut text);
+        self.most_resent(&mut text);
         text
     }
 
@@ -101,23 +101,23 @@ impl Diagnosis<'_> {
         }
     }
 
-    fn most_carried(&self, text: &mut String) {
-        if self.carried.is_empty() {
+    fn most_resent(&self, text: &mut String) {
+        if self.most_resent.is_empty() {
             return;
         }
         let _ = writeln!(text, "\nmost resent (of {} tokens sent)", tokens(self.sent));
-        for (carried, user) in &self.carried {
-            let name = MessageName::of(self.case(), carried.message).to_string();
-            let used = user.map_or("never named later".to_owned(), |step| {
-                format!("last named at call {}", step + 1)
+        for (resent, user) in &self.most_resent {
+            let name = MessageName::of(self.case(), resent.message).to_string();
+            let used = user.map_or("never named later".to_owned(), |idx| {
+                format!("last named at call {}", idx + 1)
             });
             let _ = writeln!(
                 text,
                 "  message {:>6}  {:>9} × {:<5} {:>7}  {used}  {}",
-                carried.message + 1,
-                tokens(carried.tokens),
-                carried.calls,
-                percent(carried.cumulative().share_of(self.sent)),
+                resent.message + 1,
+                tokens(resent.tokens),
+                resent.calls,
+                percent(resent.cumulative().share_of(self.sent)),
                 clean(&name)
             );
         }
@@ -132,15 +132,15 @@ impl Diagnosis<'_> {
                 .message
                 .map(|m| MessageName::of(self.case(), m).to_string());
             let name = name.unwrap_or_default();
-            let (step, by) = (grown.step + 1, tokens(grown.grown));
-            let _ = writeln!(text, "  call {step:>6}  +{by:<9} {}", clean(&name));
+            let (call, by) = (grown.step + 1, tokens(grown.grown));
+            let _ = writeln!(text, "  call {call:>6}  +{by:<9} {}", clean(&name));
         }
     }
 }
 
 fn insight(text: &mut String, found: &Insight) {
     let place = match (found.step, found.message) {
-        (Some(step), _) => format!("call {}", step + 1),
+        (Some(idx), _) => format!("call {}", idx + 1),
         (None, Some(message)) => format!("message {}", message + 1),
         (None, None) => "file".to_owned(),
     };
@@ -218,7 +218,7 @@ fn compactions(text: &mut String, lane: &LaneCost<'_>, shown: usize) {
     }
     let _ = writeln!(text, "\ncompactions of {}", clean(&lane.played.lane));
     for even in lane.break_even.iter().take(shown) {
-        let _ = writeln!(text, "  call {:>6}  {}", even.step + 1, said(even));
+        let _ = writeln!(text, "  call {:>6}  {}", even.step + 1, outcome(even));
     }
     if lane.break_even.len() > shown {
         let _ = writeln!(
@@ -230,7 +230,7 @@ fn compactions(text: &mut String, lane: &LaneCost<'_>, shown: usize) {
 }
 
 /// Formats the costs and savings of a compaction.
-fn said(even: &BreakEven) -> String {
+fn outcome(even: &BreakEven) -> String {
     let what = format!(
         "removed {}, {} written to the cache again",
         tokens(even.removed),

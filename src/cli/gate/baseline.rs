@@ -1,31 +1,40 @@
 //! Baselines of `plimsoll gate`: the figures of runs, and how they differ from current ones.
 
-use crate::analysis::tune::{Figures, Risk, Score};
-use crate::units::{Share, Tokens, Usd};
+use crate::analysis::tune::{Figures, Score};
+use crate::cli::figures::FiguresEntry;
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Marker that identifies a file as a baseline.
-pub(super) const WHAT: &str = "baseline of plimsoll gate";
-const SHAPE: u32 = 1;
+pub(super) const KIND: &str = "baseline of plimsoll gate";
+
+/// Version of the file format.
+const FORMAT_VERSION: u32 = 2;
 
 /// A baseline file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Baseline {
-    /// Always [`WHAT`].
-    is: String,
-    /// Version of the file format.
-    shape: u32,
+    /// Always [`KIND`].
+    kind: String,
+    format_version: u32,
     /// Version of the program that wrote the baseline.
     plimsoll: String,
     /// Sessions by file, with the number of the conversation if the file holds several.
-    pub(super) sessions: BTreeMap<String, Session>,
+    pub(super) sessions: BTreeMap<String, BaselineSession>,
+}
+
+/// The fields that baselines of every version have.
+#[derive(Deserialize)]
+struct Header {
+    kind: String,
+    format_version: u32,
+    plimsoll: String,
 }
 
 /// A session of a baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Session {
+pub(super) struct BaselineSession {
     /// SHA-256 of the file, or of the session's messages if the file holds several sessions.
     pub(super) sha256: String,
     /// Number of the conversation in the file, from 1.
@@ -36,83 +45,31 @@ pub(super) struct Session {
     /// Prices and billing rules, as text.
     pub(super) prices: Vec<String>,
     /// Figures by lane.
-    pub(super) lanes: BTreeMap<String, Lane>,
+    pub(super) lanes: BTreeMap<String, BaselineLane>,
 }
 
-/// Figures of one lane.
+/// A lane of a baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Lane {
+pub(super) struct BaselineLane {
     pub(super) policy: String,
     /// SHA-256 of the policy file's text.
     pub(super) policy_sha256: String,
-    pub(super) knobs: BTreeMap<String, f64>,
-    pub(super) usd: Option<f64>,
-    pub(super) tokens_sent: u64,
-    /// Tokens sent and received. Older baselines store this as `tokens_sent`.
-    #[serde(default)]
-    pub(super) tokens_total: Option<u64>,
-    pub(super) at_risk: usize,
-    pub(super) blind_edits: usize,
-    pub(super) refetch: u64,
-    pub(super) peak: u64,
-    pub(super) peak_share: f64,
-    pub(super) compactions: usize,
-    pub(super) overflows: usize,
-    pub(super) flaw: Option<String>,
+    pub(super) settings: BTreeMap<String, f64>,
+    pub(super) figures: FiguresEntry,
+    /// Why the policy thrashes, such as `thrashes` or `gives_up`; none if it does not.
+    pub(super) thrash: Option<String>,
 }
 
-impl Lane {
-    pub(super) fn new(
-        figures: &Figures,
-        policy: (String, String),
-        knobs: BTreeMap<String, f64>,
-    ) -> Self {
-        let (score, risk) = (figures.score, figures.score.risk.unwrap_or_default());
-        let (policy, policy_sha256) = policy;
-        Self {
-            policy,
-            policy_sha256,
-            knobs,
-            usd: score.cost.map(|usd| usd.0),
-            tokens_sent: score.sent.0,
-            tokens_total: Some(score.total.0),
-            at_risk: risk.references,
-            blind_edits: risk.blind_edits,
-            refetch: risk.refetch.0,
-            peak: score.peak.0,
-            // A window of 0 tokens gives no share; JSON has no infinity.
-            peak_share: if score.peak_share.0.is_finite() {
-                score.peak_share.0
-            } else {
-                f64::MAX
-            },
-            compactions: score.compactions,
-            overflows: score.overflows,
-            flaw: figures.flaw.clone(),
-        }
-    }
-
+impl BaselineLane {
+    /// Returns the figures for comparison.
     pub(super) fn figures(&self) -> Figures {
         Figures {
-            score: Score {
-                cost: self.usd.map(Usd),
-                sent: Tokens(self.tokens_sent),
-                total: Tokens(self.tokens_total.unwrap_or(self.tokens_sent)),
-                risk: Some(Risk {
-                    references: self.at_risk,
-                    blind_edits: self.blind_edits,
-                    refetch: Tokens(self.refetch),
-                }),
-                peak: Tokens(self.peak),
-                peak_share: Share(self.peak_share),
-                compactions: self.compactions,
-                overflows: self.overflows,
-            },
-            flaw: self.flaw.clone(),
+            score: Score::from(&self.figures),
+            flaw: self.thrash.clone(),
         }
     }
 
-    /// Returns the settings that differ from the baseline.
+    /// Returns the differences of the policy and its settings from the baseline.
     pub(super) fn changes(&self, before: &Self) -> Vec<String> {
         let mut changes = Vec::new();
         if self.policy != before.policy {
@@ -123,26 +80,23 @@ impl Lane {
         } else if self.policy_sha256 != before.policy_sha256 {
             changes.push(format!("the text of the policy {}", self.policy));
         }
-        for (knob, value) in &self.knobs {
-            match before.knobs.get(knob) {
+        for (name, value) in &self.settings {
+            match before.settings.get(name) {
                 Some(was) if was == value => {}
-                Some(was) => changes.push(format!("{knob} {value} instead of {was}")),
-                None => changes.push(format!("{knob} {value} (new)")),
+                Some(was) => changes.push(format!("{name} {value} instead of {was}")),
+                None => changes.push(format!("{name} {value} (new)")),
             }
         }
-        let is_gone = |knob: &&String| !self.knobs.contains_key(*knob);
-        changes.extend(
-            before
-                .knobs
-                .keys()
-                .filter(is_gone)
-                .map(|knob| format!("{knob} (removed)")),
-        );
+        let removed = before
+            .settings
+            .keys()
+            .filter(|name| !self.settings.contains_key(*name));
+        changes.extend(removed.map(|name| format!("{name} (removed)")));
         changes
     }
 }
 
-impl Session {
+impl BaselineSession {
     /// Returns the inputs that differ from the baseline, except the file's content.
     pub(super) fn changes(&self, before: &Self) -> Vec<String> {
         let mut changes = Vec::new();
@@ -173,10 +127,10 @@ impl Session {
 
 impl Baseline {
     /// Creates the baseline of `sessions`, with this program's version.
-    pub(super) fn new(sessions: BTreeMap<String, Session>) -> Self {
+    pub(super) fn new(sessions: BTreeMap<String, BaselineSession>) -> Self {
         Self {
-            is: WHAT.to_owned(),
-            shape: SHAPE,
+            kind: KIND.to_owned(),
+            format_version: FORMAT_VERSION,
             plimsoll: env!("CARGO_PKG_VERSION").to_owned(),
             sessions,
         }
@@ -184,26 +138,28 @@ impl Baseline {
 
     /// Parses a baseline.
     pub(super) fn parse(file: &str, text: &str) -> anyhow::Result<Self> {
-        let baseline: Self = serde_json::from_str(text)
-            .with_context(|| format!("{file} is not a {WHAT}; write one with --write-baseline"))?;
-        if baseline.is != WHAT || baseline.shape != SHAPE {
-            anyhow::bail!(
-                "{file} is a {WHAT} of an unsupported version (written by plimsoll {}); write it again with --write-baseline",
-                baseline.plimsoll
-            );
-        }
-        Ok(baseline)
+        let header: Header = serde_json::from_str(text)
+            .ok()
+            .filter(|header: &Header| header.kind == KIND)
+            .with_context(|| format!("{file} is not a {KIND}; write one with --write-baseline"))?;
+        let parsed = (header.format_version == FORMAT_VERSION).then(|| serde_json::from_str(text));
+        parsed.and_then(Result::ok).with_context(|| {
+            format!(
+                "{file} is a {KIND} of an unsupported version (written by plimsoll {}); write it again with --write-baseline",
+                header.plimsoll
+            )
+        })
     }
 
     /// Returns true if `text` is a baseline of any version, which may be overwritten.
     pub(super) fn is_one(text: &str) -> bool {
         let value: Result<serde_json::Value, _> = serde_json::from_str(text);
-        value.is_ok_and(|value| value["is"] == WHAT)
+        value.is_ok_and(|value| value["kind"] == KIND)
     }
 
-    /// Returns the version of the program that wrote the baseline, if it differs from this one.
-    pub(super) fn other_version(&self) -> Option<&str> {
-        (self.plimsoll != env!("CARGO_PKG_VERSION")).then_some(&*self.plimsoll)
+    /// Returns the version of the program that wrote the baseline.
+    pub(super) fn version(&self) -> &str {
+        &self.plimsoll
     }
 
     /// Returns the content of the baseline file.

@@ -7,6 +7,9 @@ use std::fmt::Write as _;
 /// Start of the files, after the XML declaration.
 const BEGINS: &str = "<testsuites name=\"plimsoll gate\"";
 
+/// Message of a run without any check.
+pub(super) const NOTHING_COMPARED: &str = "failed: nothing compared, because the baseline contains none of these lanes; write it with --write-baseline or give limits such as --max-peak 0.9";
+
 /// Description of the file and the function that recognizes it.
 pub(super) const OWN: (&str, fn(&str) -> bool) = ("JUnit result of plimsoll gate", is_own);
 
@@ -17,7 +20,10 @@ fn is_own(text: &str) -> bool {
 impl Verdict {
     /// Returns the content of the file.
     pub(super) fn junit(&self) -> String {
-        let suites: Vec<(usize, usize, String)> = self.sessions.iter().map(suite).collect();
+        let mut suites: Vec<(usize, usize, String)> = self.sessions.iter().map(suite).collect();
+        if self.compared_nothing() {
+            suites.push((1, 1, nothing_compared()));
+        }
         let tests: usize = suites.iter().map(|(tests, ..)| tests).sum();
         let failures: usize = suites.iter().map(|(_, failures, _)| failures).sum();
         let mut text = format!(
@@ -29,6 +35,14 @@ impl Verdict {
         text.push_str("</testsuites>\n");
         text
     }
+}
+
+/// Returns the suite of a run without any check, which fails.
+fn nothing_compared() -> String {
+    let message = escaped(NOTHING_COMPARED);
+    format!(
+        "  <testsuite name=\"plimsoll gate\" tests=\"1\" failures=\"1\">\n    <testcase classname=\"plimsoll gate\" name=\"compared\"><failure message=\"{message}\">{message}</failure></testcase>\n  </testsuite>\n"
+    )
 }
 
 fn suite(judged: &Judged) -> (usize, usize, String) {

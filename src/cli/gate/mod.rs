@@ -1,28 +1,29 @@
 //! `plimsoll gate`: checks policies against limits and a baseline.
 
 mod baseline;
+mod json_output;
 mod junit;
 mod options;
-mod shape;
-mod weigh;
+mod replay;
 
-use super::Status;
 use super::args::Shared;
 use super::lanes::Lane;
 use super::output::{clean, counted, json, note, print};
-use super::targets::{LeftOut, Place, Targets};
+use super::status::Status;
+use super::targets::{SessionId, Skipped, Targets};
 use crate::analysis::tune::{Check, Limits, checks};
 use crate::exec::{OwnPresets, check_own, fingerprint, policy_text, read_own, write_own};
-use baseline::Baseline;
+use baseline::{Baseline, BaselineLane, BaselineSession};
+pub(super) use json_output::Gate;
 use options::Options;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Check that policies stay within limits and do no worse than a baseline, for continuous integration
+/// Check policies against limits and a baseline, for continuous integration
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit codes: 0 all within, 1 a regression or a limit exceeded, 2 invalid input or usage. The same input gives the\nsame numbers on every machine. `--policy recorded` checks the recorded run. A file with many sessions is checked\nsession by session, each named FILE#N. A session whose content changed fails: write the baseline again."
+    after_help = "Exit codes: 0 all checks passed; 1 a regression, an exceeded limit, or nothing to compare; 2 invalid input or usage. The same input gives the same numbers on every machine. `--policy recorded` checks the recorded run. A file with several sessions is checked session by session, each named FILE#N. A session whose content changed fails."
 )]
 pub(super) struct Args {
     /// Session files or folders
@@ -34,9 +35,9 @@ pub(super) struct Args {
 
 /// A session with its figures and the results of the checks.
 struct Judged {
-    place: Place,
+    place: SessionId,
     title: String,
-    session: baseline::Session,
+    session: BaselineSession,
     /// True if the content differs from the baseline's.
     content_changed: bool,
     changes: Vec<String>,
@@ -45,8 +46,8 @@ struct Judged {
 
 struct JudgedLane {
     name: String,
-    now: baseline::Lane,
-    before: Option<baseline::Lane>,
+    now: BaselineLane,
+    before: Option<BaselineLane>,
     changes: Vec<String>,
     checks: Vec<Check>,
 }
@@ -54,11 +55,12 @@ struct JudgedLane {
 /// The result of the command, for text, JSON and `JUnit` XML.
 struct Verdict {
     baseline: Option<(String, Baseline)>,
-    wrote: Option<String>,
+    /// Path of the baseline that was written.
+    written: Option<String>,
     sessions: Vec<Judged>,
     /// Sessions of the baseline that are not among these files.
     not_checked: Vec<String>,
-    left_out: LeftOut,
+    skipped: Skipped,
 }
 
 impl Args {
@@ -79,25 +81,25 @@ impl Args {
         let prices = options.billing.prices()?;
         let billing = options.billing.billing(&prices)?;
         let (limits, mut sessions) = (options.limits(), Vec::new());
-        let left_out = targets.each(shared, |place, case| {
-            let weighed = weigh::session(case, (&lanes, with_recorded), billing, place);
+        let skipped = targets.each(shared, |place, case| {
+            let current = replay::session(case, (&lanes, with_recorded), billing, place);
             let before = baseline
                 .as_ref()
                 .and_then(|(_, known)| known.sessions.get(&place.to_string()));
             let named = (place, &*case.session.title);
-            sessions.push(judge(named, weighed, before, &limits));
+            sessions.push(judge(named, current, before, &limits));
             Ok(())
         })?;
         let mut verdict = Verdict {
             not_checked: not_checked(baseline.as_ref(), &sessions),
             baseline,
-            wrote: None,
+            written: None,
             sessions,
-            left_out,
+            skipped,
         };
         verdict.write(options)?;
         if shared.json {
-            json(&verdict.shape())?;
+            json(&verdict.json_output())?;
         } else {
             print(&verdict.text())?;
         }
@@ -118,25 +120,25 @@ fn opened(options: &Options) -> anyhow::Result<Option<(String, Baseline)>> {
         return Ok(None);
     };
     if options.write_baseline {
-        check_own(path, (baseline::WHAT, Baseline::is_one))?;
+        check_own(path, (baseline::KIND, Baseline::is_one))?;
         return Ok(None);
     }
     let file = path.to_string_lossy().into_owned();
     let text = read_own(path)?;
     let baseline = Baseline::parse(&file, &text)?;
-    if let Some(version) = baseline.other_version() {
+    let (version, own) = (baseline.version(), env!("CARGO_PKG_VERSION"));
+    if version != own {
         note(&format!(
-            "{file} was written by plimsoll {version}, this is {}: figures may differ between versions",
-            env!("CARGO_PKG_VERSION")
+            "{file} was written by plimsoll {version}, this is {own}: figures may differ between versions"
         ));
     }
     Ok(Some((file, baseline)))
 }
 
 fn judge(
-    (place, title): (&Place, &str),
-    session: baseline::Session,
-    before: Option<&baseline::Session>,
+    (place, title): (&SessionId, &str),
+    session: BaselineSession,
+    before: Option<&BaselineSession>,
     limits: &Limits,
 ) -> Judged {
     let content_changed = before.is_some_and(|before| before.sha256 != session.sha256);
@@ -144,7 +146,7 @@ fn judge(
         // Figures of different content are not compared.
         let known = before.filter(|_| !content_changed);
         let before = known.and_then(|before| before.lanes.get(name));
-        let figures = before.map(baseline::Lane::figures);
+        let figures = before.map(BaselineLane::figures);
         JudgedLane {
             name: name.clone(),
             changes: before.map_or_else(Vec::new, |before| now.changes(before)),
@@ -184,11 +186,40 @@ impl Judged {
     fn passed(&self) -> bool {
         !self.content_changed && self.lanes.iter().all(JudgedLane::passed)
     }
+
+    fn n_checks(&self) -> usize {
+        self.lanes.iter().map(|lane| lane.checks.len()).sum()
+    }
 }
 
 impl Verdict {
+    /// Returns true if a baseline was written, or if there are checks and all of them passed.
     fn passed(&self) -> bool {
-        self.sessions.iter().all(Judged::passed)
+        self.sessions.iter().all(Judged::passed) && !self.compared_nothing()
+    }
+
+    /// Returns the number of checks of all lanes.
+    fn n_checks(&self) -> usize {
+        self.sessions.iter().map(Judged::n_checks).sum()
+    }
+
+    /// Returns true if there was neither a limit nor a lane of the baseline to compare with.
+    fn compared_nothing(&self) -> bool {
+        let is_changed = |judged: &Judged| judged.content_changed;
+        self.written.is_none() && self.n_checks() == 0 && !self.sessions.iter().any(is_changed)
+    }
+
+    /// Formats the number of sessions that passed and of those without any check.
+    fn passed_text(&self) -> String {
+        let unchecked = self.sessions.iter().filter(|s| s.n_checks() == 0).count();
+        let passed = counted(self.sessions.len() - unchecked, "session");
+        match unchecked {
+            0 => format!("passed: {passed}"),
+            n => format!(
+                "passed: {passed}; nothing to compare in {}",
+                counted(n, "session")
+            ),
+        }
     }
 
     /// Writes the requested files.
@@ -199,8 +230,8 @@ impl Verdict {
                 .iter()
                 .map(|s| (s.place.to_string(), s.session.clone()));
             let text = Baseline::new(sessions.collect::<BTreeMap<_, _>>()).text()?;
-            write_own(path, &text, (baseline::WHAT, Baseline::is_one))?;
-            self.wrote = Some(path.to_string_lossy().into_owned());
+            write_own(path, &text, (baseline::KIND, Baseline::is_one))?;
+            self.written = Some(path.to_string_lossy().into_owned());
         }
         if let Some(path) = &options.junit {
             write_own(Path::new(path), &self.junit(), junit::OWN)?;
@@ -213,11 +244,11 @@ impl Verdict {
         for judged in &self.sessions {
             judged.text(&mut text, self.baseline.is_some());
         }
-        if let Some(wrote) = &self.wrote {
+        if let Some(written) = &self.written {
             let _ = writeln!(
                 text,
-                "wrote {} of {}",
-                clean(wrote),
+                "baseline {} written, {}",
+                clean(written),
                 counted(self.sessions.len(), "session")
             );
         }
@@ -229,11 +260,12 @@ impl Verdict {
                 clean(&self.not_checked[0])
             );
         }
-        let n_passed = self.sessions.iter().filter(|s| s.passed()).count();
+        let n_failed = self.sessions.iter().filter(|s| !s.passed()).count();
         let n = counted(self.sessions.len(), "session");
-        let _ = match (self.sessions.len() - n_passed, self.wrote.is_some()) {
+        let _ = match (n_failed, self.written.is_some()) {
             (0, true) => Ok(()),
-            (0, false) => writeln!(text, "passed: {n}"),
+            (0, false) if self.compared_nothing() => writeln!(text, "{}", junit::NOTHING_COMPARED),
+            (0, false) => writeln!(text, "{}", self.passed_text()),
             (failed, _) => writeln!(text, "failed: {failed} of {n}"),
         };
         text
@@ -254,17 +286,25 @@ impl Judged {
             let _ = writeln!(text, "     {file}  changed: {}", clean(change));
         }
         for lane in &self.lanes {
-            let mark = if lane.passed() { "ok  " } else { "FAIL" };
+            let mark = match (lane.passed(), lane.checks.is_empty()) {
+                (true, false) => "ok  ",
+                (true, true) => "    ",
+                (false, _) => "FAIL",
+            };
             let name = clean(&lane.name);
             let is_new = has_baseline && lane.before.is_none() && !self.content_changed;
-            let new = if is_new { "  not in the baseline" } else { "" };
-            let _ = writeln!(text, "{mark} {file}  {name}{new}");
+            let remark = match (is_new, lane.checks.is_empty()) {
+                (true, true) => "  not checked: not in the baseline",
+                (true, false) => "  not in the baseline, compared with limits only",
+                (false, _) => "",
+            };
+            let _ = writeln!(text, "{mark} {file}  {name}{remark}");
             for change in &lane.changes {
                 let _ = writeln!(text, "       changed: {}", clean(change));
             }
             for check in &lane.checks {
-                let (mark, what) = (if check.ok { ' ' } else { '!' }, check.measure.label());
-                let _ = writeln!(text, "     {mark} {what}: {}", clean(&check.text));
+                let (mark, measure) = (if check.ok { ' ' } else { '!' }, check.measure.label());
+                let _ = writeln!(text, "     {mark} {measure}: {}", clean(&check.text));
             }
         }
     }

@@ -11,15 +11,15 @@ use std::path::PathBuf;
 /// Limits and the baseline.
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
-    /// Write the result as `JUnit` XML; overwrites an earlier result
+    /// Write the result as `JUnit` XML, replacing an earlier result
     #[arg(long, value_name = "FILE")]
     pub(super) junit: Option<PathBuf>,
     #[command(flatten)]
     pub(super) lanes: LaneArgs,
-    /// Results that no lane may be worse than: cost, references at risk, peak, overflows, thrashing
+    /// File with the results that no lane may be worse than
     #[arg(long, value_name = "FILE", help_heading = "Baseline")]
     pub(super) baseline: Option<PathBuf>,
-    /// Write the baseline instead of comparing with it; overwrites an existing baseline
+    /// Write or overwrite the baseline instead of comparing with it
     #[arg(long, requires = "baseline", help_heading = "Baseline")]
     pub(super) write_baseline: bool,
     /// Percent above the baseline that is no regression
@@ -37,7 +37,7 @@ pub(super) struct Options {
     /// Calls that overflow the context window
     #[arg(long, value_name = "N", value_parser = whole, help_heading = "Limits")]
     max_overflows: Option<usize>,
-    /// Fail if a policy stays above its trigger or limit, summarizes call after call, or ends the run
+    /// Fail if a policy stays above its trigger, thrashes or ends the run
     #[arg(long, help_heading = "Limits")]
     no_thrash: bool,
     #[command(flatten)]

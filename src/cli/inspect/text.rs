@@ -31,7 +31,7 @@ impl Findings<'_> {
             ),
         );
         if self.loaded.conversations.len() > 1 {
-            line("conversation", &self.place());
+            line("conversation", &self.conversation_text());
         }
         if let Some(parent) = &self.loaded.report.parent {
             line("sub-agent", &format!("started by the session {parent}"));
@@ -41,10 +41,10 @@ impl Findings<'_> {
             .iter()
             .map(|(role, n)| format!("{} {role}", grouped(*n as u64)))
             .collect();
-        let compacted = match self.recorded_only() {
+        let compacted = match self.n_compaction_messages() {
             0 => String::new(),
             n => format!(
-                "; {} of them written by the source's own compaction",
+                "; {} more written by the recorded compaction",
                 grouped(n as u64)
             ),
         };
@@ -52,14 +52,14 @@ impl Findings<'_> {
             "messages",
             &format!(
                 "{} ({}){compacted}",
-                grouped(session.messages.len() as u64),
+                grouped(self.history().count() as u64),
                 roles.join(", ")
             ),
         );
         let how = if session.calls_from == CallsFrom::Recorded {
             ""
         } else {
-            ", one an assistant message"
+            " (not recorded: one per assistant message)"
         };
         line(
             "turns, calls",
@@ -89,48 +89,48 @@ impl Findings<'_> {
         line(
             "tokens",
             &format!(
-                "{} in the full history, {}",
+                "{} in the history, {}",
                 tokens(self.case.ledger.total()),
                 basis_sentence(self.case)
             ),
         );
-        line("carries", &self.carries_text());
-        self.weights(&mut text);
+        line("data", &self.data_text());
+        self.token_tables(&mut text);
         self.records(&mut text);
         self.tracks(&mut text);
-        self.oddities(&mut text);
+        self.problems(&mut text);
         text
     }
 
     /// Formats the number and the kind of the conversation.
-    fn place(&self) -> String {
+    fn conversation_text(&self) -> String {
         let all = &self.loaded.conversations;
-        let what = match all.get(self.conversation).filter(|_| has_tracks(all)) {
+        let relation = match all.get(self.conversation).filter(|_| has_tracks(all)) {
             Some(conversation) => format!("{}; ", track(conversation)),
             None => String::new(),
         };
         let number = self.conversation + 1;
         format!(
-            "{number} of {} ({what}--conversation N selects another)",
+            "{number} of {} ({relation}--conversation N selects another)",
             all.len()
         )
     }
 
     /// Formats which data the file records besides the messages, lacks, or cannot record in its format.
-    fn carries_text(&self) -> String {
+    fn data_text(&self) -> String {
         let all = self.availability();
         let of = |how: Availability| {
             let names = all.iter().filter(|(_, its)| *its == how);
-            let names: Vec<_> = names.map(|(what, _)| what.name()).collect();
+            let names: Vec<_> = names.map(|(data, _)| data.name()).collect();
             (!names.is_empty()).then(|| names.join(", "))
         };
-        let told = [
+        let clauses = [
             of(Availability::Present),
             of(Availability::Absent).map(|names| format!("none in this file: {names}")),
             of(Availability::Unsupported)
                 .map(|names| format!("not recorded by this format: {names}")),
         ];
-        told.into_iter().flatten().collect::<Vec<_>>().join("; ")
+        clauses.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
     /// Appends a table of the file's records and how many of them are in the context.
@@ -164,7 +164,7 @@ impl Findings<'_> {
         let _ = writeln!(text, "  conversations");
         let has_tracks = has_tracks(all);
         for (number, conversation) in all.iter().enumerate().take(MOST_TRACKS) {
-            let what = if has_tracks {
+            let relation = if has_tracks {
                 format!(" ({})", track(conversation))
             } else {
                 String::new()
@@ -178,7 +178,7 @@ impl Findings<'_> {
                 "  {:>4}  {}{}{size}",
                 number + 1,
                 clean(&title),
-                clean(&what)
+                clean(&relation)
             );
         }
         if all.len() > MOST_TRACKS {
@@ -196,10 +196,10 @@ impl Findings<'_> {
             ),
             None => "no usage".to_owned(),
         };
-        let is_told = |(what, how): &(RecordedData, Availability)| {
-            *what == RecordedData::Compactions && *how != Availability::Unsupported
+        let is_recorded = |(data, how): &(RecordedData, Availability)| {
+            *data == RecordedData::Compactions && *how != Availability::Unsupported
         };
-        if !self.availability().iter().any(is_told) {
+        if !self.availability().iter().any(is_recorded) {
             return format!("{usage}; compactions are not recorded by this format");
         }
         format!(
@@ -208,20 +208,18 @@ impl Findings<'_> {
         )
     }
 
-    fn weights(&self, text: &mut String) {
+    /// Appends the tokens by kind and by tool, and the largest parts.
+    fn token_tables(&self, text: &mut String) {
         let total = self.case.ledger.total();
-        let mut row = |name: &str, weight: Tokens| {
-            let share = percent(weight.share_of(total));
-            let _ = writeln!(
-                text,
-                "  {:<24} {:>12} {share:>8}",
-                clean(name),
-                tokens(weight)
-            );
+        let mut row = |name: &str, sum: Tokens| {
+            let share = percent(sum.share_of(total));
+            let _ = writeln!(text, "  {:<24} {:>12} {share:>8}", clean(name), tokens(sum));
         };
         row("by kind", total);
-        self.by_kind()
-            .filter(|(_, t)| t.0 > 0)
+        let not_recorded = ("not recorded", self.case.ledger.overhead);
+        let kinds = std::iter::once(not_recorded).chain(self.by_kind());
+        kinds
+            .filter(|(_, tokens)| tokens.0 > 0)
             .for_each(|(kind, tokens)| row(kind, tokens));
         let tools = tokens_by_tool(self.case);
         if !tools.is_empty() {
@@ -244,7 +242,8 @@ impl Findings<'_> {
         }
     }
 
-    fn oddities(&self, text: &mut String) {
+    /// Appends warnings and issues.
+    fn problems(&self, text: &mut String) {
         for (name, lines) in [("warning", &self.warnings), ("issue", &self.issues)] {
             for line in lines {
                 let _ = writeln!(text, "{name}: {}", clean(line));

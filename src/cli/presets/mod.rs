@@ -3,19 +3,27 @@
 mod native;
 mod own;
 mod show;
+mod show_json;
 mod stage_words;
 
-use super::Status;
 use super::args::Shared;
-use super::lanes::{self, LaneArgs};
+use super::lanes::LaneArgs;
 use super::output::{clean, json, print};
+use super::settings::{Set, set};
+use super::status::Status;
 use crate::engine::Policy;
 use crate::exec::OwnPresets;
 use crate::presets::{self, PRESETS};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use show::show;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+
+pub(super) use native::{ExportedSettings, ImportedSettings};
+pub(super) use own::OwnPresetFile;
+pub(super) use show_json::PresetOutput;
 
 /// List, show, export, import, save or remove presets
 #[derive(Debug, clap::Args)]
@@ -39,8 +47,8 @@ enum Action {
         /// Preset
         name: String,
         /// Set a setting (repeatable)
-        #[arg(long = "set", value_name = "SETTING=VALUE", value_parser = lanes::set)]
-        sets: Vec<lanes::Set>,
+        #[arg(long = "set", value_name = "SETTING=VALUE", value_parser = set)]
+        sets: Vec<Set>,
     },
     /// Read a system's own configuration and print the preset and settings that it means
     Import {
@@ -59,14 +67,37 @@ enum Action {
         #[arg(long = "as", value_name = "NAME")]
         name: String,
         /// Set a setting (repeatable)
-        #[arg(long = "set", value_name = "SETTING=VALUE", value_parser = lanes::set)]
-        sets: Vec<lanes::Set>,
+        #[arg(long = "set", value_name = "SETTING=VALUE", value_parser = set)]
+        sets: Vec<Set>,
+        /// Replace your own preset of this name
+        #[arg(long)]
+        replace: bool,
     },
     /// Remove a preset of your own
     Remove {
         /// Preset
         name: String,
     },
+}
+
+/// The bundled presets, then your own.
+pub(super) type PresetList<'a> = Vec<PresetEntry<'a>>;
+
+/// A preset.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct PresetEntry<'a> {
+    /// Name that `--policy` takes.
+    name: &'a str,
+    /// Name for display.
+    label: &'a str,
+    /// Description as a sentence.
+    help: &'a str,
+    /// Names of the settings.
+    settings: Vec<&'a str>,
+    /// Ids of the stages.
+    stages: Vec<&'a str>,
+    /// Path of your own preset; null for a bundled one.
+    path: Option<Cow<'a, str>>,
 }
 
 impl Args {
@@ -76,39 +107,42 @@ impl Args {
             Action::Show { name } => show(&name, shared.json)?,
             Action::Export { name, sets } => native::export(&LaneArgs::of(&name, sets), shared)?,
             Action::Import { file, output } => native::import(&file, output.as_deref(), shared)?,
-            Action::Save { policy, name, sets } => {
-                own::save(&name, &LaneArgs::of(&policy, sets), shared)?;
-            }
+            Action::Save {
+                policy,
+                name,
+                sets,
+                replace,
+            } => own::save(&name, &LaneArgs::of(&policy, sets), replace, shared)?,
             Action::Remove { name } => own::remove(&name, shared)?,
         }
         Ok(Status::Done)
     }
 }
 
-/// Returns the names of the bundled presets.
-fn names() -> String {
-    let names: Vec<_> = PRESETS.iter().map(|p| p.name).collect();
-    names.join(", ")
+fn entry<'a>(policy: &'a Policy, path: Option<&'a Path>) -> PresetEntry<'a> {
+    PresetEntry {
+        name: &policy.name,
+        label: &policy.label,
+        help: &policy.help,
+        settings: policy.knobs.iter().map(|knob| knob.name.as_str()).collect(),
+        stages: policy
+            .stages
+            .iter()
+            .map(|stage| stage.id.as_str())
+            .collect(),
+        path: path.map(Path::to_string_lossy),
+    }
 }
 
 fn list(as_json: bool) -> anyhow::Result<()> {
     let bundled = PRESETS.iter().filter_map(|p| presets::by_name(p.name));
     let own = OwnPresets::here().all();
     if as_json {
-        let shape = |policy: &Policy, path: Option<&Path>| {
-            let knobs: Vec<_> = policy.knobs.iter().map(|k| k.name.clone()).collect();
-            let stages: Vec<_> = policy.stages.iter().map(|s| s.id.clone()).collect();
-            let path = path.map(|path| path.to_string_lossy());
-            json!({
-                "name": policy.name, "label": policy.label, "help": policy.help,
-                "knobs": knobs, "stages": stages, "path": path,
-            })
-        };
-        let bundled = bundled.map(|policy| shape(&policy, None));
-        let own = own
-            .iter()
-            .filter_map(|own| Some(shape(own.policy.as_ref().ok()?, Some(&own.path))));
-        return json(&Value::Array(bundled.chain(own).collect()));
+        let bundled: Vec<Policy> = bundled.collect();
+        let bundled = bundled.iter().map(|policy| entry(policy, None));
+        let own = own.iter();
+        let own = own.filter_map(|own| Some(entry(own.policy.as_ref().ok()?, Some(&own.path))));
+        return json(&bundled.chain(own).collect::<PresetList<'_>>());
     }
     let mut text = String::new();
     for policy in bundled {
@@ -119,8 +153,11 @@ fn list(as_json: bool) -> anyhow::Result<()> {
     }
     for own in &own {
         let name = own.name().unwrap_or("?");
-        let said = own.policy.as_ref().map_or_else(|e| e, |p| &p.label);
-        let _ = writeln!(text, "{:<20} {}", clean(name), clean(said));
+        let label = own
+            .policy
+            .as_ref()
+            .map_or_else(|error| error, |policy| &policy.label);
+        let _ = writeln!(text, "{:<20} {}", clean(name), clean(label));
     }
     print(&text)
 }

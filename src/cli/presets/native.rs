@@ -1,26 +1,60 @@
 //! `plimsoll presets export` and `import`: settings in a system's own format.
 
 use crate::cli::args::Shared;
+use crate::cli::json_values::{Number, Settings};
 use crate::cli::lanes::LaneArgs;
-use crate::cli::output::{clean, json, note, plain, print};
+use crate::cli::output::{clean, json, note, print};
 use crate::engine::KnobValues;
 use crate::exec::{load_configuration, save_policy};
 use crate::presets::native::{self, Imported};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
+
+/// Settings in a system's own format.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct ExportedSettings<'a> {
+    /// Name of the preset.
+    preset: &'a str,
+    /// File or place that the text belongs in.
+    file: &'a str,
+    /// The settings in the system's format.
+    text: &'a str,
+    /// Settings that the system cannot express, and other remarks.
+    notes: &'a [String],
+}
+
+/// A system's own configuration as a preset with settings.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct ImportedSettings<'a> {
+    /// Name of the preset.
+    preset: &'a str,
+    /// Values of all settings.
+    settings: Settings,
+    /// Names of the settings that the configuration sets.
+    set: &'a [String],
+    /// Keys of the configuration that correspond to no setting.
+    unread: &'a [String],
+    /// Remarks.
+    notes: &'a [String],
+    /// Equivalent options of `replay` and `compact`.
+    options: String,
+    /// Policy file, if the configuration defines hooks that no setting can express; null otherwise.
+    toml: Option<&'a str>,
+}
 
 /// Prints the settings of a preset in the system's own format.
 pub(super) fn export(lanes: &LaneArgs, shared: &Shared) -> anyhow::Result<()> {
     let lane = lanes.one("presets export", shared)?;
     let exported = native::export(&lane.policy, &lane.knobs).map_err(anyhow::Error::msg)?;
     if shared.json {
-        return json(&json!({
-            "preset": lane.policy.name,
-            "file": exported.file,
-            "text": exported.text,
-            "notes": exported.notes,
-        }));
+        return json(&ExportedSettings {
+            preset: &lane.policy.name,
+            file: &exported.file,
+            text: &exported.text,
+            notes: &exported.notes,
+        });
     }
     for line in &exported.notes {
         note(&clean(line));
@@ -38,7 +72,7 @@ pub(super) fn import(file: &Path, output: Option<&Path>, shared: &Shared) -> any
         save_policy(output, &policy)?;
     }
     if shared.json {
-        return json(&shape(&imported));
+        return json(&json_output(&imported));
     }
     for line in &imported.notes {
         note(&clean(line));
@@ -46,30 +80,26 @@ pub(super) fn import(file: &Path, output: Option<&Path>, shared: &Shared) -> any
     print(&sentence(&imported))
 }
 
-fn shape(imported: &Imported) -> Value {
-    let knobs = imported.knobs.iter();
-    let knobs: serde_json::Map<_, _> = knobs
-        .map(|(name, value)| (name.to_owned(), plain(value)))
-        .collect();
-    json!({
-        "preset": imported.policy.name,
-        "knobs": knobs,
-        "set": imported.set,
-        "unread": imported.unread,
-        "notes": imported.notes,
-        "options": options(imported),
-        "toml": imported.toml,
-    })
+fn json_output(imported: &Imported) -> ImportedSettings<'_> {
+    ImportedSettings {
+        preset: &imported.policy.name,
+        settings: Settings::from(&imported.knobs),
+        set: &imported.set,
+        unread: &imported.unread,
+        notes: &imported.notes,
+        options: options(imported),
+        toml: imported.toml.as_deref(),
+    }
 }
 
 /// Returns the equivalent options of `replay` and `compact`.
 fn options(imported: &Imported) -> String {
-    let knob = |name: &str| imported.policy.knob(name).map(|k| k.value);
-    let differs = |values: &KnobValues, name: &str| values.get(name) != knob(name);
+    let default = |name: &str| imported.policy.knob(name).map(|knob| knob.value);
+    let differs = |values: &KnobValues, name: &str| values.get(name) != default(name);
     let mut options = format!("--policy {}", imported.policy.name);
     for (name, value) in imported.knobs.iter() {
         if differs(&imported.knobs, name) {
-            let _ = write!(options, " --set {name}={}", plain(value));
+            let _ = write!(options, " --set {name}={}", Number(value));
         }
     }
     options
@@ -79,7 +109,7 @@ fn sentence(imported: &Imported) -> String {
     let mut text = format!("{}\n", imported.policy.label);
     for name in &imported.set {
         let value = imported.knobs.get(name).unwrap_or_default();
-        let _ = writeln!(text, "  {name} = {}", plain(value));
+        let _ = writeln!(text, "  {name} = {}", Number(value));
     }
     if !imported.unread.is_empty() {
         let unread: Vec<_> = imported.unread.iter().map(|key| clean(key)).collect();

@@ -5,29 +5,52 @@ use crate::cli::lanes::LaneArgs;
 use crate::cli::output::{clean, json, print};
 use crate::exec::{OwnPresets, policy_text};
 use crate::presets::own::own;
-use serde_json::json;
+use anyhow::bail;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::borrow::Cow;
 use std::path::Path;
 
-/// Saves a policy with its settings under a new name.
-pub(super) fn save(name: &str, lanes: &LaneArgs, shared: &Shared) -> anyhow::Result<()> {
+/// A preset of your own that was saved or removed.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct OwnPresetFile<'a> {
+    /// Name that `--policy` takes.
+    name: &'a str,
+    /// Path of its file.
+    path: Cow<'a, str>,
+}
+
+/// Saves a policy with its settings under a new name. Replaces an earlier preset of this name only on request.
+pub(super) fn save(
+    name: &str,
+    lanes: &LaneArgs,
+    replace: bool,
+    shared: &Shared,
+) -> anyhow::Result<()> {
     let lane = lanes.one("presets save", shared)?;
-    let kept = OwnPresets::here();
-    let own = own(&policy_text(&lane.word, &kept)?, &lane.knobs, name)
+    let presets = OwnPresets::here();
+    let own = own(&policy_text(&lane.word, &presets)?, &lane.knobs, name)
         .map_err(|why| anyhow::anyhow!("--as {name}: {why}"))?;
-    let path = kept.save(&own)?;
-    told(shared, "saved as", &own.name, &path)
+    if let Some(existing) = presets.file(&own.name).filter(|_| !replace) {
+        bail!(
+            "--as {name}: {} already exists; choose another name, or replace it with --replace",
+            existing.display()
+        );
+    }
+    let path = presets.save(&own)?;
+    report(shared, "saved as", &own.name, &path)
 }
 
 /// Removes a preset of the user.
 pub(super) fn remove(name: &str, shared: &Shared) -> anyhow::Result<()> {
     let path = OwnPresets::here().remove(name)?;
-    told(shared, "removed", name, &path)
+    report(shared, "removed", name, &path)
 }
 
-fn told(shared: &Shared, what: &str, name: &str, path: &Path) -> anyhow::Result<()> {
+fn report(shared: &Shared, action: &str, name: &str, path: &Path) -> anyhow::Result<()> {
+    let path = path.to_string_lossy();
     if shared.json {
-        return json(&json!({ "name": name, "path": path.to_string_lossy() }));
+        return json(&OwnPresetFile { name, path });
     }
-    let path = path.display().to_string();
-    print(&format!("{what} {name}: {}\n", clean(&path)))
+    print(&format!("{action} {name}: {}\n", clean(&path)))
 }

@@ -1,11 +1,15 @@
 //! Stages as sentences, and the names of their options as policy files write them.
 
-use crate::engine::{Action, Boundary, Cut, Hook, Keep, KnobRole, Mutates, Stage, Unit, What};
+use crate::engine::{Action, Boundary, Cut, Hook, Keep, KnobRole, Mutates, Stage, TakeKind, Unit};
 
 /// Formats a stage as a sentence: "before call, when used >= …: drop messages; keeps system; …".
 pub(super) fn sentence(stage: &Stage) -> String {
     let hook = hook(stage.at).replace('_', " ");
-    let mut clauses = vec![format!("{hook}, when {}: {}", stage.when.text, deed(stage))];
+    let mut clauses = vec![format!(
+        "{hook}, when {}: {}",
+        stage.when.text,
+        action(stage)
+    )];
     if !stage.take.keep.is_empty() {
         let keep: Vec<_> = stage.take.keep.iter().map(kept).collect();
         clauses.push(format!("keeps {}", keep.join(", ")));
@@ -22,7 +26,7 @@ pub(super) fn sentence(stage: &Stage) -> String {
     if let Some(most) = &stage.take.oldest {
         clauses.push(format!("no more than the oldest {}", most.text));
     }
-    if matches!(stage.take.what, What::Messages)
+    if matches!(stage.take.what, TakeKind::Messages)
         && !matches!(
             stage.action,
             Action::Named(_) | Action::Log(_) | Action::Cut(_)
@@ -33,8 +37,8 @@ pub(super) fn sentence(stage: &Stage) -> String {
     if stage.mutates == Mutates::View {
         clauses.push("for this call only".to_owned());
     }
-    if let Some(steps) = &stage.delay {
-        clauses.push(format!("takes effect {} calls later", steps.text));
+    if let Some(calls) = &stage.delay {
+        clauses.push(format!("takes effect {} calls later", calls.text));
     }
     if let Some(least) = &stage.guard.min_saved {
         clauses.push(format!("only if more than {} tokens are saved", least.text));
@@ -58,15 +62,18 @@ pub(super) fn sentence(stage: &Stage) -> String {
 }
 
 /// Formats the stage's action and its objects.
-fn deed(stage: &Stage) -> String {
-    let what = what(stage.take.what).replace('_', " ");
+fn action(stage: &Stage) -> String {
+    let objects = objects(stage.take.what).replace('_', " ");
     match &stage.action {
         Action::Clear(clear) => {
-            format!("clear {what}, leaving \"{}\"", clear.marker.escape_debug())
+            format!(
+                "clear {objects}, leaving \"{}\"",
+                clear.marker.escape_debug()
+            )
         }
         Action::Drop(drop) => match &drop.notice {
-            Some(notice) => format!("drop {what}, leaving \"{}\"", notice.escape_debug()),
-            None => format!("drop {what}"),
+            Some(notice) => format!("drop {objects}, leaving \"{}\"", notice.escape_debug()),
+            None => format!("drop {objects}"),
         },
         Action::Summarize(s) => {
             let size_only = if s.is_opaque {
@@ -75,11 +82,11 @@ fn deed(stage: &Stage) -> String {
                 ""
             };
             format!(
-                "replace {what} with a summary of at most {} tokens{size_only}",
+                "replace {objects} with a summary of at most {} tokens{size_only}",
                 s.max_tokens.text
             )
         }
-        Action::Cut(cut) => cut_deed(cut),
+        Action::Cut(cut) => cut_action(cut),
         Action::Log(_) => "write a line to the system's own log".to_owned(),
         Action::Named(named) => {
             let numbers = named.numbers.iter();
@@ -96,7 +103,7 @@ fn deed(stage: &Stage) -> String {
 }
 
 /// Formats the action of a cut.
-fn cut_deed(cut: &Cut) -> String {
+fn cut_action(cut: &Cut) -> String {
     let unit = match cut.unit {
         Unit::Chars => "characters",
         Unit::Bytes => "bytes",
@@ -144,10 +151,10 @@ pub(super) fn hook(hook: Hook) -> &'static str {
 }
 
 /// Returns the name of the objects that a stage takes.
-pub(super) fn what(what: What) -> &'static str {
+pub(super) fn objects(what: TakeKind) -> &'static str {
     match what {
-        What::Messages => "messages",
-        What::ToolResults => "tool_results",
+        TakeKind::Messages => "messages",
+        TakeKind::ToolResults => "tool_results",
     }
 }
 

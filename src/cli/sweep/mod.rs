@@ -1,16 +1,18 @@
 //! `plimsoll sweep`: tries many settings of policies over sessions and recommends one.
 
+mod csv;
+mod json_output;
 mod options;
-mod shape;
 mod swept;
 mod text;
 
-use super::Status;
 use super::args::Shared;
 use super::output::{json, print, progress};
-use super::targets::{LeftOut, Targets};
+use super::status::Status;
+use super::targets::{Skipped, Targets};
 use crate::analysis::tune::{Point, Robust, Subject, changed_settings, plan, robust};
 use crate::units::Share;
+pub(super) use json_output::Sweep;
 use options::Options;
 use std::path::PathBuf;
 use swept::Swept;
@@ -18,7 +20,7 @@ use swept::Swept;
 /// Try many settings of policies over sessions and recommend one
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "In the table, * marks a setting that no other beats in cost, references at risk and peak together, > the\nrecommendation, = the present settings. docs/numbers.md defines the figures and the recommendation.\nA file with many sessions is swept session by session, each named FILE#N; --conversation N selects one."
+    after_help = "In the table, > marks the recommendation, = the current settings, and * each setting that no other beats in cost, references at risk and peak. docs/numbers.md defines the figures. A file with several sessions is swept session by session, each named FILE#N; --conversation N selects one."
 )]
 pub(super) struct Args {
     /// Session files or folders
@@ -36,7 +38,7 @@ struct Findings {
     weight: Share,
     sessions: Vec<Swept>,
     robust: Option<Robust>,
-    left_out: LeftOut,
+    skipped: Skipped,
 }
 
 impl Args {
@@ -48,14 +50,14 @@ impl Args {
         let billing = self.options.billing.billing(&prices)?;
         let plan = plan(&subjects, self.options.points(&subjects));
         let mut sessions = Vec::new();
-        let left_out = targets.each(shared, |place, case| {
-            let told = |text: &str| progress(&format!("{place}: {text}"));
+        let skipped = targets.each(shared, |place, case| {
+            let report = |text: &str| progress(&format!("{place}: {text}"));
             let swept = Swept::new(
                 place,
                 case,
                 (&subjects, &plan),
                 (billing, &self.options),
-                &told,
+                &report,
             );
             progress("");
             sessions.push(swept?);
@@ -72,10 +74,10 @@ impl Args {
             weight: self.options.weight(),
             sessions,
             robust: robust.flatten(),
-            left_out,
+            skipped,
         };
         if shared.json {
-            json(&findings.shape())?;
+            json(&findings.json_output())?;
         } else if self.options.csv {
             print(&findings.csv())?;
         } else {
@@ -94,6 +96,6 @@ impl Findings {
         let subject = &self.subjects[point.subject];
         let differing = changed_settings(&subject.policy, &subject.policy.defaults(), &point.knobs);
         let set = differing.into_iter();
-        set.map(|(knob, value)| format!("{knob}={value}")).collect()
+        set.map(|(name, value)| format!("{name}={value}")).collect()
     }
 }

@@ -3,7 +3,9 @@
 use crate::analysis::tune::{Axis, Scale, Subject, Values};
 use crate::cli::args::{Shared, number};
 use crate::cli::billing::BillingArgs;
-use crate::cli::lanes::{Lane, LaneArgs, value_of};
+use crate::cli::lanes::{Lane, LaneArgs};
+use crate::cli::nearest::unknown;
+use crate::cli::settings::{assignment, setting_names, value_of};
 use crate::engine::{Knob, Policy};
 use crate::units::Share;
 use anyhow::bail;
@@ -16,8 +18,7 @@ const MOST: usize = 100_000;
 /// Options of the sweep.
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
-    /// Values to try: A,B,C, MIN..MAX, MIN..MAX:STEP, MIN..MAX:log or MIN..MAX:linear (repeatable)
-    /// [default: trigger and kept amount]
+    /// Values to try: A,B,C, MIN..MAX, or MIN..MAX:STEP|log|linear (repeatable) [default: trigger and kept amount]
     #[arg(long = "vary", value_name = "[LANE.]SETTING=VALUES", value_parser = vary)]
     varied: Vec<Vary>,
     /// Number of settings [default: 300, or all if every --vary lists its values]
@@ -26,9 +27,6 @@ pub(super) struct Options {
     /// Preference from 0 (cost only) to 1 (references at risk only)
     #[arg(long, value_name = "W", value_parser = weight, default_value = "0.5")]
     weight: Share,
-    /// Count tokens only, without references at risk (many times faster)
-    #[arg(long)]
-    pub(super) tokens_only: bool,
     /// List every setting
     #[arg(long)]
     pub(super) all: bool,
@@ -45,7 +43,7 @@ pub(super) struct Options {
 #[derive(Clone, Debug)]
 struct Vary {
     lane: Option<String>,
-    knob: String,
+    setting: String,
     values: String,
     is_known: bool,
 }
@@ -61,7 +59,7 @@ impl Options {
         let is_listed = |axis: &Axis| matches!(axis.values, Values::Listed(_));
         let all_listed = subjects.iter().flat_map(|s| &s.axes).all(is_listed);
         let largest = subjects.iter().map(Subject::n_settings).max().unwrap_or(0);
-        // The present settings may add one.
+        // The current settings may add one.
         let all = usize::try_from(largest.saturating_add(1)).unwrap_or(MOST);
         match self.points {
             Some(points) => points,
@@ -91,9 +89,9 @@ impl Options {
             let mut axes = Vec::new();
             for vary in &mut self.varied {
                 let is_meant = vary.lane.as_ref().is_none_or(|lane| *lane == name);
-                if let Some(knob) = policy.knob(&vary.knob).filter(|_| is_meant) {
+                if let Some(knob) = policy.knob(&vary.setting).filter(|_| is_meant) {
                     vary.is_known = true;
-                    axes.retain(|axis: &Axis| axis.knob != vary.knob);
+                    axes.retain(|axis: &Axis| axis.knob != vary.setting);
                     axes.push(axis(&policy, knob, &vary.values)?);
                 }
             }
@@ -108,7 +106,7 @@ impl Options {
             });
         }
         if let Some(vary) = self.varied.iter().find(|vary| !vary.is_known) {
-            bail!("{}", unknown(vary, &subjects));
+            bail!("{}", unknown_setting(vary, &subjects));
         }
         match &subjects[..] {
             [] => bail!("none and recorded have no setting to vary; choose another --policy"),
@@ -123,46 +121,29 @@ impl Options {
     }
 }
 
-fn unknown(vary: &Vary, subjects: &[Subject]) -> String {
+fn unknown_setting(vary: &Vary, subjects: &[Subject]) -> String {
     let is_meant = |subject: &&Subject| vary.lane.as_ref().is_none_or(|lane| *lane == subject.lane);
-    let mut known: Vec<&str> = subjects
-        .iter()
-        .filter(is_meant)
-        .flat_map(|s| s.policy.knobs.iter().map(|k| k.name.as_str()))
-        .collect();
-    known.sort_unstable();
-    known.dedup();
+    let meant = subjects.iter().filter(is_meant);
+    let known = setting_names(meant.map(|subject| &subject.policy));
     if known.is_empty() {
-        let lanes: Vec<&str> = subjects.iter().map(|s| s.lane.as_str()).collect();
+        let lanes: Vec<String> = subjects.iter().map(|s| s.lane.clone()).collect();
         let lane = vary.lane.as_deref().unwrap_or_default();
-        return format!("no lane is named {lane:?}; there are {}", lanes.join(", "));
+        return unknown("no lane is named", lane, &lanes);
     }
-    format!(
-        "no policy here has a setting named {:?}; there are {}",
-        vary.knob,
-        known.join(", ")
-    )
+    unknown("no policy here has a setting named", &vary.setting, &known)
 }
 
-/// Splits the text at the lane's `.`. Lane names hold no `=`, names of settings no `.`.
+/// Parses a setting with the values to try.
 fn vary(text: &str) -> anyhow::Result<Vary> {
-    let parsed = text.split_once('=').map(|(name, values)| {
-        let (lane, knob) = match name.rsplit_once('.') {
-            Some((lane, knob)) => (Some(lane.to_owned()), knob),
-            None => (None, name),
-        };
-        Vary {
-            lane,
-            knob: knob.trim().to_owned(),
-            values: values.trim().to_owned(),
-            is_known: false,
-        }
-    });
-    parsed
-        .filter(|vary| !vary.values.is_empty())
-        .ok_or_else(|| {
-            anyhow::anyhow!("give SETTING=MIN..MAX such as keep_recent=5..80, or SETTING=A,B,C")
-        })
+    let (lane, setting, values) = assignment(text).ok_or_else(|| {
+        anyhow::anyhow!("give SETTING=MIN..MAX such as keep_recent=5..80, or SETTING=A,B,C")
+    })?;
+    Ok(Vary {
+        lane,
+        setting,
+        values,
+        is_known: false,
+    })
 }
 
 /// Parses `A,B,C`, `MIN..MAX`, `MIN..MAX:STEP`, `MIN..MAX:log` or `MIN..MAX:linear`.

@@ -6,7 +6,7 @@ use crate::analysis::loss::{Names, hindsight, most_at_risk, saved};
 use crate::analysis::tune::{
     Gauge, Point, Preference, Recommendation, Subject, front, recommend, sweep, trade_off,
 };
-use crate::cli::targets::Place;
+use crate::cli::targets::SessionId;
 use crate::engine::{Case, recorded, simulate};
 use crate::presets;
 use crate::progress::Progress;
@@ -20,7 +20,7 @@ const TELL: usize = 16;
 
 /// A session with all its points.
 pub(super) struct Swept {
-    pub(super) place: Place,
+    pub(super) place: SessionId,
     pub(super) format: &'static str,
     pub(super) title: String,
     pub(super) calls: usize,
@@ -31,12 +31,6 @@ pub(super) struct Swept {
     pub(super) basis_sentence: String,
     pub(super) points: Vec<Point>,
     pub(super) recommended: Result<Recommendation, String>,
-    /// Reference values for the risk; `None` if only tokens were counted.
-    pub(super) beside: Option<Beside>,
-}
-
-/// Reference values for the risk.
-pub(super) struct Beside {
     /// References at risk on the recorded lane, and its compactions.
     pub(super) noise: (usize, usize),
     /// References at risk if predicted summaries held the names used most, for each listed point.
@@ -48,17 +42,14 @@ pub(super) struct Beside {
 impl Swept {
     /// Tries all settings; `tell` receives progress messages.
     pub(super) fn new(
-        place: &Place,
+        place: &SessionId,
         case: &Case,
         (subjects, plan): (&[Subject], &[Point]),
         (billing, wanted): (Billing<'_>, &Options),
         tell: &(dyn Fn(&str) + Sync),
     ) -> anyhow::Result<Self> {
-        let names = (!wanted.tokens_only).then(|| Names::new(&case.session));
-        let gauge = match &names {
-            Some(names) => Gauge::new(case, Bills::new(case, billing), names),
-            None => Gauge::of_tokens(case),
-        };
+        let names = Names::new(&case.session);
+        let gauge = Gauge::new(case, Bills::new(case, billing), &names);
         let done = AtomicUsize::new(0);
         let found = |_: usize, _: &Point| {
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -75,22 +66,13 @@ impl Swept {
         )?;
         let first = &subjects[0];
         let reserve = first.policy.output_reserve(&first.now, case, 0);
-        let noise = names
-            .as_ref()
-            .map_or((0, 0), |names| noise(case, names, reserve));
+        let noise = noise(case, &names, reserve);
         let taste = Preference {
             weight: wanted.weight(),
             noise: noise.0,
         };
         let recommended = recommend(subjects, &points, taste);
-        let beside = names.as_ref().map(|names| {
-            let picked = recommended.as_ref().ok().map(|found| found.point);
-            Beside {
-                noise,
-                fewest: fewest(&gauge, subjects, &points, picked),
-                saved: picked.and_then(|idx| saving(case, names, subjects, &points[idx])),
-            }
-        });
+        let picked = recommended.as_ref().ok().map(|found| found.point);
         Ok(Self {
             place: place.clone(),
             format: case.session.source.format,
@@ -101,9 +83,11 @@ impl Swept {
             basis: basis(case),
             basis_sentence: basis_sentence(case),
             reserve,
+            noise,
+            fewest: fewest(&gauge, subjects, &points, picked),
+            saved: picked.and_then(|idx| saving(case, &names, subjects, &points[idx])),
             points,
             recommended,
-            beside,
         })
     }
 
@@ -111,18 +95,18 @@ impl Swept {
     pub(super) fn taste(&self, weight: Share) -> Preference {
         Preference {
             weight,
-            noise: self.beside.as_ref().map_or(0, |beside| beside.noise.0),
+            noise: self.noise.0,
         }
     }
 }
 
 fn noise(case: &Case, names: &Names, reserve: Tokens) -> (usize, usize) {
-    let really = recorded(case, reserve, None);
-    let missed = most_at_risk(names, case, &really);
-    (missed.faults.len(), really.compactions)
+    let recorded = recorded(case, reserve, None);
+    let missed = most_at_risk(names, case, &recorded);
+    (missed.faults.len(), recorded.compactions)
 }
 
-/// Computes the reference values if the risk was measured.
+/// Returns the fewest references at risk of each listed point whose summaries could reduce them.
 fn fewest(
     gauge: &Gauge<'_>,
     subjects: &[Subject],
@@ -133,9 +117,9 @@ fn fewest(
     let listed = front(points).into_iter().chain(trade_off(points));
     let fewest = |idx: usize| {
         let point = &points[idx];
-        let most = point.score?.risk?.references;
+        let most = point.score?.risk.references;
         let policy = &subjects[point.subject].policy;
-        let fewest = gauge.fewest_at_risk(policy, &point.knobs)?;
+        let fewest = gauge.fewest_at_risk(policy, &point.knobs);
         (fewest < most).then_some((idx, fewest))
     };
     listed.chain(now).chain(picked).filter_map(fewest).collect()

@@ -18,7 +18,7 @@ impl Findings {
     pub(super) fn text(&self, all: bool, are_many: bool) -> String {
         let mut text = String::new();
         for swept in self.sessions.iter().filter(|_| !are_many || all) {
-            self.session(&mut text, swept, all);
+            self.session_text(&mut text, swept, all);
             text.push('\n');
         }
         if are_many {
@@ -27,7 +27,7 @@ impl Findings {
         text
     }
 
-    fn session(&self, text: &mut String, swept: &Swept, all: bool) {
+    fn session_text(&self, text: &mut String, swept: &Swept, all: bool) {
         let usable = Budget {
             window: swept.window,
             output_reserve: swept.reserve,
@@ -59,9 +59,8 @@ impl Findings {
                 hidden.len()
             );
         }
-        if let Some((noise, compactions)) = swept.beside.as_ref().map(|beside| beside.noise)
-            && compactions > 0
-        {
+        let (noise, compactions) = swept.noise;
+        if compactions > 0 {
             let _ = writeln!(
                 text,
                 "Noise floor: the recorded run has {noise} at risk after {}.",
@@ -78,8 +77,8 @@ impl Findings {
                 if let Some(others) = &found.others {
                     let _ = writeln!(text, "{}", clean(others));
                 }
-                if let Some(saved) = swept.beside.as_ref().and_then(|beside| beside.saved) {
-                    let _ = writeln!(text, "{}", unsent(saved));
+                if let Some(saved) = swept.saved {
+                    let _ = writeln!(text, "{}", saved_text(saved));
                 }
                 self.paste(text, &swept.points[found.point]);
             }
@@ -97,15 +96,11 @@ impl Findings {
             lanes.join(", "),
             if works == 1 { "works" } else { "work" }
         );
-        for (_, told, n) in rejections(points) {
-            let _ = write!(text, "; {n} {told}");
+        for (_, problem, n) in rejections(points) {
+            let _ = write!(text, "; {n} {problem}");
         }
         text.push_str(".\n");
-        let by_tokens = points
-            .iter()
-            .filter_map(|p| p.score)
-            .all(|s| s.risk.is_none());
-        if price_unit(points) == Price::Sent && works > 0 && !by_tokens {
+        if price_unit(points) == Price::Sent && works > 0 {
             text.push_str("Tokens sent are listed instead of the cost: no price is known for this model (--price-as MODEL or --prices FILE.toml gives one).\n");
         }
         text.push('\n');
@@ -123,7 +118,7 @@ impl Findings {
         let _ = writeln!(
             text,
             "    {:width$} {cost:>13} {:>8} {:>9} {:>12}  settings",
-            "lane", "at risk", "peak", "compactions"
+            "lane", "at risk", "of usable", "compactions"
         );
         let front = front(&swept.points);
         let picked = swept.recommended.as_ref().ok().map(|found| found.point);
@@ -138,7 +133,7 @@ impl Findings {
             .iter()
             .collect();
             let lane = clean(&self.subjects[point.subject].lane);
-            let fewest = swept.beside.as_ref().and_then(|b| b.fewest.get(idx));
+            let fewest = swept.fewest.get(idx);
             let figures = figures(point, unit, fewest);
             let settings = self.settings(point);
             let why = point
@@ -156,10 +151,10 @@ impl Findings {
             &crate::engine::KnobValues::default(),
             &point.knobs,
         );
-        all.retain(|(knob, _)| subject.axes.iter().any(|axis| axis.knob == *knob));
+        all.retain(|(name, _)| subject.axes.iter().any(|axis| axis.knob == *name));
         let all: Vec<String> = all
             .into_iter()
-            .map(|(knob, value)| format!("{knob}={value}"))
+            .map(|(name, value)| format!("{name}={value}"))
             .collect();
         clean(&all.join(" ")).into_owned()
     }
@@ -238,17 +233,14 @@ impl Findings {
             Price::Usd => cost(unit, point),
             Price::Sent => format!("{} tokens", cost(unit, point)),
         };
-        let said = |point: usize| match swept.points[point].valid() {
-            Some(score) => match score.risk {
-                Some(risk) => format!("{}, {}", paid(&swept.points[point]), risk.references),
-                None => paid(&swept.points[point]),
-            },
+        let figures = |point: usize| match swept.points[point].valid() {
+            Some(score) => format!("{}, {}", paid(&swept.points[point]), score.risk.references),
             None => "does not work".to_owned(),
         };
-        let best = swept
-            .recommended
-            .as_ref()
-            .map_or_else(|_| "no setting works".to_owned(), |found| said(found.point));
+        let best = swept.recommended.as_ref().map_or_else(
+            |_| "no setting works".to_owned(),
+            |found| figures(found.point),
+        );
         let robust = self.robust.as_ref();
         let own = robust.and_then(|r| r.regrets.iter().find(|r| r.session == idx));
         let without = robust.and_then(|r| r.left_out.iter().find(|l| l.session == idx));
@@ -259,14 +251,14 @@ impl Findings {
             swept.calls,
             robust
                 .filter(|_| own.is_some())
-                .map_or_else(String::new, |r| said(r.setting)),
+                .map_or_else(String::new, |r| figures(r.setting)),
             own.map_or_else(String::new, |own| regret(own.regret)),
             without.map_or_else(String::new, |l| regret(l.regret)),
         );
     }
 }
 
-/// Returns the points to list: the front of cost and risk, the recommendation and the present settings.
+/// Returns the points to list: the front of cost and risk, the recommendation and the current settings.
 fn rows(points: &[Point], recommended: Option<&Recommendation>, all: bool) -> Vec<usize> {
     if all {
         return (0..points.len()).collect();
@@ -299,13 +291,13 @@ fn figures(point: &Point, unit: Price, fewest: Option<&usize>) -> String {
         Some(fewest) => format!("{fewest}-{}", risk.references),
         None => risk.references.to_string(),
     };
-    let said = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
     format!(
         "{:>13} {:>8} {:>9} {:>12}",
         cost(unit, point),
-        said(score.and_then(|s| s.risk).map(at_risk)),
-        said(score.map(|s| percent(s.peak_share))),
-        said(score.map(|s| s.compactions.to_string())),
+        or_dash(score.map(|s| at_risk(s.risk))),
+        or_dash(score.map(|s| percent(s.peak_share))),
+        or_dash(score.map(|s| s.compactions.to_string())),
     )
 }
 
@@ -320,7 +312,7 @@ fn cost(unit: Price, point: &Point) -> String {
 }
 
 /// Formats the tokens that a setting saves, as a share of the lossless maximum.
-fn unsent(saved: Share) -> String {
+fn saved_text(saved: Share) -> String {
     /// Largest share that is printed. Higher ones mean that almost nothing could be saved without loss.
     const MOST: f64 = 10.0;
     let share = percent(saved);

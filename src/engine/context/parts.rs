@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 /// State of the parts of a message. Most changed messages have one part.
 #[derive(Clone, Debug, PartialEq)]
-pub enum PartFates {
+pub enum PartStatuses {
     /// State of the only part.
-    One(PartFate),
+    One(PartStatus),
     /// State of each part.
-    Many(Box<[PartFate]>),
+    Many(Box<[PartStatus]>),
 }
 
 /// State of one part.
 #[derive(Clone, Debug, PartialEq)]
-pub enum PartFate {
+pub enum PartStatus {
     /// Unchanged.
     Kept,
     /// Its content was removed and a marker takes its place; the pair of call and result is intact.
@@ -56,34 +56,34 @@ pub enum Left {
     All,
 }
 
-impl PartFates {
+impl PartStatuses {
     /// Returns the state of `n_parts` unchanged parts.
     #[inline]
     pub(in crate::engine) fn kept(n_parts: usize) -> Self {
         match n_parts {
-            1 => Self::One(PartFate::Kept),
-            n => Self::Many(vec![PartFate::Kept; n].into_boxed_slice()),
+            1 => Self::One(PartStatus::Kept),
+            n => Self::Many(vec![PartStatus::Kept; n].into_boxed_slice()),
         }
     }
 
     /// Returns one state per part, in order.
-    pub fn as_slice(&self) -> &[PartFate] {
+    pub fn as_slice(&self) -> &[PartStatus] {
         match self {
-            Self::One(fate) => std::slice::from_ref(fate),
-            Self::Many(fates) => fates,
+            Self::One(status) => std::slice::from_ref(status),
+            Self::Many(statuses) => statuses,
         }
     }
 
     /// Returns one mutable state per part, in order.
-    pub(in crate::engine) fn as_mut_slice(&mut self) -> &mut [PartFate] {
+    pub(in crate::engine) fn as_mut_slice(&mut self) -> &mut [PartStatus] {
         match self {
-            Self::One(fate) => std::slice::from_mut(fate),
-            Self::Many(fates) => fates,
+            Self::One(status) => std::slice::from_mut(status),
+            Self::Many(statuses) => statuses,
         }
     }
 }
 
-impl PartFate {
+impl PartStatus {
     /// Returns whether any of the part's own content remains; `markers` are those of its context.
     pub(in crate::engine) fn has_content(&self, markers: &[Marker]) -> bool {
         match self {

@@ -1,6 +1,6 @@
 //! Quantities that a run measures, and their values at one moment.
 
-use crate::engine::rewrite::NamedWindow;
+use crate::engine::named::window::NamedWindow;
 
 /// A quantity that a run measures at every call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

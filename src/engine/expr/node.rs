@@ -3,6 +3,9 @@
 use super::{Moment, Quantity};
 use std::collections::BTreeMap;
 
+/// Maximum number of arguments of `min` and `max`; `clamp` and `if` take three.
+pub(super) const MAX_ARGUMENTS: usize = 8;
+
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Node {
     Constant(f64),
@@ -97,7 +100,7 @@ impl Node {
             Self::Negate(inner) => -inner.value(moment),
             Self::Binary(op, a, b) => op.apply(a.value(moment), b.value(moment)),
             Self::Call(function, args) => {
-                let mut values = [0.0; super::parse::MAX_ARGUMENTS];
+                let mut values = [0.0; MAX_ARGUMENTS];
                 for (value, arg) in values.iter_mut().zip(args) {
                     *value = arg.value(moment);
                 }

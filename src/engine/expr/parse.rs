@@ -1,10 +1,7 @@
 //! Parses expressions with a small precedence-climbing parser that checks names and types.
 
-use super::node::{Binary, Function, Node};
+use super::node::{Binary, Function, MAX_ARGUMENTS, Node};
 use super::{ExprError, Moment, Type, Vocabulary, quantity};
-
-/// Maximum number of arguments of `min` and `max`; `clamp` and `if` take three.
-pub(super) const MAX_ARGUMENTS: usize = 8;
 
 /// Maximum nesting depth: preset files are untrusted input.
 const MAX_DEPTH: usize = 64;
@@ -295,7 +292,7 @@ fn is_word(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Expr, Moment, Quantity, Type, Vocabulary};
+    use crate::engine::expr::{Expr, Moment, Quantity, Type, Vocabulary};
 
     fn vocabulary() -> Vocabulary {
         let names = [("trigger".to_owned(), Type::Number)].into();

@@ -1,255 +1,185 @@
-//! Runs named actions: builds their input and issues their requests.
+//! Extension points for real systems: named actions, counting rules and context windows.
+//!
+//! The engine defines only these interfaces. The layer `systems` implements them, one file each, and passes them as a
+//! [`Registry`] when a policy is parsed.
+pub(super) mod memory;
+pub(super) mod window;
 
-mod land;
-
-pub(super) use land::After;
-
-use super::memory::Memory;
-use super::rewrite::{Rewritten, Scene};
-use super::run::{Run, Waiting};
-use super::scene::Spans;
-use super::stages::{Action, Hook};
-use super::taken::widen;
-use super::unseen::StandIn;
-use super::{Reply, Request, scene};
-use crate::chat::{Ask, Block, ChatMessage, Dialogue, Heard, Messages, Wants};
-use crate::units::Tokens;
+use crate::chat::{ChatMessage, Dialogue, Messages, Rule, Shape, Wants};
+use crate::engine::case::storage::{NewFile, Storage};
+use crate::engine::policy::stages::hook::Hook;
+use crate::units::Millis;
+use memory::Memory;
+use serde_json::Value;
+use std::fmt;
 use std::sync::Arc;
+use window::NamedWindow;
 
-/// State of named actions during a run.
-#[derive(Debug, Default)]
-pub(super) struct Named {
-    /// State by key, shared by the policy's actions.
-    memory: Memory,
-    /// Results of background actions that are applied later.
-    delayed: Vec<Delayed>,
-    /// The most recent stand-in for instructions that are not recorded.
-    stand_in: Option<StandIn>,
+/// Names that policies may use in addition to the engine's own vocabulary.
+#[derive(Clone, Copy, Debug)]
+pub struct Registry {
+    /// Named actions, one list per system.
+    pub actions: &'static [&'static [NamedAction]],
+    /// Counting rules.
+    pub meters: &'static [&'static NamedMeter],
+    /// Rules for a model's context window.
+    pub windows: &'static [&'static NamedWindow],
 }
 
-/// A named action that waits for an answer.
-#[derive(Clone, Debug)]
-pub(super) struct Talk {
-    /// The first entry that it receives.
-    first: usize,
-    /// The messages that it received.
-    pub(super) before: Messages,
-    /// The entries of these messages.
-    pub(super) spans: Arc<Spans>,
-    answers: Vec<Heard>,
-    /// Whether an answer is a stand-in.
-    is_predicted: bool,
-    /// Ids of entries of written summaries that its requests contained.
-    shown: Vec<u32>,
-    /// True tokens sent and received.
-    traffic: (Tokens, Tokens),
+/// An action of a real system.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedAction {
+    /// Name in presets: `system.what_it_does`.
+    pub name: &'static str,
+    /// The verb shown in events and JSON: `clear`, `cut`, `drop`, `spill`, `summarize`, `inject`, `log`, `repair`.
+    pub verb: &'static str,
+    /// One sentence for people who read a preset.
+    pub help: &'static str,
+    /// Format of the system's messages.
+    pub shape: Shape,
+    /// Names of its numbers; a preset defines each as an expression.
+    pub numbers: &'static [&'static str],
+    /// Creates it from the other keys of the preset's table (possibly empty).
+    pub make: fn(&toml::Table) -> Result<Arc<dyn Rewrite>, String>,
 }
 
-/// The result of a background action.
+/// A counting rule of a real system.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedMeter {
+    /// Name in presets.
+    pub name: &'static str,
+    /// One sentence.
+    pub help: &'static str,
+    /// Format of the system's messages.
+    pub shape: Shape,
+    /// Returns the units that a message adds, in the system's own unit (characters, tokens, fractions of tokens).
+    pub units: fn(&ChatMessage) -> u64,
+    /// Converts the total of units to tokens, including the system's rounding of the sum.
+    pub tokens: fn(u64) -> u64,
+    /// Returns the units of tool definitions, if the system counts them.
+    pub tools: fn(&[Value]) -> u64,
+}
+
+impl NamedMeter {
+    /// Returns the units that a message adds; computed once and cached in the message.
+    pub fn weigh(&self, message: &ChatMessage) -> u64 {
+        message.weigh(self.rule(), self.units)
+    }
+
+    /// Returns the units that all messages add; only messages that are new since the last use are processed.
+    pub fn weigh_all(&self, messages: &Messages) -> u64 {
+        messages.weigh(self.rule(), |message| self.weigh(message))
+    }
+
+    fn rule(&self) -> Rule {
+        Rule {
+            name: self.name,
+            by: self.units as usize,
+        }
+    }
+}
+
+/// The behavior of a named action. It is a pure function: state that must outlive a call is kept in [`Memory`].
+pub trait Rewrite: fmt::Debug + Send + Sync {
+    /// Returns the messages afterwards, or [`Wants`] until all required answers are available.
+    ///
+    /// # Errors
+    /// [`Wants`] if a summary is needed first.
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, Wants>;
+}
+
+/// The input of a named action.
 #[derive(Debug)]
-struct Delayed {
-    stage: usize,
-    lands_at: usize,
-    talk: Talk,
-    done: Rewritten,
+pub struct RewriteInput<'a> {
+    /// The conversation, instructions first, in the action's shape.
+    pub messages: Messages,
+    /// Definitions of tools in the file, as JSON.
+    pub tools: &'a [Value],
+    /// Its numbers by name.
+    pub numbers: &'a [(&'static str, f64)],
+    /// The hook at which it acts.
+    pub at: Hook,
+    /// Index of the call.
+    pub step: usize,
+    /// The turn, from 1, and the call within it, from 0.
+    pub turn: (u32, u32),
+    /// Seconds since the session's first call.
+    pub now: f64,
+    /// Time of the session's first call, if recorded.
+    pub since: Option<Millis>,
+    /// Model of the call; empty if unknown.
+    pub model: &'a str,
+    /// Its true window in tokens.
+    pub window: u64,
+    /// State that the action kept from earlier calls.
+    pub memory: Memory,
+    /// Provider error in place of an answer, if the user placed one; else empty.
+    pub error: &'a str,
+    /// Location of its files.
+    pub storage: &'a Storage,
 }
 
-impl Talk {
-    /// Returns whether it received the whole context and made no request.
-    pub(super) fn is_plain(&self) -> bool {
-        self.first == 0 && self.answers.is_empty()
-    }
+/// The result of a named action.
+#[derive(Clone, Debug, Default)]
+pub struct Rewritten {
+    /// The conversation afterwards; none if nothing changed or `edits` has all changes.
+    pub messages: Option<Vec<ChatMessage>>,
+    /// Changes and removals of single messages, first to last; all others stay in place.
+    pub edits: Vec<MessageEdit>,
+    /// Whether it ran by the system's own count (its cooldown starts), even if nothing changed.
+    pub fired: bool,
+    /// Terms of its calculation with their values, for the event.
+    pub terms: Vec<(String, f64)>,
+    /// Lines that the system logs or shows.
+    pub log: Vec<String>,
+    /// Files that it writes.
+    pub files: Vec<NewFile>,
+    /// The error with which the system stops here, verbatim.
+    pub halt: Option<String>,
+    /// State for later calls; keys that it does not contain are unchanged.
+    pub memory: Memory,
 }
 
-impl Run<'_> {
-    /// Runs the named action of a stage on the entries from `first` on. Its requests wait for an answer.
-    pub(super) fn act(&mut self, stage: usize, first: usize) {
-        let Action::Named(named) = &self.triggers.bound(stage).action else {
-            return;
-        };
-        let shape = named.spec.shape;
-        let (before, spans) = self.working.messages(first, shape);
-        self.go_on(
-            stage,
-            Talk {
-                first,
-                before,
-                spans,
-                answers: Vec::new(),
-                is_predicted: false,
-                shown: Vec::new(),
-                traffic: (Tokens::ZERO, Tokens::ZERO),
-            },
-        );
-    }
+/// A change of one message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MessageEdit {
+    /// Its position in the conversation that the action received.
+    pub at: usize,
+    /// The message afterwards; none if it is removed.
+    pub now: Option<ChatMessage>,
+}
 
-    /// Runs a named action with the answers so far, until it finishes or makes a request.
-    fn go_on(&mut self, stage: usize, talk: Talk) {
-        let case = self.case;
-        let stand_in = self.stand_in(&talk);
-        let Action::Named(named) = &self.triggers.bound(stage).action else {
-            return;
-        };
-        let with = stand_in.as_ref().map(StandIn::with);
-        let messages = with.unwrap_or(&talk.before).clone();
-        let scene = Scene {
-            messages,
-            tools: case.originals().tools(case),
-            numbers: &named.values(&self.triggers.moment),
-            at: self.triggers.stage(stage).at,
-            step: self.step,
-            turn: (self.turn(self.step).unwrap_or(0), self.call_in_turn()),
-            now: self.clock.at(self.step),
-            since: self.clock.since(),
-            model: case.model_at(self.step),
-            window: self.budget().window.0,
-            memory: self.named.memory.clone(),
-            error: self.error_for(stage).map_or("", |error| &**error),
-            storage: &case.storage,
-        };
-        match named
-            .rewrite
-            .rewrite(scene, &mut Dialogue::new(&talk.answers))
-        {
-            Ok(mut done) => {
-                if let Some(unseen) = &stand_in {
-                    done.messages = done.messages.map(|after| unseen.take_out(after));
-                }
-                self.done(stage, talk, done);
-            }
-            Err(Wants(mut ask)) => {
-                let mut talk = talk;
-                self.note_shown(&mut talk, &ask);
-                let mut unsent = Tokens::ZERO;
-                if let Some(unseen) = &stand_in {
-                    if unseen.is_among(&ask.messages) {
-                        unsent = self.working.context.overhead;
-                    }
-                    ask.messages = unseen.take_out(ask.messages);
-                }
-                let usual = named.answer_tokens.as_ref();
-                let usual = usual.map(|tokens| tokens.value(&self.triggers.moment));
-                let usual = usual.map(|tokens| Tokens(tokens.max(1.0) as u64));
-                let mut request = self.request(stage, &talk, &ask, usual);
-                request.input += unsent;
-                self.waiting = Some(Waiting::Named(stage, talk, request));
-            }
-        }
-    }
-
-    /// Returns the stand-in for instructions that are not recorded, if the policy counts instructions and receives
-    /// them.
-    fn stand_in(&mut self, talk: &Talk) -> Option<StandIn> {
-        let overhead = self.working.context.overhead;
-        if talk.first > 0 || !self.working.counts_overhead() {
-            return None;
-        }
-        if !self
-            .named
-            .stand_in
-            .as_ref()
-            .is_some_and(|known| known.fits(&talk.before))
-        {
-            self.named.stand_in = StandIn::new(self.case, overhead, &talk.before);
-        }
-        let stand_in = self.named.stand_in.as_mut()?;
-        stand_in.put_in(&talk.before);
-        Some(stand_in.clone())
-    }
-
-    /// Records which earlier summaries a request contains. A text that an answer of this action also contains does not
-    /// count: stand-ins of one size are identical.
-    fn note_shown(&self, talk: &mut Talk, ask: &Ask) {
-        for (id, summary) in self.working.summaries() {
-            let end = end_of(&summary.text);
-            let is_heard = |heard: &Heard| matches!(heard, Heard::Text(text) if text.contains(end));
-            let has_it = |message: &ChatMessage| {
-                let blocks = message.blocks().iter().filter_map(Block::as_text);
-                let mut texts = message.text().into_iter().chain(blocks);
-                texts.any(|text| text.contains(end))
-            };
-            let is_known = talk.shown.contains(&id) || talk.answers.iter().any(is_heard);
-            if !is_known && ask.messages.iter().any(has_it) {
-                talk.shown.push(id);
-            }
-        }
-    }
-
-    /// Continues with an answer.
-    pub(super) fn heard(&mut self, stage: usize, mut talk: Talk, request: &Request, reply: Reply) {
-        talk.traffic.0 += request.input;
-        talk.answers.push(match reply {
-            Reply::Failed(why) => Heard::Failed(why),
-            Reply::Called => Heard::Called,
-            Reply::Predicted(text) => {
-                talk.is_predicted = true;
-                Heard::Text(text)
-            }
-            Reply::Summary(text) => Heard::Text(text),
-        });
-        if let Some(Heard::Text(text)) = talk.answers.last() {
-            let received = self.case.ledger.weigh(text);
-            talk.traffic.1 += received;
-            self.outcome.summaries.received += received;
-        }
-        self.go_on(stage, talk);
-    }
-
-    /// Describes the request of a named action by its content.
-    fn request(&self, stage: usize, talk: &Talk, ask: &Ask, usual: Option<Tokens>) -> Request {
-        let mut seen = scene::contents(self.case, &ask.messages);
-        if seen.messages.is_empty() {
-            // If it renders the conversation itself, the request covers the messages that it received.
-            let said: Vec<_> = talk
-                .before
-                .iter()
-                .filter(|m| !m.is("system"))
-                .cloned()
-                .collect();
-            seen.messages = scene::contents(self.case, &said).messages;
-            seen.texts.clear();
-        }
-        let covers = widen(&seen.messages);
-        let max_tokens = Tokens(ask.max_tokens.unwrap_or(USUAL_ANSWER).max(1));
-        Request {
-            step: self.step,
-            stage: self.triggers.stage(stage).id.clone(),
-            messages: covers.clone(),
-            covers,
-            written: seen.texts,
-            input: seen.tokens,
-            prefix: String::new(),
-            max_tokens,
-            predicted: usual.unwrap_or(max_tokens).min(max_tokens),
-            prompt: String::new(),
-            ask: Some(Arc::new(ask.clone())),
-        }
-    }
-
-    /// Runs the stages for tool results on the newest entry. They cannot make requests.
-    pub(super) fn on_result(&mut self) {
-        let newest = self.working.context.entries.len().saturating_sub(1);
-        for stage in 0..self.triggers.len() {
-            let is_for_results = self.triggers.stage(stage).at == Hook::ToolResult;
-            if is_for_results && self.fires(stage) {
-                match &self.triggers.bound(stage).action {
-                    Action::Cut(_) => self.cut(stage),
-                    _ => self.act(stage, newest),
-                }
-                self.waiting = None;
-            }
-        }
+impl Rewritten {
+    /// Returns the conversation after the action, given the one before; none if nothing changed.
+    pub fn after(&self, before: &[ChatMessage]) -> Option<Vec<ChatMessage>> {
+        let edits = || (!self.edits.is_empty()).then(|| edited(before, &self.edits));
+        self.messages.clone().or_else(edits)
     }
 }
 
-/// Maximum tokens of an answer if the system sets no limit.
-const USUAL_ANSWER: u64 = 1_024;
+/// Applies edits to a conversation.
+pub(super) fn edited(before: &[ChatMessage], edits: &[MessageEdit]) -> Vec<ChatMessage> {
+    let mut edits = edits.iter().peekable();
+    let after = |(at, message): (usize, &ChatMessage)| {
+        let edit = edits.next_if(|edit| edit.at == at);
+        edit.map_or_else(|| Some(message.clone()), |edit| edit.now.clone())
+    };
+    before.iter().enumerate().filter_map(after).collect()
+}
 
-/// Number of characters at the end of a summary that identify it in another text; the text before them varies.
-const END: usize = 80;
+impl RewriteInput<'_> {
+    /// Returns one of the preset's numbers; 0 if the name is unknown.
+    pub fn number(&self, name: &str) -> f64 {
+        let found = self.numbers.iter().find(|(known, _)| *known == name);
+        found.map_or(0.0, |(_, value)| *value)
+    }
 
-fn end_of(text: &str) -> &str {
-    let text = text.trim_end();
-    let start = text.char_indices().rev().nth(END - 1);
-    start.map_or(text, |(at, _)| &text[at..])
+    /// Returns one of the preset's numbers as a whole number.
+    pub fn count(&self, name: &str) -> usize {
+        self.number(name).max(0.0) as usize
+    }
 }

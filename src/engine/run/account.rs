@@ -1,11 +1,11 @@
 //! Records the actions of a run's stages: events, failures, and the final outcome.
 
+use super::plan::Edit;
 use super::{Failure, Run};
-use crate::engine::event::{Did, Event};
+use crate::engine::outcome::event::{Did, Event};
+use crate::engine::outcome::measure::OwnMeasure;
 use crate::engine::outcome::{Idle, Outcome};
-use crate::engine::own_trigger::OwnMeasure;
-use crate::engine::plan::Edit;
-use crate::engine::stages::Mutates;
+use crate::engine::policy::stages::Mutates;
 use crate::units::Tokens;
 
 impl Run<'_> {
@@ -29,12 +29,7 @@ impl Run<'_> {
         });
     }
 
-    pub(in crate::engine) fn apply(
-        &mut self,
-        idx: usize,
-        mut edit: Edit,
-        request: Option<(Tokens, Tokens)>,
-    ) {
+    pub(super) fn apply(&mut self, idx: usize, mut edit: Edit, request: Option<(Tokens, Tokens)>) {
         let event = self.outcome.events.len() as u32;
         let measured = self.measured();
         self.mutate(idx);
@@ -69,7 +64,7 @@ impl Run<'_> {
     }
 
     /// Returns the context in the policy's own count.
-    pub(in crate::engine) fn measured(&mut self) -> OwnMeasure {
+    pub(super) fn measured(&mut self) -> OwnMeasure {
         let budget = self.budget();
         OwnMeasure {
             metered: self.working.metered(),
@@ -78,7 +73,7 @@ impl Run<'_> {
     }
 
     /// Records the tokens that a stage removed from the store, given the policy's own count before.
-    pub(in crate::engine) fn took(&mut self, stage: usize, before: f64) {
+    pub(super) fn took(&mut self, stage: usize, before: f64) {
         if self.triggers.stage(stage).mutates == Mutates::Store {
             self.triggers.took(before, self.working.metered().as_f64());
         }
@@ -112,10 +107,10 @@ impl Run<'_> {
         let end = self.working.tokens();
         let budget = self.budget();
         self.outcome.stop_at(end, budget);
-        self.by_hand();
+        self.manual_edits();
         let mut outcome = std::mem::take(&mut self.outcome);
         outcome.context = std::mem::take(&mut self.working.context);
-        outcome.seen = self.watch.finish();
+        outcome.received = self.recorder.finish();
         if outcome.removes() {
             outcome.idle = None;
         }

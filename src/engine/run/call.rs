@@ -1,11 +1,11 @@
 //! One model call of a run: the messages added before and after it, the overflow check, and its view.
 
+use super::view::View;
 use super::{MOST_TRIES, Phase, Run};
+use crate::engine::context::prefix::LastPrompt;
 use crate::engine::expr::Quantity;
 use crate::engine::outcome::Sample;
-use crate::engine::prefix::Last;
-use crate::engine::stages::{Hook, Mutates};
-use crate::engine::view::View;
+use crate::engine::policy::stages::{Hook, Mutates};
 use crate::units::Tokens;
 
 impl Run<'_> {
@@ -13,9 +13,9 @@ impl Run<'_> {
         if let Some(view) = self.rejected_view.take() {
             if !self.acted {
                 self.store = Some(Box::new(std::mem::replace(&mut self.working, *view)));
-            } else if matches!(self.prefix.last, Last::Working) {
+            } else if matches!(self.prefix.last, LastPrompt::Working) {
                 // The store may never have been a prompt; the view of the rejected try begins with the last prompt.
-                self.prefix.last = Last::Old(view);
+                self.prefix.last = LastPrompt::Old(view);
             }
         }
         self.error = self.case.error_at(self.step).filter(|_| !self.has_failed);
@@ -46,12 +46,12 @@ impl Run<'_> {
             self.tokens_refused += used;
         }
         let budget = self.budget();
-        let beside = (
+        let others = (
             self.store.as_deref(),
             self.view.as_ref().and_then(View::kept),
         );
-        let common = self.prefix.advance(&self.working, beside, used);
-        self.watch.note(&mut self.working, self.step, common);
+        let common = self.prefix.advance(&self.working, others, used);
+        self.recorder.note(&mut self.working, self.step, common);
         self.outcome.samples.push(Sample {
             step: self.step,
             turn: self.turn(self.step).unwrap_or(0),
@@ -106,7 +106,7 @@ impl Run<'_> {
 
     /// Prepares the context for a change by a stage. A view leaves the store unchanged. A stage that changes the store
     /// starts from the context that it received, including an earlier stage's view.
-    pub(in crate::engine) fn mutate(&mut self, idx: usize) {
+    pub(super) fn mutate(&mut self, idx: usize) {
         self.settle();
         match self.triggers.stage(idx).mutates {
             Mutates::View => {
@@ -114,8 +114,8 @@ impl Run<'_> {
                     .get_or_insert_with(|| Box::new(self.working.clone()));
             }
             Mutates::Store => {
-                if let (Some(store), Last::Store) = (self.store.take(), &self.prefix.last) {
-                    self.prefix.last = Last::Old(store);
+                if let (Some(store), LastPrompt::Store) = (self.store.take(), &self.prefix.last) {
+                    self.prefix.last = LastPrompt::Old(store);
                 }
             }
         }
@@ -138,7 +138,7 @@ impl Run<'_> {
             let before = self.working.live.len();
             self.working.append_history(message + 1);
             if self.working.live.len() > before {
-                self.on_result();
+                self.run_result_stages();
             }
         }
     }

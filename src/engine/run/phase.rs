@@ -1,24 +1,9 @@
 //! The phases of a call, and their order.
 
-use super::{Run, Schedule, recorded};
+use super::{Phase, Run, Schedule, recorded};
 use crate::engine::expr::Quantity;
-use crate::engine::stages::Hook;
+use crate::engine::policy::stages::Hook;
 use crate::units::Tokens;
-
-/// The phase of the current call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
-    /// Appends new messages to the context.
-    Enter,
-    /// Runs the stages of a hook, from this index on.
-    Stages(Hook, usize),
-    /// Makes the call, possibly once more after a rescue.
-    Call,
-    /// Appends the answer to the context.
-    Leave,
-    /// The run is finished.
-    Done,
-}
 
 impl Run<'_> {
     /// Begins a call: appends the messages since the last call to the context.
@@ -35,7 +20,7 @@ impl Run<'_> {
             self.phase = Phase::Stages(Hook::Resume, 0);
             return;
         }
-        self.land_delayed();
+        self.apply_delayed();
         let before = self.working.live.len();
         self.append(if is_at_end {
             session.messages.len()
@@ -83,7 +68,7 @@ impl Run<'_> {
     }
 
     /// Returns the call within its turn, from 0.
-    pub(in crate::engine) fn call_in_turn(&self) -> u32 {
+    pub(super) fn call_in_turn(&self) -> u32 {
         let calls = &self.case.index.call_in_turn;
         calls.get(self.step).copied().unwrap_or(0)
     }
@@ -121,7 +106,7 @@ impl Run<'_> {
         }
     }
 
-    pub(in crate::engine) fn turn(&self, step: usize) -> Option<u32> {
+    pub(super) fn turn(&self, step: usize) -> Option<u32> {
         self.case.session.calls.get(step).map(|s| s.turn)
     }
 

@@ -15,7 +15,7 @@ const NAME: &str = "again";
 pub(super) fn check(promise: &Promise<'_>, read: Session) -> Check {
     let ledger = promise.case.ledger.recount(&read);
     let window = promise.case.windows.at(promise.step);
-    let windows = WindowPlan::constant(window, read.calls.len().max(1), WindowSource::ByHand);
+    let windows = WindowPlan::constant(window, read.calls.len().max(1), WindowSource::User);
     let case = Case::new(Arc::new(read), ledger, windows);
     let schedule = Schedule::Now { force: false };
     let outcome = drive(

@@ -29,7 +29,7 @@ fn case_of(source: &str) -> Case {
     let counter = crate::tokens::default_counter();
     let ledger =
         TokenLedger::count(&session, counter, &Progress::default()).expect("nobody cancels");
-    let windows = WindowPlan::constant(Tokens(1_000), session.calls.len(), WindowSource::ByHand);
+    let windows = WindowPlan::constant(Tokens(1_000), session.calls.len(), WindowSource::User);
     Case::new(std::sync::Arc::new(session), ledger, windows)
 }
 

@@ -5,7 +5,7 @@ use super::job::ExportJob;
 use super::pieces::Piece;
 use super::policy_files::WrittenFile;
 use super::removed::RemovedRecord;
-use crate::engine::{ByHand, Outcome, Schedule};
+use crate::engine::{ManualEdits, Outcome, Schedule};
 use crate::exec::check::Check;
 use crate::exec::files::MOST_BYTES;
 use crate::exec::summary::{RequestRecord, Summarizer};
@@ -162,7 +162,7 @@ pub(super) fn manifest(content: &ManifestContent<'_>, checks: &[Check], recipe: 
             "knobs": Value::Object(knobs.collect::<Map<_, _>>()),
         },
         "schedule": if job.schedule == Schedule::Replay { "replay" } else { "now" },
-        "manual_edits": manual_edits(&case.by_hand),
+        "manual_edits": manual_edits(&case.manual_edits),
         "until_call": job.until.map(|step| step + 1),
         "window": case.windows.at(step),
         "output_reserve": job.policy.output_reserve(&job.knobs, case, step),
@@ -184,7 +184,7 @@ pub(super) fn manifest(content: &ManifestContent<'_>, checks: &[Check], recipe: 
 }
 
 /// Returns the manual edits as message numbers.
-fn manual_edits(edits: &ByHand) -> Value {
+fn manual_edits(edits: &ManualEdits) -> Value {
     let numbers = |messages: &[usize]| messages.iter().map(|m| m + 1).collect::<Vec<_>>();
     json!({
         "pinned": numbers(&edits.pinned),

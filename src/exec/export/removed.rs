@@ -2,7 +2,7 @@
 //! removed them.
 
 use super::pieces::Piece;
-use crate::engine::{Case, Context, EntryBody, Event, PartFate};
+use crate::engine::{Case, Context, EntryBody, Event, PartStatus};
 use crate::exec::files::sha256;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -144,11 +144,11 @@ fn states(case: &Case, context: &Context) -> Vec<MessageState> {
                     .as_slice()
                     .iter()
                     .filter_map(|part| match part {
-                        PartFate::Kept => None,
-                        PartFate::Cleared { marker } => {
+                        PartStatus::Kept => None,
+                        PartStatus::Cleared { marker } => {
                             Some(context.markers[*marker as usize].event)
                         }
-                        PartFate::Removed { event } => Some(*event),
+                        PartStatus::Removed { event } => Some(*event),
                     });
                 states[edited.message as usize] = MessageState {
                     state: "edited",

@@ -12,7 +12,7 @@ fn listed(home: &Path, args: &[&str]) -> Vec<Value> {
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{error}");
     let shape: Value = serde_json::from_slice(&output.stdout).expect("the output is JSON");
-    assert_eq!(shape["unread"], Value::Array(Vec::new()));
+    assert_eq!(shape["unreadable"], Value::Array(Vec::new()));
     shape["sessions"].as_array().cloned().unwrap_or_default()
 }
 

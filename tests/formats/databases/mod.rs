@@ -63,7 +63,7 @@ pub(crate) fn said(session: &Session) -> Vec<String> {
         )
     };
     let mut all: Vec<String> = session.messages.iter().map(message).collect();
-    all.extend(session.calls.iter().map(|call| format!("{step:?}")));
+    all.extend(session.calls.iter().map(|call| format!("{call:?}")));
     all.extend(session.compactions.iter().map(|c| format!("{c:?}")));
     all.extend([session.title.clone(), format!("{:?}", session.project)]);
     all.extend(session.models.iter().cloned());

@@ -1,7 +1,7 @@
 //! Creates a small session and a policy from bytes: a bundled preset, a changed one, or a random one.
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
-use plimsoll::engine::{ByHand, Case, KnobValues, Policy, ProviderError, WindowPlan, WindowSource};
+use plimsoll::engine::{ManualEdits, Case, KnobValues, Policy, ProviderError, WindowPlan, WindowSource};
 use plimsoll::presets::{self, PRESETS};
 use plimsoll::progress::Progress;
 use plimsoll::session::{
@@ -310,7 +310,7 @@ fn case(u: &mut Unstructured<'_>) -> Result<Case> {
     let ledger = ledger.expect("the progress is not cancelled");
     let window = Tokens(u.int_in_range(1..=4_000)?);
     let n = session.calls.len();
-    let windows = WindowPlan::constant(window, n, WindowSource::ByHand);
+    let windows = WindowPlan::constant(window, n, WindowSource::User);
     let mut case = Case::new(Arc::new(session), ledger, windows);
     if u.ratio(1, 4)? {
         case = case.with_restarts(&[u.int_in_range(0..=n)?]);
@@ -330,7 +330,7 @@ fn case(u: &mut Unstructured<'_>) -> Result<Case> {
             Ok(marks)
         };
         let (pinned, cleared, dropped) = (marks()?, marks()?, marks()?);
-        case = case.with_by_hand(ByHand {
+        case = case.with_manual_edits(ManualEdits {
             pinned,
             cleared,
             dropped,

@@ -13,7 +13,7 @@ type Demand = BTreeMap<(u32, u32), usize>;
 
 /// Returns the number of references that stay at risk, of `faults`.
 pub(super) fn fewest(names: &Names, case: &Case, outcome: &Outcome, faults: usize) -> usize {
-    let texts = &outcome.seen.texts;
+    let texts = &outcome.received.texts;
     if faults == 0 || !texts.iter().any(|text| text.is_predicted) {
         return faults;
     }
@@ -43,7 +43,7 @@ pub(super) fn fewest(names: &Names, case: &Case, outcome: &Outcome, faults: usiz
 }
 
 fn demand(names: &Names, case: &Case, outcome: &Outcome) -> Demand {
-    let mut visible = Visible::new(case, names, &outcome.seen);
+    let mut visible = Visible::new(case, names, &outcome.received);
     let mut demand = Demand::new();
     let mut written_before: HashMap<u32, u32> = HashMap::new();
     for sample in &outcome.samples {

@@ -71,7 +71,7 @@ pub fn references_at_risk(names: &Names, case: &Case, outcome: &Outcome) -> AtRi
 /// Computes the references at risk with predicted summaries as empty, so that [`AtRisk::fewest`] is the upper bound, too.
 /// Faster than [`references_at_risk`].
 pub fn most_at_risk(names: &Names, case: &Case, outcome: &Outcome) -> AtRisk {
-    let mut visible = Visible::new(case, names, &outcome.seen);
+    let mut visible = Visible::new(case, names, &outcome.received);
     let mut found = AtRisk::default();
     for sample in &outcome.samples {
         visible.advance(sample.step);
@@ -93,7 +93,7 @@ fn supposing(
     outcome: &Outcome,
     supposed: HashMap<u32, Vec<u32>>,
 ) -> usize {
-    let mut visible = Visible::new(case, names, &outcome.seen).supposing(supposed);
+    let mut visible = Visible::new(case, names, &outcome.received).supposing(supposed);
     let mut found = AtRisk::default();
     for sample in &outcome.samples {
         visible.advance(sample.step);

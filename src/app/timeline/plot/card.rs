@@ -1,216 +1,155 @@
 //! The hover card: details of the call under the pointer.
 
-use super::scene::Scene;
-use crate::app::{theme, wording};
+use super::chart::Chart;
+use crate::app::theme::{self, Palette};
+use crate::app::widgets::text::small;
+use crate::app::wording;
 use crate::session::Kind;
 use crate::units::Tokens;
-use egui::text::{LayoutJob, TextWrapping};
 use egui::{
-    Color32, FontId, Galley, Id, LayerId, Order, Painter, Pos2, Rect, Stroke, StrokeKind,
+    Align, Align2, Area, Color32, Frame, Grid, Id, Label, Layout, Margin, Order, RichText, Sense,
     TextStyle, Ui, Vec2, pos2, vec2,
 };
-use std::sync::Arc;
 
-/// Maximum width of a text line.
-const WORDS: f32 = 240.0;
-/// Padding of the card, and spacing of its parts.
-const PADDING: Vec2 = vec2(10.0, 7.0);
-const GAP: f32 = 4.0;
-/// Space for a name's mark, between name and value, and between columns.
-const INDENT: f32 = 13.0;
-const TO_VALUE: f32 = 14.0;
-const COLUMN: f32 = 18.0;
+/// Maximum width of a line of text.
+const MAX_WIDTH: f32 = 240.0;
+/// Distance between the card and its call.
+const DISTANCE: f32 = 10.0;
+/// Space between parts of the card, and between the columns of a table.
+const GAPS: Vec2 = vec2(14.0, 2.0);
 
-/// Shows the card: title, lines of the caller, kinds of the stack, and lanes.
-pub(super) fn card(ui: &Ui, id: Id, scene: &Scene<'_>, step: usize) {
-    let layer = LayerId::new(Order::Tooltip, id.with("card"));
-    let painter = ui.ctx().layer_painter(layer);
-    let palette = scene.palette;
-    let pen = Pen {
-        painter: &painter,
-        small: TextStyle::Small.resolve(ui.style()),
+/// Shows the card right of the call, or left if there is no room: title, lines of the caller, kinds of the stack, lanes.
+pub(super) fn show(ui: &Ui, id: Id, chart: &Chart<'_>, call: usize) {
+    let (id, plot, x) = (id.with("card"), chart.areas.plot, chart.x(call));
+    let previous = ui.ctx().memory(|memory| memory.area_rect(id));
+    let width = previous.map_or(MAX_WIDTH, |rect| rect.width());
+    let (pivot, x) = if x + DISTANCE + width <= plot.right() {
+        (Align2::LEFT_TOP, x + DISTANCE)
+    } else {
+        (Align2::RIGHT_TOP, x - DISTANCE)
     };
-    let strong = theme::small_strong().resolve(ui.style());
-    let mut words = vec![pen.text(title(scene, step), &strong, palette.text)];
-    let said = (scene.input.hover_text)(step).into_iter();
-    words.extend(said.map(|line| pen.text(line, &pen.small, palette.weak)));
-    let tables = [kinds(&pen, scene, step), lanes(&pen, scene, step)];
-    let tables: Vec<Table> = tables.into_iter().filter(|t| !t.rows.is_empty()).collect();
-    let line = words[0].size().y + 2.0;
-    let widest = words.iter().map(|words| words.size().x);
-    let width = widest
-        .chain(tables.iter().map(Table::width))
-        .fold(0.0, f32::max);
-    let n_lines = words.len() + tables.iter().map(Table::lines).sum::<usize>();
-    let height = line * n_lines as f32 - 2.0 + GAP * tables.len() as f32;
-    let rect = place(ui, scene, step, vec2(width, height) + 2.0 * PADDING);
-    painter.add(ui.visuals().popup_shadow.as_shape(rect, 6));
-    let outline = Stroke::new(1.0, palette.outline.gamma_multiply(0.6));
-    painter.rect(rect, 6, palette.raised, outline, StrokeKind::Inside);
-    let mut at = rect.min + PADDING;
-    for word in words {
-        painter.galley(at, word, palette.text);
-        at.y += line;
-    }
-    for table in tables {
-        at.y += GAP;
-        table.paint(&painter, at, line);
-        at.y += line * table.lines() as f32;
-    }
+    let frame = Frame::popup(ui.style())
+        .fill(chart.palette.raised)
+        .inner_margin(Margin::symmetric(10, 7));
+    Area::new(id)
+        .order(Order::Tooltip)
+        .interactable(false)
+        .fade_in(false)
+        .pivot(pivot)
+        .fixed_pos(pos2(x, plot.top() + 8.0))
+        .show(ui.ctx(), |ui| {
+            frame.show(ui, |ui| content(ui, chart, call));
+        });
 }
 
-/// Lays out texts.
-struct Pen<'a> {
-    painter: &'a Painter,
-    small: FontId,
-}
-
-impl Pen<'_> {
-    /// Lays out a text on one line, with an ellipsis if it is too long.
-    fn text(&self, text: String, font: &FontId, color: Color32) -> Arc<Galley> {
-        let mut job = LayoutJob::simple_singleline(text, font.clone(), color);
-        job.wrap = TextWrapping::truncate_at_width(WORDS);
-        self.painter.layout_job(job)
+fn content(ui: &mut Ui, chart: &Chart<'_>, call: usize) {
+    ui.set_max_width(MAX_WIDTH);
+    ui.spacing_mut().item_spacing = GAPS;
+    ui.spacing_mut().interact_size.y = ui.text_style_height(&TextStyle::Small);
+    let title = RichText::new(title(chart, call)).text_style(theme::small_strong());
+    ui.label(title.color(chart.palette.text));
+    for line in (chart.input.hover_text)(call) {
+        ui.add(Label::new(small(ui, line)).truncate());
     }
-
-    fn row(
-        &self,
-        mark: Color32,
-        name: &str,
-        weak: Color32,
-        (value, ink): (Tokens, Color32),
-    ) -> Row {
-        Row {
-            mark,
-            name: self.text(name.to_owned(), &self.small, weak),
-            value: self.text(value.short(), &self.small, ink),
-        }
-    }
+    table(ui, "kinds", 2, &kinds(chart, call), chart.palette);
+    table(ui, "lanes", 1, &lanes(chart, call), chart.palette);
 }
 
 /// A name with its mark and value.
-struct Row {
+struct Row<'a> {
     mark: Color32,
-    name: Arc<Galley>,
-    value: Arc<Galley>,
-}
-
-/// Rows in this many columns, filled one after another.
-struct Table {
-    rows: Vec<Row>,
-    columns: usize,
     is_square: bool,
+    name: &'a str,
+    value: Tokens,
+    color: Color32,
 }
 
-impl Table {
-    /// Returns the number of rows per column.
-    fn lines(&self) -> usize {
-        self.rows.len().div_ceil(self.columns)
+/// Shows rows in a number of columns, filled one after another.
+fn table(ui: &mut Ui, id: &str, columns: usize, rows: &[Row<'_>], palette: &Palette) {
+    let lines = rows.len().div_ceil(columns);
+    if lines == 0 {
+        return;
     }
-
-    fn cell(&self) -> f32 {
-        let widest = |of: fn(&Row) -> f32| self.rows.iter().map(of).fold(0.0, f32::max);
-        INDENT + widest(|row| row.name.size().x) + TO_VALUE + widest(|row| row.value.size().x)
-    }
-
-    fn width(&self) -> f32 {
-        let columns = self.columns.min(self.rows.len()) as f32;
-        columns * self.cell() + (columns - 1.0) * COLUMN
-    }
-
-    fn paint(&self, painter: &Painter, from: Pos2, line: f32) {
-        let (lines, cell) = (self.lines(), self.cell());
-        for (nth, row) in self.rows.iter().enumerate() {
-            let (column, line_nth) = (nth / lines, nth % lines);
-            let at = from + vec2(column as f32 * (cell + COLUMN), line_nth as f32 * line);
-            let middle = at + vec2(4.0, (line - 2.0) / 2.0);
-            if self.is_square {
-                let square = Rect::from_center_size(middle, Vec2::splat(8.0));
-                painter.rect_filled(square, 2.0, row.mark);
-            } else {
-                painter.circle_filled(middle, 3.5, row.mark);
+    ui.add_space(2.0);
+    Grid::new(id)
+        .spacing(GAPS)
+        .min_col_width(0.0)
+        .show(ui, |ui| {
+            for line in 0..lines {
+                for row in rows.iter().skip(line).step_by(lines) {
+                    ui.horizontal(|ui| {
+                        ui.spacing_mut().item_spacing.x = 5.0;
+                        mark(ui, row);
+                        ui.label(RichText::new(row.name).small().color(palette.weak));
+                    });
+                    ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
+                        ui.label(RichText::new(row.value.short()).small().color(row.color));
+                    });
+                }
+                ui.end_row();
             }
-            let ink = Color32::PLACEHOLDER;
-            painter.galley(at + vec2(INDENT, 0.0), Arc::clone(&row.name), ink);
-            let right = at.x + cell - row.value.size().x;
-            painter.galley(pos2(right, at.y), Arc::clone(&row.value), ink);
-        }
-    }
+        });
+}
+
+/// Draws a square for a kind or a disc for a lane.
+fn mark(ui: &mut Ui, row: &Row<'_>) {
+    let (rect, _) = ui.allocate_exact_size(Vec2::splat(8.0), Sense::hover());
+    let radius = if row.is_square { 2.0 } else { 4.0 };
+    ui.painter().rect_filled(rect, radius, row.mark);
 }
 
 /// Returns the kinds of the stack at a call, from the bottom up, with content that is not recorded as a separate row.
-fn kinds(pen: &Pen<'_>, scene: &Scene<'_>, step: usize) -> Table {
-    let palette = scene.palette;
-    let mut rows = Vec::new();
-    if let Some(sample) = scene.input.area.get(step) {
-        let mut row = |kind: Kind, name: &str, tokens: Tokens| {
-            if tokens > Tokens::ZERO {
-                let figure = (tokens, palette.text);
-                rows.push(pen.row(palette.kind(kind), name, palette.weak, figure));
-            }
-        };
-        for kind in Kind::ALL {
-            let tokens = Tokens::from(sample.by_kind[kind.index()]);
-            if kind == Kind::System {
-                let unseen = (scene.input.unseen)(step).min(tokens);
-                row(kind, wording::UNSEEN, unseen);
-                row(kind, wording::kind(kind), tokens - unseen);
-            } else {
-                row(kind, wording::kind(kind), tokens);
-            }
-        }
-    }
-    Table {
-        rows,
-        columns: 2,
+fn kinds(chart: &Chart<'_>, call: usize) -> Vec<Row<'static>> {
+    let Some(sample) = chart.input.area.get(call) else {
+        return Vec::new();
+    };
+    let tokens = |kind: Kind| Tokens::from(sample.by_kind[kind.index()]);
+    let unseen = (chart.input.unseen)(call).min(tokens(Kind::System));
+    let row = |kind: Kind, name: &'static str, value: Tokens| Row {
+        mark: chart.palette.kind(kind),
         is_square: true,
-    }
+        name,
+        value,
+        color: chart.palette.text,
+    };
+    let mut rows = vec![row(Kind::System, wording::UNSEEN, unseen)];
+    rows.extend(Kind::ALL.into_iter().map(|kind| match kind {
+        Kind::System => row(kind, wording::kind(kind), tokens(kind) - unseen),
+        _ => row(kind, wording::kind(kind), tokens(kind)),
+    }));
+    rows.retain(|row| row.value > Tokens::ZERO);
+    rows
 }
 
 /// Returns the context size of each lane.
-fn lanes(pen: &Pen<'_>, scene: &Scene<'_>, step: usize) -> Table {
-    let palette = scene.palette;
-    let lanes = scene.input.lanes.iter();
-    let rows = lanes.filter_map(|lane| {
-        let sample = lane.samples.get(step)?;
-        // An overflow is shown by this color, and by the cross on the line.
-        let ink = if sample.overflows {
-            palette.bad
-        } else {
-            palette.text
-        };
-        Some(pen.row(lane.color, lane.name, palette.weak, (sample.tokens, ink)))
-    });
-    Table {
-        rows: rows.collect(),
-        columns: 1,
-        is_square: false,
-    }
-}
-
-/// Returns the position of the card: right of the call, or left if there is no room. Never beyond the sides of the plot
-/// or the bottom of the window.
-fn place(ui: &Ui, scene: &Scene<'_>, step: usize, size: Vec2) -> Rect {
-    let (x, plot) = (scene.x(step), scene.areas.plot);
-    let fits = x + 10.0 + size.x <= plot.right() - 4.0;
-    let left = if fits { x + 10.0 } else { x - 10.0 - size.x };
-    let left = left.max(plot.left() + 4.0).round();
-    let lowest = ui.ctx().content_rect().bottom() - size.y - 4.0;
-    let top = (plot.top() + 8.0).min(lowest).round();
-    Rect::from_min_size(pos2(left, top), size)
+fn lanes<'a>(chart: &Chart<'a>, call: usize) -> Vec<Row<'a>> {
+    let row = |lane: &super::LaneLine<'a>| {
+        let sample = lane.samples.get(call)?;
+        Some(Row {
+            mark: lane.color,
+            is_square: false,
+            name: lane.name,
+            value: sample.tokens,
+            // The cross on the line shows an overflow without color.
+            color: if sample.overflows {
+                chart.palette.bad
+            } else {
+                chart.palette.text
+            },
+        })
+    };
+    chart.input.lanes.iter().filter_map(row).collect()
 }
 
 /// Returns the title: `Call 212 · 143.1k · 85 % of usable`.
-pub(super) fn title(scene: &Scene<'_>, step: usize) -> String {
-    let call = format!("Call {}", step + 1);
-    let Some(tokens) = scene.input.tokens_at(step) else {
-        return call;
+pub(super) fn title(chart: &Chart<'_>, call: usize) -> String {
+    let name = format!("Call {}", call + 1);
+    let Some(tokens) = chart.input.tokens_at(call) else {
+        return name;
     };
-    let share = scene.input.budget(step).pressure(tokens).0 * 100.0;
-    format!(
-        "{call} · {} · {share:.0}\u{2009}% of usable",
-        precise(tokens)
-    )
+    let share = chart.input.budget(call).pressure(tokens).0 * 100.0;
+    let tokens = precise(tokens);
+    format!("{name} · {tokens} · {share:.0}\u{2009}% of usable")
 }
 
 /// Formats tokens with one more decimal than elsewhere, since the card shows a single call.

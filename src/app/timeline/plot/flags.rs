@@ -1,129 +1,123 @@
-//! Vertical marks at calls: recorded compactions, restarts and provider errors, cursors.
+//! Vertical marks at calls: recorded compactions, restarts and provider errors.
 
-use super::layout::place_labels;
-use super::scene::Scene;
-use egui::{Color32, Rect, Shape, Stroke, TextStyle, Ui, pos2, vec2};
+use super::chart::Chart;
+use egui::{Rect, Shape, Stroke, TextStyle, Ui, pos2, vec2};
 
-/// Draws recorded compactions: a flag above the plot, a dotted line, and as many labels as fit.
-pub(super) fn flags(ui: &Ui, scene: &Scene<'_>) {
-    let (painter, palette) = (ui.painter(), scene.palette);
-    let font = TextStyle::Small.resolve(ui.style());
-    let shown: Vec<_> = scene
-        .input
-        .recorded_compactions
-        .iter()
-        .filter(|(step, _)| scene.shows(scene.steps.x(*step)))
-        .map(|(step, label)| {
-            (
-                scene.x(*step),
-                painter.layout_no_wrap(label.clone(), font.clone(), palette.weak),
-            )
-        })
-        .collect();
-    let places: Vec<_> = shown
-        .iter()
-        .map(|(x, galley)| (*x, galley.size().x))
-        .collect();
-    let starts = place_labels(
-        &places,
-        scene.areas.legend.left() - 40.0,
-        scene.areas.handles.right() - 8.0,
-    );
-    let row = scene.areas.flags;
-    let mut before = f32::NEG_INFINITY;
-    for ((x, galley), start) in shown.into_iter().zip(starts) {
-        if let Some(start) = start {
-            painter.galley(
-                pos2(start, row.center().y - galley.size().y / 2.0),
-                galley,
-                palette.weak,
-            );
+/// Minimum distance of flags; closer ones are omitted.
+const MIN_GAP: f32 = 3.0;
+/// Minimum distance of the lines of flags.
+const MIN_LINE_GAP: f32 = 28.0;
+/// Length of the line of a flag in a dense group.
+const STUB: f32 = 4.0;
+
+/// Returns the positions of the visible flags, thinned out, and whether each is close to the one before.
+fn positions(chart: &Chart<'_>, ui: &Ui) -> Vec<(f32, bool)> {
+    let mut out: Vec<(f32, bool)> = Vec::new();
+    let mut last = f32::NEG_INFINITY;
+    let calls = chart.input.recorded_compactions.iter();
+    for (call, _) in calls.filter(|(call, _)| chart.shows(*call)) {
+        let x = chart.x(*call);
+        if x >= last + MIN_GAP {
+            let pixel = ui.painter().round_to_pixel_center(x);
+            out.push((pixel, x < last + MIN_LINE_GAP));
+            last = x;
         }
-        if x < before + 3.0 {
-            continue;
-        }
-        let tip = pos2(painter.round_to_pixel_center(x), row.center().y + 4.0);
-        let corners = vec![tip, tip + vec2(-4.5, -8.0), tip + vec2(4.5, -8.0)];
-        painter.add(Shape::convex_polygon(corners, palette.text, Stroke::NONE));
-        // In a dense group, only the first flag has a line, so that the plot stays readable.
-        let bottom = if x < before + 28.0 {
-            row.bottom() + 4.0
+    }
+    out
+}
+
+/// Draws the dotted lines of recorded compactions. In a dense group, only the first is full, so that the plot stays
+/// readable.
+pub(super) fn draw_lines(chart: &Chart<'_>, ui: &Ui, shapes: &mut Vec<Shape>) {
+    let plot = chart.areas.plot;
+    let stroke = Stroke::new(1.0, chart.palette.weak);
+    for (x, is_close) in positions(chart, ui) {
+        let bottom = if is_close {
+            plot.top() + STUB
         } else {
-            scene.areas.plot.bottom()
+            plot.bottom()
         };
-        let ends = [tip + vec2(0.0, 4.0), pos2(tip.x, bottom)];
-        painter.extend(Shape::dashed_line(
-            &ends,
-            Stroke::new(1.0, palette.weak),
-            2.0,
-            3.0,
-        ));
-        before = x;
+        let ends = [pos2(x, plot.top()), pos2(x, bottom)];
+        shapes.extend(Shape::dashed_line(&ends, stroke, 2.0, 3.0));
     }
 }
 
-/// Draws restarts and provider errors: a thin line through the plot, with a label at the bottom if it fits.
-pub(super) fn placed(ui: &Ui, scene: &Scene<'_>) {
-    let (painter, palette, plot) = (ui.painter(), scene.palette, scene.areas.plot);
+/// Shows the flags of recorded compactions above the plot, and as many labels as fit.
+pub(super) fn show(ui: &Ui, chart: &Chart<'_>) {
+    let (painter, palette, row) = (ui.painter(), chart.palette, chart.areas.flags);
+    for (x, _) in positions(chart, ui) {
+        let tip = pos2(x, row.center().y + 4.0);
+        let corners = vec![tip, tip + vec2(-4.5, -8.0), tip + vec2(4.5, -8.0)];
+        painter.add(Shape::convex_polygon(corners, palette.text, Stroke::NONE));
+    }
     let font = TextStyle::Small.resolve(ui.style());
-    let mut free = f32::NEG_INFINITY;
-    let restarts = scene.input.restarts.iter().map(|step| (*step, "restart"));
-    let errors = scene.input.errors.iter().map(|error| (error.step, "error"));
+    let flags = chart.input.recorded_compactions.iter();
+    let labels: Vec<_> = flags
+        .filter(|(call, _)| chart.shows(*call))
+        .map(|(call, label)| {
+            let galley = painter.layout_no_wrap(label.clone(), font.clone(), palette.weak);
+            (chart.x(*call), galley)
+        })
+        .collect();
+    let widths: Vec<_> = labels
+        .iter()
+        .map(|(x, label)| (*x, label.size().x))
+        .collect();
+    let (left, right) = (row.left() - 40.0, chart.areas.handles.right() - 8.0);
+    for ((_, label), start) in labels.into_iter().zip(place_labels(&widths, left, right)) {
+        if let Some(start) = start {
+            let at = pos2(start, row.center().y - label.size().y / 2.0);
+            painter.galley(at, label, palette.weak);
+        }
+    }
+}
+
+/// Returns the left edges of the labels of flags with these positions and widths, between two bounds. A label is right of
+/// its flag, else left of it, else omitted.
+pub(super) fn place_labels(flags: &[(f32, f32)], left: f32, right: f32) -> Vec<Option<f32>> {
+    const GAP: f32 = 8.0;
+    let mut taken = left;
+    let mut out = Vec::with_capacity(flags.len());
+    for (index, (at, width)) in flags.iter().enumerate() {
+        let end = flags.get(index + 1).map_or(right, |(next, _)| next - GAP);
+        let start = if at + GAP + width <= end {
+            Some(at + GAP)
+        } else {
+            Some(at - GAP - width).filter(|start| *start >= taken + GAP)
+        };
+        taken = start.map_or(*at, |start| (start + width).max(*at));
+        out.push(start);
+    }
+    out
+}
+
+/// Draws restarts and provider errors: a dashed line through the plot, with a label at the bottom if it fits.
+pub(super) fn draw_marks(chart: &Chart<'_>, ui: &Ui, shapes: &mut Vec<Shape>) {
+    let (palette, plot) = (chart.palette, chart.areas.plot);
+    let font = TextStyle::Small.resolve(ui.style());
+    let restarts = chart.input.restarts.iter().map(|call| (*call, "restart"));
+    let errors = chart.input.errors.iter().map(|error| (error.step, "error"));
     let mut marks: Vec<(usize, &str)> = restarts.chain(errors).collect();
     marks.sort_unstable();
-    marks.retain(|(step, _)| scene.shows(scene.steps.x(*step)));
-    for (step, name) in marks {
-        let x = painter.round_to_pixel_center(scene.x(step));
-        let ends = [pos2(x, plot.top()), pos2(x, plot.bottom())];
-        painter.extend(Shape::dashed_line(
-            &ends,
-            Stroke::new(1.0, palette.text),
-            6.0,
-            4.0,
-        ));
+    let mut free = f32::NEG_INFINITY;
+    for (call, name) in marks.into_iter().filter(|(call, _)| chart.shows(*call)) {
+        let x = ui.painter().round_to_pixel_center(chart.x(call));
+        let ends = [plot.top(), plot.bottom()].map(|y| pos2(x, y));
+        let stroke = Stroke::new(1.0, palette.text);
+        shapes.extend(Shape::dashed_line(&ends, stroke, 6.0, 4.0));
         if x < free {
             continue;
         }
-        let name = painter.layout_no_wrap(name.to_owned(), font.clone(), palette.text);
+        let name = name.to_owned();
+        let name = ui
+            .painter()
+            .layout_no_wrap(name, font.clone(), palette.text);
         let size = name.size() + vec2(10.0, 2.0);
         free = x + size.x + 4.0;
         let left = (x + 3.0).min(plot.right() - size.x);
         let tag = Rect::from_min_size(pos2(left, plot.bottom() - size.y - 3.0), size);
-        painter.rect_filled(tag, 3.0, palette.background.gamma_multiply(0.85));
-        painter.galley(tag.min + vec2(5.0, 1.0), name, palette.text);
-    }
-}
-
-/// Draws the selected call as a line, and the hovered one as a fainter line.
-pub(super) fn cursors(ui: &Ui, scene: &Scene<'_>, hovered: Option<usize>) {
-    let painter = ui.painter();
-    let span = scene.areas.flags.bottom() - 4.0..=scene.areas.plot.bottom();
-    let cursor = |step: usize, color: Color32| {
-        if !scene.shows(scene.steps.x(step)) {
-            return;
-        }
-        let x = scene.x(step);
-        painter.vline(
-            painter.round_to_pixel_center(x),
-            span.clone(),
-            Stroke::new(1.0, color),
-        );
-        for lane in scene.input.lanes.iter().filter(|lane| !lane.dim) {
-            if let Some(sample) = lane.samples.get(step) {
-                let at = pos2(x, scene.y(sample.tokens.as_f64()));
-                painter.circle(
-                    at,
-                    3.0,
-                    lane.color,
-                    Stroke::new(1.0, scene.palette.background),
-                );
-            }
-        }
-    };
-    if let Some(step) = hovered {
-        cursor(step, scene.palette.text.gamma_multiply(0.4));
-    }
-    if let Some(step) = scene.input.selected {
-        cursor(step, scene.palette.accent);
+        let fill = palette.background.gamma_multiply(0.85);
+        shapes.push(Shape::rect_filled(tag, 3.0, fill));
+        shapes.push(Shape::galley(tag.min + vec2(5.0, 1.0), name, palette.text));
     }
 }

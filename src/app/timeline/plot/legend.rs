@@ -1,13 +1,13 @@
 //! The timeline's legend: kinds that occur, reported usage, and the focused lane's own count.
 
-use super::marks::COUNT_DASH;
-use super::scene::Scene;
+use super::chart::Chart;
+use super::lanes::COUNT_DASH;
 use crate::app::wording;
 use crate::session::Kind;
 use egui::{Align2, Color32, Rect, Sense, Shape, Stroke, TextStyle, Ui, pos2, vec2};
 
 /// Maximum extension of the legend to the left of the plot.
-const ASIDE: f32 = 48.0;
+const LEFT_OVERHANG: f32 = 48.0;
 /// Minimum and maximum gap between entries.
 const GAP: [f32; 2] = [8.0, 20.0];
 
@@ -22,9 +22,9 @@ enum Entry {
 }
 
 impl Entry {
-    fn name<'a>(self, scene: &Scene<'a>) -> &'a str {
+    fn name<'a>(self, chart: &Chart<'a>) -> &'a str {
         match self {
-            Self::Kind(Kind::System) => scene.whole.lowest,
+            Self::Kind(Kind::System) => chart.session.lowest,
             Self::Kind(kind) => wording::kind(kind),
             Self::Reported => "reported",
             Self::Count(_) => "its own count",
@@ -32,7 +32,7 @@ impl Entry {
     }
 
     /// Returns the width of the mark before the name.
-    fn mark(self) -> f32 {
+    fn mark_width(self) -> f32 {
         match self {
             Self::Kind(_) => 15.0,
             Self::Reported => 12.0,
@@ -42,65 +42,65 @@ impl Entry {
 }
 
 /// Shows the entries that fit, and the number of hidden ones.
-pub(super) fn legend(ui: &Ui, scene: &Scene<'_>) {
-    let row = scene.areas.legend;
-    let entries = entries(scene);
+pub(super) fn show(ui: &Ui, chart: &Chart<'_>) {
+    let row = chart.areas.legend;
+    let entries = entries(chart);
     let widths: Vec<f32> = entries
         .iter()
-        .map(|entry| entry.mark() + width(ui, entry.name(scene)))
+        .map(|entry| entry.mark_width() + width(ui, entry.name(chart)))
         .collect();
     let needed = |n: usize| widths[..n].iter().sum::<f32>() + GAP[0] * n as f32;
     // A narrow legend starts left of the plot.
-    let left = (row.right() - needed(entries.len())).clamp(row.left() - ASIDE, row.left());
-    let room = row.right() - left;
+    let left = (row.right() - needed(entries.len())).clamp(row.left() - LEFT_OVERHANG, row.left());
+    let available = row.right() - left;
     let more = width(ui, "+9");
-    let n_shown = if needed(entries.len()) <= room {
+    let n_shown = if needed(entries.len()) <= available {
         entries.len()
     } else {
-        let fits = |n: &usize| needed(*n) + more <= room;
+        let fits = |n: &usize| needed(*n) + more <= available;
         (0..entries.len()).rev().find(fits).unwrap_or(0)
     };
     let rest = if n_shown < entries.len() { more } else { 0.0 };
-    let spare = room - needed(n_shown) - rest;
+    let spare = available - needed(n_shown) - rest;
     let gap = (GAP[0] + spare / n_shown.max(1) as f32).clamp(GAP[0], GAP[1]);
     let mut x = left;
     for (entry, width) in entries.iter().zip(&widths).take(n_shown) {
         let place = Rect::from_x_y_ranges(x..=x + width, row.y_range());
-        show(ui, scene, *entry, place);
+        show_entry(ui, chart, *entry, place);
         x += width + gap;
     }
     if n_shown < entries.len() {
-        let names: Vec<&str> = entries[n_shown..].iter().map(|it| it.name(scene)).collect();
+        let names: Vec<&str> = entries[n_shown..].iter().map(|it| it.name(chart)).collect();
         let place = Rect::from_x_y_ranges(x..=x + more, row.y_range());
-        text(ui, scene, place, &format!("+{}", names.len()));
+        text(ui, chart, place, &format!("+{}", names.len()));
         hover(ui, place, "more", &names.join(", "));
     }
 }
 
-fn entries(scene: &Scene<'_>) -> Vec<Entry> {
-    let kinds = scene.whole.kinds.iter().map(|kind| Entry::Kind(*kind));
-    let has_reported = !scene.input.recorded_usage.is_empty();
-    let counting = scene.input.counting();
+fn entries(chart: &Chart<'_>) -> Vec<Entry> {
+    let kinds = chart.session.kinds.iter().map(|kind| Entry::Kind(*kind));
+    let has_reported = !chart.input.recorded_usage.is_empty();
+    let counting = chart.input.counting();
     kinds
         .chain(has_reported.then_some(Entry::Reported))
         .chain(counting.map(|lane| Entry::Count(lane.color)))
         .collect()
 }
 
-fn show(ui: &Ui, scene: &Scene<'_>, entry: Entry, place: Rect) {
+fn show_entry(ui: &Ui, chart: &Chart<'_>, entry: Entry, place: Rect) {
     let (x, middle) = (place.left(), place.center().y);
     match entry {
         Entry::Kind(kind) => {
             let swatch = Rect::from_center_size(pos2(x + 4.5, middle), vec2(9.0, 9.0));
             ui.painter()
-                .rect_filled(swatch, 2.0, scene.palette.kind(kind));
-            if entry.name(scene) != wording::kind(kind) {
+                .rect_filled(swatch, 2.0, chart.palette.kind(kind));
+            if entry.name(chart) != wording::kind(kind) {
                 hover(ui, place, "unseen", wording::UNSEEN_HELP);
             }
         }
         Entry::Reported => {
             let at = pos2(x + 4.5, middle);
-            ui.painter().circle_filled(at, 2.0, scene.palette.recorded);
+            ui.painter().circle_filled(at, 2.0, chart.palette.recorded);
         }
         Entry::Count(color) => {
             let ends = [pos2(x, middle), pos2(x + 17.0, middle)];
@@ -110,13 +110,13 @@ fn show(ui: &Ui, scene: &Scene<'_>, entry: Entry, place: Rect) {
                 .extend(Shape::dashed_line(&ends, stroke, dash, space));
         }
     }
-    let place = place.with_min_x(x + entry.mark());
-    text(ui, scene, place, entry.name(scene));
+    let place = place.with_min_x(x + entry.mark_width());
+    text(ui, chart, place, entry.name(chart));
 }
 
-fn text(ui: &Ui, scene: &Scene<'_>, place: Rect, text: &str) {
+fn text(ui: &Ui, chart: &Chart<'_>, place: Rect, text: &str) {
     let font = TextStyle::Small.resolve(ui.style());
-    let color = scene.palette.weak;
+    let color = chart.palette.weak;
     ui.painter()
         .text(place.left_center(), Align2::LEFT_CENTER, text, font, color);
 }

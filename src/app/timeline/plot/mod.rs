@@ -1,207 +1,197 @@
-//! The timeline: fill of the context at each call, with the thresholds.
+//! The timeline: tokens of the context at each call, with the thresholds.
 //!
-//! `model` defines the input. `columns` and `layout` compute positions, independent of the UI. `view` selects the
-//! visible part. `paint`, `marks`, `flags`, `card`, `handles` and `overview` draw it. `egui_plot` transforms between
-//! calls and pixels.
+//! `input` defines what is shown. `state` reduces its samples to pixel columns with `reduce` and keeps the `view`. A
+//! `chart` holds both for one frame. `egui_plot` draws the axes, the grid and the layers of the plot: `stack`, `lanes`,
+//! `flags`, `thresholds`. Around it are `legend`, `resent`, `overview`, the handles of the thresholds and the `card`.
 
+mod axis;
 mod card;
-mod columns;
+mod chart;
+mod dashes;
 mod flags;
-mod handles;
-mod heat;
-mod layout;
+mod input;
+mod lanes;
+mod layers;
 mod legend;
-mod marks;
-mod model;
 mod overview;
-mod paint;
-mod scene;
+mod reduce;
+mod resent;
+mod stack;
+mod state;
 #[cfg(test)]
 mod tests;
+mod thresholds;
 mod view;
 
-pub(in crate::app) use layout::ticks;
-pub use model::{Axis, Ghost, LaneLine, TimelineInput, TimelineResponse};
+pub use input::{Axis, LaneLine, ReferenceCurve, TimelineInput, TimelineResponse};
 
 use crate::app::theme::palette;
-use egui::{Align2, Id, Role, Sense, TextStyle, Ui, WidgetInfo, vec2};
-use layout::{Grid, Steps};
-use scene::{Areas, Curves, Memory, Scene};
+use axis::CallAxis;
+use chart::{Areas, Chart};
+use egui::{Align2, Id, Response, Role, Sense, TextStyle, Ui, WidgetInfo, vec2};
+use reduce::Columns;
+use state::TimelineState;
 use view::View;
 
-/// Draws the timeline in the remaining space.
+/// Shows the timeline in the remaining space.
 pub fn timeline(ui: &mut Ui, input: &TimelineInput<'_>) -> TimelineResponse {
     let id = ui.make_persistent_id("timeline");
     let size = ui.available_size().max(vec2(200.0, 160.0));
     let (outer, _) = ui.allocate_exact_size(size, Sense::hover());
-    ui.painter().rect_filled(outer, 0.0, palette(ui).background);
-    if input.steps() == 0 {
+    let palette = palette(ui);
+    ui.painter().rect_filled(outer, 0.0, palette.background);
+    if input.calls() == 0 {
         let font = TextStyle::Body.resolve(ui.style());
         ui.painter().text(
             outer.center(),
             Align2::CENTER_CENTER,
             "No model calls to show",
             font,
-            palette(ui).weak,
+            palette.weak,
         );
         return TimelineResponse::default();
     }
-    let mut memory: Memory = ui.data_mut(|data| data.get_temp(id)).unwrap_or_default();
-    let areas = Areas::of(outer, input);
-    let out = show(ui, id, input, areas, &mut memory);
-    ui.data_mut(|data| data.insert_temp(id, memory));
-    out
-}
-
-fn show(
-    ui: &Ui,
-    id: Id,
-    input: &TimelineInput<'_>,
-    areas: Areas,
-    memory: &mut Memory,
-) -> TimelineResponse {
-    let steps = Steps::new(input);
-    let end = steps.end();
+    let mut state: TimelineState = ui.data_mut(|data| data.get_temp(id)).unwrap_or_default();
+    let areas = Areas::new(outer, input);
+    let plot = ui.interact(areas.plot, id.with("plot"), Sense::click_and_drag());
+    let (chart, key_call) = chart(ui, id, input, areas, &plot, &mut state);
     let mut out = TimelineResponse {
+        hovered: chart.hovered,
+        clicked_call: key_call,
         corner: Some(areas.corner),
         ..TimelineResponse::default()
     };
-    let plot = ui.interact(areas.plot, id.with("plot"), Sense::click_and_drag());
-    let data = scene::fingerprint(input);
-    let columns = (areas.plot.width() * ui.ctx().pixels_per_point())
-        .round()
-        .max(1.0) as usize;
-    let whole = memory.whole(input, data, columns);
-    let top = memory
-        .top
-        .unwrap_or_else(|| layout::ceiling(whole.heaviest, whole.window));
-    let mut view = memory.view.unwrap_or(View::whole(end)).within(end);
-    view = view::gestures(
-        ui,
-        &plot,
-        &scene::transform(areas.plot, view, top),
-        view,
-        steps,
-    );
-    view = overview::interact(ui, id, areas.overview, view, steps, memory).unwrap_or(view);
-    view = memory.dragged(ui.ctx(), [plot.id, id.with("overview")], view, end);
-    let keys = view::keys(
-        ui,
-        &plot,
-        input.takes_keys,
-        steps,
-        view,
-        (input.selected, input.steps() - 1),
-    );
-    view = keys.view.unwrap_or(view);
-    out.clicked_step = keys.step;
-    if input.selected != memory.selected {
-        memory.selected = input.selected;
-        view = input
-            .selected
-            .map_or(view, |step| view.showing(steps.x(step), end));
-    }
-    memory.view = Some(view).filter(|view| *view != View::whole(end));
-    let transform = scene::transform(areas.plot, view, top);
-    let last = steps.nearest(view.to);
-    let scene = Scene {
-        input,
-        palette: palette(ui),
-        areas,
-        steps,
-        whole,
-        view,
-        transform,
-        last,
-    };
-    let pointer = plot
-        .hover_pos()
-        .filter(|at| areas.plot.contains(*at) && ui.rect_contains_pointer(areas.plot));
-    out.hovered = pointer.map(|at| scene.step_at(at));
     if plot.clicked() {
         plot.request_focus();
-        out.clicked_step = plot
-            .interact_pointer_pos()
-            .map(|at| scene.step_at(at))
-            .or(out.clicked_step);
+        let at = plot.interact_pointer_pos();
+        out.clicked_call = at.map(|at| chart.call_at(at)).or(out.clicked_call);
     }
-    let tolerance = top / f64::from(areas.plot.height()) * 0.5;
-    let grid = Grid {
-        from: view.from,
-        to: view.to,
-        columns,
-        tolerance,
-    };
-    let curves = memory.curves(input, data, grid);
-    if plot.secondary_clicked()
-        && let Some(at) = pointer
-    {
-        memory.menu = scene.step_at(at);
+    layers::show(ui, &chart);
+    legend::show(ui, &chart);
+    flags::show(ui, &chart);
+    overview::paint(ui, &chart);
+    out.clicked_call = resent::show(ui, id, &chart).or(out.clicked_call);
+    thresholds::show(ui, id, &chart, &mut state, &mut out);
+    if menu(&plot, &chart, &mut state.menu, &mut out) {
+        out.hovered = None;
     }
-    let has_menu = menu(&plot, input, memory.menu, &mut out);
-    out.hovered = out.hovered.filter(|_| !has_menu);
-    paint(ui, id, &scene, &curves, memory, &mut out);
-    name(ui, &plot, &scene, &out);
+    if let Some(call) = out.hovered.filter(|_| state.held_top.is_none()) {
+        card::show(ui, id, &chart, call);
+    }
+    describe(ui, &plot, &chart, out.clicked_call);
+    ui.data_mut(|data| data.insert_temp(id, state));
     out
 }
 
-fn paint(
+/// Applies the input to the view and reduces the samples. Returns the chart of this frame, and the call that a key
+/// selected.
+fn chart<'a>(
     ui: &Ui,
     id: Id,
-    scene: &Scene<'_>,
-    curves: &Curves,
-    memory: &mut Memory,
-    out: &mut TimelineResponse,
-) {
-    paint::ground(ui, scene, curves);
-    paint::axes(ui, scene);
-    legend::legend(ui, scene);
-    handles::paint_lines(ui, scene, &curves.windows);
-    flags::flags(ui, scene);
-    flags::placed(ui, scene);
-    marks::lanes(ui, scene, curves);
-    marks::ghosts(ui, scene);
-    flags::cursors(ui, scene, out.hovered);
-    overview::paint(ui, scene);
-    out.clicked_step = heat::show(ui, id, scene, &curves.hot).or(out.clicked_step);
-    handles::show(ui, id, scene, memory, out);
-    if let Some(step) = out.hovered.filter(|_| memory.top.is_none()) {
-        card::card(ui, id, scene, step);
+    input: &'a TimelineInput<'a>,
+    areas: Areas,
+    plot: &Response,
+    state: &mut TimelineState,
+) -> (Chart<'a>, Option<usize>) {
+    let axis = CallAxis::new(input);
+    let data = state::fingerprint(input);
+    let width = areas.plot.width() * ui.ctx().pixels_per_point();
+    let count = width.round().max(1.0) as usize;
+    let session = state.session(input, data, count);
+    let top = state.held_top.unwrap_or_else(|| session.top());
+    let (view, key_call) = navigate(ui, id, (input, areas, axis), plot, top, state);
+    let transform = chart::transform(areas.plot, view, top);
+    let columns = Columns {
+        from: view.from,
+        to: view.to,
+        count,
+        tolerance: transform.bounds().height() / f64::from(areas.plot.height()) * 0.5,
+    };
+    let mut chart = Chart {
+        input,
+        palette: palette(ui),
+        areas,
+        axis,
+        session,
+        visible: state.visible(input, data, columns),
+        view,
+        transform,
+        last: axis.nearest(view.to),
+        hovered: None,
+        zoom_box: view::zoom_box(plot, state.zoom_from),
+    };
+    let pointer = plot.hover_pos().filter(|at| {
+        let is_dragged = state.zoom_from.is_some();
+        areas.plot.contains(*at) && ui.rect_contains_pointer(areas.plot) && !is_dragged
+    });
+    chart.hovered = pointer.map(|at| chart.call_at(at));
+    (chart, key_call)
+}
+
+/// Returns the view after pointer and keys, and the call that a key selected.
+fn navigate(
+    ui: &Ui,
+    id: Id,
+    (input, areas, axis): (&TimelineInput<'_>, Areas, CallAxis<'_>),
+    plot: &Response,
+    top: f64,
+    state: &mut TimelineState,
+) -> (View, Option<usize>) {
+    let end = axis.end();
+    let view = state.view.unwrap_or(View::whole(end)).within(end, top);
+    let transform = chart::transform(areas.plot, view, top);
+    let mut view = view::gestures(ui, plot, &transform, axis, view, &mut state.zoom_from);
+    view = overview::interact(ui, id, areas.overview, view, axis, state).unwrap_or(view);
+    view = state.undo_cancelled_drag(ui.ctx(), [plot.id, id.with("overview")], view, end);
+    let last = input.calls() - 1;
+    let keys = view::keys(
+        ui,
+        plot,
+        input.takes_keys,
+        axis,
+        view,
+        (input.selected, last),
+    );
+    view = keys.view.unwrap_or(view);
+    if input.selected != state.selected {
+        state.selected = input.selected;
+        let selected = input.selected.map(|call| axis.x(call));
+        view = selected.map_or(view, |x| view.including(x, end));
     }
+    state.set_view(view, end);
+    (view, keys.call)
 }
 
 /// Shows the context menu of a call. Returns whether it is open.
-fn menu(
-    plot: &egui::Response,
-    input: &TimelineInput<'_>,
-    step: usize,
-    out: &mut TimelineResponse,
-) -> bool {
-    let is_marked = input.restarts.binary_search(&step).is_ok();
+fn menu(plot: &Response, chart: &Chart<'_>, call: &mut usize, out: &mut TimelineResponse) -> bool {
+    if plot.secondary_clicked() {
+        *call = chart.hovered.unwrap_or(*call);
+    }
+    let (call, number) = (*call, *call + 1);
+    let is_marked = chart.input.restarts.binary_search(&call).is_ok();
     let shown = plot.context_menu(|ui| {
-        let call = step + 1;
-        if ui.button(format!("Look at call {call}")).clicked() {
-            out.clicked_step = Some(step);
+        if ui.button(format!("Look at call {number}")).clicked() {
+            out.clicked_call = Some(call);
         }
         let name = if is_marked {
-            format!("Remove the restart mark before call {call}")
+            format!("Remove the restart mark before call {number}")
         } else {
-            format!("Mark a restart before call {call}")
+            format!("Mark a restart before call {number}")
         };
         let help =
             "Assumes a restart of the agent's program before this call (R at the selected call)";
         if ui.button(name).on_hover_text(help).clicked() {
-            out.restart = Some(step);
+            out.restart = Some(call);
         }
     });
     shown.is_some()
 }
 
-/// Tells assistive tools what this is and where it stands.
-fn name(ui: &Ui, plot: &egui::Response, scene: &Scene<'_>, out: &TimelineResponse) {
+/// Sets the accessible name of the plot, and the selected call as its value.
+fn describe(ui: &Ui, plot: &Response, chart: &Chart<'_>, clicked: Option<usize>) {
     plot.widget_info(|| WidgetInfo::labeled(Role::Canvas, ui.is_enabled(), "timeline"));
-    let step = out.clicked_step.or(scene.input.selected);
-    let value = step.map_or_else(String::new, |step| card::title(scene, step));
+    let call = clicked.or(chart.input.selected);
+    let value = call.map_or_else(String::new, |call| card::title(chart, call));
     ui.ctx()
         .accesskit_node_builder(plot.id, |node| node.set_value(value));
 }

@@ -1,12 +1,13 @@
-//! Layout needs no window: peaks reach the pixels, ticks are round, labels keep apart.
+//! Reduction to pixels, navigation and label placement, without a window.
 
-#![expect(clippy::float_cmp, reason = "places of whole steps are exact")]
+#![expect(clippy::float_cmp, reason = "positions of calls are exact")]
 
-use super::columns;
-use super::layout::{self, Grid, Steps};
-use super::model::{Axis, TimelineInput};
-use super::scene::lowest;
+use super::axis::CallAxis;
+use super::input::{Axis, TimelineInput};
+use super::reduce::{self, Columns};
+use super::state::{TimelineState, fingerprint, lowest_label};
 use super::view::View;
+use super::{dashes, flags, thresholds};
 use crate::app::messages::cumulative::Heat;
 use crate::engine::Sample;
 use crate::session::Kind;
@@ -50,7 +51,7 @@ fn input<'a>(area: &'a [Sample], turn_starts: &'a [usize], axis: Axis) -> Timeli
         recorded_compactions: &[],
         restarts: &[],
         errors: &[],
-        ghosts: &[],
+        reference_curves: &[],
         heat: &[],
         selected: None,
         corner: 0.0,
@@ -59,23 +60,14 @@ fn input<'a>(area: &'a [Sample], turn_starts: &'a [usize], axis: Axis) -> Timeli
     }
 }
 
-fn whole(input: &TimelineInput<'_>, columns: usize) -> Grid {
-    Grid {
-        from: 0.0,
-        to: Steps::new(input).end(),
-        columns,
-        tolerance: 0.0,
-    }
-}
-
 #[test]
-fn a_peak_of_one_call_in_a_hundred_thousand_reaches_the_pixels() {
-    let spike = |step| if step == 54_321 { 190_000 } else { 40_000 };
+fn a_peak_of_one_call_in_a_hundred_thousand_is_drawn() {
+    let spike = |call| if call == 54_321 { 190_000 } else { 40_000 };
     let area = samples(100_000, spike);
     let input = input(&area, &[], Axis::Calls);
-    let steps = Steps::new(&input);
-    let grid = whole(&input, 1400);
-    let curve = columns::curve(&area, steps, &grid);
+    let axis = CallAxis::new(&input);
+    let columns = Columns::whole(CallAxis::new(&input), 1400);
+    let curve = reduce::curve(&area, axis, &columns);
     assert!(
         curve.len() <= 2 * 1400,
         "{} points for 1400 columns",
@@ -88,12 +80,12 @@ fn a_peak_of_one_call_in_a_hundred_thousand_reaches_the_pixels() {
             .count(),
         1
     );
-    let bars = columns::bars(&area, steps, &grid);
+    let bars = reduce::bars(&area, axis, &columns);
     let peak = bars
         .iter()
         .find(|bar| bar.tops.last() == Some(&190_000.0))
         .expect("the peak's bar");
-    let pixel = grid.to / 1400.0;
+    let pixel = columns.to / 1400.0;
     assert!(
         (peak.to - peak.from - pixel).abs() < 1e-6,
         "a whole pixel wide"
@@ -102,159 +94,157 @@ fn a_peak_of_one_call_in_a_hundred_thousand_reaches_the_pixels() {
 }
 
 #[test]
-fn a_trough_of_one_call_reaches_the_lines_too() {
-    let area = samples(100_000, |step| if step == 777 { 5 } else { 40_000 });
+fn a_low_of_one_call_in_a_hundred_thousand_is_drawn() {
+    let area = samples(100_000, |call| if call == 777 { 5 } else { 40_000 });
     let input = input(&area, &[], Axis::Calls);
-    let curve = columns::curve(&area, Steps::new(&input), &whole(&input, 900));
+    let curve = reduce::curve(
+        &area,
+        CallAxis::new(&input),
+        &Columns::whole(CallAxis::new(&input), 900),
+    );
     assert!(curve.contains(&[777.0, 5.0]));
 }
 
 #[test]
-fn few_samples_are_drawn_as_they_are() {
-    let area = samples(50, |step| step as u32 * 10);
+fn few_samples_are_not_reduced() {
+    let area = samples(50, |call| call as u32 * 10);
     let input = input(&area, &[], Axis::Calls);
-    let grid = whole(&input, 1000);
-    let curve = columns::curve(&area, Steps::new(&input), &grid);
+    let columns = Columns::whole(CallAxis::new(&input), 1000);
+    let curve = reduce::curve(&area, CallAxis::new(&input), &columns);
     let exact: Vec<_> = (0..50)
         .map(f64::from)
-        .map(|step| [step, step * 10.0])
+        .map(|call| [call, call * 10.0])
         .collect();
     assert_eq!(curve, exact);
     assert!(
-        columns::bars(&area, Steps::new(&input), &grid)
+        reduce::bars(&area, CallAxis::new(&input), &columns)
             .iter()
             .all(|bar| bar.from == bar.to)
     );
 }
 
 #[test]
-fn a_compaction_is_an_upright_fall_at_its_call() {
-    let area = samples(40, |step| {
-        1000 + step as u32 - if step < 20 { 0 } else { 800 }
+fn a_compaction_is_a_vertical_drop_at_its_call() {
+    let area = samples(40, |call| {
+        1000 + call as u32 - if call < 20 { 0 } else { 800 }
     });
     let input = input(&area, &[], Axis::Calls);
-    let (steps, grid) = (Steps::new(&input), whole(&input, 1000));
-    let curve = columns::curve(&area, steps, &grid);
+    let (axis, columns) = (
+        CallAxis::new(&input),
+        Columns::whole(CallAxis::new(&input), 1000),
+    );
+    let curve = reduce::curve(&area, axis, &columns);
     let at: Vec<_> = curve.iter().filter(|[x, _]| *x == 20.0).collect();
     assert_eq!(at, [&[20.0, 1019.0], &[20.0, 220.0]]);
-    let bars = columns::bars(&area, steps, &grid);
+    let bars = reduce::bars(&area, axis, &columns);
     let at: Vec<_> = bars.iter().filter(|bar| bar.from == 20.0).collect();
     assert_eq!([at[0].total(), at[1].total()], [1019.0, 220.0]);
     assert_eq!(bars.len(), 41);
 }
 
 #[test]
-fn a_session_of_one_call_is_a_level() {
+fn a_session_of_one_call_is_a_level_line() {
     let area = samples(1, |_| 900);
     let input = input(&area, &[0], Axis::Calls);
-    let grid = whole(&input, 100);
+    let columns = Columns::whole(CallAxis::new(&input), 100);
     assert_eq!(
-        columns::curve(&area, Steps::new(&input), &grid),
+        reduce::curve(&area, CallAxis::new(&input), &columns),
         vec![[0.0, 900.0], [1.0, 900.0]]
     );
-    let bars = columns::bars(&area, Steps::new(&input), &grid);
+    let bars = reduce::bars(&area, CallAxis::new(&input), &columns);
     assert_eq!((bars[0].from, bars[0].to), (0.0, 1.0));
 }
 
 #[test]
-fn turns_are_as_wide_as_one_another_however_many_calls_they_hold() {
+fn turns_have_equal_widths() {
     let area = samples(12, |_| 1);
     let starts = [0, 2, 10];
     let input = input(&area, &starts, Axis::Turns);
-    let steps = Steps::new(&input);
-    assert_eq!(steps.end(), 2.5);
+    let axis = CallAxis::new(&input);
+    assert_eq!(axis.end(), 2.5);
     assert_eq!(
-        [0, 1, 2, 6, 10].map(|step| steps.x(step)),
+        [0, 1, 2, 6, 10].map(|call| axis.x(call)),
         [0.0, 0.5, 1.0, 1.5, 2.0]
     );
-    for step in 0..12 {
-        assert_eq!(steps.nearest(steps.x(step)), step);
+    for call in 0..12 {
+        assert_eq!(axis.nearest(axis.x(call)), call);
     }
 }
 
 #[test]
-fn ticks_are_round_and_whole_where_they_must_be() {
-    assert_eq!(
-        layout::ticks(0.0, 224_000.0, 6, true),
-        [0.0, 50_000.0, 100_000.0, 150_000.0, 200_000.0]
-    );
-    assert_eq!(layout::ticks(1.0, 4.0, 10, true), [1.0, 2.0, 3.0, 4.0]);
-    assert!(layout::ticks(3.0, 3.0, 5, true).is_empty());
-}
-
-#[test]
-fn labels_of_flags_never_overlap_and_give_way_to_the_left() {
+fn labels_of_flags_do_not_overlap() {
     let flags = [(100.0, 80.0), (150.0, 80.0), (400.0, 80.0), (590.0, 80.0)];
-    let starts = layout::place_labels(&flags, 0.0, 600.0);
+    let starts = flags::place_labels(&flags, 0.0, 600.0);
     assert_eq!(starts, [Some(12.0), Some(158.0), Some(408.0), Some(502.0)]);
-    let crowded = layout::place_labels(&[(10.0, 80.0), (14.0, 80.0), (18.0, 80.0)], 0.0, 60.0);
+    let crowded = flags::place_labels(&[(10.0, 80.0), (14.0, 80.0), (18.0, 80.0)], 0.0, 60.0);
     assert_eq!(crowded, [None, None, None]);
 }
 
 #[test]
-fn handles_at_one_height_are_moved_apart_and_stay_inside() {
+fn handles_at_one_height_are_moved_apart_within_the_bounds() {
     let mut centers = [10.0, 12.0, 300.0];
-    layout::spread(&mut centers, 20.0, 0.0, 305.0);
+    thresholds::spread(&mut centers, 20.0, 0.0, 305.0);
     assert_eq!(centers, [10.0, 30.0, 295.0]);
 }
 
 #[test]
-fn a_window_far_above_the_session_does_not_flatten_it() {
-    assert!((layout::ceiling(Tokens(180_000), Tokens(200_000)) - 224_000.0).abs() < 1.0);
-    assert!(layout::ceiling(Tokens(20_000), Tokens(1_000_000)) < 40_000.0);
+fn a_window_far_above_the_curves_does_not_determine_the_top() {
+    let top = |tokens, window| {
+        let area = samples(2, |_| tokens);
+        let windows = [Tokens(window)];
+        let input = TimelineInput {
+            windows: &windows,
+            ..input(&area, &[], Axis::Calls)
+        };
+        let mut state = TimelineState::default();
+        state.session(&input, fingerprint(&input), 100).top()
+    };
+    assert!((top(180_000, 200_000) - 224_000.0).abs() < 1.0);
+    assert!(top(20_000, 1_000_000) < 40_000.0);
 }
 
 #[test]
-fn zooming_keeps_what_is_under_the_pointer_and_stays_within_the_session() {
+fn zooming_keeps_the_position_under_the_pointer_and_stays_within_the_session() {
     let area = samples(1001, |_| 1);
     let input = input(&area, &[], Axis::Calls);
-    let steps = Steps::new(&input);
-    let view = View {
-        from: 100.0,
-        to: 300.0,
-    };
-    let near = view.zoomed(150.0, 2.0, steps);
+    let axis = CallAxis::new(&input);
+    let view = View::whole(1000.0).showing(100.0, 300.0, 1000.0);
+    let near = view.zoomed(150.0, 2.0, axis);
     assert_eq!((near.from, near.to), (125.0, 225.0));
-    assert_eq!(view.zoomed(150.0, 1e-9, steps), View::whole(1000.0));
+    assert_eq!(view.zoomed(150.0, 1e-9, axis), View::whole(1000.0));
     assert_eq!(
         view.moved(-500.0, 1000.0),
-        View {
-            from: 0.0,
-            to: 200.0
-        }
+        View::whole(1000.0).showing(0.0, 200.0, 1000.0)
     );
-    assert_eq!(view.showing(200.0, 1000.0), view);
+    assert_eq!(view.including(200.0, 1000.0), view);
     assert_eq!(
-        view.showing(500.0, 1000.0),
-        View {
-            from: 320.0,
-            to: 520.0
-        }
+        view.including(500.0, 1000.0),
+        View::whole(1000.0).showing(320.0, 520.0, 1000.0)
     );
 }
 
 #[test]
-fn a_line_is_cut_where_it_is_only_a_guess_from_and_nothing_of_it_is_lost() {
+fn a_line_is_split_without_a_gap() {
     let line: Vec<Pos2> = [(0.0, 0.0), (10.0, 10.0), (20.0, 10.0)]
         .map(|(x, y)| Pos2::new(x, y))
         .to_vec();
-    let (solid, guess) = layout::split_at(&line, 5.0);
+    let (solid, dashed) = dashes::split_at(&line, 5.0);
     assert_eq!(solid.last(), Some(&Pos2::new(5.0, 5.0)));
-    assert_eq!(guess.first(), solid.last());
-    assert_eq!((solid.len(), guess.len()), (2, 3));
-    let (solid, guess) = layout::split_at(&line, 10.0);
-    assert_eq!((solid.len(), guess.len()), (2, 2));
-    let (solid, guess) = layout::split_at(&line, 0.0);
-    assert_eq!((solid.len(), guess.len()), (1, 3));
+    assert_eq!(dashed.first(), solid.last());
+    assert_eq!((solid.len(), dashed.len()), (2, 3));
+    let (solid, dashed) = dashes::split_at(&line, 10.0);
+    assert_eq!((solid.len(), dashed.len()), (2, 2));
+    let (solid, dashed) = dashes::split_at(&line, 0.0);
+    assert_eq!((solid.len(), dashed.len()), (1, 3));
 }
 
 #[test]
-fn dashes_of_lines_that_coincide_stand_beside_each_other() {
+fn dashes_of_coinciding_lines_alternate() {
     let line: Vec<Pos2> = [(0.0, 3.0), (60.0, 3.0)]
         .map(|(x, y)| Pos2::new(x, y))
         .to_vec();
     let covered = |nth| {
-        let dashes = layout::dashes(&line, 5.0, (nth, 3));
+        let dashes = dashes::dashes(&line, 5.0, (nth, 3));
         let ends = dashes
             .iter()
             .map(|dash| (dash[0].x, dash[dash.len() - 1].x));
@@ -269,22 +259,22 @@ fn dashes_of_lines_that_coincide_stand_beside_each_other() {
 }
 
 #[test]
-fn a_fall_of_a_dashed_line_is_told_whole() {
+fn a_vertical_drop_is_not_dashed() {
     let line: Vec<Pos2> = [(7.0, 90.0), (7.0, 10.0)]
         .map(|(x, y)| Pos2::new(x, y))
         .to_vec();
-    let dashes = layout::dashes(&line, 5.0, (0, 2));
+    let dashes = dashes::dashes(&line, 5.0, (0, 2));
     assert_eq!(dashes, [line]);
 }
 
 #[test]
-fn what_no_file_holds_is_not_called_system() {
+fn unrecorded_content_is_not_labelled_system() {
     let mut all = samples(2, |_| 5);
     for sample in &mut all {
         sample.by_kind[Kind::System.index()] = 40;
     }
     let named = |unseen: &dyn Fn(usize) -> Tokens| {
-        lowest(&TimelineInput {
+        lowest_label(&TimelineInput {
             unseen,
             ..input(&all, &[0], Axis::Calls)
         })
@@ -292,36 +282,36 @@ fn what_no_file_holds_is_not_called_system() {
     assert_eq!(named(&|_| Tokens::ZERO), "system");
     assert_eq!(named(&|_| Tokens(40)), "not in the file");
     assert_eq!(
-        named(&|step| Tokens(40 - step as u64)),
+        named(&|call| Tokens(40 - call as u64)),
         "system + not in the file"
     );
 }
 
 #[test]
-fn of_each_column_the_hottest_step_is_marked_and_what_is_cold_is_not() {
-    let heat = |step: usize| Heat {
+fn the_call_with_the_most_cumulative_tokens_of_each_column_is_marked() {
+    let heat = |call: usize| Heat {
         retained: Tokens(1),
-        share: Share(match step {
+        share: Share(match call {
             54_321 => 1.0,
-            step if step % 97 == 0 => 0.001,
-            step => 0.1 + (step % 7) as f64 * 0.01,
+            call if call % 97 == 0 => 0.001,
+            call => 0.1 + (call % 7) as f64 * 0.01,
         }),
         kind: Kind::ToolResult,
     };
     let heat: Vec<Heat> = (0..100_000).map(heat).collect();
     let area = samples(100_000, |_| 1);
     let input = input(&area, &[], Axis::Calls);
-    let steps = Steps::new(&input);
-    let grid = whole(&input, 1400);
-    let hot = columns::hottest(&heat, steps, &grid);
+    let axis = CallAxis::new(&input);
+    let columns = Columns::whole(CallAxis::new(&input), 1400);
+    let hot = reduce::hottest(&heat, axis, &columns);
     assert!(hot.contains(&54_321));
     assert!(hot.is_sorted() && hot.len() <= 1401, "{} marks", hot.len());
-    for step in &hot {
-        let column = grid.column(steps.x(*step));
-        let near = step.saturating_sub(100)..(step + 100).min(heat.len());
-        let mut column = near.filter(|other| grid.column(steps.x(*other)) == column);
-        assert!(column.all(|other| heat[other].share <= heat[*step].share));
+    for call in &hot {
+        let column = columns.column(axis.x(*call));
+        let near = call.saturating_sub(100)..(call + 100).min(heat.len());
+        let mut column = near.filter(|other| columns.column(axis.x(*other)) == column);
+        assert!(column.all(|other| heat[other].share <= heat[*call].share));
     }
     let cold = [heat[0]; 50];
-    assert!(columns::hottest(&cold, steps, &grid).is_empty());
+    assert!(reduce::hottest(&cold, axis, &columns).is_empty());
 }

@@ -1,20 +1,32 @@
 //! The visible part of the session, and the input that changes it.
 
-use super::layout::Steps;
-use egui::{EventFilter, Key, Modifiers, Response, Ui, Vec2};
+use super::axis::CallAxis;
+use crate::app::widgets::drag;
+use egui::{
+    CursorIcon, EventFilter, Key, Modifiers, PointerButton, Pos2, Rect, Response, Ui, Vec2,
+};
 use egui_plot::PlotTransform;
 
-/// A range of the horizontal axis.
+/// Shorter sides of a zoom box do not zoom their axis.
+const MIN_SIDE: f32 = 16.0;
+
+/// The visible ranges of both axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct View {
     pub(super) from: f64,
     pub(super) to: f64,
+    /// The visible tokens; `None` from 0 to a top that fits the curves.
+    pub(super) tokens: Option<[f64; 2]>,
 }
 
 impl View {
-    /// Returns the whole axis.
+    /// Returns the view of the whole session.
     pub(super) fn whole(end: f64) -> Self {
-        Self { from: 0.0, to: end }
+        Self {
+            from: 0.0,
+            to: end,
+            tokens: None,
+        }
     }
 
     fn span(self) -> f64 {
@@ -22,38 +34,38 @@ impl View {
     }
 
     /// Returns the view scaled by `factor` around the fixed position `about`.
-    pub(super) fn zoomed(self, about: f64, factor: f64, steps: Steps<'_>) -> Self {
-        let end = steps.end();
-        let span = (self.span() / factor).clamp(steps.least(), end);
+    pub(super) fn zoomed(self, about: f64, factor: f64, axis: CallAxis<'_>) -> Self {
+        let span = (self.span() / factor).clamp(axis.min_span(), axis.end());
         let from = about - (about - self.from) * span / self.span();
-        Self {
-            from,
-            to: from + span,
-        }
-        .within(end)
+        self.showing(from, from + span, axis.end())
     }
 
     /// Returns the view moved by a distance.
     pub(super) fn moved(self, by: f64, end: f64) -> Self {
-        Self {
-            from: self.from + by,
-            to: self.to + by,
-        }
-        .within(end)
+        self.showing(self.from + by, self.to + by, end)
     }
 
-    /// Returns the nearest view within the axis.
-    pub(super) fn within(self, end: f64) -> Self {
-        let span = self.span().min(end);
-        let from = self.from.clamp(0.0, (end - span).max(0.0));
+    /// Returns the view with another range, moved into the axis.
+    pub(super) fn showing(self, from: f64, to: f64, end: f64) -> Self {
+        let span = (to - from).min(end);
+        let from = from.clamp(0.0, (end - span).max(0.0));
         Self {
             from,
             to: from + span,
+            ..self
+        }
+    }
+
+    /// Returns the nearest view within the axes. `top` is the top of the vertical axis.
+    pub(super) fn within(self, end: f64, top: f64) -> Self {
+        Self {
+            tokens: self.tokens.filter(|[bottom, _]| *bottom < top),
+            ..self.showing(self.from, self.to, end)
         }
     }
 
     /// Returns the view moved as little as needed to include a position.
-    pub(super) fn showing(self, x: f64, end: f64) -> Self {
+    pub(super) fn including(self, x: f64, end: f64) -> Self {
         let margin = self.span() * 0.1;
         if x < self.from {
             self.moved(x - self.from - margin, end)
@@ -63,25 +75,86 @@ impl View {
             self
         }
     }
+
+    /// Returns the view of a part of the plot.
+    fn zoomed_to(self, part: Rect, transform: &PlotTransform, axis: CallAxis<'_>) -> Self {
+        let plot = transform.frame();
+        let (first, last) = (
+            transform.value_from_position(part.left_bottom()),
+            transform.value_from_position(part.right_top()),
+        );
+        let span = (last.x - first.x).max(axis.min_span());
+        let from = f64::midpoint(first.x, last.x) - span / 2.0;
+        let view = self.showing(from, from + span, axis.end());
+        if part.height() < plot.height() {
+            let tokens = Some([first.y.max(0.0), last.y]);
+            Self { tokens, ..view }
+        } else {
+            view
+        }
+    }
 }
 
-/// Applies mouse and wheel input over the plot.
+/// Returns the view after the wheel and drags over the plot. Drags with the primary button change it only while Space is
+/// held. `zoom_from` keeps the corner of a zoom box during its drag.
 pub(super) fn gestures(
     ui: &Ui,
     plot: &Response,
     transform: &PlotTransform,
-    view: View,
-    steps: Steps<'_>,
+    axis: CallAxis<'_>,
+    mut view: View,
+    zoom_from: &mut Option<Pos2>,
 ) -> View {
-    let mut view = view;
-    let end = steps.end();
-    let per_point = transform.dvalue_dpos()[0];
-    if plot.dragged() {
-        view = view.moved(-f64::from(plot.drag_delta().x) * per_point, end);
+    let per_point = transform.dvalue_dpos();
+    let is_pan_key = ui.input(|input| input.key_down(Key::Space));
+    if is_pan_key && plot.contains_pointer() {
+        ui.ctx().set_cursor_icon(CursorIcon::Grab);
+    }
+    if plot.dragged_by(PointerButton::Middle)
+        || is_pan_key && plot.dragged_by(PointerButton::Primary)
+    {
+        ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
+        let by = -plot.drag_delta();
+        view = view.moved(f64::from(by.x) * per_point[0], axis.end());
+        if let Some([bottom, top]) = &mut view.tokens {
+            let by = (f64::from(by.y) * per_point[1]).max(-*bottom);
+            *bottom += by;
+            *top += by;
+        }
+    }
+    if plot.drag_started_by(PointerButton::Secondary) {
+        *zoom_from = ui.input(|input| input.pointer.press_origin());
+    }
+    if plot.drag_stopped()
+        && let Some(part) = zoom_box(plot, zoom_from.take())
+        && drag::cancelled(ui.ctx()).is_none()
+    {
+        view = view.zoomed_to(part, transform, axis);
     }
     if plot.double_clicked() {
-        view = View::whole(end);
+        view = View::whole(axis.end());
     }
+    wheel(ui, plot, transform, axis, view)
+}
+
+/// Returns the part of the plot in a zoom box: the full height or width if the box is low or narrow.
+pub(super) fn zoom_box(plot: &Response, from: Option<Pos2>) -> Option<Rect> {
+    let (from, to) = (from?, plot.interact_pointer_pos()?);
+    let part = Rect::from_two_pos(from, to).intersect(plot.rect);
+    let (is_wide, is_high) = (part.width() >= MIN_SIDE, part.height() >= MIN_SIDE);
+    let x = if is_wide { part } else { plot.rect }.x_range();
+    let y = if is_high { part } else { plot.rect }.y_range();
+    (is_wide || is_high).then(|| Rect::from_x_y_ranges(x, y))
+}
+
+/// Applies the wheel: zooms around the pointer, and moves sideways.
+fn wheel(
+    ui: &Ui,
+    plot: &Response,
+    transform: &PlotTransform,
+    axis: CallAxis<'_>,
+    mut view: View,
+) -> View {
     // Also over the handle of a threshold, which handles presses but not the wheel.
     let Some(pointer) = ui
         .input(|input| input.pointer.hover_pos())
@@ -92,10 +165,11 @@ pub(super) fn gestures(
     let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta, input.zoom_delta()));
     let factor = f64::from(pinch) * (f64::from(scroll.y) / 240.0).exp();
     if (factor - 1.0).abs() > 1e-6 {
-        view = view.zoomed(transform.value_from_position(pointer).x, factor, steps);
+        view = view.zoomed(transform.value_from_position(pointer).x, factor, axis);
     }
     if scroll.x != 0.0 {
-        view = view.moved(-f64::from(scroll.x) * per_point, end);
+        let by = -f64::from(scroll.x) * transform.dvalue_dpos()[0];
+        view = view.moved(by, axis.end());
     }
     if scroll != Vec2::ZERO {
         ui.input_mut(|input| input.smooth_scroll_delta = Vec2::ZERO);
@@ -105,9 +179,9 @@ pub(super) fn gestures(
 
 /// Result of key input.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Keys {
+pub(super) struct KeyInput {
     /// The call to select.
-    pub(super) step: Option<usize>,
+    pub(super) call: Option<usize>,
     /// The new view.
     pub(super) view: Option<View>,
 }
@@ -117,10 +191,10 @@ pub(super) fn keys(
     ui: &Ui,
     plot: &Response,
     takes_keys: bool,
-    steps: Steps<'_>,
+    axis: CallAxis<'_>,
     view: View,
     (selected, last): (Option<usize>, usize),
-) -> Keys {
+) -> KeyInput {
     if plot.has_focus() {
         let filter = EventFilter {
             horizontal_arrows: true,
@@ -128,44 +202,41 @@ pub(super) fn keys(
         };
         ui.memory_mut(|memory| memory.set_focus_lock_filter(plot.id, filter));
     } else if !takes_keys {
-        return Keys::default();
+        return KeyInput::default();
     }
     let pressed =
         |modifiers: Modifiers, key: Key| ui.input_mut(|input| input.consume_key(modifiers, key));
-    let here = selected.unwrap_or_else(|| steps.nearest(view.from));
-    let mut out = Keys::default();
+    let current = selected.unwrap_or_else(|| axis.nearest(view.from));
+    let mut out = KeyInput::default();
     for (modifiers, by) in [(Modifiers::SHIFT, 10), (Modifiers::NONE, 1)] {
         if pressed(modifiers, Key::ArrowLeft) {
-            out.step = Some(here.saturating_sub(by));
+            out.call = Some(current.saturating_sub(by));
         }
         if pressed(modifiers, Key::ArrowRight) {
-            out.step = Some((here + by).min(last));
+            out.call = Some((current + by).min(last));
         }
     }
     if pressed(Modifiers::NONE, Key::Home) {
-        out.step = Some(0);
+        out.call = Some(0);
     }
     if pressed(Modifiers::NONE, Key::End) {
-        out.step = Some(last);
+        out.call = Some(last);
     }
-    let end = steps.end();
+    let end = axis.end();
     let (middle, far) = (f64::midpoint(view.from, view.to), view.span() * 0.2);
-    let about = selected
-        .map(|step| steps.x(step))
-        .filter(|x| (view.from..=view.to).contains(x));
-    let moves = [
-        (Key::W, view.zoomed(about.unwrap_or(middle), 1.4, steps)),
-        (
-            Key::S,
-            view.zoomed(about.unwrap_or(middle), 1.0 / 1.4, steps),
-        ),
+    let selected = selected.map(|call| axis.x(call));
+    let about = selected.filter(|x| (view.from..=view.to).contains(x));
+    let about = about.unwrap_or(middle);
+    let views = [
+        (Key::W, view.zoomed(about, 1.4, axis)),
+        (Key::S, view.zoomed(about, 1.0 / 1.4, axis)),
         (Key::A, view.moved(-far, end)),
         (Key::D, view.moved(far, end)),
         (Key::F, View::whole(end)),
     ];
-    for (key, to) in moves {
+    for (key, view) in views {
         if pressed(Modifiers::NONE, key) {
-            out.view = Some(to);
+            out.view = Some(view);
         }
     }
     out

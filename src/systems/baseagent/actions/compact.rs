@@ -2,7 +2,7 @@
 
 use super::{choice, limits_of, terms, total, total_of};
 use crate::chat::{Dialogue, Shape, Wants};
-use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
+use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::baseagent::log_lines::{compaction_result, insufficient};
 use crate::systems::baseagent::{Texts, compact};
 use std::sync::Arc;
@@ -52,7 +52,11 @@ struct Compact {
 }
 
 impl Rewrite for Compact {
-    fn rewrite(&self, scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, Wants> {
         let limits = limits_of(&scene);
         let messages = &scene.messages;
         let system = messages.first().filter(|first| first.is("system"));

@@ -2,7 +2,7 @@
 
 use super::terms;
 use crate::chat::{Dialogue, Shape, Wants};
-use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
+use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::baseagent::{Failure, code_of_status};
 use crate::systems::python::PythonError;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(super) const ACTION: NamedAction = NamedAction {
 struct Fail;
 
 impl Rewrite for Fail {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let failure = failure(&scene);
         let first = failure.of_attempt(1);
         let (halt, last) = match failure.wait_after(1) {
@@ -41,7 +41,7 @@ impl Rewrite for Fail {
 }
 
 /// Returns the client's failure for the provider's error; without an error, an overflow.
-fn failure(scene: &Scene<'_>) -> Failure {
+fn failure(scene: &RewriteInput<'_>) -> Failure {
     let window = scene.window;
     let (status, message) = if scene.error.is_empty() {
         let why = format!("HTTP 400: the prompt does not fit into {window} tokens");

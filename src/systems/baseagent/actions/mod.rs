@@ -11,7 +11,7 @@ mod prune;
 use super::estimate::countable_tokens;
 use super::{Failure, Limits};
 use crate::chat::{ChatMessage, Messages, Shape};
-use crate::engine::{NamedAction, NamedMeter, Rewritten, Scene};
+use crate::engine::{NamedAction, NamedMeter, RewriteInput, Rewritten};
 use crate::systems::python::PythonError;
 use crate::units::Tokens;
 
@@ -56,7 +56,7 @@ fn raised(error: PythonError) -> Rewritten {
     }
 }
 
-fn limits_of(scene: &Scene<'_>) -> Limits {
+fn limits_of(scene: &RewriteInput<'_>) -> Limits {
     let whole = |name: &str| scene.number(name) as i64;
     Limits {
         context: whole("usable"),

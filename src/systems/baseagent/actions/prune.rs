@@ -2,7 +2,7 @@
 
 use super::{METER, choice, limits_of, raised, terms, total_of};
 use crate::chat::{ChatMessage, Dialogue, Messages, Rule, Shape, Wants};
-use crate::engine::{MessageEdit, NamedAction, Rewrite, Rewritten, Scene};
+use crate::engine::{MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::baseagent::log_lines::{OVERFLOW, status, sufficient};
 use crate::systems::baseagent::prune::Results;
 use crate::systems::baseagent::{Limits, MARKER, StopAtMarker};
@@ -32,7 +32,7 @@ struct Prune {
 }
 
 impl Rewrite for Prune {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let limits = limits_of(&scene);
         Ok(self.prune(&scene.messages, &limits).unwrap_or_else(raised))
     }

@@ -24,7 +24,7 @@ fn run(
     answers: &[Heard],
 ) -> Result<Rewritten, Wants> {
     let rewrite = (action.make)(&toml::from_str(settings).unwrap()).unwrap();
-    let scene = Scene {
+    let scene = RewriteInput {
         messages: messages.into(),
         tools: &[],
         numbers,

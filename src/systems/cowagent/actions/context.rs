@@ -3,14 +3,14 @@
 use super::super::statistics::{Statistics, context_command};
 use super::{split_instructions, term};
 use crate::chat::{Dialogue, Wants};
-use crate::engine::{Rewrite, Rewritten, Scene};
+use crate::engine::{Rewrite, RewriteInput, Rewritten};
 
 /// Reports messages, roles and characters in the command's own wording.
 #[derive(Debug)]
 pub(super) struct Context;
 
 impl Rewrite for Context {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let (_, conversation) = split_instructions(&scene.messages);
         let counts = Statistics::of(conversation);
         Ok(Rewritten {

@@ -9,7 +9,7 @@ use super::super::turn::trim_to_turns;
 use super::super::turn::turns;
 use super::{changed, idle, instructions_tokens, split_instructions, term, with_instructions};
 use crate::chat::{ChatMessage, Dialogue, Wants};
-use crate::engine::{Rewrite, Rewritten, Scene};
+use crate::engine::{Rewrite, RewriteInput, Rewritten};
 use std::ops::Range;
 
 /// Drops all but the last turns of a scheduled task's session.
@@ -17,7 +17,7 @@ use std::ops::Range;
 pub(super) struct TrimScheduler;
 
 impl Rewrite for TrimScheduler {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let keep = scene.count("keep_turns");
         let (system, conversation) = split_instructions(&scene.messages);
         let mut conversation = conversation.to_vec();
@@ -42,7 +42,7 @@ impl Rewrite for TrimScheduler {
 pub(super) struct LimitTurns;
 
 impl Rewrite for LimitTurns {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let max_turns = scene.count("max_turns");
         let (system, conversation) = split_instructions(&scene.messages);
         let turns = turns(conversation);
@@ -74,7 +74,7 @@ struct Weighed<'a> {
 }
 
 impl<'a> Weighed<'a> {
-    fn new(scene: &'a Scene<'_>) -> Self {
+    fn new(scene: &'a RewriteInput<'_>) -> Self {
         let (max_tokens, few_turns) = (scene.count("max_tokens"), scene.count("few_turns"));
         let (system, conversation) = split_instructions(&scene.messages);
         let system_tokens = instructions_tokens(system);
@@ -118,7 +118,7 @@ impl<'a> Weighed<'a> {
 pub(super) struct FlattenTurns;
 
 impl Rewrite for FlattenTurns {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let weighed = Weighed::new(&scene);
         if !weighed.is_over() || weighed.turns.len() >= weighed.few_turns {
             return Ok(idle(weighed.terms));
@@ -139,7 +139,7 @@ impl Rewrite for FlattenTurns {
 pub(super) struct HalveTurns;
 
 impl Rewrite for HalveTurns {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let mut weighed = Weighed::new(&scene);
         if !weighed.is_over() || weighed.turns.len() < weighed.few_turns {
             return Ok(idle(weighed.terms));

@@ -10,7 +10,7 @@ use super::{changed, idle, split_instructions, term};
 use crate::chat::{
     Block, BlockBody, ChatMessage, Content, Dialogue, Fields, Messages, Rule, Wants,
 };
-use crate::engine::{Rewrite, Rewritten, Scene};
+use crate::engine::{Rewrite, RewriteInput, Rewritten};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ use std::collections::HashSet;
 pub(super) struct Validate;
 
 impl Rewrite for Validate {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         if is_sound(&scene.messages) {
             return Ok(idle(vec![term("repairs", 0)]));
         }
@@ -37,7 +37,7 @@ impl Rewrite for Validate {
 pub(super) struct AskForReport;
 
 impl Rewrite for AskForReport {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let max_steps = scene.count("max_steps");
         let n_steps = scene.turn.1 as usize;
         let terms = vec![term("steps", n_steps), term("max_steps", max_steps)];
@@ -61,7 +61,7 @@ impl Rewrite for AskForReport {
 pub(super) struct HintAtRepeats;
 
 impl Rewrite for HintAtRepeats {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let (n_steps, tool, n_succeeded) = repeats(&scene.messages);
         let terms = vec![term("steps", n_steps), term("succeeded", n_succeeded)];
         if n_steps < FIRST_CHECKED_STEP || n_succeeded < TOO_MANY_REPEATS {

@@ -8,7 +8,7 @@ use super::super::restore::restore;
 use super::super::turn::turns;
 use super::{idle, split_instructions, term, with_instructions};
 use crate::chat::{Dialogue, Wants};
-use crate::engine::{Memory, Rewrite, Rewritten, Scene};
+use crate::engine::{Memory, Rewrite, RewriteInput, Rewritten};
 use serde_json::json;
 
 /// Cuts, then drops, and finally empties.
@@ -16,7 +16,7 @@ use serde_json::json;
 pub(super) struct Recover;
 
 impl Rewrite for Recover {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         if let Some(done) = other_error(&scene) {
             return Ok(done);
         }
@@ -63,7 +63,7 @@ impl Rewrite for Recover {
 
 /// Handles a provider error that is not treated as an overflow. A format error, or one treated as such, empties the
 /// conversation.
-fn other_error(scene: &Scene<'_>) -> Option<Rewritten> {
+fn other_error(scene: &RewriteInput<'_>) -> Option<Rewritten> {
     let error = scene.error;
     if error.is_empty() {
         return None;
@@ -105,7 +105,7 @@ fn other_error(scene: &Scene<'_>) -> Option<Rewritten> {
 pub(super) struct Restore;
 
 impl Rewrite for Restore {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let max_turns = scene.count("max_turns");
         let is_scheduled = scene.number("is_scheduled") > 0.0;
         let session = if is_scheduled { "scheduler_" } else { "" };
@@ -131,7 +131,7 @@ impl Rewrite for Restore {
 pub(super) struct Clear;
 
 impl Rewrite for Clear {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let (system, conversation) = split_instructions(&scene.messages);
         let terms = vec![term("messages", conversation.len())];
         if conversation.is_empty() {

@@ -7,7 +7,7 @@ use super::super::summary::Summarizer;
 use super::super::trim::{Limits, is_due, trim_messages};
 use super::{idle, instructions_tokens, split_instructions, term, with_instructions};
 use crate::chat::{ChatMessage, Dialogue, Wants};
-use crate::engine::{FileContent, Memory, NewFile, Rewrite, Rewritten, Scene};
+use crate::engine::{FileContent, Memory, NewFile, Rewrite, RewriteInput, Rewritten};
 use serde_json::json;
 
 /// Summarizes the messages that the trim will drop, and inserts the summary before the first text kept. The trim itself
@@ -16,7 +16,11 @@ use serde_json::json;
 pub(super) struct Remember;
 
 impl Rewrite for Remember {
-    fn rewrite(&self, scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, Wants> {
         let limits = Limits {
             max_turns: scene.count("max_turns"),
             max_tokens: scene.count("max_tokens") as u64,
@@ -50,7 +54,11 @@ impl Rewrite for Remember {
 pub(super) struct RememberAll;
 
 impl Rewrite for RememberAll {
-    fn rewrite(&self, scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, Wants> {
         if !scene.error.is_empty() && classify(scene.error, true) != ErrorKind::Overflow {
             return Ok(Rewritten::default());
         }
@@ -94,7 +102,7 @@ struct DailyMemory {
 }
 
 impl DailyMemory {
-    fn of(scene: &Scene<'_>) -> Self {
+    fn of(scene: &RewriteInput<'_>) -> Self {
         let moment = scene.since.and_then(|since| day_and_hour(since, scene.now));
         let (day, hour) = moment.unzip();
         let started_file = scene.memory["daily_memory_file"].as_str();

@@ -1,6 +1,6 @@
 use super::*;
 use crate::chat::{Dialogue, Heard, message_from_json, message_to_json};
-use crate::engine::{FileContent, Hook, Memory, Scene, Storage};
+use crate::engine::{FileContent, Hook, Memory, RewriteInput, Storage};
 use crate::units::Millis;
 use serde_json::{Value, json};
 
@@ -8,8 +8,8 @@ fn scene(
     messages: &[Value],
     numbers: &'static [(&'static str, f64)],
     memory: Memory,
-) -> Scene<'static> {
-    Scene {
+) -> RewriteInput<'static> {
+    RewriteInput {
         messages: messages
             .iter()
             .map(message_from_json)
@@ -30,7 +30,7 @@ fn scene(
     }
 }
 
-fn act(name: &str, scene: Scene<'_>, answers: &[Heard]) -> Rewritten {
+fn act(name: &str, scene: RewriteInput<'_>, answers: &[Heard]) -> Rewritten {
     let action = ACTIONS.iter().find(|action| action.name == name).unwrap();
     let rewrite = (action.make)(&toml::Table::new()).unwrap();
     rewrite.rewrite(scene, &mut Dialogue::new(answers)).unwrap()
@@ -120,7 +120,7 @@ fn a_daily_file_has_its_date_and_hours_and_a_new_day_a_new_file() {
         let since = humantime::parse_rfc3339(time).unwrap();
         let since = since.duration_since(std::time::UNIX_EPOCH).unwrap();
         let since = Some(Millis(i64::try_from(since.as_millis()).unwrap()));
-        let scene = Scene {
+        let scene = RewriteInput {
             since,
             ..scene(&conversation(n_turns), numbers, memory)
         };

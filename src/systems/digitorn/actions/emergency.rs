@@ -6,7 +6,7 @@ use super::super::estimate::{all_log_tokens, log_tokens};
 use super::super::tool_index::ToolIndex;
 use super::{Reading, documented, mode_of, only, reminder_inputs, terms};
 use crate::chat::{Dialogue, Shape, Wants};
-use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
+use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
 pub(super) const ACTION: NamedAction = NamedAction {
@@ -34,7 +34,7 @@ struct Emergency {
 }
 
 impl Rewrite for Emergency {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let refusal = match scene.error {
             "" => refusal(&scene),
             error => error.to_owned(),
@@ -92,7 +92,7 @@ fn halted(why: String) -> Rewritten {
 
 /// Returns the provider's error text: by the number, or by the model if that is 0. Providers of the OpenAI kind (1) use
 /// phrases that are recognized, Anthropic (2) does not.
-fn refusal(scene: &Scene<'_>) -> String {
+fn refusal(scene: &RewriteInput<'_>) -> String {
     let is_anthropic = match scene.count("provider") {
         1 => false,
         2 => true,

@@ -7,7 +7,7 @@ use super::super::go_rewrite::{emergency_keep_recent, estimate_tokens, message_t
 use super::super::safe_split::split_system;
 use super::{only, terms};
 use crate::chat::{Arguments, ChatMessage, Dialogue, Rule, Shape, Wants};
-use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
+use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::python::signed;
 use serde_json::Value;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ impl Compact {
     /// Compacts once. The recap of an earlier compaction is not a message but the previous summary.
     fn compact(
         &self,
-        scene: &Scene<'_>,
+        scene: &RewriteInput<'_>,
         messages: &[ChatMessage],
         keep: i64,
         dialogue: &mut Dialogue<'_>,
@@ -121,7 +121,11 @@ impl Compact {
 }
 
 impl Rewrite for Compact {
-    fn rewrite(&self, scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, Wants> {
         let (system, conversation) = split_system(&scene.messages);
         let keep = scene.number("keep_recent") as i64;
         let done = self.compact(&scene, conversation, keep, dialogue)?;
@@ -136,7 +140,11 @@ struct Fit {
 }
 
 impl Rewrite for Fit {
-    fn rewrite(&self, scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, Wants> {
         let limit = limit_of(&scene);
         let definitions = definitions(scene.tools);
         let all = scene.messages.weigh(WRITTEN, written);
@@ -193,7 +201,7 @@ fn definitions(tools: &[Value]) -> u64 {
 }
 
 /// Returns the limit of a request's estimated tokens.
-fn limit_of(scene: &Scene<'_>) -> f64 {
+fn limit_of(scene: &RewriteInput<'_>) -> f64 {
     let limit = scene.number("limit") / scene.number("estimate_ratio").max(1.0);
     limit.floor().max(MIN_TOKENS)
 }
@@ -222,7 +230,7 @@ fn written(message: &ChatMessage) -> u64 {
 struct Micro;
 
 impl Rewrite for Micro {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let whole = |name: &str| scene.number(name) as i64;
         let (keep, least) = (whole("keep_results"), whole("min_bytes"));
         let (messages, elided) = micro_compact(scene.messages.into_vec(), keep, least);
@@ -238,7 +246,7 @@ impl Rewrite for Micro {
 struct Emergency;
 
 impl Rewrite for Emergency {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         if !scene.error.is_empty() && !is_context_overflow(scene.error) {
             return Ok(Rewritten {
                 halt: Some(scene.error.to_owned()),

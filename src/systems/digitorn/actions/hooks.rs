@@ -10,7 +10,7 @@ use super::super::tool_index::ToolIndex;
 use super::super::turn_state::{NEVER_COMPACTED, TurnState};
 use super::{Reading, documented, mode_of, only, reminder_inputs, terms};
 use crate::chat::{Dialogue, Layout, Messages, Rule, Shape, Wants, python_dumps};
-use crate::engine::{Hook as At, Memory, NamedAction, Rewrite, Rewritten, Scene};
+use crate::engine::{Hook as At, Memory, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::python::signed;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -77,7 +77,7 @@ struct BuiltHooks {
 
 impl HookMemory {
     /// Returns the hooks of an action. Builds them again only if its numbers changed.
-    fn hooks(&mut self, action: &Hooks, scene: &Scene<'_>) -> Arc<[Hook]> {
+    fn hooks(&mut self, action: &Hooks, scene: &RewriteInput<'_>) -> Arc<[Hook]> {
         let by = std::ptr::from_ref(action).addr();
         let is_current = |built: &&BuiltHooks| built.by == by && built.numbers == scene.numbers;
         if let Some(built) = self.built.iter().find(is_current) {
@@ -129,7 +129,7 @@ impl Hooks {
     }
 
     /// Returns the application's hooks, and the injected one if the numbers enable it.
-    fn all(&self, scene: &Scene<'_>) -> Vec<Hook> {
+    fn all(&self, scene: &RewriteInput<'_>) -> Vec<Hook> {
         let auto = (scene.number("auto_compact") >= 1.0).then(|| {
             let strategy = if scene.number("strategy") >= 1.0 {
                 "summarize"
@@ -156,7 +156,7 @@ impl Hooks {
     }
 
     /// Returns the events to raise, in order.
-    fn events(scene: &Scene<'_>) -> &'static [&'static str] {
+    fn events(scene: &RewriteInput<'_>) -> &'static [&'static str] {
         match scene.at {
             At::AfterTools | At::TurnEnd => &["turn_end"],
             _ if scene.turn.1 == 0 => &["session_start", "turn_start"],
@@ -165,7 +165,7 @@ impl Hooks {
     }
 
     /// Returns the turn. It restarts at every user message; in the document it does not.
-    fn turn(&self, scene: &Scene<'_>, stored: &HookMemory) -> i64 {
+    fn turn(&self, scene: &RewriteInput<'_>, stored: &HookMemory) -> i64 {
         if self.reading == Reading::Document {
             return signed(scene.step) + 1;
         }
@@ -184,7 +184,7 @@ impl Hooks {
         }
     }
 
-    fn state(&self, scene: &mut Scene<'_>, stored: &HookMemory) -> TurnState {
+    fn state(&self, scene: &mut RewriteInput<'_>, stored: &HookMemory) -> TurnState {
         let (max_tokens, reserved) = (scene.number("max_tokens"), scene.number("output_reserved"));
         let mode = mode_of(scene, max_tokens as i64);
         let tool_calls = calls_of_turn(&scene.messages);
@@ -208,7 +208,7 @@ impl Hooks {
 impl Rewrite for Hooks {
     fn rewrite(
         &self,
-        mut scene: Scene<'_>,
+        mut scene: RewriteInput<'_>,
         dialogue: &mut Dialogue<'_>,
     ) -> Result<Rewritten, Wants> {
         let stored = scene.memory.shared::<HookMemory>(MEMORY_KEY);

@@ -13,7 +13,7 @@ use super::tool_index::ToolIndex;
 use super::tool_injection::ToolInjection;
 use super::window::window_of;
 use crate::chat::Shape;
-use crate::engine::{NamedAction, NamedMeter, NamedWindow, Scene};
+use crate::engine::{NamedAction, NamedMeter, NamedWindow, RewriteInput};
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[
@@ -80,7 +80,7 @@ fn only(settings: &toml::Table, known: &[&str]) -> Result<(), String> {
 
 /// Returns how tools are described: as forced by a number (0 by size, then direct, compact direct, discovery), else by
 /// their size.
-fn mode_of(scene: &Scene<'_>, max_tokens: i64) -> ToolInjection {
+fn mode_of(scene: &RewriteInput<'_>, max_tokens: i64) -> ToolInjection {
     match scene.count("tool_injection") {
         1 => ToolInjection::Direct,
         2 => ToolInjection::CompactDirect,

@@ -3,7 +3,7 @@
 use super::super::provider_view::repairs;
 use super::only;
 use crate::chat::{Dialogue, Shape, Wants};
-use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
+use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
 pub(super) const ACTION: NamedAction = NamedAction {
@@ -22,7 +22,7 @@ pub(super) const ACTION: NamedAction = NamedAction {
 struct ProviderView;
 
 impl Rewrite for ProviderView {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let edits = repairs(&scene.messages);
         let dropped = edits.iter().filter(|edit| edit.now.is_none()).count();
         Ok(Rewritten {

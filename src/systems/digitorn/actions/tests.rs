@@ -1,7 +1,7 @@
 use super::ACTIONS;
 use super::hooks::{HookMemory, MEMORY_KEY};
 use crate::chat::{ChatMessage, Dialogue, Heard, message_from_json};
-use crate::engine::{Hook, Memory, Rewrite, Rewritten, Scene, Storage};
+use crate::engine::{Hook, Memory, Rewrite, RewriteInput, Rewritten, Storage};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -38,8 +38,13 @@ fn action(name: &str, settings: &str) -> Arc<dyn Rewrite> {
     (action.make)(&toml::from_str(settings).unwrap()).unwrap()
 }
 
-fn scene(messages: Vec<ChatMessage>, turn: (u32, u32), now: f64, memory: Memory) -> Scene<'static> {
-    Scene {
+fn scene(
+    messages: Vec<ChatMessage>,
+    turn: (u32, u32),
+    now: f64,
+    memory: Memory,
+) -> RewriteInput<'static> {
+    RewriteInput {
         messages: messages.into(),
         tools: &[],
         numbers: NUMBERS,
@@ -69,7 +74,7 @@ fn chat(n: usize) -> Vec<ChatMessage> {
     messages
 }
 
-fn run(rule: &dyn Rewrite, scene: Scene<'_>) -> Rewritten {
+fn run(rule: &dyn Rewrite, scene: RewriteInput<'_>) -> Rewritten {
     let answers = [Heard::Text("SUMMARY".into())];
     rule.rewrite(scene, &mut Dialogue::new(&answers)).unwrap()
 }
@@ -119,7 +124,7 @@ fn the_document_s_example_injects_at_its_turn_only() {
         "digitorn.hooks",
         &format!("reading = \"document\"\n{example}"),
     );
-    let at = |step: usize| Scene {
+    let at = |step: usize| RewriteInput {
         step,
         ..scene(
             vec![ChatMessage::new("system", "s")],
@@ -128,7 +133,7 @@ fn the_document_s_example_injects_at_its_turn_only() {
             Memory::default(),
         )
     };
-    let late = |call: u32| Scene {
+    let late = |call: u32| RewriteInput {
         turn: (1, call),
         ..at(7)
     };
@@ -148,7 +153,7 @@ fn anthropic_s_refusal_is_not_recognized() {
     let emergency = action("digitorn.emergency", "");
     let seen = run(&*emergency, scene(chat(9), (1, 0), 0.0, Memory::default()));
     assert_eq!(seen.messages.unwrap().len(), 6);
-    let claude = Scene {
+    let claude = RewriteInput {
         model: "claude-sonnet-4",
         ..scene(chat(9), (1, 0), 0.0, Memory::default())
     };

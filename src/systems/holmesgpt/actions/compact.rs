@@ -10,7 +10,7 @@ use super::super::stats::RequestStats;
 use super::super::v038::compact_if_necessary_v038;
 use super::settings::{Settings, Version, text};
 use crate::chat::{Ask, ChatMessage, Dialogue, Heard, Shape, Wants};
-use crate::engine::{NamedAction, Rewrite, Rewritten, Scene};
+use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -64,7 +64,11 @@ struct Outcome {
 }
 
 impl Rewrite for Compact {
-    fn rewrite(&self, scene: Scene<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, Wants> {
         let llm = self.settings.llm(&scene);
         let threshold = Threshold {
             is_enabled: scene.number("enabled") != 0.0,
@@ -150,7 +154,7 @@ fn outcome(limited: Limited, start: Option<String>) -> Outcome {
 }
 
 /// Returns whether the meter already rules out any action, so that no exact count is needed.
-fn is_far_below(scene: &Scene<'_>, llm: &Llm, threshold: Threshold) -> bool {
+fn is_far_below(scene: &RewriteInput<'_>, llm: &Llm, threshold: Threshold) -> bool {
     let used = scene.number("used");
     let needed = used + METER_SLACK + llm.limits.max_output as f64;
     let line = llm
@@ -229,7 +233,7 @@ mod tests {
         ];
         converse(
             |dialogue| {
-                let scene = Scene {
+                let scene = RewriteInput {
                     messages: messages.clone().into(),
                     tools: &[],
                     numbers: &numbers,

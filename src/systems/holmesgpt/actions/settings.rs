@@ -3,7 +3,7 @@
 use super::super::count::Llm;
 use super::super::limits::{Limits, Overrides, Reserve};
 use super::super::tokenizer::Tokenizer;
-use crate::engine::Scene;
+use crate::engine::RewriteInput;
 
 /// A version of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Settings {
     }
 
     /// Returns the model of a scene, with limits from its numbers.
-    pub(super) fn llm(&self, scene: &Scene<'_>) -> Llm {
+    pub(super) fn llm(&self, scene: &RewriteInput<'_>) -> Llm {
         let overrides = Overrides {
             max_context_size: scene.number("window_override") as i64,
             max_output_token: scene.number("output_override") as i64,

@@ -8,7 +8,7 @@ use super::super::tool_result::{ToolResult, has_prefix};
 use super::settings::{Settings, Version, text};
 use crate::chat::{ChatMessage, Dialogue, Fields, Shape, Wants};
 use crate::engine::{
-    FileContent, NamedAction, NewFile, Rewrite, Rewritten, Scene, Storage as Place,
+    FileContent, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten, Storage as Place,
 };
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ struct Spill {
 }
 
 impl Rewrite for Spill {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let llm = self.settings.llm(&scene);
         // Without a tool that reads files there is no folder.
         let has_bash = scene.number("bash") != 0.0;
@@ -166,7 +166,7 @@ mod tests {
     fn spilled(text: &str, storage: f64) -> Rewritten {
         let table: toml::Table = toml::from_str("tokenizer = 'chars/4'").unwrap();
         let action = (SPILL.make)(&table).unwrap();
-        let scene = Scene {
+        let scene = RewriteInput {
             messages: vec![ChatMessage::from(Fields {
                 content: Content::Text(Text {
                     text: text.into(),

@@ -3,7 +3,7 @@
 use super::turn::split_current;
 use super::{MakeResult, budget_terms, compression_terms, settings, term, without_options};
 use crate::chat::{Dialogue, Wants};
-use crate::engine::{Rewrite, Rewritten, Scene};
+use crate::engine::{Rewrite, RewriteInput, Rewritten};
 use crate::systems::picoclaw::estimate::tool_tokens;
 use crate::systems::picoclaw::force_compression::EXECUTED;
 use crate::systems::picoclaw::overflow::{EXCEEDED, compact_if_over};
@@ -20,7 +20,11 @@ pub(super) fn make(options: &toml::Table) -> MakeResult {
 }
 
 impl Rewrite for CompactBeforeTurn {
-    fn rewrite(&self, mut scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        mut scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, Wants> {
         let settings = settings(&scene, Edition::After);
         let mut conversation = Conversation::of(std::mem::take(&mut scene.messages).into_vec());
         let mut prompt = Prompt::of(&conversation, Edition::After);

@@ -14,7 +14,7 @@ use super::estimate::{content_chars, message_tokens, tokens_of_chars, tool_token
 use super::force_compression::Compressed;
 use super::{Edition, Settings};
 use crate::chat::{ChatMessage, Shape};
-use crate::engine::{NamedAction, NamedMeter, Rewrite, Scene};
+use crate::engine::{NamedAction, NamedMeter, Rewrite, RewriteInput};
 use std::sync::Arc;
 
 /// Every PicoClaw action that a preset may name.
@@ -125,7 +125,7 @@ fn without_options(options: &toml::Table) -> Result<(), String> {
 }
 
 /// Returns the settings given by a stage's numbers.
-fn settings(scene: &Scene<'_>, edition: Edition) -> Settings {
+fn settings(scene: &RewriteInput<'_>, edition: Edition) -> Settings {
     let number = |name| scene.number(name) as i64;
     Settings::new(edition, number("context_window"), number("max_tokens"))
 }

@@ -4,7 +4,7 @@ use super::{
     MakeResult, budget_terms, compression_terms, edition, settings, term, without_options,
 };
 use crate::chat::{Dialogue, Wants};
-use crate::engine::{Rewrite, Rewritten, Scene};
+use crate::engine::{Rewrite, RewriteInput, Rewritten};
 use crate::systems::picoclaw::estimate::tool_tokens;
 use crate::systems::picoclaw::force_compression::{Compressed, EXECUTED, force_compression};
 use crate::systems::picoclaw::overflow::{COMPRESSING, DETECTED, REFUSED, rebuild_after_refusal};
@@ -35,7 +35,7 @@ pub(super) fn make_rebuild(options: &toml::Table) -> MakeResult {
 }
 
 impl Rewrite for ForceCompression {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         if let Some(other) = other_error(scene.error, self.edition) {
             return Ok(other);
         }
@@ -46,7 +46,11 @@ impl Rewrite for ForceCompression {
 }
 
 impl Rewrite for RebuildAfterRefusal {
-    fn rewrite(&self, mut scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        mut scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, Wants> {
         if let Some(other) = other_error(scene.error, Edition::After) {
             return Ok(other);
         }

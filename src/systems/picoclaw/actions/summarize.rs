@@ -2,7 +2,7 @@
 
 use super::{MakeResult, edition, settings, term};
 use crate::chat::{Dialogue, Wants};
-use crate::engine::{Hook, Rewrite, Rewritten, Scene};
+use crate::engine::{Hook, Rewrite, RewriteInput, Rewritten};
 use crate::systems::picoclaw::budget::history_budget;
 use crate::systems::picoclaw::estimate::tool_tokens;
 use crate::systems::picoclaw::prompt::Prompt;
@@ -23,7 +23,7 @@ pub(super) fn make(options: &toml::Table) -> MakeResult {
 impl Rewrite for SummarizeSession {
     fn rewrite(
         &self,
-        mut scene: Scene<'_>,
+        mut scene: RewriteInput<'_>,
         dialogue: &mut Dialogue<'_>,
     ) -> Result<Rewritten, Wants> {
         let number = |name| scene.number(name) as i64;
@@ -63,7 +63,7 @@ impl SummarizeSession {
     /// As proposed, the budget replaces the share of the window, and before a call it alone decides.
     fn trigger(
         &self,
-        scene: &Scene<'_>,
+        scene: &RewriteInput<'_>,
         conversation: &Conversation,
         settings: &Settings,
     ) -> Trigger {

@@ -2,7 +2,7 @@
 
 use super::ACTIONS;
 use crate::chat::{ChatMessage, Content, Dialogue, Heard, Text, message_from_json};
-use crate::engine::{Hook, Memory, Rewritten, Scene, Storage};
+use crate::engine::{Hook, Memory, RewriteInput, Rewritten, Storage};
 use crate::systems::picoclaw::overflow::REFUSED;
 use crate::systems::picoclaw::prompt::summary_part;
 use serde_json::json;
@@ -50,7 +50,7 @@ impl Play<'_> {
     fn run(self, name: &str, messages: &[ChatMessage]) -> Rewritten {
         let action = ACTIONS.iter().find(|action| action.name == name).unwrap();
         let options = toml::from_str(self.options).unwrap();
-        let scene = Scene {
+        let scene = RewriteInput {
             messages: messages.to_vec().into(),
             tools: &[],
             numbers: self.numbers,

@@ -3,7 +3,7 @@
 use super::turn::{BuiltRequest, leave_out};
 use super::{MakeResult, budget_terms, settings, term, without_options};
 use crate::chat::{Dialogue, Wants};
-use crate::engine::{Memory, Rewrite, Rewritten, Scene};
+use crate::engine::{Memory, Rewrite, RewriteInput, Rewritten};
 use crate::systems::picoclaw::budget::{Trimmed, trim_to_fit};
 use crate::systems::picoclaw::estimate::tool_tokens;
 use crate::systems::picoclaw::overflow::{STILL_EXCEEDED, TRIMMED};
@@ -24,7 +24,7 @@ pub(super) fn make(options: &toml::Table) -> MakeResult {
 }
 
 impl Rewrite for TrimToFit {
-    fn rewrite(&self, scene: Scene<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
         let turn = scene.turn.0;
         let before = scene.memory.shared::<BuiltRequest>(BUILT);
         let mut done = Rewritten::default();
@@ -48,7 +48,7 @@ impl Rewrite for TrimToFit {
 }
 
 /// Trims the messages before the current turn.
-fn trim(scene: &Scene<'_>, conversation: &Conversation, turn_start: usize) -> Trimmed {
+fn trim(scene: &RewriteInput<'_>, conversation: &Conversation, turn_start: usize) -> Trimmed {
     let settings = settings(scene, Edition::After);
     let prompt = Prompt::of(conversation, Edition::After);
     let mut stable = conversation.stored.clone();

@@ -1,0 +1,204 @@
+//! Input and output of the timeline, as plain values.
+
+use crate::app::messages::cumulative::Heat;
+use crate::engine::{Budget, ProviderError, Sample};
+use crate::units::{Share, Tokens};
+use egui::{Color32, Rect};
+
+/// Input of the timeline. Calls are indices from 0; displayed numbers start at 1.
+#[derive(Clone, Copy)]
+pub struct TimelineInput<'a> {
+    /// Changes whenever any sample changes; results derived from the samples are cached until then.
+    pub revision: u64,
+    /// The lane whose context is stacked by kind, one sample per call.
+    pub area: &'a [Sample],
+    /// Tokens that are not recorded, by call, at the bottom of the stack.
+    pub unseen: &'a dyn Fn(usize) -> Tokens,
+    /// The lanes drawn as lines.
+    pub lanes: &'a [LaneLine<'a>],
+    /// Usage reported by the provider, by call.
+    pub recorded_usage: &'a [(usize, Tokens)],
+    /// The context window at each call; the last value applies to later calls.
+    pub windows: &'a [Tokens],
+    /// Tokens reserved for the answer.
+    pub output_reserve: Tokens,
+    /// Trigger of the focused policy as a share of the usable window; `None` without such a setting.
+    pub trigger: Option<Share>,
+    /// Unit of the horizontal axis.
+    pub axis: Axis,
+    /// The first call of each turn, ascending.
+    pub turn_starts: &'a [usize],
+    /// The recorded compactions: call and short text.
+    pub recorded_compactions: &'a [(usize, String)],
+    /// Calls with a restart of the program before them, ascending.
+    pub restarts: &'a [usize],
+    /// Assumed provider errors, by call.
+    pub errors: &'a [ProviderError],
+    /// Reference curves: a setting under the pointer, the hindsight optimum.
+    pub reference_curves: &'a [ReferenceCurve<'a>],
+    /// Cumulative tokens by call; empty until known.
+    pub heat: &'a [Heat],
+    /// The selected call.
+    pub selected: Option<usize>,
+    /// Width of the right end of the legend row that is reserved for the caller's controls.
+    pub corner: f32,
+    /// Lines of the hover card below its first one; a long line ends in an ellipsis.
+    pub hover_text: &'a dyn Fn(usize) -> Vec<String>,
+    /// Keys work without focus, since no other control uses them.
+    pub takes_keys: bool,
+}
+
+/// A reference curve: thin and dotted, with its name at the end.
+#[derive(Clone, Copy, Debug)]
+pub struct ReferenceCurve<'a> {
+    /// Name.
+    pub name: &'a str,
+    /// Color.
+    pub color: Color32,
+    /// One sample per call.
+    pub samples: &'a [Sample],
+}
+
+/// A lane as a line.
+#[derive(Clone, Copy, Debug)]
+pub struct LaneLine<'a> {
+    /// Name.
+    pub name: &'a str,
+    /// Color.
+    pub color: Color32,
+    /// One sample per call.
+    pub samples: &'a [Sample],
+    /// Stale: a new result is being computed.
+    pub dim: bool,
+    /// The lane has the focus.
+    pub focused: bool,
+    /// Its compactions: call and short text.
+    pub events: &'a [(usize, String)],
+    /// Calls with an event that changed nothing, ascending.
+    pub no_ops: &'a [usize],
+    /// The first call of each run of calls at which its system would have stopped.
+    pub halts: &'a [usize],
+    /// The first call that used content which the lane had removed. The line is dashed from there on.
+    pub horizon: Option<usize>,
+    /// Its own count differs from the actual one, and is drawn while the lane has the focus.
+    pub counts_otherwise: bool,
+}
+
+impl LaneLine<'_> {
+    /// Returns whether its own count is drawn.
+    pub(super) fn shows_count(&self) -> bool {
+        self.focused && self.counts_otherwise
+    }
+}
+
+/// Unit of the horizontal axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Axis {
+    /// Model calls.
+    #[default]
+    Calls,
+    /// Turns, all of equal width.
+    Turns,
+}
+
+/// Result of the user input in this frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TimelineResponse {
+    /// The call under the pointer.
+    pub hovered: Option<usize>,
+    /// The call selected by pointer or key.
+    pub clicked_call: Option<usize>,
+    /// New trigger.
+    pub trigger: Option<Share>,
+    /// New output reserve, from a drag of the usable window.
+    pub output_reserve: Option<Tokens>,
+    /// New window.
+    pub window: Option<Tokens>,
+    /// The call whose restart mark is to be added or removed.
+    pub restart: Option<usize>,
+    /// The part of the legend row reserved for the caller.
+    pub corner: Option<Rect>,
+}
+
+impl TimelineInput<'_> {
+    /// Returns the number of calls.
+    pub fn calls(&self) -> usize {
+        let lanes = self
+            .lanes
+            .iter()
+            .map(|lane| lane.samples.len())
+            .max()
+            .unwrap_or(0);
+        self.area
+            .len()
+            .max(lanes)
+            .max(self.recorded_usage.last().map_or(0, |(call, _)| call + 1))
+    }
+
+    /// Returns window and output reserve at a call.
+    pub fn budget(&self, call: usize) -> Budget {
+        let window = self
+            .windows
+            .get(call)
+            .or(self.windows.last())
+            .copied()
+            .unwrap_or_default();
+        Budget {
+            window,
+            output_reserve: self.output_reserve,
+        }
+    }
+
+    /// Returns the tokens of the trigger at a call.
+    pub fn trigger_tokens(&self, call: usize) -> Option<f64> {
+        self.trigger
+            .map(|share| share.0 * self.budget(call).usable().as_f64())
+    }
+
+    /// Returns the tokens of the hover card: of the stacked lane, else of the focused one.
+    pub fn tokens_at(&self, call: usize) -> Option<Tokens> {
+        let focused = self
+            .lanes
+            .iter()
+            .find(|lane| lane.focused)
+            .map_or(&[][..], |lane| lane.samples);
+        self.area
+            .get(call)
+            .or(focused.get(call))
+            .map(|sample| sample.tokens)
+    }
+
+    /// Returns the maximum of all curves.
+    pub fn heaviest(&self) -> Tokens {
+        let lanes = self
+            .lanes
+            .iter()
+            .flat_map(|lane| lane.samples)
+            .map(|sample| sample.tokens);
+        let area = self
+            .area
+            .iter()
+            .map(|sample| sample.tokens.max(stacked(sample)));
+        let reported = self.recorded_usage.iter().map(|(_, tokens)| *tokens);
+        let heaviest = lanes.chain(area).chain(reported).max().unwrap_or_default();
+        // A policy's own count far above all others may leave the plot, so that the actual values remain readable.
+        let most = heaviest.max(self.windows.iter().copied().max().unwrap_or_default());
+        let counted = self.counting().map(|lane| lane.samples).unwrap_or_default();
+        let counted = counted.iter().map(|sample| sample.metered).max();
+        heaviest.max(counted.unwrap_or_default().min(most))
+    }
+
+    /// Returns the lane whose own count is drawn.
+    pub(super) fn counting(&self) -> Option<&LaneLine<'_>> {
+        self.lanes.iter().find(|lane| lane.shows_count())
+    }
+}
+
+/// Returns the height of a sample's stack. For the recorded lane it may differ from the reported usage.
+fn stacked(sample: &Sample) -> Tokens {
+    sample
+        .by_kind
+        .iter()
+        .map(|tokens| Tokens::from(*tokens))
+        .sum()
+}

@@ -1,0 +1,215 @@
+//! State of the timeline between frames: the view, drags, and samples reduced to pixel columns.
+
+use super::axis::CallAxis;
+use super::input::TimelineInput;
+use super::overview::Grip;
+use super::reduce::{self, Bar, Columns, Curve, WindowRun};
+use super::view::View;
+use crate::app::widgets::drag;
+use crate::app::wording;
+use crate::engine::Sample;
+use crate::session::Kind;
+use crate::units::Tokens;
+use egui::{Context, Id, Pos2};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+
+/// Maximum number of dots of reported usage.
+const DOTS: usize = 100;
+
+/// State of the timeline between frames.
+#[derive(Clone, Default)]
+pub(super) struct TimelineState {
+    /// The visible part; `None` for everything, even if it grows.
+    pub(super) view: Option<View>,
+    /// The view before a drag.
+    view_before_drag: Option<View>,
+    /// The selected call of the previous frame.
+    pub(super) selected: Option<usize>,
+    /// Top of the plot during the drag of a threshold, so that the scale does not change.
+    pub(super) held_top: Option<f64>,
+    /// Distance between the pointer and the dragged threshold.
+    pub(super) grab: f32,
+    /// A corner of the zoom box that is being dragged.
+    pub(super) zoom_from: Option<Pos2>,
+    /// The call whose menu is open.
+    pub(super) menu: usize,
+    /// The dragged part of the overview.
+    pub(super) grip: Option<Grip>,
+    /// Axis value at the start of a drag in the overview.
+    pub(super) grip_from: f64,
+    visible: Option<Arc<VisiblePart>>,
+    session: Option<Arc<WholeSession>>,
+}
+
+/// The visible samples, reduced to pixel columns.
+pub(super) struct VisiblePart {
+    key: (u64, Columns),
+    pub(super) bars: Vec<Bar>,
+    pub(super) lanes: Vec<Curve>,
+    /// The focused lane's own count, if it differs from the actual one.
+    pub(super) own_count: Curve,
+    pub(super) reported: Curve,
+    pub(super) windows: Vec<WindowRun>,
+    /// The calls marked on the strip of cumulative tokens.
+    pub(super) hottest: Vec<usize>,
+}
+
+/// Properties of the session that do not depend on the view.
+pub(super) struct WholeSession {
+    key: (u64, usize),
+    /// The stacked area, for the overview.
+    pub(super) bars: Vec<Bar>,
+    /// Maximum of all curves.
+    pub(super) heaviest: Tokens,
+    /// The largest window.
+    window: Tokens,
+    /// The kinds that occur.
+    pub(super) kinds: Vec<Kind>,
+    /// Label of the lowest kind.
+    pub(super) lowest: &'static str,
+    /// First call of each run of overflows, by lane.
+    pub(super) overflows: Vec<Vec<usize>>,
+}
+
+impl TimelineState {
+    /// Keeps the view for the next frame. The view of the whole session grows with it.
+    pub(super) fn set_view(&mut self, view: View, end: f64) {
+        self.view = Some(view).filter(|view| *view != View::whole(end));
+    }
+
+    /// Returns the current view, or the one before a drag of these parts that Esc just canceled.
+    pub(super) fn undo_cancelled_drag(
+        &mut self,
+        ctx: &Context,
+        parts: [Id; 2],
+        view: View,
+        end: f64,
+    ) -> View {
+        let is_part = |id: Option<Id>| id.is_some_and(|id| parts.contains(&id));
+        if is_part(ctx.drag_started_id()) {
+            self.view_before_drag = self.view;
+        }
+        if is_part(drag::cancelled(ctx)) {
+            return self.view_before_drag.unwrap_or(View::whole(end));
+        }
+        view
+    }
+
+    /// Returns the reduced samples. Recomputed if the data, the view or the width change.
+    pub(super) fn visible(
+        &mut self,
+        input: &TimelineInput<'_>,
+        data: u64,
+        columns: Columns,
+    ) -> Arc<VisiblePart> {
+        let key = (data, columns);
+        if let Some(kept) = self.visible.as_ref().filter(|kept| kept.key == key) {
+            return Arc::clone(kept);
+        }
+        let fresh = Arc::new(VisiblePart::new(input, key));
+        self.visible = Some(Arc::clone(&fresh));
+        fresh
+    }
+
+    /// Returns the properties of the session. Recomputed if the data or the width change.
+    pub(super) fn session(
+        &mut self,
+        input: &TimelineInput<'_>,
+        data: u64,
+        columns: usize,
+    ) -> Arc<WholeSession> {
+        let key = (data, columns);
+        if let Some(kept) = self.session.as_ref().filter(|kept| kept.key == key) {
+            return Arc::clone(kept);
+        }
+        let fresh = Arc::new(WholeSession::new(input, key));
+        self.session = Some(Arc::clone(&fresh));
+        fresh
+    }
+}
+
+impl VisiblePart {
+    fn new(input: &TimelineInput<'_>, key: (u64, Columns)) -> Self {
+        let (axis, columns) = (CallAxis::new(input), &key.1);
+        let curve = |samples| reduce::curve(samples, axis, columns);
+        let own_count = |samples| reduce::curve_of(samples, |s| s.metered, axis, columns);
+        let counting = input.counting().map(|lane| lane.samples);
+        let apart = i64::try_from(columns.count / DOTS).unwrap_or(1);
+        Self {
+            key,
+            bars: reduce::bars(input.area, axis, columns),
+            lanes: input.lanes.iter().map(|lane| curve(lane.samples)).collect(),
+            own_count: counting.map_or_else(Curve::new, own_count),
+            reported: reduce::dots(input.recorded_usage, axis, columns, apart),
+            windows: reduce::window_runs(input, axis, columns),
+            hottest: reduce::hottest(input.heat, axis, columns),
+        }
+    }
+}
+
+impl WholeSession {
+    fn new(input: &TimelineInput<'_>, key: (u64, usize)) -> Self {
+        let axis = CallAxis::new(input);
+        let lanes = || input.lanes.iter().map(|lane| lane.samples);
+        let samples = if input.area.is_empty() {
+            let longest = lanes().max_by_key(|samples| samples.len());
+            longest.unwrap_or_default()
+        } else {
+            input.area
+        };
+        let occurs = |kind: &Kind| {
+            let mut samples = input.area.iter();
+            samples.any(|sample| sample.by_kind[kind.index()] > 0)
+        };
+        Self {
+            key,
+            bars: reduce::bars(samples, axis, &Columns::whole(axis, key.1)),
+            heaviest: input.heaviest(),
+            window: input.windows.iter().copied().max().unwrap_or_default(),
+            kinds: Kind::ALL.into_iter().filter(occurs).collect(),
+            lowest: lowest_label(input),
+            overflows: lanes().map(reduce::overflow_runs).collect(),
+        }
+    }
+
+    /// Returns the top of the vertical axis: above the window if the curves come near it, else above the curves.
+    pub(super) fn top(&self) -> f64 {
+        let (heaviest, window) = (self.heaviest.as_f64().max(100.0), self.window.as_f64());
+        if window <= heaviest * 5.0 {
+            heaviest.max(window) * 1.12
+        } else {
+            heaviest * 1.6
+        }
+    }
+}
+
+/// Returns the label of the lowest kind. Content before the first message may be recorded, known only by its size, or
+/// both.
+pub(super) fn lowest_label(input: &TimelineInput<'_>) -> &'static str {
+    let (mut is_any_unseen, mut is_any_recorded) = (false, false);
+    for (call, sample) in input.area.iter().enumerate() {
+        let system = Tokens::from(sample.by_kind[Kind::System.index()]);
+        let unseen = (input.unseen)(call).min(system);
+        is_any_unseen |= unseen > Tokens::ZERO;
+        is_any_recorded |= system > unseen;
+    }
+    match (is_any_unseen, is_any_recorded) {
+        (true, false) => wording::UNSEEN,
+        (true, true) => wording::PARTLY_UNSEEN,
+        _ => wording::kind(Kind::System),
+    }
+}
+
+/// Returns a key of the data without reading it: revision, addresses and lengths.
+pub(super) fn fingerprint(input: &TimelineInput<'_>) -> u64 {
+    let samples = |samples: &[Sample]| (samples.as_ptr() as usize, samples.len());
+    let lanes = input.lanes.iter().map(|lane| samples(lane.samples));
+    let mut hasher = DefaultHasher::new();
+    (input.revision, input.axis, input.output_reserve).hash(&mut hasher);
+    (samples(input.area), lanes.collect::<Vec<_>>()).hash(&mut hasher);
+    (input.windows.as_ptr() as usize, input.windows.len()).hash(&mut hasher);
+    (input.turn_starts.len(), input.recorded_usage.len()).hash(&mut hasher);
+    (input.heat.as_ptr() as usize, input.heat.len()).hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,270 @@
+//! `plimsoll compact`: runs a policy and writes the managed conversation to a new file.
+
+mod json_output;
+
+use super::args::{FileArg, Shared, is_stdin, ordinal};
+use super::lanes::{self, LaneArgs};
+use super::model::ModelArgs;
+use super::output::{clean, counted, json, note, print, tokens};
+use super::status::Status;
+use crate::engine::Schedule;
+use crate::exec::{
+    Claim, ExportJob, Exported, Loaded, Resumed, Summarizer, default_export_path, export,
+    export_resumable, request_cost,
+};
+use crate::formats::{self, FORMATS, Format};
+use anyhow::bail;
+pub(super) use json_output::{CheckEntry, Compaction, checks};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Run a policy and write the managed conversation to a new file
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The source is never modified and nothing is overwritten. The written file is read again and checked. Exit code 1 if a check fails or a summary was rejected. If the policy does not act, nothing is written and the reason is printed. `restore` needs the sidecars in the folder of OUT (removed records, manifest)."
+)]
+pub(super) struct Args {
+    #[command(flatten)]
+    file: FileArg,
+    /// now: apply the policy once to the last context; replay: as if it had been active from the first call
+    #[arg(long, value_parser = ["now", "replay"], default_value = "now")]
+    schedule: String,
+    /// Last call to include, from 1 [default: the end of the session]
+    #[arg(long, value_name = "N", value_parser = ordinal)]
+    at_call: Option<usize>,
+    /// Act even if the trigger is not reached (with --schedule now)
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    lanes: LaneArgs,
+    /// New file [default: NAME-managed-N in the source's folder]
+    #[arg(short, long, value_name = "OUT", value_parser = output, help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Format of the new file [default: the source's if supported]
+    #[arg(long, value_name = "FORMAT", value_parser = format, help_heading = "Output")]
+    format: Option<&'static Format>,
+    /// Folder for files that the policy writes [default: OUT.files]
+    #[arg(long, value_name = "FOLDER", value_parser = output, help_heading = "Output")]
+    files: Option<PathBuf>,
+    /// Add a new session to the agent's own store (Claude Code, Codex) and print the command that resumes it
+    #[arg(long, conflicts_with = "output", help_heading = "Output")]
+    resumable: bool,
+    #[command(flatten)]
+    model: ModelArgs,
+}
+
+impl Args {
+    fn schedule(&self) -> anyhow::Result<Schedule> {
+        match (self.schedule == "replay", self.force) {
+            (true, true) => {
+                bail!("--force requires --schedule now: a replay acts where its trigger is reached")
+            }
+            (true, false) => Ok(Schedule::Replay),
+            (false, force) => Ok(Schedule::Now { force }),
+        }
+    }
+
+    /// Reserves the path of the output until everything is written.
+    fn claim(&self, format: &Format) -> anyhow::Result<Claim> {
+        let file = &self.file.file;
+        Ok(match &self.output {
+            Some(output) => Claim::given(output.clone()),
+            // Only files of the policy are written to this folder.
+            None if self.resumable => {
+                let is_stdin = is_stdin(file);
+                let source = if is_stdin { Path::new("session") } else { file };
+                let path = default_export_path(source, format);
+                Claim::given(path.unwrap_or_else(|| PathBuf::from(source)))
+            }
+            None => Claim::new(|| default_export_path(file, format)).ok_or_else(|| {
+                anyhow::anyhow!(
+                    "the current folder is an agent's session store; choose the output with -o OUT"
+                )
+            })?,
+        })
+    }
+
+    pub(super) fn run(self, shared: &Shared) -> anyhow::Result<Status> {
+        let file = &self.file.file;
+        let (lane, schedule) = (self.lanes.one("compact", shared)?, self.schedule()?);
+        if is_stdin(file) && self.output.is_none() && !self.resumable {
+            bail!("compact of standard input requires -o OUT");
+        }
+        let loaded = shared.load(file)?;
+        if let Some(text) =
+            lanes::check_reserve(&loaded.case, lane.output_reserve(&loaded.case), shared)?
+        {
+            note(&text);
+        }
+        let until = within(&loaded, self.at_call)?;
+        let (format, format_note) = output_format(&loaded, self.format);
+        let claim = self.claim(format)?;
+        let name = loaded.case.session.source.name.clone();
+        let summarizer = self.model.summarizer(&name, shared.no_state)?;
+        let job = ExportJob {
+            case: loaded.case,
+            policy: lane.policy,
+            knobs: lane.knobs,
+            schedule,
+            until,
+            summarizer,
+            format,
+            output: claim.path().to_owned(),
+            files: self.files,
+            given: Vec::new(),
+        };
+        announce(&job);
+        let written = if self.resumable {
+            export_resumable(&job)
+        } else {
+            export(&job).map(|exported| (exported, None))
+        };
+        let (mut exported, resumed) = written.map_err(anyhow::Error::msg)?;
+        exported
+            .notes
+            .extend(format_note.filter(|_| exported.changed));
+        if shared.json {
+            json(&json_output::json_output(&job, &exported, resumed.as_ref()))?;
+        } else {
+            print(&text(&exported, resumed.as_ref()))?;
+        }
+        // The offline digest sends no request. If it saves nothing, there was nothing to compact.
+        let mut requests = exported.requests.iter().filter(|r| r.prompts > 0);
+        let is_rejected = !exported.changed && requests.any(|r| r.failed.is_some());
+        let has_failed = is_rejected || exported.checks.iter().any(|c| !c.ok);
+        Ok(if has_failed {
+            Status::CheckFailed
+        } else {
+            Status::Done
+        })
+    }
+}
+
+/// Prints which data is sent to which server, before it is sent. Choosing a provider is the consent.
+fn announce(job: &ExportJob) {
+    let (Summarizer::Model(model), Some(sending)) = (&job.summarizer, request_cost(job)) else {
+        return;
+    };
+    if sending.requests == 0 {
+        return;
+    }
+    let endpoint = &model.client.endpoint;
+    let how = if endpoint.is_encrypted() {
+        ""
+    } else {
+        ", unencrypted"
+    };
+    let log = model.log.as_ref().map_or_else(
+        || "not logged".to_owned(),
+        |path| format!("logged in {}", path.display()),
+    );
+    note(&format!(
+        "sends about {} tokens in {} to {} ({}{how}) and gets back at most {}; price: {}; {log}",
+        tokens(sending.tokens),
+        counted(sending.requests, "request"),
+        endpoint.host(),
+        endpoint.model,
+        tokens(sending.answers),
+        sending.quote,
+    ));
+}
+
+/// Checks that the session has the call.
+pub(super) fn within(loaded: &Loaded, at: Option<usize>) -> anyhow::Result<Option<usize>> {
+    let n_calls = loaded.case.session.calls.len();
+    match at {
+        Some(idx) if idx >= n_calls => bail!(
+            "--at-call {}: the session has {}",
+            idx + 1,
+            counted(n_calls, "call")
+        ),
+        at => Ok(at),
+    }
+}
+
+/// Returns the source's format if it can be written, otherwise `openai_chat`, which most tools read.
+pub(super) fn output_format(
+    loaded: &Loaded,
+    wanted: Option<&'static Format>,
+) -> (&'static Format, Option<String>) {
+    if let Some(format) = wanted {
+        return (format, None);
+    }
+    let own = formats::by_name(loaded.case.session.source.format);
+    let any = formats::by_name("openai_chat").unwrap_or(&FORMATS[0]);
+    match own {
+        Some(own) if own.export.is_some() => (own, None),
+        Some(own) => (
+            any,
+            Some(format!(
+                "{} cannot be written: this is {} (--format chooses)",
+                own.label, any.label
+            )),
+        ),
+        None => (any, None),
+    }
+}
+
+/// Parses the name of a format that can be written.
+pub(super) fn format(name: &str) -> anyhow::Result<&'static Format> {
+    formats::by_name(name).ok_or_else(|| {
+        let known: Vec<_> = FORMATS
+            .iter()
+            .filter(|f| f.export.is_some())
+            .map(|f| f.name)
+            .collect();
+        anyhow::anyhow!(
+            "no format is named {name:?}; those that can be written are {}",
+            known.join(", ")
+        )
+    })
+}
+
+/// Parses the path of an export. Standard output is not supported: the written file is read again and checked.
+pub(super) fn output(path: &str) -> anyhow::Result<PathBuf> {
+    if path.is_empty() {
+        bail!("give a path for the new file");
+    }
+    if path == "-" {
+        bail!("an export is read again and checked, so it must be a file");
+    }
+    Ok(PathBuf::from(path))
+}
+
+fn text(exported: &Exported, resumed: Option<&Resumed>) -> String {
+    let mut text = match &exported.output {
+        Some(path) => {
+            let (before, after) = (tokens(exported.before), tokens(exported.after));
+            format!(
+                "{before} → {after} tokens, written to {}\n",
+                clean(&path.to_string_lossy())
+            )
+        }
+        None => format!("unchanged: {} tokens\n", tokens(exported.before)),
+    };
+    checks_text(&mut text, exported);
+    if let Some(resumed) = resumed {
+        let _ = writeln!(text, "resume with: {}", clean(&resumed.command));
+    }
+    text
+}
+
+/// Formats the checks and the notes, one per line.
+pub(super) fn checks_text(text: &mut String, exported: &Exported) {
+    for check in &exported.checks {
+        let verdict = match (check.ok, check.warning) {
+            (true, false) => "ok",
+            (true, true) => "warn",
+            (false, _) => "FAILED",
+        };
+        let _ = writeln!(
+            text,
+            "  {verdict:<6} {:<10}  {}",
+            check.name,
+            clean(&check.detail)
+        );
+    }
+    for note in &exported.notes {
+        let _ = writeln!(text, "note: {}", clean(note));
+    }
+}

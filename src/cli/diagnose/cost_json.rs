@@ -1,0 +1,93 @@
+//! The cost of a lane as JSON.
+
+use crate::analysis::cost::{CallCost, Charge, Cost, CostSource};
+use crate::cli::lazy_list::LazyList;
+use crate::units::{Tokens, Usd};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The cost of a lane.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct CostEntry<'a> {
+    source: CostSource,
+    /// Total in USD; null if the price of a call is unknown.
+    usd: Option<Usd>,
+    /// Number of calls without a known price.
+    unpriced_calls: usize,
+    /// Number of answers without a reported size, whose recorded text was counted instead.
+    estimated_outputs: usize,
+    /// Prompt tokens read from the cache.
+    cache_read: ChargeEntry,
+    /// Prompt tokens written to the cache.
+    cache_write: ChargeEntry,
+    /// Other prompt tokens.
+    uncached: ChargeEntry,
+    /// Answers.
+    output: ChargeEntry,
+    /// Attempts that the provider rejected as too long.
+    rejected: ChargeEntry,
+    /// Requests for summaries, sent and received.
+    summaries: ChargeEntry,
+    /// The cost of each call.
+    calls: LazyList<'a, CallCostEntry>,
+}
+
+/// Tokens of one kind and their cost.
+#[derive(Serialize, JsonSchema)]
+struct ChargeEntry {
+    /// Number of tokens.
+    tokens: Tokens,
+    /// Cost in USD; null if the total is unknown.
+    usd: Option<Usd>,
+}
+
+/// The cost of a call, its kinds in tokens.
+#[derive(Serialize, JsonSchema)]
+struct CallCostEntry {
+    /// Call, from 1.
+    call: usize,
+    /// Prompt tokens read from the cache.
+    cache_read: Tokens,
+    /// Prompt tokens written to the cache.
+    cache_write: Tokens,
+    /// Other prompt tokens.
+    uncached: Tokens,
+    /// Tokens of the answer.
+    output: Tokens,
+    /// Cost in USD without rejected attempts and requests for summaries; null if the price is unknown.
+    usd: Option<Usd>,
+}
+
+/// Returns the JSON output of a cost.
+pub(super) fn cost(cost: &Cost) -> CostEntry<'_> {
+    let total = cost.total();
+    // A sum with an unknown part is unknown.
+    let charge = |charge: Charge| ChargeEntry {
+        tokens: charge.tokens,
+        usd: total.map(|_| charge.usd),
+    };
+    CostEntry {
+        source: cost.source,
+        usd: total,
+        unpriced_calls: cost.unpriced,
+        estimated_outputs: cost.estimated_outputs,
+        cache_read: charge(cost.read),
+        cache_write: charge(cost.written),
+        uncached: charge(cost.uncached),
+        output: charge(cost.output),
+        rejected: charge(cost.rejected),
+        summaries: charge(cost.summaries),
+        calls: LazyList::new(cost.calls.iter().map(call_cost)),
+    }
+}
+
+fn call_cost(call: &CallCost) -> CallCostEntry {
+    CallCostEntry {
+        call: call.step + 1,
+        cache_read: call.read,
+        cache_write: call.written,
+        uncached: call.uncached,
+        output: call.output,
+        usd: call.usd,
+    }
+}

@@ -1,0 +1,362 @@
+//! The result of `plimsoll diagnose` as JSON.
+
+use super::cost_json::{CostEntry, cost};
+use super::lane_cost::LaneCost;
+use super::losses_json::LossEntry;
+use super::{Diagnosis, largest_growth};
+use crate::analysis::MessageName;
+use crate::analysis::cost::{Audit, AuditedCall, Break, BreakEven, Cause};
+use crate::analysis::insight::{Certainty, Insight, InsightKind, Level};
+use crate::analysis::resent::{Growth, ResentMessage};
+use crate::cli::lazy_list::LazyList;
+use crate::cli::played::policy_name;
+use crate::engine::Case;
+use crate::presets::prices::Price;
+use crate::report::basis;
+use crate::units::{Rate, Share, Tokens, Usd};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Problems of a session, its cost and losses, and those of every lane.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct DiagnosisOutput<'a> {
+    /// Detected format.
+    format: &'a str,
+    /// Title of the session.
+    title: &'a str,
+    /// Context window in tokens, the largest if it changes.
+    window: Tokens,
+    /// Tokens of the context window that are kept for the answer, as of the first policy.
+    output_reserve: Tokens,
+    /// Trigger that the text refers to, as a share of the usable window (`window` − `output_reserve`).
+    trigger_share: Share,
+    /// How exactly token counts are known: `reported`, `exact`, `calibrated` or `estimated`.
+    accuracy: &'a str,
+    /// Summary of the session in a few sentences.
+    summary: String,
+    /// Insights, worst first.
+    insights: Vec<InsightEntry<'a>>,
+    /// The session's models with their prices.
+    models: Vec<ModelEntry<'a>>,
+    /// Costs by lane: `recorded`, `none`, then the policies.
+    lanes: LazyList<'a, LaneCostEntry<'a>>,
+    /// Recorded cache reads against expected ones; null if the file records none.
+    cache_audit: Option<AuditEntry<'a>>,
+    loss: LossEntry<'a>,
+    /// Sum of the contexts of all recorded calls in tokens.
+    tokens_sent: Tokens,
+    /// Messages with the most cumulative tokens, largest first.
+    most_resent: Vec<ResentEntry>,
+    growth: GrowthEntry,
+}
+
+/// A problem or a fact.
+#[derive(Serialize, JsonSchema)]
+struct InsightEntry<'a> {
+    kind: InsightKind,
+    level: Level,
+    certainty: Certainty,
+    /// Lane that it concerns; null for the session itself.
+    lane: Option<&'a str>,
+    /// Call that shows it; null if it concerns no single call.
+    call: Option<usize>,
+    /// Message that it concerns; null if it concerns no single message.
+    message: Option<usize>,
+    /// Description as a sentence.
+    text: &'a str,
+    /// Figures behind it.
+    evidence: &'a str,
+    /// Suggested remedy.
+    advice: &'a str,
+    /// Tokens × calls that it concerns; 0 if not applicable.
+    cumulative_tokens: Tokens,
+}
+
+/// A model of the session.
+#[derive(Serialize, JsonSchema)]
+struct ModelEntry<'a> {
+    /// Model as recorded.
+    model: &'a str,
+    /// Its price; null if unknown.
+    price: Option<PriceEntry<'a>>,
+}
+
+/// The price of a model. Rates are in USD per million tokens.
+#[derive(Serialize, JsonSchema)]
+struct PriceEntry<'a> {
+    /// Model of the price table that it matched.
+    model: &'a str,
+    /// Rate of prompt tokens outside of the cache.
+    input: Rate,
+    /// Rate of answers.
+    output: Rate,
+    /// Rate of prompt tokens read from the cache.
+    cache_read: Rate,
+    /// Rate of prompt tokens written to the cache; null if they cost the same as input.
+    cache_write: Option<Rate>,
+    /// Rate of prompt tokens written to the cache for the longer lifetime; null if the provider has only one.
+    cache_write_hour: Option<Rate>,
+    /// Name of the caching rule.
+    caching: &'a str,
+    /// Page that the price comes from.
+    source: &'a str,
+    /// Date when the page was read.
+    read_on: String,
+    /// Whether the vendor's own page confirms the price.
+    verified: bool,
+}
+
+/// The cost of one lane.
+#[derive(Serialize, JsonSchema)]
+struct LaneCostEntry<'a> {
+    /// Name of the lane.
+    lane: &'a str,
+    /// Name of the policy; `recorded` for the recorded run.
+    policy: &'a str,
+    cost: CostEntry<'a>,
+    /// Costs and savings of the lane's compactions.
+    break_even: LazyList<'a, BreakEvenEntry<'a>>,
+}
+
+/// Costs and savings of a compaction.
+#[derive(Serialize, JsonSchema)]
+struct BreakEvenEntry<'a> {
+    /// Call before which it acted.
+    call: usize,
+    /// Ids of the stages that acted.
+    stages: &'a [String],
+    /// Tokens that later calls no longer send.
+    tokens_removed: Tokens,
+    /// Tokens that were cached and are written to the cache again.
+    tokens_rewritten: Tokens,
+    /// Whether the cache had expired.
+    cache_expired: bool,
+    /// One-time cost in USD; null if a price is unknown.
+    usd_once: Option<Usd>,
+    /// Savings in USD per later call; null if a price is unknown.
+    usd_per_call: Option<Usd>,
+    /// Number of calls after which it has paid off; null if it never does or a price is unknown.
+    calls_needed: Option<u64>,
+    /// Number of calls from it to the end of the session.
+    calls_left: usize,
+    /// Whether it paid off within the session; null if unknown.
+    paid_off: Option<bool>,
+    /// Whether the cost of the summary is included. False if the file does not record it.
+    summary_included: bool,
+}
+
+/// Recorded cache reads against expected ones.
+#[derive(Serialize, JsonSchema)]
+struct AuditEntry<'a> {
+    /// Sum of the expected cache reads in tokens.
+    expected: Tokens,
+    /// Sum of the recorded cache reads in tokens.
+    recorded: Tokens,
+    /// Cache misses by cause, largest first.
+    misses: Vec<MissEntry>,
+    /// Cache reads of each call.
+    calls: LazyList<'a, AuditedCallEntry>,
+}
+
+/// Cache misses of one cause.
+#[derive(Serialize, JsonSchema)]
+struct MissEntry {
+    cause: Cause,
+    /// Number of calls.
+    calls: usize,
+    /// First of these calls.
+    first_call: usize,
+    /// Tokens that had been sent before and were not read from the cache.
+    tokens: Tokens,
+    /// Additional cost in USD compared with cache reads; null if a price is unknown.
+    usd: Option<Usd>,
+}
+
+/// Cache reads of a call in tokens.
+#[derive(Serialize, JsonSchema)]
+struct AuditedCallEntry {
+    /// Call, from 1.
+    call: usize,
+    expected: Tokens,
+    recorded: Tokens,
+    /// Upper bound: the length of this context or the one before, whichever is shorter.
+    upper_bound: Tokens,
+    /// Likely cause if a large part was missed; null otherwise.
+    cause: Option<Cause>,
+}
+
+/// A message that later calls sent again.
+#[derive(Serialize, JsonSchema)]
+struct ResentEntry {
+    /// Message, from 1.
+    message: usize,
+    /// Short description of the message.
+    name: String,
+    /// Tokens of the message.
+    tokens: Tokens,
+    /// Number of calls that sent it.
+    calls: usize,
+    /// `tokens` × `calls`.
+    cumulative_tokens: Tokens,
+    /// Last call whose answer named something from it; null if none did.
+    last_used_by_call: Option<usize>,
+}
+
+/// Growth of the context.
+#[derive(Serialize, JsonSchema)]
+struct GrowthEntry {
+    /// Share of the total growth that the largest 5 % of calls account for, 0 to 1.
+    share_of_largest_5_percent: Share,
+    /// Calls with the largest growth.
+    largest: Vec<GrownEntry>,
+}
+
+/// Growth at a call.
+#[derive(Serialize, JsonSchema)]
+struct GrownEntry {
+    /// Call, from 1.
+    call: usize,
+    /// Tokens that the context grew by.
+    tokens: Tokens,
+    /// Largest new message; null if unknown.
+    message: Option<usize>,
+}
+
+impl Diagnosis<'_> {
+    /// Returns the JSON output.
+    pub(super) fn json_output(&self) -> DiagnosisOutput<'_> {
+        let case = self.case();
+        let models = self.prices.iter().map(|(model, known)| ModelEntry {
+            model,
+            price: known.as_ref().map(price),
+        });
+        let (largest, share) = largest_growth(&self.growth);
+        DiagnosisOutput {
+            format: case.session.source.format,
+            title: &case.session.title,
+            window: case.windows.largest(),
+            output_reserve: self.reserve,
+            trigger_share: self.trigger,
+            accuracy: basis(case),
+            summary: self.summary(),
+            insights: self.insights.iter().map(insight).collect(),
+            models: models.collect(),
+            lanes: LazyList::new(self.lanes.iter().map(lane_cost)),
+            cache_audit: self.audit.map(audit),
+            loss: self.losses.json_output(),
+            tokens_sent: self.sent,
+            most_resent: self
+                .most_resent
+                .iter()
+                .map(|(message, user)| resent(case, *message, *user))
+                .collect(),
+            growth: GrowthEntry {
+                share_of_largest_5_percent: share,
+                largest: largest.into_iter().map(grown).collect(),
+            },
+        }
+    }
+}
+
+fn insight(insight: &Insight) -> InsightEntry<'_> {
+    InsightEntry {
+        kind: insight.kind,
+        level: insight.level,
+        certainty: insight.certainty,
+        lane: insight.lane.as_deref(),
+        call: insight.step.map(|idx| idx + 1),
+        message: insight.message.map(|idx| idx + 1),
+        text: &insight.text,
+        evidence: &insight.evidence,
+        advice: insight.advice,
+        cumulative_tokens: insight.stake,
+    }
+}
+
+fn price(price: &Price) -> PriceEntry<'_> {
+    PriceEntry {
+        model: &price.name,
+        input: price.input,
+        output: price.output,
+        cache_read: price.cache_read,
+        cache_write: price.cache_write,
+        cache_write_hour: price.cache_write_hour,
+        caching: &price.caching,
+        source: &price.source,
+        read_on: price.read.to_string(),
+        verified: price.verified,
+    }
+}
+
+fn lane_cost<'a>(lane: &'a LaneCost<'_>) -> LaneCostEntry<'a> {
+    LaneCostEntry {
+        lane: &lane.played.lane,
+        policy: policy_name(lane.played),
+        cost: cost(&lane.cost),
+        break_even: LazyList::new(lane.break_even.iter().map(break_even)),
+    }
+}
+
+fn break_even(even: &BreakEven) -> BreakEvenEntry<'_> {
+    BreakEvenEntry {
+        call: even.step + 1,
+        stages: &even.stages,
+        tokens_removed: even.removed,
+        tokens_rewritten: even.rewritten,
+        cache_expired: even.is_cold,
+        usd_once: even.once,
+        usd_per_call: even.per_call,
+        calls_needed: even.needed,
+        calls_left: even.left,
+        paid_off: even.has_paid(),
+        summary_included: even.knows_summary,
+    }
+}
+
+fn audit(audit: &Audit) -> AuditEntry<'_> {
+    AuditEntry {
+        expected: audit.predicted,
+        recorded: audit.recorded,
+        misses: audit.breaks.iter().map(miss).collect(),
+        calls: LazyList::new(audit.calls.iter().map(audited_call)),
+    }
+}
+
+fn miss(miss: &Break) -> MissEntry {
+    MissEntry {
+        cause: miss.cause,
+        calls: miss.calls,
+        first_call: miss.first + 1,
+        tokens: miss.tokens,
+        usd: miss.usd,
+    }
+}
+
+fn audited_call(call: &AuditedCall) -> AuditedCallEntry {
+    AuditedCallEntry {
+        call: call.step + 1,
+        expected: call.predicted,
+        recorded: call.recorded,
+        upper_bound: call.most,
+        cause: call.cause,
+    }
+}
+
+fn resent(case: &Case, resent: ResentMessage, last_user: Option<usize>) -> ResentEntry {
+    ResentEntry {
+        message: resent.message + 1,
+        name: MessageName::of(case, resent.message).to_string(),
+        tokens: resent.tokens,
+        calls: resent.calls,
+        cumulative_tokens: resent.cumulative(),
+        last_used_by_call: last_user.map(|idx| idx + 1),
+    }
+}
+
+fn grown(grown: Growth) -> GrownEntry {
+    GrownEntry {
+        call: grown.step + 1,
+        tokens: grown.grown,
+        message: grown.message.map(|idx| idx + 1),
+    }
+}

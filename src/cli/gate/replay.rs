@@ -1,0 +1,106 @@
+//! Plays the lanes of `plimsoll gate` over one session.
+
+use super::baseline::{BaselineLane, BaselineSession};
+use crate::analysis::cost::{Billing, Bills};
+use crate::analysis::loss::Names;
+use crate::analysis::tune::{Figures, Gauge};
+use crate::cli::figures::FiguresEntry;
+use crate::cli::lanes::{ALWAYS, Lane};
+use crate::cli::targets::SessionId;
+use crate::engine::{Case, KnobValues, recorded};
+use crate::exec::fingerprint;
+use crate::session::Session;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Plays the lanes and returns their figures.
+pub(super) fn session(
+    case: &Case,
+    (lanes, with_recorded): (&[(&Lane, String)], bool),
+    billing: Billing<'_>,
+    place: &SessionId,
+) -> BaselineSession {
+    let names = Names::new(&case.session);
+    let gauge = Gauge::new(case, Bills::new(case, billing), &names);
+    let played = lanes.par_iter().map(|(lane, sha256)| {
+        let (score, rejections) = gauge.judge(&lane.policy, &lane.knobs);
+        let figures = Figures::new(score, &rejections);
+        let played = BaselineLane {
+            policy: lane.policy.name.clone(),
+            policy_sha256: sha256.clone(),
+            settings: by_name(&lane.knobs),
+            figures: FiguresEntry::from(score),
+            thrash: figures.flaw,
+        };
+        (lane.name.clone(), played)
+    });
+    let mut played: BTreeMap<String, BaselineLane> = played.collect();
+    if with_recorded {
+        let reserve = lanes.first().map_or_else(
+            || crate::units::Tokens(32_000),
+            |(lane, _)| lane.output_reserve(case),
+        );
+        let score = gauge.really(&recorded(case, reserve, None));
+        let lane = BaselineLane {
+            policy: ALWAYS[0].to_owned(),
+            policy_sha256: String::new(),
+            settings: BTreeMap::new(),
+            figures: FiguresEntry::from(score),
+            thrash: None,
+        };
+        played.insert(ALWAYS[0].to_owned(), lane);
+    }
+    BaselineSession {
+        sha256: content(&case.session, place),
+        conversation: place.number().unwrap_or(1),
+        counter: case.ledger.counter.name.to_owned(),
+        window: case.windows.largest().0,
+        prices: prices(&case.session, billing),
+        lanes: played,
+    }
+}
+
+/// Returns the SHA-256 of the file, or of the session's messages if the file holds several sessions.
+fn content(session: &Session, place: &SessionId) -> String {
+    let bytes = session.source.bytes.whole();
+    let messages = session.messages.iter().flat_map(|message| &message.raw);
+    let own: Vec<&[u8]> = messages.map(|span| &bytes[span.clone()]).collect();
+    if place.conversation.is_none() || own.is_empty() {
+        return fingerprint(&bytes);
+    }
+    fingerprint(&own.join(&b'\n'))
+}
+
+fn by_name(knobs: &KnobValues) -> BTreeMap<String, f64> {
+    knobs
+        .iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+}
+
+/// Returns the prices and billing rules as text.
+fn prices(session: &Session, billing: Billing<'_>) -> Vec<String> {
+    let price_text = |(idx, name): (usize, &String)| {
+        let mut steps = session.calls.iter();
+        let first = steps
+            .find(|step| step.model == Some(idx))
+            .and_then(|step| step.time);
+        let price = billing.prices.lookup(billing.model.unwrap_or(name), first);
+        let Some(price) = price else {
+            return format!("{name}: unknown");
+        };
+        let write = price.cache_write.unwrap_or(price.input);
+        format!(
+            "{name}: {} input, {} output, {} cache read, {} cache write",
+            price.input.0, price.output.0, price.cache_read.0, write.0
+        )
+    };
+    let mut all: Vec<String> = session.models.iter().enumerate().map(price_text).collect();
+    if billing.bills_rejected {
+        all.push("rejected calls are billed".to_owned());
+    }
+    if let Some(lifetime) = billing.lifetime {
+        all.push(format!("cache time {lifetime:?}").to_lowercase());
+    }
+    all
+}

@@ -1,0 +1,144 @@
+//! `plimsoll inspect`: the content of a session file, its tokens and warnings.
+
+mod json_output;
+mod text;
+
+use super::args::{FileArg, Shared};
+use super::lanes;
+use super::output::{json, note, print};
+use super::status::Status;
+use crate::analysis::{Trigger, verdict};
+use crate::engine::{Case, Peak, recorded};
+use crate::exec::Loaded;
+use crate::formats::{Availability, RecordedData, availability};
+use crate::session::{Kind, Message, Role, Session, issues};
+use crate::units::Tokens;
+pub(super) use json_output::Inspection;
+
+/// Show the content of a session file, its tokens and warnings
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    file: FileArg,
+}
+
+/// Number of parts in the list of the largest.
+const LARGEST: usize = 10;
+
+impl Args {
+    pub(super) fn run(&self, shared: &Shared) -> anyhow::Result<Status> {
+        let none = lanes::none(shared)?;
+        let loaded = shared.load(&self.file.file)?;
+        let reserve = none.output_reserve(&loaded.case);
+        if let Some(text) = lanes::check_reserve(&loaded.case, reserve, shared)? {
+            note(&text);
+        }
+        let found = Findings::new(&loaded, reserve, shared.conversation.unwrap_or(0));
+        if shared.json {
+            json(&found.json_output())?;
+        } else {
+            print(&found.text())?;
+        }
+        // The program ends here. Freeing a large session would only take time.
+        std::mem::forget(loaded);
+        Ok(Status::Done)
+    }
+}
+
+/// The result of the command, for text and JSON.
+struct Findings<'a> {
+    loaded: &'a Loaded,
+    case: &'a Case,
+    conversation: usize,
+    reserve: Tokens,
+    verdict: String,
+    peak: Option<Peak>,
+    warnings: Vec<String>,
+    issues: Vec<String>,
+}
+
+impl<'a> Findings<'a> {
+    fn new(loaded: &'a Loaded, reserve: Tokens, conversation: usize) -> Self {
+        let case = &loaded.case;
+        let recorded = recorded(case, reserve, None);
+        let trigger = Trigger::of_lanes(case, reserve, None);
+        let warnings = loaded
+            .warnings
+            .iter()
+            .map(ToString::to_string)
+            .chain(case.windows.warnings.iter().cloned());
+        let issues = issues(&case.session).into_iter();
+        Self {
+            loaded,
+            case,
+            conversation,
+            reserve,
+            verdict: verdict(case, &recorded, reserve, &trigger).text(),
+            peak: recorded.peak(),
+            warnings: warnings.collect(),
+            issues: issues
+                .map(|i| {
+                    format!(
+                        "message {}: {} ({})",
+                        i.message + 1,
+                        i.kind.sentence(),
+                        i.call
+                    )
+                })
+                .collect(),
+        }
+    }
+
+    fn session(&self) -> &Session {
+        &self.case.session
+    }
+
+    /// Returns the messages of the history.
+    fn history(&self) -> impl Iterator<Item = &Message> + Clone {
+        self.session().messages.iter().filter(|m| m.in_history)
+    }
+
+    /// Returns the number of messages of each role that occurs, in a fixed order.
+    fn roles(&self) -> Vec<(&'static str, usize)> {
+        let roles = [Role::System, Role::User, Role::Assistant, Role::Tool];
+        let count = |role: Role| self.history().filter(|m| m.role == role).count();
+        let counts = roles.map(|role| (role.name(), count(role)));
+        counts.into_iter().filter(|(_, n)| *n > 0).collect()
+    }
+
+    /// Returns the number of messages that only the recorded compaction wrote. They are numbered, but not part of the
+    /// history.
+    fn n_compaction_messages(&self) -> usize {
+        self.session().messages.len() - self.history().count()
+    }
+
+    /// Returns the number of code points in all text of the history.
+    fn characters(&self) -> usize {
+        let parts = self.history().flat_map(|m| self.session().parts_of(m));
+        parts.map(|part| part.body.text().chars().count()).sum()
+    }
+
+    fn calls_with_usage(&self) -> usize {
+        self.session()
+            .calls
+            .iter()
+            .filter(|s| s.usage.is_some())
+            .count()
+    }
+
+    /// Returns the recorded tokens of each kind. The ledger counts tokens that are not recorded as system.
+    fn by_kind(&self) -> impl Iterator<Item = (&'static str, Tokens)> {
+        let mut sums = self.case.ledger.by_kind(self.session());
+        let system = &mut sums[Kind::System.index()];
+        *system = *system - self.case.ledger.overhead;
+        Kind::ALL
+            .iter()
+            .map(move |kind| (kind.name(), sums[kind.index()]))
+    }
+
+    /// Returns the availability of each kind of data that a session may record.
+    fn availability(&self) -> Vec<(RecordedData, Availability)> {
+        let loaded = self.loaded;
+        availability(self.session(), &loaded.conversations, &loaded.report)
+    }
+}

@@ -1,0 +1,301 @@
+//! The result of `plimsoll replay` as JSON.
+
+use crate::analysis::{Finding, FindingKind};
+use crate::cli::json_values::{Number, Object, Settings};
+use crate::cli::lazy_list::LazyList;
+use crate::cli::played::{compactions, policy_name};
+use crate::engine::{Case, Did, Event, Sample, WindowSource};
+use crate::exec::Loaded;
+use crate::report::{Played, basis};
+use crate::units::{Share, Tokens};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The replay of every lane over every call.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct Replay<'a> {
+    /// Detected format.
+    format: &'a str,
+    /// Title of the session.
+    title: &'a str,
+    /// Context window in tokens, the largest if it changes.
+    window: Tokens,
+    window_source: WindowSource,
+    /// Tokens of the context window that are kept for the answer, as of the first policy.
+    output_reserve: Tokens,
+    /// How exactly token counts are known: `reported`, `exact`, `calibrated` or `estimated`.
+    accuracy: &'a str,
+    /// Tokenizer.
+    counter: &'a str,
+    /// Number of model calls.
+    calls: usize,
+    /// The lanes: `recorded`, `none`, then the policies.
+    lanes: LazyList<'a, LaneReplay<'a>>,
+}
+
+/// The replay of one lane.
+#[derive(Serialize, JsonSchema)]
+struct LaneReplay<'a> {
+    /// Name of the policy; `recorded` for the recorded run.
+    policy: &'a str,
+    /// Name of the lane.
+    lane: &'a str,
+    /// Values of the policy's settings.
+    settings: Settings,
+    /// Tokens of the context window that are kept for the answer.
+    output_reserve: Tokens,
+    /// Largest context in tokens, including the one at the end; null without calls.
+    peak_tokens: Option<Tokens>,
+    /// Call that sent the largest context; null if that is the context at the end.
+    peak_call: Option<usize>,
+    /// Tokens of the largest context that a call sent; null without calls.
+    largest_call_tokens: Option<Tokens>,
+    /// Call that sent it; null without calls.
+    largest_call: Option<usize>,
+    /// Number of compactions; null if the format of the recorded run does not record them.
+    compactions: Option<usize>,
+    /// Number of calls that overflowed at the first attempt.
+    overflows: usize,
+    /// Sum of the contexts of all calls in tokens.
+    tokens_sent: Tokens,
+    /// Tokens of rejected calls, not part of `tokens_sent`.
+    tokens_rejected: Tokens,
+    /// Requests for summaries, not part of `tokens_sent`.
+    summaries: Summaries,
+    /// Warnings about the run.
+    warnings: &'a [String],
+    /// Defects of the policy that the run shows.
+    findings: Vec<FindingEntry<'a>>,
+    /// Points where the system itself would have ended the run. The replay continues.
+    halts: Vec<HaltEntry<'a>>,
+    /// Actions of the policy's stages, in order.
+    events: LazyList<'a, EventEntry<'a>>,
+    /// The context at each call.
+    samples: LazyList<'a, SampleEntry>,
+}
+
+/// Requests for summaries.
+#[derive(Serialize, JsonSchema)]
+struct Summaries {
+    /// Number of requests.
+    requests: usize,
+    /// Tokens sent.
+    tokens_sent: Tokens,
+    /// Tokens received, as predicted.
+    tokens_received: Tokens,
+}
+
+/// A defect of a policy.
+#[derive(Serialize, JsonSchema)]
+struct FindingEntry<'a> {
+    kind: FindingKind,
+    /// First call that shows it.
+    call: usize,
+    /// Number of times that it occurred.
+    count: usize,
+    /// Description with figures.
+    text: &'a str,
+}
+
+/// A point where the system itself would have ended the run.
+#[derive(Serialize, JsonSchema)]
+struct HaltEntry<'a> {
+    /// Call, from 1.
+    call: usize,
+    /// The system's error message.
+    reason: &'a str,
+}
+
+/// An action of a stage.
+#[derive(Serialize, JsonSchema)]
+struct EventEntry<'a> {
+    /// Call before which the stage acted; the number of calls + 1 after the last.
+    call: usize,
+    /// Id of the stage.
+    stage: &'a str,
+    /// Name of the action, such as `drop`, `clear` or `summarize`.
+    action: &'a str,
+    cause: CauseEntry<'a>,
+    /// Context before, in tokens.
+    tokens_before: Tokens,
+    /// Context after, in tokens.
+    tokens_after: Tokens,
+    effect: Did,
+    /// Number of calls and results that lost their partner.
+    orphans: usize,
+    /// Number of earlier summaries that were removed and not part of the new summary's request.
+    forgotten_summaries: usize,
+    /// Provider error of `--error` that the stage responded to; null otherwise.
+    error: Option<&'a str>,
+    /// Files that the stage writes.
+    files: Vec<FileEntry<'a>>,
+    /// Tokens of the request for a summary; null if the stage requested none.
+    request: Option<RequestEntry>,
+    /// Lines that the system itself logs.
+    log: &'a [String],
+    /// Messages that changed, from 1.
+    messages: Vec<usize>,
+}
+
+/// The cause of an action.
+#[derive(Serialize, JsonSchema)]
+struct CauseEntry<'a> {
+    /// The trigger as the preset defines it.
+    when: &'a str,
+    /// Values of its quantities at that moment.
+    terms: Object<Number>,
+}
+
+/// A file that a stage writes.
+#[derive(Serialize, JsonSchema)]
+struct FileEntry<'a> {
+    /// Path in the folder of files.
+    name: &'a str,
+    /// Size; null for an image of the session, which is written as recorded.
+    bytes: Option<usize>,
+}
+
+/// A request for a summary.
+#[derive(Serialize, JsonSchema)]
+struct RequestEntry {
+    /// Tokens sent.
+    tokens_sent: Tokens,
+    /// Predicted size of the answer in tokens.
+    tokens_received: Tokens,
+}
+
+/// The context at a call.
+#[derive(Serialize, JsonSchema)]
+struct SampleEntry {
+    /// Call, from 1.
+    call: usize,
+    /// Its turn.
+    turn: u32,
+    /// Context window in tokens.
+    window: Tokens,
+    /// Context in the policy's own count.
+    metered: Tokens,
+    /// Context in tokens.
+    tokens: Tokens,
+    /// Context as a share of the usable window (`window` − `output_reserve`); overflows above 1.
+    pressure: Share,
+    /// Pressure by the policy's own count and limit; null if the policy defines none.
+    believed_pressure: Option<Share>,
+    /// Whether the first attempt overflowed.
+    overflows: bool,
+    /// Whether the provider rejected the recorded call and it overflows here too.
+    rejected: bool,
+}
+
+/// Returns the JSON output.
+pub(super) fn json_output<'a>(
+    loaded: &'a Loaded,
+    output_reserve: Tokens,
+    played: &'a [Played],
+) -> Replay<'a> {
+    let case = &loaded.case;
+    Replay {
+        format: case.session.source.format,
+        title: &case.session.title,
+        window: case.windows.largest(),
+        window_source: case.windows.source,
+        output_reserve,
+        accuracy: basis(case),
+        counter: case.ledger.counter.name,
+        calls: case.session.calls.len(),
+        lanes: LazyList::new(played.iter().map(|lane| lane_replay(case, lane))),
+    }
+}
+
+fn lane_replay<'a>(case: &Case, lane: &'a Played) -> LaneReplay<'a> {
+    let outcome = &lane.outcome;
+    let (peak, largest, halts) = (outcome.peak(), outcome.largest_call(), outcome.halts.iter());
+    LaneReplay {
+        policy: policy_name(lane),
+        lane: &lane.lane,
+        settings: Settings::from(&lane.knobs),
+        output_reserve: lane.output_reserve,
+        peak_tokens: peak.map(|peak| peak.tokens),
+        peak_call: peak.and_then(|peak| peak.step).map(|idx| idx + 1),
+        largest_call_tokens: largest.map(|(_, tokens)| tokens),
+        largest_call: largest.map(|(idx, _)| idx + 1),
+        compactions: compactions(case, lane),
+        overflows: outcome.overflows,
+        tokens_sent: outcome.tokens_sent(),
+        tokens_rejected: outcome.tokens_rejected,
+        summaries: Summaries {
+            requests: outcome.summaries.requests,
+            tokens_sent: outcome.summaries.sent,
+            tokens_received: outcome.summaries.received,
+        },
+        warnings: &outcome.warnings,
+        findings: lane.findings.iter().map(finding).collect(),
+        halts: halts
+            .map(|halt| HaltEntry {
+                call: halt.step + 1,
+                reason: &halt.why,
+            })
+            .collect(),
+        events: LazyList::new(outcome.events.iter().map(event)),
+        samples: LazyList::new(outcome.samples.iter().map(sample)),
+    }
+}
+
+fn finding(finding: &Finding) -> FindingEntry<'_> {
+    FindingEntry {
+        kind: finding.kind,
+        call: finding.step + 1,
+        count: finding.times,
+        text: &finding.text,
+    }
+}
+
+fn event(event: &Event) -> EventEntry<'_> {
+    let terms = event.cause.terms.iter();
+    let files = event.files.iter().map(|file| FileEntry {
+        name: &file.name,
+        bytes: file.n_bytes(),
+    });
+    EventEntry {
+        call: event.step + 1,
+        stage: &event.stage,
+        action: event.action,
+        cause: CauseEntry {
+            when: &event.cause.when,
+            terms: Object::new(terms.map(|(name, value)| (name.as_str(), Number(*value)))),
+        },
+        tokens_before: event.before,
+        tokens_after: event.after,
+        effect: event.did,
+        orphans: event.orphans,
+        forgotten_summaries: event.forgotten,
+        error: event.error.as_deref(),
+        files: files.collect(),
+        request: event.request.map(|(sent, received)| RequestEntry {
+            tokens_sent: sent,
+            tokens_received: received,
+        }),
+        log: &event.log,
+        messages: event
+            .messages
+            .iter()
+            .cloned()
+            .flatten()
+            .map(|idx| idx + 1)
+            .collect(),
+    }
+}
+
+fn sample(sample: &Sample) -> SampleEntry {
+    SampleEntry {
+        call: sample.step + 1,
+        turn: sample.turn,
+        window: sample.window,
+        metered: sample.metered,
+        tokens: sample.tokens,
+        pressure: sample.pressure,
+        believed_pressure: sample.believed,
+        overflows: sample.overflows,
+        rejected: sample.refused,
+    }
+}

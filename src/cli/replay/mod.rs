@@ -1,0 +1,62 @@
+//! `plimsoll replay`: replays policies over a recorded session, call by call.
+
+mod json_output;
+mod text;
+
+use super::args::{FileArg, Shared};
+use super::curve::CurveArgs;
+use super::lanes::{self, Lane, LaneArgs};
+use super::output::{json, note, print};
+use super::played::play;
+use super::status::Status;
+use crate::engine::Hook;
+use crate::report::series;
+pub(super) use json_output::Replay;
+use json_output::json_output;
+use text::table;
+
+/// Replay policies over a session, call by call, and compare them with the recorded run
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Without --policy: truncate, prune and summarize. The lanes `recorded` and `none` are always shown."
+)]
+pub(super) struct Args {
+    #[command(flatten)]
+    file: FileArg,
+    /// Print one line per lane and call
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+    #[command(flatten)]
+    lanes: LaneArgs,
+    #[command(flatten)]
+    curve: CurveArgs,
+}
+
+impl Args {
+    pub(super) fn run(self, shared: &Shared) -> anyhow::Result<Status> {
+        let curve = self.curve.checked()?;
+        // Options are checked before a large file is read.
+        let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);
+        let loaded = shared.load(&self.file.file)?;
+        let reserve = lanes.first().unwrap_or(&none).output_reserve(&loaded.case);
+        if let Some(text) = lanes::check_reserve(&loaded.case, reserve, shared)? {
+            note(&text);
+        }
+        let restores = |lane: &Lane| lane.policy.stages.iter().any(|s| s.at == Hook::Resume);
+        if !loaded.case.restarts.is_empty() && !lanes.iter().any(restores) {
+            note("--restart has no effect: no policy here acts after a restart");
+        }
+        let played = play(&loaded.case, none, lanes, reserve);
+        if self.csv {
+            print(&series(&played))?;
+        } else if shared.json {
+            json(&json_output(&loaded, reserve, &played))?;
+        } else {
+            print(&table(&loaded, reserve, &played))?;
+        }
+        match curve {
+            Some(curve) => curve.write(&loaded, reserve, &played),
+            None => Ok(Status::Done),
+        }
+    }
+}

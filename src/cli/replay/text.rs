@@ -1,0 +1,142 @@
+//! The result of `plimsoll replay` as text.
+
+use crate::cli::json_values::Number;
+use crate::cli::output::{clean, counted, grouped, percent, tokens};
+use crate::cli::played::compactions;
+use crate::engine::{Budget, Did, Event};
+use crate::exec::Loaded;
+use crate::report::{Played, basis_sentence, window_source};
+use crate::units::Tokens;
+use std::fmt::Write as _;
+
+/// Number of events that are listed of one lane.
+const SHOWN_EVENTS: usize = 12;
+
+/// Returns the table of lanes, followed by the events and findings of each.
+pub(super) fn table(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> String {
+    let case = &loaded.case;
+    let budget = Budget {
+        window: case.windows.largest(),
+        output_reserve: reserve,
+    };
+    let mut text = format!(
+        "{} · {} · {} · window {} ({}), reserve {}, usable {} · {}\n\n",
+        clean(&case.session.title),
+        case.session.source.format,
+        counted(case.session.calls.len(), "call"),
+        tokens(budget.window),
+        window_source(case),
+        tokens(reserve),
+        tokens(budget.usable()),
+        basis_sentence(case),
+    );
+    let row = |text: &mut String, cells: [&str; 7]| {
+        let [lane, peak, call, share, compactions, overflows, sent] = cells;
+        let _ = writeln!(
+            text,
+            "{lane:<14} {peak:>11} {call:>8} {share:>10} {compactions:>12} {overflows:>10} {sent:>15}"
+        );
+    };
+    row(
+        &mut text,
+        [
+            "lane",
+            "peak",
+            "at call",
+            "of usable",
+            "compactions",
+            "overflows",
+            "tokens sent",
+        ],
+    );
+    for lane in played {
+        let outcome = &lane.outcome;
+        let [peak, call, share] = outcome.peak().map_or_else(
+            || ["–".to_owned(), "–".to_owned(), "–".to_owned()],
+            |peak| {
+                let call = peak.step.map(|idx| grouped(idx as u64 + 1));
+                [
+                    tokens(peak.tokens),
+                    call.unwrap_or_else(|| "end".to_owned()),
+                    percent(outcome.peak_share()),
+                ]
+            },
+        );
+        let (compactions, overflows) = (
+            compactions(case, lane).map_or_else(|| "–".to_owned(), |n| n.to_string()),
+            outcome.overflows.to_string(),
+        );
+        let sent = tokens(outcome.tokens_sent());
+        row(
+            &mut text,
+            [
+                &clean(&lane.lane),
+                &peak,
+                &call,
+                &share,
+                &compactions,
+                &overflows,
+                &sent,
+            ],
+        );
+    }
+    let has_entries = |l: &&Played| {
+        !(l.outcome.events.is_empty() && l.outcome.warnings.is_empty() && l.findings.is_empty())
+    };
+    for lane in played.iter().filter(has_entries) {
+        events(&mut text, lane);
+    }
+    text
+}
+
+fn events(text: &mut String, lane: &Played) {
+    let settings: Vec<String> = lane
+        .knobs
+        .iter()
+        .map(|(name, value)| format!("{}={}", clean(name), Number(value)))
+        .collect();
+    let _ = writeln!(text, "\n{}  {}", clean(&lane.lane), settings.join(" "));
+    let changing = lane.outcome.events.iter().filter(|e| e.did != Did::Told);
+    let all: Vec<&Event> = changing.collect();
+    // Repeats at consecutive calls share one line.
+    let is_routine = |e: &Event| e.did == Did::Nothing || e.action == "repair";
+    let continues = |a: &&Event, b: &&Event| {
+        let is_same = a.stage == b.stage && a.did == b.did && is_routine(a);
+        is_same && b.step == a.step + 1
+    };
+    let rows: Vec<&[&Event]> = all.chunk_by(continues).collect();
+    for row in rows.iter().take(SHOWN_EVENTS) {
+        let event = row[0];
+        let (call, stage, action) = (event.step + 1, clean(&event.stage), event.action);
+        let (before, after) = (tokens(event.before), tokens(event.after));
+        let messages = counted(event.n_messages(), "message");
+        let _ = writeln!(
+            text,
+            "  call {call:>6}  {stage} ({action})  {before} → {after}, {messages}{}{}",
+            if event.did == Did::Nothing {
+                ": nothing changed"
+            } else {
+                ""
+            },
+            match row.len() {
+                1 => String::new(),
+                2 => " (and at the next call)".to_owned(),
+                n => format!(" (and at the next {} calls)", n - 1),
+            }
+        );
+    }
+    if rows.len() > SHOWN_EVENTS {
+        let _ = writeln!(
+            text,
+            "  and {} more (--json lists all)",
+            rows.len() - SHOWN_EVENTS
+        );
+    }
+    for finding in &lane.findings {
+        let (call, finding) = (finding.step + 1, clean(&finding.text));
+        let _ = writeln!(text, "  finding at call {call}: {finding}");
+    }
+    for warning in &lane.outcome.warnings {
+        let _ = writeln!(text, "  warning: {}", clean(warning));
+    }
+}

@@ -1,0 +1,102 @@
+//! `plimsoll schema`: JSON schemas of the commands' output, derived from the types that produce it.
+
+use super::args::Shared;
+use super::nearest::unknown;
+use super::output::{json, print};
+use super::status::Status;
+use super::{
+    compact, context, convert, diagnose, gate, inspect, presets, replay, report, restore, sessions,
+    state, sweep,
+};
+use anyhow::Context as _;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+
+/// Print the JSON schema (draft 2020-12) of a command's --json output
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Without COMMAND: list the commands that have a schema. Calls, turns, messages and instructions are numbered from 1; shares are 0 to 1; money is in USD; unknown values are null, never zero."
+)]
+pub(super) struct Args {
+    /// Command, such as replay or presets list
+    #[arg(value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+/// The commands with a schema, each with the function that generates it.
+const SCHEMAS: [(&str, fn() -> Schema); 19] = [
+    ("inspect", schema::<inspect::Inspection<'static>>),
+    ("replay", schema::<replay::Replay<'static>>),
+    ("diagnose", schema::<diagnose::DiagnosisOutput<'static>>),
+    ("sweep", schema::<sweep::Sweep<'static>>),
+    ("gate", schema::<gate::Gate<'static>>),
+    ("compact", schema::<compact::Compaction<'static>>),
+    ("restore", schema::<restore::RestoredFile<'static>>),
+    ("convert", schema::<convert::Conversion<'static>>),
+    ("context", schema::<context::ContextFile<'static>>),
+    ("report", schema::<report::ReportFile<'static>>),
+    ("sessions", schema::<sessions::SessionList<'static>>),
+    ("presets list", schema::<presets::PresetList<'static>>),
+    ("presets show", schema::<presets::PresetOutput<'static>>),
+    (
+        "presets export",
+        schema::<presets::ExportedSettings<'static>>,
+    ),
+    (
+        "presets import",
+        schema::<presets::ImportedSettings<'static>>,
+    ),
+    ("presets save", schema::<presets::OwnPresetFile<'static>>),
+    ("presets remove", schema::<presets::OwnPresetFile<'static>>),
+    ("state list", schema::<state::StateList<'static>>),
+    ("state clear", schema::<state::ClearedState<'static>>),
+];
+
+impl Args {
+    pub(super) fn run(&self, _shared: &Shared) -> anyhow::Result<Status> {
+        let names = SCHEMAS.map(|(name, _)| name.to_owned());
+        if self.command.is_empty() {
+            print(&(names.join("\n") + "\n"))?;
+            return Ok(Status::Done);
+        }
+        let name = self.command.join(" ");
+        let schema = SCHEMAS.iter().find(|(known, _)| is_meant(known, &name));
+        let (command, schema) =
+            schema.with_context(|| unknown("no command with a schema is named", &name, &names))?;
+        let mut schema = schema();
+        schema.insert(
+            "title".to_owned(),
+            format!("plimsoll {command} --json").into(),
+        );
+        json(&schema)?;
+        Ok(Status::Done)
+    }
+}
+
+/// Returns true if a command is named, or a command whose default action is named.
+fn is_meant(command: &str, typed: &str) -> bool {
+    command == typed || command.strip_suffix(" list") == Some(typed)
+}
+
+/// Generates the schema of a type.
+fn schema<T: JsonSchema>() -> Schema {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.into_generator().into_root_schema_for::<T>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{command_line, verbs};
+
+    #[test]
+    fn every_command_with_json_output_has_a_schema() {
+        let without = ["schema", "help", "completions", "man"];
+        let mut commands = verbs(&command_line());
+        commands.retain(|command| !without.contains(&&**command));
+        let first_word = |(name, _): &(&str, _)| name.split(' ').next().map(str::to_owned);
+        let mut with_schema: Vec<String> = SCHEMAS.iter().filter_map(first_word).collect();
+        with_schema.dedup();
+        assert_eq!(with_schema, commands);
+    }
+}

@@ -1,0 +1,163 @@
+//! The result of `plimsoll sessions` as JSON.
+
+use super::{rfc3339, shown};
+use crate::exec::stores::{Listed, Listing, PeakBasis, SessionSummary, existing_folders};
+use crate::units::{Bytes, Share, Tokens};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Sessions, newest first.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct SessionList<'a> {
+    /// Sessions that can be opened.
+    sessions: Vec<SessionEntry<'a>>,
+    /// Files that are no session that can be opened.
+    unreadable: Vec<UnreadableEntry<'a>>,
+    /// Folders that were searched.
+    searched: Vec<FolderEntry>,
+    /// Number of older sessions that `--limit` excluded.
+    not_listed: usize,
+}
+
+/// A session.
+#[derive(Serialize, JsonSchema)]
+struct SessionEntry<'a> {
+    /// Path of the file.
+    path: String,
+    /// Number of the conversation that `--conversation` takes; null if it is the whole file.
+    conversation: Option<usize>,
+    /// Agent whose folder contains it; null in a folder that was given.
+    agent: Option<&'a str>,
+    /// Title of the session.
+    title: &'a str,
+    /// Folder that the agent worked in; null if not recorded.
+    project: Option<&'a str>,
+    /// Detected format.
+    format: &'a str,
+    /// Modification time as RFC 3339, in UTC; null if unknown.
+    modified: Option<String>,
+    /// Size of the file.
+    bytes: Bytes,
+    /// Number of messages.
+    messages: usize,
+    /// Number of model calls.
+    calls: usize,
+    /// Number of recorded compactions; null if the format does not record them.
+    compactions: Option<usize>,
+    /// Largest context in tokens, including the one at the end.
+    peak_tokens: Tokens,
+    peak_accuracy: PeakAccuracy,
+    /// Largest context as a share of the context window.
+    peak_share: Share,
+    /// Number of conversations in the file.
+    conversations: usize,
+    /// The session that started this one as a sub-agent; null if none did.
+    parent: Option<ParentEntry<'a>>,
+}
+
+/// How exactly the peak is known.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum PeakAccuracy {
+    /// The provider reported it.
+    Reported,
+    /// Estimated from samples, without instructions and tools that are not recorded.
+    Estimated,
+}
+
+/// The session that started a sub-agent.
+#[derive(Serialize, JsonSchema)]
+struct ParentEntry<'a> {
+    /// Its id.
+    id: &'a str,
+    /// Its title; null if it was not found.
+    title: Option<&'a str>,
+}
+
+/// A file that is no session that can be opened.
+#[derive(Serialize, JsonSchema)]
+struct UnreadableEntry<'a> {
+    /// Path of the file.
+    path: String,
+    /// Agent whose folder contains it; null in a folder that was given.
+    agent: Option<&'a str>,
+    /// Why it cannot be opened.
+    reason: &'a str,
+}
+
+/// A folder that was searched.
+#[derive(Serialize, JsonSchema)]
+struct FolderEntry {
+    /// Agent that it belongs to; null for a folder that was given.
+    agent: Option<&'static str>,
+    /// Path of the folder.
+    folder: String,
+}
+
+/// Returns the JSON output.
+pub(super) fn json_output<'a>(listing: &'a Listing, folders: &[PathBuf]) -> SessionList<'a> {
+    let readable = listing.sessions.iter().filter_map(|listed| {
+        let summary = listed.summary.as_ref().ok()?;
+        Some(session(listed, summary))
+    });
+    SessionList {
+        sessions: readable.collect(),
+        unreadable: listing.unread.iter().map(unreadable).collect(),
+        searched: searched(folders),
+        not_listed: listing.left,
+    }
+}
+
+fn session<'a>(listed: &'a Listed, summary: &'a SessionSummary) -> SessionEntry<'a> {
+    SessionEntry {
+        path: shown(&listed.found.path),
+        conversation: listed.conversation.map(|idx| idx + 1),
+        agent: listed.found.agent,
+        title: &summary.title,
+        project: summary.project.as_deref(),
+        format: &summary.format,
+        modified: listed.found.modified.and_then(rfc3339),
+        bytes: listed.found.size,
+        messages: summary.messages,
+        calls: summary.calls,
+        compactions: summary.records_compactions().then_some(summary.compactions),
+        peak_tokens: Tokens(summary.peak),
+        peak_accuracy: match summary.peak_basis {
+            PeakBasis::Reported => PeakAccuracy::Reported,
+            PeakBasis::Estimated => PeakAccuracy::Estimated,
+        },
+        peak_share: Share(summary.peak_share),
+        conversations: summary.conversations,
+        parent: listed.parent.as_ref().map(|parent| ParentEntry {
+            id: &parent.id,
+            title: parent.title.as_deref(),
+        }),
+    }
+}
+
+fn unreadable(listed: &Listed) -> UnreadableEntry<'_> {
+    UnreadableEntry {
+        path: shown(&listed.found.path),
+        agent: listed.found.agent,
+        reason: listed.summary.as_ref().err().map_or("", String::as_str),
+    }
+}
+
+/// Returns the given folders, or those of the agents if none is given.
+fn searched(folders: &[PathBuf]) -> Vec<FolderEntry> {
+    let given = folders.iter().map(|folder| FolderEntry {
+        agent: None,
+        folder: shown(folder),
+    });
+    if !folders.is_empty() {
+        return given.collect();
+    }
+    let stores = existing_folders()
+        .into_iter()
+        .map(|(agent, folder)| FolderEntry {
+            agent: Some(agent),
+            folder: shown(&folder),
+        });
+    stores.collect()
+}

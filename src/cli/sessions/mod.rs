@@ -1,0 +1,218 @@
+//! `plimsoll sessions`: lists the sessions of this machine or of a folder.
+
+mod json_output;
+
+use super::args::Shared;
+use super::nearest::nearest;
+use super::output::{clean, counted, grouped, json, note, percent, print, tokens};
+use super::status::Status;
+use crate::exec::is_taken;
+use crate::exec::stores::{
+    Cache, FoundFile, Listed, Listing, PeakBasis, STORES, SessionSummary, existing_folders, find,
+    find_in, list,
+};
+use crate::progress::Progress;
+use crate::units::{self, Share, Tokens};
+use anyhow::{Context as _, bail};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+pub(super) use json_output::SessionList;
+use json_output::json_output;
+
+/// List the sessions of the agents on this machine, or of a folder, newest first
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Without a folder, only the agents' own folders are searched, by file name; links are not followed. Results are cached by size and modification time. Sessions of a database or of a file with several are listed separately, with the --conversation that opens them. The peak is the largest context as a share of the context window, including the context at the end. ≈ marks an estimate from samples, without what is not recorded."
+)]
+pub(super) struct Args {
+    /// Folders or session files [default: the agents' own folders]
+    #[arg(value_name = "FOLDER|FILE")]
+    folders: Vec<PathBuf>,
+    /// One agent only, such as claude-code or codex
+    #[arg(long, value_name = "NAME", value_parser = agent, conflicts_with = "folders")]
+    agent: Option<&'static str>,
+    /// Number of sessions, the newest first; 0: all
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    limit: usize,
+}
+
+/// Maximum characters of a title.
+const TITLE_CHARS: usize = 72;
+
+impl Args {
+    pub(super) fn run(&self, shared: &Shared) -> anyhow::Result<Status> {
+        let limit = if self.limit == 0 {
+            usize::MAX
+        } else {
+            self.limit
+        };
+        let progress = Progress::default();
+        let mut files = found(&self.folders, &progress)?;
+        files.retain(|file| self.agent.is_none_or(|agent| file.agent == Some(agent)));
+        let mut cache = if shared.no_state {
+            Cache::default()
+        } else {
+            Cache::load()
+        };
+        let mut listing = list(&files, limit, &mut cache, &progress, |_| {})?;
+        // Files are read in parallel.
+        listing.left += listing.sessions.len().saturating_sub(limit);
+        listing.sessions.truncate(limit);
+        if let Err(error) = cache.save() {
+            note(&format!("the list of sessions cannot be cached ({error})"));
+        }
+        if shared.json {
+            json(&json_output(&listing, &self.folders))?;
+        } else {
+            print(&text(&listing, &self.folders))?;
+        }
+        Ok(Status::Done)
+    }
+}
+
+/// Parses the name of an agent.
+fn agent(given: &str) -> anyhow::Result<&'static str> {
+    let plain = |name: &str| name.to_lowercase().replace([' ', '_'], "-");
+    let known = STORES.iter().map(|store| store.agent);
+    let names: Vec<_> = known.clone().map(plain).collect();
+    let found = known.into_iter().find(|name| plain(name) == plain(given));
+    found.with_context(|| match nearest(given, &names) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("known agents are {}", names.join(", ")),
+    })
+}
+
+fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<Vec<FoundFile>> {
+    if folders.is_empty() {
+        return Ok(find(progress)?);
+    }
+    let mut files = Vec::new();
+    for folder in folders {
+        if !folder.as_os_str().is_empty() && !is_taken(folder) {
+            bail!(
+                "{}: no such folder or file; check the path",
+                folder.display()
+            );
+        }
+        files.append(&mut find_in(folder, progress)?);
+    }
+    Ok(files)
+}
+
+fn text(listing: &Listing, folders: &[PathBuf]) -> String {
+    let mut text = String::new();
+    for listed in &listing.sessions {
+        if let Ok(summary) = &listed.summary {
+            row(&mut text, listed, summary);
+        }
+    }
+    match (&listing.sessions[..], &listing.unread[..]) {
+        ([], [only]) if only.found.is_named => {
+            let why = only.summary.as_ref().err();
+            let _ = writeln!(text, "{}", clean(why.map_or("", String::as_str)));
+            return text;
+        }
+        ([], _) => text.push_str(&nothing(folders)),
+        _ => {}
+    }
+    let more = [
+        (
+            listing.left,
+            "older session",
+            "not read (--limit 0 reads all)",
+        ),
+        (
+            listing.unread.len(),
+            "file",
+            "not a session that can be opened (--json says why)",
+        ),
+    ];
+    for (n, what, why) in more {
+        if n > 0 {
+            let _ = writeln!(text, "{}: {why}", counted(n, what));
+        }
+    }
+    text
+}
+
+fn row(text: &mut String, listed: &Listed, summary: &SessionSummary) {
+    let about = match summary.peak_basis {
+        PeakBasis::Reported => "",
+        PeakBasis::Estimated => "≈",
+    };
+    let peak = percent(Share(summary.peak_share));
+    let about = if peak.starts_with('<') { "" } else { about };
+    let peak = format!("{about}{peak}");
+    let mut line = format!(
+        "{:<16}  {:<14}  peak {peak:>5} of the window ({})  {}",
+        time(listed.found.modified),
+        listed.found.agent.unwrap_or(summary.format_label()),
+        tokens(Tokens(summary.peak)),
+        counted(summary.messages, "message"),
+    );
+    if summary.compactions > 0 {
+        let _ = write!(line, ", {}", counted(summary.compactions, "compaction"));
+    }
+    if summary.conversations > 1 {
+        let _ = write!(line, ", first of {} conversations", summary.conversations);
+    }
+    let _ = writeln!(text, "{line}, {} bytes", grouped(listed.found.size.0));
+    let title: String = summary.title.chars().take(TITLE_CHARS).collect();
+    let project = summary.project.as_deref().unwrap_or_default();
+    let behind = if project.is_empty() { "" } else { "  in " };
+    let parent = listed.parent.as_ref().map(|parent| {
+        let name: String = parent.name().chars().take(TITLE_CHARS).collect();
+        format!("  (sub-agent of {})", clean(&name))
+    });
+    let _ = writeln!(
+        text,
+        "    {}{}{behind}{}",
+        clean(&title),
+        parent.unwrap_or_default(),
+        clean(project)
+    );
+    let number = listed
+        .conversation
+        .map(|n| format!(" --conversation {}", n + 1));
+    let _ = writeln!(
+        text,
+        "    {}{}\n",
+        clean(&shown(&listed.found.path)),
+        number.unwrap_or_default()
+    );
+}
+
+fn nothing(folders: &[PathBuf]) -> String {
+    if !folders.is_empty() {
+        return "No session in this folder that can be opened.\n".to_owned();
+    }
+    let known: Vec<_> = STORES.iter().map(|store| store.agent).collect();
+    let places = existing_folders();
+    if places.is_empty() {
+        return format!(
+            "No folder of {} is on this machine. `plimsoll sessions FOLDER` looks elsewhere.\n",
+            known.join(", ")
+        );
+    }
+    let mut text = "No session in\n".to_owned();
+    for (agent, folder) in places {
+        let _ = writeln!(text, "  {agent:<14}  {}", clean(&shown(&folder)));
+    }
+    text
+}
+
+fn rfc3339(time: SystemTime) -> Option<String> {
+    units::rfc3339(time.duration_since(UNIX_EPOCH).ok()?)
+}
+
+/// Formats a time to the minute, in UTC; empty if unknown.
+fn time(time: Option<SystemTime>) -> String {
+    let text = time.and_then(rfc3339).unwrap_or_default();
+    text.get(..16).unwrap_or_default().replace('T', " ")
+}
+
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

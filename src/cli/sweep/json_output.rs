@@ -1,0 +1,272 @@
+//! The result of `plimsoll sweep` as JSON.
+
+use super::{Findings, Swept};
+use crate::analysis::tune::{Point, Price, Rejection, Robust, front, price_unit};
+use crate::cli::figures::FiguresEntry;
+use crate::cli::json_values::Settings;
+use crate::cli::lazy_list::LazyList;
+use crate::cli::targets::SkippedEntry;
+use crate::units::{Share, Tokens};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// All settings tried in every session, and the recommended ones.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct Sweep<'a> {
+    /// Number of settings tried in each session.
+    tried: usize,
+    /// Preference: 0 for cost only, 1 for references at risk only.
+    weight: Share,
+    sessions: Vec<SessionEntry<'a>>,
+    /// The setting that is never far from the best of a session; null for one session, or if no setting works.
+    robust: Option<RobustEntry<'a>>,
+    /// Sessions that were not swept.
+    skipped: Vec<SkippedEntry<'a>>,
+}
+
+/// All settings tried in a session.
+#[derive(Serialize, JsonSchema)]
+struct SessionEntry<'a> {
+    /// Path of the file.
+    file: &'a str,
+    /// Number of the conversation, from 1; null if the file holds only one.
+    conversation: Option<usize>,
+    /// Detected format.
+    format: &'a str,
+    /// Title of the session.
+    title: &'a str,
+    /// Number of model calls.
+    calls: usize,
+    /// Context window in tokens, the largest if it changes.
+    window: Tokens,
+    /// Tokens of the context window that are kept for the answer, as of the first policy.
+    output_reserve: Tokens,
+    /// How exactly token counts are known: `reported`, `exact`, `calibrated` or `estimated`.
+    accuracy: &'a str,
+    cost_unit: CostUnit,
+    /// References at risk of the recorded run: smaller numbers are noise.
+    noise_floor: usize,
+    /// The settings. Other fields refer to them by position, from 0.
+    points: LazyList<'a, PointEntry<'a>>,
+    /// The recommended setting; null if no setting works.
+    recommended: Option<RecommendationEntry<'a>>,
+    /// Why no setting is recommended; null if one is.
+    no_recommendation: Option<&'a str>,
+}
+
+/// The unit by which settings are compared.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum CostUnit {
+    /// Cost in USD.
+    Usd,
+    /// Tokens in total, because a price is unknown.
+    Tokens,
+}
+
+/// A setting and its figures.
+#[derive(Serialize, JsonSchema)]
+struct PointEntry<'a> {
+    /// Name of the lane.
+    lane: &'a str,
+    /// Name of the policy.
+    policy: &'a str,
+    /// Values of the policy's settings.
+    settings: Settings,
+    /// Settings that differ from the policy's defaults, as `--set` takes them.
+    set: Vec<String>,
+    /// Whether these are the current settings.
+    current: bool,
+    /// Whether no other setting is better in cost, references at risk and peak.
+    on_front: bool,
+    /// Figures of the replay; null if the setting was excluded without one.
+    figures: Option<FiguresEntry>,
+    /// References at risk if predicted summaries contained what was used most; null without figures. Computed for listed
+    /// settings only, otherwise equal to `figures.at_risk`.
+    fewest_at_risk: Option<usize>,
+    /// Why the setting is excluded; null if it works.
+    rejected: Option<RejectionEntry>,
+}
+
+/// Why a setting is excluded.
+#[derive(Serialize, JsonSchema)]
+struct RejectionEntry {
+    /// `cannot_get_below_trigger`, `overflows`, `thrashes`, `wipes`, `request_too_long`, `gives_up`, or a kind of
+    /// finding as in `replay`.
+    reason: &'static str,
+    /// First call that shows it.
+    call: usize,
+    /// Description with figures.
+    text: String,
+}
+
+/// The recommended setting of a session.
+#[derive(Serialize, JsonSchema)]
+struct RecommendationEntry<'a> {
+    /// Position in `points`.
+    point: usize,
+    /// Position of the cheapest setting that could have been recommended.
+    cheapest: usize,
+    /// Position of the one with the fewest references at risk.
+    safest: usize,
+    /// Its settings that differ from the policy's defaults, as `--set` takes them.
+    set: Vec<String>,
+    /// Reason as a sentence.
+    text: &'a str,
+    /// The alternatives as a sentence; null if there are none.
+    others: Option<&'a str>,
+    /// Tokens saved as a share of the lossless maximum; null if nothing could be saved.
+    saved_share: Option<Share>,
+}
+
+/// The setting that is never far from the best of a session.
+#[derive(Serialize, JsonSchema)]
+struct RobustEntry<'a> {
+    /// Name of the lane.
+    lane: &'a str,
+    /// Name of the policy.
+    policy: &'a str,
+    /// Values of the policy's settings.
+    settings: Settings,
+    /// Settings that differ from the policy's defaults, as `--set` takes them.
+    set: Vec<String>,
+    /// Its regret in each session. Sessions in which no setting works are omitted.
+    sessions: Vec<RegretEntry<'a>>,
+    /// The choice by all other sessions, tested on each session.
+    cross_validation: Vec<CrossValidationEntry<'a>>,
+}
+
+/// The regret of the robust setting in a session.
+#[derive(Serialize, JsonSchema)]
+struct RegretEntry<'a> {
+    /// Path of the file.
+    file: &'a str,
+    /// Number of the conversation, from 1; null if the file holds only one.
+    conversation: Option<usize>,
+    /// Position of the session's best setting in `points`.
+    best: usize,
+    /// Its value divided by the best value, minus 1 (0 is the best); null if the setting is rejected there.
+    regret: Option<f64>,
+}
+
+/// The choice by all other sessions, tested on this one.
+#[derive(Serialize, JsonSchema)]
+struct CrossValidationEntry<'a> {
+    /// Path of the file.
+    file: &'a str,
+    /// Number of the conversation, from 1; null if the file holds only one.
+    conversation: Option<usize>,
+    /// The settings chosen, as `--set` takes them.
+    set: Vec<String>,
+    /// Their regret in this session; null if they are rejected there.
+    regret: Option<f64>,
+}
+
+impl Findings {
+    /// Returns the JSON output.
+    pub(super) fn json_output(&self) -> Sweep<'_> {
+        let first = self.sessions.first();
+        let robust = self.robust.as_ref().zip(first);
+        Sweep {
+            tried: first.map_or(0, |swept| swept.points.len()),
+            weight: self.weight,
+            sessions: self.sessions.iter().map(|s| self.session(s)).collect(),
+            robust: robust.map(|(robust, first)| self.robust(robust, &first.points)),
+            skipped: self.skipped.json_output(),
+        }
+    }
+
+    fn session<'a>(&'a self, swept: &'a Swept) -> SessionEntry<'a> {
+        let front = front(&swept.points);
+        let points = swept.points.iter().enumerate();
+        SessionEntry {
+            file: &swept.place.file,
+            conversation: swept.place.number(),
+            format: swept.format,
+            title: &swept.title,
+            calls: swept.calls,
+            window: swept.window,
+            output_reserve: swept.reserve,
+            accuracy: swept.basis,
+            cost_unit: match price_unit(&swept.points) {
+                Price::Usd => CostUnit::Usd,
+                Price::Sent => CostUnit::Tokens,
+            },
+            noise_floor: swept.noise.0,
+            points: LazyList::new(points.map(move |(idx, point)| PointEntry {
+                on_front: front.contains(&idx),
+                fewest_at_risk: swept.fewest.get(&idx).copied().or(at_risk(point)),
+                ..self.point(point)
+            })),
+            recommended: self.recommendation(swept),
+            no_recommendation: swept.recommended.as_ref().err().map(String::as_str),
+        }
+    }
+
+    fn recommendation<'a>(&self, swept: &'a Swept) -> Option<RecommendationEntry<'a>> {
+        let found = swept.recommended.as_ref().ok()?;
+        Some(RecommendationEntry {
+            point: found.point,
+            cheapest: found.cheapest,
+            safest: found.safest,
+            set: self.set(&swept.points[found.point]),
+            text: &found.text,
+            others: found.others.as_deref(),
+            saved_share: swept.saved,
+        })
+    }
+
+    fn point(&self, point: &Point) -> PointEntry<'_> {
+        let subject = &self.subjects[point.subject];
+        PointEntry {
+            lane: &subject.lane,
+            policy: &subject.policy.name,
+            settings: Settings::from(&point.knobs),
+            set: self.set(point),
+            current: point.is_now,
+            on_front: false,
+            figures: point.score.map(FiguresEntry::from),
+            fewest_at_risk: at_risk(point),
+            rejected: point.rejected.as_ref().map(rejection),
+        }
+    }
+
+    fn robust(&self, robust: &Robust, points: &[Point]) -> RobustEntry<'_> {
+        let point = &points[robust.setting];
+        let subject = &self.subjects[point.subject];
+        let place = |session: usize| &self.sessions[session].place;
+        let sessions = robust.regrets.iter().map(|regret| RegretEntry {
+            file: &place(regret.session).file,
+            conversation: place(regret.session).number(),
+            best: regret.best,
+            regret: regret.regret,
+        });
+        let tested = robust.left_out.iter().map(|tested| CrossValidationEntry {
+            file: &place(tested.session).file,
+            conversation: place(tested.session).number(),
+            set: self.set(&points[tested.setting]),
+            regret: tested.regret,
+        });
+        RobustEntry {
+            lane: &subject.lane,
+            policy: &subject.policy.name,
+            settings: Settings::from(&point.knobs),
+            set: self.set(point),
+            sessions: sessions.collect(),
+            cross_validation: tested.collect(),
+        }
+    }
+}
+
+/// Returns the references at risk of a setting, with predicted summaries as empty.
+fn at_risk(point: &Point) -> Option<usize> {
+    Some(point.score?.risk.references)
+}
+
+fn rejection(rejection: &Rejection) -> RejectionEntry {
+    RejectionEntry {
+        reason: rejection.name(),
+        call: rejection.step() + 1,
+        text: rejection.to_string(),
+    }
+}

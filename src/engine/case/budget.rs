@@ -1,0 +1,107 @@
+//! The budget of each call: the context window and the tokens reserved for the answer.
+
+use crate::units::{Share, Tokens};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The context window at every call and its source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WindowPlan {
+    per_step: Vec<Tokens>,
+    /// The smallest window of all calls, cached because every frame and every replay reads it.
+    smallest: Tokens,
+    largest: Tokens,
+    /// Source of most of the windows.
+    pub source: WindowSource,
+    /// Warnings, as sentences (for example: a recorded usage above the window raised it).
+    pub warnings: Vec<String>,
+}
+
+/// The source of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WindowSource {
+    /// Set by the user.
+    User,
+    /// Recorded in the file.
+    Recorded,
+    /// From the table of models.
+    ModelTable,
+    /// Unknown: a common size is assumed, and shown as assumed.
+    Assumed,
+}
+
+impl WindowPlan {
+    /// Creates a plan with one window per call; a session without calls has one entry.
+    pub fn new(per_step: Vec<Tokens>, source: WindowSource, warnings: Vec<String>) -> Self {
+        let windows = || per_step.iter().copied();
+        Self {
+            smallest: windows().min().unwrap_or_default(),
+            largest: windows().max().unwrap_or_default(),
+            per_step,
+            source,
+            warnings,
+        }
+    }
+
+    /// Creates a plan with one window for all calls.
+    pub fn constant(window: Tokens, steps: usize, source: WindowSource) -> Self {
+        Self::new(vec![window; steps.max(1)], source, Vec::new())
+    }
+
+    /// Returns one window per call.
+    pub fn per_step(&self) -> &[Tokens] {
+        &self.per_step
+    }
+
+    /// Returns the window at a call; after the last call, the last known window.
+    #[inline]
+    pub fn at(&self, step: usize) -> Tokens {
+        self.per_step
+            .get(step)
+            .or(self.per_step.last())
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// Returns whether the window changes during the session.
+    pub fn varies(&self) -> bool {
+        self.smallest != self.largest
+    }
+
+    /// Returns the smallest window of the session.
+    pub fn smallest(&self) -> Tokens {
+        self.smallest
+    }
+
+    /// Returns the largest window of the session.
+    pub fn largest(&self) -> Tokens {
+        self.largest
+    }
+}
+
+/// Window and output reserve at one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// The model's hard limit.
+    pub window: Tokens,
+    /// Tokens reserved for the answer.
+    pub output_reserve: Tokens,
+}
+
+impl Budget {
+    /// Returns the window minus the reserve.
+    #[inline]
+    pub fn usable(self) -> Tokens {
+        self.window - self.output_reserve
+    }
+
+    /// Returns used tokens as a share of the usable window. Above 1 the call overflows; infinite if nothing is usable.
+    #[inline]
+    pub fn pressure(self, used: Tokens) -> Share {
+        match self.usable() {
+            Tokens::ZERO if used > Tokens::ZERO => Share(f64::INFINITY),
+            usable => used.share_of(usable),
+        }
+    }
+}

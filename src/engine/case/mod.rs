@@ -1,0 +1,164 @@
+//! The input of a run.
+pub(super) mod budget;
+pub(super) mod index;
+pub(super) mod manual_edits;
+pub(super) mod memo;
+pub(super) mod meter_column;
+pub(super) mod provider_error;
+pub(super) mod storage;
+
+use crate::engine::conversion::originals::Originals;
+use crate::engine::summary::predicted::Predicted;
+use crate::session::Session;
+use crate::tokens::TokenLedger;
+use crate::units::Tokens;
+use budget::WindowPlan;
+use index::SessionIndex;
+use manual_edits::{ManualEdits, Pins};
+use memo::Memo;
+use meter_column::MeterColumn;
+use provider_error::ProviderError;
+use std::sync::Arc;
+use storage::Storage;
+
+/// The input of a run: a session, its weights and its context windows.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The session.
+    pub session: Arc<Session>,
+    /// Token weights of the session.
+    pub ledger: Arc<TokenLedger>,
+    /// The context window at every call.
+    pub windows: Arc<WindowPlan>,
+    /// Calls before which the program was restarted, as the user marked them (indices, ascending).
+    pub restarts: Arc<[usize]>,
+    /// Provider errors that the user placed: at most one per call, by call.
+    pub errors: Arc<[ProviderError]>,
+    /// Manual edits, set by [`Case::with_manual_edits`].
+    pub manual_edits: Arc<ManualEdits>,
+    /// Location of the files that a policy writes.
+    pub storage: Storage,
+    /// Precomputed facts about the session.
+    pub index: Arc<SessionIndex>,
+    /// The calls and results that pinned messages need.
+    pins: Arc<Pins>,
+    /// Cached results of earlier runs: the session on each meter, stand-ins of each size.
+    derived: Arc<Derived>,
+}
+
+/// Results that depend on the case alone, cached because every run of every lane uses them.
+#[derive(Debug, Default)]
+struct Derived {
+    columns: Memo<String, Arc<MeterColumn>>,
+    predicted: Memo<(String, Tokens), Predicted>,
+    originals: Originals,
+}
+
+impl Case {
+    /// Creates a case and computes the session's index.
+    pub fn new(session: Arc<Session>, ledger: TokenLedger, windows: WindowPlan) -> Self {
+        let index = Arc::new(SessionIndex::new(&session));
+        let (ledger, windows) = (Arc::new(ledger), Arc::new(windows));
+        Self {
+            session,
+            ledger,
+            windows,
+            restarts: Arc::default(),
+            errors: Arc::default(),
+            manual_edits: Arc::default(),
+            storage: Storage::default(),
+            index,
+            pins: Arc::default(),
+            derived: Arc::default(),
+        }
+    }
+
+    /// Returns the same session with other windows.
+    #[must_use]
+    pub fn with_windows(&self, windows: impl Into<Arc<WindowPlan>>) -> Self {
+        Self {
+            windows: windows.into(),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the same session with program restarts before these calls (indices).
+    #[must_use]
+    pub fn with_restarts(&self, restarts: &[usize]) -> Self {
+        let mut restarts = restarts.to_vec();
+        restarts.sort_unstable();
+        restarts.dedup();
+        Self {
+            restarts: restarts.into(),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the same session with provider errors at these calls. If two errors name one call, the last one applies.
+    #[must_use]
+    pub fn with_errors(&self, errors: &[ProviderError]) -> Self {
+        let mut errors = errors.to_vec();
+        errors.reverse();
+        errors.sort_by_key(|error| error.step);
+        errors.dedup_by_key(|error| error.step);
+        Self {
+            errors: errors.into(),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the same session with another location for the policy's files.
+    #[must_use]
+    pub fn with_storage(&self, storage: Storage) -> Self {
+        Self {
+            storage,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the provider's error at the first try of a call, if there is one.
+    pub fn error_at(&self, step: usize) -> Option<&Arc<str>> {
+        let at = self.errors.binary_search_by_key(&step, |error| error.step);
+        at.ok().map(|at| &self.errors[at].text)
+    }
+
+    /// Returns the recorded model of a call; empty if unknown.
+    pub fn model_at(&self, step: usize) -> &str {
+        let model = self.session.calls.get(step).and_then(|step| step.model);
+        model.map_or("", |model| &self.session.models[model])
+    }
+
+    /// Returns the cached weights of the session on each meter, by the meter's key.
+    pub(super) fn meter_columns(&self) -> &Memo<String, Arc<MeterColumn>> {
+        &self.derived.columns
+    }
+
+    /// Returns the session's messages in the shapes of agents.
+    pub(super) fn originals(&self) -> &Originals {
+        &self.derived.originals
+    }
+
+    /// Returns the same session with other token weights.
+    #[must_use]
+    pub fn with_ledger(&self, ledger: impl Into<Arc<TokenLedger>>) -> Self {
+        let ledger = ledger.into();
+        let is_same = Arc::ptr_eq(&ledger, &self.ledger);
+        let derived = if is_same {
+            Arc::clone(&self.derived)
+        } else {
+            Arc::default()
+        };
+        Self {
+            ledger,
+            derived,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the longest summary that this prefix and cap allow.
+    pub(super) fn predicted(&self, prefix: &str, max: Tokens) -> Predicted {
+        let make = || Predicted::new(&self.ledger, prefix, max);
+        let key = (prefix.to_owned(), max);
+        self.derived.predicted.get_or_make(&key, make)
+    }
+}

@@ -1,0 +1,76 @@
+//! A context without predicted text: the only kind that can be exported.
+
+use super::{Context, Edited, EntryBody, Marker, PartStatus};
+use crate::session::{Managed, ManagedEntry, ManagedPart, Session};
+
+/// A context without predicted text.
+#[derive(Clone, Debug)]
+pub struct ExecutedContext(Context);
+
+/// Error: the context holds a stand-in for a summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this context has a predicted summary; write the summary before the export")]
+pub struct PredictedText;
+
+impl ExecutedContext {
+    /// Accepts a context that has no predicted text.
+    ///
+    /// # Errors
+    /// [`PredictedText`].
+    pub fn new(context: Context) -> Result<Self, PredictedText> {
+        let is_real = context.written().all(|(written, _)| !written.is_predicted);
+        let mut marks = context.markers_in_use();
+        if is_real && marks.all(|marker| !marker.is_predicted) {
+            drop(marks);
+            Ok(Self(context))
+        } else {
+            Err(PredictedText)
+        }
+    }
+
+    /// Returns the context.
+    pub fn context(&self) -> &Context {
+        &self.0
+    }
+
+    /// Returns the messages to write, for the writer of a format.
+    pub fn managed(&self, session: &Session) -> Managed {
+        let entries = self.0.entries.iter().map(|entry| match &entry.body {
+            EntryBody::Original(message) => ManagedEntry::Kept {
+                message: *message as usize,
+            },
+            EntryBody::Edited(edited) => edited_entry(session, edited, &self.0.markers),
+            EntryBody::Written(written) => ManagedEntry::Written {
+                role: written.role,
+                text: written.text.to_string(),
+                kind: written.kind,
+                before_message: written.covers.last().map_or(0, |range| range.end as usize),
+            },
+        });
+        Managed {
+            entries: entries.collect(),
+            calibration: None,
+            tokens: Some(self.0.tokens()),
+        }
+    }
+}
+
+fn edited_entry(session: &Session, edited: &Edited, markers: &[Marker]) -> ManagedEntry {
+    let message = edited.message as usize;
+    let parts = session.messages[message]
+        .parts
+        .clone()
+        .zip(edited.parts.as_slice());
+    let parts = parts.filter_map(|(part, status)| match status {
+        PartStatus::Kept => Some(ManagedPart::Kept { part }),
+        PartStatus::Cleared { marker } => Some(ManagedPart::Replaced {
+            part,
+            text: markers[*marker as usize].text.to_string(),
+        }),
+        PartStatus::Removed { .. } => None,
+    });
+    ManagedEntry::Edited {
+        message,
+        parts: parts.collect(),
+    }
+}

@@ -1,0 +1,284 @@
+//! The context in the format of an agent's own program: the input of named actions and named meters.
+
+use super::pieces::WRITTEN;
+use crate::chat::{
+    Block, ChatMessage, Content, Fields, Messages, Replaced, Shape, Text, messages_of, push_grouped,
+};
+use crate::engine::case::Case;
+use crate::engine::context::{Context, Edited, Entry, EntryBody, Marker, PartStatus, Written};
+use crate::session::{Body, Part, Role};
+use std::sync::Arc;
+
+/// The entries that messages consist of.
+#[derive(Clone, Debug, Default)]
+pub(in crate::engine) struct Spans {
+    /// First and last entry, by message.
+    of: Vec<(u32, u32)>,
+    /// Entries that no message contains.
+    hidden: Vec<u32>,
+}
+
+impl Spans {
+    /// Returns the first and last entry of a message.
+    pub(in crate::engine) fn of(&self, message: usize) -> Option<(usize, usize)> {
+        let (first, last) = *self.of.get(message)?;
+        Some((first as usize, last as usize))
+    }
+
+    /// Returns the entries that no message contains, ascending.
+    pub(in crate::engine) fn hidden(&self) -> &[u32] {
+        &self.hidden
+    }
+
+    /// Records that some entries became `n_given` messages, for a new total of `n_messages`.
+    fn note(&mut self, (first, last): (usize, usize), n_given: usize, n_messages: usize) {
+        let span = (first as u32, last as u32);
+        if n_given == 0 {
+            self.hidden.extend(span.0..=span.1);
+        }
+        // An entry that was joined to the last message has no message of its own.
+        if self.of.len() + n_given > n_messages
+            && let Some(joined) = self.of.last_mut()
+        {
+            joined.1 = span.1;
+        }
+        self.of.resize(n_messages, span);
+    }
+}
+
+/// The context from an entry on, as a named action receives it.
+#[derive(Clone, Debug, Default)]
+pub(in crate::engine) struct Shown {
+    messages: Messages,
+    spans: Arc<Spans>,
+    /// Entries before this one are included or omitted.
+    end: usize,
+    shape: Option<Shape>,
+}
+
+impl Shown {
+    /// Builds the messages of the context from an entry on.
+    pub(in crate::engine) fn from(
+        case: &Case,
+        context: &Context,
+        first: usize,
+        shape: Shape,
+    ) -> Self {
+        let mut shown = Self {
+            end: first,
+            shape: Some(shape),
+            ..Self::default()
+        };
+        shown.add(case, context, shape);
+        shown
+    }
+
+    /// Builds the whole context in a shape; after the first use, only new entries are added.
+    pub(in crate::engine) fn all(&mut self, case: &Case, context: &Context, shape: Shape) -> &Self {
+        if self.shape != Some(shape) {
+            *self = Self {
+                shape: Some(shape),
+                ..Self::default()
+            };
+        }
+        if self.end < context.entries.len() {
+            self.add(case, context, shape);
+        }
+        self
+    }
+
+    /// Returns the messages.
+    pub(in crate::engine) fn messages(&self) -> &Messages {
+        &self.messages
+    }
+
+    /// Returns the entries that they consist of.
+    pub(in crate::engine) fn spans(&self) -> Arc<Spans> {
+        Arc::clone(&self.spans)
+    }
+
+    /// Discards the messages of the entries from this one on, which changed.
+    pub(in crate::engine) fn forget_from(&mut self, first: usize) {
+        if first < self.end {
+            *self = Self::default();
+        }
+    }
+
+    fn add(&mut self, case: &Case, context: &Context, shape: Shape) {
+        let spans = Arc::make_mut(&mut self.spans);
+        let from = self.end;
+        self.end = context.entries.len();
+        // The first new entry may be joined to the last message.
+        let last = self.messages.last().cloned();
+        let n_before = self.messages.len() - usize::from(last.is_some());
+        let mut new = Vec::with_capacity(self.end - from + 1);
+        new.extend(last.clone());
+        let note = |entries, n_given, n_new| spans.note(entries, n_given, n_before + n_new);
+        add_messages(&mut new, case, context, from, shape, note);
+        match (last, new.first()) {
+            (Some(last), Some(first)) if !first.is_copy_of(&last) => {
+                self.messages.truncate(n_before);
+                self.messages.extend(new);
+            }
+            (last, _) => {
+                let new = new.into_iter().skip(usize::from(last.is_some()));
+                self.messages.grow(new);
+            }
+        }
+    }
+}
+
+/// Adds the entries from one on to the messages of those before it. Passes to `note` the first and last of the entries
+/// that belong together, the number of their messages, and the new total.
+fn add_messages(
+    messages: &mut Vec<ChatMessage>,
+    case: &Case,
+    context: &Context,
+    first: usize,
+    shape: Shape,
+    mut note: impl FnMut((usize, usize), usize, usize),
+) {
+    let entries = &context.entries;
+    let mut at = first;
+    while let Some(entry) = entries.get(at) {
+        let answer = match entry.body {
+            EntryBody::Original(message) => case.originals().answer(&case.session, shape, message),
+            _ => None,
+        };
+        if let Some((n, whole)) = answer.filter(|(n, _)| are_whole(&entries[at..], *n)) {
+            push_grouped(messages, whole, shape);
+            note((at, at + n - 1), 1, messages.len());
+            at += n;
+            continue;
+        }
+        let mut n_given = 0;
+        give(case, entry, &context.markers, shape, |message| {
+            push_grouped(messages, message, shape);
+            n_given += 1;
+        });
+        note((at, at), n_given, messages.len());
+        at += 1;
+    }
+}
+
+/// Returns the session's own first message, if it contains instructions as one text.
+pub(super) fn first_instruction(case: &Case) -> Option<Arc<str>> {
+    let first = case.session.messages.first()?;
+    let parts = case.session.parts_of(first);
+    match (first.role, parts) {
+        (
+            Role::System,
+            [
+                Part {
+                    body: Body::Text(text),
+                    ..
+                },
+            ],
+        ) => Some((&**text).into()),
+        _ => None,
+    }
+}
+
+/// Returns whether the first `n` entries are consecutive untouched messages.
+fn are_whole(entries: &[Entry], n: usize) -> bool {
+    let untouched = |entry: &Entry| match entry.body {
+        EntryBody::Original(message) => Some(message),
+        _ => None,
+    };
+    let Some(first) = entries.first().and_then(untouched) else {
+        return false;
+    };
+    let follows = |(nth, entry): (usize, &Entry)| untouched(entry) == Some(first + nth as u32);
+    entries.len() >= n && entries[..n].iter().enumerate().all(follows)
+}
+
+/// Passes the messages of one entry in a shape to `give`: several if results are separate, none for tool definitions.
+pub(in crate::engine) fn give(
+    case: &Case,
+    entry: &Entry,
+    markers: &[Marker],
+    shape: Shape,
+    give: impl FnMut(&ChatMessage),
+) {
+    match &entry.body {
+        EntryBody::Original(message) => {
+            case.originals()
+                .message(&case.session, shape, *message)
+                .iter()
+                .for_each(give);
+        }
+        EntryBody::Edited(edited) => match cleared_message(case, edited, markers, shape) {
+            Some(cleared) => [cleared].iter().for_each(give),
+            None => edited_messages(case, edited, markers, shape)
+                .iter()
+                .for_each(give),
+        },
+        EntryBody::Written(written) => {
+            [written_message(written, entry.id, shape)]
+                .iter()
+                .for_each(give);
+        }
+    }
+}
+
+/// Returns a message whose only part has another text; the original caches its rendering.
+fn cleared_message(
+    case: &Case,
+    edited: &Edited,
+    markers: &[Marker],
+    shape: Shape,
+) -> Option<ChatMessage> {
+    let [PartStatus::Cleared { marker }] = edited.parts.as_slice() else {
+        return None;
+    };
+    match case
+        .originals()
+        .message(&case.session, shape, edited.message)
+    {
+        [original] if original.text().is_some() => {
+            Some(original.with_text(Arc::clone(&markers[*marker as usize].text)))
+        }
+        _ => None,
+    }
+}
+
+fn edited_messages(
+    case: &Case,
+    edited: &Edited,
+    markers: &[Marker],
+    shape: Shape,
+) -> Vec<ChatMessage> {
+    let message = &case.session.messages[edited.message as usize];
+    let first = message.parts.start;
+    messages_of(&case.session, message, shape, |part| {
+        match &edited.parts.as_slice()[part - first] {
+            PartStatus::Kept => Replaced::Kept,
+            PartStatus::Cleared { marker } => {
+                Replaced::By(Arc::clone(&markers[*marker as usize].text))
+            }
+            PartStatus::Removed { .. } => Replaced::Removed,
+        }
+    })
+}
+
+fn written_message(written: &Written, id: u32, shape: Shape) -> ChatMessage {
+    let part = Some(WRITTEN + id);
+    let of_entry = |block: &Block| Block {
+        part,
+        ..block.clone()
+    };
+    let content = match &written.blocks {
+        Some(blocks) if shape == Shape::Anthropic => {
+            Content::Blocks(blocks.iter().map(of_entry).collect())
+        }
+        _ => Content::Text(Text {
+            text: Arc::clone(&written.text),
+            part,
+        }),
+    };
+    ChatMessage::from(Fields {
+        content,
+        written: Some(written.kind),
+        ..ChatMessage::new(written.role.name(), "").into_fields()
+    })
+}

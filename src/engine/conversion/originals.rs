@@ -1,0 +1,84 @@
+//! The messages of a session in the shapes of agents, untouched.
+
+use crate::chat::{ChatMessage, Replaced, Shape, join_answer, messages_of};
+use crate::session::{Body, Message, Role, Session};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// Messages of a session in each shape, built at the first use and shared by all lanes.
+#[derive(Debug, Default)]
+pub(in crate::engine) struct Originals {
+    by_shape: [OnceLock<Column>; 2],
+    answers: [OnceLock<Answers>; 2],
+    tools: OnceLock<Vec<Value>>,
+}
+
+/// Answers that the file splits, joined into one message each, by their first message.
+type Answers = HashMap<u32, (usize, ChatMessage)>;
+
+/// By message index.
+type Column = Box<[OnceLock<Box<[ChatMessage]>>]>;
+
+impl Originals {
+    /// Returns an untouched message.
+    pub(in crate::engine) fn message<'a>(
+        &'a self,
+        session: &Session,
+        shape: Shape,
+        message: u32,
+    ) -> &'a [ChatMessage] {
+        let column = self.by_shape[shape as usize]
+            .get_or_init(|| session.messages.iter().map(|_| OnceLock::new()).collect());
+        column[message as usize].get_or_init(|| {
+            let message = &session.messages[message as usize];
+            messages_of(session, message, shape, |_| Replaced::Kept).into()
+        })
+    }
+
+    /// Returns the answer that begins with a message and its number of session messages; none if it is not split.
+    pub(in crate::engine) fn answer(
+        &self,
+        session: &Session,
+        shape: Shape,
+        message: u32,
+    ) -> Option<&(usize, ChatMessage)> {
+        let answers = self.answers[shape as usize].get_or_init(|| {
+            let whole = |run: Range<u32>| {
+                let messages = run.clone().flat_map(|m| self.message(session, shape, m));
+                let messages: Vec<_> = messages.cloned().collect();
+                Some((run.start, (run.len(), join_answer(&messages)?)))
+            };
+            split_answers(session).filter_map(whole).collect()
+        });
+        answers.get(&message)
+    }
+
+    /// Returns the tool definitions in the file, as JSON.
+    pub(in crate::engine) fn tools(&self, session: &Session) -> &[Value] {
+        self.tools.get_or_init(|| {
+            let json = |body: &Body| match body {
+                Body::ToolDefinition { json, .. } => serde_json::from_str(json).ok(),
+                _ => None,
+            };
+            session.parts.iter().filter_map(|p| json(&p.body)).collect()
+        })
+    }
+}
+
+/// Returns ranges of messages that are one answer of the model: some formats write its texts and calls as separate
+/// records.
+pub(in crate::engine) fn split_answers(session: &Session) -> impl Iterator<Item = Range<u32>> {
+    let is_of_one = |a: &Message, b: &Message| {
+        let is_answer = |m: &Message| m.role == Role::Assistant && m.in_history;
+        is_answer(a) && is_answer(b) && a.call.is_some() && a.call == b.call
+    };
+    let runs = session.messages.chunk_by(is_of_one);
+    runs.scan(0_u32, |start, run| {
+        let range = *start..*start + run.len() as u32;
+        *start = range.end;
+        Some(range)
+    })
+    .filter(|range| range.len() > 1)
+}

@@ -1,0 +1,179 @@
+//! Content that is not recorded but sent with every call (instructions, tool definitions), as a text of the calibrated
+//! weight. A real system counts its messages, which would include its own instructions.
+
+use super::messages::first_instruction;
+use crate::chat::{ChatMessage, Mark, Messages, Rule};
+use crate::engine::case::Case;
+use crate::engine::named::MessageEdit;
+use crate::units::Tokens;
+use std::sync::Arc;
+
+/// Number of leading characters that identify the text after an action has shortened it.
+const HEAD: usize = 60;
+
+/// A stand-in for content that is not recorded, as the first message of a conversation.
+#[derive(Clone, Debug)]
+pub(in crate::engine) struct StandIn {
+    text: Arc<str>,
+    /// The conversation's own first message, if it contains instructions.
+    original: Option<ChatMessage>,
+    /// That message, or a new one, with the text.
+    message: ChatMessage,
+    /// The conversation with it.
+    with: Messages,
+    /// The part of the conversation that `with` contains.
+    shown: Mark,
+}
+
+impl StandIn {
+    /// Creates the stand-in for a conversation; none if all content is recorded.
+    pub(in crate::engine) fn new(
+        case: &Case,
+        overhead: Tokens,
+        messages: &Messages,
+    ) -> Option<Self> {
+        if overhead == Tokens::ZERO {
+            return None;
+        }
+        let text = text(case, overhead);
+        let is_text = |m: &&ChatMessage| m.is("system") && m.text().is_some();
+        let original = messages.first().filter(is_text).cloned();
+        let message = match &original {
+            Some(own) => {
+                let own_text = own.text().unwrap_or_default();
+                own.with_text(appended(own_text, &text))
+            }
+            None => ChatMessage::new("system", Arc::clone(&text)),
+        };
+        let mut stand_in = Self {
+            text,
+            original,
+            message,
+            with: Messages::default(),
+            shown: messages.mark(),
+        };
+        stand_in.begin(messages);
+        Some(stand_in)
+    }
+
+    /// Returns whether it was created for a conversation with this beginning.
+    pub(in crate::engine) fn fits(&self, messages: &[ChatMessage]) -> bool {
+        let first = messages.first();
+        match &self.original {
+            Some(own) => first.is_some_and(|m| m.is_copy_of(own) || m == own),
+            None => !first.is_some_and(|m| m.is("system") && m.text().is_some()),
+        }
+    }
+
+    /// Returns the conversation with it.
+    pub(in crate::engine) fn with(&self) -> &Messages {
+        &self.with
+    }
+
+    /// Adds it to a conversation that it fits.
+    pub(in crate::engine) fn put_in(&mut self, messages: &Messages) {
+        match messages.since(&self.shown) {
+            Some([]) => return,
+            Some(new) => self.with.grow(new.iter().cloned()),
+            None => self.begin(messages),
+        }
+        self.shown = messages.mark();
+    }
+
+    fn begin(&mut self, messages: &Messages) {
+        let rest = &messages[usize::from(self.original.is_some())..];
+        let with = std::iter::once(&self.message).chain(rest);
+        self.with = with.cloned().collect::<Vec<_>>().into();
+        self.shown = messages.mark();
+    }
+
+    /// Returns whether the messages of a request contain it.
+    pub(in crate::engine) fn is_among(&self, messages: &[ChatMessage]) -> bool {
+        let is_it = |m: &ChatMessage| m.is_copy_of(&self.message) || *m == self.message;
+        messages.iter().any(is_it)
+    }
+
+    /// Removes it from a conversation that an action changed.
+    pub(in crate::engine) fn take_out(&self, messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
+        let clean = |message| self.clean(message);
+        messages.into_iter().filter_map(clean).collect()
+    }
+
+    /// Converts edits of the conversation with it to edits of the one without it. Returns none if they change it, or if
+    /// more than the edited messages would have to be cleaned.
+    pub(in crate::engine) fn take_out_edits(
+        &self,
+        without: &Messages,
+        edits: &[MessageEdit],
+    ) -> Option<Vec<MessageEdit>> {
+        let is_new = usize::from(self.original.is_none());
+        if edits.first().is_some_and(|edit| edit.at == 0) || self.is_elsewhere(without) {
+            return None;
+        }
+        let edit = |edit: &MessageEdit| MessageEdit {
+            at: edit.at - is_new,
+            now: edit.now.clone().and_then(|now| self.clean(now)),
+        };
+        Some(edits.iter().map(edit).collect())
+    }
+
+    /// Returns whether the conversation without it contains a part of it.
+    fn is_elsewhere(&self, without: &Messages) -> bool {
+        let rule = Rule {
+            name: "stand-in",
+            by: self.text.as_ptr() as usize,
+        };
+        let is_unclean = |message: &ChatMessage| {
+            let clean = self.clean(message.clone());
+            !clean.is_some_and(|clean| clean.is_copy_of(message))
+        };
+        let weigh = |message: &ChatMessage| u64::from(is_unclean(message));
+        without.weigh(rule, |message| message.weigh(rule, weigh)) > 0
+    }
+
+    fn clean(&self, message: ChatMessage) -> Option<ChatMessage> {
+        if message.is_copy_of(&self.message) || message == self.message {
+            return self.original.clone();
+        }
+        let Some(text) = message.text() else {
+            return Some(message);
+        };
+        if text.contains(&*self.text) {
+            let rest = text.replacen(&*self.text, "", 1);
+            return (!rest.trim().is_empty()).then(|| message.with_text(rest.trim_end()));
+        }
+        let head = self.text.get(..HEAD).unwrap_or(&self.text);
+        let is_rest_of_it = message.parts().next().is_none() && text.starts_with(head);
+        (!is_rest_of_it).then_some(message)
+    }
+}
+
+/// Returns a conversation's own instructions followed by the text.
+fn appended(own: &str, text: &str) -> String {
+    format!("{own}\n\n{text}")
+}
+
+/// Returns the text, which is built once for each weight.
+fn text(case: &Case, overhead: Tokens) -> Arc<str> {
+    case.predicted("", overhead).text
+}
+
+/// Returns its units on a real system's own meter, given by `weigh`.
+pub(in crate::engine) fn units(
+    case: &Case,
+    overhead: Tokens,
+    weigh: impl Fn(&ChatMessage) -> u64,
+) -> u64 {
+    if overhead == Tokens::ZERO {
+        return 0;
+    }
+    let system = |text: &str| ChatMessage::new("system", text);
+    let own = first_instruction(case);
+    let text = text(case, overhead);
+    let with = match &own {
+        Some(own) => system(&appended(own, &text)),
+        None => system(&text),
+    };
+    let without = own.map_or(0, |own| weigh(&system(&own)));
+    weigh(&with).saturating_sub(without)
+}

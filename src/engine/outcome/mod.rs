@@ -1,0 +1,178 @@
+//! The result of a run: one sample per model call, the events, and the final context.
+pub(super) mod event;
+pub(super) mod measure;
+
+use crate::engine::case::budget::Budget;
+use crate::engine::context::Context;
+use crate::engine::received::Received;
+use crate::session::Kind;
+use crate::units::{Share, Tokens};
+use event::Event;
+
+/// The result of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// One sample per call, in order.
+    pub samples: Vec<Sample>,
+    /// Actions of the stages, in order.
+    pub events: Vec<Event>,
+    /// The content of the session that each call received.
+    pub received: Received,
+    /// The context where the run stopped: that of the last call, or the result of a manual compaction.
+    pub context: Context,
+    /// True tokens of the context where the run stopped, before manual edits.
+    pub end: Tokens,
+    /// `end` as a share of the usable window.
+    pub end_pressure: Share,
+    /// Number of compactions that removed something, without manual edits.
+    pub compactions: usize,
+    /// Number of calls whose first try overflowed.
+    pub overflows: usize,
+    /// Tokens of rejected calls: tries that overflowed, and calls that the provider refused.
+    pub tokens_rejected: Tokens,
+    /// Summary requests, which `tokens_sent` does not include.
+    pub summaries: SummaryTraffic,
+    /// Reason why the last stage that could have acted did nothing, if none acted.
+    pub idle: Option<Idle>,
+    /// Points where the system itself would have stopped; the replay continues with the recorded messages.
+    pub halts: Vec<Halt>,
+    /// Warnings about this run, as sentences.
+    pub warnings: Vec<String>,
+}
+
+/// A point where the system stops with an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Halt {
+    /// Index of the call.
+    pub step: usize,
+    /// Its error message, verbatim.
+    pub why: String,
+}
+
+/// Reason why a stage did nothing; a later variant has priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Idle {
+    /// Its trigger is not met.
+    NotMet,
+    /// It is in its cooldown.
+    Resting,
+    /// The prompt cache is warm, and the context does not overflow.
+    CacheWarm,
+    /// All content is kept.
+    NothingToTake,
+    /// Its guard held it back: the savings are too small.
+    GuardHeld,
+    /// The summary request failed or its answer was rejected; the run's warnings give the reason.
+    Failed,
+}
+
+/// Summary requests of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SummaryTraffic {
+    /// Number of requests.
+    pub requests: usize,
+    /// Tokens sent.
+    pub sent: Tokens,
+    /// Tokens received.
+    pub received: Tokens,
+}
+
+/// The context at one model call, in its final form.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// Index of the call.
+    pub step: usize,
+    /// Its turn.
+    pub turn: u32,
+    /// The context window.
+    pub window: Tokens,
+    /// Tokens as the policy's own meter counts them.
+    pub metered: Tokens,
+    /// True tokens.
+    pub tokens: Tokens,
+    /// True tokens as a share of the usable window (window minus output reserve).
+    pub pressure: Share,
+    /// Fill that the policy believes, if the preset defines it.
+    pub believed: Option<Share>,
+    /// Whether the first try overflowed.
+    pub overflows: bool,
+    /// Whether the provider refused the recorded call and it overflows here too. Such a call has no answer and no cost;
+    /// its tokens count as rejected.
+    pub refused: bool,
+    /// True tokens of the rejected tries before this call, and of the call itself if it was refused.
+    pub rejected: Tokens,
+    /// True tokens of the prefix that the prompt shares with that of the call before.
+    pub unchanged: Tokens,
+    /// True tokens by kind, in the order of [`Kind::ALL`]. Their sum is `tokens`, except on the lane `recorded`, where
+    /// `tokens` is reported by the provider and this is calculated.
+    pub by_kind: [u32; Kind::ALL.len()],
+}
+
+/// The largest context of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peak {
+    /// Index of the call; none if the context at the end is larger than every call.
+    pub step: Option<usize>,
+    /// True tokens.
+    pub tokens: Tokens,
+}
+
+impl Outcome {
+    /// Releases unused capacity of its lists.
+    pub fn shrink_to_fit(&mut self) {
+        self.samples.shrink_to_fit();
+        self.events.shrink_to_fit();
+        self.context.entries.shrink_to_fit();
+        self.received.changes.shrink_to_fit();
+    }
+
+    /// Returns the largest call with its index.
+    pub fn largest_call(&self) -> Option<(usize, Tokens)> {
+        // Of equal calls, the first.
+        self.samples
+            .iter()
+            .map(|s| (s.step, s.tokens))
+            .reduce(|a, b| if b.1 > a.1 { b } else { a })
+    }
+
+    /// Returns the largest context of all calls and of the end, which no call has received yet. Manual edits are
+    /// excluded.
+    pub fn peak(&self) -> Option<Peak> {
+        let (step, tokens) = self.largest_call()?;
+        let end = self.end;
+        Some(if end > tokens {
+            Peak {
+                step: None,
+                tokens: end,
+            }
+        } else {
+            Peak {
+                step: Some(step),
+                tokens,
+            }
+        })
+    }
+
+    /// Returns the peak as a share of the usable window.
+    pub fn peak_share(&self) -> Share {
+        let largest = self.samples.iter().map(|sample| sample.pressure.0);
+        Share(largest.fold(self.end_pressure.0, f64::max))
+    }
+
+    /// Records the size of the context where the run stopped.
+    pub(super) fn stop_at(&mut self, tokens: Tokens, budget: Budget) {
+        self.end = tokens;
+        self.end_pressure = budget.pressure(tokens);
+    }
+
+    /// Returns whether the policy or a manual edit removed content of the session.
+    pub fn removes(&self) -> bool {
+        self.compactions > 0 || self.events.iter().any(Event::is_manual)
+    }
+
+    /// Returns the sum of all samples whose call was not refused.
+    pub fn tokens_sent(&self) -> Tokens {
+        let answered = self.samples.iter().filter(|s| !s.refused);
+        answered.map(|s| s.tokens).sum()
+    }
+}

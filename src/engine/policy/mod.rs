@@ -1,0 +1,265 @@
+//! A policy as data: knobs, named expressions, stages, and sources.
+//!
+//! A policy is parsed from TOML once ([`Policy::parse`]). This checks every name and type, so that a run cannot fail.
+pub(super) mod meter;
+mod parse;
+pub(super) mod stages;
+pub(super) mod trigger;
+
+use crate::engine::case::Case;
+use crate::engine::expr::{Expr, ExprError, Moment, Quantity};
+use crate::engine::named::window::NamedWindow;
+use crate::engine::policy::stages::{Action, Stage};
+use crate::units::Tokens;
+use meter::Meter;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// A rule set for context management.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// Name on the command line and in JSON.
+    pub name: String,
+    /// Display name.
+    pub label: String,
+    /// One or two sentences: its effect and when to choose it.
+    pub help: String,
+    /// Its counting rule for its own triggers.
+    pub meter: Meter,
+    /// Believed fill: at 1 it acts or must act.
+    pub believes: Option<Expr>,
+    /// Tokens that it reserves for the answer, if this is not the value of a knob.
+    pub reserve: Option<Expr>,
+    /// Its own way to determine a model's context window, if it has one.
+    pub window: Option<&'static NamedWindow>,
+    /// Its settings, in display order.
+    pub knobs: Vec<Knob>,
+    /// Named expressions, in order; a later one may use an earlier.
+    pub lets: Vec<(String, Expr)>,
+    /// Its stages, in order.
+    pub stages: Vec<Stage>,
+    /// Sources of its numbers.
+    pub sources: Vec<String>,
+    /// Facts about the system that are unknown.
+    pub unknowns: Vec<String>,
+    /// Differences from the system's own documentation, each with its consequence for the user.
+    pub differences: Vec<String>,
+}
+
+/// A named setting of a policy: a slider, `--set name=value`, an axis of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Knob {
+    /// Name, as in expressions.
+    pub name: String,
+    /// Its common role, so that one slider can control several lanes.
+    pub role: Option<KnobRole>,
+    /// Default.
+    pub value: f64,
+    /// Smallest and largest value.
+    pub range: [f64; 2],
+    /// Distance between neighbouring values: 1 for whole numbers.
+    pub step: f64,
+    /// Unit, for display: `tokens`, `messages`, `share of usable`, `steps`.
+    pub unit: String,
+    /// One line of help.
+    pub help: String,
+    /// Its key in the system's own configuration.
+    pub key: Option<String>,
+    /// Factor between its value and that key: 100 if a share is written in percent.
+    pub scale: f64,
+    /// Reason why the system's released code ignores it, if it does.
+    pub ignored: Option<String>,
+    /// Names of its values, from 0, if it is a choice; empty for a number.
+    pub choices: Vec<String>,
+}
+
+/// The common role of a knob.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KnobRole {
+    /// Share of the usable window at which the policy acts.
+    CompressionTrigger,
+    /// Number of messages that are kept.
+    KeepRecent,
+    /// Tokens of recent tool results that are kept.
+    PruneProtect,
+    /// Tokens that clearing must save.
+    PruneMinimum,
+    /// Number of recent turns that are kept.
+    SpareTurns,
+    /// Tokens reserved for the answer.
+    OutputReserve,
+    /// Maximum tokens of a summary.
+    SummaryMaxTokens,
+    /// Minimum distance between two compactions.
+    Cooldown,
+}
+
+/// Values of a policy's knobs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KnobValues(BTreeMap<String, f64>);
+
+impl KnobValues {
+    /// Returns the value of a knob.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.0.get(name).copied()
+    }
+
+    /// Returns all names and values, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), *value))
+    }
+
+    /// Sets a value without checks; see [`Policy::set`].
+    pub(super) fn insert(&mut self, name: &str, value: f64) {
+        self.0.insert(name.to_owned(), value);
+    }
+}
+
+/// An error in a policy or in a value for it.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PolicyError {
+    /// The file is not valid TOML or has wrong fields.
+    #[error("{0}")]
+    Toml(String),
+    /// An expression does not parse or uses an unknown name.
+    #[error("{place}: {error}")]
+    Expr {
+        /// Location of the expression.
+        place: String,
+        /// The error.
+        error: ExprError,
+    },
+    /// A value or combination is invalid.
+    #[error("{0}")]
+    Invalid(String),
+    /// The knob does not exist.
+    #[error("{policy} has no knob named {knob:?}; it has {known}")]
+    NoSuchKnob {
+        /// The policy.
+        policy: String,
+        /// The requested name.
+        knob: String,
+        /// The existing knobs.
+        known: String,
+    },
+    /// A fraction for a knob that takes whole numbers.
+    #[error("{knob} = {value} is not a whole number of {unit}")]
+    NotWhole {
+        /// The knob.
+        knob: String,
+        /// The requested value.
+        value: f64,
+        /// Unit.
+        unit: String,
+    },
+    /// A value outside its knob's range.
+    #[error("{knob} = {value} is out of range: {low} to {high} {unit}")]
+    OutOfRange {
+        /// The knob.
+        knob: String,
+        /// The requested value.
+        value: f64,
+        /// Smallest value.
+        low: f64,
+        /// Largest value.
+        high: f64,
+        /// Unit.
+        unit: String,
+    },
+}
+
+impl Policy {
+    /// Returns the knob of this name.
+    pub fn knob(&self, name: &str) -> Option<&Knob> {
+        self.knobs.iter().find(|k| k.name == name)
+    }
+
+    /// Returns the knob of this role.
+    pub fn knob_for(&self, role: KnobRole) -> Option<&Knob> {
+        self.knobs.iter().find(|k| k.role == Some(role))
+    }
+
+    /// Returns every knob at its default.
+    pub fn defaults(&self) -> KnobValues {
+        KnobValues(
+            self.knobs
+                .iter()
+                .map(|k| (k.name.clone(), k.value))
+                .collect(),
+        )
+    }
+
+    /// Sets one knob.
+    ///
+    /// # Errors
+    /// [`PolicyError::NoSuchKnob`], [`PolicyError::OutOfRange`], [`PolicyError::NotWhole`].
+    pub fn set(&self, values: &mut KnobValues, name: &str, value: f64) -> Result<(), PolicyError> {
+        let knob = self.knob(name).ok_or_else(|| PolicyError::NoSuchKnob {
+            policy: self.name.clone(),
+            knob: name.to_owned(),
+            known: self
+                .knobs
+                .iter()
+                .map(|k| k.name.as_str())
+                .collect::<Vec<_>>()
+                .join(", "),
+        })?;
+        let [low, high] = knob.range;
+        if !(low..=high).contains(&value) {
+            let (knob, unit) = (knob.name.clone(), knob.unit.clone());
+            return Err(PolicyError::OutOfRange {
+                knob,
+                value,
+                low,
+                high,
+                unit,
+            });
+        }
+        if knob.step >= 1.0 && value.fract() != 0.0 {
+            let (knob, unit) = (knob.name.clone(), knob.unit.clone());
+            return Err(PolicyError::NotWhole { knob, value, unit });
+        }
+        values.insert(name, value);
+        Ok(())
+    }
+
+    /// Returns whether a trigger, a name or a log line uses this quantity.
+    pub(super) fn mentions(&self, quantity: Quantity) -> bool {
+        let of_stage = |stage: &Stage| {
+            stage.when.mentions(quantity)
+                || matches!(&stage.action, Action::Log(log) if log.mentions(quantity))
+        };
+        self.stages.iter().any(of_stage) || self.lets.iter().any(|(_, e)| e.mentions(quantity))
+    }
+
+    /// Returns the expressions of its names at these values: knobs and `let`s.
+    pub(super) fn bindings(&self, values: &KnobValues) -> BTreeMap<String, Expr> {
+        let value = |k: &Knob| values.get(&k.name).unwrap_or(k.value);
+        let mut names: BTreeMap<_, _> = self
+            .knobs
+            .iter()
+            .map(|k| (k.name.clone(), Expr::constant(value(k))))
+            .collect();
+        for (name, expr) in &self.lets {
+            let bound = expr.bind(&names);
+            names.insert(name.clone(), bound);
+        }
+        names
+    }
+
+    /// Returns the output reserve at a call: the policy's expression, else its knob, else 0.
+    pub fn output_reserve(&self, values: &KnobValues, case: &Case, step: usize) -> Tokens {
+        let reserve = if let Some(expr) = &self.reserve {
+            let mut moment = Moment::default();
+            moment.set(Quantity::Window, case.windows.at(step).as_f64());
+            let model = case.model_at(step);
+            moment.set_model(self.window, model);
+            expr.bind(&self.bindings(values)).value(&moment)
+        } else {
+            let knob = self.knob_for(KnobRole::OutputReserve);
+            knob.and_then(|k| values.get(&k.name)).unwrap_or(0.0)
+        };
+        Tokens(reserve.max(0.0).round() as u64)
+    }
+}

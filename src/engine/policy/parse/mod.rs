@@ -1,0 +1,207 @@
+//! Parses a policy from TOML and checks every name, type and number in it, so that a run cannot fail.
+
+mod meter;
+mod stage;
+mod take;
+
+use super::meter::Meter;
+use super::{Knob, KnobRole, Policy, PolicyError};
+use crate::engine::expr::{Expr, ExprError, Type, Vocabulary};
+use crate::engine::named::Registry;
+use crate::engine::named::window::NamedWindow;
+use meter::MeterToml;
+use serde::Deserialize;
+use stage::StageToml;
+use std::collections::BTreeMap;
+
+/// Maximum number of nodes of an expression after its names are substituted.
+const MOST_NODES: usize = 4_096;
+
+/// The TOML file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: String,
+    label: String,
+    help: String,
+    #[serde(default)]
+    sources: Vec<String>,
+    #[serde(default)]
+    unknowns: Vec<String>,
+    #[serde(default)]
+    differences: Vec<String>,
+    meter: Option<MeterToml>,
+    window: Option<WindowToml>,
+    output_reserve: Option<String>,
+    #[serde(default)]
+    knobs: toml::Table,
+    #[serde(default, rename = "let")]
+    lets: toml::Table,
+    #[serde(default, rename = "stage")]
+    stages: Vec<StageToml>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WindowToml {
+    name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KnobToml {
+    role: Option<KnobRole>,
+    value: f64,
+    range: [f64; 2],
+    step: f64,
+    unit: String,
+    help: String,
+    key: Option<String>,
+    scale: Option<f64>,
+    ignored: Option<String>,
+    #[serde(default)]
+    choices: Vec<String>,
+}
+
+impl Policy {
+    /// Parses and checks a preset, which may use names of the registry.
+    ///
+    /// # Errors
+    /// [`PolicyError`] with the location.
+    pub fn parse(text: &str, registry: &Registry) -> Result<Self, PolicyError> {
+        let file: File = toml::from_str(text).map_err(|e| PolicyError::Toml(e.to_string()))?;
+        let knobs = file
+            .knobs
+            .into_iter()
+            .map(|(name, value)| knob(name, value))
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut vocabulary = Vocabulary {
+            names: knobs
+                .iter()
+                .map(|k| (k.name.clone(), Type::Number))
+                .collect(),
+            stages: file.stages.iter().map(|s| s.id.clone()).collect(),
+        };
+        let lets = lets(file.lets, &mut vocabulary)?;
+        let stages = file
+            .stages
+            .into_iter()
+            .map(|s| stage::stage(s, &vocabulary, registry))
+            .collect::<Result<Vec<_>, _>>()?;
+        distinct(&vocabulary.stages)?;
+        let reserve = file.output_reserve.as_deref();
+        let reserve = reserve
+            .map(|text| Expr::parse(text, Type::Number, &vocabulary).map_err(at("output_reserve")))
+            .transpose()?;
+        let believes = file.meter.as_ref().and_then(|m| m.believes.as_deref());
+        let believes = believes
+            .map(|text| Expr::parse(text, Type::Number, &vocabulary).map_err(at("[meter]")))
+            .transpose()?;
+        Ok(Self {
+            name: file.name,
+            label: file.label,
+            help: file.help,
+            meter: file
+                .meter
+                .as_ref()
+                .map_or(Ok(Meter::TRUE), |m| meter::meter(m, registry))?,
+            believes,
+            reserve,
+            window: file.window.map(|w| window(&w, registry)).transpose()?,
+            knobs,
+            lets,
+            stages,
+            sources: file.sources,
+            unknowns: file.unknowns,
+            differences: file.differences,
+        })
+    }
+}
+
+fn window(window: &WindowToml, registry: &Registry) -> Result<&'static NamedWindow, PolicyError> {
+    let found = registry.windows.iter().find(|w| w.name == window.name);
+    found
+        .copied()
+        .ok_or_else(|| PolicyError::Invalid(format!("[window]: unknown name `{}`", window.name)))
+}
+
+fn knob(name: String, value: toml::Value) -> Result<Knob, PolicyError> {
+    let knob: KnobToml = value
+        .try_into()
+        .map_err(|e| PolicyError::Toml(format!("[knobs.{name}]: {e}")))?;
+    let [low, high] = knob.range;
+    let numbers = [knob.value, low, high, knob.step];
+    if numbers.iter().any(|n| !n.is_finite())
+        || !(low..=high).contains(&knob.value)
+        || knob.step <= 0.0
+    {
+        return Err(PolicyError::Invalid(format!(
+            "[knobs.{name}]: value, range and step do not fit together"
+        )));
+    }
+    let last_choice = knob.choices.len() as f64 - 1.0;
+    let is_choice = knob.range == [0.0, last_choice] && knob.step == 1.0;
+    if !knob.choices.is_empty() && !is_choice {
+        return Err(PolicyError::Invalid(format!(
+            "[knobs.{name}]: the range of a choice is [0, {last_choice}], its step 1"
+        )));
+    }
+    Ok(Knob {
+        name,
+        role: knob.role,
+        value: knob.value,
+        range: knob.range,
+        step: knob.step,
+        unit: knob.unit,
+        help: knob.help,
+        key: knob.key,
+        scale: knob.scale.unwrap_or(1.0),
+        ignored: knob.ignored,
+        choices: knob.choices,
+    })
+}
+
+fn lets(
+    table: toml::Table,
+    vocabulary: &mut Vocabulary,
+) -> Result<Vec<(String, Expr)>, PolicyError> {
+    let mut lets = Vec::new();
+    let mut sizes = BTreeMap::new();
+    for (name, value) in table {
+        let place = format!("[let] {name}");
+        let text = value.as_str().ok_or_else(|| {
+            PolicyError::Invalid(format!("{place}: expected an expression in quotes"))
+        })?;
+        let (expr, found) = Expr::parse_any(text, vocabulary).map_err(at(&place))?;
+        // A run substitutes each name: doubling it a few dozen times would exhaust the memory.
+        let written_out = expr.written_out(&sizes);
+        if written_out > MOST_NODES {
+            return Err(PolicyError::Invalid(format!(
+                "{place}: too long once written out"
+            )));
+        }
+        sizes.insert(name.clone(), written_out);
+        vocabulary.names.insert(name.clone(), found);
+        lets.push((name, expr));
+    }
+    Ok(lets)
+}
+
+fn at(place: &str) -> impl Fn(ExprError) -> PolicyError {
+    move |error| PolicyError::Expr {
+        place: place.to_owned(),
+        error,
+    }
+}
+
+fn distinct(ids: &[String]) -> Result<(), PolicyError> {
+    let doubled = ids
+        .iter()
+        .enumerate()
+        .find(|(i, id)| ids[..*i].contains(id));
+    doubled.map_or(Ok(()), |(_, id)| {
+        Err(PolicyError::Invalid(format!(
+            "two stages have the id '{id}'"
+        )))
+    })
+}

@@ -1,0 +1,229 @@
+//! The section of a preset that defines its stages.
+
+use super::at;
+use super::take::{TakeToml, results, take};
+use crate::engine::expr::{Expr, Type, Vocabulary};
+use crate::engine::named::Registry;
+use crate::engine::policy::PolicyError;
+use crate::engine::policy::stages::{
+    Action, Clear, Cut, Drop, Guard, Hook, Log, Mutates, Named, Repair, Stage, Summarize,
+    SummaryPosition, Take, Unit,
+};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StageToml {
+    pub(super) id: String,
+    at: Hook,
+    when: String,
+    take: Option<TakeToml>,
+    #[serde(rename = "do")]
+    action: toml::Table,
+    #[serde(default)]
+    guard: GuardToml,
+    #[serde(default)]
+    mutates: Mutates,
+    #[serde(default)]
+    repair: Repair,
+    delay: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum ActionToml {
+    Clear {
+        marker: String,
+    },
+    Cut(CutToml),
+    Drop(Drop),
+    Log(String),
+    Summarize {
+        max_tokens: String,
+        prefix: String,
+        #[serde(default = "default_prompt")]
+        prompt: String,
+        #[serde(default)]
+        place: SummaryPosition,
+        #[serde(default)]
+        opaque: bool,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CutToml {
+    unit: Unit,
+    over: String,
+    keep: String,
+    lines: Option<String>,
+    head: f64,
+    marker: String,
+    #[serde(default)]
+    spill: bool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct GuardToml {
+    min_saved: Option<String>,
+    must_shrink: bool,
+    cooldown: Option<String>,
+    cold: Option<String>,
+}
+
+pub(super) fn stage(
+    stage: StageToml,
+    vocabulary: &Vocabulary,
+    registry: &Registry,
+) -> Result<Stage, PolicyError> {
+    let place = format!("stage '{}'", stage.id);
+    let number = |text: &str| Expr::parse(text, Type::Number, vocabulary).map_err(at(&place));
+    let action = action(stage.action, vocabulary, registry, &place)?;
+    let is_for_results = stage.at == Hook::ToolResult;
+    let acts_on_results = matches!(action, Action::Cut(_) | Action::Named(_));
+    if is_for_results && !acts_on_results {
+        return Err(invalid(
+            &place,
+            "at tool_result only `cut` and named actions act",
+        ));
+    }
+    let take = match (stage.take, &action) {
+        (None, Action::Named(_) | Action::Log(_)) => Take::EVERYTHING,
+        (None, Action::Cut(_)) if is_for_results => Take::EVERYTHING,
+        (Some(given), Action::Cut(_)) if is_for_results => results(given, &place)?,
+        (
+            Some(given),
+            Action::Clear(_) | Action::Cut(_) | Action::Drop(_) | Action::Summarize(_),
+        ) => take(given, &action, vocabulary, &place)?,
+        (None, _) => return Err(invalid(&place, "`take` is missing")),
+        (Some(_), _) => {
+            return Err(invalid(&place, "this action does not support `take`"));
+        }
+    };
+    Ok(Stage {
+        at: stage.at,
+        when: Expr::parse(&stage.when, Type::Truth, vocabulary).map_err(at(&place))?,
+        take,
+        action,
+        guard: Guard {
+            min_saved: stage.guard.min_saved.as_deref().map(number).transpose()?,
+            must_shrink: stage.guard.must_shrink,
+            cooldown: number(stage.guard.cooldown.as_deref().unwrap_or("0"))?,
+            cold: stage.guard.cold.as_deref().map(number).transpose()?,
+        },
+        mutates: stage.mutates,
+        repair: stage.repair,
+        delay: stage.delay.as_deref().map(number).transpose()?,
+        id: stage.id,
+    })
+}
+
+fn action(
+    table: toml::Table,
+    vocabulary: &Vocabulary,
+    registry: &Registry,
+    place: &str,
+) -> Result<Action, PolicyError> {
+    if table.contains_key("named") {
+        return named(table, vocabulary, registry, place).map(Action::Named);
+    }
+    let action: ActionToml = table
+        .try_into()
+        .map_err(|e| PolicyError::Toml(format!("{place}: {e}")))?;
+    Ok(match action {
+        ActionToml::Clear { marker } => Action::Clear(Clear {
+            marker: marker.into(),
+        }),
+        ActionToml::Cut(settings) => Action::Cut(cut(settings, vocabulary, place)?),
+        ActionToml::Drop(drop) => Action::Drop(drop),
+        ActionToml::Log(line) => Action::Log(Log::parse(&line, |text| {
+            Expr::parse(text, Type::Number, vocabulary).map_err(at(place))
+        })?),
+        ActionToml::Summarize {
+            max_tokens,
+            prefix,
+            prompt,
+            place: stands,
+            opaque,
+        } => Action::Summarize(Summarize {
+            max_tokens: Expr::parse(&max_tokens, Type::Number, vocabulary).map_err(at(place))?,
+            prefix,
+            prompt,
+            place: stands,
+            is_opaque: opaque,
+        }),
+    })
+}
+
+fn cut(cut: CutToml, vocabulary: &Vocabulary, place: &str) -> Result<Cut, PolicyError> {
+    let number = |text: &str| Expr::parse(text, Type::Number, vocabulary).map_err(at(place));
+    if !(0.0..=1.0).contains(&cut.head) || (cut.lines.is_some() && cut.head != 1.0) {
+        let what = "`head` is a share from 0 to 1, and 1 where lines are counted";
+        return Err(invalid(place, what));
+    }
+    Ok(Cut {
+        unit: cut.unit,
+        over: number(&cut.over)?,
+        keep: number(&cut.keep)?,
+        lines: cut.lines.as_deref().map(number).transpose()?,
+        head: cut.head,
+        marker: cut.marker.into(),
+        spills: cut.spill,
+    })
+}
+
+/// Returns the default prompt of a summary.
+fn default_prompt() -> String {
+    "summarize".to_owned()
+}
+
+/// Parses `named` and its numbers, each an expression. The action itself parses the other keys of the table.
+fn named(
+    mut table: toml::Table,
+    vocabulary: &Vocabulary,
+    registry: &Registry,
+    place: &str,
+) -> Result<Named, PolicyError> {
+    let name = table.remove("named");
+    let name = name.as_ref().and_then(toml::Value::as_str).unwrap_or("");
+    let spec = registry
+        .actions
+        .iter()
+        .copied()
+        .flatten()
+        .find(|a| a.name == name);
+    let spec = spec.ok_or_else(|| invalid(place, &format!("unknown action `{name}`")))?;
+    let says_answer = table.contains_key("answer_tokens");
+    let mut number = |key: &str| {
+        let text = match table.remove(key) {
+            Some(toml::Value::String(text)) => text,
+            Some(toml::Value::Integer(n)) => n.to_string(),
+            Some(toml::Value::Float(n)) => n.to_string(),
+            _ => {
+                return Err(invalid(
+                    place,
+                    &format!("`{name}` needs the number `{key}`"),
+                ));
+            }
+        };
+        Expr::parse(&text, Type::Number, vocabulary).map_err(at(place))
+    };
+    let answer_tokens = says_answer.then(|| number("answer_tokens")).transpose()?;
+    let numbers = spec
+        .numbers
+        .iter()
+        .map(|key| Ok((*key, number(key)?)))
+        .collect::<Result<_, PolicyError>>()?;
+    let rewrite = (spec.make)(&table).map_err(|why| invalid(place, &why))?;
+    Ok(Named {
+        spec,
+        rewrite,
+        numbers,
+        answer_tokens,
+    })
+}
+
+pub(super) fn invalid(place: &str, what: &str) -> PolicyError {
+    PolicyError::Invalid(format!("{place}: {what}"))
+}

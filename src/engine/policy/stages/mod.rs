@@ -1,0 +1,334 @@
+//! The vocabulary of stages: when a stage acts, which content it takes, and its action.
+//!
+//! An action consists of a settings struct in its own file, a variant of [`Action`], and a pure plan from the taken
+//! content to an [`Edit`]. This module does not depend on any particular system.
+
+mod clear;
+mod cut;
+mod drop;
+pub(in crate::engine) mod hook;
+mod log;
+mod named;
+mod summarize;
+
+pub use clear::Clear;
+pub use cut::{Cut, Unit};
+pub use drop::Drop;
+pub use hook::Hook;
+pub use log::{Log, LogPiece};
+pub use named::Named;
+pub use summarize::{Summarize, SummaryPosition};
+
+use crate::engine::expr::Expr;
+use crate::session::Role;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// One stage of a policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stage {
+    /// Its id, unique in the policy.
+    pub id: String,
+    /// The hook at which it may act.
+    pub at: Hook,
+    /// Its trigger.
+    pub when: Expr,
+    /// The content that it acts on.
+    pub take: Take,
+    /// Its action.
+    pub action: Action,
+    /// Conditions that may prevent the action.
+    pub guard: Guard,
+    /// The context that it changes.
+    pub mutates: Mutates,
+    /// Treatment of calls and results that it separates.
+    pub repair: Repair,
+    /// Number of calls until its result is applied, for systems that work in the background; none: immediately.
+    pub delay: Option<Expr>,
+}
+
+/// Treatment of calls and results that a stage separates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Repair {
+    /// The stage keeps pairs whole.
+    #[default]
+    Whole,
+    /// None: some systems do break pairs, and the preset declares it.
+    None,
+}
+
+/// The context that a stage changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mutates {
+    /// The context kept for all later calls.
+    #[default]
+    Store,
+    /// The context of the next call only; the store does not change.
+    View,
+}
+
+/// The content that a stage acts on: everything of a kind except what it keeps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Take {
+    /// The kind of content.
+    pub what: TakeKind,
+    /// Rules for kept content; an item is kept if any of them matches.
+    pub keep: Vec<Keep>,
+    /// Allowed positions of a cut between taken and kept content.
+    pub boundary: Boundary,
+    /// Maximum number of messages to take, the oldest first.
+    pub oldest: Option<Expr>,
+    /// Filter for tool results; no rule counts the others.
+    pub results: Results,
+}
+
+impl Take {
+    /// Everything: a named action selects its own content.
+    pub const EVERYTHING: Self = Self {
+        what: TakeKind::Messages,
+        keep: Vec::new(),
+        boundary: Boundary::None,
+        oldest: None,
+        results: Results::ALL,
+    };
+}
+
+/// A filter for tool results.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Results {
+    /// Only results of these tools; of any tool if empty.
+    pub only: Vec<String>,
+    /// Excludes results of these tools.
+    pub except: Vec<String>,
+    /// Only results whose call (tool and arguments) was repeated later.
+    pub repeated: bool,
+}
+
+impl Results {
+    /// Every result.
+    pub const ALL: Self = Self {
+        only: Vec::new(),
+        except: Vec::new(),
+        repeated: false,
+    };
+
+    /// Returns whether the filter accepts every result.
+    pub(in crate::engine) fn are_all(&self) -> bool {
+        self.only.is_empty() && self.except.is_empty() && !self.repeated
+    }
+
+    /// Returns whether the filter accepts results of a tool. A name that ends in `*` matches every tool with that
+    /// prefix.
+    pub(in crate::engine) fn are_of(&self, tool: &str) -> bool {
+        let is_it = |name: &String| match name.strip_suffix('*') {
+            Some(start) => tool.starts_with(start),
+            None => name == tool,
+        };
+        (self.only.is_empty() || self.only.iter().any(is_it)) && !self.except.iter().any(is_it)
+    }
+}
+
+/// The kind of content that a stage takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TakeKind {
+    /// Whole messages.
+    Messages,
+    /// Contents of tool results that are not cleared.
+    ToolResults,
+}
+
+/// A rule for kept content.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Keep {
+    /// Instructions and tool definitions.
+    System,
+    /// The first user message.
+    FirstUser,
+    /// The newest messages, this many.
+    LastMessages(Expr),
+    /// The newest turns, this many.
+    LastTurns(Expr),
+    /// The newest messages up to this total weight.
+    LastTokens(Expr),
+    /// The newest tool results up to this total weight.
+    LastToolTokens(Expr),
+    /// The newest tool results, this many.
+    LastResults(Expr),
+    /// The oldest messages after the instructions, this many.
+    FirstMessages(Expr),
+    /// The newest user message.
+    LastUser,
+    /// The newest user messages up to this total weight.
+    UserTokens(Expr),
+}
+
+impl Keep {
+    /// Returns the number or weight that it keeps, if it has one.
+    fn number(&self) -> Option<&Expr> {
+        match self {
+            Self::System | Self::FirstUser | Self::LastUser => None,
+            Self::LastMessages(n)
+            | Self::LastTurns(n)
+            | Self::LastTokens(n)
+            | Self::LastToolTokens(n)
+            | Self::LastResults(n)
+            | Self::FirstMessages(n)
+            | Self::UserTokens(n) => Some(n),
+        }
+    }
+}
+
+/// Allowed positions of a cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Boundary {
+    /// Anywhere.
+    None,
+    /// Never between a call and its result: keeps more until the cut is safe.
+    #[default]
+    Pair,
+    /// Only before a message that opens a turn: keeps more until it does.
+    Turn,
+    /// Only before a message that opens a turn: keeps less until it does, or more if no such message follows.
+    NextTurn,
+}
+
+/// Conditions that may prevent a stage's action. Numbers are expressions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guard {
+    /// Minimum savings in tokens, if defined: it must save more than this.
+    pub min_saved: Option<Expr>,
+    /// The context must become smaller.
+    pub must_shrink: bool,
+    /// Number of calls of its cooldown after an attempt.
+    pub cooldown: Expr,
+    /// Minutes without a call after which the provider's prompt cache is assumed to be cold. The stage waits for that,
+    /// since a removal then causes no additional cache miss, unless the context overflows. None or 0: it does not wait.
+    pub cold: Option<Expr>,
+}
+
+/// The action of a stage.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Clears tool results and keeps the pairs.
+    Clear(Clear),
+    /// Shortens tool results.
+    Cut(Cut),
+    /// Removes messages.
+    Drop(Drop),
+    /// Replaces messages by a summary.
+    Summarize(Summarize),
+    /// Writes a log line.
+    Log(Log),
+    /// Runs an action of a real system.
+    Named(Named),
+}
+
+impl Action {
+    /// Returns the verb shown in events and JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Clear(_) => "clear",
+            Self::Cut(cut) if cut.spills => "spill",
+            Self::Cut(_) => "cut",
+            Self::Drop(_) => "drop",
+            Self::Summarize(_) => "summarize",
+            Self::Log(_) => "log",
+            Self::Named(named) => named.spec.verb,
+        }
+    }
+
+    /// Returns the real system that the action belongs to, by the name before the dot.
+    pub(in crate::engine) fn system(&self) -> Option<&'static str> {
+        match self {
+            Self::Named(named) => named.spec.name.split('.').next(),
+            _ => None,
+        }
+    }
+}
+
+impl Stage {
+    /// Replaces names by their expressions.
+    pub(in crate::engine) fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
+        let bind = |expr: &Expr| expr.bind(names);
+        let keep = self.take.keep.iter().map(|keep| match keep {
+            Keep::System => Keep::System,
+            Keep::FirstUser => Keep::FirstUser,
+            Keep::LastMessages(n) => Keep::LastMessages(bind(n)),
+            Keep::LastTurns(n) => Keep::LastTurns(bind(n)),
+            Keep::LastTokens(n) => Keep::LastTokens(bind(n)),
+            Keep::LastToolTokens(n) => Keep::LastToolTokens(bind(n)),
+            Keep::LastResults(n) => Keep::LastResults(bind(n)),
+            Keep::FirstMessages(n) => Keep::FirstMessages(bind(n)),
+            Keep::LastUser => Keep::LastUser,
+            Keep::UserTokens(n) => Keep::UserTokens(bind(n)),
+        });
+        let action = match &self.action {
+            Action::Summarize(summarize) => Action::Summarize(Summarize {
+                max_tokens: bind(&summarize.max_tokens),
+                ..summarize.clone()
+            }),
+            Action::Cut(cut) => Action::Cut(cut.bind(names)),
+            Action::Log(log) => Action::Log(log.bind(names)),
+            Action::Named(its_own) => Action::Named(its_own.bind(names)),
+            other => other.clone(),
+        };
+        Self {
+            id: self.id.clone(),
+            at: self.at,
+            when: bind(&self.when),
+            take: Take {
+                keep: keep.collect(),
+                oldest: self.take.oldest.as_ref().map(bind),
+                ..self.take.clone()
+            },
+            action,
+            guard: Guard {
+                min_saved: self.guard.min_saved.as_ref().map(bind),
+                must_shrink: self.guard.must_shrink,
+                cooldown: bind(&self.guard.cooldown),
+                cold: self.guard.cold.as_ref().map(bind),
+            },
+            mutates: self.mutates,
+            repair: self.repair,
+            delay: self.delay.as_ref().map(bind),
+        }
+    }
+}
+
+impl Stage {
+    /// Returns whether its content, effect, savings, cooldown and wait do not depend on measurements. Its trigger may.
+    pub(in crate::engine) fn is_settled(&self) -> bool {
+        let is_constant = |expr: &Expr| expr.constant_value().is_some();
+        let takes = self.take.keep.iter().filter_map(Keep::number);
+        let saves = self.guard.min_saved.iter().chain([&self.guard.cooldown]);
+        let does = match &self.action {
+            Action::Clear(_) | Action::Drop(_) => None,
+            Action::Summarize(summarize) => Some(&summarize.max_tokens),
+            Action::Cut(_) | Action::Log(_) | Action::Named(_) => return false,
+        };
+        let mut all = takes.chain(&self.take.oldest).chain(saves).chain(does);
+        self.guard.cold.is_none() && self.delay.is_none() && all.all(is_constant)
+    }
+}
+
+/// A written message that replaces others.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::engine) struct Replacement {
+    /// Role of the author.
+    pub(in crate::engine) role: Role,
+    /// Its text.
+    pub(in crate::engine) text: Arc<str>,
+}
+
+/// Fills the placeholders of a template.
+fn fill(template: &str, messages: usize, tokens: u64) -> Arc<str> {
+    template
+        .replace("{messages}", &messages.to_string())
+        .replace("{tokens}", &tokens.to_string())
+        .into()
+}

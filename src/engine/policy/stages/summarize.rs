@@ -1,0 +1,30 @@
+//! Replaces messages by a summary. A request asks for the text; this module defines its settings.
+
+use crate::engine::expr::Expr;
+use serde::Deserialize;
+
+/// Settings of the action `summarize`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summarize {
+    /// Maximum tokens of the summary, including its prefix.
+    pub max_tokens: Expr,
+    /// Text before the summary.
+    pub prefix: String,
+    /// Name of the prompt that asks for it.
+    pub prompt: String,
+    /// Position of the summary.
+    pub place: SummaryPosition,
+    /// Whether only the provider can read the summary: a run reports only its size.
+    pub is_opaque: bool,
+}
+
+/// The position of a written message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SummaryPosition {
+    /// The position of the first message that it covers.
+    #[default]
+    First,
+    /// The position of the last message that it covers: after the messages that were kept among them.
+    Last,
+}

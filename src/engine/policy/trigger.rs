@@ -1,0 +1,198 @@
+//! The threshold at which a policy acts, in its own count.
+
+use super::{KnobRole, KnobValues, Policy};
+use crate::engine::case::Case;
+use crate::engine::expr::{Expr, Moment, Quantity};
+use crate::engine::outcome::Sample;
+use crate::engine::outcome::event::Event;
+use crate::engine::outcome::measure::OwnMeasure;
+use crate::units::Tokens;
+
+impl From<&Sample> for OwnMeasure {
+    fn from(sample: &Sample) -> Self {
+        Self {
+            metered: sample.metered,
+            believed: sample.believed,
+        }
+    }
+}
+
+impl From<&Event> for OwnMeasure {
+    fn from(event: &Event) -> Self {
+        event.measured
+    }
+}
+
+/// The trigger of a policy at a call, in tokens of the policy's own count.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OwnTrigger {
+    /// The lowest count at which it acts.
+    pub tokens: Tokens,
+    /// Believed fill at that count; none if the meter alone decides.
+    believed: Option<f64>,
+}
+
+impl OwnTrigger {
+    /// Returns whether a count reaches the trigger.
+    pub fn is_reached(self, measure: impl Into<OwnMeasure>) -> bool {
+        let measure = measure.into();
+        match self.believed.zip(measure.believed) {
+            Some((limit, believed)) => believed.0 >= limit,
+            None => self.believed.is_none() && measure.metered >= self.tokens,
+        }
+    }
+
+    /// Returns the tokens to compare with the trigger.
+    pub fn count(self, measure: impl Into<OwnMeasure>) -> Tokens {
+        let measure = measure.into();
+        match self.believed.zip(measure.believed) {
+            Some((limit, believed)) => {
+                Tokens((self.tokens.as_f64() * believed.0 / limit).max(0.0).round() as u64)
+            }
+            None => measure.metered,
+        }
+    }
+}
+
+/// Quantities that grow with the context.
+const COUNTS: [Quantity; 4] = [
+    Quantity::Used,
+    Quantity::Sent,
+    Quantity::LastInput,
+    Quantity::LastTotal,
+];
+
+/// Upper limit of all triggers, in tokens.
+const MOST: u64 = 1 << 40;
+
+impl Policy {
+    /// Returns the policy's trigger at the call with this index; none if no count of tokens makes it act.
+    pub fn trigger(&self, values: &KnobValues, case: &Case, step: usize) -> Option<OwnTrigger> {
+        let names = self.bindings(values);
+        let mut moment = self.moment_of(values, case, step);
+        let mut value_at = |expr: &Expr, count: f64| {
+            for quantity in COUNTS {
+                moment.set(quantity, count);
+            }
+            expr.value(&moment)
+        };
+        let knob = self.knob_for(KnobRole::CompressionTrigger);
+        if let Some(believes) = &self.believes {
+            let limit = match knob {
+                Some(knob)
+                    if knob.unit == "share of usable" && !self.needs(believes, &knob.name) =>
+                {
+                    values.get(&knob.name)?
+                }
+                _ => 1.0,
+            };
+            let believes = believes.bind(&names);
+            let million = 1_000_000.0;
+            let slope = (value_at(&believes, million) - value_at(&believes, 0.0)) / million;
+            let tokens = limit / slope;
+            let is_count = slope > 0.0 && (1.0..MOST as f64).contains(&tokens);
+            return is_count.then_some(OwnTrigger {
+                tokens: Tokens(tokens.round() as u64),
+                believed: Some(limit),
+            });
+        }
+        let knob = knob?;
+        let stages = self.stages.iter();
+        let mut conditions = stages
+            .filter(|stage| self.needs(&stage.when, &knob.name))
+            .map(|stage| stage.when.bind(&names));
+        let tokens = conditions.find_map(|when| {
+            let mut holds = |count: u64| value_at(&when, count as f64) == 1.0;
+            if holds(0) || !holds(MOST) {
+                return None;
+            }
+            let (mut below, mut from) = (0, MOST);
+            while below + 1 < from {
+                let middle = below.midpoint(from);
+                if holds(middle) {
+                    from = middle;
+                } else {
+                    below = middle;
+                }
+            }
+            Some(Tokens(from))
+        })?;
+        Some(OwnTrigger {
+            tokens,
+            believed: None,
+        })
+    }
+
+    /// Returns the quantities of a call that are known before the context is counted.
+    fn moment_of(&self, values: &KnobValues, case: &Case, step: usize) -> Moment {
+        let mut moment = Moment::default();
+        moment.set_model(self.window, case.model_at(step));
+        let (window, reserve) = (
+            case.windows.at(step),
+            self.output_reserve(values, case, step),
+        );
+        let known = [
+            (Quantity::Window, window),
+            (Quantity::Input, window - reserve),
+            (Quantity::OutputReserve, reserve),
+            (Quantity::Tools, self.meter.tools(case)),
+            (Quantity::Step, Tokens(step as u64 + 1)),
+        ];
+        for (quantity, tokens) in known {
+            moment.set(quantity, tokens.as_f64());
+        }
+        moment
+    }
+
+    /// Returns whether an expression depends on a setting, directly or through named expressions.
+    pub fn needs(&self, expr: &Expr, knob: &str) -> bool {
+        let mut sought: Vec<String> = expr.terms();
+        let mut seen = 0;
+        while let Some(name) = sought.get(seen).cloned() {
+            if name == knob {
+                return true;
+            }
+            if let Some((_, expr)) = self.lets.iter().find(|(let_name, _)| *let_name == name) {
+                let new = expr.terms().into_iter();
+                let new: Vec<_> = new.filter(|name| !sought.contains(name)).collect();
+                sought.extend(new);
+            }
+            seen += 1;
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_belief_needs_a_knob_that_its_named_expressions_need() {
+        let toml = r#"
+            name = "own"
+            label = "Own"
+            help = ""
+            [meter]
+            count = "true"
+            believes = "used / line"
+            [knobs.at]
+            value = 0.5
+            range = [0, 1]
+            step = 0.1
+            unit = "share of window"
+            help = ""
+            [knobs.other]
+            value = 1
+            range = [0, 2]
+            step = 1
+            unit = "tokens"
+            help = ""
+            [let]
+            limit = "window * at"
+            line = "limit - output_reserve"
+        "#;
+        let policy = crate::presets::parse(toml).expect("it is a policy");
+        let believes = policy.believes.as_ref().expect("it says so");
+        assert!(policy.needs(believes, "at"));
+        assert!(!policy.needs(believes, "other"));
+    }
+}

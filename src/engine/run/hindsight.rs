@@ -1,0 +1,113 @@
+//! The hindsight optimum: every tool result is cleared after its last use.
+//!
+//! The caller provides the last uses; the engine does not look ahead.
+
+use crate::engine::case::Case;
+use crate::engine::case::budget::Budget;
+use crate::engine::context::prefix::Prefix;
+use crate::engine::context::taken::widen;
+use crate::engine::context::working::{Which, Working};
+use crate::engine::outcome::event::{Cause, Did, Event};
+use crate::engine::outcome::measure::OwnMeasure;
+use crate::engine::outcome::{Outcome, Sample};
+use crate::engine::policy::meter::Meter;
+use crate::engine::received::recorder::Recorder;
+use crate::units::Tokens;
+use std::sync::Arc;
+
+/// Text in the place of a cleared result.
+const MARKER: &str = "[cleared]";
+
+/// Replays the session and clears each tool result right after a call. `last` holds the index of this call by part,
+/// `u32::MAX` for parts that stay. A result that weighs no more than its marker stays too.
+pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outcome {
+    let marker: Arc<str> = MARKER.into();
+    let weight = case.ledger.weigh(&marker).0 as u32;
+    let mut working = Working::new(case, &Meter::TRUE);
+    let (mut prefix, mut recorder) = (Prefix::default(), Recorder::new(case));
+    let mut outcome = Outcome::default();
+    for (step_idx, step) in case.session.calls.iter().enumerate() {
+        let is_over = |part: u32| {
+            last.get(part as usize)
+                .is_some_and(|l| (*l as usize) < step_idx)
+        };
+        let live = working.live.iter().enumerate();
+        let due = live.filter(|(_, r)| r.metered > weight && is_over(r.part));
+        let due = Which::At(due.map(|(at, _)| at).collect());
+        if due.len() > 0 {
+            let before = working.tokens();
+            let messages = widen(&due.messages(&working.live));
+            working.clear(&due, &marker, outcome.events.len() as u32);
+            outcome
+                .events
+                .push(event(step_idx, &working, before, messages));
+        }
+        working.append_history(step.context_end);
+        let budget = Budget {
+            window: case.windows.at(step_idx),
+            output_reserve,
+        };
+        let tokens = working.tokens();
+        let common = prefix.advance(&working, (None, None), tokens);
+        recorder.note(&mut working, step_idx, common);
+        let pressure = budget.pressure(tokens);
+        let overflows = pressure.0 > 1.0;
+        let refused = step.is_refused && overflows;
+        let rejected = if refused { tokens } else { Tokens::ZERO };
+        outcome.overflows += usize::from(overflows);
+        outcome.tokens_rejected += rejected;
+        outcome.samples.push(Sample {
+            step: step_idx,
+            turn: step.turn,
+            window: budget.window,
+            metered: tokens,
+            tokens,
+            pressure,
+            believed: None,
+            overflows,
+            refused,
+            rejected,
+            unchanged: common.tokens,
+            by_kind: working.by_kind(),
+        });
+    }
+    working.append_history(case.session.messages.len());
+    let budget = Budget {
+        window: case.windows.at(case.session.calls.len()),
+        output_reserve,
+    };
+    outcome.stop_at(working.tokens(), budget);
+    outcome.compactions = outcome.events.len();
+    outcome.received = recorder.finish();
+    outcome.context = working.context;
+    outcome
+}
+
+fn event(
+    step: usize,
+    working: &Working<'_>,
+    before: Tokens,
+    messages: Vec<std::ops::Range<usize>>,
+) -> Event {
+    Event {
+        step,
+        stage: "hindsight".to_owned(),
+        action: "clear",
+        cause: Cause {
+            when: "used for the last time".to_owned(),
+            terms: Vec::new(),
+        },
+        before,
+        after: working.tokens(),
+        messages,
+        request: None,
+        did: Did::Removed,
+        measured: OwnMeasure::default(),
+        orphans: 0,
+        forgotten: 0,
+        left: working.spoken(),
+        log: Vec::new(),
+        files: Vec::new(),
+        error: None,
+    }
+}

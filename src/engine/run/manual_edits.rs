@@ -1,0 +1,304 @@
+//! Applies manual edits where a run ends, and reports those that could not be applied.
+
+use super::Run;
+use super::manual_changes::{Leftover, Uncleared, cleared, leftover};
+use super::unpinned::{Unpinned, listed};
+use crate::engine::context::taken::{Taken, join, ranges, widen};
+use crate::engine::context::{Entry, EntryBody, Left, PartStatuses};
+use crate::engine::outcome::event::{Cause, Did, Event};
+use crate::engine::outcome::measure::OwnMeasure;
+use crate::engine::policy::stages::SummaryPosition;
+use crate::session::Session;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Text in the place of cleared content.
+const MARKER: &str = "[cleared manually]";
+
+/// The location of a session message in the context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Location {
+    /// At this entry.
+    Entry(usize),
+    /// Removed by the event of this index, or by the source if none.
+    Taken(Option<u32>),
+    /// Not part of the history.
+    Nowhere,
+}
+
+/// Manual edits that could not be applied: the edit and the reason, with the messages.
+#[derive(Debug, Default)]
+struct RejectedEdits(BTreeMap<(&'static str, String), Vec<u32>>);
+
+impl Run<'_> {
+    /// Applies manual edits to the current context.
+    pub(super) fn manual_edits(&mut self) {
+        if self.case.manual_edits.is_empty() {
+            return;
+        }
+        let mut refused = RejectedEdits::default();
+        self.drop_manually(&mut refused);
+        self.clear_manually(&mut refused);
+        self.look_for_pins(&mut refused);
+        let warnings = &mut self.outcome.warnings;
+        warnings.extend(self.unpinned.take().map(Unpinned::sentence));
+        warnings.extend(refused.sentences());
+    }
+
+    /// Records pinned messages among those that a named action changed.
+    pub(super) fn note_pins(&mut self, stage: usize, messages: &[Range<u32>]) {
+        let pins = self.case.pins();
+        if pins.is_empty() {
+            return;
+        }
+        let all = messages.iter().cloned().flatten();
+        let pinned: Vec<u32> = all.filter(|m| pins.is_pinned(*m)).collect();
+        if pinned.is_empty() {
+            return;
+        }
+        let step = self.step;
+        let stage = self.triggers.stage(stage);
+        let by = stage.action.system().unwrap_or_default();
+        let all = ranges(pinned.iter().copied());
+        let known = self.unpinned.get_or_insert_with(|| Unpinned {
+            step,
+            stage: stage.id.clone(),
+            by,
+            first: pinned,
+            all: Vec::new(),
+        });
+        known.all = join(
+            std::mem::take(&mut known.all)
+                .into_iter()
+                .chain(all)
+                .collect(),
+        );
+    }
+
+    fn drop_manually(&mut self, refused: &mut RejectedEdits) {
+        let (case, locations) = (self.case, self.locations());
+        let mut chosen = vec![false; self.working.context.entries.len()];
+        for message in self.sent(&case.manual_edits.dropped) {
+            match self.droppable(message, &locations) {
+                Ok(entry) => chosen[entry] = true,
+                Err(why) => refused.add("not dropped manually", why, message),
+            }
+        }
+        if !chosen.contains(&true) {
+            return;
+        }
+        let event = self.outcome.events.len() as u32;
+        let Leftover { gone, edits } = leftover(case, &self.working.context, &chosen, event);
+        let touched = gone.iter().chain(edits.iter().map(|(entry, _)| entry));
+        let touched = self.messages_of(touched.copied());
+        let partners = gone.iter().filter(|entry| !chosen[**entry]).copied();
+        let partners = self.messages_of(partners.chain(edits.iter().map(|(entry, _)| *entry)));
+        let log = (!partners.is_empty()).then(|| went_too(&partners));
+        self.carried_out("drop", &touched, log, |working| {
+            working.amend(edits);
+            let gone = Taken::new(&working.context, gone);
+            working.replace(gone, (None, SummaryPosition::First), event);
+        });
+    }
+
+    fn clear_manually(&mut self, refused: &mut RejectedEdits) {
+        let (case, locations) = (self.case, self.locations());
+        let event = self.outcome.events.len() as u32;
+        let marker = self.working.context.markers.len() as u32;
+        let mut edits: Vec<(usize, PartStatuses)> = Vec::new();
+        for message in self.sent(&case.manual_edits.cleared) {
+            let context = &self.working.context;
+            let statuses = self.clearable(message, &locations).and_then(|entry| {
+                let found = entry.map(|entry| {
+                    cleared(case, context, &context.entries[entry], (marker, event))
+                        .map(|statuses| (entry, statuses))
+                });
+                found.transpose().map_err(|why| why.reason().to_owned())
+            });
+            match statuses {
+                Ok(edit) => edits.extend(edit),
+                Err(why) => refused.add("not cleared manually", why, message),
+            }
+        }
+        if edits.is_empty() {
+            return;
+        }
+        edits.sort_unstable_by_key(|(entry, _)| *entry);
+        let touched = self.messages_of(edits.iter().map(|(entry, _)| *entry));
+        self.carried_out("clear", &touched, None, |working| {
+            working.mark(&Arc::from(MARKER), Left::Nothing, event);
+            working.amend(edits);
+        });
+    }
+
+    /// Reports pinned messages that the source's own compaction had removed before the run began.
+    fn look_for_pins(&self, refused: &mut RejectedEdits) {
+        let locations = self.locations();
+        for message in self.sent(&self.case.manual_edits.pinned) {
+            let is_lost = matches!(
+                locations[message as usize],
+                Location::Nowhere | Location::Taken(None)
+            );
+            if is_lost {
+                refused.add(
+                    "pinned without effect",
+                    self.absent(message, &locations),
+                    message,
+                );
+            }
+        }
+    }
+
+    /// Returns the marked messages that were sent before the run ends.
+    fn sent<'m>(&self, marks: &'m [usize]) -> impl Iterator<Item = u32> + use<'m> {
+        let end = self.working.context.messages_end;
+        let sent = marks.iter().filter(move |message| **message < end);
+        sent.map(|message| *message as u32)
+    }
+
+    /// Returns the entry of a message if it may be dropped, else the reason.
+    fn droppable(&self, message: u32, locations: &[Location]) -> Result<usize, String> {
+        let pins = self.case.pins();
+        let Location::Entry(entry) = locations[message as usize] else {
+            return Err(self.absent(message, locations));
+        };
+        self.free(message)?;
+        let parts = self.case.session.messages[message as usize].parts.clone();
+        let mut pairs = self.case.index.pair[parts].iter().flatten();
+        if pairs.any(|pair| pins.holds_pair(*pair)) {
+            return Err("a pinned message needs its call or result".to_owned());
+        }
+        Ok(entry)
+    }
+
+    /// Returns the entry of a message if it may be cleared; none if it was just dropped manually; else the reason.
+    fn clearable(&self, message: u32, locations: &[Location]) -> Result<Option<usize>, String> {
+        match locations[message as usize] {
+            Location::Entry(entry) => self.free(message).map(|()| Some(entry)),
+            Location::Taken(Some(event)) if self.outcome.events[event as usize].is_manual() => {
+                Ok(None)
+            }
+            _ => Err(self.absent(message, locations)),
+        }
+    }
+
+    /// Rejects instructions and pinned messages, which stay.
+    fn free(&self, message: u32) -> Result<(), String> {
+        if message < self.case.index.preamble_end {
+            Err("instructions stay".to_owned())
+        } else if self.case.pins().is_pinned(message) {
+            Err("pinned".to_owned())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Returns why a message is not in the context.
+    fn absent(&self, message: u32, locations: &[Location]) -> String {
+        let events = &self.outcome.events;
+        match locations[message as usize] {
+            Location::Taken(Some(event)) => match events.get(event as usize) {
+                Some(by) => format!("gone already, by {} before call {}", by.stage, by.step + 1),
+                None => "gone already".to_owned(),
+            },
+            _ if self.case.session.messages[message as usize].in_history => {
+                "gone already, by the source's own compaction".to_owned()
+            }
+            _ => "written by the source's own compaction, which is no part of this run".to_owned(),
+        }
+    }
+
+    /// Returns the location of each message of the session.
+    fn locations(&self) -> Vec<Location> {
+        let context = &self.working.context;
+        let mut locations = vec![Location::Nowhere; self.case.session.messages.len()];
+        for dropped in &context.dropped {
+            for message in dropped.messages.clone() {
+                locations[message as usize] = Location::Taken(dropped.event);
+            }
+        }
+        for (idx, entry) in context.entries.iter().enumerate() {
+            if let EntryBody::Written(written) = &entry.body {
+                for message in written.covers.iter().cloned().flatten() {
+                    locations[message as usize] = Location::Taken(Some(written.event));
+                }
+            } else if let Some(message) = entry.message() {
+                locations[message as usize] = Location::Entry(idx);
+            }
+        }
+        locations
+    }
+
+    fn messages_of(&self, entries: impl Iterator<Item = usize>) -> Vec<Range<u32>> {
+        let entry = |idx: usize| &self.working.context.entries[idx];
+        ranges(entries.map(entry).filter_map(Entry::message))
+    }
+
+    /// Changes the context and records a separate event.
+    fn carried_out(
+        &mut self,
+        action: &'static str,
+        messages: &[Range<u32>],
+        log: Option<String>,
+        change: impl FnOnce(&mut crate::engine::context::working::Working<'_>),
+    ) {
+        let (before, orphans) = (self.working.tokens(), self.working.orphans());
+        change(&mut self.working);
+        self.outcome.events.push(Event {
+            step: self.step.min(last_step(&self.case.session)),
+            stage: Event::MANUAL.to_owned(),
+            action,
+            cause: Cause {
+                when: Event::MANUAL.to_owned(),
+                terms: Vec::new(),
+            },
+            before,
+            after: self.working.tokens(),
+            messages: widen(messages),
+            request: None,
+            did: Did::Removed,
+            measured: OwnMeasure::default(),
+            orphans: self.working.orphans().saturating_sub(orphans),
+            forgotten: 0,
+            left: self.working.spoken(),
+            log: log.into_iter().collect(),
+            files: Vec::new(),
+            error: None,
+        });
+    }
+}
+
+impl Uncleared {
+    fn reason(self) -> &'static str {
+        match self {
+            Self::Already => "cleared already",
+            Self::Nothing => "nothing there can be cleared, only dropped",
+        }
+    }
+}
+
+impl RejectedEdits {
+    fn add(&mut self, what: &'static str, why: String, message: u32) {
+        self.0.entry((what, why)).or_default().push(message);
+    }
+
+    fn sentences(self) -> impl Iterator<Item = String> {
+        self.0.into_iter().map(|((what, why), messages)| {
+            let messages = ranges(messages.into_iter());
+            format!("{} {what}: {why}", listed(&messages))
+        })
+    }
+}
+
+/// Returns the note about messages that were changed because of their pairs.
+fn went_too(messages: &[Range<u32>]) -> String {
+    format!(
+        "{} changed too: a call and its results go together",
+        listed(messages)
+    )
+}
+
+fn last_step(session: &Session) -> usize {
+    session.calls.len().saturating_sub(1)
+}

@@ -1,0 +1,329 @@
+//! One policy played over one session: a state machine that stops when it needs an answer.
+//!
+//! [`Run::poll`] continues until a summary is needed or the run is finished; [`Run::provide`] passes the answer.
+//! [`drive`] does both with an [`Answer`]; [`simulate`] answers with text of the predicted size. All runs use this
+//! interface.
+
+mod account;
+mod call;
+mod clock;
+pub(super) mod hindsight;
+mod manual_changes;
+mod manual_edits;
+mod named_actions;
+mod phase;
+mod plan;
+pub(super) mod recorded;
+mod shorten;
+mod stages;
+mod trigger;
+mod unpinned;
+mod view;
+
+use crate::engine::case::Case;
+use crate::engine::case::budget::Budget;
+use crate::engine::context::prefix::Prefix;
+use crate::engine::context::working::Working;
+use crate::engine::expr::{Expr, Quantity};
+use crate::engine::named::window::NamedWindow;
+use crate::engine::outcome::{Idle, Outcome};
+use crate::engine::policy::stages::Hook;
+use crate::engine::policy::{KnobValues, Policy};
+use crate::engine::received::recorder::Recorder;
+use crate::engine::summary::estimator::Estimator;
+use crate::engine::summary::request::{Answer, Reply, Request};
+use crate::units::Tokens;
+use clock::Clock;
+use named_actions::state::{NamedState, PendingAction};
+use plan::PendingEdit;
+use std::sync::Arc;
+use trigger::Triggers;
+use unpinned::Unpinned;
+use view::View;
+
+/// The part of a session to which a policy applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Schedule {
+    /// The whole session, as if the policy had been active from the first call.
+    Replay,
+    /// Once, to the last recorded context.
+    Now {
+        /// Act even if the trigger is not met or the policy is in its cooldown.
+        force: bool,
+    },
+}
+
+/// The state of a run after polling.
+#[derive(Debug)]
+pub enum Poll {
+    /// It needs an answer before it can continue.
+    Wants(Request),
+    /// It is finished.
+    Done(Box<Outcome>),
+}
+
+/// The phase of the current call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Appends new messages to the context.
+    Enter,
+    /// Runs the stages of a hook, from this index on.
+    Stages(Hook, usize),
+    /// Makes the call, possibly once more after a rescue.
+    Call,
+    /// Appends the answer to the context.
+    Leave,
+    /// The run is finished.
+    Done,
+}
+
+/// A policy being played.
+#[derive(Debug)]
+pub struct Run<'a> {
+    case: &'a Case,
+    triggers: Triggers<'a>,
+    schedule: Schedule,
+    until: Option<usize>,
+    output_reserve: Tokens,
+    /// The output reserve as an expression, if it may change from call to call.
+    reserve: Option<Expr>,
+    working: Working<'a>,
+    /// The context kept for later calls, if the next call receives another one.
+    store: Option<Box<Working<'a>>>,
+    /// A view that may be reused.
+    view: Option<View<'a>>,
+    /// The context of the rejected call, if that is not the kept one.
+    rejected_view: Option<Box<Working<'a>>>,
+    step: usize,
+    phase: Phase,
+    /// The action that waits for an answer, with its request.
+    waiting: Option<Waiting>,
+    named: NamedState,
+    clock: Clock<'a>,
+    model_window: Option<&'static NamedWindow>,
+    /// Number of times this call was rejected.
+    rejected: u8,
+    /// Tokens of these tries.
+    tokens_refused: Tokens,
+    /// The prompt of the last call.
+    prefix: Prefix<'a>,
+    /// Records the content that calls receive.
+    recorder: Recorder,
+    /// The provider error that stages respond to, if the user placed one.
+    error: Option<&'a Arc<str>>,
+    /// Whether this call's error was returned already.
+    has_failed: bool,
+    /// Whether a stage has changed the context since the last try of a call.
+    acted: bool,
+    /// Whether the restart before this call was processed.
+    resumed: bool,
+    /// Index of the first call at which stages may act.
+    acts_from: usize,
+    /// Failed attempts, each with its first call and its count.
+    failures: Vec<Failure>,
+    /// Pinned messages that a real system removed or changed.
+    unpinned: Option<Unpinned>,
+    outcome: Outcome,
+}
+
+/// An action that waits for an answer, with the index of its stage.
+#[derive(Debug)]
+enum Waiting {
+    /// An action of the engine's own vocabulary.
+    Edit(usize, PendingEdit, Request),
+    /// A named action.
+    Action(usize, PendingAction, Request),
+}
+
+/// Maximum number of tries of one call.
+const MOST_TRIES: u8 = 3;
+
+/// Failed attempts of a stage for one reason.
+#[derive(Debug)]
+struct Failure {
+    stage: usize,
+    why: String,
+    first: usize,
+    count: usize,
+}
+
+/// Replays `policy` up to and including the call with index `until` (default: the session's end), with summaries of
+/// predicted size.
+pub fn simulate(case: &Case, policy: &Policy, knobs: &KnobValues, until: Option<usize>) -> Outcome {
+    drive(case, policy, knobs, Schedule::Replay, until, &mut Estimator)
+}
+
+/// Plays a policy and answers its requests with `answer`.
+pub fn drive(
+    case: &Case,
+    policy: &Policy,
+    knobs: &KnobValues,
+    schedule: Schedule,
+    until: Option<usize>,
+    answers: &mut dyn Answer,
+) -> Outcome {
+    let mut run = Run::new(case, policy, knobs, schedule, until);
+    loop {
+        match run.poll() {
+            Poll::Wants(request) => {
+                if let Some(why) = run.provide(answers.answer(case, &request)) {
+                    answers.refused(&why);
+                }
+            }
+            Poll::Done(outcome) => return *outcome,
+        }
+    }
+}
+
+impl<'a> Run<'a> {
+    /// Creates a run.
+    pub fn new(
+        case: &'a Case,
+        policy: &'a Policy,
+        knobs: &KnobValues,
+        schedule: Schedule,
+        until: Option<usize>,
+    ) -> Self {
+        let last = case.session.calls.len().saturating_sub(1);
+        let (working, step) = match schedule {
+            Schedule::Replay => (Working::new(case, &policy.meter), 0),
+            Schedule::Now { .. } => (
+                recorded::before(case, &policy.meter, until),
+                until.unwrap_or(last),
+            ),
+        };
+        let samples = Vec::with_capacity(until.unwrap_or(last) + 1);
+        let clock = Clock::new(&case.session, knobs.get("seconds_per_step"));
+        let mut triggers = Triggers::new(case, policy, knobs);
+        if triggers.wants_idle {
+            triggers.moment.set(Quantity::Idle, clock.idle(step));
+        }
+        let mut run = Self {
+            case,
+            triggers,
+            schedule,
+            until,
+            output_reserve: policy.output_reserve(knobs, case, step),
+            reserve: policy
+                .reserve
+                .as_ref()
+                .map(|expr| expr.bind(&policy.bindings(knobs))),
+            working,
+            step,
+            phase: Phase::Enter,
+            waiting: None,
+            store: None,
+            view: None,
+            rejected_view: None,
+            named: NamedState::default(),
+            clock,
+            model_window: policy.window,
+            rejected: 0,
+            tokens_refused: Tokens::ZERO,
+            prefix: Prefix::default(),
+            recorder: Recorder::new(case),
+            error: None,
+            has_failed: false,
+            acted: false,
+            resumed: false,
+            acts_from: 0,
+            failures: Vec::new(),
+            unpinned: None,
+            outcome: Outcome {
+                samples,
+                ..Outcome::default()
+            },
+        };
+        if schedule != Schedule::Replay {
+            run.begin_at_call();
+        }
+        run
+    }
+
+    /// Prevents all stages from acting before the call with this index.
+    #[must_use]
+    pub fn acting_from(mut self, step: usize) -> Self {
+        self.acts_from = step;
+        self
+    }
+
+    /// Initializes the measurements of a replay up to here, for a run that begins at a recorded context.
+    fn begin_at_call(&mut self) {
+        if self.triggers.are_settled {
+            return;
+        }
+        if let Some(last) = recorded::call_before(self.case, self.until) {
+            let mut sent = recorded::working(self.case, &self.working.meter, Some(last));
+            let input = sent.metered();
+            let start = sent.context.messages_end;
+            sent.append_history(start + self.case.index.answer_len(start, last));
+            self.note_report(input, sent.metered() - input);
+            let now = self.working.metered().as_f64();
+            self.triggers.took(now, now);
+        }
+    }
+
+    /// Returns whether the user started the run at the session's end, before the next call.
+    fn is_at_end(&self) -> bool {
+        self.schedule != Schedule::Replay && self.until.is_none()
+    }
+
+    fn is_forced(&self) -> bool {
+        self.schedule == Schedule::Now { force: true }
+    }
+
+    /// Continues until an answer is needed or the run is finished.
+    pub fn poll(&mut self) -> Poll {
+        loop {
+            if let Some(Waiting::Edit(.., request) | Waiting::Action(.., request)) = &self.waiting {
+                return Poll::Wants(request.clone());
+            }
+            match self.phase {
+                Phase::Enter => self.enter(),
+                Phase::Stages(hook, first) => self.stages(hook, first),
+                Phase::Call => self.call(),
+                Phase::Leave => self.leave(),
+                Phase::Done => return Poll::Done(Box::new(self.finish())),
+            }
+        }
+    }
+
+    /// Answers the request that [`Self::poll`] returned. Returns the reason if the reply is rejected. Has no effect
+    /// without a request.
+    pub fn provide(&mut self, reply: Reply) -> Option<String> {
+        let waiting = self.waiting.take()?;
+        let (Waiting::Edit(.., request) | Waiting::Action(.., request)) = &waiting;
+        self.outcome.summaries.requests += 1;
+        self.outcome.summaries.sent += request.input;
+        match waiting {
+            Waiting::Action(stage, pending, request) => {
+                self.continue_with_answer(stage, pending, &request, reply)
+            }
+            Waiting::Edit(stage, pending, request) => {
+                match plan::fulfil(self.case, &self.working.meter, pending, &request, reply) {
+                    Ok((edit, received)) => {
+                        self.outcome.summaries.received += received;
+                        self.apply(stage, edit, Some((request.input, received)));
+                    }
+                    Err(why) => {
+                        self.failed(stage, why.clone());
+                        return Some(why);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Records why a stage did nothing; the run reports the reason of the highest priority.
+    fn idle(&mut self, why: Idle) {
+        self.outcome.idle = self.outcome.idle.max(Some(why));
+    }
+
+    fn budget(&self) -> Budget {
+        Budget {
+            window: self.case.windows.at(self.step),
+            output_reserve: self.output_reserve,
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Applies the results of named actions, immediately or later: changes the context and records the event.
+
+use super::end_of;
+use super::state::{After, Delayed, PendingAction};
+use crate::chat::{ChatMessage, Messages};
+use crate::engine::context::taken::widen;
+use crate::engine::conversion::entry_updater::{ChangeSource, ContextChange};
+use crate::engine::conversion::merge::merge;
+use crate::engine::conversion::message_edits::{EditResult, MessageEdits, edits_of};
+use crate::engine::conversion::stand_in::StandIn;
+use crate::engine::named::{MessageEdit, Rewritten, edited};
+use crate::engine::outcome::event::{Did, Event};
+use crate::engine::outcome::{Halt, Idle};
+use crate::engine::policy::stages::{Action, Mutates};
+use crate::engine::run::Run;
+use std::sync::Arc;
+
+impl After {
+    fn of(before: &[ChatMessage], done: &mut Rewritten) -> Option<Self> {
+        let Some(all) = done.messages.take() else {
+            let mut edits = std::mem::take(&mut done.edits);
+            let is_news = |edit: &MessageEdit| {
+                let was = before.get(edit.at);
+                was.is_some() && was != edit.now.as_ref()
+            };
+            edits.retain(is_news);
+            return (!edits.is_empty()).then_some(Self::Edits(edits));
+        };
+        let is_other = *all != *before;
+        is_other.then(|| edits_of(before, &all).map_or(Self::All(all), Self::Edits))
+    }
+}
+
+/// Returns the result for the conversation without the stand-in that the action received.
+fn without(stand_in: &StandIn, before: &Messages, done: &mut Rewritten) {
+    if done.messages.is_none() && !done.edits.is_empty() {
+        if let Some(edits) = stand_in.take_out_edits(before, &done.edits) {
+            done.edits = edits;
+            return;
+        }
+        done.messages = done.after(stand_in.with());
+        done.edits.clear();
+    }
+    let after = done.messages.take();
+    done.messages = after.map(|after| stand_in.take_out(after));
+}
+
+impl Run<'_> {
+    /// Handles the result of a finished action: applies it now or later.
+    pub(super) fn done(&mut self, stage: usize, pending: PendingAction, mut done: Rewritten) {
+        self.named.memory.update(&done.memory);
+        let delay = self.triggers.bound(stage).delay.as_ref();
+        let delay = delay.map_or(0.0, |steps| steps.value(&self.triggers.moment)) as usize;
+        if delay > 0 && (done.messages.is_some() || !done.edits.is_empty()) {
+            if let Some(stand_in) = self.stand_in(&pending) {
+                without(&stand_in, &pending.before, &mut done);
+            }
+            done.messages = done.after(&pending.before);
+            done.edits.clear();
+            self.triggers.tried(stage, self.step);
+            self.named.delayed.push(Delayed {
+                stage,
+                due_at: self.step + delay,
+                pending,
+                done,
+            });
+        } else {
+            self.finish_action(stage, &pending, done);
+        }
+    }
+
+    /// Applies results of background actions that are ready. Each changes the messages that the action received; newer
+    /// messages follow behind.
+    pub(in crate::engine::run) fn apply_delayed(&mut self) {
+        if self.named.delayed.is_empty() {
+            return;
+        }
+        let all = std::mem::take(&mut self.named.delayed);
+        let (ready, later): (Vec<_>, Vec<_>) = all.into_iter().partition(|d| d.due_at <= self.step);
+        self.named.delayed = later;
+        for Delayed {
+            stage,
+            mut pending,
+            mut done,
+            ..
+        } in ready
+        {
+            let Action::Named(named) = &self.triggers.bound(stage).action else {
+                continue;
+            };
+            let (now, spans) = self.working.messages(0, named.spec.shape);
+            if let Some(after) = &done.messages {
+                let merged = merge(&pending.before, after, &now);
+                if merged.is_none() {
+                    let late = "Not applied: the messages that it would have changed are gone.";
+                    done.log.push(late.to_owned());
+                }
+                done.messages = merged;
+            }
+            (pending.before, pending.spans) = (now, spans);
+            self.finish_action(stage, &pending, done);
+        }
+    }
+
+    /// Changes the context to the result of an action and records the event.
+    fn finish_action(&mut self, stage: usize, pending: &PendingAction, mut done: Rewritten) {
+        let (before, orphans) = (self.working.tokens(), self.working.orphans());
+        let measured = self.measured();
+        let earlier: Vec<_> = if pending.answers.is_empty() {
+            Vec::new()
+        } else {
+            let summaries = self.working.summaries();
+            summaries
+                .map(|(id, summary)| (id, Arc::clone(&summary.text)))
+                .collect()
+        };
+        let event = self.outcome.events.len() as u32;
+        let metered = self.working.metered().as_f64();
+        let context_change = self.change(stage, pending, &mut done);
+        let changed = context_change.is_some();
+        let has_news = done.fired || !done.log.is_empty() || done.halt.is_some();
+        if !changed && !has_news {
+            self.idle(Idle::NothingToTake);
+            return;
+        }
+        let context_change = context_change.unwrap_or_default();
+        self.note_pins(stage, &context_change.messages);
+        let goes_on = self.goes_on(stage);
+        let repairs = self.triggers.stage(stage).action.name() == "repair";
+        self.triggers.tried(stage, self.step);
+        if changed {
+            self.triggers.fired(stage, self.step);
+            self.acted = true;
+        }
+        self.outcome.compactions += usize::from(context_change.removed && !goes_on && !repairs);
+        if let Some(why) = &done.halt {
+            self.outcome.halts.push(Halt {
+                step: self.step,
+                why: why.clone(),
+            });
+        }
+        let mut cause = self.triggers.cause(stage);
+        cause.terms.extend(done.terms);
+        self.outcome.events.push(Event {
+            step: self.step,
+            stage: self.triggers.stage(stage).id.clone(),
+            action: self.triggers.stage(stage).action.name(),
+            cause,
+            measured,
+            before,
+            after: self.working.tokens(),
+            messages: widen(&context_change.messages),
+            request: (!pending.answers.is_empty()).then_some(pending.traffic),
+            did: match (context_change.removed, changed) {
+                (true, _) => Did::Removed,
+                (_, true) => Did::Changed,
+                // An action that wrote elsewhere, or ended the run, counts as an event.
+                _ if done.fired && done.halt.is_none() && pending.answers.is_empty() => {
+                    Did::Nothing
+                }
+                _ => Did::Told,
+            },
+            orphans: self.working.orphans().saturating_sub(orphans),
+            forgotten: self.forgotten(pending, &earlier, event),
+            left: self.working.spoken(),
+            log: done.log,
+            files: done.files,
+            error: self.error_for(stage).cloned(),
+        });
+        if changed {
+            self.took(stage, metered);
+        }
+    }
+
+    /// Returns the number of earlier summaries that were removed without being shown to the author of the new one.
+    fn forgotten(&self, pending: &PendingAction, earlier: &[(u32, Arc<str>)], event: u32) -> usize {
+        let is_there = |id: u32, text: &str| {
+            let mut now = self.working.summaries().filter(|(known, _)| *known == id);
+            now.any(|(_, now)| now.event != event || now.text.contains(end_of(text)))
+        };
+        let is_forgotten =
+            |(id, text): &&(u32, Arc<str>)| !pending.shown.contains(id) && !is_there(*id, text);
+        earlier.iter().filter(is_forgotten).count()
+    }
+
+    /// Changes the context to the result of an action, if it differs.
+    fn change(
+        &mut self,
+        stage: usize,
+        pending: &PendingAction,
+        done: &mut Rewritten,
+    ) -> Option<ContextChange> {
+        let change = ChangeSource {
+            event: self.outcome.events.len() as u32,
+            is_predicted: pending.is_predicted,
+        };
+        let is_edited = done.messages.is_none() && !done.edits.is_empty();
+        let stand_in = is_edited.then(|| self.stand_in(pending)).flatten();
+        let received = (pending, stand_in.as_ref());
+        if is_edited && let Some(again) = self.reuse_view(stage, received, &mut done.edits, change)
+        {
+            return Some(again);
+        }
+        let given = done.edits.clone();
+        if let Some(stand_in) = &stand_in {
+            without(stand_in, &pending.before, done);
+        }
+        let after = After::of(&pending.before, done)?;
+        let is_first = self.store.is_none();
+        self.mutate(stage);
+        let edited = self.put(pending, &after, change);
+        if let After::Edits(edits) = after
+            && is_first
+            && is_edited
+            && pending.is_plain()
+        {
+            self.keep_view(stage, (pending, change), (given, edits), &edited);
+        }
+        Some(edited.context_change)
+    }
+
+    /// Replaces the entries that an action received by those that it left.
+    pub(in crate::engine::run) fn put(
+        &mut self,
+        pending: &PendingAction,
+        after: &After,
+        change: ChangeSource,
+    ) -> EditResult {
+        let before = &pending.before;
+        let all = match after {
+            After::All(all) => all,
+            After::Edits(edits) => {
+                if let Some(edits) = MessageEdits::new(self.case, before, edits, &pending.spans) {
+                    return self.working.apply_edits(pending.first, edits, change, &[]);
+                }
+                &edited(before, edits)
+            }
+        };
+        EditResult {
+            context_change: self.working.rewrite(pending.first, (before, all), change),
+            gone: Vec::new(),
+            rewrote_text: true,
+        }
+    }
+
+    /// Returns whether a stage only repeats its edit of the call before: a view that is rebuilt for each call.
+    fn goes_on(&self, stage: usize) -> bool {
+        let is_view = self.triggers.stage(stage).mutates == Mutates::View;
+        is_view
+            && self
+                .triggers
+                .last_fired(stage)
+                .is_some_and(|last| last + 1 >= self.step)
+    }
+}

@@ -1,0 +1,206 @@
+//! Runs named actions: builds their input and issues their requests.
+
+mod apply;
+pub(super) mod state;
+
+use super::{Run, Waiting};
+use crate::chat::{Ask, Block, ChatMessage, Dialogue, Heard, Wants};
+use crate::engine::context::taken::widen;
+use crate::engine::conversion::contents::contents;
+use crate::engine::conversion::stand_in::StandIn;
+use crate::engine::named::RewriteInput;
+use crate::engine::policy::stages::Action;
+use crate::engine::summary::request::{Reply, Request};
+use crate::units::Tokens;
+use state::PendingAction;
+use std::sync::Arc;
+
+impl Run<'_> {
+    /// Runs the named action of a stage on the entries from `first` on. Its requests wait for an answer.
+    pub(super) fn start_action(&mut self, stage: usize, first: usize) {
+        let Action::Named(named) = &self.triggers.bound(stage).action else {
+            return;
+        };
+        let shape = named.spec.shape;
+        let (before, spans) = self.working.messages(first, shape);
+        self.continue_action(
+            stage,
+            PendingAction {
+                first,
+                before,
+                spans,
+                answers: Vec::new(),
+                is_predicted: false,
+                shown: Vec::new(),
+                traffic: (Tokens::ZERO, Tokens::ZERO),
+            },
+        );
+    }
+
+    /// Runs a named action with the answers so far, until it finishes or makes a request.
+    fn continue_action(&mut self, stage: usize, pending: PendingAction) {
+        let case = self.case;
+        let stand_in = self.stand_in(&pending);
+        let Action::Named(named) = &self.triggers.bound(stage).action else {
+            return;
+        };
+        let with = stand_in.as_ref().map(StandIn::with);
+        let messages = with.unwrap_or(&pending.before).clone();
+        let scene = RewriteInput {
+            messages,
+            tools: case.originals().tools(&case.session),
+            numbers: &named.values(&self.triggers.moment),
+            at: self.triggers.stage(stage).at,
+            step: self.step,
+            turn: (self.turn(self.step).unwrap_or(0), self.call_in_turn()),
+            now: self.clock.at(self.step),
+            since: self.clock.since(),
+            model: case.model_at(self.step),
+            window: self.budget().window.0,
+            memory: self.named.memory.clone(),
+            error: self.error_for(stage).map_or("", |error| &**error),
+            storage: &case.storage,
+        };
+        match named
+            .rewrite
+            .rewrite(scene, &mut Dialogue::new(&pending.answers))
+        {
+            Ok(mut done) => {
+                if let Some(stand_in) = &stand_in {
+                    done.messages = done.messages.map(|after| stand_in.take_out(after));
+                }
+                self.done(stage, pending, done);
+            }
+            Err(Wants(mut ask)) => {
+                let mut pending = pending;
+                self.note_shown(&mut pending, &ask);
+                let mut unsent = Tokens::ZERO;
+                if let Some(stand_in) = &stand_in {
+                    if stand_in.is_among(&ask.messages) {
+                        unsent = self.working.context.overhead;
+                    }
+                    ask.messages = stand_in.take_out(ask.messages);
+                }
+                let usual = named.answer_tokens.as_ref();
+                let usual = usual.map(|tokens| tokens.value(&self.triggers.moment));
+                let usual = usual.map(|tokens| Tokens(tokens.max(1.0) as u64));
+                let mut request = self.request(stage, &pending, &ask, usual);
+                request.input += unsent;
+                self.waiting = Some(Waiting::Action(stage, pending, request));
+            }
+        }
+    }
+
+    /// Returns the stand-in for instructions that are not recorded, if the policy counts instructions and receives
+    /// them.
+    fn stand_in(&mut self, pending: &PendingAction) -> Option<StandIn> {
+        let overhead = self.working.context.overhead;
+        if pending.first > 0 || !self.working.counts_overhead() {
+            return None;
+        }
+        if !self
+            .named
+            .stand_in
+            .as_ref()
+            .is_some_and(|known| known.fits(&pending.before))
+        {
+            self.named.stand_in = StandIn::new(self.case, overhead, &pending.before);
+        }
+        let stand_in = self.named.stand_in.as_mut()?;
+        stand_in.put_in(&pending.before);
+        Some(stand_in.clone())
+    }
+
+    /// Records which earlier summaries a request contains. A text that an answer of this action also contains does not
+    /// count: stand-ins of one size are identical.
+    fn note_shown(&self, pending: &mut PendingAction, ask: &Ask) {
+        for (id, summary) in self.working.summaries() {
+            let end = end_of(&summary.text);
+            let is_heard = |heard: &Heard| matches!(heard, Heard::Text(text) if text.contains(end));
+            let has_it = |message: &ChatMessage| {
+                let blocks = message.blocks().iter().filter_map(Block::as_text);
+                let mut texts = message.text().into_iter().chain(blocks);
+                texts.any(|text| text.contains(end))
+            };
+            let is_known = pending.shown.contains(&id) || pending.answers.iter().any(is_heard);
+            if !is_known && ask.messages.iter().any(has_it) {
+                pending.shown.push(id);
+            }
+        }
+    }
+
+    /// Continues with an answer.
+    pub(super) fn continue_with_answer(
+        &mut self,
+        stage: usize,
+        mut pending: PendingAction,
+        request: &Request,
+        reply: Reply,
+    ) {
+        pending.traffic.0 += request.input;
+        pending.answers.push(match reply {
+            Reply::Failed(why) => Heard::Failed(why),
+            Reply::Called => Heard::Called,
+            Reply::Predicted(text) => {
+                pending.is_predicted = true;
+                Heard::Text(text)
+            }
+            Reply::Summary(text) => Heard::Text(text),
+        });
+        if let Some(Heard::Text(text)) = pending.answers.last() {
+            let received = self.case.ledger.weigh(text);
+            pending.traffic.1 += received;
+            self.outcome.summaries.received += received;
+        }
+        self.continue_action(stage, pending);
+    }
+
+    /// Describes the request of a named action by its content.
+    fn request(
+        &self,
+        stage: usize,
+        pending: &PendingAction,
+        ask: &Ask,
+        usual: Option<Tokens>,
+    ) -> Request {
+        let mut asked = contents(self.case, &ask.messages);
+        if asked.messages.is_empty() {
+            // If it renders the conversation itself, the request covers the messages that it received.
+            let conversation: Vec<_> = pending
+                .before
+                .iter()
+                .filter(|m| !m.is("system"))
+                .cloned()
+                .collect();
+            asked.messages = contents(self.case, &conversation).messages;
+            asked.texts.clear();
+        }
+        let covers = widen(&asked.messages);
+        let max_tokens = Tokens(ask.max_tokens.unwrap_or(USUAL_ANSWER).max(1));
+        Request {
+            step: self.step,
+            stage: self.triggers.stage(stage).id.clone(),
+            messages: covers.clone(),
+            covers,
+            written: asked.texts,
+            input: asked.tokens,
+            prefix: String::new(),
+            max_tokens,
+            predicted: usual.unwrap_or(max_tokens).min(max_tokens),
+            prompt: String::new(),
+            ask: Some(Arc::new(ask.clone())),
+        }
+    }
+}
+
+/// Maximum tokens of an answer if the system sets no limit.
+const USUAL_ANSWER: u64 = 1_024;
+
+/// Number of characters at the end of a summary that identify it in another text; the text before them varies.
+const END: usize = 80;
+
+fn end_of(text: &str) -> &str {
+    let text = text.trim_end();
+    let start = text.char_indices().rev().nth(END - 1);
+    start.map_or(text, |(at, _)| &text[at..])
+}

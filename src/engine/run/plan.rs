@@ -1,0 +1,316 @@
+//! Plans the edit of a stage that fires: selects content, checks the guard, and builds the replacement.
+
+use super::shorten::{Shortened, shorten};
+use crate::engine::case::Case;
+use crate::engine::case::storage::NewFile;
+use crate::engine::context::Written;
+use crate::engine::context::taken::{Taken, ranges, widen};
+use crate::engine::context::working::{Which, Working};
+use crate::engine::expr::Moment;
+use crate::engine::outcome::Idle;
+use crate::engine::policy::meter::Meter;
+use crate::engine::policy::stages::{
+    Action, Guard, Replacement, Stage, Summarize, SummaryPosition,
+};
+use crate::engine::select;
+use crate::engine::summary::request::{Reply, Request};
+use crate::session::{Role, WrittenKind};
+use crate::units::Tokens;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The plan of a stage.
+#[derive(Debug)]
+pub(super) enum Plan {
+    /// No change, with the reason.
+    Nothing(Idle),
+    /// An edit that can be applied.
+    Ready(Edit),
+    /// An edit that needs a summary first.
+    Asks(Request, PendingEdit),
+}
+
+/// An edit that waits for a summary.
+#[derive(Debug)]
+pub(super) struct PendingEdit {
+    taken: Taken,
+    must_shrink: bool,
+    place: SummaryPosition,
+}
+
+/// A change of the context.
+#[derive(Debug)]
+pub(super) enum Edit {
+    /// Clears tool results.
+    Clear { which: Which, marker: Arc<str> },
+    /// Replaces live tool results, by their positions, with shorter texts.
+    Shorten(Shortened),
+    /// Removes entries. A written message, with its true tokens, may replace them.
+    Replace {
+        taken: Taken,
+        written: Option<(Written, u32)>,
+        place: SummaryPosition,
+    },
+}
+
+/// Returns the current plan of a stage.
+pub(super) fn plan(
+    case: &Case,
+    working: &Working<'_>,
+    stage: &Stage,
+    step: usize,
+    moment: &Moment,
+) -> Plan {
+    match &stage.action {
+        // Log and named actions have no plan: they do not edit, or plan for themselves.
+        Action::Named(_) | Action::Log(_) => Plan::Nothing(Idle::NothingToTake),
+        Action::Cut(cut) => {
+            let (which, _) = select::tool_results(case, working, &stage.take, moment);
+            let places = which.places().into_iter();
+            let shortened = shorten(case, working, (stage, cut), places, moment);
+            let (gone, left) = (shortened.gone, shortened.left);
+            judged(
+                &stage.guard,
+                gone,
+                || left,
+                moment,
+                || Plan::Ready(Edit::Shorten(shortened)),
+            )
+        }
+        Action::Clear(clear) => {
+            let (which, gone) = select::tool_results(case, working, &stage.take, moment);
+            if which.len() == 0 {
+                return Plan::Nothing(Idle::NothingToTake);
+            }
+            let n_cleared = which.len();
+            let left = || {
+                let (_, marker) = working.marker_weights(&clear.marker);
+                Tokens(u64::from(marker) * n_cleared as u64)
+            };
+            judged(&stage.guard, gone, left, moment, || {
+                Plan::Ready(Edit::Clear {
+                    which,
+                    marker: Arc::clone(&clear.marker),
+                })
+            })
+        }
+        Action::Drop(drop) => {
+            let taken = select::messages(case, working, &stage.take, moment);
+            let n_messages = taken.covers.iter().map(ExactSizeIterator::len).sum();
+            let notice = drop.notice(n_messages, taken.tokens.0);
+            let left = notice
+                .as_ref()
+                .map_or(0, |n| working.meter.weigh(case, &n.text));
+            judged(
+                &stage.guard,
+                taken.metered,
+                || Tokens::from(left),
+                moment,
+                || {
+                    let written = notice.map(|notice| {
+                        let tokens = case.ledger.weigh(&notice.text).0 as u32;
+                        (written(notice, WrittenKind::Notice, false), tokens)
+                    });
+                    let place = SummaryPosition::First;
+                    Plan::Ready(Edit::Replace {
+                        taken,
+                        written,
+                        place,
+                    })
+                },
+            )
+        }
+        Action::Summarize(summarize) => {
+            let taken = select::messages(case, working, &stage.take, moment);
+            judged(
+                &stage.guard,
+                taken.metered,
+                || Tokens::ZERO,
+                moment,
+                || {
+                    let max_tokens = Tokens(summarize.max_tokens.value(moment).max(0.0) as u64);
+                    let request = request(working, stage, step, &taken, (summarize, max_tokens));
+                    Plan::Asks(
+                        request,
+                        PendingEdit {
+                            taken,
+                            must_shrink: stage.guard.must_shrink,
+                            place: summarize.place,
+                        },
+                    )
+                },
+            )
+        }
+    }
+}
+
+fn request(
+    working: &Working<'_>,
+    stage: &Stage,
+    step: usize,
+    taken: &Taken,
+    (summarize, max_tokens): (&Summarize, Tokens),
+) -> Request {
+    Request {
+        step,
+        stage: stage.id.clone(),
+        messages: widen(&taken.messages),
+        covers: widen(&taken.covers),
+        written: taken
+            .entries
+            .iter()
+            .filter_map(|idx| working.context.entries[*idx].text())
+            .collect(),
+        input: taken.tokens,
+        prefix: summarize.prefix.clone(),
+        max_tokens,
+        predicted: max_tokens,
+        prompt: summarize.prompt.clone(),
+        ask: None,
+    }
+}
+
+/// Converts an answer to the edit that waited for it, and returns the answer's weight.
+///
+/// # Errors
+/// Returns the reason if the edit is not applied: the answer failed, is empty, or would not make the context smaller.
+/// The caller enforces the limit.
+pub(super) fn fulfil(
+    case: &Case,
+    meter: &Meter,
+    pending: PendingEdit,
+    request: &Request,
+    reply: Reply,
+) -> Result<(Edit, Tokens), String> {
+    let (text, is_predicted) = match reply {
+        Reply::Predicted(text) => (text, true),
+        Reply::Summary(text) => (text, false),
+        Reply::Called => return Err("the model called a tool in the place of a summary".to_owned()),
+        Reply::Failed(why) => return Err(why),
+    };
+    if text.trim().is_empty() {
+        return Err("the summary is empty".to_owned());
+    }
+    let (message, weight) = weighed(case, request, &text, is_predicted);
+    if pending.must_shrink
+        && Tokens::from(meter.weigh_known(&message, weight.0 as u32)) >= pending.taken.metered
+    {
+        return Err(format!(
+            "a summary of {} tokens would not be smaller than what it replaces",
+            weight.0
+        ));
+    }
+    let replacement = Replacement {
+        role: Role::User,
+        text: message,
+    };
+    let written = written(replacement, WrittenKind::Summary, is_predicted);
+    Ok((
+        Edit::Replace {
+            taken: pending.taken,
+            written: Some((written, weight.0 as u32)),
+            place: pending.place,
+        },
+        weight,
+    ))
+}
+
+/// Returns the message that contains a summary, with its true tokens.
+fn weighed(
+    case: &Case,
+    request: &Request,
+    text: &Arc<str>,
+    is_predicted: bool,
+) -> (Arc<str>, Tokens) {
+    if is_predicted {
+        let known = case.predicted(&request.prefix, request.predicted);
+        if Arc::ptr_eq(&known.text, text) {
+            return (known.message, known.weight);
+        }
+    }
+    let message = request.message(text);
+    let weight = case.ledger.weigh(&message);
+    (message, weight)
+}
+
+fn written(replacement: Replacement, kind: WrittenKind, is_predicted: bool) -> Written {
+    let Replacement { role, text } = replacement;
+    Written {
+        role,
+        kind,
+        text,
+        blocks: None,
+        is_predicted,
+        covers: Vec::new(),
+        event: 0,
+    }
+}
+
+/// Returns the plan if a guard accepts replacing content of weight `gone` by content of weight `left`. Rejects savings
+/// that are too small even for an empty replacement before it computes `left`, because a policy may try before every
+/// call.
+fn judged(
+    guard: &Guard,
+    gone: Tokens,
+    left: impl FnOnce() -> Tokens,
+    moment: &Moment,
+    plan: impl FnOnce() -> Plan,
+) -> Plan {
+    if gone == Tokens::ZERO {
+        return Plan::Nothing(Idle::NothingToTake);
+    }
+    let least = guard.min_saved.as_ref().map(|min| min.value(moment));
+    let is_enough = |saved: f64| least.is_none_or(|least| saved > least);
+    if !is_enough(gone.as_f64()) {
+        return Plan::Nothing(Idle::GuardHeld);
+    }
+    let saved = gone.as_f64() - left().as_f64();
+    if is_enough(saved) && (!guard.must_shrink || saved > 0.0) {
+        plan()
+    } else {
+        Plan::Nothing(Idle::GuardHeld)
+    }
+}
+
+impl Edit {
+    /// Returns the messages that it changes, as ascending ranges, without those that an earlier event removed.
+    pub(super) fn messages(&self, working: &Working<'_>) -> Vec<Range<usize>> {
+        match self {
+            Self::Clear { which, .. } => widen(&which.messages(&working.live)),
+            Self::Shorten(shortened) => {
+                let messages = shortened.results.iter();
+                let messages = messages.map(|(nth, _)| working.live[*nth].message);
+                widen(&ranges(messages))
+            }
+            Self::Replace { taken, .. } => widen(&taken.messages),
+        }
+    }
+
+    /// Returns the files that it writes.
+    pub(super) fn take_files(&mut self) -> Vec<NewFile> {
+        match self {
+            Self::Shorten(shortened) => std::mem::take(&mut shortened.files),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Applies it as the event of this index.
+    pub(super) fn apply(self, working: &mut Working<'_>, event: u32) {
+        match self {
+            Self::Clear { which, marker } => working.clear(&which, &marker, event),
+            Self::Shorten(shortened) => {
+                for (nth, text) in shortened.results {
+                    working.shorten(nth, &text, event);
+                }
+            }
+            Self::Replace {
+                taken,
+                written,
+                place,
+            } => {
+                let written = written.map(|(text, tokens)| (Written { event, ..text }, tokens));
+                working.replace(taken, (written, place), event);
+            }
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! The recorded run: the source's own compactions and the tokens that its provider reported.
+
+use crate::engine::case::Case;
+use crate::engine::case::budget::Budget;
+use crate::engine::context::Dropped;
+use crate::engine::context::prefix::{LastPrompt, Prefix};
+use crate::engine::context::taken::{ranges, widen};
+use crate::engine::context::working::Working;
+use crate::engine::outcome::event::{Cause, Did, Event};
+use crate::engine::outcome::measure::OwnMeasure;
+use crate::engine::outcome::{Outcome, Sample};
+use crate::engine::policy::meter::Meter;
+use crate::engine::received::recorder::Recorder;
+use crate::session::{Call, RecordedCompaction};
+use crate::units::Tokens;
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// Returns the lane `recorded`, up to and including the call with index `until` (default: the session's end). A
+/// sample's tokens are those that the provider reported, else the calculated tokens of the recorded context.
+pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Outcome {
+    let session = &case.session;
+    let last = until.map_or(session.calls.len(), |step| {
+        (step + 1).min(session.calls.len())
+    });
+    let mut outcome = Outcome::default();
+    let mut compactions = session.compactions.iter().peekable();
+    let mut working = Working::new(case, &Meter::TRUE);
+    let mut prefix = Prefix::default();
+    let mut recorder = Recorder::new(case);
+    // Start of the history since the compaction before; earlier messages are gone already.
+    let mut begun = 0;
+    for (step_idx, step) in session.calls[..last].iter().enumerate() {
+        while let Some(compaction) = compactions.next_if(|c| c.call <= step_idx) {
+            let (event, old) = compact(case, &mut working, step_idx, compaction, begun);
+            outcome.events.push(event);
+            if matches!(prefix.last, LastPrompt::Working) {
+                prefix.last = LastPrompt::Old(Box::new(old));
+            }
+            begun = compaction.before_message;
+        }
+        working.append_history(step.context_end);
+        working.set_overhead(case.ledger.overhead_at(step_idx));
+        let budget = Budget {
+            window: case.windows.at(step_idx),
+            output_reserve,
+        };
+        let mut sample = sample(&working, step_idx, step, budget);
+        let common = prefix.advance(&working, (None, None), sample.tokens);
+        sample.unchanged = common.tokens;
+        recorder.note(&mut working, step_idx, common);
+        outcome.overflows += usize::from(sample.overflows);
+        outcome.tokens_rejected += sample.rejected;
+        outcome.samples.push(sample);
+    }
+    outcome.received = recorder.finish();
+    // No call received the result of these.
+    for compaction in compactions.take_while(|_| until.is_none()) {
+        let (event, _) = compact(case, &mut working, last, compaction, begun);
+        outcome.events.push(event);
+        begun = compaction.before_message;
+    }
+    outcome.compactions = outcome.events.len();
+    outcome.context = self::working(case, &Meter::TRUE, until).context;
+    let budget = Budget {
+        window: case.windows.at(last),
+        output_reserve,
+    };
+    outcome.stop_at(outcome.context.tokens(), budget);
+    outcome
+}
+
+/// Applies a recorded compaction to the context. `begun` is the start of the history since the compaction before.
+/// Returns the previous context.
+fn compact<'a>(
+    case: &'a Case,
+    working: &mut Working<'a>,
+    step: usize,
+    compaction: &RecordedCompaction,
+    begun: usize,
+) -> (Event, Working<'a>) {
+    working.append_history(compaction.before_message);
+    let before = working.tokens();
+    let old = std::mem::replace(working, after(case, &Meter::TRUE, compaction));
+    working.set_overhead(case.ledger.overhead_at(step));
+    let gone = gone_in(case, compaction, begun);
+    (event(step, compaction, before, working, &gone), old)
+}
+
+/// Returns a recorded compaction as an event; recorded numbers take precedence over calculated ones.
+fn event(
+    step: usize,
+    compaction: &RecordedCompaction,
+    before: Tokens,
+    after: &Working<'_>,
+    gone: &[Range<u32>],
+) -> Event {
+    Event {
+        step,
+        stage: Event::RECORDED.to_owned(),
+        action: "compaction",
+        cause: Cause {
+            when: compaction.trigger.clone(),
+            terms: Vec::new(),
+        },
+        before: compaction.tokens_before.unwrap_or(before),
+        after: compaction.tokens_after.unwrap_or(after.tokens()),
+        messages: widen(gone),
+        request: None,
+        did: Did::Removed,
+        measured: OwnMeasure::default(),
+        orphans: 0,
+        forgotten: 0,
+        left: after.spoken(),
+        log: Vec::new(),
+        files: Vec::new(),
+        error: None,
+    }
+}
+
+fn sample(working: &Working<'_>, step_idx: usize, step: &Call, budget: Budget) -> Sample {
+    let tokens = step
+        .usage
+        .map_or_else(|| working.tokens(), |usage| usage.input);
+    let pressure = budget.pressure(tokens);
+    let overflows = pressure.0 > 1.0;
+    let refused = step.is_refused && overflows;
+    Sample {
+        step: step_idx,
+        believed: None,
+        turn: step.turn,
+        window: budget.window,
+        metered: working.tokens(),
+        tokens,
+        pressure,
+        overflows,
+        refused,
+        rejected: if refused { tokens } else { Tokens::ZERO },
+        unchanged: Tokens::ZERO,
+        by_kind: working.by_kind(),
+    }
+}
+
+/// Returns the recorded context before the call with this index, or at the session's end.
+pub(super) fn working<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) -> Working<'a> {
+    let session = &case.session;
+    let end = until
+        .and_then(|step| session.calls.get(step))
+        .map_or(session.messages.len(), |s| s.context_end);
+    let last = session
+        .compactions
+        .iter()
+        .rev()
+        .find(|c| until.map_or(c.before_message <= end, |step| c.call <= step));
+    let mut working = last.map_or_else(
+        || Working::new(case, meter),
+        |compaction| after(case, meter, compaction),
+    );
+    working.append_history(end);
+    working.set_overhead(overhead(case, until));
+    working
+}
+
+/// Returns the tokens that the file does not record for the call with this index, or for the call after the last.
+pub(super) fn overhead(case: &Case, until: Option<usize>) -> Tokens {
+    let ledger = &case.ledger;
+    until.map_or_else(|| ledger.overhead_next(), |step| ledger.overhead_at(step))
+}
+
+/// Returns the index of the call with the last answer before the call with this index, or before the session's end.
+pub(super) fn call_before(case: &Case, until: Option<usize>) -> Option<usize> {
+    let n_steps = case.session.calls.len();
+    until.unwrap_or(n_steps).min(n_steps).checked_sub(1)
+}
+
+/// Returns the recorded context without the messages added for the call with this index, or at the session's end. It is
+/// the last call's context with its answer, or the result of a later compaction.
+pub(super) fn before<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) -> Working<'a> {
+    let Some(last) = call_before(case, until) else {
+        return Working::new(case, meter);
+    };
+    let session = &case.session;
+    let end = until
+        .and_then(|step| session.calls.get(step))
+        .map_or(session.messages.len(), |s| s.context_end);
+    let begun = session.calls[last].context_end;
+    let since = |c: &&RecordedCompaction| (begun + 1..=end).contains(&c.before_message);
+    if let Some(compaction) = session.compactions.iter().rev().find(since) {
+        return after(case, meter, compaction);
+    }
+    let mut working = working(case, meter, Some(last));
+    let answer = case.index.answer_len(begun, last);
+    working.append_history(begun + answer);
+    working
+}
+
+/// Returns the context right after a recorded compaction: exactly the messages that it kept.
+fn after<'a>(case: &'a Case, meter: &Meter, compaction: &RecordedCompaction) -> Working<'a> {
+    let kept: Vec<u32> = compaction.kept.iter().map(|m| *m as u32).collect();
+    let is_summarized = compaction
+        .kept
+        .iter()
+        .any(|m| case.session.messages[*m].is_summary);
+    let gone = |messages| Dropped {
+        messages,
+        event: None,
+        is_summarized,
+    };
+    let dropped = gone_in(case, compaction, 0).into_iter().map(gone).collect();
+    Working::resume(case, meter, &kept, dropped, compaction.before_message)
+}
+
+/// Returns messages of the history from `from` on that a recorded compaction did not keep.
+fn gone_in(case: &Case, compaction: &RecordedCompaction, from: usize) -> Vec<Range<u32>> {
+    let kept: HashSet<usize> = compaction.kept.iter().copied().collect();
+    let gone = (from..compaction.before_message)
+        .filter(|m| case.session.messages[*m].in_history && !kept.contains(m))
+        .map(|m| m as u32);
+    ranges(gone)
+}

@@ -1,0 +1,119 @@
+//! Runs the stages of a hook, and those for tool results.
+
+use super::plan::{self, Edit, Plan};
+use super::shorten::shorten;
+use super::{Phase, Run, Waiting};
+use crate::engine::policy::stages::{Action, Hook, Mutates};
+use std::sync::Arc;
+
+impl<'a> Run<'a> {
+    /// Runs the stages of a hook from `first` on, until one makes a request.
+    pub(super) fn stages(&mut self, hook: Hook, first: usize) {
+        for idx in first..self.triggers.len() {
+            let stage = self.triggers.stage(idx);
+            // Another try of a rejected call builds its view from the store; all other stages are skipped.
+            let is_over = hook == Hook::BeforeCall && (self.rejected > 0 || self.has_failed);
+            let is_due = !is_over || stage.mutates == Mutates::View;
+            if stage.at != hook || !is_due || !self.understands(idx) || !self.fires(idx) {
+                continue;
+            }
+            self.phase = Phase::Stages(hook, idx + 1);
+            self.plan(idx);
+            if self.waiting.is_some() {
+                return;
+            }
+        }
+        self.phase = self.or_behind(self.behind(hook));
+    }
+
+    /// Runs one stage until it acts or makes a request.
+    pub(super) fn plan(&mut self, idx: usize) {
+        let (stage, moment) = (self.triggers.bound(idx), &self.triggers.moment);
+        match &stage.action {
+            Action::Named(_) => return self.start_action(idx, 0),
+            Action::Log(log) => {
+                let line = log.line(moment);
+                return self.tell(idx, line);
+            }
+            _ => {}
+        }
+        match plan::plan(self.case, &self.working, stage, self.step, moment) {
+            Plan::Nothing(why) => self.idle(why),
+            Plan::Ready(edit) => {
+                self.tried(idx);
+                self.apply(idx, edit, None);
+            }
+            Plan::Asks(request, pending) => {
+                self.tried(idx);
+                self.waiting = Some(Waiting::Edit(idx, pending, request));
+            }
+        }
+    }
+
+    /// Records that a stage has a plan: its cooldown starts, and the current measurements are its cause.
+    pub(super) fn tried(&mut self, idx: usize) {
+        self.triggers.tried(idx, self.step);
+        let budget = self.budget();
+        self.triggers.measure(self.step, &self.working, budget);
+    }
+
+    /// Returns the provider error that a stage responds to.
+    pub(super) fn error_for(&self, stage: usize) -> Option<&'a Arc<str>> {
+        let answers = self.triggers.stage(stage).at == Hook::OverflowError;
+        self.error.filter(|_| answers)
+    }
+
+    /// Returns whether a stage can use the provider error: only a real system's own action reads its text.
+    pub(super) fn understands(&self, stage: usize) -> bool {
+        self.error_for(stage).is_none()
+            || matches!(self.triggers.stage(stage).action, Action::Named(_))
+    }
+
+    /// Returns whether a stage fires. `force` ignores triggers and cooldowns up to the first compaction, but not a
+    /// disabled stage.
+    pub(super) fn fires(&mut self, idx: usize) -> bool {
+        if self.step < self.acts_from {
+            return false;
+        }
+        if self.is_forced() && self.outcome.compactions == 0 && !self.triggers.is_off(idx) {
+            self.triggers
+                .measure(self.step, &self.working, self.budget());
+            return true;
+        }
+        let fires = self
+            .triggers
+            .fires(idx, self.step, &self.working, self.budget());
+        fires.map_err(|why| self.idle(why)).is_ok()
+    }
+
+    /// Runs the stages for tool results on the newest entry. They cannot make requests.
+    pub(super) fn run_result_stages(&mut self) {
+        let newest = self.working.context.entries.len().saturating_sub(1);
+        for stage in 0..self.triggers.len() {
+            let is_for_results = self.triggers.stage(stage).at == Hook::ToolResult;
+            if is_for_results && self.fires(stage) {
+                match &self.triggers.bound(stage).action {
+                    Action::Cut(_) => self.cut(stage),
+                    _ => self.start_action(stage, newest),
+                }
+                self.waiting = None;
+            }
+        }
+    }
+
+    /// Shortens the results of the newest message for a stage at `tool_result`.
+    fn cut(&mut self, idx: usize) {
+        let stage = self.triggers.bound(idx);
+        let live = &self.working.live;
+        let (Action::Cut(cut), Some(newest)) = (&stage.action, live.last()) else {
+            return;
+        };
+        let places = live.partition_point(|r| r.message < newest.message)..live.len();
+        let moment = &self.triggers.moment;
+        let shortened = shorten(self.case, &self.working, (stage, cut), places, moment);
+        if !shortened.results.is_empty() {
+            self.triggers.tried(idx, self.step);
+            self.apply(idx, Edit::Shorten(shortened), None);
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Decides when a stage fires: its expressions bound to a run's knobs, its cooldown, and the current measurements.
+
+use crate::engine::case::Case;
+use crate::engine::case::budget::Budget;
+use crate::engine::context::working::Working;
+use crate::engine::expr::{Expr, Moment, Quantity};
+use crate::engine::outcome::Idle;
+use crate::engine::outcome::event::Cause;
+use crate::engine::policy::stages::{Hook, Stage};
+use crate::engine::policy::{KnobValues, Policy};
+use crate::units::Share;
+use std::collections::BTreeMap;
+
+/// The stages of a run with the last measurements.
+#[derive(Debug)]
+pub(super) struct Triggers<'a> {
+    stages: Vec<BoundStage<'a>>,
+    /// The hooks of all stages, as bits.
+    hooks: u16,
+    believes: Option<Expr>,
+    /// Tokens that stages have removed so far, on the policy's own meter.
+    taken: f64,
+    /// Whether an expression of the policy uses the idle time of the session.
+    pub(super) wants_idle: bool,
+    /// Whether no expression of the policy needs more than is measured when a stage acts.
+    pub(super) are_settled: bool,
+    pub(super) moment: Moment,
+}
+
+/// A stage with its expressions bound to the run's knobs.
+#[derive(Debug)]
+struct BoundStage<'a> {
+    stage: &'a Stage,
+    bound: Stage,
+    /// Quantities and names in its trigger, with their expressions.
+    terms: Vec<(String, Expr)>,
+    /// The lowest used tokens that meet its trigger, if the trigger has no other condition.
+    floor: Option<f64>,
+    /// Whether the settings alone prevent it from firing.
+    is_off: bool,
+    /// Whether no measurement except `floor` affects it.
+    is_settled: bool,
+    last_fired: Option<usize>,
+    last_tried: Option<usize>,
+}
+
+impl<'a> Triggers<'a> {
+    pub(super) fn new(case: &Case, policy: &'a Policy, knobs: &KnobValues) -> Self {
+        let names = policy.bindings(knobs);
+        let bind = |stage: &'a Stage| {
+            let mut bound = stage.bind(&names);
+            let is_off = bound.when.constant_value() == Some(0.0);
+            if !case.windows.varies() {
+                let window = case.windows.at(0).as_f64();
+                bound.when = bound.when.fix(Quantity::Window, window);
+            }
+            // A wait of 0 minutes is no wait.
+            let is_no_wait = |cold: &Expr| cold.constant_value().is_some_and(|m| m <= 0.0);
+            bound.guard.cold = bound.guard.cold.filter(|cold| !is_no_wait(cold));
+            let floor = bound.when.floor_of(Quantity::Used);
+            BoundStage {
+                stage,
+                terms: terms(&stage.when, &names),
+                floor,
+                is_off,
+                // The reserve is computed from the last measurements.
+                is_settled: floor.is_some() && bound.is_settled() && policy.reserve.is_none(),
+                bound,
+                last_fired: None,
+                last_tried: None,
+            }
+        };
+        let stages: Vec<_> = policy.stages.iter().map(bind).collect();
+        let hooks = stages.iter().fold(0, |hooks, s| hooks | bit(s.stage.at));
+        let waits = stages.iter().any(|stage| stage.bound.guard.cold.is_some());
+        let says_more = policy.believes.is_some() || policy.reserve.is_some();
+        let are_settled = !says_more && stages.iter().all(|stage| stage.is_settled);
+        let n = stages.len();
+        let mut moment = Moment {
+            since: vec![f64::INFINITY; n],
+            fired: vec![false; n],
+            ..Moment::default()
+        };
+        moment.set(Quantity::Tools, policy.meter.tools(case).as_f64());
+        Self {
+            stages,
+            hooks,
+            believes: policy.believes.as_ref().map(|expr| expr.bind(&names)),
+            taken: 0.0,
+            wants_idle: policy.mentions(Quantity::Idle) || waits,
+            are_settled,
+            moment,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.stages.len()
+    }
+
+    /// Returns the stage as the policy defines it.
+    pub(super) fn stage(&self, idx: usize) -> &'a Stage {
+        self.stages[idx].stage
+    }
+
+    /// Returns the stage with its names bound.
+    pub(super) fn bound(&self, idx: usize) -> &Stage {
+        &self.stages[idx].bound
+    }
+
+    /// Returns whether settings alone disable a stage.
+    pub(super) fn is_off(&self, idx: usize) -> bool {
+        self.stages[idx].is_off
+    }
+
+    /// Returns whether any stage acts at a hook.
+    #[inline]
+    pub(super) fn act_at(&self, hook: Hook) -> bool {
+        self.hooks & bit(hook) != 0
+    }
+
+    /// Returns whether a stage fires at this call, or the reason why not.
+    pub(super) fn fires(
+        &mut self,
+        idx: usize,
+        step: usize,
+        working: &Working<'_>,
+        budget: Budget,
+    ) -> Result<(), Idle> {
+        let used = working.metered().as_f64();
+        let is_met = self.stages[idx].floor.map(|floor| used >= floor);
+        if is_met == Some(false) {
+            return Err(Idle::NotMet);
+        }
+        if !self.stages[idx].is_settled {
+            self.measure(step, working, budget);
+        }
+        let stage = &self.stages[idx];
+        if !is_met.unwrap_or_else(|| stage.bound.when.holds(&self.moment)) {
+            return Err(Idle::NotMet);
+        }
+        if stage.is_in_cooldown(&self.moment, step) {
+            return Err(Idle::Resting);
+        }
+        if stage.waits_for_cold(&self.moment, used) {
+            return Err(Idle::CacheWarm);
+        }
+        Ok(())
+    }
+
+    /// Returns the fill that the policy believes, if the preset defines it.
+    pub(super) fn believed(
+        &mut self,
+        step: usize,
+        working: &Working<'_>,
+        budget: Budget,
+    ) -> Option<Share> {
+        self.believes.as_ref()?;
+        self.measure(step, working, budget);
+        let believes = self.believes.as_ref()?;
+        Some(Share(believes.value(&self.moment)))
+    }
+
+    /// Updates the measurements.
+    pub(super) fn measure(&mut self, step: usize, working: &Working<'_>, budget: Budget) {
+        let turn = working.turn(step);
+        let values = [
+            (Quantity::Used, working.metered().as_f64()),
+            (Quantity::Window, budget.window.as_f64()),
+            (Quantity::Input, budget.usable().as_f64()),
+            (Quantity::OutputReserve, budget.output_reserve.as_f64()),
+            (Quantity::Msgs, working.context.entries.len() as f64),
+            (Quantity::Turns, f64::from(turn)),
+            (Quantity::Step, (step + 1) as f64),
+            (Quantity::Sent, working.metered().as_f64() + self.taken),
+        ];
+        for (quantity, value) in values {
+            self.moment.set(quantity, value);
+        }
+        for (since, stage) in self.moment.since.iter_mut().zip(&self.stages) {
+            *since = stage
+                .last_fired
+                .map_or(f64::INFINITY, |fired| (step - fired) as f64);
+        }
+    }
+
+    /// Records the weights of the store on the policy's own meter before and after a stage changed it.
+    pub(super) fn took(&mut self, before: f64, now: f64) {
+        self.taken += before - now;
+        for quantity in [Quantity::LastInput, Quantity::LastTotal] {
+            let reported = self.moment.quantities[quantity as usize];
+            self.moment.set(quantity, reported.min(now));
+        }
+    }
+
+    /// Returns the index of the call at which a stage last acted.
+    pub(super) fn last_fired(&self, idx: usize) -> Option<usize> {
+        self.stages[idx].last_fired
+    }
+
+    /// Records an attempt of a stage: its cooldown starts, whether the attempt succeeds or not.
+    pub(super) fn tried(&mut self, idx: usize, step: usize) {
+        self.stages[idx].last_tried = Some(step);
+    }
+
+    /// Records that a stage acted.
+    pub(super) fn fired(&mut self, idx: usize, step: usize) {
+        self.stages[idx].last_fired = Some(step);
+        self.moment.fired[idx] = true;
+    }
+
+    /// Returns the trigger as written with the values of its terms.
+    pub(super) fn cause(&self, idx: usize) -> Cause {
+        let stage = &self.stages[idx];
+        let value = |(term, expr): &(String, Expr)| (term.clone(), expr.value(&self.moment));
+        Cause {
+            when: stage.stage.when.text.clone(),
+            terms: stage.terms.iter().map(value).collect(),
+        }
+    }
+}
+
+impl BoundStage<'_> {
+    /// Returns whether a stage is in its cooldown. Without a cooldown it may act again at the same call: a rejected
+    /// call is tried again.
+    fn is_in_cooldown(&self, moment: &Moment, step: usize) -> bool {
+        let Some(tried) = self.last_tried else {
+            return false;
+        };
+        let cooldown = self.bound.guard.cooldown.value(moment);
+        cooldown > 0.0 && (step - tried) as f64 <= cooldown
+    }
+
+    /// Returns whether the prompt cache is still warm and the context does not overflow.
+    fn waits_for_cold(&self, moment: &Moment, used: f64) -> bool {
+        let Some(cold) = &self.bound.guard.cold else {
+            return false;
+        };
+        let minutes = cold.value(moment);
+        let of = |quantity: Quantity| moment.quantities[quantity as usize];
+        minutes > 0.0 && of(Quantity::Idle) < minutes && used <= of(Quantity::Input)
+    }
+}
+
+/// Returns the bit of a hook.
+fn bit(hook: Hook) -> u16 {
+    1 << hook as u16
+}
+
+/// Returns the quantities and names that a trigger uses, with their expressions.
+fn terms(when: &Expr, names: &BTreeMap<String, Expr>) -> Vec<(String, Expr)> {
+    let stands_for = |term: String| {
+        let quantity = || crate::engine::expr::quantity(&term).map(Expr::quantity);
+        let expr = names.get(&term).cloned().or_else(quantity);
+        expr.map(|expr| (term, expr))
+    };
+    when.terms().into_iter().filter_map(stands_for).collect()
+}

@@ -1,0 +1,73 @@
+//! Help, version and global options.
+
+use crate::program::plimsoll;
+use crate::support::{folder, json, stdout, write_conversation};
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn help_and_version_go_to_standard_output() {
+    let here = folder();
+    let version = stdout(&plimsoll(here.path(), &["--version"]));
+    assert_eq!(
+        version.trim(),
+        format!("plimsoll {}", env!("CARGO_PKG_VERSION"))
+    );
+    let help = stdout(&plimsoll(here.path(), &["--help"]));
+    for verb in ["inspect", "replay", "compact", "presets", "state"] {
+        assert!(help.contains(&format!("\n  {verb} ")), "{help}");
+        let of_verb = plimsoll(here.path(), &[verb, "--help"]);
+        assert!(of_verb.status.success() && stdout(&of_verb).contains(&format!("plimsoll {verb}")));
+    }
+}
+
+#[test]
+fn the_help_of_every_command_points_to_the_global_options() {
+    let here = folder();
+    for verb in ["inspect", "replay", "gate", "schema"] {
+        let help = stdout(&plimsoll(here.path(), &[verb, "--help"]));
+        assert!(help.contains("`plimsoll help options`"), "{help}");
+        assert!(!help.contains("--window <TOKENS>"), "{help}");
+    }
+    for (topic, option) in [
+        ("options", "--window <TOKENS>"),
+        ("models", "--base-url <URL>"),
+    ] {
+        let options = stdout(&plimsoll(here.path(), &["help", topic]));
+        assert!(options.contains(option), "{options}");
+    }
+}
+
+#[test]
+fn global_options_may_precede_the_command() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let before = plimsoll(
+        here.path(),
+        &[
+            "--no-state",
+            "--window",
+            "8k",
+            "--json",
+            "inspect",
+            "c.json",
+        ],
+    );
+    let after = plimsoll(
+        here.path(),
+        &["inspect", "c.json", "--json", "--window", "8k"],
+    );
+    assert_eq!(json(&before), json(&after));
+}
+
+#[test]
+fn every_tokenizer_is_documented() {
+    let help = stdout(&plimsoll(folder().path(), &["help", "options"]));
+    let page =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/command-line.md"))
+            .expect("there is one");
+    for counter in plimsoll::tokens::COUNTERS {
+        assert!(help.contains(counter.name), "{}", counter.name);
+        assert!(page.contains(counter.name), "{}", counter.name);
+    }
+}

@@ -1,0 +1,276 @@
+//! The JSON output of every command, validated against its schema.
+
+use crate::program::plimsoll;
+use crate::support::sample;
+use boon::{Compiler, SchemaIndex, Schemas};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// The schemas of all commands, which allow no undocumented fields.
+struct Validator {
+    schemas: Schemas,
+    commands: BTreeMap<String, SchemaIndex>,
+    folder: TempDir,
+}
+
+impl Validator {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut validator = Self {
+            schemas: Schemas::new(),
+            commands: BTreeMap::new(),
+            folder,
+        };
+        let list = plimsoll(validator.folder.path(), &["schema"]).stdout;
+        let list = String::from_utf8(list).expect("the list is UTF-8");
+        let mut compiler = Compiler::new();
+        for command in list.lines() {
+            let words: Vec<&str> = command.split(' ').collect();
+            let output = plimsoll(validator.folder.path(), &[&["schema"], &words[..]].concat());
+            let mut schema = serde_json::from_slice(&output.stdout).expect("the schema is JSON");
+            forbid_other_fields(&mut schema);
+            let url = format!("http://localhost/{}.json", command.replace(' ', "-"));
+            compiler.add_resource(&url, schema).expect("a new address");
+            let index = compiler.compile(&url, &mut validator.schemas);
+            let index = index.unwrap_or_else(|error| panic!("{command}: {error:#}"));
+            validator.commands.insert(command.to_owned(), index);
+        }
+        validator
+    }
+
+    /// Runs a command with `--json` and validates its output.
+    fn run(&self, args: &[&str]) -> Value {
+        let output = plimsoll(self.folder.path(), &[args, &["--json"]].concat());
+        let error = String::from_utf8_lossy(&output.stderr);
+        // 1: a check failed.
+        assert!(
+            matches!(output.status.code(), Some(0 | 1)),
+            "{args:?}: {error}"
+        );
+        let value = serde_json::from_slice(&output.stdout);
+        let value: Value = value.unwrap_or_else(|_| panic!("{args:?}: {error}"));
+        let two_words = args.iter().take(2).copied().collect::<Vec<_>>().join(" ");
+        let index = self.commands.get(&two_words).or(self.commands.get(args[0]));
+        let index = *index.unwrap_or_else(|| panic!("{args:?} has no schema"));
+        if let Err(error) = self.schemas.validate(&value, index) {
+            panic!("{args:?}: {error}");
+        }
+        value
+    }
+}
+
+/// Forbids fields that a schema does not list.
+fn forbid_other_fields(schema: &mut Value) {
+    if let Some(object) = schema.as_object_mut() {
+        if object.get("properties").is_some_and(Value::is_object) {
+            object.insert("additionalProperties".to_owned(), false.into());
+        }
+        object.values_mut().for_each(forbid_other_fields);
+    } else if let Some(list) = schema.as_array_mut() {
+        list.iter_mut().for_each(forbid_other_fields);
+    }
+}
+
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Returns the session files of a folder and its folders.
+fn session_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("the folder exists").flatten() {
+        let path = entry.path();
+        let extension = path.extension().unwrap_or_default().to_owned();
+        if path.is_dir() {
+            found.extend(session_files(&path));
+        } else if ["json", "jsonl", "md"]
+            .iter()
+            .any(|known| extension == *known)
+        {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn inspect_replay_and_diagnose_follow_their_schemas_for_every_format() {
+    let validator = Validator::new();
+    let files = session_files(&repository().join("tests/fixtures"));
+    assert!(files.len() > 50, "{} files", files.len());
+    for (idx, file) in files.iter().enumerate() {
+        let file = file.to_string_lossy();
+        if plimsoll(Path::new("."), &["inspect", &file]).status.code() == Some(2) {
+            // Part of a session of several files.
+            continue;
+        }
+        validator.run(&["inspect", &file]);
+        if idx % 4 == 0 {
+            validator.run(&["replay", &file, "--window", "1k", "--output-reserve", "100"]);
+            validator.run(&[
+                "diagnose",
+                &file,
+                "--window",
+                "1k",
+                "--output-reserve",
+                "100",
+            ]);
+        }
+    }
+}
+
+#[test]
+fn inspect_replay_and_diagnose_follow_their_schemas_for_every_sample() {
+    let validator = Validator::new();
+    let systems = [
+        "claude-code",
+        "holmesgpt",
+        "cowagent",
+        "digitorn",
+        "picoclaw",
+        "baseagent",
+    ];
+    let policies = systems.map(|system| ["--policy", system]).concat();
+    for file in session_files(&repository().join("sample_sessions")) {
+        let file = file.to_string_lossy();
+        validator.run(&["inspect", &file]);
+        validator.run(&["diagnose", &file]);
+        let small = ["replay", &file, "--window", "60k", "--output-reserve", "4k"];
+        validator.run(&[&small[..], &policies].concat());
+    }
+    let events = ["--restart", "20", "--error", "30=rate_limit", "--drop", "3"];
+    let compacted = sample("compacted.jsonl");
+    let edited = [&["replay", &compacted], &events[..], &policies].concat();
+    validator.run(&edited);
+}
+
+#[test]
+fn sweep_and_gate_follow_their_schemas() {
+    let validator = Validator::new();
+    let (compacted, handoff) = (sample("compacted.jsonl"), sample("handoff.json"));
+    let several = ["sweep", &compacted, &handoff, &sample("slow-growth.jsonl")];
+    let swept = validator.run(&[&several[..], &["--points", "20"]].concat());
+    assert!(swept["robust"].is_object() && swept["sessions"][0]["recommended"].is_object());
+    let none_works = [
+        "sweep",
+        &compacted,
+        "--window",
+        "9k",
+        "--output-reserve",
+        "8k",
+    ];
+    let swept = validator.run(&[&none_works[..], &["--points", "4"]].concat());
+    assert!(
+        swept["sessions"][0]["no_recommendation"].is_string(),
+        "{swept}"
+    );
+    let gate = [
+        "gate", &compacted, "--policy", "truncate", "--policy", "recorded",
+    ];
+    let limits = ["--max-peak", "0.5", "--no-thrash"];
+    let limited = validator.run(&[&gate[..], &limits].concat());
+    assert_eq!(limited["passed"], false);
+    let baseline = ["--baseline", "base.json"];
+    validator.run(&[&gate[..], &baseline, &["--write-baseline"]].concat());
+    let compared = validator.run(&[&gate[..], &baseline, &["--set", "keep_recent=4"]].concat());
+    assert!(compared["sessions"][0]["lanes"][0]["baseline"].is_object());
+}
+
+#[test]
+fn written_files_follow_their_schemas() {
+    let validator = Validator::new();
+    let (compacted, results) = (sample("compacted.jsonl"), sample("many-tool-results.jsonl"));
+    let compact = ["compact", &compacted, "--policy", "summarize", "--force"];
+    let written = validator.run(&[&compact[..], &["-o", "managed.jsonl"]].concat());
+    assert_eq!(written["changed"], true);
+    validator.run(&["restore", "managed.jsonl", "-o", "restored.jsonl"]);
+    let handoff = sample("handoff.json");
+    let kept = [
+        "compact",
+        &handoff,
+        "--policy",
+        "truncate",
+        "-o",
+        "kept.json",
+    ];
+    assert_eq!(validator.run(&kept)["changed"], false);
+    let spilled = [
+        "compact",
+        &results,
+        "--policy",
+        "cowagent",
+        "--schedule",
+        "replay",
+    ];
+    validator.run(&[&spilled[..], &["-o", "spilled.json"]].concat());
+    fs::create_dir(validator.folder.path().join(".claude")).expect("a folder");
+    let resumable = [
+        "compact",
+        &compacted,
+        "--policy",
+        "prune",
+        "--force",
+        "--resumable",
+    ];
+    let added = validator.run(&resumable);
+    assert!(added["resumable"].is_object(), "{added}");
+    validator.run(&[
+        "context",
+        &compacted,
+        "--at-call",
+        "9",
+        "-o",
+        "context.jsonl",
+    ]);
+    let target = ["--to", "openai_chat", "-o", "converted.json"];
+    validator.run(&[&["convert", &compacted], &target[..]].concat());
+    let images = sample("images-and-cjk.json");
+    let lossy = ["convert", &images, "--to", "openai_chat"];
+    validator.run(&[&lossy[..], &["-o", "lossy.json"]].concat());
+    validator.run(&["report", &compacted, "-o", "report.html"]);
+    validator.run(&["report", &compacted, "-o", "report.md", "--redact"]);
+}
+
+#[test]
+fn sessions_presets_and_state_follow_their_schemas() {
+    let validator = Validator::new();
+    let samples = repository().join("sample_sessions");
+    fs::write(validator.folder.path().join("broken.jsonl"), "{\"type\":").expect("written");
+    let listed = validator.run(&["sessions", &samples.to_string_lossy(), "."]);
+    assert!(listed["unreadable"].is_array());
+    validator.run(&["sessions"]);
+    let presets = validator.run(&["presets", "list"]);
+    for preset in presets.as_array().expect("a list") {
+        let name = preset["name"].as_str().expect("a name");
+        validator.run(&["presets", "show", name]);
+    }
+    validator.run(&["presets", "export", "digitorn"]);
+    let configuration = repository().join("tests/configs/digitorn.yaml");
+    validator.run(&["presets", "import", &configuration.to_string_lossy()]);
+    validator.run(&[
+        "presets",
+        "save",
+        "prune",
+        "--as",
+        "mine",
+        "--set",
+        "prune_protect=9k",
+    ]);
+    validator.run(&["state", "list"]);
+    validator.run(&["presets", "remove", "mine"]);
+    validator.run(&["state", "clear"]);
+    validator.run(&["state", "clear", "presets"]);
+}
+
+#[test]
+fn an_undocumented_field_is_found() {
+    let validator = Validator::new();
+    let mut value = validator.run(&["state", "list"]);
+    value["other"] = true.into();
+    let index = validator.commands["state list"];
+    assert!(validator.schemas.validate(&value, index).is_err());
+}

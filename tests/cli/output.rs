@@ -1,0 +1,98 @@
+//! Standard output: closed, full, or a terminal that text could control.
+
+use crate::program::{command, plimsoll};
+use crate::support::{folder, stderr, stdout, write_conversation};
+use std::fs;
+use std::process::Stdio;
+
+#[test]
+fn a_closed_output_is_not_an_error() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let mut child = command(here.path(), &["replay", "c.json", "--json"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(
+        (output.status.code(), stderr(&output)),
+        (Some(0), String::new())
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_standard_output_is_reported() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let full = fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .expect("Linux has it");
+    let output = command(here.path(), &["inspect", "c.json"])
+        .stdout(full)
+        .output()
+        .expect("the program starts");
+    let error = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.starts_with("plimsoll: standard output"), "{error}");
+}
+
+#[test]
+fn session_text_cannot_control_the_terminal() {
+    let here = folder();
+    let call = serde_json::json!({"id": "c", "type": "function", "function": {"name": "evil\u{1b}[2J\u{202e}", "arguments": "{}"}});
+    let conversation = serde_json::json!([
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": null, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "ok ".repeat(50)},
+        {"role": "assistant", "content": "done"},
+    ]);
+    fs::write(here.path().join("c.json"), conversation.to_string()).expect("it can be written");
+    for args in [
+        &["inspect", "c.json"][..],
+        &["inspect", "c.json", "--json"],
+        &["replay", "c.json"],
+    ] {
+        let output = stdout(&plimsoll(here.path(), args));
+        assert!(
+            !output.chars().any(|c| c == '\u{1b}' || c == '\u{202e}'),
+            "{args:?}: {output:?}"
+        );
+    }
+}
+
+#[test]
+fn lane_names_cannot_control_the_terminal() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let evil = "truncate@\u{1b}[31m\nx";
+    for form in ["--csv", "--json", "--no-state"] {
+        let args = [
+            "replay",
+            "c.json",
+            "--window",
+            "8k",
+            "--output-reserve",
+            "1k",
+            "--policy",
+            evil,
+            "--set",
+            "keep_recent=4",
+            form,
+        ];
+        let output = plimsoll(here.path(), &args);
+        let text = stdout(&output);
+        assert!(
+            output.status.success() && !text.contains('\u{1b}'),
+            "{form}: {text:?}"
+        );
+        if form == "--csv" {
+            let is_a_row = |line: &str| line.ends_with("true") || line.ends_with("false");
+            assert!(text.lines().skip(1).all(is_a_row), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! `plimsoll presets` and `plimsoll state`.
+
+use crate::program::{command, plimsoll};
+use crate::support::{folder, json, stdout};
+use serde_json::Value;
+use std::fs;
+
+#[test]
+fn presets_can_be_listed_and_shown() {
+    let here = folder();
+    let list = json(&plimsoll(here.path(), &["presets", "--json"]));
+    for preset in list.as_array().expect("a list") {
+        let name = preset["name"].as_str().expect("a name");
+        let shown = json(&plimsoll(here.path(), &["presets", "show", name, "--json"]));
+        let text = stdout(&plimsoll(here.path(), &["presets", "show", name]));
+        for setting in shown["settings"].as_array().expect("settings") {
+            assert!(
+                text.contains(setting["help"].as_str().expect("help")),
+                "{name}: {setting}"
+            );
+        }
+        assert_eq!(
+            shown["stages"].as_array().map(Vec::len),
+            preset["stages"].as_array().map(Vec::len)
+        );
+    }
+    assert_eq!(
+        stdout(&plimsoll(here.path(), &["presets", "list"])),
+        stdout(&plimsoll(here.path(), &["presets"]))
+    );
+}
+
+#[test]
+fn the_state_can_be_listed_and_cleared() {
+    let here = folder();
+    let kept = here.path().join("data/plimsoll/state.json");
+    let state = |args: &[&str]| {
+        let args = [&["state", "--json"][..], args].concat();
+        let mut command = command(here.path(), &args);
+        command.env("XDG_DATA_HOME", here.path().join("data"));
+        json(&command.output().expect("the program starts"))
+    };
+    assert_eq!(state(&[])["exists"], false);
+    assert_eq!(state(&["clear"])["cleared"], false);
+    fs::create_dir_all(kept.parent().expect("a folder")).expect("a folder");
+    fs::write(&kept, r#"{"recent":["/a/b.jsonl"],"theme":"dark"}"#).expect("it can be written");
+    let listed = state(&["list"]);
+    assert_eq!(listed["path"], kept.to_str().expect("Unicode"));
+    assert_eq!(
+        (&listed["recent"][0], &listed["theme"]),
+        (&Value::from("/a/b.jsonl"), &Value::from("dark"))
+    );
+    assert_eq!(state(&["clear"])["cleared"], true);
+    assert!(!kept.exists());
+}
+
+#[test]
+fn own_presets_are_part_of_the_state_and_cleared_only_on_request() {
+    let here = folder();
+    let run = |args: &[&str]| {
+        let mut command = command(here.path(), args);
+        command.env("XDG_DATA_HOME", here.path().join("data"));
+        command.output().expect("the program starts")
+    };
+    let state = |args: &[&str]| json(&run(&[&["state", "--json"][..], args].concat()));
+    assert_eq!(state(&[])["presets"], Value::Null);
+    let save = |name: &str| run(&["presets", "save", "prune", "--as", name]);
+    assert!(save("mine").status.success() && save("yours").status.success());
+    let presets = here.path().join("data/plimsoll/presets");
+    let diary = presets.join("diary.toml");
+    fs::write(&diary, "no preset").expect("it can be written");
+    let listed = serde_json::json!({"path": presets, "count": 2});
+    assert_eq!(state(&["list"])["presets"], listed);
+    for args in [&["clear"][..], &["clear", "logs"]] {
+        assert_eq!(state(args)["presets_cleared"], 0);
+        assert_eq!(state(&[])["presets"], listed);
+    }
+    let text = stdout(&run(&["state", "clear"]));
+    assert!(text.contains("kept 2 presets of your own in "), "{text}");
+    assert_eq!(state(&["clear", "presets"])["presets_cleared"], 2);
+    assert_eq!(state(&[])["presets"], Value::Null);
+    assert!(diary.exists());
+}

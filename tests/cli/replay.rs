@@ -1,0 +1,235 @@
+//! `plimsoll replay` on sample sessions.
+
+use crate::program::plimsoll;
+use crate::support::{TIGHT, folder, json, samples, stdout, write_conversation};
+use serde_json::Value;
+use std::fs;
+
+#[test]
+fn every_lane_has_one_sample_per_call_and_consistent_figures() {
+    let here = folder();
+    for sample in samples() {
+        let file = sample.to_str().expect("Unicode");
+        let calls = json(&plimsoll(here.path(), &["inspect", "--json", file]))["calls"].as_u64();
+        let replay = json(&plimsoll(here.path(), &["replay", "--json", file]));
+        let reserve = replay["output_reserve"].as_f64().expect("a number");
+        let lanes = replay["lanes"].as_array().expect("lanes");
+        let names: Vec<_> = lanes
+            .iter()
+            .map(|l| l["policy"].as_str().expect("a name"))
+            .collect();
+        assert_eq!(
+            names,
+            ["recorded", "none", "truncate", "prune", "summarize"]
+        );
+        for lane in lanes {
+            let samples = lane["samples"].as_array().expect("samples");
+            assert_eq!(Some(samples.len() as u64), calls, "{file}");
+            let tokens = || {
+                samples
+                    .iter()
+                    .map(|s| s["tokens"].as_u64().expect("a count"))
+            };
+            let largest = lane["largest_call_tokens"].as_u64();
+            assert_eq!(largest, tokens().max(), "{file}");
+            let is_at_end = lane["peak_call"].is_null();
+            assert_eq!(lane["peak_tokens"].as_u64() > largest, is_at_end, "{file}");
+            let answered = samples.iter().filter(|s| s["rejected"] == false);
+            let sent = answered.map(|s| s["tokens"].as_u64().expect("a count"));
+            assert_eq!(lane["tokens_sent"].as_u64(), Some(sent.sum()), "{file}");
+            for (idx, sample) in samples.iter().enumerate() {
+                assert_eq!(sample["call"], idx + 1);
+                let usable = sample["window"].as_f64().expect("a number") - reserve;
+                let pressure = sample["tokens"].as_f64().expect("a number") / usable;
+                assert!(
+                    (sample["pressure"].as_f64().expect("a number") - pressure).abs() < 1e-9,
+                    "{file}"
+                );
+            }
+            for event in lane["events"].as_array().expect("events") {
+                assert!(
+                    (1..=calls.unwrap_or(0)).contains(&event["call"].as_u64().expect("a call"))
+                );
+                assert!(
+                    event["messages"]
+                        .as_array()
+                        .is_some_and(|m| m.iter().all(|n| n.as_u64() > Some(0)))
+                );
+            }
+        }
+        assert_eq!(
+            lanes[1]["compactions"], 0,
+            "{file}: the lane without management removed something"
+        );
+    }
+}
+
+#[test]
+fn text_json_and_csv_show_the_same_numbers() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let with = |form: &[&str]| {
+        plimsoll(
+            here.path(),
+            &[&["replay", "c.json"], &TIGHT[..], form].concat(),
+        )
+    };
+    let lanes = json(&with(&["--json"]))["lanes"]
+        .as_array()
+        .expect("lanes")
+        .clone();
+    let text = stdout(&with(&[])).replace(',', "");
+    let csv = stdout(&with(&["--csv"]));
+    for lane in &lanes {
+        let name = lane["policy"].as_str().expect("a name");
+        let row = text
+            .lines()
+            .find(|l| l.starts_with(&format!("{name} ")))
+            .expect("a row a lane");
+        let cells: Vec<&str> = row.split_whitespace().collect();
+        let figures =
+            ["peak_tokens", "peak_call"].map(|key| lane[key].to_string().replace("null", "end"));
+        assert_eq!(cells[1..3], figures, "{row}");
+        // Figures that the format does not record are no numbers.
+        let figures = ["compactions", "overflows", "tokens_sent"]
+            .map(|key| lane[key].to_string().replace("null", "–"));
+        assert_eq!(cells[cells.len() - 3..], figures, "{row}");
+        let series: Vec<&str> = csv
+            .lines()
+            .filter(|l| l.starts_with(&format!("{name},")))
+            .collect();
+        let samples = lane["samples"].as_array().expect("samples");
+        assert_eq!(series.len(), samples.len());
+        for (line, s) in series.iter().zip(samples) {
+            let expected = ["call", "turn", "window", "metered", "tokens"]
+                .map(|key| s[key].to_string())
+                .join(",");
+            assert!(line.starts_with(&format!("{name},{expected},")), "{line}");
+            assert!(line.ends_with(&format!(",{}", s["overflows"])), "{line}");
+        }
+    }
+    let acted: Vec<_> = lanes
+        .iter()
+        .map(|l| l["compactions"].as_u64() > Some(0))
+        .collect();
+    assert_eq!(
+        acted[..3],
+        [false, false, true],
+        "truncate should have had to act"
+    );
+    assert!(acted[4], "summarize should have had to act");
+}
+
+#[test]
+fn lanes_may_share_a_policy_or_use_a_policy_file() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let shown = json(&plimsoll(
+        here.path(),
+        &["presets", "show", "truncate", "--json"],
+    ));
+    fs::write(
+        here.path().join("own.toml"),
+        shown["toml"].as_str().expect("its text"),
+    )
+    .expect("it can be written");
+    let args = [
+        "replay",
+        "c.json",
+        "--json",
+        "--window",
+        "8k",
+        "--output-reserve",
+        "1k",
+        "--policy",
+        "own.toml",
+    ];
+    let more = [
+        "--policy",
+        "truncate@short",
+        "--set",
+        "short.keep_recent=2",
+        "--set",
+        "truncate.keep_recent=6",
+    ];
+    let replay = json(&plimsoll(here.path(), &[&args[..], &more].concat()));
+    let kept: Vec<_> = replay["lanes"].as_array().expect("lanes")[2..]
+        .iter()
+        .map(|l| {
+            (
+                l["lane"].as_str().expect("a name").to_owned(),
+                l["settings"]["keep_recent"].as_u64(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        kept,
+        [
+            ("truncate".to_owned(), Some(6)),
+            ("short".to_owned(), Some(2))
+        ]
+    );
+}
+
+#[test]
+fn the_strategy_of_a_lane_is_a_setting() {
+    let sample = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/sample_sessions/many-tool-results.jsonl"
+    );
+    let here = folder();
+    let run =
+        |args: &[&str]| plimsoll(here.path(), &[&["replay", sample, "--json"], args].concat());
+    let lanes = |args: &[&str]| json(&run(args))["lanes"].as_array().expect("lanes")[2..].to_vec();
+    let named = |lanes: &[Value]| -> Vec<String> {
+        let name =
+            |lane: &Value| format!("{} uses {}", lane["lane"], lane["policy"]).replace('"', "");
+        lanes.iter().map(name).collect()
+    };
+    let protect = ["--set", "prune_protect=20000"];
+    let switched = lanes(
+        &[
+            &["--policy", "truncate"],
+            &protect[..],
+            &["--set", "strategy=prune"],
+        ]
+        .concat(),
+    );
+    assert_eq!(
+        switched,
+        lanes(&[&["--policy", "prune"], &protect[..]].concat())
+    );
+    let two = ["--policy", "truncate@mine", "--policy", "prune"];
+    let set = |set: &'static str| lanes(&[&two[..], &["--set", set]].concat());
+    assert_eq!(
+        named(&set("mine.strategy=summarize")),
+        ["mine uses summarize", "prune uses prune"]
+    );
+    assert_eq!(
+        named(&set("prune.strategy=goose")),
+        ["mine uses truncate", "goose uses goose"]
+    );
+    // A policy with a setting of this name uses its own choices.
+    let digitorn = lanes(&["--policy", "digitorn", "--set", "strategy=truncate"]);
+    assert_eq!(named(&digitorn), ["digitorn uses digitorn"]);
+    let away = lanes(&["--policy", "digitorn", "--set", "strategy=prune"]);
+    assert_eq!(named(&away), ["prune uses prune"]);
+    let rejected = |args: &[&str], message: &str| {
+        let output = run(args);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(error.contains(message), "{error}");
+    };
+    rejected(
+        &["--set", "strategy=prune"],
+        "makes several lanes the same; name one",
+    );
+    rejected(
+        &["--policy", "truncate", "--set", "strategy=prun"],
+        "did you mean prune?",
+    );
+    rejected(
+        &["--policy", "truncate", "--set", "other.strategy=prune"],
+        "no lane is named",
+    );
+}

@@ -1,0 +1,139 @@
+//! `plimsoll sweep` on sample sessions.
+
+use crate::gate::{ends, kept, parsed};
+use serde_json::Value;
+
+#[test]
+fn replay_and_gate_confirm_the_recommended_settings() {
+    let here = kept();
+    let sweep = [
+        "sweep",
+        "kept/compacted.jsonl",
+        "--policy",
+        "truncate",
+        "--points",
+        "60",
+    ];
+    let json: Vec<&str> = sweep.iter().copied().chain(["--json"]).collect();
+    let result = parsed(&ends(here.path(), 0, &json));
+    let session = &result["sessions"][0];
+    let points = session["points"].as_array().unwrap();
+    assert_eq!((points.len(), &points[0]["now"]), (60, &true.into()));
+    let picked = session["recommended"]["point"].as_u64().unwrap() as usize;
+    let picked = &points[picked];
+    let figures = &picked["figures"];
+    let set: Vec<&str> = picked["set"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    let mut replay = vec![
+        "replay",
+        "kept/compacted.jsonl",
+        "--policy",
+        "truncate",
+        "--json",
+    ];
+    let mut diagnose = replay.clone();
+    diagnose[0] = "diagnose";
+    for set in &set {
+        replay.extend(["--set", set]);
+        diagnose.extend(["--set", set]);
+    }
+    let lane = &parsed(&ends(here.path(), 0, &replay))["lanes"][2];
+    assert_eq!(
+        (&lane["peak_tokens"], &lane["compactions"]),
+        (&figures["peak_tokens"], &figures["compactions"])
+    );
+    let lane = &parsed(&ends(here.path(), 0, &diagnose))["lanes"][2];
+    assert_eq!(lane["cost"]["usd"], figures["usd"]);
+    // The same as text, with the line to paste.
+    let text = ends(here.path(), 0, &sweep);
+    let paste = set
+        .iter()
+        .fold(String::new(), |all, set| format!("{all} --set {set}"));
+    assert!(
+        text.contains(&format!("\n  --policy truncate{paste}\n")),
+        "{text}"
+    );
+    assert!(
+        text.contains("Recommended: ") && text.contains("Tried 60 settings of truncate: "),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_sweep_varies_the_given_settings_and_takes_folders() {
+    let here = kept();
+    let args = [
+        "sweep",
+        "kept",
+        "--policy",
+        "prune",
+        "--policy",
+        "truncate@few",
+        "--vary",
+        "prune.prune_protect=20k..60k:20k",
+        "--vary",
+        "few.keep_recent=4,8",
+        "--set",
+        "few.keep_recent=6",
+        "--json",
+    ];
+    let result = parsed(&ends(here.path(), 0, &args));
+    assert_eq!(result["sessions"].as_array().map(Vec::len), Some(2));
+    let points = result["sessions"][0]["points"].as_array().unwrap();
+    let sets: Vec<String> = points
+        .iter()
+        .map(|p| format!("{} {}", p["lane"].as_str().unwrap_or_default(), p["set"]))
+        .collect();
+    assert_eq!(
+        sets,
+        [
+            "prune []",
+            "prune [\"prune_protect=20000\"]",
+            "prune [\"prune_protect=60000\"]",
+            "few [\"keep_recent=6\"]",
+            "few [\"keep_recent=4\"]",
+            "few [\"keep_recent=8\"]",
+        ]
+    );
+    let robust = &result["robust"];
+    assert_eq!(robust["sessions"].as_array().map(Vec::len), Some(2));
+    assert_eq!(robust["cross_validation"].as_array().map(Vec::len), Some(2));
+    let text = ends(here.path(), 0, &args[..args.len() - 1]);
+    assert!(
+        text.contains("One for all: ") && text.contains("2 sessions, 6 settings of prune, few"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_csv_of_a_sweep_agrees_with_its_json() {
+    let here = kept();
+    let sweep = |form: &str| {
+        let args = ["sweep", "kept/compacted.jsonl", "--points", "40", form];
+        ends(here.path(), 0, &args)
+    };
+    let csv = sweep("--csv");
+    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    let printed = parsed(&sweep("--json"));
+    let points = printed["sessions"][0]["points"].as_array().unwrap();
+    assert_eq!(rows.len(), points.len() + 1);
+    for column in [
+        "usd",
+        "tokens_sent",
+        "tokens_total",
+        "at_risk",
+        "peak_tokens",
+        "compactions",
+    ] {
+        let at = rows[0].iter().position(|name| *name == column).unwrap();
+        for (row, point) in rows[1..].iter().zip(points) {
+            let value = &point[column];
+            let value = value.as_f64().map_or_else(String::new, |n| n.to_string());
+            assert_eq!(row[at], value, "{column}");
+        }
+    }
+}
