@@ -51,7 +51,7 @@ pub struct KeptPrice {
 }
 
 impl State {
-    /// Reads the state; the default if there is none or it cannot be read.
+    /// Reads the state; the default if the file is missing or unreadable.
     pub fn load() -> Self {
         Self::path()
             .map(|path| Self::load_from(&path))

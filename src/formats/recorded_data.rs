@@ -60,15 +60,6 @@ pub enum Availability {
 }
 
 impl Availability {
-    /// The name used in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Present => "present",
-            Self::Absent => "absent",
-            Self::Unsupported => "not_carried",
-        }
-    }
-
     /// Text for the user.
     pub fn words(self) -> &'static str {
         match self {

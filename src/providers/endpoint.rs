@@ -33,7 +33,7 @@ struct Address {
     authority: String,
     /// Path before the API's own, with the version; empty or with a leading slash.
     prefix: String,
-    /// Query with its question mark; empty if there is none.
+    /// Query with its question mark; may be empty.
     query: String,
 }
 

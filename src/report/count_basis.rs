@@ -34,7 +34,7 @@ pub fn basis_sentence(case: &Case) -> String {
 /// Returns the source of the context window as text.
 pub fn window_source(case: &Case) -> &'static str {
     match case.windows.source {
-        WindowSource::User => "set manually",
+        WindowSource::User => "given",
         WindowSource::Recorded => "recorded",
         WindowSource::ModelTable => "of the model",
         WindowSource::Assumed => "assumed",

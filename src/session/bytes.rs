@@ -5,7 +5,7 @@
 
 use super::message::Span;
 use super::packed::{Packed, Packer};
-use super::pieces::{Pieces, Stretch, line_ends};
+use super::pieces::{LineRange, Pieces, line_ends};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -89,7 +89,7 @@ impl FileBytes {
             (Storage::Packed(own), Storage::Packed(other)) => own.common_prefix(other),
             _ => 0,
         };
-        let rest = other.stretches().into_iter().map(|stretch| stretch.span);
+        let rest = other.line_ranges().into_iter().map(|range| range.span);
         rest.filter(|span| span.end > same)
             .map(|span| span.start.max(same)..span.end)
             .all(|span| self.piece(&span) == other.piece(&span))
@@ -104,10 +104,10 @@ impl Pieces for FileBytes {
         }
     }
 
-    fn stretches(&self) -> Vec<Stretch> {
+    fn line_ranges(&self) -> Vec<LineRange> {
         match &self.0 {
-            Storage::Plain(bytes) => bytes[..].stretches(),
-            Storage::Packed(packed) => packed.stretches(),
+            Storage::Plain(bytes) => bytes[..].line_ranges(),
+            Storage::Packed(packed) => packed.line_ranges(),
         }
     }
 }

@@ -28,7 +28,7 @@ pub use managed::{Calibration, Managed, ManagedEntry, ManagedPart, WrittenKind};
 pub use message::{Message, Role, Span, kind_of};
 pub use packed::Packer;
 pub use part::{Body, Kind, MediaKind, Part};
-pub use pieces::{Pieces, Stretch};
+pub use pieces::{LineRange, Pieces};
 pub use refused::says_too_long;
 pub use track::{Conversation, Size, Start, SubAgent, Track};
 

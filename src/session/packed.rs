@@ -4,7 +4,7 @@
 //! block depends only on its content. A file that has grown therefore has the same blocks and additional ones.
 
 use super::message::Span;
-use super::pieces::{Stretch, line_ends, numbered};
+use super::pieces::{LineRange, line_ends, numbered};
 use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
 use memchr::memchr;
 use rayon::prelude::*;
@@ -71,7 +71,7 @@ impl Packed {
     }
 
     /// Returns ranges of whole lines. Joins blocks if a line continues in the next one.
-    pub(super) fn stretches(&self) -> Vec<Stretch> {
+    pub(super) fn line_ranges(&self) -> Vec<LineRange> {
         let runs = self.blocks.split_inclusive(|block| block.ends_line);
         numbered(runs.map(|run| {
             let is_open = run.last().is_some_and(|block| !block.ends_line);
@@ -255,16 +255,16 @@ mod tests {
     fn numbers_line_ranges_as_for_uncompressed_text() {
         let text = text();
         let packed = packed(&text, 100_000);
-        let stretches = packed.stretches();
+        let line_ranges = packed.line_ranges();
         let mut next = 0;
         let mut lines = 0;
-        for stretch in &stretches {
-            assert_eq!((stretch.span.start, stretch.lines_before), (next, lines));
-            (next, lines) = (stretch.span.end, lines + stretch.n_lines);
+        for range in &line_ranges {
+            assert_eq!((range.span.start, range.lines_before), (next, lines));
+            (next, lines) = (range.span.end, lines + range.n_lines);
             assert!(text[..next].ends_with(b"\n") || next == text.len());
         }
-        assert!(stretches.len() > 2);
-        let plain: usize = text[..].stretches().iter().map(|s| s.n_lines).sum();
+        assert!(line_ranges.len() > 2);
+        let plain: usize = text[..].line_ranges().iter().map(|s| s.n_lines).sum();
         assert_eq!((next, lines), (text.len(), plain));
     }
 
@@ -294,7 +294,7 @@ mod tests {
         assert!(empty.is_empty());
         let empty = empty.finish();
         assert!(empty.is_empty() && empty.is_blank() && empty.whole().is_empty());
-        assert_eq!(empty.stretches(), []);
+        assert_eq!(empty.line_ranges(), []);
         assert!(packed(&b" \n".repeat(MIN_BLOCK), 99).is_blank());
         assert!(!packed(&[&b" \n".repeat(MIN_BLOCK)[..], b"x"].concat(), 9_999).is_blank());
     }

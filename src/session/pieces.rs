@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 /// A range of whole lines, processed on one core.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct LineRange {
     /// Byte span in the file.
     pub span: Span,
     /// Number of lines.
@@ -22,7 +22,7 @@ pub trait Pieces: Sync {
     fn piece(&self, span: &Span) -> Cow<'_, [u8]>;
 
     /// Returns all lines in order, in ranges.
-    fn stretches(&self) -> Vec<Stretch>;
+    fn line_ranges(&self) -> Vec<LineRange>;
 }
 
 /// Minimum bytes of a range of uncompressed lines.
@@ -33,7 +33,7 @@ impl Pieces for [u8] {
         Cow::Borrowed(&self[span.clone()])
     }
 
-    fn stretches(&self) -> Vec<Stretch> {
+    fn line_ranges(&self) -> Vec<LineRange> {
         let mut spans = Vec::new();
         let mut start = 0;
         while start < self.len() {
@@ -57,15 +57,15 @@ pub(super) fn line_ends(text: &[u8]) -> usize {
 }
 
 /// Numbers line ranges with known spans and line counts.
-pub(super) fn numbered(lines: impl IntoIterator<Item = (Span, usize)>) -> Vec<Stretch> {
+pub(super) fn numbered(lines: impl IntoIterator<Item = (Span, usize)>) -> Vec<LineRange> {
     let mut before = 0;
-    let stretch = |(span, n_lines)| {
+    let range = |(span, n_lines)| {
         before += n_lines;
-        Stretch {
+        LineRange {
             span,
             n_lines,
             lines_before: before - n_lines,
         }
     };
-    lines.into_iter().map(stretch).collect()
+    lines.into_iter().map(range).collect()
 }

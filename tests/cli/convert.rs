@@ -27,7 +27,7 @@ fn fixtures() -> Vec<PathBuf> {
         .flatten()
         .flatten()
         .map(|entry| entry.path())
-        .filter(|path| path.extension().is_none_or(|end| end != "expected"));
+        .filter(|path| path.extension().is_none_or(|end| end != "told"));
     let samples = fs::read_dir(root("sample_sessions"))
         .into_iter()
         .flatten()

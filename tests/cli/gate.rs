@@ -347,14 +347,14 @@ fn an_invalid_baseline_is_rejected() {
     let here = with_baseline();
     let path = here.path().join("base.json");
     let text = fs::read_to_string(&path).unwrap();
-    let shapes = [
-        text.replace("\"shape\": 1", "\"shape\": 2"),
+    let invalid = [
+        text.replace("\"format_version\": 2", "\"format_version\": 3"),
         text.replace("\"tokens_sent\": ", "\"tokens_sent\": -"),
         text.replace("\"peak_share\": 0", "\"peak_share\": 1e999"),
         "[".repeat(10_000),
     ];
-    for result in shapes {
-        fs::write(&path, result).unwrap();
+    for text in invalid {
+        fs::write(&path, text).unwrap();
         let printed = ends(here.path(), 2, &GATE);
         assert_eq!(printed.lines().count(), 1, "{printed}");
     }

@@ -158,16 +158,19 @@ fn context_and_report_apply_manual_edits() {
         "--drop",
         "4,13",
         "-o",
-        "saw.json",
+        "context.json",
     ];
     done(here.path(), &args);
-    let saw = fs::read_to_string(here.path().join("saw.json")).expect("it is there");
-    assert!(!saw.contains("file 0") && saw.contains("file 1"), "{saw}");
+    let context = fs::read_to_string(here.path().join("context.json")).expect("it is there");
+    assert!(
+        !context.contains("file 0") && context.contains("file 1"),
+        "{context}"
+    );
     for redact in [&[][..], &["--redact"]] {
         let args = ["report", "c.json", "--drop", "4", "--clear", "1", "-o", "-"];
         let result = done(here.path(), &[&args[..], redact].concat());
         let result = result.replace("**", "");
-        assert!(result.contains("2 messages dropped by hand"), "{result}");
+        assert!(result.contains("2 messages dropped manually"), "{result}");
         assert!(
             result.contains("message 1 is not cleared manually: instructions stay"),
             "{result}"

@@ -118,7 +118,7 @@ fn a_busy_server_is_tried_as_often_as_the_option_allows() {
     let server = Server::with_answer(busy);
     let output = compact(here.path(), &server, &["--tries", "1"]);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert_eq!(server.seen().len(), 1);
+    assert_eq!(server.received().len(), 1);
     for wrong in ["0", "many", "-1", "1000"] {
         let output = compact(here.path(), &server, &["--tries", wrong]);
         let error = stderr(&output);
@@ -291,7 +291,7 @@ fn an_answer_of_the_maximum_length_is_used() {
     let server = obedient(100_000);
     let output = compact(here.path(), &server, &["--set", "summary_max_tokens=1000"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert_eq!(server.seen().len(), 1);
+    assert_eq!(server.received().len(), 1);
     let written = std::fs::read_to_string(here.path().join("out.jsonl")).expect("it is there");
     assert!(written.contains(&" fact".repeat(800)));
 }

@@ -112,14 +112,14 @@ fn a_sweep_varies_the_given_settings_and_takes_folders() {
 #[test]
 fn the_csv_of_a_sweep_agrees_with_its_json() {
     let here = kept();
-    let sweep = |form: &str| {
-        let args = ["sweep", "kept/compacted.jsonl", "--points", "40", form];
+    let sweep = |output: &str| {
+        let args = ["sweep", "kept/compacted.jsonl", "--points", "40", output];
         ends(here.path(), 0, &args)
     };
     let csv = sweep("--csv");
     let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
-    let printed = parsed(&sweep("--json"));
-    let points = printed["sessions"][0]["points"].as_array().unwrap();
+    let result = parsed(&sweep("--json"));
+    let points = result["sessions"][0]["points"].as_array().unwrap();
     assert_eq!(rows.len(), points.len() + 1);
     for column in [
         "usd",
@@ -131,7 +131,7 @@ fn the_csv_of_a_sweep_agrees_with_its_json() {
     ] {
         let at = rows[0].iter().position(|name| *name == column).unwrap();
         for (row, point) in rows[1..].iter().zip(points) {
-            let value = &point[column];
+            let value = &point["figures"][column];
             let value = value.as_f64().map_or_else(String::new, |n| n.to_string());
             assert_eq!(row[at], value, "{column}");
         }

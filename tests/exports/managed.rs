@@ -107,7 +107,7 @@ fn a_last_call_with_another_context_is_not_the_start_of_an_export() {
         let notes = exported.notes.iter();
         notes
             .filter(|note| {
-                note.contains("(claude-haiku-4-5-20251001) reports 12,000 tokens, less than")
+                note.contains("(claude-haiku-4-5-20251001) reports 12,000 tokens, fewer than")
             })
             .count()
     };

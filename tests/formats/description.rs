@@ -11,7 +11,7 @@ fn short(text: &str) -> String {
     format!("{cut:?}{dots}")
 }
 
-pub fn part(body: &Body) -> String {
+pub(crate) fn part(body: &Body) -> String {
     match body {
         Body::Text(text) => short(text),
         Body::Thinking {
@@ -116,7 +116,7 @@ fn track(track: &Track) -> String {
     }
 }
 
-pub fn description_of(parsed: &Parsed) -> String {
+pub(crate) fn description_of(parsed: &Parsed) -> String {
     let mut text = String::new();
     for session in &parsed.sessions {
         let _ = writeln!(text, "== {}{}", session.title, track(&session.track));

@@ -1,11 +1,11 @@
 //! Pseudorandom numbers, equal in every run.
 
 /// A generator of pseudorandom numbers.
-pub struct Dice(pub u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
     /// Returns a number below `sides`.
-    pub fn roll(&mut self, sides: u64) -> u64 {
+    pub(crate) fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)

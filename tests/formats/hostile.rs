@@ -155,23 +155,27 @@ fn absurd_numbers_are_left_out_with_a_warning() {
                     .iter()
                     .all(|s| s.usage.is_none() && s.window.is_none())
             );
-            let told = parsed
+            let reported = parsed
                 .warnings
                 .iter()
                 .filter(|w| w.text.contains("cannot be right"));
-            let told: Vec<_> = told.collect();
-            assert!(!told.is_empty(), "{format} {number}: {:?}", parsed.warnings);
-            assert!(told.iter().all(|w| w.line.is_some()), "{told:?}");
+            let reported: Vec<_> = reported.collect();
+            assert!(
+                !reported.is_empty(),
+                "{format} {number}: {:?}",
+                parsed.warnings
+            );
+            assert!(reported.iter().all(|w| w.line.is_some()), "{reported:?}");
         }
     }
     for number in ["null", "\"12\"", "0", "0.4", "[]", "true"] {
         for (format, text) in conversations("\"i\"", "\"t\"", number, "1", "\"n\"") {
             let parsed = check(text.as_bytes()).expect(format);
-            let told = parsed
+            let reported = parsed
                 .warnings
                 .iter()
                 .any(|w| w.text.contains("cannot be right"));
-            assert!(!told, "{format} {number}: {:?}", parsed.warnings);
+            assert!(!reported, "{format} {number}: {:?}", parsed.warnings);
         }
     }
 }

@@ -64,9 +64,12 @@ fn opening_anything_but_a_file_is_an_error_with_its_path() {
         ("folder.json", "is a folder"),
     ] {
         let refused = load(&at(name), &options(), &Progress::default()).unwrap_err();
-        let said = refused.to_string();
-        assert!(said.contains(says) && said.contains(name), "{said}");
-        assert_eq!(said.lines().count(), 1, "{said}");
+        let message = refused.to_string();
+        assert!(
+            message.contains(says) && message.contains(name),
+            "{message}"
+        );
+        assert_eq!(message.lines().count(), 1, "{message}");
     }
 }
 
@@ -125,8 +128,8 @@ fn endless_files_named_on_the_command_line_are_rejected() {
             std::thread::sleep(Duration::from_millis(20));
         }
         let output = child.wait_with_output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.code(), told)
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), errors)
     };
     let model = ["--summarizer", "openai", "--model", "m", "--base-url"];
     let model = [&model[..], &["http://127.0.0.1:1", "--model-window", "9"]].concat();
@@ -143,8 +146,8 @@ fn endless_files_named_on_the_command_line_are_rejected() {
             }
             let _ = fs::remove_file(at("managed.manifest.json"));
             symlink(here.path().join(manifest), at("managed.manifest.json")).unwrap();
-            let (code, told) = run(&["restore", "managed.json"]);
-            assert_eq!(code, Some(2), "{told}");
+            let (code, errors) = run(&["restore", "managed.json"]);
+            assert_eq!(code, Some(2), "{errors}");
         }
         let summarize = [&compact[..], &["summarize"]].concat();
         for args in [
@@ -153,9 +156,9 @@ fn endless_files_named_on_the_command_line_are_rejected() {
             [&compact[..], &[&format!("./{endless}.toml")]].concat(),
             vec!["replay", "talk.json", "--prices", endless],
         ] {
-            let (code, told) = run(&args);
-            assert_eq!(code, Some(2), "{args:?}: {told}");
-            assert_eq!(told.lines().count(), 1, "{told}");
+            let (code, errors) = run(&args);
+            assert_eq!(code, Some(2), "{args:?}: {errors}");
+            assert_eq!(errors.lines().count(), 1, "{errors}");
         }
     }
     assert_eq!(run(&["sessions", "."]).0, Some(0));
@@ -170,7 +173,7 @@ fn a_manifest_with_a_forged_size_is_rejected() {
     fs::write(at("m.removed.jsonl"), "").unwrap();
     let mark = |name: &str, bytes: usize, of: &[u8]| serde_json::json!({"name": name, "bytes": bytes, "sha256": plimsoll::exec::fingerprint(of)});
     let takes = vec![serde_json::json!({"managed": [0, managed.len()]}); 1_000_000];
-    for (stated, why) in [(1 << 20, "more than the"), (1 << 40, "no room for")] {
+    for (stated, why) in [(1 << 20, "more than the"), (1 << 40, "too large")] {
         let manifest = serde_json::json!({
             "source": mark("s.json", stated, b""),
             "managed": mark("m.json", managed.len(), &managed),

@@ -89,10 +89,10 @@ fn no_command_prints_control_characters_of_a_session() {
             &["inspect", &path, "--json"],
             &["report", &path, "-o", "-"],
         ] {
-            let said = output_of(here.path(), args);
-            let found: Vec<char> = said.chars().filter(|c| is_forbidden(*c)).collect();
-            assert!(found.is_empty(), "{args:?} says {found:?}: {said:?}");
-            assert!(said.len() > 40, "{args:?} says {said:?}");
+            let output = output_of(here.path(), args);
+            let found: Vec<char> = output.chars().filter(|c| is_forbidden(*c)).collect();
+            assert!(found.is_empty(), "{args:?} says {found:?}: {output:?}");
+            assert!(output.len() > 40, "{args:?} says {output:?}");
         }
     });
     let listed = output_of(here.path(), &["sessions", "."]);

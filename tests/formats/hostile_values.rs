@@ -35,9 +35,9 @@ fn check_changed(fixture: &Fixture, changed: &str, what: &str) {
         let words = warning.to_string();
         assert!(words.len() < 600, "{} {what}: {words}", fixture.name);
     }
-    let told = ReportOnPanic(&fixture.name, what);
+    let report = ReportOnPanic(&fixture.name, what);
     parsed.sessions.iter().for_each(keeps_the_rules);
-    drop(told);
+    drop(report);
     if let [only] = &parsed.sessions[..]
         && let Some(export) = plimsoll::formats::by_name(only.source.format).and_then(|f| f.export)
     {

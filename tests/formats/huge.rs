@@ -48,8 +48,8 @@ fn takes_at_most(name: &str, bytes: &[u8], most: u64, says: &str) {
     let here = tempfile::tempdir().expect("a folder");
     let path = here.path().join(name);
     fs::write(&path, bytes).expect("room for the file");
-    let (said, memory) = inspected(&path);
-    assert!(said.contains(says), "{name}: {said}");
+    let (output, memory) = inspected(&path);
+    assert!(output.contains(says), "{name}: {output}");
     if let Some(memory) = memory {
         assert!(
             memory <= most + OVERHEAD,

@@ -253,9 +253,9 @@ fn real_files_are_read_as_expected() {
             Some(Ok(parsed)) => {
                 let format = parsed.sessions[0].source.format;
                 let found = (format, counts(&parsed), peak(&parsed));
-                let told = (row.format, row.counts, row.peak);
-                if found != told {
-                    wrong.push(format!("{}: {found:?} instead of {told:?}", row.path));
+                let expected = (row.format, row.counts, row.peak);
+                if found != expected {
+                    wrong.push(format!("{}: {found:?} instead of {expected:?}", row.path));
                 }
             }
         }

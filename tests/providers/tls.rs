@@ -82,7 +82,7 @@ fn a_file_without_certificates_is_rejected_before_anything_is_sent() {
     let mut client = client("openai", "https://localhost:1");
     for (name, words) in [
         ("server.key", "no certificates"),
-        ("none.pem", "cannot be read"),
+        ("none.pem", "cannot read"),
         ("", "no certificates"),
     ] {
         client.ca_file = Some(file(name));

@@ -167,7 +167,7 @@ fn sidecars(sidecars: &Sidecars) -> SidecarPaths<'_> {
 
 fn request(request: &RequestRecord) -> RequestEntry<'_> {
     RequestEntry {
-        call: request.step,
+        call: request.call,
         stage: &request.stage,
         answered_by: &request.by,
         input_tokens: request.input,

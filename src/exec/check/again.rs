@@ -14,7 +14,7 @@ const NAME: &str = "again";
 /// reported, and fails if it saves nothing.
 pub(super) fn check(promise: &Promise<'_>, read: Session) -> Check {
     let ledger = promise.case.ledger.recount(&read);
-    let window = promise.case.windows.at(promise.step);
+    let window = promise.case.windows.at(promise.call);
     let windows = WindowPlan::constant(window, read.calls.len().max(1), WindowSource::User);
     let case = Case::new(Arc::new(read), ledger, windows);
     let schedule = Schedule::Now { force: false };

@@ -23,7 +23,7 @@ pub(in crate::exec) struct Promise<'a> {
     /// Settings of the policy.
     pub knobs: &'a KnobValues,
     /// Index of the last call.
-    pub step: usize,
+    pub call: usize,
 }
 
 impl Promise<'_> {

@@ -59,7 +59,7 @@ fn checks_of(source: &str, format: &str, written: &str) -> Vec<Check> {
         format,
         policy: &policy,
         knobs: &policy.defaults(),
-        step: 0,
+        call: 0,
     };
     all(&promise, written.as_bytes().to_vec().into())
 }
@@ -288,7 +288,7 @@ fn the_expected_tokens_by_kind_add_up_to_the_context() {
         format,
         policy: &policy,
         knobs: &policy.defaults(),
-        step: 0,
+        call: 0,
     };
     let untouched: u64 = [0, 1, 3]
         .map(|message| case.ledger.message(message).0)
@@ -335,7 +335,7 @@ fn a_notice_between_kept_messages_only_changes_the_id_of_a_parent() {
         format,
         policy: &policy,
         knobs: &policy.defaults(),
-        step: 0,
+        call: 0,
     };
     let write = format.export.expect("it can be written");
     let written = write(&case.session, &managed).expect("a session of this format");

@@ -45,7 +45,7 @@ pub(super) fn of_messages(session: &Session, read: &Session, all: &mut Vec<Aspec
 /// Compares models, usage and windows of calls.
 pub(super) fn of_calls(session: &Session, read: &Session, all: &mut Vec<Aspect>) {
     let models = |session: &Session| -> Vec<(usize, String)> {
-        let models = session.calls.iter().filter_map(|step| step.model);
+        let models = session.calls.iter().filter_map(|call| call.model);
         models
             .map(|model| (0, session.models[model].clone()))
             .collect()
@@ -59,18 +59,18 @@ pub(super) fn of_calls(session: &Session, read: &Session, all: &mut Vec<Aspect>)
     named.messages.clear();
     all.push(named);
     let count = |session: &Session, has: fn(&Call) -> bool| {
-        session.calls.iter().filter(|step| has(step)).count()
+        session.calls.iter().filter(|call| has(call)).count()
     };
     let mut calls = |noun, has: fn(&Call) -> bool| {
         all.push(counted(noun, count(session, has), count(read, has)));
     };
     calls(
         ("reported tokens of calls", "call's reported tokens"),
-        |step| step.usage.is_some(),
+        |call| call.usage.is_some(),
     );
     calls(
         ("context windows of calls", "context window of a call"),
-        |step| step.window.is_some(),
+        |call| call.window.is_some(),
     );
     calls(("separate model calls", "separate model call"), |_| true);
 }

@@ -15,10 +15,10 @@ pub fn default_export_path(source: &Path, format: &Format) -> Option<PathBuf> {
 }
 
 /// Returns the default path of the context at a call: `<name>-call-N.<ext>`, followed by a number if that is taken.
-pub fn default_context_path(source: &Path, format: &Format, step: usize) -> Option<PathBuf> {
+pub fn default_context_path(source: &Path, format: &Format, call: usize) -> Option<PathBuf> {
     default_path_beside(
         source,
-        &format!("call-{}", step + 1),
+        &format!("call-{}", call + 1),
         &export_extension(source, format),
     )
 }

@@ -150,7 +150,7 @@ pub(super) fn manifest(content: &ManifestContent<'_>, checks: &[Check], recipe: 
             "before": event.before, "after": event.after, "did": event.did.name(), "log": event.log,
         })
     });
-    let step = job
+    let call = job
         .until
         .unwrap_or(case.session.calls.len().saturating_sub(1));
     let fit = case.ledger.fit.as_ref();
@@ -163,9 +163,9 @@ pub(super) fn manifest(content: &ManifestContent<'_>, checks: &[Check], recipe: 
         },
         "schedule": if job.schedule == Schedule::Replay { "replay" } else { "now" },
         "manual_edits": manual_edits(&case.manual_edits),
-        "until_call": job.until.map(|step| step + 1),
-        "window": case.windows.at(step),
-        "output_reserve": job.policy.output_reserve(&job.knobs, case, step),
+        "until_call": job.until.map(|call| call + 1),
+        "window": case.windows.at(call),
+        "output_reserve": job.policy.output_reserve(&job.knobs, case, call),
         "counter": case.ledger.counter.name,
         "calibration": fit.map(|fit| json!({"factor": fit.factor, "error": fit.error.0})),
         "tokens": {"before": content.before, "after": content.after},

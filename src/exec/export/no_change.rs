@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn a_rejected_answer_is_named_with_its_reason() {
         let request = |failed: Option<&str>| RequestRecord {
-            step: 12,
+            call: 12,
             stage: "compact".to_owned(),
             failed: failed.map(str::to_owned),
             ..RequestRecord::default()

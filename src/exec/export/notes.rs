@@ -29,9 +29,9 @@ fn overflows(outcome: &Outcome) -> Option<String> {
 
 /// Reports a context that overflows at the next call.
 fn still_too_large(job: &ExportJob, after: Tokens) -> Option<String> {
-    let step = job.until.unwrap_or(job.case.session.calls.len());
-    let window = job.case.windows.at(step);
-    let output_reserve = job.policy.output_reserve(&job.knobs, &job.case, step);
+    let call = job.until.unwrap_or(job.case.session.calls.len());
+    let window = job.case.windows.at(call);
+    let output_reserve = job.policy.output_reserve(&job.knobs, &job.case, call);
     let usable = Budget {
         window,
         output_reserve,
@@ -50,17 +50,17 @@ fn still_too_large(job: &ExportJob, after: Tokens) -> Option<String> {
 fn last_call(job: &ExportJob) -> Option<String> {
     let (session, ledger) = (&job.case.session, &job.case.ledger);
     let is_at_end = job.schedule != Schedule::Replay && job.until.is_none();
-    let step = session.calls.len().checked_sub(1).filter(|_| is_at_end)?;
-    let reported = session.calls[step].usage?.input;
-    let is_short = ledger.overhead_at(step) != ledger.overhead_next();
-    let model = session.calls[step]
+    let call = session.calls.len().checked_sub(1).filter(|_| is_at_end)?;
+    let reported = session.calls[call].usage?.input;
+    let is_short = ledger.overhead_at(call) != ledger.overhead_next();
+    let model = session.calls[call]
         .model
         .map(|model| &session.models[model]);
     let model = model.map(|model| format!(" ({model})")).unwrap_or_default();
     is_short.then(|| {
         format!(
             "call {}{model} reports {} tokens, fewer than its messages have: its context is not recorded, so unrecorded text is estimated from earlier calls",
-            step + 1,
+            call + 1,
             figure::tokens(reported)
         )
     })
@@ -85,7 +85,7 @@ fn late_results(job: &ExportJob, outcome: &Outcome) -> Option<String> {
             .collect()
     };
     let replay = simulate(case, policy, &job.knobs, job.until);
-    let is_before = |c: &&RecordedCompaction| job.until.is_none_or(|step| c.call <= step);
+    let is_before = |c: &&RecordedCompaction| job.until.is_none_or(|call| c.call <= call);
     let compaction = case.session.compactions.iter().rev().find(is_before);
     // Earlier messages were removed by the recorded compaction.
     let since = compaction.map_or(0, |compaction| compaction.before_message);

@@ -264,7 +264,7 @@ impl ManagedResult {
             format: job.format,
             policy: &job.policy,
             knobs: &job.knobs,
-            step: job
+            call: job
                 .until
                 .unwrap_or(job.case.session.calls.len().saturating_sub(1)),
         };

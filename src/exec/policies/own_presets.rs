@@ -116,7 +116,7 @@ impl OwnPresets {
     /// Removes the preset with this name and returns its former path.
     ///
     /// # Errors
-    /// Returns one line if there is none or it cannot be removed.
+    /// Returns one line if the preset does not exist or cannot be removed.
     pub fn remove(&self, name: &str) -> Result<PathBuf, LoadError> {
         let none = || LoadError(format!("no preset of your own is named {name:?}"));
         let path = self.path_of(name).ok_or_else(none)?;

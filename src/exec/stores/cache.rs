@@ -41,7 +41,7 @@ struct CacheFile {
 }
 
 impl Cache {
-    /// Reads the cache next to the program's state; empty if there is none or it cannot be read.
+    /// Reads the cache next to the program's state; empty if the file is missing or unreadable.
     pub fn load() -> Self {
         let path = Self::path();
         let read = path

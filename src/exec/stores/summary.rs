@@ -162,10 +162,10 @@ type Peak = (Tokens, PeakBasis, Share);
 /// Returns the largest context if every call reported its usage: nothing but the messages after the last call is counted
 /// then. `None` if those contain media, which the model's provider decides the size of.
 fn reported_peak(session: &Session) -> Option<Peak> {
-    let inputs = session.calls.iter().map(|step| Some(step.usage?.input));
+    let inputs = session.calls.iter().map(|call| Some(call.usage?.input));
     let inputs: Vec<Tokens> = inputs.collect::<Option<_>>()?;
     let last = *inputs.last()?;
-    let (step, largest) = inputs
+    let (call, largest) = inputs
         .into_iter()
         .enumerate()
         .max_by_key(|(_, input)| *input)?;
@@ -190,7 +190,7 @@ fn reported_peak(session: &Session) -> Option<Peak> {
         (
             largest,
             PeakBasis::Reported,
-            largest.share_of(windows.at(step)),
+            largest.share_of(windows.at(call)),
         )
     })
 }
@@ -203,7 +203,7 @@ fn peak(case: &Case) -> Peak {
         return (total, PeakBasis::Estimated, total.share_of(window));
     };
     let last = case.session.calls.len() - 1;
-    let is_reported = |step: usize| case.session.calls[step].usage.is_some();
+    let is_reported = |call: usize| case.session.calls[call].usage.is_some();
     let basis = if peak.step.is_some_and(is_reported) {
         PeakBasis::Reported
     } else {

@@ -8,8 +8,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RequestRecord {
     /// Number of the call before which it was made, from 1.
-    #[serde(rename = "call")]
-    pub step: usize,
+    pub call: usize,
     /// The stage that made it.
     pub stage: String,
     /// The source of the answer.
@@ -50,7 +49,7 @@ pub(in crate::exec) fn refusal(requests: &[RequestRecord]) -> Option<String> {
         1 => ", and so was 1 more".to_owned(),
         n => format!(", and so were {n} more"),
     };
-    let (n, call, stage) = (requests.len(), first.step, &first.stage);
+    let (n, call, stage) = (requests.len(), first.call, &first.stage);
     Some(format!(
         "the answer to summary request {nth} of {n} (call {call}, {stage}) was refused ({reason}){more}"
     ))

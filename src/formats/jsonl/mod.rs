@@ -8,7 +8,7 @@ pub(super) use lines::{has_too_many_lines, text_start, too_many_lines};
 
 use super::{Warning, json};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{FileBytes, Pieces, Span, Stretch};
+use crate::session::{FileBytes, LineRange, Pieces, Span};
 use lines::{Line, lines};
 use problem::{Problem, ProblemCount};
 use rayon::prelude::*;
@@ -40,7 +40,7 @@ pub(super) struct Head {
 
 /// Maximum size in bytes of a head, which may have few but long lines.
 const HEAD_BYTES: usize = 32 << 20;
-/// Number of stretches that are read in parallel before their results are merged, which limits memory.
+/// Number of line ranges that are read in parallel before their results are merged, which limits memory.
 const AT_ONCE: usize = 64;
 /// Assumed minimum length of lines in bytes when memory is reserved. Shorter lines are mostly blank.
 const USUAL_LINE: usize = 256;
@@ -86,21 +86,21 @@ pub(super) fn map_texts<T: Send>(
         let records = records.into_iter().map(each).collect();
         Ok(Read::Whole(line.number, records, problems))
     };
-    let read_stretch = |stretch: &Stretch| {
-        let mut read = Vec::with_capacity(stretch.n_lines.min(stretch.span.len() / USUAL_LINE));
-        let text = bytes.piece(&stretch.span);
-        for line in lines(&text, stretch.span.start, stretch.lines_before) {
+    let read_range = |range: &LineRange| {
+        let mut read = Vec::with_capacity(range.n_lines.min(range.span.len() / USUAL_LINE));
+        let text = bytes.piece(&range.span);
+        for line in lines(&text, range.span.start, range.lines_before) {
             read.push(read_line(line)?);
         }
         Ok(read)
     };
     let mut all = Vec::new();
     let mut problem_count = ProblemCount::default();
-    for stretches in bytes.stretches().chunks(AT_ONCE) {
-        let read: Vec<Vec<Read<T>>> = stretches
+    for line_ranges in bytes.line_ranges().chunks(AT_ONCE) {
+        let read: Vec<Vec<Read<T>>> = line_ranges
             .par_iter()
             .with_max_len(1)
-            .map(read_stretch)
+            .map(read_range)
             .collect::<Result<_, Cancelled>>()?;
         all.reserve(read.iter().map(Vec::len).sum());
         for read in read.into_iter().flatten() {
@@ -123,10 +123,10 @@ pub(super) fn opening(bytes: &FileBytes, max: usize) -> Cow<'_, [u8]> {
     if !bytes.is_packed() {
         return bytes.piece(&(0..bytes.len()));
     }
-    let is_enough = |stretch: &Stretch| {
-        stretch.lines_before + stretch.n_lines >= max || stretch.span.end > HEAD_BYTES
+    let is_enough = |range: &LineRange| {
+        range.lines_before + range.n_lines >= max || range.span.end > HEAD_BYTES
     };
-    let last = bytes.stretches().into_iter().find(is_enough);
+    let last = bytes.line_ranges().into_iter().find(is_enough);
     bytes.piece(&(0..last.map_or(bytes.len(), |last| last.span.end)))
 }
 

@@ -105,7 +105,7 @@ impl TurnState {
     }
 
     /// Discards the cached estimate.
-    pub(super) fn forget_estimate(&mut self) {
+    pub fn forget_estimate(&mut self) {
         self.estimate = None;
     }
 

@@ -161,10 +161,10 @@ fn finds_sub_agents_of_codex_by_their_thread() {
         opened(&alone, 0).unwrap().report.parent.as_deref(),
         Some(PARENT)
     );
-    let said = inspect(&alone);
+    let message = inspect(&alone);
     assert!(
-        said.contains(&format!("sub-agent    started by the session {PARENT}")),
-        "{said}"
+        message.contains(&format!("sub-agent    started by the session {PARENT}")),
+        "{message}"
     );
     let several = FileSessions::open(&main, &Progress::default()).unwrap();
     assert_eq!(several.numbers(), [0]);

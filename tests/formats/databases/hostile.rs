@@ -1,6 +1,6 @@
 //! Malicious and damaged databases, and logs of other databases: each leads to an error or a warning.
 
-use super::{fixture, make, opened, options, said, state};
+use super::{described, fixture, make, opened, options, state};
 use plimsoll::exec::load;
 use plimsoll::progress::Progress;
 use rusqlite::Connection;
@@ -37,8 +37,8 @@ fn queries_plain_tables_only() {
         let path = made(folder.path()).unwrap();
         run(&path, &format!("DROP TABLE message; {sql}")).unwrap();
         let started = Instant::now();
-        let said = opened(&path, 0).unwrap_err();
-        assert!(said.contains("of another kind"), "{sql}: {said}");
+        let message = opened(&path, 0).unwrap_err();
+        assert!(message.contains("of another kind"), "{sql}: {message}");
         assert!(started.elapsed() < LONG, "{sql}");
     }
 }
@@ -81,8 +81,8 @@ fn warns_of_wrong_types_and_text_that_is_not_utf_8() {
         warnings[0].ends_with("not valid UTF-8; invalid bytes are replaced by \u{fffd}"),
         "{warnings:?}"
     );
-    let said = said(&loaded.case.session).concat();
-    assert!(said.contains('\u{fffd}'), "{said}");
+    let message = described(&loaded.case.session).concat();
+    assert!(message.contains('\u{fffd}'), "{message}");
 }
 
 #[test]
@@ -104,8 +104,8 @@ fn damage_is_an_error_or_a_warning_within_a_minute() {
         let path = folder.path().join("damaged.db");
         fs::write(&path, bytes).unwrap();
         match opened(&path, 0) {
-            Err(said) => {
-                assert_eq!(said.lines().count(), 1, "{said}");
+            Err(message) => {
+                assert_eq!(message.lines().count(), 1, "{message}");
                 refused += 1;
             }
             Ok(loaded) => warned += usize::from(!loaded.warnings.is_empty()),
@@ -194,10 +194,10 @@ fn reading_ends_despite_cyclic_pages_and_huge_texts() {
             .map(ToString::to_string)
             .collect::<String>()
     });
-    let said = warnings.unwrap_or_else(|said| said);
+    let message = warnings.unwrap_or_else(|message| message);
     assert!(
-        said.contains("damaged") || said.contains("more data than its size"),
-        "{said}"
+        message.contains("damaged") || message.contains("more data than its size"),
+        "{message}"
     );
 }
 
@@ -226,7 +226,7 @@ fn ignores_the_log_of_another_database() {
     let warning = loaded.warnings[0].to_string();
     assert!(warning.contains("belongs to another database"), "{warning}");
     let (_, exported) = fixture("opencode/export.json").unwrap();
-    assert_eq!(said(&loaded.case.session), said(&exported));
+    assert_eq!(described(&loaded.case.session), described(&exported));
 }
 
 #[test]

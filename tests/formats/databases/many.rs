@@ -9,15 +9,19 @@ use std::path::Path;
 /// Checks the exit code and returns standard output and standard error.
 fn ends(folder: &Path, code: i32, args: &[&str]) -> (String, String) {
     let output = plimsoll(folder, args);
-    let [said, noted] =
+    let [stdout, stderr] =
         [output.stdout, output.stderr].map(|b| String::from_utf8_lossy(&b).into_owned());
-    assert_eq!(output.status.code(), Some(code), "{args:?}: {noted}{said}");
-    (said, noted)
+    assert_eq!(
+        output.status.code(),
+        Some(code),
+        "{args:?}: {stderr}{stdout}"
+    );
+    (stdout, stderr)
 }
 
 fn json_of(folder: &Path, code: i32, args: &[&str]) -> Value {
-    let (said, _) = ends(folder, code, args);
-    serde_json::from_str(&said).expect("the output is JSON")
+    let (stdout, _) = ends(folder, code, args);
+    serde_json::from_str(&stdout).expect("the output is JSON")
 }
 
 /// Returns a conversation with this number of turns, as a line of a data set.
@@ -76,7 +80,7 @@ fn a_gate_checks_every_session_of_a_file_and_names_each() {
     ];
     assert_eq!(places(&printed["sessions"]), expected);
     assert_eq!(printed["sessions"][1]["title"], "Later");
-    assert_eq!(printed["left_out"][0]["conversation"], 2);
+    assert_eq!(printed["skipped"][0]["conversation"], 2);
     let xml = fs::read_to_string(here.path().join("r.xml")).unwrap();
     assert!(
         xml.contains("<testsuite name=\"store.db#2 Later\""),
@@ -102,28 +106,28 @@ fn a_session_is_compared_with_its_own_baseline_if_others_change() {
         "--baseline",
         "b.json",
     ];
-    let (said, noted) = ends(here.path(), 0, &[&gate[..], &["--write-baseline"]].concat());
-    assert!(said.ends_with("wrote b.json of 2 sessions\n"), "{said}");
+    let (stdout, stderr) = ends(here.path(), 0, &[&gate[..], &["--write-baseline"]].concat());
+    assert!(stdout.ends_with("wrote b.json of 2 sessions\n"), "{stdout}");
     assert!(
-        noted.contains("left out: set.jsonl#2 holds no model call"),
-        "{noted}"
+        stderr.contains("left out: set.jsonl#2 holds no model call"),
+        "{stderr}"
     );
     let file = here.path().join("set.jsonl");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, format!("{text}{}\n", talk("Plums", 4))).unwrap();
-    let (said, _) = ends(here.path(), 0, &gate);
+    let (stdout, _) = ends(here.path(), 0, &gate);
     assert!(
-        said.contains("ok   set.jsonl#4  truncate  not in the baseline"),
-        "{said}"
+        stdout.contains("ok   set.jsonl#4  truncate  not in the baseline"),
+        "{stdout}"
     );
-    assert!(said.ends_with("passed: 3 sessions\n"), "{said}");
+    assert!(stdout.ends_with("passed: 3 sessions\n"), "{stdout}");
     fs::write(&file, text.replace("Pears 3 is", "Pears 3 was")).unwrap();
-    let (said, _) = ends(here.path(), 1, &gate);
+    let (stdout, _) = ends(here.path(), 1, &gate);
     assert!(
-        said.contains("FAIL set.jsonl#3  its content differs"),
-        "{said}"
+        stdout.contains("FAIL set.jsonl#3  its content differs"),
+        "{stdout}"
     );
-    assert!(said.ends_with("failed: 1 of 2 sessions\n"), "{said}");
+    assert!(stdout.ends_with("failed: 1 of 2 sessions\n"), "{stdout}");
 }
 
 #[test]
@@ -151,10 +155,10 @@ fn a_sweep_picks_one_setting_for_all_sessions_of_a_file() {
         places(&printed["robust"]["sessions"]),
         places(&printed["sessions"])
     );
-    let (said, _) = ends(here.path(), 0, &sweep);
+    let (stdout, _) = ends(here.path(), 0, &sweep);
     assert!(
-        said.contains("set.jsonl#3") && said.contains("One for all: truncate"),
-        "{said}"
+        stdout.contains("set.jsonl#3") && stdout.contains("One for all: truncate"),
+        "{stdout}"
     );
     let (csv, _) = ends(
         here.path(),
@@ -183,14 +187,14 @@ fn a_sweep_picks_one_setting_for_all_sessions_of_a_file() {
 #[test]
 fn a_command_for_one_session_reports_which_one_it_used() {
     let here = made().unwrap();
-    let (_, noted) = ends(
+    let (_, stderr) = ends(
         here.path(),
         0,
         &["replay", "set.jsonl", "--policy", "truncate"],
     );
     let note =
         "set.jsonl holds 3 conversations; this is the first (--conversation N selects another)";
-    assert!(noted.contains(note), "{noted}");
+    assert!(stderr.contains(note), "{stderr}");
     let chosen = [
         "replay",
         "set.jsonl",
@@ -218,9 +222,12 @@ fn a_file_of_many_sessions_behaves_like_a_folder() {
     let whole = fs::metadata(here.path().join("set.jsonl")).unwrap().len();
     let bytes = rows.iter().filter_map(|s| s["bytes"].as_u64());
     assert!(bytes.sum::<u64>() < whole, "each has its own: {rows:?}");
-    let (said, _) = ends(here.path(), 0, &sessions);
-    assert!(said.contains("    set.jsonl --conversation 3\n"), "{said}");
+    let (stdout, _) = ends(here.path(), 0, &sessions);
+    assert!(
+        stdout.contains("    set.jsonl --conversation 3\n"),
+        "{stdout}"
+    );
     fs::write(here.path().join("notes.txt"), "Buy milk.").unwrap();
-    let (said, _) = ends(here.path(), 0, &["sessions", "notes.txt", "--no-state"]);
-    assert!(said.starts_with("notes.txt: this looks like"), "{said}");
+    let (stdout, _) = ends(here.path(), 0, &["sessions", "notes.txt", "--no-state"]);
+    assert!(stdout.starts_with("notes.txt: this looks like"), "{stdout}");
 }

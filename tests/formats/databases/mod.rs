@@ -54,7 +54,7 @@ pub(crate) fn fixture(name: &str) -> Option<(Value, Session)> {
 }
 
 /// Describes a session without its source.
-pub(crate) fn said(session: &Session) -> Vec<String> {
+pub(crate) fn described(session: &Session) -> Vec<String> {
     let message = |m: &plimsoll::session::Message| {
         let bodies: Vec<&Body> = session.parts_of(m).iter().map(|p| &p.body).collect();
         format!(
@@ -78,7 +78,7 @@ fn without_times(session: &Session) -> Vec<String> {
     for call in &mut session.calls {
         call.time = None;
     }
-    said(&session)
+    described(&session)
 }
 
 /// Returns the files of a folder with their bytes and times.
@@ -109,7 +109,7 @@ fn a_session_in_a_database_of_opencode_equals_its_export() {
     let before = state(folder.path());
     let loaded = opened(&path, 0).unwrap();
     assert_eq!(state(folder.path()), before);
-    assert_eq!(said(&loaded.case.session), said(&exported));
+    assert_eq!(described(&loaded.case.session), described(&exported));
     assert_eq!(loaded.case.session.source.format, "opencode");
     assert_eq!(loaded.case.session.project.as_deref(), Some("/work/shop"));
     assert_eq!(
@@ -145,7 +145,7 @@ fn reads_changes_in_the_log_without_blocking_the_writer() {
     fs::remove_file(&main_alone).unwrap();
     let before = state(folder.path());
     let loaded = opened(&path, 0).unwrap();
-    assert_eq!(said(&loaded.case.session), said(&exported));
+    assert_eq!(described(&loaded.case.session), described(&exported));
     assert_eq!(warned(&loaded), [FAILED_ANSWER]);
     assert_eq!(state(folder.path()), before);
     writer.execute_batch("COMMIT").unwrap();
@@ -191,14 +191,14 @@ fn reads_databases_of_goose_cowagent_and_cursor() {
     let (export, exported) = fixture("goose/export.json").unwrap();
     make::goose(&path("sessions.db"), &export).unwrap();
     let loaded = opened(&path("sessions.db"), 0).unwrap();
-    assert_eq!(said(&loaded.case.session), said(&exported));
+    assert_eq!(described(&loaded.case.session), described(&exported));
     assert_eq!(loaded.case.session.project.as_deref(), Some("/work"));
 
     let (document, told) = fixture("cowagent/conversation.json").unwrap();
     make::cowagent(&path("conversations.db"), &document).unwrap();
     let loaded = opened(&path("conversations.db"), 1).unwrap();
     assert_eq!(titles(&loaded), ["Nothing", "Rain"]);
-    assert_eq!(said(&loaded.case.session), said(&told));
+    assert_eq!(described(&loaded.case.session), described(&told));
     let other = opened(&path("conversations.db"), 0).unwrap();
     assert_eq!(other.case.session.messages.len(), 1);
 
@@ -221,13 +221,16 @@ fn rejects_other_databases_and_empty_ones() {
     let db = Connection::open(&path).unwrap();
     db.execute_batch("CREATE TABLE moz_places (id INTEGER PRIMARY KEY, url TEXT)")
         .unwrap();
-    let said = opened(&path, 0).unwrap_err();
+    let message = opened(&path, 0).unwrap_err();
     assert!(
-        said.contains("a SQLite database of another kind (its table is moz_places)"),
-        "{said}"
+        message.contains("a SQLite database of another kind (its table is moz_places)"),
+        "{message}"
     );
-    assert!(said.contains("OpenCode session, Goose session"), "{said}");
+    assert!(
+        message.contains("OpenCode session, Goose session"),
+        "{message}"
+    );
     db.execute_batch(make::OPENCODE).unwrap();
-    let said = opened(&path, 0).unwrap_err();
-    assert!(said.ends_with("it contains no session yet"), "{said}");
+    let message = opened(&path, 0).unwrap_err();
+    assert!(message.ends_with("it contains no session yet"), "{message}");
 }

@@ -1,6 +1,6 @@
 //! Compressed databases, and copies left by killed processes.
 
-use super::{fixture, make, opened, said};
+use super::{described, fixture, make, opened};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
@@ -36,8 +36,8 @@ fn a_compressed_database_is_read_like_the_original() {
         fs::write(&path, packed).unwrap();
         let loaded = opened(&path, 1).unwrap();
         assert_eq!(
-            said(&loaded.case.session),
-            said(&opened(&plain, 1).unwrap().case.session)
+            described(&loaded.case.session),
+            described(&opened(&plain, 1).unwrap().case.session)
         );
         assert_eq!(loaded.conversations.len(), 2);
         assert_eq!(loaded.path.as_ref(), Some(&path));

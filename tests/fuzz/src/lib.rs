@@ -1,10 +1,10 @@
 //! Functions that the fuzz targets share: reading bytes, and checks of sessions.
 
-mod made;
+mod random_case;
 #[path = "../../common/rules.rs"]
 mod rules;
 
-pub use made::{Made, made};
+pub use random_case::{RandomCase, random_case};
 
 use plimsoll::formats::{Input, ParseError, Parsed};
 use plimsoll::progress::Progress;

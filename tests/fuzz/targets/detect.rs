@@ -7,7 +7,8 @@ use plimsoll::progress::Progress;
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = check_start(bytes);
-    let probe = Probe::new(&bytes.to_vec().into(), 400, &Progress::default()).expect("the progress is not cancelled");
+    let probe = Probe::new(&bytes.to_vec().into(), 400, &Progress::default())
+        .expect("the progress is not cancelled");
     for format in FORMATS {
         let _ = (format.detect)(&probe);
     }

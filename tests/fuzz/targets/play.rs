@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use plimsoll::engine::{
     Answer, Case, ExecutedContext, Reply, Request, Schedule, digest, drive, simulate,
 };
-use plimsoll_fuzz::{Made, made};
+use plimsoll_fuzz::{RandomCase, random_case};
 
 /// Answers from the bytes of the fuzzer.
 struct Answers<'a, 'b>(&'a mut Unstructured<'b>);
@@ -25,19 +25,24 @@ impl Answer for Answers<'_, '_> {
 
 fuzz_target!(|bytes: &[u8]| {
     let mut u = Unstructured::new(bytes);
-    let Ok(Made {
+    let Ok(RandomCase {
         case,
         policy,
         values,
-    }) = made(&mut u)
+    }) = random_case(&mut u)
     else {
         return;
     };
     let whole = simulate(&case, &policy, &values, None);
-    whole.context.check(&case).expect("every message is accounted for");
+    whole
+        .context
+        .check(&case)
+        .expect("every message is accounted for");
     for until in 0..case.session.calls.len() {
         let part = simulate(&case, &policy, &values, Some(until));
-        part.context.check(&case).expect("every message is accounted for");
+        part.context
+            .check(&case)
+            .expect("every message is accounted for");
         assert!(part.samples == whole.samples[..part.samples.len()]);
     }
     let force = u.arbitrary().unwrap_or(true);
@@ -50,7 +55,10 @@ fuzz_target!(|bytes: &[u8]| {
             None,
             &mut Answers(&mut u),
         );
-        outcome.context.check(&case).expect("every message is accounted for");
+        outcome
+            .context
+            .check(&case)
+            .expect("every message is accounted for");
         if let Ok(executed) = ExecutedContext::new(outcome.context) {
             let managed = executed.managed(&case.session);
             assert_eq!(managed.entries.len(), executed.context().entries.len());

@@ -114,7 +114,7 @@ impl Environment for Script<'_> {
     fn run_tool(&mut self, _tool: &str, _arguments: &Value) -> ToolOutcome {
         let result = self.outputs.next().cloned().unwrap_or(json!("ok"));
         let failed = result.as_str().is_some_and(|text| text.starts_with("bad"));
-        ToolOutcome::Returned {
+        ToolOutcome {
             status: if failed { "error" } else { "success" }.to_owned(),
             result,
         }

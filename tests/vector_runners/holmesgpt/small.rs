@@ -36,9 +36,7 @@ pub(super) fn count(case: &Case) -> Answer {
             answer.insert(name.clone(), without);
             continue;
         }
-        let with = llm
-            .count(&mut messages_from_json(set), tools(case))
-            .to_json();
+        let with = usage_to_json(llm.count(&mut messages_from_json(set), tools(case)));
         let mut counted = json!({"without_tools": without, "with_tools": with});
         if case.config["tokenizer"] == "litellm+real" {
             let single = messages_from_json(set)

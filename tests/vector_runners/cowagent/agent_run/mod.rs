@@ -65,16 +65,11 @@ pub(crate) struct RequestedCall {
 
 /// Result of a tool.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum ToolOutcome {
-    /// A returned result.
-    Returned {
-        /// `success` or `error`.
-        status: String,
-        /// The result.
-        result: Value,
-    },
-    /// An exception.
-    Raised(String),
+pub(crate) struct ToolOutcome {
+    /// `success` or `error`.
+    pub(crate) status: String,
+    /// The result.
+    pub(crate) result: Value,
 }
 
 /// Result of a run.

@@ -73,18 +73,12 @@ impl<W: Environment> Run<'_, W> {
                 ("error", refusal.reason + TRY_OTHERWISE)
             }
         } else {
-            match self.environment.run_tool(&call.tool, &call.arguments) {
-                ToolOutcome::Returned { status, result } => {
-                    let succeeded = status == "success";
-                    self.calls
-                        .record(&call.id, &call.tool, &call.arguments, succeeded);
-                    return (status, result);
-                }
-                ToolOutcome::Raised(error) => {
-                    self.error(&format!("Tool execution error: {error}"));
-                    ("error", error)
-                }
-            }
+            let ToolOutcome { status, result } =
+                self.environment.run_tool(&call.tool, &call.arguments);
+            let succeeded = status == "success";
+            self.calls
+                .record(&call.id, &call.tool, &call.arguments, succeeded);
+            return (status, result);
         };
         self.calls
             .record(&call.id, &call.tool, &call.arguments, false);

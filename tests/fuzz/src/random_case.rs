@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 
 /// A session and a policy to replay.
 #[derive(Debug)]
-pub struct Made {
+pub struct RandomCase {
     /// The session.
     pub case: Case,
     /// The policy.
@@ -26,10 +26,10 @@ pub struct Made {
 ///
 /// # Errors
 /// Returns an error if the bytes do not describe a policy.
-pub fn made(u: &mut Unstructured<'_>) -> Result<Made> {
+pub fn random_case(u: &mut Unstructured<'_>) -> Result<RandomCase> {
     let policy = policy(u)?;
     let values = values(u, &policy)?;
-    Ok(Made {
+    Ok(RandomCase {
         case: case(u)?,
         policy,
         values,
@@ -61,7 +61,7 @@ fn values(u: &mut Unstructured<'_>, policy: &Policy) -> Result<KnobValues> {
         let [low, high] = knob.range;
         let share = f64::from(u.arbitrary::<u8>()?) / 255.0;
         let value = low + (high - low) * share.powi(4);
-        let value = if knob.call >= 1.0 {
+        let value = if knob.step >= 1.0 {
             value.round()
         } else {
             value
@@ -123,7 +123,7 @@ fn changed(u: &mut Unstructured<'_>, toml: &str) -> Result<String> {
 
 /// Returns a random policy.
 fn own(u: &mut Unstructured<'_>) -> Result<String> {
-    let mut text = String::from("name = \"made\"\nlabel = \"Made\"\nhelp = \"\"\n");
+    let mut text = String::from("name = \"random\"\nlabel = \"Random\"\nhelp = \"\"\n");
     if u.arbitrary()? {
         text.push_str(&format!("output_reserve = \"{}\"\n", number(u, 1)?));
     }
@@ -318,7 +318,7 @@ fn case(u: &mut Unstructured<'_>) -> Result<Case> {
     if u.ratio(1, 4)? {
         let call = u.int_in_range(0..=n)?;
         let text = "context_length_exceeded: maximum context length is 100 tokens".into();
-        case = case.with_errors(&[ProviderError { call, text }]);
+        case = case.with_errors(&[ProviderError { step: call, text }]);
     }
     if u.ratio(1, 4)? {
         let most = case.session.messages.len();
@@ -342,7 +342,7 @@ fn case(u: &mut Unstructured<'_>) -> Result<Case> {
 /// Returns a conversation of up to thirty messages, some of them malformed.
 fn session(u: &mut Unstructured<'_>) -> Result<Session> {
     let source = Source {
-        name: "made".to_owned(),
+        name: "random".to_owned(),
         format: "openai_chat",
         bytes: Vec::new().into(),
     };
