@@ -100,7 +100,7 @@ impl Report {
             verdict,
             severity,
             curve,
-            warnings: warnings.map(|warning| redactor.said(warning)).collect(),
+            warnings: warnings.map(|warning| redactor.sentence(warning)).collect(),
             lanes,
         }
     }
@@ -176,7 +176,7 @@ fn sentence(
     );
     let clauses = verdict.clauses.iter().map(|clause| match clause.link {
         Some(Link::Message(message)) => redactor.message(&MessageName::of(subject.case, message)),
-        Some(_) | None => redactor.said(&clause.text),
+        Some(_) | None => redactor.sentence(&clause.text),
     });
     (clauses.collect(), verdict.severity)
 }

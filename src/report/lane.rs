@@ -31,10 +31,14 @@ pub(super) fn lane_report(
     let findings = lane.findings.iter().map(|finding| FindingReport {
         kind: finding.kind,
         step: finding.step,
-        text: redactor.said(&finding.text),
+        text: redactor.sentence(&finding.text),
     });
     let findings = findings.collect();
-    let warnings = outcome.warnings.iter().map(|w| redactor.said(w)).collect();
+    let warnings = outcome
+        .warnings
+        .iter()
+        .map(|w| redactor.sentence(w))
+        .collect();
     LaneReport {
         name: redactor.name(NameKind::Lane, &lane.lane),
         policy: match &lane.policy {
@@ -212,6 +216,6 @@ fn log(event: &Event, redactor: &Redactor) -> Vec<ReportText> {
     let lines = lines.filter(|line| !line.trim().is_empty());
     lines
         .take(MOST_LOG)
-        .map(|line| redactor.said(&line))
+        .map(|line| redactor.sentence(&line))
         .collect()
 }

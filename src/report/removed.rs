@@ -169,7 +169,7 @@ fn removal(
     }
 }
 
-/// Returns the name of an event's stage; for a manual edit, `by hand`.
+/// Returns the name of an event's stage; for a manual edit, `manually`.
 pub(super) fn stage_of(event: &Event, redactor: &mut Redactor) -> ReportText {
     if event.is_manual() {
         return ReportText::own(Event::MANUAL);

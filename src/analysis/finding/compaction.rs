@@ -46,12 +46,12 @@ pub(super) fn wiped(run: &PolicyRun<'_>) -> Option<Finding> {
 }
 
 /// Finds summaries that save less than 2 %.
-pub(super) fn in_vain(run: &PolicyRun<'_>) -> Option<Finding> {
+pub(super) fn summary_saved_little(run: &PolicyRun<'_>) -> Option<Finding> {
     let is_vain = |e: &Event| {
         let saved = e.before - e.after;
         e.did == Did::Removed && e.request.is_some() && saved.0 * 50 < e.before.0
     };
-    found(run, FindingKind::InVain, is_vain, |e, n| {
+    found(run, FindingKind::SummarySavedLittle, is_vain, |e, n| {
         format!(
             "`{}` pays for a summary that saves almost nothing ({}; {} \u{2192} {} tokens the first time).",
             e.stage,

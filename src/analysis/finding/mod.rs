@@ -46,7 +46,7 @@ pub enum FindingKind {
     /// The user's first request was removed, or survives only in a summary.
     InstructionLost,
     /// A summary saved almost nothing.
-    InVain,
+    SummarySavedLittle,
     /// A shortened result is no longer valid JSON.
     BrokenJson,
     /// A compaction made the context larger.
@@ -75,7 +75,7 @@ impl FindingKind {
             Self::SummaryForgotten => "summary_forgotten",
             Self::OrphanedPairs => "orphaned_pairs",
             Self::InstructionLost => "instruction_lost",
-            Self::InVain => "in_vain",
+            Self::SummarySavedLittle => "summary_saved_little",
             Self::BrokenJson => "broken_json",
             Self::Grew => "grew",
             Self::Thrashing => "thrashing",
@@ -121,7 +121,10 @@ const DETECTORS: &[Detector] = &[
     (FindingKind::SummaryForgotten, loss::summary_forgotten),
     (FindingKind::OrphanedPairs, compaction::orphans),
     (FindingKind::InstructionLost, compaction::instruction_lost),
-    (FindingKind::InVain, compaction::in_vain),
+    (
+        FindingKind::SummarySavedLittle,
+        compaction::summary_saved_little,
+    ),
     (FindingKind::BrokenJson, loss::broken_json),
     (FindingKind::Grew, compaction::grew),
     (FindingKind::Thrashing, compaction::thrashing),

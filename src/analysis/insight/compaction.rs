@@ -37,7 +37,7 @@ pub(super) fn grew_or_freed_little(facts: &Facts<'_>) -> Vec<Insight> {
             kind: if grew {
                 InsightKind::CompactionGrew
             } else {
-                InsightKind::CompactionVain
+                InsightKind::CompactionFreedLittle
             },
             level: if grew { Level::Bad } else { Level::Warning },
             certainty: if is_reported {
@@ -67,7 +67,7 @@ pub(super) fn grew_or_freed_little(facts: &Facts<'_>) -> Vec<Insight> {
 }
 
 /// Reports calls that were repeated soon after a compaction removed their results.
-pub(super) fn asked_again(facts: &Facts<'_>) -> Vec<Insight> {
+pub(super) fn repeated_calls(facts: &Facts<'_>) -> Vec<Insight> {
     let mut found = Vec::new();
     let session = &facts.case.session;
     for compaction in &session.compactions {
@@ -86,7 +86,7 @@ pub(super) fn asked_again(facts: &Facts<'_>) -> Vec<Insight> {
         };
         let tokens: Tokens = again.iter().map(|used| used.tokens).sum();
         found.push(Insight {
-            kind: InsightKind::AskedAgain,
+            kind: InsightKind::RepeatedCalls,
             level: Level::Note,
             certainty: Certainty::Certain,
             lane: None,

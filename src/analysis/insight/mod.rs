@@ -125,9 +125,9 @@ pub enum InsightKind {
     /// A compaction made the context larger.
     CompactionGrew,
     /// A compaction freed little.
-    CompactionVain,
+    CompactionFreedLittle,
     /// Calls were repeated after a compaction.
-    AskedAgain,
+    RepeatedCalls,
     /// Cache misses.
     CacheBreaks,
     /// Compactions cost more than they saved.
@@ -167,8 +167,8 @@ impl InsightKind {
             Self::SummaryTooLong => "summary_too_long",
             Self::CannotGetBelow => "cannot_get_below",
             Self::CompactionGrew => "compaction_grew",
-            Self::CompactionVain => "compaction_vain",
-            Self::AskedAgain => "asked_again",
+            Self::CompactionFreedLittle => "compaction_freed_little",
+            Self::RepeatedCalls => "repeated_calls",
             Self::CacheBreaks => "cache_breaks",
             Self::NotPaid => "not_paid",
             Self::ImpossibleUsage => "impossible_usage",
@@ -267,7 +267,7 @@ const DETECTORS: &[Detector] = &[
     waste::broad_results,
     waste::images,
     compaction::grew_or_freed_little,
-    compaction::asked_again,
+    compaction::repeated_calls,
     compaction::cache_breaks,
     record::impossible_usage,
     record::window_mismatch,

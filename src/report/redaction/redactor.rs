@@ -137,7 +137,7 @@ impl Redactor {
     }
 
     /// Converts a sentence that may quote foreign text; redacted, numbers and known words remain.
-    pub(in crate::report) fn said(&self, text: &str) -> ReportText {
+    pub(in crate::report) fn sentence(&self, text: &str) -> ReportText {
         self.or(text, || {
             let words = pieces(text).into_iter().map(|piece| match piece {
                 Piece::Mark(mark) => Word::Mark(mark),
@@ -162,7 +162,7 @@ impl Redactor {
             })
             .collect();
         let squeezed = apart.split_whitespace().collect::<Vec<_>>().join(" ");
-        self.said(&squeezed)
+        self.sentence(&squeezed)
     }
 
     /// Converts a policy; redacted, names that no bundled preset uses become numbers.
@@ -304,7 +304,7 @@ mod tests {
     use super::*;
 
     fn said(text: &str) -> String {
-        Redactor::new(true).said(text).to_string()
+        Redactor::new(true).sentence(text).to_string()
     }
 
     #[test]
