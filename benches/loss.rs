@@ -1,5 +1,5 @@
-//! Time to measure loss on sessions of 1,000 to 100,000 messages: the index of a session, the figures of a run, and a
-//! sweep of a thousand settings.
+//! Measures the loss analyses on sessions of 1,000 to 100,000 messages: the index of names, the analyses of a run, and a
+//! sweep of 1,000 settings.
 
 #[path = "common/loaded.rs"]
 mod loaded;
@@ -14,28 +14,29 @@ use plimsoll::units::Tokens;
 use rayon::prelude::*;
 use std::sync::LazyLock;
 
-/// Messages of the sessions.
+/// Number of messages of the sessions.
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 const POLICIES: [&str; 3] = ["truncate", "prune", "summarize"];
 
-struct Made {
+/// A session and its index.
+struct Indexed {
     case: Case,
     names: Names,
 }
 
-static SESSIONS: [LazyLock<Made>; 3] = [
-    LazyLock::new(|| made(SIZES[0])),
-    LazyLock::new(|| made(SIZES[1])),
-    LazyLock::new(|| made(SIZES[2])),
+static SESSIONS: [LazyLock<Indexed>; 3] = [
+    LazyLock::new(|| indexed(SIZES[0])),
+    LazyLock::new(|| indexed(SIZES[1])),
+    LazyLock::new(|| indexed(SIZES[2])),
 ];
 
-fn made(messages: usize) -> Made {
+fn indexed(messages: usize) -> Indexed {
     let case = loaded::loaded(reuse::file(messages)).case;
     let names = Names::new(&case.session);
-    Made { case, names }
+    Indexed { case, names }
 }
 
-fn of_size(messages: usize) -> &'static Made {
+fn of_size(messages: usize) -> &'static Indexed {
     let at = SIZES.iter().position(|size| *size == messages);
     &SESSIONS[at.expect("one of the sizes")]
 }
@@ -50,59 +51,59 @@ fn policy(name: &str) -> (Policy, KnobValues) {
     (policy, knobs)
 }
 
-fn played(made: &Made, name: &str) -> Outcome {
+fn played(indexed: &Indexed, name: &str) -> Outcome {
     let (policy, knobs) = policy(name);
-    simulate(&made.case, &policy, &knobs, None)
+    simulate(&indexed.case, &policy, &knobs, None)
 }
 
 #[divan::bench(args = SIZES, sample_count = 10, max_time = 5)]
 fn index(bencher: divan::Bencher<'_, '_>, messages: usize) {
-    let made = of_size(messages);
-    bencher.bench(|| Names::new(&made.case.session));
+    let indexed = of_size(messages);
+    bencher.bench(|| Names::new(&indexed.case.session));
 }
 
 #[divan::bench(args = SIZES, consts = [0, 1, 2], sample_count = 20, max_time = 3)]
 fn replay<const POLICY: usize>(bencher: divan::Bencher<'_, '_>, messages: usize) {
-    let made = of_size(messages);
+    let indexed = of_size(messages);
     let (policy, knobs) = policy(POLICIES[POLICY]);
-    bencher.bench(|| simulate(&made.case, &policy, &knobs, None));
+    bencher.bench(|| simulate(&indexed.case, &policy, &knobs, None));
 }
 
 #[divan::bench(args = SIZES, consts = [0, 1, 2], sample_count = 20, max_time = 3)]
 fn at_risk<const POLICY: usize>(bencher: divan::Bencher<'_, '_>, messages: usize) {
-    let made = of_size(messages);
-    let outcome = played(made, POLICIES[POLICY]);
-    bencher.bench(|| references_at_risk(&made.names, &made.case, &outcome));
+    let indexed = of_size(messages);
+    let outcome = played(indexed, POLICIES[POLICY]);
+    bencher.bench(|| references_at_risk(&indexed.names, &indexed.case, &outcome));
 }
 
 #[divan::bench(args = SIZES, sample_count = 20, max_time = 3)]
 fn cost(bencher: divan::Bencher<'_, '_>, messages: usize) {
-    let made = of_size(messages);
-    let outcome = played(made, "truncate");
-    let bills = Bills::new(&made.case, Billing::at(Prices::bundled()));
+    let indexed = of_size(messages);
+    let outcome = played(indexed, "truncate");
+    let bills = Bills::new(&indexed.case, Billing::at(Prices::bundled()));
     bencher.bench(|| price_lane(&bills, &outcome));
 }
 
 #[divan::bench(args = SIZES, sample_count = 20, max_time = 3)]
 fn instructions(bencher: divan::Bencher<'_, '_>, messages: usize) {
-    let made = of_size(messages);
-    let outcome = played(made, "truncate");
-    bencher.bench(|| standing(&made.names, &made.case, &outcome));
+    let indexed = of_size(messages);
+    let outcome = played(indexed, "truncate");
+    bencher.bench(|| standing(&indexed.names, &indexed.case, &outcome));
 }
 
 #[divan::bench(args = SIZES, sample_count = 20, max_time = 3)]
 fn distances(bencher: divan::Bencher<'_, '_>, messages: usize) {
-    let made = of_size(messages);
-    bencher.bench(|| reuse_distances(&made.names, &made.case));
+    let indexed = of_size(messages);
+    bencher.bench(|| reuse_distances(&indexed.names, &indexed.case));
 }
 
 #[divan::bench(args = SIZES, sample_count = 10, max_time = 3)]
-fn best_by_hindsight(bencher: divan::Bencher<'_, '_>, messages: usize) {
-    let made = of_size(messages);
-    bencher.bench(|| hindsight(&made.names, &made.case, Tokens(32_000)));
+fn hindsight_optimum(bencher: divan::Bencher<'_, '_>, messages: usize) {
+    let indexed = of_size(messages);
+    bencher.bench(|| hindsight(&indexed.names, &indexed.case, Tokens(32_000)));
 }
 
-/// A thousand settings of three policies: triggers by what is kept.
+/// Returns 1,000 settings of three policies, with different triggers and kept content.
 fn settings() -> Vec<(Policy, KnobValues)> {
     let mut all = Vec::new();
     for at in 0..1_000 {
@@ -122,28 +123,28 @@ fn settings() -> Vec<(Policy, KnobValues)> {
     all
 }
 
-/// Token totals of a thousand runs, on all cores.
+/// Tokens sent in 1,000 runs, on all cores.
 #[divan::bench(args = [SIZES[0], SIZES[1]], sample_count = 3, max_time = 10)]
 fn sweep_of_totals(bencher: divan::Bencher<'_, '_>, messages: usize) {
-    let (made, settings) = (of_size(messages), settings());
+    let (indexed, settings) = (of_size(messages), settings());
     bencher.bench(|| {
         let runs = settings.par_iter();
         let sent =
-            runs.map(|(policy, knobs)| simulate(&made.case, policy, knobs, None).tokens_sent());
+            runs.map(|(policy, knobs)| simulate(&indexed.case, policy, knobs, None).tokens_sent());
         sent.sum::<Tokens>()
     });
 }
 
-/// Cost and references at risk of a thousand runs, on all cores.
+/// Cost and references at risk of 1,000 runs, on all cores.
 #[divan::bench(args = [SIZES[0], SIZES[1]], sample_count = 3, max_time = 10)]
 fn sweep_of_cost_and_risk(bencher: divan::Bencher<'_, '_>, messages: usize) {
-    let (made, settings) = (of_size(messages), settings());
-    let bills = Bills::new(&made.case, Billing::at(Prices::bundled()));
+    let (indexed, settings) = (of_size(messages), settings());
+    let bills = Bills::new(&indexed.case, Billing::at(Prices::bundled()));
     bencher.bench(|| {
         let runs = settings.par_iter();
         let points = runs.map(|(policy, knobs)| {
-            let outcome = simulate(&made.case, policy, knobs, None);
-            let risk = references_at_risk(&made.names, &made.case, &outcome);
+            let outcome = simulate(&indexed.case, policy, knobs, None);
+            let risk = references_at_risk(&indexed.names, &indexed.case, &outcome);
             (price_lane(&bills, &outcome).total(), risk.faults.len())
         });
         points.collect::<Vec<_>>()

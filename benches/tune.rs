@@ -6,7 +6,9 @@ mod loaded;
 
 use plimsoll::analysis::cost::{Billing, Bills, price_lane};
 use plimsoll::analysis::loss::{Names, references_at_risk};
-use plimsoll::analysis::tune::{Axis, Gauge, Point, Subject, Taste, front, plan, recommend, sweep};
+use plimsoll::analysis::tune::{
+    Axis, Gauge, Point, Preference, Subject, front, plan, recommend, sweep,
+};
 use plimsoll::engine::{Case, simulate};
 use plimsoll::presets::{self, prices::Prices};
 use plimsoll::progress::Progress;
@@ -139,7 +141,7 @@ fn one_count_of_references(bencher: divan::Bencher<'_, '_>, policy: &str) {
 fn front_and_recommendation(bencher: divan::Bencher<'_, '_>) {
     let subjects = subjects(&POLICIES);
     let points = swept(&gauge(&USUAL), &subjects);
-    let taste = Taste {
+    let taste = Preference {
         weight: Share(0.5),
         noise: 3,
     };

@@ -16,7 +16,7 @@ pub struct LargestPart {
     pub kind: Kind,
     /// Name of the tool, if any.
     pub tool: Option<String>,
-    /// True tokens.
+    /// Actual tokens.
     pub tokens: Tokens,
 }
 

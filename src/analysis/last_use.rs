@@ -1,7 +1,7 @@
-//! When what a message holds was last named by the model: by paths, symbols, hashes and numbers.
+//! Last use of each message: the last model message that repeats one of its names (paths, symbols, hashes, numbers).
 //!
-//! A result that nothing names any more is not proven useless: a model may use what it read without naming it. So every
-//! copy of a name counts as used wherever the model repeats it, and names that stand almost everywhere tell nothing.
+//! A result without a later use is not necessarily useless, since a model may use content without naming it. Therefore
+//! every copy of a repeated name counts as used. Names in many messages are ignored.
 
 use crate::session::{Body, Session, identifiers};
 use std::collections::HashMap;
@@ -10,27 +10,27 @@ use std::collections::HashMap;
 #[derive(Debug)]
 pub struct LastUses<'a> {
     session: &'a Session,
-    /// The last message of the model that holds a name, by name; names in too many messages are left out.
+    /// The last model message with each name, without names in too many messages.
     last: HashMap<&'a str, u32>,
 }
 
-/// Names in more messages than this, or than one in [`COMMON`], tell nothing.
+/// Names in more messages than this, and in more than one in [`COMMON`], are ignored as too common.
 const RARE: usize = 12;
 const COMMON: usize = 25;
 
 /// A name that the model uses.
 #[derive(Clone, Copy, Default)]
 struct Name {
-    /// Messages that hold it.
+    /// Number of messages with it.
     messages: u32,
-    /// The latest of them that was looked at, from 1; 0 where there is none.
+    /// Number of the latest of them so far, from 1; 0 if none.
     latest: u32,
-    /// Index of the last message of the model that holds it.
+    /// Index of the last model message with it.
     named: u32,
 }
 
 impl<'a> LastUses<'a> {
-    /// Looks through all messages, first for the names that the model uses: texts hold many more.
+    /// Searches all messages. The first pass collects the names that the model uses, as texts contain many more.
     pub fn new(session: &'a Session) -> Self {
         let mut names: HashMap<&str, Name> = HashMap::new();
         for (number, message) in (1..).zip(&session.messages) {
@@ -63,7 +63,7 @@ impl<'a> LastUses<'a> {
         }
     }
 
-    /// The last message of the model that names something which a message holds; none if none after it does.
+    /// Returns the last model message that uses a name of this message; none if no later message does.
     pub fn of_message(&self, message: usize) -> Option<usize> {
         let mut last = None;
         for part in self.session.parts_of(&self.session.messages[message]) {
@@ -75,8 +75,8 @@ impl<'a> LastUses<'a> {
             .filter(|user| *user > message)
     }
 
-    /// How many lines of a text in a message hold something that the model named later, and how many have a name at
-    /// all.
+    /// Returns the number of lines of a message's text with a name that the model used later, and the number of lines with
+    /// any name.
     pub fn lines(&self, message: usize, text: &str) -> (usize, usize) {
         let (mut named_later, mut with_name) = (0, 0);
         for line in text.lines() {
@@ -93,7 +93,7 @@ impl<'a> LastUses<'a> {
     }
 }
 
-/// Gives the names that a part holds.
+/// Passes each name in a part to `give`.
 fn each_name<'a>(body: &'a Body, give: impl FnMut(&'a str)) {
     match body {
         Body::Text(text) | Body::Thinking { text, .. } | Body::ToolResult { text, .. } => {
@@ -106,8 +106,8 @@ fn each_name<'a>(body: &'a Body, give: impl FnMut(&'a str)) {
     }
 }
 
-/// The pieces of a JSON text between its escapes: the letter of an escape belongs to no name. (A name holds no
-/// character that JSON has to escape.)
+/// Returns the pieces of a JSON text between its escapes, so that the letter of an escape is not part of a name. No name
+/// contains a character that JSON escapes.
 fn unescaped(json: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(json);
     std::iter::from_fn(move || {

@@ -1,44 +1,44 @@
-//! How a person would call a message, by its heaviest part: `read main.ts`, `bash cargo test`, `user message 3`.
+//! Readable names of messages, by their largest part: `read main.ts`, `bash cargo test`, `user message 3`.
 
 use crate::engine::Case;
 use crate::session::{Body, Role, Session};
 use serde_json::Value;
 use std::fmt;
 
-/// What a person would call a message.
+/// The readable name of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MessageName<'a> {
-    /// A call of a tool, or what answered it.
+    /// A tool call or its result.
     Call {
         /// The tool.
         tool: &'a str,
-        /// What the call is about, where its arguments say so.
+        /// File or text of the call's arguments, if any.
         subject: Option<Subject>,
         /// Index of the message.
         message: usize,
     },
-    /// What somebody said.
+    /// Any other message.
     Said {
-        /// Who.
+        /// Its author.
         role: Role,
-        /// It is mostly a picture or document.
+        /// True if its largest part is an image or document.
         is_media: bool,
         /// Index of the message.
         message: usize,
     },
 }
 
-/// What a call is about.
+/// The argument that characterizes a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
     /// The start of its first line, or the last component of a path.
     pub text: String,
-    /// It names a file.
+    /// True for the name of a file.
     pub is_path: bool,
 }
 
 impl<'a> MessageName<'a> {
-    /// The name of the message with this index.
+    /// Returns the name of the message with this index.
     pub fn of(case: &'a Case, message: usize) -> Self {
         let session = &case.session;
         let weight = |part: usize| case.ledger.part(part);
@@ -74,7 +74,7 @@ impl fmt::Display for MessageName<'_> {
                 is_media: true,
                 message,
                 ..
-            } => write!(f, "a picture or document in message {}", message + 1),
+            } => write!(f, "image or document in message {}", message + 1),
             Self::Said { role, message, .. } => {
                 write!(f, "{} message {}", role.name(), message + 1)
             }
@@ -82,7 +82,7 @@ impl fmt::Display for MessageName<'_> {
     }
 }
 
-/// Tool and arguments of the call that a part is or answers.
+/// Returns tool and arguments of the call that a part belongs to.
 fn call_of(session: &Session, part: usize) -> Option<(&str, &str)> {
     let call_id = match &session.parts[part].body {
         Body::ToolCall {
@@ -107,7 +107,7 @@ fn call_of(session: &Session, part: usize) -> Option<(&str, &str)> {
         })
 }
 
-/// Arguments that say what a call is about, most telling first; paths are shown by their last component.
+/// Arguments with paths, most specific first.
 const PATHS: [&str; 6] = [
     "file_path",
     "path",
@@ -116,13 +116,14 @@ const PATHS: [&str; 6] = [
     "notebook_path",
     "filePath",
 ];
+/// Arguments with texts, most specific first.
 const TEXTS: [&str; 6] = ["command", "cmd", "pattern", "query", "url", "description"];
 
 fn subject(arguments: &str) -> Option<Subject> {
     let arguments: Value = serde_json::from_str(arguments).ok()?;
     let text = |key: &&str| match arguments.get(*key)? {
         Value::String(text) => Some(text.clone()),
-        // Codex writes commands as words; the last one is what the shell runs.
+        // Codex splits commands into words; the shell runs the last one.
         Value::Array(words) => words.last()?.as_str().map(str::to_owned),
         _ => None,
     };

@@ -1,37 +1,48 @@
-//! The trigger that a session is held against: that of the first lane that has one, by the lane's own count.
+//! The trigger that a session is compared with: that of the first lane that has one, in the lane's own count.
 
 use crate::engine::{
-    Budget, Case, KnobRole, KnobValues, Outcome, OwnTrigger, Policy, Sample, simulate,
+    Budget, Case, Did, KnobRole, KnobValues, Outcome, OwnTrigger, Policy, Sample, simulate,
 };
 use crate::presets;
 use crate::units::{Share, Tokens};
 
 /// The preset whose trigger is used where no lane has one.
 const DEFAULT: &str = "truncate";
-/// Its trigger, where even that cannot act.
+/// The trigger if that preset has none for the session.
 const DEFAULT_SHARE: Share = Share(0.75);
 
-/// The trigger that a session is held against.
+/// The trigger that a session is compared with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trigger {
-    /// True tokens as a share of usable when the policy acts, judged by the call that its count is nearest at.
+    /// Actual tokens at the trigger as a share of usable, by the call with the nearest own count.
     pub share: Share,
-    /// The lane that it belongs to, if any.
-    pub whose: Option<LaneTrigger>,
+    /// The lane that has this trigger, if any.
+    pub lane: Option<LaneTrigger>,
+    /// The first compaction of that lane; if no lane has a trigger in tokens, of the first lane that compacts.
+    pub compaction: Option<FirstCompaction>,
 }
 
-/// The trigger of a lane, and where the lane reaches it.
+/// The trigger of a lane in tokens, and the call that reaches it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneTrigger {
-    /// The lane's name.
-    pub lane: String,
+    /// Name of the lane.
+    pub name: String,
     /// The trigger in tokens of the lane's own count: at the call that reaches it, else at the last.
     pub tokens: Tokens,
-    /// Index of the first step that reaches it by that count; none if no step does.
+    /// Index of the first call that reaches it by that count, if any.
     pub step: Option<usize>,
 }
 
-/// A lane that was played.
+/// The first compaction of a lane, whatever triggered it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirstCompaction {
+    /// Name of the lane.
+    pub lane: String,
+    /// Index of its call.
+    pub step: usize,
+}
+
+/// A replayed lane.
 #[derive(Clone, Copy, Debug)]
 pub struct PlayedLane<'a> {
     /// Its name.
@@ -46,25 +57,35 @@ pub struct PlayedLane<'a> {
 
 impl From<Share> for Trigger {
     fn from(share: Share) -> Self {
-        Self { share, whose: None }
+        Self {
+            share,
+            lane: None,
+            compaction: None,
+        }
     }
 }
 
 impl Trigger {
-    /// Returns the trigger of the first lane that has one. Where none has, plays the default preset.
+    /// Returns the trigger of the first lane that has one in tokens, otherwise that of the default preset.
     pub fn of_lanes<'a>(
         case: &Case,
         output_reserve: Tokens,
         lanes: impl IntoIterator<Item = PlayedLane<'a>>,
     ) -> Self {
-        let mut lanes = lanes.into_iter();
-        lanes
-            .find_map(|lane| Self::of_lane(case, output_reserve, lane))
-            .or_else(|| default_trigger(case, output_reserve))
-            .unwrap_or_else(|| DEFAULT_SHARE.into())
+        let lanes: Vec<_> = lanes.into_iter().collect();
+        let mut own = lanes.iter();
+        if let Some(trigger) = own.find_map(|lane| Self::of_lane(case, output_reserve, *lane)) {
+            return trigger;
+        }
+        let usual = default_trigger(case, output_reserve);
+        Self {
+            compaction: lanes.iter().find_map(|lane| first_compaction(case, *lane)),
+            ..usual.unwrap_or_else(|| DEFAULT_SHARE.into())
+        }
     }
 
-    /// Returns the trigger of a lane, as a share of what this reserve leaves usable.
+    /// Returns the trigger of a lane, as a share of the window minus this reserve; none if no count of tokens makes
+    /// its policy act.
     pub fn of_lane(case: &Case, output_reserve: Tokens, lane: PlayedLane<'_>) -> Option<Self> {
         let samples = &lane.outcome.samples;
         let mut triggers = Triggers {
@@ -91,27 +112,39 @@ impl Trigger {
         };
         Some(Self {
             share: budget.pressure(true_tokens(trigger, samples)),
-            whose: Some(LaneTrigger {
-                lane: lane.name.to_owned(),
+            lane: Some(LaneTrigger {
+                name: lane.name.to_owned(),
                 tokens: trigger.tokens,
                 step,
             }),
+            compaction: first_compaction(case, lane),
         })
     }
 
-    /// `the trigger`, or `the trigger of truncate`.
+    /// Returns `the trigger`, or `the trigger of truncate`.
     pub fn name(&self) -> String {
-        match &self.whose {
-            Some(LaneTrigger { lane, .. }) => format!("the trigger of {lane}"),
+        match &self.lane {
+            Some(LaneTrigger { name, .. }) => format!("the trigger of {name}"),
             None => "the trigger".to_owned(),
         }
     }
 }
 
+/// Returns the first compaction by a lane's own policy.
+fn first_compaction(case: &Case, lane: PlayedLane<'_>) -> Option<FirstCompaction> {
+    let mut events = lane.outcome.events.iter();
+    let first = events.find(|event| event.did == Did::Removed && !event.is_manual())?;
+    let last = case.session.calls.len().saturating_sub(1);
+    Some(FirstCompaction {
+        lane: lane.name.to_owned(),
+        step: first.step.min(last),
+    })
+}
+
 /// Context window and model of a call, which determine a trigger.
 type Conditions = (Tokens, Option<usize>);
 
-/// A lane's trigger by call, computed again when the window or the model changes.
+/// A lane's trigger by call, recomputed when the window or the model changes.
 struct Triggers<'a> {
     case: &'a Case,
     lane: PlayedLane<'a>,
@@ -134,7 +167,7 @@ impl Triggers<'_> {
     }
 }
 
-/// The true tokens when a policy counts its trigger, judged by the call that its count is nearest at.
+/// Returns the actual tokens at a trigger, by the call with the nearest own count.
 fn true_tokens(trigger: OwnTrigger, samples: &[Sample]) -> Tokens {
     let nearest = samples
         .iter()

@@ -58,7 +58,7 @@ fn follow(link: Link, session: &OpenSession<'_>, commands: &mut Commands) {
     match link {
         Link::Step(step) => commands.push(SelectCommand::Call(step)),
         Link::Message(message) => commands.push(SelectCommand::Message(message)),
-        Link::Carried(message) => {
+        Link::Resent(message) => {
             commands.push(MessagesCommand::Filter(Filter::default()));
             commands.push(MessagesCommand::Sort(Sort::BY_CUMULATIVE));
             commands.push(SelectCommand::Message(message));
@@ -81,7 +81,7 @@ fn hint(link: Link) -> &'static str {
     match link {
         Link::Step(_) => "Show this call",
         Link::Message(_) => "Show this message",
-        Link::Carried(_) => "Show the messages by cumulative tokens",
+        Link::Resent(_) => "Show the messages by cumulative tokens",
         Link::Cache(_) => "Show the cache audit",
         Link::Count => "Show how the session was detected and counted",
     }

@@ -213,7 +213,7 @@ impl Prices {
 }
 
 impl Price {
-    /// Returns the start of validity; the beginning of time if there is none.
+    /// Returns the start of validity; the smallest time if it is unlimited.
     fn begins(&self) -> Millis {
         let date = self.since.and_then(|since| since.date);
         date.map_or(Millis(i64::MIN), |date| {

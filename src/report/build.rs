@@ -1,9 +1,9 @@
-//! Puts a report together: facts of the session, the verdict, and each lane ([`super::lane`]).
+//! Builds a report: facts of the session, the verdict, and each lane ([`super::lane`]).
 
+use super::count_basis::{basis_sentence, window_source};
 use super::curve::{Curve, CurveKind, CurveLane, draw};
-use super::known::{basis_sentence, window_source};
 use super::lane::lane_report;
-use super::shown::{Shown, Teller, What};
+use super::redaction::{NameKind, Redactor, ReportText};
 use super::{About, Item, LaneReport, Report};
 use crate::analysis::{Finding, Link, MessageName, PlayedLane, Trigger, tokens_by_tool, verdict};
 use crate::engine::{Case, KnobValues, Outcome, Policy};
@@ -12,47 +12,47 @@ use crate::session::{CallsFrom, Kind};
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens};
 
-/// A lane that was played.
+/// A replayed lane.
 #[derive(Clone, Debug)]
 pub struct Played {
     /// Name of the lane.
     pub lane: String,
-    /// What was played; none for what really happened.
+    /// Its policy; none for the recorded run.
     pub policy: Option<Policy>,
     /// Its settings.
     pub knobs: KnobValues,
-    /// Room that it keeps for the answer.
+    /// Its output reserve.
     pub output_reserve: Tokens,
-    /// What came of it.
+    /// Its run.
     pub outcome: Outcome,
-    /// What that shows.
+    /// Findings of the run.
     pub findings: Vec<Finding>,
 }
 
-/// What a report is about.
+/// Input of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// The session.
     pub case: &'a Case,
-    /// What did not read as it should.
+    /// Warnings of the reader.
     pub warnings: &'a [String],
-    /// Name of the format, for people.
+    /// Label of the format.
     pub format: &'static str,
-    /// Room kept for the answer.
+    /// Output reserve.
     pub output_reserve: Tokens,
-    /// The lanes; the first is what really happened.
+    /// The lanes, `recorded` first.
     pub lanes: &'a [Played],
-    /// The file could tell of its program's own compactions.
+    /// True if the format records compactions.
     pub records_compactions: bool,
 }
 
-/// Tools and messages listed as the heaviest.
+/// Number of listed tools and messages.
 const HEAVIEST: usize = 12;
-/// Triggers drawn; more would only be confusing.
+/// Maximum number of drawn triggers.
 const TRIGGERS: usize = 2;
 
 impl Played {
-    /// What kind of line it is, at its position among the lanes.
+    /// Returns the kind of its line. `policies_before` is its position among the policies.
     fn kind(&self, policies_before: usize) -> CurveKind {
         match &self.policy {
             None => CurveKind::Recorded,
@@ -61,7 +61,7 @@ impl Played {
         }
     }
 
-    /// The lane as its policy played it; none for what was recorded.
+    /// Returns the lane if it has a policy.
     pub fn lane(&self) -> Option<PlayedLane<'_>> {
         Some(PlayedLane {
             name: &self.lane,
@@ -73,18 +73,18 @@ impl Played {
 }
 
 impl Report {
-    /// A report; if it `redacts`, no text of the session or the person goes into it.
+    /// Creates a report. If it `redacts`, it contains no text of the session or the user.
     pub fn new(subject: &Subject<'_>, redacts: bool) -> Self {
-        let mut teller = Teller::new(redacts);
-        let (verdict, severity) = sentence(subject, &mut teller);
-        let about = about(subject, &mut teller);
+        let mut redactor = Redactor::new(redacts);
+        let (verdict, severity) = sentence(subject, &mut redactor);
+        let about = about(subject, &mut redactor);
         let kinds = subject.kinds();
         let lanes: Vec<LaneReport> = subject
             .lanes
             .iter()
             .zip(&kinds)
             .map(|(lane, kind)| {
-                let mut told = lane_report(subject.case, lane, *kind, &mut teller);
+                let mut told = lane_report(subject.case, lane, *kind, &mut redactor);
                 let is_known = *kind != CurveKind::Recorded || subject.records_compactions;
                 told.figures.compactions = told.figures.compactions.filter(|_| is_known);
                 told
@@ -95,19 +95,19 @@ impl Report {
         let of_windows = &subject.case.windows.warnings;
         let warnings = subject.warnings.iter().chain(of_windows);
         Self {
-            is_redacted: teller.redacts(),
+            is_redacted: redactor.redacts(),
             about,
             verdict,
             severity,
             curve,
-            warnings: warnings.map(|warning| teller.said(warning)).collect(),
+            warnings: warnings.map(|warning| redactor.sentence(warning)).collect(),
             lanes,
         }
     }
 }
 
 impl<'a> Subject<'a> {
-    /// The curve alone, with the lanes' names as they are.
+    /// Returns the curve with the lanes' names, not redacted.
     pub fn plain_curve(&self) -> Curve<'a> {
         let lanes = self.lanes.iter();
         let names = lanes.map(|lane| clean(&lane.lane).into_owned());
@@ -140,7 +140,7 @@ impl<'a> Subject<'a> {
         self.lanes.iter().map(kind).collect()
     }
 
-    /// The different triggers of the lanes, if they are few enough to be drawn.
+    /// Returns the different triggers of the lanes; none if there are too many to draw.
     fn triggers(&self) -> Vec<Share> {
         let mut all: Vec<Share> = Vec::new();
         for lane in self.lanes.iter().filter_map(Played::lane) {
@@ -158,8 +158,11 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// The verdict over what really happened; a piece that leads to a message is that message's name.
-fn sentence(subject: &Subject<'_>, teller: &mut Teller) -> (Vec<Shown>, crate::analysis::Severity) {
+/// Returns the verdict about the recorded run, with its severity.
+fn sentence(
+    subject: &Subject<'_>,
+    redactor: &mut Redactor,
+) -> (Vec<ReportText>, crate::analysis::Severity) {
     let Some(really) = subject.lanes.first() else {
         return (Vec::new(), crate::analysis::Severity::Ok);
     };
@@ -172,18 +175,18 @@ fn sentence(subject: &Subject<'_>, teller: &mut Teller) -> (Vec<Shown>, crate::a
         &trigger,
     );
     let clauses = verdict.clauses.iter().map(|clause| match clause.link {
-        Some(Link::Message(message)) => teller.message(&MessageName::of(subject.case, message)),
-        Some(_) | None => teller.said(&clause.text),
+        Some(Link::Message(message)) => redactor.message(&MessageName::of(subject.case, message)),
+        Some(_) | None => redactor.sentence(&clause.text),
     });
     (clauses.collect(), verdict.severity)
 }
 
-fn about(subject: &Subject<'_>, teller: &mut Teller) -> About {
+fn about(subject: &Subject<'_>, redactor: &mut Redactor) -> About {
     let case = subject.case;
     let session = &case.session;
-    let file = teller.numbered(What::File, &session.source.name);
+    let file = redactor.numbered(NameKind::File, &session.source.name);
     let has_title = session.title != session.source.name && !session.title.is_empty();
-    let title = has_title.then(|| teller.text(&session.title));
+    let title = has_title.then(|| redactor.text(&session.title));
     let by_kind = case.ledger.by_kind(session);
     let kinds = Kind::ALL.into_iter().zip(by_kind);
     let by_tool = tokens_by_tool(case).into_iter().take(HEAVIEST);
@@ -195,7 +198,7 @@ fn about(subject: &Subject<'_>, teller: &mut Teller) -> About {
         turns: session.turns as usize,
         steps: session.calls.len(),
         steps_recorded: session.calls_from == CallsFrom::Recorded,
-        models: session.models.iter().map(|m| teller.model(m)).collect(),
+        models: session.models.iter().map(|m| redactor.model(m)).collect(),
         window: case.windows.largest(),
         window_source: window_source(case),
         output_reserve: subject.output_reserve,
@@ -205,13 +208,13 @@ fn about(subject: &Subject<'_>, teller: &mut Teller) -> About {
         calls_reported: session.calls.iter().filter(|s| s.usage.is_some()).count(),
         by_kind: kinds.filter(|(_, tokens)| *tokens > Tokens::ZERO).collect(),
         by_tool: by_tool
-            .map(|(tool, tokens)| (teller.tool(&tool), tokens))
+            .map(|(tool, tokens)| (redactor.tool(&tool), tokens))
             .collect(),
-        heaviest: heaviest(case, teller),
+        heaviest: heaviest(case, redactor),
     }
 }
 
-fn heaviest(case: &Case, teller: &mut Teller) -> Vec<Item> {
+fn heaviest(case: &Case, redactor: &mut Redactor) -> Vec<Item> {
     let messages = case.session.messages.iter().enumerate();
     let mut all: Vec<(usize, Tokens)> = messages
         .filter(|(_, m)| m.in_history)
@@ -220,15 +223,15 @@ fn heaviest(case: &Case, teller: &mut Teller) -> Vec<Item> {
     all.sort_by_key(|(idx, tokens)| (std::cmp::Reverse(*tokens), *idx));
     all.truncate(HEAVIEST);
     all.into_iter()
-        .map(|(message, tokens)| item(case, message, tokens, teller))
+        .map(|(message, tokens)| item(case, message, tokens, redactor))
         .collect()
 }
 
-/// A message in a list.
-pub(super) fn item(case: &Case, message: usize, tokens: Tokens, teller: &mut Teller) -> Item {
+/// Creates a listed message.
+pub(super) fn item(case: &Case, message: usize, tokens: Tokens, redactor: &mut Redactor) -> Item {
     Item {
         message,
-        name: teller.message(&MessageName::of(case, message)),
+        name: redactor.message(&MessageName::of(case, message)),
         tokens,
     }
 }

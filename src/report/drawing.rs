@@ -1,60 +1,60 @@
-//! A picture as a list of shapes: what is drawn, not with what. SVG and the window's painter both draw it.
+//! A picture as a list of shapes, drawn as SVG or by the window's painter.
 
 /// A picture.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drawing {
-    /// In points.
+    /// Width in points.
     pub width: f32,
-    /// In points.
+    /// Height in points.
     pub height: f32,
-    /// What it shows, in a sentence, for those who cannot see it.
+    /// Description for screen readers.
     pub says: String,
-    /// What to draw, the hindmost first. Coordinates are points from the upper left corner.
+    /// Shapes, from back to front. Coordinates are points from the upper left corner.
     pub shapes: Vec<Shape>,
 }
 
-/// One thing to draw.
+/// A shape.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// A line through points.
     Line {
-        /// In order.
+        /// The points, in order.
         points: Vec<[f32; 2]>,
         /// Its color.
         ink: Ink,
-        /// In points.
+        /// Width in points.
         width: f32,
-        /// Lengths of strokes and gaps in points, in turn; empty for an unbroken line.
+        /// Alternating lengths of dashes and gaps in points; empty for a solid line.
         dashes: &'static [f32],
     },
     /// Strokes of one color.
     Strokes {
-        /// From where to where.
+        /// Start and end of each.
         strokes: Vec<[[f32; 2]; 2]>,
         /// Their color.
         ink: Ink,
-        /// In points.
+        /// Width in points.
         width: f32,
     },
     /// A line of text.
     Text {
-        /// Where it stands: at its anchor, halfway up.
+        /// Position of its anchor, vertically centered.
         at: [f32; 2],
-        /// What it says; no line breaks, nothing that reorders.
+        /// The text, without line breaks and bidirectional controls.
         text: String,
         /// Its color.
         ink: Ink,
-        /// Which end of it is at `at`.
+        /// Part of the text at `at`.
         anchor: Anchor,
         /// Size in points.
         size: f32,
     },
 }
 
-/// Which end of a text stands at its place.
+/// Part of a text that is placed at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// Its beginning.
+    /// Its start.
     Start,
     /// Its middle.
     Middle,
@@ -62,10 +62,10 @@ pub enum Anchor {
     End,
 }
 
-/// A color by what it is for; light and dark are chosen where it is drawn.
+/// A color by its purpose. The renderer chooses the light or dark variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ink {
-    /// Behind everything.
+    /// Background.
     Ground,
     /// Ordinary text.
     Text,
@@ -73,23 +73,23 @@ pub enum Ink {
     Weak,
     /// Separators.
     Hairline,
-    /// What sets something off.
+    /// Emphasis.
     Accent,
-    /// Judgement: needs attention.
+    /// Warnings.
     Warn,
-    /// Judgement: wrong, rejected.
+    /// Errors and rejections.
     Bad,
-    /// What really happened.
+    /// The recorded run.
     Recorded,
-    /// The lane at this position; positions beyond the last begin again.
+    /// The lane at this position, modulo [`LANES`].
     Lane(usize),
 }
 
-/// How many lanes have a color of their own.
+/// Number of colors for lanes.
 pub const LANES: usize = 6;
 
 impl Ink {
-    /// Every ink.
+    /// All colors.
     pub const ALL: [Self; 14] = [
         Self::Ground,
         Self::Text,
@@ -107,8 +107,7 @@ impl Ink {
         Self::Lane(5),
     ];
 
-    /// Red, green and blue on a dark ground and on a light one: the window's own colors (a test of the window's theme
-    /// holds them to that).
+    /// Returns red, green and blue for the dark and the light theme. A test checks that they equal the window's colors.
     pub fn colors(self) -> [u32; 2] {
         match self {
             Self::Ground => [0x0f_1317, 0xf3_f5f7],
@@ -129,7 +128,7 @@ impl Ink {
         }
     }
 
-    /// A name for style sheets.
+    /// Returns the name used in style sheets.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Ground => "ground",

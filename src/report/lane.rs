@@ -1,48 +1,52 @@
-//! One lane of a report: settings, figures, beliefs, events and findings.
+//! A lane of a report: settings, figures, belief, events and findings.
 
 use super::build::Played;
+use super::redaction::{NameKind, Redactor, ReportText};
 use super::removed::{removals, stage_of};
-use super::shown::{Shown, Teller, What};
 use super::{
-    Belief, Column, CountIs, CurveKind, EventReport, Figures, FindingReport, LaneReport, Peak,
+    Belief, Column, CountBasis, CurveKind, EventReport, Figures, FindingReport, LaneReport, Peak,
     Setting, SettingValue,
 };
 use crate::engine::{self, Budget, Case, Count, Did, Event, Knob, Outcome, Policy, Sample};
 use crate::tokens::Basis;
 use std::collections::HashSet;
 
-/// Events listed; of thrashing policies there are thousands.
+/// Maximum number of listed events; policies that thrash have thousands.
 const MOST_EVENTS: usize = 400;
-/// Lines shown of what a system logs in one event.
+/// Maximum number of log lines of an event.
 const MOST_LOG: usize = 3;
-/// Characters shown of such a line.
+/// Maximum characters of such a line.
 const LONGEST: usize = 240;
 
-/// What one lane did.
+/// Creates the report of a lane.
 pub(super) fn lane_report(
     case: &Case,
     lane: &Played,
     kind: CurveKind,
-    teller: &mut Teller,
+    redactor: &mut Redactor,
 ) -> LaneReport {
     let outcome = &lane.outcome;
     let rows = rows(&outcome.events);
-    let (removed, more_removed) = removals(case, lane, teller);
+    let (removed, more_removed) = removals(case, lane, redactor);
     let findings = lane.findings.iter().map(|finding| FindingReport {
         kind: finding.kind,
         step: finding.step,
-        text: teller.said(&finding.text),
+        text: redactor.sentence(&finding.text),
     });
     let findings = findings.collect();
-    let warnings = outcome.warnings.iter().map(|w| teller.said(w)).collect();
+    let warnings = outcome
+        .warnings
+        .iter()
+        .map(|w| redactor.sentence(w))
+        .collect();
     LaneReport {
-        name: teller.name(What::Lane, &lane.lane),
+        name: redactor.name(NameKind::Lane, &lane.lane),
         policy: match &lane.policy {
-            None => Shown::own("the recorded run"),
-            Some(policy) => teller.policy(policy),
+            None => ReportText::own("the recorded run"),
+            Some(policy) => redactor.policy(policy),
         },
         kind,
-        settings: settings(lane, teller),
+        settings: settings(lane, redactor),
         figures: figures(case, lane, kind),
         columns: columns(case, outcome),
         belief: lane.policy.as_ref().and_then(|p| belief(p, outcome)),
@@ -51,7 +55,7 @@ pub(super) fn lane_report(
         events: rows
             .into_iter()
             .take(MOST_EVENTS)
-            .map(|row| event_report(row, teller))
+            .map(|row| event_report(row, redactor))
             .collect(),
         removed,
         more_removed,
@@ -59,18 +63,18 @@ pub(super) fn lane_report(
     }
 }
 
-fn settings(lane: &Played, teller: &mut Teller) -> Vec<Setting> {
+fn settings(lane: &Played, redactor: &mut Redactor) -> Vec<Setting> {
     let knobs = lane.policy.iter().flat_map(|policy| &policy.knobs);
     let setting = |knob: &Knob| {
         let value = lane.knobs.get(&knob.name).unwrap_or(knob.value);
         Setting {
-            name: teller.name(What::Setting, &knob.name),
-            value: setting_value(knob, value, teller),
-            usual: setting_value(knob, knob.value, teller),
+            name: redactor.name(NameKind::Setting, &knob.name),
+            value: setting_value(knob, value, redactor),
+            usual: setting_value(knob, knob.value, redactor),
             unit: if knob.choices.is_empty() {
-                teller.name(What::Unit, &knob.unit)
+                redactor.name(NameKind::Unit, &knob.unit)
             } else {
-                Shown::own("")
+                ReportText::own("")
             },
             is_changed: value != knob.value,
         }
@@ -78,9 +82,9 @@ fn settings(lane: &Played, teller: &mut Teller) -> Vec<Setting> {
     knobs.map(setting).collect()
 }
 
-fn setting_value(knob: &Knob, value: f64, teller: &mut Teller) -> SettingValue {
+fn setting_value(knob: &Knob, value: f64, redactor: &mut Redactor) -> SettingValue {
     match knob.choices.get(value.max(0.0) as usize) {
-        Some(choice) => SettingValue::Choice(teller.name(What::Setting, choice)),
+        Some(choice) => SettingValue::Choice(redactor.name(NameKind::Setting, choice)),
         None => SettingValue::Number(value),
     }
 }
@@ -88,10 +92,10 @@ fn setting_value(knob: &Knob, value: f64, teller: &mut Teller) -> SettingValue {
 fn figures(case: &Case, lane: &Played, kind: CurveKind) -> Figures {
     let outcome = &lane.outcome;
     let of_case = match case.ledger.basis {
-        Basis::Reported => CountIs::Reported,
-        Basis::Exact => CountIs::Exact,
-        Basis::Calibrated(error) => CountIs::Calibrated(error),
-        Basis::Estimated => CountIs::Estimated,
+        Basis::Reported => CountBasis::Reported,
+        Basis::Exact => CountBasis::Exact,
+        Basis::Calibrated(error) => CountBasis::Calibrated(error),
+        Basis::Estimated => CountBasis::Estimated,
     };
     let is_reported = |step: usize| {
         let step = case.session.calls.get(step);
@@ -99,7 +103,7 @@ fn figures(case: &Case, lane: &Played, kind: CurveKind) -> Figures {
     };
     let known = |is_reported| {
         if is_reported {
-            CountIs::Reported
+            CountBasis::Reported
         } else {
             of_case
         }
@@ -154,7 +158,7 @@ fn columns(case: &Case, outcome: &Outcome) -> Vec<Column> {
     outcome.samples.chunks(each).map(column).collect()
 }
 
-/// The call at which the system's own count was furthest from the true one.
+/// Returns the call at which the system's own count is furthest from the actual one.
 fn belief(policy: &Policy, outcome: &Outcome) -> Option<Belief> {
     let counts_truly = matches!(policy.meter.count, Count::True);
     let samples = outcome.samples.iter();
@@ -169,7 +173,7 @@ fn belief(policy: &Policy, outcome: &Outcome) -> Option<Belief> {
     })
 }
 
-/// What is done anew before call after call is one row.
+/// Groups routine events of consecutive calls into one row.
 fn rows(events: &[Event]) -> Vec<&[Event]> {
     let is_routine = |e: &Event| matches!(e.did, Did::Nothing | Did::Told) || e.action == "repair";
     let goes_on = |a: &Event, b: &Event| {
@@ -179,11 +183,11 @@ fn rows(events: &[Event]) -> Vec<&[Event]> {
     events.chunk_by(goes_on).collect()
 }
 
-fn event_report(row: &[Event], teller: &mut Teller) -> EventReport {
+fn event_report(row: &[Event], redactor: &mut Redactor) -> EventReport {
     let event = &row[0];
     let stage = match &*event.stage {
-        Event::RECORDED => Shown::own("the source itself"),
-        _ => stage_of(event, teller),
+        Event::RECORDED => ReportText::own("the recorded program"),
+        _ => stage_of(event, redactor),
     };
     EventReport {
         step: event.step,
@@ -191,18 +195,18 @@ fn event_report(row: &[Event], teller: &mut Teller) -> EventReport {
         stage,
         action: event.action,
         did: event.did,
-        why: teller.cause(&event.cause),
+        why: redactor.cause(&event.cause),
         messages: event.n_messages(),
         before: event.before,
         after: event.after,
         request: event.request,
         orphans: event.orphans,
-        log: log(event, teller),
+        log: log(event, redactor),
     }
 }
 
-/// The first lines; a system may log a whole summary.
-fn log(event: &Event, teller: &Teller) -> Vec<Shown> {
+/// Returns the first lines of an event's log; a system may log a whole summary.
+fn log(event: &Event, redactor: &Redactor) -> Vec<ReportText> {
     let lines = event.log.iter().map(|line| {
         let first = line.lines().next().unwrap_or_default();
         let short: String = first.chars().take(LONGEST).collect();
@@ -212,6 +216,6 @@ fn log(event: &Event, teller: &Teller) -> Vec<Shown> {
     let lines = lines.filter(|line| !line.trim().is_empty());
     lines
         .take(MOST_LOG)
-        .map(|line| teller.said(&line))
+        .map(|line| redactor.sentence(&line))
         .collect()
 }

@@ -1,32 +1,31 @@
 //! Reports of a session: the recorded run, and the replay of each policy with its reasons.
 //!
 //! A [`Report`] is a value, rendered as Markdown ([`markdown`]) or as an HTML page ([`html`]). Texts of the session and
-//! the user are [`Shown`]; a redacted report is built from values that never contain them. The module does no I/O.
+//! the user are [`ReportText`]; a redacted report is built from values that never contain them. The module does no I/O.
 
 mod build;
+mod count_basis;
 mod curve;
+mod downsample;
 mod drawing;
 mod html;
-mod known;
 mod lane;
 mod markdown;
+mod redaction;
 mod removed;
 mod sentences;
 mod series;
-mod shown;
 mod svg;
-mod thin;
 mod track;
-mod words;
 
 pub use build::{Played, Subject};
+pub use count_basis::{basis, basis_sentence, window_source};
 pub use curve::{Curve, CurveKind, CurveLane, draw};
 pub use drawing::{Anchor, Drawing, Ink, LANES, Shape};
 pub use html::html;
-pub use known::{basis, basis_sentence, window_source};
 pub use markdown::markdown;
+pub use redaction::{Plain, Redacted, ReportText};
 pub use series::{quoted, series};
-pub use shown::{Plain, Redacted, Shown};
 pub use svg::svg;
 pub use track::{has_tracks, track};
 
@@ -43,7 +42,7 @@ pub struct Report {
     /// The session.
     pub about: About,
     /// The verdict about the recorded run, in pieces.
-    pub verdict: Vec<Shown>,
+    pub verdict: Vec<ReportText>,
     /// Severity of the verdict.
     pub severity: Severity,
     /// The lanes, `recorded` first.
@@ -51,16 +50,16 @@ pub struct Report {
     /// The curve; `None` without a call.
     pub curve: Option<Drawing>,
     /// Warnings about the file and the windows.
-    pub warnings: Vec<Shown>,
+    pub warnings: Vec<ReportText>,
 }
 
 /// Facts about a session.
 #[derive(Clone, Debug)]
 pub struct About {
     /// Name of the file.
-    pub file: Shown,
+    pub file: ReportText,
     /// Title, if the session has one.
-    pub title: Option<Shown>,
+    pub title: Option<ReportText>,
     /// Label of the format.
     pub format: &'static str,
     /// Messages of the full history.
@@ -72,7 +71,7 @@ pub struct About {
     /// True if the file records calls; otherwise each assistant message counts as one.
     pub steps_recorded: bool,
     /// Models that answered.
-    pub models: Vec<Shown>,
+    pub models: Vec<ReportText>,
     /// The largest context window.
     pub window: Tokens,
     /// Source of the context window.
@@ -90,7 +89,7 @@ pub struct About {
     /// Tokens of the full history by kind, without zeros.
     pub by_kind: Vec<(Kind, Tokens)>,
     /// Tokens of calls and results by tool, heaviest first.
-    pub by_tool: Vec<(Shown, Tokens)>,
+    pub by_tool: Vec<(ReportText, Tokens)>,
     /// The heaviest messages of the session.
     pub heaviest: Vec<Item>,
 }
@@ -101,7 +100,7 @@ pub struct Item {
     /// Index of the message.
     pub message: usize,
     /// Readable name.
-    pub name: Shown,
+    pub name: ReportText,
     /// Tokens.
     pub tokens: Tokens,
 }
@@ -110,9 +109,9 @@ pub struct Item {
 #[derive(Clone, Debug)]
 pub struct LaneReport {
     /// Name of the lane.
-    pub name: Shown,
+    pub name: ReportText,
     /// Label of the policy.
-    pub policy: Shown,
+    pub policy: ReportText,
     /// Kind of its line in the curve.
     pub kind: CurveKind,
     /// Its settings, in order.
@@ -134,7 +133,7 @@ pub struct LaneReport {
     /// Removals that are not listed.
     pub more_removed: usize,
     /// Warnings of the run.
-    pub warnings: Vec<Shown>,
+    pub warnings: Vec<ReportText>,
 }
 
 /// A column of the character drawing: one or more consecutive calls.
@@ -152,13 +151,13 @@ pub struct Column {
 #[derive(Clone, Debug)]
 pub struct Setting {
     /// Its name.
-    pub name: Shown,
+    pub name: ReportText,
     /// Its value; of a choice, the choice.
     pub value: SettingValue,
     /// The preset's value.
     pub usual: SettingValue,
     /// Its unit.
-    pub unit: Shown,
+    pub unit: ReportText,
     /// True if the value differs from the preset's.
     pub is_changed: bool,
 }
@@ -169,12 +168,12 @@ pub enum SettingValue {
     /// A number.
     Number(f64),
     /// A choice.
-    Choice(Shown),
+    Choice(ReportText),
 }
 
 /// Source of a count.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum CountIs {
+pub enum CountBasis {
     /// The provider reported it.
     Reported,
     /// Counted with the model's own vocabulary.
@@ -201,7 +200,7 @@ pub struct Figures {
     /// Summary requests, with sent and received tokens.
     pub summaries: (usize, Tokens, Tokens),
     /// Source of the sum.
-    pub known: CountIs,
+    pub known: CountBasis,
     /// True if the summaries have predicted sizes only.
     pub has_predicted: bool,
 }
@@ -216,13 +215,13 @@ pub struct Peak {
     /// As a share of usable.
     pub pressure: Share,
     /// How it is known.
-    pub known: CountIs,
+    pub known: CountBasis,
 }
 
 /// A system's own count and the actual one.
 #[derive(Clone, Copy, Debug)]
 pub struct Belief {
-    /// Index of the step.
+    /// Index of the call.
     pub step: usize,
     /// Tokens on its own count.
     pub counted: Tokens,
@@ -239,27 +238,27 @@ pub struct Belief {
 pub struct FindingReport {
     /// Which.
     pub kind: FindingKind,
-    /// Index of the step.
+    /// Index of the call.
     pub step: usize,
     /// Text of the finding.
-    pub text: Shown,
+    pub text: ReportText,
 }
 
 /// An event of a stage, at one call or at consecutive ones.
 #[derive(Clone, Debug)]
 pub struct EventReport {
-    /// Index of the first step.
+    /// Index of the first call.
     pub step: usize,
     /// Number of consecutive calls with this event.
     pub times: usize,
     /// The stage.
-    pub stage: Shown,
+    pub stage: ReportText,
     /// Action of the stage.
     pub action: &'static str,
     /// Outcome of the event.
     pub did: Did,
     /// Cause of the event.
-    pub why: Shown,
+    pub why: ReportText,
     /// Number of messages changed.
     pub messages: usize,
     /// True tokens before.
@@ -271,7 +270,7 @@ pub struct EventReport {
     /// Number of calls and results that became unpaired.
     pub orphans: usize,
     /// First lines of the system's own log.
-    pub log: Vec<Shown>,
+    pub log: Vec<ReportText>,
 }
 
 /// Messages that an event removed and that are still missing at the end.
@@ -282,15 +281,15 @@ pub struct Removal {
     /// Index of the call before which they were removed; `None` for the source's own compactions.
     pub step: Option<usize>,
     /// The stage, if a stage removed them.
-    pub stage: Option<Shown>,
+    pub stage: Option<ReportText>,
     /// Cause, if a stage removed them.
-    pub why: Option<Shown>,
+    pub why: Option<ReportText>,
     /// Messages.
     pub messages: usize,
     /// Removed tokens.
     pub gone: Tokens,
     /// Replacement: text and tokens.
-    pub instead: Option<(Shown, Tokens)>,
+    pub instead: Option<(ReportText, Tokens)>,
     /// The largest of the messages, in order.
     pub items: Vec<Item>,
 }

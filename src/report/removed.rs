@@ -1,7 +1,7 @@
-//! What is not in a lane's last context as it was said, by the event that took it out.
+//! Messages that are not verbatim in a lane's last context, by the event that removed them.
 
 use super::build::{Played, item};
-use super::shown::{Shown, Teller, What};
+use super::redaction::{NameKind, Redactor, ReportText};
 use super::{Item, Removal};
 use crate::engine::{
     Case, Context, Edited, EntryBody, Event, Left, Marker, MessageStatus, PartStatus,
@@ -10,32 +10,32 @@ use crate::session::WrittenKind;
 use crate::units::Tokens;
 use std::collections::BTreeMap;
 
-/// Removals listed of one lane.
+/// Maximum number of listed removals of a lane.
 const MOST: usize = 120;
-/// Messages listed of one removal.
+/// Maximum number of listed messages of a removal.
 const ITEMS: usize = 40;
-/// Characters shown of what stands in the place of something.
+/// Maximum characters of a replacement.
 const LONGEST: usize = 160;
 
-/// What one event did to messages, as the books have it at the end.
+/// Messages that one event removed in the same way.
 #[derive(Default)]
-struct Taken<'a> {
-    /// Index of the message and the tokens that are gone.
+struct RemovedMessages<'a> {
+    /// Index of the message, and the removed tokens.
     messages: Vec<(usize, Tokens)>,
-    instead: Option<Instead<'a>>,
+    instead: Option<Replacement<'a>>,
 }
 
-/// What stands in the place of something.
-struct Instead<'a> {
+/// Text that replaces messages.
+struct Replacement<'a> {
     text: &'a str,
     tokens: Tokens,
     is_predicted: bool,
 }
 
-/// By event and fate, so that the order is that of the events; first what no event of ours did.
-type Books<'a> = BTreeMap<(Option<u32>, FateKey), Taken<'a>>;
+/// Removed messages by event and status, in order of the events; first those without an event of the policy.
+type ByEvent<'a> = BTreeMap<(Option<u32>, FateKey), RemovedMessages<'a>>;
 
-/// A fate that can be sorted by.
+/// A status that can be sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum FateKey {
     Dropped,
@@ -55,21 +55,25 @@ impl FateKey {
     }
 }
 
-/// The removals of a lane, and how many are not listed.
-pub(super) fn removals(case: &Case, lane: &Played, teller: &mut Teller) -> (Vec<Removal>, usize) {
-    let books = books(case, &lane.outcome.context);
-    let more = books.len().saturating_sub(MOST);
+/// Returns the removals of a lane, and the number of those not listed.
+pub(super) fn removals(
+    case: &Case,
+    lane: &Played,
+    redactor: &mut Redactor,
+) -> (Vec<Removal>, usize) {
+    let by_event = by_event(case, &lane.outcome.context);
+    let more = by_event.len().saturating_sub(MOST);
     let events = &lane.outcome.events;
-    let listed = books.into_iter().take(MOST);
-    let removals = listed.map(|((event, key), taken)| {
+    let listed = by_event.into_iter().take(MOST);
+    let removals = listed.map(|((event, key), removed)| {
         let event = event.and_then(|event| events.get(event as usize));
-        removal(case, event, key.fate(), taken, teller)
+        removal(case, event, key.fate(), removed, redactor)
     });
     (removals.collect(), more)
 }
 
-fn books<'a>(case: &Case, context: &'a Context) -> Books<'a> {
-    let mut books = Books::new();
+fn by_event<'a>(case: &Case, context: &'a Context) -> ByEvent<'a> {
+    let mut by_event = ByEvent::new();
     let weight = |message: u32| (message as usize, case.ledger.message(message as usize));
     for dropped in &context.dropped {
         let key = if dropped.is_summarized {
@@ -77,8 +81,10 @@ fn books<'a>(case: &Case, context: &'a Context) -> Books<'a> {
         } else {
             FateKey::Dropped
         };
-        let taken = books.entry((dropped.event, key)).or_default();
-        taken.messages.extend(dropped.messages.clone().map(weight));
+        let removed = by_event.entry((dropped.event, key)).or_default();
+        removed
+            .messages
+            .extend(dropped.messages.clone().map(weight));
     }
     for entry in &context.entries {
         match &entry.body {
@@ -92,9 +98,9 @@ fn books<'a>(case: &Case, context: &'a Context) -> Books<'a> {
                 if covered.clone().next().is_none() {
                     continue;
                 }
-                let taken = books.entry((Some(written.event), key)).or_default();
-                taken.messages.extend(covered.map(weight));
-                taken.instead = Some(Instead {
+                let removed = by_event.entry((Some(written.event), key)).or_default();
+                removed.messages.extend(covered.map(weight));
+                removed.instead = Some(Replacement {
                     text: &written.text,
                     tokens: Tokens::from(entry.tokens),
                     is_predicted: written.is_predicted,
@@ -105,11 +111,11 @@ fn books<'a>(case: &Case, context: &'a Context) -> Books<'a> {
                     continue;
                 };
                 let (message, was) = weight(edited.message);
-                let taken = books.entry((Some(event), key)).or_default();
-                taken
+                let removed = by_event.entry((Some(event), key)).or_default();
+                removed
                     .messages
                     .push((message, was - Tokens::from(entry.tokens)));
-                taken.instead = marker.map(|marker| Instead {
+                removed.instead = marker.map(|marker| Replacement {
                     text: &marker.text,
                     tokens: Tokens::from(marker.tokens),
                     is_predicted: marker.is_predicted,
@@ -117,10 +123,10 @@ fn books<'a>(case: &Case, context: &'a Context) -> Books<'a> {
             }
         }
     }
-    books
+    by_event
 }
 
-/// What did most to a message of which some parts changed: the event, what became of the message, what stands there.
+/// Returns the event that removed most of an edited message, with the message's status and the replacement.
 fn worst<'a>(edited: &Edited, markers: &'a [Marker]) -> Option<(u32, FateKey, Option<&'a Marker>)> {
     let parts = edited.parts.as_slice().iter();
     let done = parts.filter_map(|fate| match fate {
@@ -143,49 +149,51 @@ fn removal(
     case: &Case,
     event: Option<&Event>,
     fate: MessageStatus,
-    taken: Taken<'_>,
-    teller: &mut Teller,
+    removed: RemovedMessages<'_>,
+    redactor: &mut Redactor,
 ) -> Removal {
-    let gone = taken.messages.iter().map(|(_, tokens)| *tokens).sum();
+    let gone = removed.messages.iter().map(|(_, tokens)| *tokens).sum();
     Removal {
         fate,
         step: event.map(|e| e.step),
-        stage: event.map(|e| stage_of(e, teller)),
+        stage: event.map(|e| stage_of(e, redactor)),
         why: event
             .filter(|e| !e.is_manual())
-            .map(|e| teller.cause(&e.cause)),
-        messages: taken.messages.len(),
+            .map(|e| redactor.cause(&e.cause)),
+        messages: removed.messages.len(),
         gone,
-        instead: taken.instead.map(|instead| shown_instead(&instead, teller)),
-        items: items(case, taken.messages, teller),
+        instead: removed
+            .instead
+            .map(|instead| shown_instead(&instead, redactor)),
+        items: items(case, removed.messages, redactor),
     }
 }
 
-/// The stage's name, or that it was by hand.
-pub(super) fn stage_of(event: &Event, teller: &mut Teller) -> Shown {
+/// Returns the name of an event's stage; for a manual edit, `manually`.
+pub(super) fn stage_of(event: &Event, redactor: &mut Redactor) -> ReportText {
     if event.is_manual() {
-        return Shown::own(Event::MANUAL);
+        return ReportText::own(Event::MANUAL);
     }
-    teller.name(What::Stage, &event.stage)
+    redactor.name(NameKind::Stage, &event.stage)
 }
 
-/// Text that was only predicted is no text to show.
-fn shown_instead(instead: &Instead<'_>, teller: &Teller) -> (Shown, Tokens) {
+/// Returns the replacement. Predicted text is described instead.
+fn shown_instead(instead: &Replacement<'_>, redactor: &Redactor) -> (ReportText, Tokens) {
     let text = if instead.is_predicted {
-        Shown::own("a summary of predicted size")
+        ReportText::own("a summary of predicted size")
     } else {
-        teller.start_of(instead.text, LONGEST)
+        redactor.start_of(instead.text, LONGEST)
     };
     (text, instead.tokens)
 }
 
-/// The heaviest, in their order.
-fn items(case: &Case, mut messages: Vec<(usize, Tokens)>, teller: &mut Teller) -> Vec<Item> {
+/// Returns the largest messages, in order of the session.
+fn items(case: &Case, mut messages: Vec<(usize, Tokens)>, redactor: &mut Redactor) -> Vec<Item> {
     messages.sort_by_key(|(message, tokens)| (std::cmp::Reverse(*tokens), *message));
     messages.truncate(ITEMS);
     messages.sort_unstable_by_key(|(message, _)| *message);
     let items = messages.into_iter();
     items
-        .map(|(message, tokens)| item(case, message, tokens, teller))
+        .map(|(message, tokens)| item(case, message, tokens, redactor))
         .collect()
 }

@@ -1,7 +1,7 @@
-//! What the page and Markdown both say: facts, figures and deeds in words. Neither escapes anything here.
+//! Texts that the HTML page and Markdown share, not escaped yet.
 
 use super::{
-    Belief, CountIs, CurveKind, EventReport, Figures, LaneReport, Removal, Report, SettingValue,
+    Belief, CountBasis, CurveKind, EventReport, Figures, LaneReport, Removal, Report, SettingValue,
     fate,
 };
 use crate::engine::{Did, Event};
@@ -10,14 +10,14 @@ use crate::units::Tokens;
 use std::fmt::{self, Write as _};
 
 impl Report {
-    /// Facts of the session as names and values.
+    /// Returns facts of the session as names and values.
     pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
         let about = &self.about;
         let models: Vec<_> = about.models.iter().map(ToString::to_string).collect();
         let calls = if about.steps_recorded {
             String::new()
         } else {
-            ", one an assistant message".to_owned()
+            ", one per assistant message".to_owned()
         };
         let about_size = if about.is_estimate { "≈" } else { "" };
         vec![
@@ -55,7 +55,7 @@ impl Report {
         ]
     }
 
-    /// How the figures are known, in a few sentences.
+    /// Describes the source of the figures in a few sentences.
     pub(super) fn figures_note(&self) -> String {
         let about = &self.about;
         let reported = match about.calls_reported {
@@ -80,7 +80,7 @@ impl Report {
         )
     }
 
-    /// What a reader has to know about the report itself.
+    /// Returns notes about the report itself.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = vec![format!(
             "Made by Plimsoll {} offline. Messages, turns and calls are counted from 1.",
@@ -88,9 +88,8 @@ impl Report {
         )];
         if self.is_redacted {
             notes.push(
-                "Redacted: texts, arguments, paths, titles and names of files, people, servers and private models were never \
-                 put into this report. Roles, kinds, sizes, names of well-known tools and models, and of the bundled policies, \
-                 are."
+                "Redacted: this report contains no texts, arguments, paths or titles, and no names of files, people, servers or \
+                 private models. It contains roles, kinds, sizes, and names of well-known tools, models and bundled policies."
                     .to_owned(),
             );
         }
@@ -99,14 +98,14 @@ impl Report {
 }
 
 impl Figures {
-    /// What else its calls cost.
+    /// Describes tokens besides the samples: summary requests and rejected calls.
     pub(super) fn aside(&self) -> Option<String> {
         let (requests, sent, received) = self.summaries;
         let mut all = Vec::new();
         if requests > 0 {
             all.push(format!(
-                "{} for summaries: {} tokens sent, {} back",
-                counted(requests, "request"),
+                "{}: {} tokens sent, {} received",
+                counted(requests, "summary request"),
                 tokens(sent),
                 tokens(received)
             ));
@@ -121,15 +120,15 @@ impl Figures {
     }
 }
 
-impl CountIs {
-    /// Tokens, with a sign before a guess.
+impl CountBasis {
+    /// Formats tokens, with `≈` before an estimate.
     pub(super) fn mark(self, count: Tokens) -> String {
         let about = if self == Self::Estimated { "≈" } else { "" };
         format!("{about}{}", tokens(count))
     }
 }
 
-impl fmt::Display for CountIs {
+impl fmt::Display for CountBasis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Reported => f.write_str("reported"),
@@ -141,14 +140,14 @@ impl fmt::Display for CountIs {
 }
 
 impl CurveKind {
-    /// What really happened has no policy of ours.
+    /// Returns whether a policy was replayed.
     pub(super) fn is_policy(self) -> bool {
         matches!(self, Self::Policy(_))
     }
 }
 
 impl LaneReport {
-    /// What is played, where the lane's name does not say it.
+    /// Returns the policy's label if it differs from the lane's name.
     pub(super) fn about(&self) -> String {
         let (name, policy) = (self.name.to_string(), self.policy.to_string());
         if name.eq_ignore_ascii_case(&policy) {
@@ -160,11 +159,11 @@ impl LaneReport {
 }
 
 impl Belief {
-    /// What it counted, believed, and what was true.
+    /// Compares the system's own count and belief with the actual count, in a sentence.
     pub(super) fn sentence(&self) -> String {
         let believed = match self.believed {
             Some(share) if share.0.is_finite() => {
-                format!(" and believes it is at {} of its own limit", percent(share))
+                format!(" and believes to be at {} of its own limit", percent(share))
             }
             _ => String::new(),
         };
@@ -188,18 +187,21 @@ impl fmt::Display for SettingValue {
 }
 
 impl EventReport {
-    /// What it did, in a few words.
+    /// Describes the result in a few words.
     pub(super) fn outcome(&self) -> String {
         let messages = counted(self.messages, "message");
         let mut said = match self.did {
             Did::Removed => format!("{} of {messages}", self.action),
             Did::Changed => format!("{}, nothing removed", self.action),
             Did::Nothing => format!("{}: nothing changed", self.action),
-            Did::Told => "said".to_owned(),
+            Did::Told => "logged".to_owned(),
         };
         if let Some((sent, received)) = self.request {
             let (sent, received) = (tokens(sent), tokens(received));
-            let _ = write!(said, "; summary: {sent} sent, {received} back");
+            let _ = write!(
+                said,
+                "; summary request: {sent} tokens sent, {received} received"
+            );
         }
         if self.orphans > 0 {
             let _ = write!(said, "; {} unpaired", grouped(self.orphans as u64));
@@ -216,13 +218,13 @@ impl EventReport {
 }
 
 impl Removal {
-    /// What went, when and by what.
+    /// Describes the removal: messages, call and stage.
     pub(super) fn sentence(&self) -> String {
         let messages = counted(self.messages, "message");
         let by = match (&self.step, &self.stage) {
             (_, Some(stage)) if stage.to_string() == Event::MANUAL => Event::MANUAL.to_owned(),
             (Some(step), Some(stage)) => format!("before call {} by {stage}", number(*step)),
-            _ => "by the source's own compaction".to_owned(),
+            _ => "by the recorded compaction".to_owned(),
         };
         format!(
             "{messages} {} {by}: {} tokens",

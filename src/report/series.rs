@@ -1,10 +1,10 @@
-//! The curve as a table: a line of every sample, for spreadsheets and plots of other programs.
+//! The samples as CSV, for spreadsheets and other plotting programs.
 
 use super::Played;
 use crate::safe_text::clean;
 use std::fmt::Write as _;
 
-/// The samples of all lanes as CSV.
+/// Returns the samples of all lanes as CSV.
 pub fn series(played: &[Played]) -> String {
     let mut text = "lane,call,turn,window,metered,tokens,pressure,overflows\n".to_owned();
     for lane in played {
@@ -21,8 +21,7 @@ pub fn series(played: &[Played]) -> String {
     text
 }
 
-/// A text as a CSV field. A lane's name may hold quotes and commas; an apostrophe keeps spreadsheets from taking it for a
-/// formula.
+/// Returns a text as a CSV field, quoted if needed. A leading apostrophe keeps spreadsheets from reading it as a formula.
 pub fn quoted(field: &str) -> String {
     let is_formula = field.starts_with(['=', '+', '-', '@']);
     let field = if is_formula {

@@ -1,10 +1,10 @@
-//! A drawing as SVG: in a page, or as a file of its own. Dark and light follow the reader's own setting.
+//! A drawing as SVG, in a page or as a separate file. Colors follow the reader's light or dark setting.
 
 use super::drawing::{Anchor, Drawing, Ink, Shape};
 use super::html::escaped;
 use std::fmt::Write as _;
 
-/// The drawing as an element of a page that has [`style`].
+/// Returns the drawing as an element of a page that contains [`style`].
 pub(super) fn element(drawing: &Drawing) -> String {
     let mut out = String::new();
     open(&mut out, drawing, "");
@@ -12,7 +12,7 @@ pub(super) fn element(drawing: &Drawing) -> String {
     out
 }
 
-/// The drawing as a file.
+/// Returns the drawing as a file.
 pub fn svg(drawing: &Drawing) -> String {
     let mut out = String::new();
     open(&mut out, drawing, " xmlns=\"http://www.w3.org/2000/svg\"");
@@ -26,7 +26,7 @@ pub fn svg(drawing: &Drawing) -> String {
     out
 }
 
-/// The colors and classes that drawings use.
+/// Returns the style sheet of drawings.
 pub(super) fn style() -> String {
     let variables = |is_dark: bool| {
         Ink::ALL.iter().fold(String::new(), |mut css, ink| {
@@ -123,7 +123,7 @@ fn draw(out: &mut String, shape: &Shape) {
                 Anchor::Middle => "middle",
                 Anchor::End => "end",
             };
-            // Not every program that shows SVG knows `dominant-baseline`.
+            // Not all programs support `dominant-baseline`.
             let baseline = at[1] + size * 0.36;
             let _ = write!(
                 out,

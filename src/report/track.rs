@@ -1,14 +1,13 @@
-//! What a conversation is to the others of its file, in words.
+//! Relation of a conversation to the others of its file, as text.
 
 use crate::session::{Conversation, Start, SubAgent, Track};
 
-/// Whether the conversations of a file are told apart by what they are to one another: otherwise they just stand side by
-/// side.
+/// Returns whether any conversation of a file is a sub-agent or a branch of another.
 pub fn has_tracks(conversations: &[Conversation]) -> bool {
     conversations.iter().any(|c| c.track != Track::Main)
 }
 
-/// What a conversation is to the main one of its file.
+/// Describes the relation of a conversation to the main one of its file.
 pub fn track(conversation: &Conversation) -> String {
     let what = match &conversation.track {
         Track::Main => "main conversation".to_owned(),
@@ -41,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_says_what_it_is_as_far_as_that_is_known() {
+    fn relations_are_described_as_far_as_known() {
         let agent = |kind: Option<&str>| {
             Track::SubAgent(SubAgent {
                 kind: kind.map(Into::into),

@@ -5,7 +5,7 @@ use plimsoll::analysis::cost::{Billing, Bills, audit, break_even};
 use plimsoll::analysis::insight::{
     Certainty, Facts, Insight, InsightKind, Lane, Level, card, insights, lane_insights,
 };
-use plimsoll::analysis::retained::{growth, retained, share_of_largest};
+use plimsoll::analysis::resent::{growth, resent, share_of_largest};
 use plimsoll::analysis::{LastUses, findings};
 use plimsoll::engine::{Case, recorded, simulate};
 use plimsoll::presets::{self, prices::Prices};
@@ -93,7 +93,7 @@ fn a_message_is_resent_until_a_compaction_removes_it() {
     talk.turn(1, 100).turn(1, 100);
     talk.compact_before(5, "What was done.");
     let case = case(&talk, 200_000);
-    let carried = retained(&case, &recorded(&case, RESERVE, None));
+    let carried = resent(&case, &recorded(&case, RESERVE, None));
     // Calls at 2, 4 | 7, 9: message 5 is the summary of the recorded compaction.
     let calls: Vec<usize> = carried
         .messages
@@ -111,14 +111,17 @@ fn a_message_is_resent_until_a_compaction_removes_it() {
         [Some(1), Some(1), Some(1), Some(1), None, Some(3)]
     );
     let result = carried.messages[3];
-    assert_eq!(result.retained(), result.tokens);
+    assert_eq!(result.cumulative(), result.tokens);
     let heaviest = carried.heaviest(&case.session, 10);
-    let all: u64 = heaviest.iter().map(|carried| carried.retained().0).sum();
+    let all: u64 = heaviest.iter().map(|carried| carried.cumulative().0).sum();
     assert_eq!(
         carried.share(&heaviest),
         Share(all as f64 / carried.sent.0 as f64)
     );
-    let instructions: u64 = [0].iter().map(|m| carried.messages[*m].retained().0).sum();
+    let instructions: u64 = [0]
+        .iter()
+        .map(|m| carried.messages[*m].cumulative().0)
+        .sum();
     assert_eq!(carried.sent, Tokens(all + instructions));
 }
 

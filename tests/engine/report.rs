@@ -4,12 +4,12 @@
 use crate::conversation::{Talk, part, text};
 use plimsoll::analysis::{Finding, FindingKind, findings};
 use plimsoll::engine::{
-    Case, Halt, KnobValues, ManualEdits, Outcome, Policy, Sample, recorded, simulate,
+    Case, Did, Halt, KnobValues, ManualEdits, Outcome, Policy, Sample, recorded, simulate,
 };
 use plimsoll::exec::{LoadOptions, load};
 use plimsoll::presets::{self, PRESETS};
 use plimsoll::progress::Progress;
-use plimsoll::report::{Played, Report, Shown, Subject, draw, html, markdown, svg};
+use plimsoll::report::{Played, Report, ReportText, Subject, draw, html, markdown, svg};
 use plimsoll::session::{Body, MediaKind, Role, Session, Usage};
 use plimsoll::tokens::{TokenLedger, default_counter};
 use plimsoll::units::Tokens;
@@ -482,6 +482,28 @@ fn sample_case(path: &Path) -> Case {
 }
 
 #[test]
+fn the_verdict_never_denies_a_compaction() {
+    let (mut never, mut below) = (0, 0);
+    for path in samples() {
+        let case = sample_case(&path);
+        for name in PRESETS.iter().map(|preset| preset.name) {
+            let lanes = [really(&case), preset(&case, name, &[])];
+            let events = &lanes[1].outcome.events;
+            let compacts = events.iter().any(|event| event.did == Did::Removed);
+            let verdict = report(&case, &lanes, &[], false).verdict;
+            let text: String = verdict.iter().map(ToString::to_string).collect();
+            let says_never = text.contains("Never reached");
+            let names_call = text.contains(&format!("{name} compacts from call "));
+            assert!(!(says_never && compacts), "{name}: {text}");
+            assert!(!names_call || compacts, "{name}: {text}");
+            never += usize::from(says_never);
+            below += usize::from(names_call);
+        }
+    }
+    assert!(never > 20 && below > 20, "{never} never, {below} below");
+}
+
+#[test]
 fn own_sentences_are_not_redacted() {
     let mut counted = 0;
     for path in samples() {
@@ -544,7 +566,7 @@ fn manual_edits_are_not_redacted() {
     let logs = by_hand.iter().flat_map(|e| &e.log).map(ToString::to_string);
     assert!(logs.clone().count() > 0 && logs.clone().all(|l| !l.contains('…')));
     let removals = redacted.lanes.iter().flat_map(|lane| &lane.removed);
-    let by_hand = |stage: &Shown| stage.to_string() == "manually";
+    let by_hand = |stage: &ReportText| stage.to_string() == "manually";
     assert!(
         removals
             .filter(|r| r.stage.as_ref().is_some_and(by_hand))

@@ -4,9 +4,9 @@ use crate::conversation::{Talk, case, part, text};
 use plimsoll::analysis::cost::{Billing, Bills, price_lane};
 use plimsoll::analysis::loss::{Names, references_at_risk};
 use plimsoll::analysis::tune::{
-    Axis, Check, Figures, Gauge, Limit, Limits, Measure, Point, Rejection, Risk, Scale, Score,
-    Subject, Taste, Values, candidates, checks, front, plan, recommend, rejections, robust, sweep,
-    trade_off, words,
+    Axis, Check, Figures, Gauge, Limit, Limits, Measure, Point, Preference, Rejection, Risk, Scale,
+    Score, Subject, Values, candidates, changed_settings, checks, front, plan, recommend,
+    rejections, robust, sweep, trade_off,
 };
 use plimsoll::analysis::{FindingKind, findings};
 use plimsoll::engine::{Case, KnobValues, Policy, simulate};
@@ -161,14 +161,14 @@ fn points(subject: &Subject, all: &[(f64, Result<Score, Rejection>)]) -> Vec<Poi
     all.iter().enumerate().map(point).collect()
 }
 
-fn weighing(weight: f64) -> Taste {
-    Taste {
+fn weighing(weight: f64) -> Preference {
+    Preference {
         weight: Share(weight),
         noise: 0,
     }
 }
 
-fn tasted(sessions: &[Vec<Point>]) -> Vec<(&[Point], Taste)> {
+fn tasted(sessions: &[Vec<Point>]) -> Vec<(&[Point], Preference)> {
     sessions
         .iter()
         .map(|points| (&**points, weighing(0.5)))
@@ -258,7 +258,7 @@ fn references_below_the_noise_floor_do_not_count() {
     );
     // 7 x 29 = 203 and 9 x 18 = 162; below 20 all count as 20.
     let picked = |noise: usize| {
-        let taste = Taste {
+        let taste = Preference {
             noise,
             ..weighing(0.5)
         };
@@ -281,7 +281,7 @@ fn present_settings_are_kept_if_none_is_better() {
     assert_eq!(found.point, 0);
     assert_eq!(
         found.text,
-        "truncate as it is set is as good as any of the 2 settings tried: it costs $4.10 with 1 reference at risk; peak 71 % of usable."
+        "truncate with its current settings is as good as any of the 2 settings tried: it costs $4.10 with 1 reference at risk; peak 71 % of usable."
     );
 }
 
@@ -295,7 +295,7 @@ fn rejected_present_settings_are_reported() {
     let found = recommend(&subjects, &points(&subjects[0], &all), weighing(0.5)).unwrap();
     assert_eq!(
         found.text,
-        "truncate with keep_recent 24 costs $4.08 with no reference at risk; peak 71 % of usable. As it is set now it is out of the question: 2 calls do not fit, the first is call 8."
+        "truncate with keep_recent 24 costs $4.08 with no reference at risk; peak 71 % of usable. The current settings are ruled out: 2 calls do not fit, the first is call 8."
     );
     let none = points(
         &subjects[0],
@@ -636,7 +636,7 @@ fn keeping_more_costs_more_until_the_trigger_cannot_be_met() {
     let Some(Rejection::CannotGetBelow(stuck)) = all.rejected else {
         panic!("{:?}", all.rejected);
     };
-    assert!(stuck.floor >= stuck.limit && stuck.in_all >= 3);
+    assert!(stuck.least >= stuck.limit && stuck.in_all >= 3);
     // A replay confirms it: it removes nothing and overflows at the end.
     let outcome = simulate(&case, &subjects[0].policy, &all.knobs, None);
     let first = outcome.samples.iter().position(|s| s.tokens >= stuck.limit);
@@ -713,7 +713,7 @@ fn settings_are_written_as_options() {
     let mut knobs = policy.defaults();
     let other = if choice.value == 0.0 { 1.0 } else { 0.0 };
     policy.set(&mut knobs, &choice.name, other).unwrap();
-    let finding = words(&policy, &policy.defaults(), &knobs);
+    let finding = changed_settings(&policy, &policy.defaults(), &knobs);
     assert_eq!(
         finding,
         [(choice.name.clone(), choice.choices[other as usize].clone())]
@@ -760,7 +760,7 @@ fn a_tiny_increase_is_reported_with_full_precision() {
         failed(&checks(&Limits::default(), &now, Some(&before))),
         [(
             Measure::Peak,
-            "80 %, a little more than before (0.8004 instead of 0.8)"
+            "80 %, slightly more than before (0.8004 instead of 0.8)"
         )]
     );
 }

@@ -191,7 +191,7 @@ fn figures_shown_in_several_panels_agree_in_all_samples() {
     for told in [
         "Crossed the trigger of Truncate",
         "1 compaction recorded",
-        "Our count errs by",
+        "Token counts are calibrated to within",
     ] {
         assert!(verdicts.contains(told), "no sample has {told}");
     }
@@ -228,8 +228,9 @@ fn same_figures(file: &str, window: &mut Harness<'_, App>) -> String {
     let chip = all
         .iter()
         .find_map(|text| text.strip_prefix("calibrated ±"));
-    let said = between(&verdict, "Our count errs by ", " on average");
-    assert_eq!(chip.map(error), said.map(error), "{file}");
+    let said = between(&verdict, "Token counts are calibrated to within ", " %.");
+    let said = said.map(|said| format!("{}%", error(said)));
+    assert_eq!(chip.map(error), said, "{file}");
     same_costs(file, window, &lanes);
     same_losses(file, window, &lanes);
     same_events(file, window, &lanes, &verdict);

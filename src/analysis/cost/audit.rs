@@ -27,7 +27,7 @@ pub struct Audit {
 /// The cache reads of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuditedCall {
-    /// Index of the step.
+    /// Index of the call.
     pub step: usize,
     /// Predicted cache read in tokens.
     pub predicted: Tokens,

@@ -92,7 +92,7 @@ impl<'a> Tariff<'a> {
 /// A call that is billed.
 #[derive(Clone, Copy, Debug)]
 pub struct BilledCall<'a> {
-    /// Index of the step.
+    /// Index of the call.
     pub step: usize,
     /// Price and caching rule, if known.
     pub tariff: Option<Tariff<'a>>,

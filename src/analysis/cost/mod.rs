@@ -28,7 +28,7 @@ pub struct Cost {
     pub source: CostSource,
     /// Costs of the billed calls, in order.
     pub calls: Vec<CallCost>,
-    /// Prompt tokens that the cache served.
+    /// Prompt tokens read from the cache.
     pub read: Charge,
     /// Prompt tokens that joined the cache.
     pub written: Charge,
@@ -85,9 +85,9 @@ impl Charge {
 /// The cost of a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CallCost {
-    /// Index of the step.
+    /// Index of the call.
     pub step: usize,
-    /// Prompt tokens that the cache served.
+    /// Prompt tokens read from the cache.
     pub read: Tokens,
     /// Prompt tokens that joined the cache.
     pub written: Tokens,

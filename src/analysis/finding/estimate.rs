@@ -1,32 +1,32 @@
-//! Findings about a system's own count: how far it is from what is sent, and what it gives no weight to.
+//! Findings about a system's own count: its distance from the actual count, and content that it ignores.
 
-use super::{Finding, FindingKind, Seen, percent};
+use super::{Finding, FindingKind, PolicyRun, percent};
 use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields, Image};
 use crate::engine::{Count, NamedMeter, Sample};
 use crate::session::Kind;
 use serde_json::json;
 use std::sync::Arc;
 
-/// A count below this share of what is sent, or above its inverse, is told.
-const TOLD: f64 = 0.8;
+/// Reports counts below this share of the actual count, or above its inverse.
+const REPORTED: f64 = 0.8;
 
-/// Smaller contexts are not judged: constants and missing instructions weigh too much in them.
+/// Minimum size of a context to compare; constants and missing instructions dominate smaller ones.
 const LEAST: u64 = 4_000;
 
-/// The call at which the system's count is furthest from what is sent.
-pub(super) fn miscounts(seen: &Seen<'_>) -> Option<Finding> {
-    let Count::Named(meter) = seen.policy.meter.count else {
+/// Finds the call at which the system's count is furthest from the actual one.
+pub(super) fn miscounts(run: &PolicyRun<'_>) -> Option<Finding> {
+    let Count::Named(meter) = run.policy.meter.count else {
         return None;
     };
     let ratio = |s: &Sample| s.metered.as_f64() / s.tokens.as_f64();
-    let judged = seen.outcome.samples.iter().filter(|s| s.tokens.0 >= LEAST);
+    let judged = run.outcome.samples.iter().filter(|s| s.tokens.0 >= LEAST);
     let off: Vec<&Sample> = judged
-        .filter(|s| !(TOLD..1.0 / TOLD).contains(&ratio(s)))
+        .filter(|s| !(REPORTED..1.0 / REPORTED).contains(&ratio(s)))
         .collect();
     let worst = off
         .iter()
         .max_by_key(|s| s.metered.0.abs_diff(s.tokens.0))?;
-    let missed = missed(seen, meter, worst);
+    let missed = missed(run, meter, worst);
     let why = if missed.is_empty() || ratio(worst) > 1.0 {
         String::new()
     } else {
@@ -49,13 +49,13 @@ pub(super) fn miscounts(seen: &Seen<'_>) -> Option<Finding> {
     })
 }
 
-/// What is in this context and has no weight, or a small one, on the meter: told by weighing samples of it.
-fn missed(seen: &Seen<'_>, meter: &NamedMeter, sample: &Sample) -> Vec<&'static str> {
+/// Returns the kinds of content in this context that the meter counts as little or nothing, by samples.
+fn missed(run: &PolicyRun<'_>, meter: &NamedMeter, sample: &Sample) -> Vec<&'static str> {
     let holds = |kind: Kind| u64::from(sample.by_kind[kind.index()]) * 50 > sample.tokens.0;
     let weight = |message: &ChatMessage| (meter.tokens)((meter.units)(message));
     let empty = weight(&ChatMessage::new("user", ""));
     let said = |role: &str, text: &str| weight(&ChatMessage::new(role, text)).saturating_sub(empty);
-    let truly = |text: &str| seen.case.ledger.weigh(text).0;
+    let truly = |text: &str| run.case.ledger.weigh(text).0;
     let prose = "The quick brown fox jumps over the lazy dog. ".repeat(20);
     let cjk = "\u{4e0a}\u{4e0b}\u{6587}\u{7ba1}\u{7406}".repeat(40);
     let checks = [
@@ -77,7 +77,7 @@ fn missed(seen: &Seen<'_>, meter: &NamedMeter, sample: &Sample) -> Vec<&'static 
         ),
         (
             "CJK text",
-            has_cjk(seen) && said("user", &cjk) * 3 < truly(&cjk) * 2,
+            has_cjk(run) && said("user", &cjk) * 3 < truly(&cjk) * 2,
         ),
     ];
     checks
@@ -86,11 +86,11 @@ fn missed(seen: &Seen<'_>, meter: &NamedMeter, sample: &Sample) -> Vec<&'static 
         .collect()
 }
 
-/// Whether a notable part of the session's text is CJK.
-fn has_cjk(seen: &Seen<'_>) -> bool {
+/// Returns whether more than 5 % of the session's text is CJK.
+fn has_cjk(run: &PolicyRun<'_>) -> bool {
     let is_cjk =
         |c: char| ('\u{2e80}'..='\u{9fff}').contains(&c) || ('\u{ac00}'..='\u{d7af}').contains(&c);
-    let texts = seen.case.session.parts.iter().map(|part| part.body.text());
+    let texts = run.case.session.parts.iter().map(|part| part.body.text());
     let (cjk, all) = texts.fold((0_usize, 0_usize), |(cjk, all), text| {
         // A CJK character takes three bytes.
         let n = if text.is_ascii() {

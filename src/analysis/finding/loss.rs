@@ -1,21 +1,19 @@
-//! Findings about what a policy loses by mistake: history for an unrelated error, a summary, valid JSON.
+//! Findings about content lost by mistake: history after an unrelated error, an earlier summary, valid JSON.
 
-use super::deed::found;
-use super::{Finding, FindingKind, Seen, percent, times};
+use super::compaction::found;
+use super::{Finding, FindingKind, PolicyRun, percent, times};
 use crate::engine::{Did, EntryBody, Event, Left, PartStatus};
 use serde::de::IgnoredAny;
 
-/// Something is removed for an error of the provider although the call would have fitted.
-pub(super) fn unrelated_error(seen: &Seen<'_>) -> Option<Finding> {
+/// Finds history removed after a provider error although the context fits.
+pub(super) fn unrelated_error(run: &PolicyRun<'_>) -> Option<Finding> {
     let share = |event: &Event| {
-        let reserve = seen
-            .policy
-            .output_reserve(seen.knobs, seen.case, event.step);
-        let window = seen.case.windows.at(event.step);
+        let reserve = run.policy.output_reserve(run.knobs, run.case, event.step);
+        let window = run.case.windows.at(event.step);
         event.before.as_f64() / (window - reserve).as_f64().max(1.0)
     };
     let is_one = |e: &Event| e.error.is_some() && e.did == Did::Removed && share(e) <= 1.0;
-    found(seen, FindingKind::UnrelatedError, is_one, |e, n| {
+    found(run, FindingKind::UnrelatedError, is_one, |e, n| {
         format!(
             "`{}` removes history after a provider error although the context fits ({}; at {} of usable, {} \u{2192} {} tokens the first time): \u{201c}{}\u{201d}",
             e.stage,
@@ -28,7 +26,7 @@ pub(super) fn unrelated_error(seen: &Seen<'_>) -> Option<Finding> {
     })
 }
 
-/// The beginning of an error, which may be long.
+/// Returns the start of an error, which may be long.
 fn head(error: &str) -> String {
     const MOST: usize = 160;
     let head: String = error.chars().take(MOST).collect();
@@ -39,21 +37,21 @@ fn head(error: &str) -> String {
     }
 }
 
-/// A new summary takes the place of one that its writer was not shown.
-pub(super) fn summary_forgotten(seen: &Seen<'_>) -> Option<Finding> {
+/// Finds summaries that replace one which the summarizer did not receive.
+pub(super) fn summary_forgotten(run: &PolicyRun<'_>) -> Option<Finding> {
     let is_one = |e: &Event| e.forgotten > 0;
-    found(seen, FindingKind::SummaryForgotten, is_one, |e, n| {
+    found(run, FindingKind::SummaryForgotten, is_one, |e, n| {
         format!(
-            "`{}` writes a new summary without sending the previous one to the summarizer ({}): content that only the previous one held is lost.",
+            "`{}` writes a new summary without sending the previous one to the summarizer ({}): content that only the previous one contained is lost.",
             e.stage,
             times(n)
         )
     })
 }
 
-/// A result that was JSON is cut to what no parser reads.
-pub(super) fn broken_json(seen: &Seen<'_>) -> Option<Finding> {
-    let (case, context) = (seen.case, &seen.outcome.context);
+/// Finds JSON results cut to invalid JSON.
+pub(super) fn broken_json(run: &PolicyRun<'_>) -> Option<Finding> {
+    let (case, context) = (run.case, &run.outcome.context);
     let edited = context
         .entries
         .iter()
@@ -76,7 +74,7 @@ pub(super) fn broken_json(seen: &Seen<'_>) -> Option<Finding> {
         }
     }
     let first = *events.iter().min()?;
-    let event = seen.outcome.events.get(first as usize)?;
+    let event = run.outcome.events.get(first as usize)?;
     Some(Finding {
         kind: FindingKind::BrokenJson,
         step: event.step,
@@ -89,7 +87,7 @@ pub(super) fn broken_json(seen: &Seen<'_>) -> Option<Finding> {
     })
 }
 
-/// Whether a text was a list or an object in JSON and begins like one still, without being one to its end.
+/// Returns whether a JSON list or object was cut to a text that still begins like one but is invalid.
 fn is_broken(was: &str, now: &str) -> bool {
     let begins = |text: &str| text.trim_start().starts_with(['[', '{']);
     let reads = |text: &str| {

@@ -2,7 +2,7 @@
 //!
 //! A finding comes from what happened in this run, never from the system's name: any policy that does the same gets it.
 
-mod deed;
+mod compaction;
 mod estimate;
 mod loss;
 mod pressure;
@@ -15,11 +15,11 @@ use serde::Serialize;
 /// A finding of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Which.
+    /// Kind of the finding.
     pub kind: FindingKind,
-    /// Index of the step where it first showed.
+    /// Index of the first call with it.
     pub step: usize,
-    /// How often it showed.
+    /// Number of occurrences.
     pub times: usize,
     /// One or two sentences with figures.
     pub text: String,
@@ -33,33 +33,33 @@ pub enum FindingKind {
     GivesUp,
     /// The whole history is gone.
     Wiped,
-    /// It is over its own limit and nothing is removed any more.
+    /// The policy is over its own limit and removes nothing any more.
     NeverAgain,
     /// A rejected call has no handler.
     UnhandledOverflow,
-    /// History went for an error that had nothing to do with its length.
+    /// History was removed for an error unrelated to its length.
     UnrelatedError,
-    /// An earlier summary went without being shown to what wrote the new one.
+    /// An earlier summary was removed without being sent to the summarizer.
     SummaryForgotten,
     /// Calls and results lost their partner.
     OrphanedPairs,
-    /// The person's first request is gone, or survives only in a summary.
+    /// The user's first request was removed, or survives only in a summary.
     InstructionLost,
-    /// A summary was paid for and saved next to nothing.
-    InVain,
-    /// A shortened result is no valid JSON any more.
+    /// A summary saved almost nothing.
+    SummarySavedLittle,
+    /// A shortened result is no longer valid JSON.
     BrokenJson,
-    /// The context grew.
+    /// A compaction made the context larger.
     Grew,
-    /// It compacts before call after call.
+    /// Summaries before several consecutive calls.
     Thrashing,
-    /// It ran, changed nothing, and rests all the same.
+    /// A stage changed nothing, but its cooldown applies.
     NoOp,
-    /// It counts much less, or more, than is sent.
+    /// The policy's own count is far from the actual one.
     Miscounts,
-    /// A fixed number is larger than the window.
+    /// A fixed value is larger than the context window.
     AboveWindow,
-    /// A setting was changed that the shipped code ignores.
+    /// A changed setting that the shipped code ignores.
     Ignored,
 }
 
@@ -75,7 +75,7 @@ impl FindingKind {
             Self::SummaryForgotten => "summary_forgotten",
             Self::OrphanedPairs => "orphaned_pairs",
             Self::InstructionLost => "instruction_lost",
-            Self::InVain => "in_vain",
+            Self::SummarySavedLittle => "summary_saved_little",
             Self::BrokenJson => "broken_json",
             Self::Grew => "grew",
             Self::Thrashing => "thrashing",
@@ -86,7 +86,7 @@ impl FindingKind {
         }
     }
 
-    /// Whether a run that shows it is out of the question: insights tell it as bad, and its settings are never recommended.
+    /// Returns whether a run with it is ruled out: insights report it as bad, and its settings are never recommended.
     pub fn is_bad(self) -> bool {
         matches!(
             self,
@@ -100,9 +100,9 @@ impl FindingKind {
     }
 }
 
-/// A run with what it was a run of.
+/// A run and its inputs.
 #[derive(Clone, Copy)]
-struct Seen<'a> {
+struct PolicyRun<'a> {
     case: &'a Case,
     policy: &'a Policy,
     knobs: &'a KnobValues,
@@ -110,22 +110,25 @@ struct Seen<'a> {
 }
 
 /// Detectors, one per kind of finding.
-type Detector = (FindingKind, fn(&Seen<'_>) -> Option<Finding>);
+type Detector = (FindingKind, fn(&PolicyRun<'_>) -> Option<Finding>);
 
 const DETECTORS: &[Detector] = &[
     (FindingKind::GivesUp, pressure::gives_up),
-    (FindingKind::Wiped, deed::wiped),
+    (FindingKind::Wiped, compaction::wiped),
     (FindingKind::NeverAgain, pressure::never_again),
     (FindingKind::UnhandledOverflow, pressure::unhandled),
     (FindingKind::UnrelatedError, loss::unrelated_error),
     (FindingKind::SummaryForgotten, loss::summary_forgotten),
-    (FindingKind::OrphanedPairs, deed::orphans),
-    (FindingKind::InstructionLost, deed::instruction_lost),
-    (FindingKind::InVain, deed::in_vain),
+    (FindingKind::OrphanedPairs, compaction::orphans),
+    (FindingKind::InstructionLost, compaction::instruction_lost),
+    (
+        FindingKind::SummarySavedLittle,
+        compaction::summary_saved_little,
+    ),
     (FindingKind::BrokenJson, loss::broken_json),
-    (FindingKind::Grew, deed::grew),
-    (FindingKind::Thrashing, deed::thrashing),
-    (FindingKind::NoOp, deed::no_op),
+    (FindingKind::Grew, compaction::grew),
+    (FindingKind::Thrashing, compaction::thrashing),
+    (FindingKind::NoOp, compaction::no_op),
     (FindingKind::Miscounts, estimate::miscounts),
     (FindingKind::AboveWindow, setting::above_window),
     (FindingKind::AboveWindow, setting::wrong_window),
@@ -154,17 +157,17 @@ fn found(
     outcome: &Outcome,
     is_asked: fn(FindingKind) -> bool,
 ) -> Vec<Finding> {
-    let seen = Seen {
+    let run = PolicyRun {
         case,
         policy,
         knobs,
         outcome,
     };
     let asked = DETECTORS.iter().filter(|(kind, _)| is_asked(*kind));
-    asked.filter_map(|(_, look)| look(&seen)).collect()
+    asked.filter_map(|(_, look)| look(&run)).collect()
 }
 
-/// `once`, `3 times`.
+/// Formats `once`, `3 times`.
 fn times(n: usize) -> String {
     match n {
         1 => "once".to_owned(),
@@ -172,11 +175,11 @@ fn times(n: usize) -> String {
     }
 }
 
-/// Whole percent.
+/// Formats whole percent.
 fn percent(share: f64) -> String {
     if share.is_finite() {
         format!("{:.0} %", share * 100.0)
     } else {
-        "more than all".to_owned()
+        "more than 100 %".to_owned()
     }
 }

@@ -1,13 +1,14 @@
-//! Findings about being too full: the system gives up, never acts again, or does not handle a rejected call.
+//! Findings about a full context: the system gives up, never compacts again, or does not handle a rejected call.
 
-use super::{Finding, FindingKind, Seen, percent, times};
+use super::{Finding, FindingKind, PolicyRun, percent, times};
 use crate::engine::{Did, Event, Hook};
 
-/// Calls over its own limit after which a policy that removes nothing is taken to be stuck.
+/// Minimum number of calls over its own limit after which a policy that removes nothing counts as stuck.
 const STUCK: usize = 5;
 
-pub(super) fn gives_up(seen: &Seen<'_>) -> Option<Finding> {
-    let halts = &seen.outcome.halts;
+/// Finds the call at which the system itself would end the run.
+pub(super) fn gives_up(run: &PolicyRun<'_>) -> Option<Finding> {
+    let halts = &run.outcome.halts;
     let first = halts.first()?;
     Some(Finding {
         kind: FindingKind::GivesUp,
@@ -21,9 +22,9 @@ pub(super) fn gives_up(seen: &Seen<'_>) -> Option<Finding> {
     })
 }
 
-/// From some call to the end it believes itself over its limit, and nothing is removed.
-pub(super) fn never_again(seen: &Seen<'_>) -> Option<Finding> {
-    let samples = &seen.outcome.samples;
+/// Finds a policy that believes to be over its limit until the end and removes nothing.
+pub(super) fn never_again(run: &PolicyRun<'_>) -> Option<Finding> {
+    let samples = &run.outcome.samples;
     let is_over = |believed: Option<crate::units::Share>| believed.is_some_and(|b| b.0 >= 1.0);
     let n_over = samples
         .iter()
@@ -31,12 +32,12 @@ pub(super) fn never_again(seen: &Seen<'_>) -> Option<Finding> {
         .take_while(|s| is_over(s.believed))
         .count();
     let mut first = samples.len() - n_over;
-    // What still removes something is not stuck; what only a rejected call sets off is no cure.
+    // A policy that still removes something is not stuck, unless only a rejected call triggers it.
     let is_rescue = |event: &Event| {
-        let stage = seen.policy.stages.iter().find(|s| s.id == event.stage);
+        let stage = run.policy.stages.iter().find(|s| s.id == event.stage);
         stage.is_some_and(|stage| stage.at == Hook::OverflowError)
     };
-    let events = seen.outcome.events.iter();
+    let events = run.outcome.events.iter();
     let is_own = |event: &Event| !event.is_manual() && !is_rescue(event);
     let removed = events.filter(|e| e.did == Did::Removed && is_own(e));
     if let Some(last) = removed.map(|e| e.step).max() {
@@ -47,7 +48,7 @@ pub(super) fn never_again(seen: &Seen<'_>) -> Option<Finding> {
     if over.len() < STUCK {
         return None;
     }
-    let fired = seen.outcome.events.iter();
+    let fired = run.outcome.events.iter();
     let vain = fired
         .filter(|e| e.step >= begin.step && e.did == Did::Nothing)
         .count();
@@ -74,17 +75,13 @@ pub(super) fn never_again(seen: &Seen<'_>) -> Option<Finding> {
     })
 }
 
-pub(super) fn unhandled(seen: &Seen<'_>) -> Option<Finding> {
+/// Finds rejected calls of a policy without an overflow handler.
+pub(super) fn unhandled(run: &PolicyRun<'_>) -> Option<Finding> {
     let handles = |stage: &crate::engine::Stage| stage.at == Hook::OverflowError;
-    if seen.policy.stages.is_empty() || seen.policy.stages.iter().any(handles) {
+    if run.policy.stages.is_empty() || run.policy.stages.iter().any(handles) {
         return None;
     }
-    let rejected: Vec<_> = seen
-        .outcome
-        .samples
-        .iter()
-        .filter(|s| s.overflows)
-        .collect();
+    let rejected: Vec<_> = run.outcome.samples.iter().filter(|s| s.overflows).collect();
     let first = rejected.first()?;
     Some(Finding {
         kind: FindingKind::UnhandledOverflow,

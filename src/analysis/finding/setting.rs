@@ -1,18 +1,17 @@
 //! Findings about settings: larger than the window, or without any effect.
 
-use super::{Finding, FindingKind, Seen};
+use super::{Finding, FindingKind, PolicyRun};
 use crate::engine::KnobRole;
 use crate::units::Tokens;
 
-pub(super) fn above_window(seen: &Seen<'_>) -> Option<Finding> {
-    let window = seen.case.windows.largest();
-    let mut above = seen.policy.knobs.iter().filter_map(|knob| {
-        let value = seen.knobs.get(&knob.name)?;
-        // A cap on something smaller does no harm; what stands for the window or a part of it does.
-        let stands_for_window = ["context", "limit", "window", "protect", "max_tokens"];
-        let is_such = stands_for_window
-            .iter()
-            .any(|word| knob.name.contains(word))
+/// Finds settings larger than the context window.
+pub(super) fn above_window(run: &PolicyRun<'_>) -> Option<Finding> {
+    let window = run.case.windows.largest();
+    let mut above = run.policy.knobs.iter().filter_map(|knob| {
+        let value = run.knobs.get(&knob.name)?;
+        // Only settings for the window or a part of it matter.
+        let window_words = ["context", "limit", "window", "protect", "max_tokens"];
+        let is_such = window_words.iter().any(|word| knob.name.contains(word))
             && knob.role != Some(KnobRole::SummaryMaxTokens);
         (is_such && knob.unit == "tokens" && value > window.as_f64()).then_some((&knob.name, value))
     });
@@ -29,12 +28,12 @@ pub(super) fn above_window(seen: &Seen<'_>) -> Option<Finding> {
     })
 }
 
-/// The system takes a model's window to be larger than it was.
-pub(super) fn wrong_window(seen: &Seen<'_>) -> Option<Finding> {
-    let known = seen.policy.window?;
-    let steps = 0..seen.case.session.calls.len();
-    let believed = |step: usize| Tokens((known.window)(seen.case.model_at(step)));
-    let mut wrong = steps.filter(|step| believed(*step) > seen.case.windows.at(*step));
+/// Finds models whose window is smaller than the system assumes.
+pub(super) fn wrong_window(run: &PolicyRun<'_>) -> Option<Finding> {
+    let known = run.policy.window?;
+    let steps = 0..run.case.session.calls.len();
+    let believed = |step: usize| Tokens((known.window)(run.case.model_at(step)));
+    let mut wrong = steps.filter(|step| believed(*step) > run.case.windows.at(*step));
     let first = wrong.next()?;
     Some(Finding {
         kind: FindingKind::AboveWindow,
@@ -42,19 +41,20 @@ pub(super) fn wrong_window(seen: &Seen<'_>) -> Option<Finding> {
         times: 1 + wrong.count(),
         text: format!(
             "Its own table gives {} a window of {} tokens; it was {}. Stages that depend on it act too late or never, unless a setting overrides it.",
-            match seen.case.model_at(first) {
+            match run.case.model_at(first) {
                 "" => "an unknown model",
                 model => model,
             },
             believed(first).short(),
-            seen.case.windows.at(first).short()
+            run.case.windows.at(first).short()
         ),
     })
 }
 
-pub(super) fn ignored(seen: &Seen<'_>) -> Option<Finding> {
-    let mut changed = seen.policy.knobs.iter().filter_map(|knob| {
-        let is_changed = seen.knobs.get(&knob.name).is_some_and(|v| v != knob.value);
+/// Finds changed settings that the shipped code ignores.
+pub(super) fn ignored(run: &PolicyRun<'_>) -> Option<Finding> {
+    let mut changed = run.policy.knobs.iter().filter_map(|knob| {
+        let is_changed = run.knobs.get(&knob.name).is_some_and(|v| v != knob.value);
         Some((knob, knob.ignored.as_ref().filter(|_| is_changed)?))
     });
     let (knob, why) = changed.next()?;

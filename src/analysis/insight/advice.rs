@@ -27,7 +27,7 @@ pub(super) fn advice(kind: FindingKind) -> &'static str {
         FindingKind::InstructionLost => {
             "Keep the first request, or restate it after each compaction."
         }
-        FindingKind::InVain | FindingKind::Thrashing => {
+        FindingKind::SummarySavedLittle | FindingKind::Thrashing => {
             "Keep fewer messages or tokens, raise the trigger, or set a longer cooldown."
         }
         FindingKind::BrokenJson => "Cut JSON results between items, or write them to a file.",

@@ -8,15 +8,15 @@ use crate::units::{Share, Tokens, Usd};
 
 /// Returns the clauses of the verdict and of the card, with links.
 pub fn card(facts: &Facts<'_>) -> Vec<Clause> {
-    let mut said = verdict(
+    let mut clauses = verdict(
         facts.case,
         facts.recorded,
         facts.output_reserve,
         &facts.trigger,
     )
     .clauses;
-    said.extend(besides(facts));
-    said
+    clauses.extend(besides(facts));
+    clauses
 }
 
 /// Formats the error of the calibration: `0.7 %`, `12 %`.
@@ -32,25 +32,22 @@ fn error_percent(error: f64) -> String {
 
 /// Returns the clauses of the card that follow the verdict.
 pub fn besides(facts: &Facts<'_>) -> Vec<Clause> {
-    let mut said = Vec::new();
-    let mut say = |text: String, link: Option<Link>| said.push(Clause { text, link });
-    let heaviest = facts.retained.heaviest(&facts.case.session, FEW);
-    let share = facts.retained.share(&heaviest);
+    let mut clauses = Vec::new();
+    let mut say = |text: String, link: Option<Link>| clauses.push(Clause { text, link });
+    let heaviest = facts.resent.heaviest(&facts.case.session, FEW);
+    let share = facts.resent.share(&heaviest);
     // A share of the sent tokens is meaningless if calls report fewer tokens than the file holds.
     if let Some(first) = heaviest.first().filter(|_| share.0 <= 1.0) {
+        say(" ".to_owned(), None);
+        let messages = those(heaviest.len(), "message accounts", "messages account");
+        say(messages, Some(Link::Resent(first.message)));
         let share = percent(share);
-        say(format!(" Of all tokens sent {share} are "), None);
-        let what = match heaviest.len() {
-            1 => "one message".to_owned(),
-            n => format!("the {n} most-carried messages"),
-        };
-        say(what, Some(Link::Carried(first.message)));
-        say(".".to_owned(), None);
+        say(format!(" for {share} of all tokens sent."), None);
     }
     if let Some(audit) = facts.audit {
-        let sent: Tokens = facts.retained.sent;
+        let sent: Tokens = facts.resent.sent;
         let read = percent(audit.recorded.share_of(sent));
-        say(" The cache served ".to_owned(), None);
+        say(" Cache hit rate ".to_owned(), None);
         say(read, Some(Link::Cache(None)));
         let lost: Tokens = audit.breaks.iter().map(|found| found.tokens).sum();
         if let Some(worst) = audit.breaks.first() {
@@ -60,15 +57,15 @@ pub fn besides(facts: &Facts<'_>) -> Vec<Clause> {
             say("; ".to_owned(), None);
             let misses = those(n, "miss", "misses");
             say(misses, Some(Link::Cache(Some(worst.first))));
-            say(format!(" sent {} tokens again{more}.", lost.short()), None);
+            say(format!(" resent {} tokens{more}.", lost.short()), None);
         } else {
             say(", without a miss.".to_owned(), None);
         }
     }
     if let Basis::Calibrated(Share(error)) = facts.case.ledger.basis {
-        say(" Our count errs by ".to_owned(), None);
+        say(" Token counts are calibrated to within ".to_owned(), None);
         say(error_percent(error), Some(Link::Count));
-        say(" on average.".to_owned(), None);
+        say(".".to_owned(), None);
     }
-    said
+    clauses
 }

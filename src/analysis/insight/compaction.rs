@@ -13,7 +13,7 @@ const BREAKS: f64 = 0.02;
 const AGAIN: (usize, usize) = (40, 3);
 
 /// Reports recorded compactions that freed little or nothing.
-pub(super) fn grew_or_vain(facts: &Facts<'_>) -> Vec<Insight> {
+pub(super) fn grew_or_freed_little(facts: &Facts<'_>) -> Vec<Insight> {
     let mut found = Vec::new();
     for event in &facts.recorded.events {
         let freed = Share(1.0 - event.after.as_f64() / event.before.as_f64().max(1.0));
@@ -37,7 +37,7 @@ pub(super) fn grew_or_vain(facts: &Facts<'_>) -> Vec<Insight> {
             kind: if grew {
                 InsightKind::CompactionGrew
             } else {
-                InsightKind::CompactionVain
+                InsightKind::CompactionFreedLittle
             },
             level: if grew { Level::Bad } else { Level::Warning },
             certainty: if is_reported {
@@ -67,7 +67,7 @@ pub(super) fn grew_or_vain(facts: &Facts<'_>) -> Vec<Insight> {
 }
 
 /// Reports calls that were repeated soon after a compaction removed their results.
-pub(super) fn asked_again(facts: &Facts<'_>) -> Vec<Insight> {
+pub(super) fn repeated_calls(facts: &Facts<'_>) -> Vec<Insight> {
     let mut found = Vec::new();
     let session = &facts.case.session;
     for compaction in &session.compactions {
@@ -86,19 +86,23 @@ pub(super) fn asked_again(facts: &Facts<'_>) -> Vec<Insight> {
         };
         let tokens: Tokens = again.iter().map(|used| used.tokens).sum();
         found.push(Insight {
-            kind: InsightKind::AskedAgain,
+            kind: InsightKind::RepeatedCalls,
             level: Level::Note,
             certainty: Certainty::Certain,
             lane: None,
             step: Some(step),
             message: Some(first.message),
             text: format!(
-                "Within {} messages after the compaction before call {}, {} made again that had been answered before it.",
+                "{} an earlier call within {} messages after the compaction before call {}.",
+                those(again.len(), "call repeats", "calls repeat"),
                 AGAIN.0,
-                step + 1,
-                those(again.len(), "call was", "calls were")
+                step + 1
             ),
-            evidence: format!("{} tokens came back, first by {}", tokens.short(), facts.name(first.message)),
+            evidence: format!(
+                "{} tokens came back, first by {}",
+                tokens.short(),
+                facts.name(first.message)
+            ),
             advice: "Keep files in use through a compaction, or name them in its summary.",
             stake: tokens,
         });
@@ -106,38 +110,39 @@ pub(super) fn asked_again(facts: &Facts<'_>) -> Vec<Insight> {
     found
 }
 
-/// What had been sent before and was not read from the cache.
+/// Reports calls that did not read an earlier prefix from the cache.
 pub(super) fn cache_breaks(facts: &Facts<'_>) -> Vec<Insight> {
     let breaks = facts.audit.map_or(&[][..], |audit| &audit.breaks);
-    let is_told = |b: &&Break| facts.share_of_sent(b.tokens).0 >= BREAKS;
-    let told = breaks
+    let is_reported = |b: &&Break| facts.share_of_sent(b.tokens).0 >= BREAKS;
+    let reported = breaks
         .iter()
-        .filter(is_told)
+        .filter(is_reported)
         .filter(|b| b.cause != Cause::Compaction);
-    told.map(|found| Insight {
-        kind: InsightKind::CacheBreaks,
-        level: Level::Warning,
-        certainty: Certainty::Certain,
-        lane: None,
-        step: Some(found.first),
-        message: None,
-        text: format!(
-            "{} did not find in the provider's cache what had been sent before: {}.",
-            counted(found.calls, "call"),
-            because(found.cause)
-        ),
-        evidence: format!(
-            "{} tokens resent at the full input price, {} of all tokens sent{}",
-            found.tokens.short(),
-            percent(facts.share_of_sent(found.tokens)),
-            found
-                .usd
-                .map_or(String::new(), |usd| format!(", ${:.2} more", usd.0))
-        ),
-        advice: advice(found.cause),
-        stake: found.tokens,
-    })
-    .collect()
+    reported
+        .map(|found| Insight {
+            kind: InsightKind::CacheBreaks,
+            level: Level::Warning,
+            certainty: Certainty::Certain,
+            lane: None,
+            step: Some(found.first),
+            message: None,
+            text: format!(
+                "{} missed the provider's cache: {}.",
+                counted(found.calls, "call"),
+                because(found.cause)
+            ),
+            evidence: format!(
+                "{} tokens resent at the full input price, {} of all tokens sent{}",
+                found.tokens.short(),
+                percent(facts.share_of_sent(found.tokens)),
+                found
+                    .usd
+                    .map_or(String::new(), |usd| format!(", ${:.2} more", usd.0))
+            ),
+            advice: advice(found.cause),
+            stake: found.tokens,
+        })
+        .collect()
 }
 
 fn because(cause: Cause) -> &'static str {

@@ -1,7 +1,7 @@
 //! Insights about the growth of the context: skipped triggers, calls near the limit, and the largest messages.
 
 use super::{Certainty, Facts, Insight, InsightKind, Level, counted, percent};
-use crate::analysis::retained::{Carried, growth};
+use crate::analysis::resent::{ResentMessage, growth};
 use crate::engine::Sample;
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens};
@@ -154,8 +154,8 @@ pub(super) fn summary_too_long(facts: &Facts<'_>) -> Vec<Insight> {
 
 /// Reports a few messages that account for a large share of all sent tokens.
 pub(super) fn few_messages(facts: &Facts<'_>) -> Vec<Insight> {
-    let heaviest = facts.retained.heaviest(&facts.case.session, FEW);
-    let share = facts.retained.share(&heaviest);
+    let heaviest = facts.resent.heaviest(&facts.case.session, FEW);
+    let share = facts.resent.share(&heaviest);
     let n_said = facts
         .case
         .session
@@ -169,11 +169,11 @@ pub(super) fn few_messages(facts: &Facts<'_>) -> Vec<Insight> {
     else {
         return Vec::new();
     };
-    let rest = heaviest.iter().take(3).map(|carried| {
-        let (name, tokens) = (facts.name(carried.message), carried.tokens.short());
-        format!("{name} ({tokens} × {})", carried.calls)
+    let rest = heaviest.iter().take(3).map(|resent| {
+        let (name, tokens) = (facts.name(resent.message), resent.tokens.short());
+        format!("{name} ({tokens} × {})", resent.calls)
     });
-    let stake: Tokens = heaviest.iter().map(Carried::retained).sum();
+    let stake: Tokens = heaviest.iter().map(ResentMessage::cumulative).sum();
     vec![Insight {
         kind: InsightKind::FewMessages,
         level: Level::Note,

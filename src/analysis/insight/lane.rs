@@ -2,7 +2,7 @@
 
 use super::{Certainty, Insight, InsightKind, Level, advice, counted, sort};
 use crate::analysis::cost::BreakEven;
-use crate::analysis::floor::Floors;
+use crate::analysis::lower_bound::LowerBounds;
 use crate::analysis::{Finding, FindingKind};
 use crate::engine::{Case, KnobValues, Outcome, Policy};
 use crate::units::{Tokens, Usd};
@@ -91,7 +91,7 @@ fn odd(lane: &Lane<'_>, said: &str) -> Insight {
 
 /// Reports a policy whose minimum context is above its trigger, proven from its settings and the session.
 fn cannot_get_below(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
-    let floors = Floors::new(case);
+    let floors = LowerBounds::new(case);
     let stuck = floors.stuck(lane.policy, lane.knobs)?;
     // The recommendation excludes the same settings.
     let level = match floors.hopeless(lane.policy, lane.knobs) {
@@ -107,7 +107,7 @@ fn cannot_get_below(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
         ),
         evidence: format!(
             "always keeps at least {} of {} tokens at the trigger",
-            stuck.floor.short(),
+            stuck.least.short(),
             stuck.limit.short()
         ),
         advice: "Keep fewer messages or tokens, raise the trigger, or add a stage that summarizes.",

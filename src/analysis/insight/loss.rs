@@ -51,21 +51,20 @@ fn blind_edits(loss: &Loss, floor: &Loss) -> Option<Insight> {
     if blind.len() <= known {
         return None;
     }
-    let beside = format!(" ({known} in the recorded context)");
+    let in_recorded = format!(" ({known} in the recorded context)");
     Some(Insight {
         message: Some(first.message),
         text: format!(
             "{} of {} would have failed: the text to replace was no longer in the context{}.",
             blind.len(),
             counted(loss.at_risk.edits, "edit"),
-            if known > 0 { &beside } else { "" },
+            if known > 0 { &in_recorded } else { "" },
         ),
         evidence: format!(
-            "first at call {}, where {} of its {} had been said and {} still there",
+            "first at call {}: {} of its {} in the context",
             first.step + 1,
-            if first.lines == 1 { "the line" } else { "most" },
-            counted(first.lines, "line"),
-            those(first.seen, "is", "are"),
+            first.seen,
+            counted(first.lines, "old line"),
         ),
         advice: "Keep more recent messages, or the content of files in use.",
         ..insight(
@@ -96,9 +95,9 @@ fn instruction(case: &Case, names: &Names, loss: &Loss) -> Option<Insight> {
     Some(Insight {
         message: Some(instruction.message),
         text: format!(
-            "{n} of {} no longer {} word for word in the context: “{head}”.",
+            "{n} of {} {} no longer verbatim in the context: “{head}”.",
             counted(loss.standing.len(), "standing instruction"),
-            if n == 1 { "stands" } else { "stand" },
+            if n == 1 { "is" } else { "are" },
         ),
         evidence: format!(
             "said in message {}, first missing at call {}, missing at {} of {}{}",

@@ -20,7 +20,7 @@ use super::Trigger;
 use super::cost::Audit;
 use super::last_use::LastUses;
 use super::message_name::MessageName;
-use super::retained::{Retained, retained};
+use super::resent::{Resent, resent};
 use crate::engine::{Case, Outcome};
 use crate::figure::counted;
 use crate::units::{Share, Tokens};
@@ -125,9 +125,9 @@ pub enum InsightKind {
     /// A compaction made the context larger.
     CompactionGrew,
     /// A compaction freed little.
-    CompactionVain,
+    CompactionFreedLittle,
     /// Calls were repeated after a compaction.
-    AskedAgain,
+    RepeatedCalls,
     /// Cache misses.
     CacheBreaks,
     /// Compactions cost more than they saved.
@@ -167,8 +167,8 @@ impl InsightKind {
             Self::SummaryTooLong => "summary_too_long",
             Self::CannotGetBelow => "cannot_get_below",
             Self::CompactionGrew => "compaction_grew",
-            Self::CompactionVain => "compaction_vain",
-            Self::AskedAgain => "asked_again",
+            Self::CompactionFreedLittle => "compaction_freed_little",
+            Self::RepeatedCalls => "repeated_calls",
             Self::CacheBreaks => "cache_breaks",
             Self::NotPaid => "not_paid",
             Self::ImpossibleUsage => "impossible_usage",
@@ -198,7 +198,7 @@ pub struct Facts<'a> {
     /// Trigger of the recorded program: the smallest context before one of its automatic compactions.
     pub own_trigger: Option<Tokens>,
     /// Number of calls that resent each message.
-    pub retained: Retained,
+    pub resent: Resent,
     /// Last use of each message's names.
     pub uses: LastUses<'a>,
     /// Cache audit, if the file records cache counts.
@@ -220,7 +220,7 @@ impl<'a> Facts<'a> {
             output_reserve,
             trigger: trigger.into(),
             own_trigger: own_trigger(case),
-            retained: retained(case, recorded),
+            resent: resent(case, recorded),
             uses: LastUses::new(&case.session),
             audit,
             tools: tool_uses(case),
@@ -229,13 +229,13 @@ impl<'a> Facts<'a> {
 
     /// Returns the number of calls that resent a message after its last use; all of them if it was never used.
     fn calls_after(&self, message: usize, user: Option<usize>) -> usize {
-        let carried = self.retained.messages[message];
+        let resent = self.resent.messages[message];
         let named_at = user.and_then(|user| self.case.session.messages[user].call);
-        let Some((end, begin)) = carried.last.zip(named_at) else {
-            return carried.calls;
+        let Some((end, begin)) = resent.last.zip(named_at) else {
+            return resent.calls;
         };
-        let after = self.retained.calls_in(begin + 1..end + 1);
-        after.min(carried.calls)
+        let after = self.resent.calls_in(begin + 1..end + 1);
+        after.min(resent.calls)
     }
 
     /// Returns a readable name of a message.
@@ -244,7 +244,7 @@ impl<'a> Facts<'a> {
     }
 
     fn share_of_sent(&self, tokens: Tokens) -> Share {
-        tokens.share_of(self.retained.sent)
+        tokens.share_of(self.resent.sent)
     }
 }
 
@@ -266,8 +266,8 @@ const DETECTORS: &[Detector] = &[
     waste::duplicate_results,
     waste::broad_results,
     waste::images,
-    compaction::grew_or_vain,
-    compaction::asked_again,
+    compaction::grew_or_freed_little,
+    compaction::repeated_calls,
     compaction::cache_breaks,
     record::impossible_usage,
     record::window_mismatch,

@@ -8,23 +8,23 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// Minimum share of all sent tokens to report.
-const TOLD: f64 = 0.02;
+const REPORTED: f64 = 0.02;
 /// Minimum tokens of a result.
 const LARGE: Tokens = Tokens(1_000);
 /// Number of calls after its last use from which a resent result counts as dead.
-const CARRIED: usize = 5;
+const RESENT: usize = 5;
 /// Minimum tokens of broad results, and the maximum share of their lines that is named later.
 const WIDE: (Tokens, f64) = (Tokens(4_000), 0.1);
 
 /// A result that was resent without use.
 #[derive(Clone, Copy, Debug)]
-struct Vain {
+struct UnusedResult {
     message: usize,
     tokens: Tokens,
     calls: usize,
 }
 
-impl Vain {
+impl UnusedResult {
     fn sent(&self) -> Tokens {
         Tokens(self.tokens.0.saturating_mul(self.calls as u64))
     }
@@ -39,16 +39,16 @@ struct Waste {
 
 impl Waste {
     /// Returns the insight about unused results if their share is large. `what` describes them, largest first.
-    fn told(
+    fn insight(
         self,
         facts: &Facts<'_>,
-        mut vain: Vec<Vain>,
-        what: impl FnOnce(&[Vain]) -> String,
+        mut unused: Vec<UnusedResult>,
+        what: impl FnOnce(&[UnusedResult]) -> String,
     ) -> Vec<Insight> {
-        vain.sort_by_key(|v| (Reverse(v.sent()), v.message));
-        let all: Tokens = vain.iter().map(Vain::sent).sum();
+        unused.sort_by_key(|v| (Reverse(v.sent()), v.message));
+        let all: Tokens = unused.iter().map(UnusedResult::sent).sum();
         let share = facts.share_of_sent(all);
-        let Some(first) = vain.first().filter(|_| share.0 >= TOLD) else {
+        let Some(first) = unused.first().filter(|_| share.0 >= REPORTED) else {
             return Vec::new();
         };
         vec![Insight {
@@ -58,16 +58,20 @@ impl Waste {
             lane: None,
             step: first_step(facts, first.message),
             message: Some(first.message),
-            text: format!("{}: {} of all tokens sent.", what(&vain), percent(share)),
-            evidence: format!("{} tokens × calls; {}", all.short(), examples(facts, &vain)),
+            text: format!("{}: {} of all tokens sent.", what(&unused), percent(share)),
+            evidence: format!(
+                "{} tokens × calls; {}",
+                all.short(),
+                examples(facts, &unused)
+            ),
             advice: self.advice,
             stake: all,
         }]
     }
 }
 
-fn examples(facts: &Facts<'_>, vain: &[Vain]) -> String {
-    let one = |v: &Vain| {
+fn examples(facts: &Facts<'_>, unused: &[UnusedResult]) -> String {
+    let one = |v: &UnusedResult| {
         format!(
             "{} ({} × {})",
             facts.name(v.message),
@@ -75,7 +79,12 @@ fn examples(facts: &Facts<'_>, vain: &[Vain]) -> String {
             v.calls
         )
     };
-    vain.iter().take(3).map(one).collect::<Vec<_>>().join(", ")
+    unused
+        .iter()
+        .take(3)
+        .map(one)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn first_step(facts: &Facts<'_>, message: usize) -> Option<usize> {
@@ -89,13 +98,13 @@ fn first_step(facts: &Facts<'_>, message: usize) -> Option<usize> {
 
 /// Reports large results that were resent after their last use.
 pub(super) fn dead_results(facts: &Facts<'_>) -> Vec<Insight> {
-    let vain = facts
+    let unused = facts
         .tools
         .iter()
         .filter(|used| used.tokens >= LARGE)
         .filter_map(|used| {
             let calls = facts.calls_after(used.message, facts.uses.of_message(used.message));
-            (calls >= CARRIED).then_some(Vain {
+            (calls >= RESENT).then_some(UnusedResult {
                 message: used.message,
                 tokens: used.tokens,
                 calls,
@@ -106,19 +115,15 @@ pub(super) fn dead_results(facts: &Facts<'_>) -> Vec<Insight> {
         certainty: Certainty::Inferred,
         advice: "Clear old tool results, or write large ones to a file and keep a reference.",
     };
-    waste.told(facts, vain.collect(), |vain| {
-        let is_never = |v: &&Vain| facts.uses.of_message(v.message).is_none();
+    waste.insight(facts, unused.collect(), |unused| {
+        let is_never = |v: &&UnusedResult| facts.uses.of_message(v.message).is_none();
         format!(
-            "{} resent after the model last named what {}{}",
-            counted(vain.len(), "large tool result"),
-            if vain.len() == 1 {
-                "it holds"
-            } else {
-                "they hold"
-            },
-            match vain.iter().filter(is_never).count() {
+            "{} resent after the last use of {} content{}",
+            counted(unused.len(), "large tool result"),
+            if unused.len() == 1 { "its" } else { "their" },
+            match unused.iter().filter(is_never).count() {
                 0 => String::new(),
-                n => format!(" ({n} never at all)"),
+                n => format!(" ({n} never used)"),
             },
         )
     })
@@ -127,18 +132,18 @@ pub(super) fn dead_results(facts: &Facts<'_>) -> Vec<Insight> {
 /// Reports repeated calls with an identical result that was still in the context.
 pub(super) fn duplicate_results(facts: &Facts<'_>) -> Vec<Insight> {
     let mut seen: HashMap<(&str, &str, &str), usize> = HashMap::new();
-    let mut vain = Vec::new();
+    let mut unused = Vec::new();
     for used in facts.tools.iter().filter(|used| used.tokens >= Tokens(300)) {
         let key = (used.tool, used.arguments, used.text);
         let earlier = seen.insert(key, used.message);
-        let carried = facts.retained.messages[used.message];
+        let resent = facts.resent.messages[used.message];
         let joined = first_step(facts, used.message);
-        let is_there = |earlier: usize| facts.retained.messages[earlier].last >= joined;
-        if earlier.is_some_and(is_there) && carried.calls > 0 {
-            vain.push(Vain {
+        let is_there = |earlier: usize| facts.resent.messages[earlier].last >= joined;
+        if earlier.is_some_and(is_there) && resent.calls > 0 {
+            unused.push(UnusedResult {
                 message: used.message,
                 tokens: used.tokens,
-                calls: carried.calls,
+                calls: resent.calls,
             });
         }
     }
@@ -147,10 +152,14 @@ pub(super) fn duplicate_results(facts: &Facts<'_>) -> Vec<Insight> {
         certainty: Certainty::Certain,
         advice: "Keep only the newest of identical results, or let the tool report that nothing changed.",
     };
-    waste.told(facts, vain, |vain| {
+    waste.insight(facts, unused, |unused| {
         format!(
-            "{} word for word what was still in the context",
-            those(vain.len(), "call brought back", "calls brought back")
+            "{} that was still in the context",
+            those(
+                unused.len(),
+                "call returned a result",
+                "calls returned a result"
+            )
         )
     })
 }
@@ -161,17 +170,17 @@ pub(super) fn broad_results(facts: &Facts<'_>) -> Vec<Insight> {
         let breadth = used.breadth().filter(|_| used.tokens >= WIDE.0)?;
         let (named_later, named) = facts.uses.lines(used.message, used.text);
         // If few lines hold a name, their use is unknown.
-        let is_told = named >= 20 && named_later as f64 <= WIDE.1 * named as f64;
-        let calls = facts.retained.messages[used.message].calls;
+        let is_reported = named >= 20 && named_later as f64 <= WIDE.1 * named as f64;
+        let calls = facts.resent.messages[used.message].calls;
         let unused = Tokens((used.tokens.as_f64() * (1.0 - WIDE.1)) as u64);
-        let vain = Vain {
+        let unused = UnusedResult {
             message: used.message,
             tokens: unused,
             calls,
         };
-        (is_told && calls >= CARRIED).then_some((breadth, vain))
+        (is_reported && calls >= RESENT).then_some((breadth, unused))
     };
-    let all: Vec<(Breadth, Vain)> = facts.tools.iter().filter_map(wide).collect();
+    let all: Vec<(Breadth, UnusedResult)> = facts.tools.iter().filter_map(wide).collect();
     let count = |breadth: Breadth| all.iter().filter(|(known, _)| *known == breadth).count();
     let kinds = [
         (Breadth::WholeFile, "whole-file read", "whole-file reads"),
@@ -181,13 +190,13 @@ pub(super) fn broad_results(facts: &Facts<'_>) -> Vec<Insight> {
     let kinds = kinds.map(|(breadth, one, many)| (count(breadth), one, many));
     let kinds = kinds.iter().filter(|(n, ..)| *n > 0);
     let kinds: Vec<String> = kinds.map(|(n, one, many)| those(*n, one, many)).collect();
-    let vain = all.iter().map(|(_, vain)| *vain).collect();
+    let unused = all.iter().map(|(_, unused)| *unused).collect();
     let waste = Waste {
         kind: InsightKind::BroadResults,
         certainty: Certainty::Inferred,
         advice: "Request a range of lines, one folder, or the first matches; limit the size of results.",
     };
-    waste.told(facts, vain, |_| {
+    waste.insight(facts, unused, |_| {
         format!(
             "{} of which at most one line in ten was named later",
             kinds.join(", ")
@@ -203,24 +212,24 @@ pub(super) fn images(facts: &Facts<'_>) -> Vec<Insight> {
         .iter()
         .enumerate()
         .filter(|(_, kind)| **kind == Kind::Media);
-    let vain = media.map(|(part, _)| {
+    let unused = media.map(|(part, _)| {
         let message = index.message_of[part] as usize;
-        Vain {
+        UnusedResult {
             message,
             tokens: facts.case.ledger.part(part),
-            calls: facts.retained.messages[message].calls,
+            calls: facts.resent.messages[message].calls,
         }
     });
-    let vain: Vec<Vain> = vain.filter(|v| v.calls >= CARRIED).collect();
+    let unused: Vec<UnusedResult> = unused.filter(|v| v.calls >= RESENT).collect();
     let waste = Waste {
         kind: InsightKind::ImagesResent,
         certainty: Certainty::Likely,
         advice: "Remove images after their first use, or replace them with a description.",
     };
-    waste.told(facts, vain, |vain| {
+    waste.insight(facts, unused, |unused| {
         format!(
             "{} resent with every later call",
-            those(vain.len(), "image or document", "images or documents")
+            those(unused.len(), "image or document", "images or documents")
         )
     })
 }

@@ -1,49 +1,48 @@
-//! Edits that name the text they replace, and files that were changed: the tools of agents differ in the arguments that
-//! hold these.
+//! Edits that name the text they replace, and changed files. The argument names differ between agents' tools.
 
-use super::names::{answers, own_parts};
+use super::parts::{answers, own_parts};
 use super::phrase::Phrases;
 use crate::session::{Body, Session};
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// Shorter lines are everywhere, in characters.
+/// Minimum length of a line in characters; shorter lines are too common.
 const SHORTEST: usize = 12;
-/// Share of an edit's lines that must have been said before it.
+/// Minimum share of an edit's lines that must occur before it.
 const KNOWN: (usize, usize) = (80, 100);
 
-/// An edit that names its old text.
+/// An edit that names the text it replaces.
 #[derive(Debug)]
 pub(super) struct Edit {
     pub(super) step: usize,
     /// Index of the message.
     pub(super) message: u32,
-    /// The call sees what stands before this message.
+    /// End of the messages that the call sees.
     pub(super) context_end: u32,
-    /// Lines of its old text, as phrases.
+    /// Lines of the replaced text, by their number in [`Phrases`].
     pub(super) lines: Box<[u32]>,
 }
 
 /// A file that a call changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Change {
-    /// Its path as the call names it.
+    /// Path as given in the call.
     pub(super) path: Box<str>,
     /// Index of the message.
     pub(super) message: usize,
 }
 
-/// What the model changed in files.
+/// The model's edits and the files it changed.
 #[derive(Debug, Default)]
 pub(super) struct Edits {
-    /// Edits with old text, by step.
+    /// Edits that name the text they replace, by call.
     edits: Vec<Edit>,
-    /// Changed files, in order; a file as often as it was changed.
+    /// Changes of files, in order.
     pub(super) changes: Vec<Change>,
 }
 
 impl Edits {
-    /// Finds them, and notes the lines of old texts.
+    /// Collects the edits of a session and adds the replaced lines to the phrases.
     pub(super) fn new(session: &Session, phrases: &mut Phrases) -> Self {
         let mut found = Self::default();
         for (step, answer) in answers(session).into_iter().enumerate() {
@@ -74,8 +73,8 @@ impl Edits {
         found
     }
 
-    /// Keeps the edits that can be judged: most of their lines had been said before. A line that stands more often than
-    /// `most` times tells nothing.
+    /// Keeps the edits of known text: most of their lines occur before the call. Lines with more than `most` copies are
+    /// ignored as too common.
     pub(super) fn keep_known(&mut self, session: &Session, phrases: &Phrases, most: usize) {
         self.edits.retain_mut(|edit| {
             let tells = |line: &&u32| phrases.copies(**line).len() <= most;
@@ -89,20 +88,20 @@ impl Edits {
         });
     }
 
-    /// The edits of a step.
+    /// Returns the edits of a call.
     pub(super) fn at(&self, step: usize) -> &[Edit] {
         let from = self.edits.partition_point(|edit| edit.step < step);
         let edits = &self.edits[from..];
         &edits[..edits.partition_point(|edit| edit.step == step)]
     }
 
-    /// All edits, by step.
+    /// Returns all edits, by call.
     pub(super) fn all(&self) -> &[Edit] {
         &self.edits
     }
 }
 
-/// Arguments that hold the text to be replaced; one that begins with `new` or `replace` stands beside it.
+/// Arguments with the text to replace, if another argument begins with `new` or `replace`.
 const OLD: [&str; 8] = [
     "old",
     "oldStr",
@@ -113,7 +112,7 @@ const OLD: [&str; 8] = [
     "old_text",
     "search",
 ];
-/// Arguments that name a file, and those beside it that show that it is written.
+/// Arguments with the path of a file.
 const PATH: [&str; 7] = [
     "file",
     "filePath",
@@ -123,6 +122,7 @@ const PATH: [&str; 7] = [
     "path",
     "target_file",
 ];
+/// Arguments that show that a call writes the file.
 const WRITTEN: [&str; 9] = [
     "code_edit",
     "content",
@@ -135,10 +135,10 @@ const WRITTEN: [&str; 9] = [
     "patch",
 ];
 
-/// What a call's arguments say of a change.
+/// Changes in the arguments of a call.
 #[derive(Debug, Default)]
 struct Call {
-    /// Lines of the text to be replaced.
+    /// Lines of the text to replace.
     old: Vec<String>,
     files: Vec<Box<str>>,
 }
@@ -177,7 +177,7 @@ impl Call {
         }
     }
 
-    /// Context and minus lines of a patch, the search half of search blocks, and the files that a patch names.
+    /// Collects the context and minus lines of a patch, the search half of search blocks, and the file names of a patch.
     fn patch(&mut self, text: &str) {
         let is_envelope = text.contains("*** Begin Patch");
         let mut at = In::Nothing;
@@ -207,7 +207,7 @@ impl Call {
     }
 }
 
-/// Where in a patch a line stands.
+/// Section of a patch.
 #[derive(Clone, Copy)]
 enum In {
     Nothing,
@@ -215,7 +215,7 @@ enum In {
     Search,
 }
 
-/// Whether a line of a patch is none of a file's.
+/// Returns whether a line of a patch is a heading.
 fn is_heading(line: &str) -> bool {
     ["*** ", "diff --git", "--- a/", "--- /dev/null", "+++ "]
         .iter()

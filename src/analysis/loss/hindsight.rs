@@ -1,30 +1,33 @@
-//! The lane of hindsight: each tool result goes right after the last answer that names something of which it holds the
-//! newest copy. It loses nothing by these measures, and no policy can know it: a bound for policies that lose nothing.
+//! The hindsight optimum: a lane that removes each tool result right after the last answer that uses a name of which the
+//! result has the newest copy. It puts no reference at risk, and no policy can know it in advance: an upper bound for
+//! lossless policies.
 
-use super::names::{Names, Place};
+use super::names::Names;
+use super::parts::TextPosition;
 use crate::engine::{Case, Outcome, cleared_after};
 use crate::session::Kind;
 use crate::units::{Share, Tokens};
 
-/// Plays it, for the same room as a lane with this output reserve. A result stays for the first call that sees it.
+/// Runs the hindsight optimum with this output reserve. A result stays at least for the first call that sees it.
 pub fn hindsight(names: &Names, case: &Case, output_reserve: Tokens) -> Outcome {
     cleared_after(case, output_reserve, &last_uses(names, case))
 }
 
-/// Of the tokens that could have been left unsent without loss, how many a run left unsent; a policy that loses
-/// something can save more than all. None if nothing could.
+/// Returns the tokens that a run saved as a share of the lossless maximum. A policy that loses content can save more than
+/// 100 %. None if the lossless maximum is zero.
 pub fn saved(none: &Outcome, hindsight: &Outcome, lane: &Outcome) -> Option<Share> {
     let sent = |outcome: &Outcome| (outcome.tokens_sent() + outcome.summaries.sent).as_f64();
     let most = sent(none) - sent(hindsight);
     (most > 0.0).then(|| Share((sent(none) - sent(lane)) / most))
 }
 
-/// The last step whose answer needs each part, by part; `u32::MAX` for what is no tool result of the history.
+/// Returns the last call whose answer needs each part; `u32::MAX` for parts that are not tool results of the history.
 fn last_uses(names: &Names, case: &Case) -> Vec<u32> {
     let session = &case.session;
     let mut last = first_seen(case);
-    let mut needs = |copies: &[Place], step: usize| {
-        let is_history = |place: &&Place| session.messages[place.message as usize].in_history;
+    let mut needs = |copies: &[TextPosition], step: usize| {
+        let is_history =
+            |place: &&TextPosition| session.messages[place.message as usize].in_history;
         let newest = copies.iter().rev().find(is_history);
         if let Some(last) = newest.and_then(|place| last.get_mut(place.part as usize))
             && *last != u32::MAX
@@ -46,7 +49,7 @@ fn last_uses(names: &Names, case: &Case) -> Vec<u32> {
     last
 }
 
-/// The first step whose call sees each tool result.
+/// Returns the first call that sees each tool result.
 fn first_seen(case: &Case) -> Vec<u32> {
     let session = &case.session;
     let mut first = vec![u32::MAX; session.parts.len()];

@@ -1,43 +1,32 @@
-//! Standing instructions: what a person said is always, never or not to be done, and whether each stands word for word in
-//! the context of every call.
+//! Standing instructions: sentences of the user that say what to do always, never or not at all.
 //!
-//! Only a person's own orders count: "never tested" in a pasted review says what is, not what is to be. So a sentence must
-//! order (it, or a part of it, begins with "never", "always" or "don't", or something "must" be so), and what stands in
-//! fences, quotes, tables, logs, lists of findings with their places in files, or very long messages is left out.
+//! Only orders count: "never tested" in a pasted review is a statement. A sentence or a part of it must begin with "never",
+//! "always" or "don't", or contain "must". Code blocks, quotes, tables, logs, findings with positions in files, and very
+//! long messages are skipped.
 
-use super::names::Names;
 use super::phrase::Phrases;
-use super::visible::Visible;
-use crate::engine::{Case, Outcome};
 use crate::session::{Body, Message, Role, Session};
 use std::ops::Range;
 
-/// A sentence that says how something is to be done, whatever comes.
+/// A standing instruction of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instruction {
-    /// Index of the message that says it first.
+    /// Index of the first message with it.
     pub message: usize,
     /// The sentence.
     pub text: Box<str>,
-    /// The same as a phrase.
+    /// Its number in [`Phrases`].
     pub(super) phrase: u32,
 }
 
-/// Where in a run an instruction did not stand in the context.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
-    /// Indices of the steps whose calls lacked it, as ascending ranges; a range ends where it came back.
-    pub gone: Vec<Range<usize>>,
-}
-
-/// Sentences of these lengths, in characters: shorter ones say nothing, longer ones are pasted.
+/// Length of a sentence in characters; longer ones are usually pasted.
 const LENGTHS: Range<usize> = 12..400;
-/// Messages with more characters than this hold a document rather than a person's words.
+/// Maximum length of a message in characters; longer ones are usually pasted documents.
 const LONGEST: usize = 30_000;
-/// More sentences than this are a document rather than instructions.
+/// Maximum number of instructions.
 const MOST: usize = 200;
 
-/// The instructions of a session, in order; each is noted as a phrase.
+/// Returns the instructions of a session, in order, and adds each to the phrases.
 pub(super) fn instructions(session: &Session, phrases: &mut Phrases) -> Vec<Instruction> {
     let mut found: Vec<Instruction> = Vec::new();
     let messages = session.messages.iter().enumerate();
@@ -67,37 +56,12 @@ pub(super) fn instructions(session: &Session, phrases: &mut Phrases) -> Vec<Inst
     found
 }
 
-/// Whether each of the session's instructions ([`Names::instructions`]) stood in the context of every call of a run
-/// since it was said; one each, in their order.
-pub fn standing(names: &Names, case: &Case, outcome: &Outcome) -> Vec<Standing> {
-    let mut visible = Visible::new(case, names, &outcome.received);
-    let mut found = vec![Standing::default(); names.instructions().len()];
-    for sample in &outcome.samples {
-        visible.advance(sample.step);
-        if !visible.is_touched() {
-            continue;
-        }
-        let end = case.session.calls[sample.step].context_end;
-        for (instruction, standing) in names.instructions().iter().zip(&mut found) {
-            let is_said = instruction.message < end;
-            if !is_said || visible.shows_phrase(instruction.phrase, end as u32) {
-                continue;
-            }
-            match standing.gone.last_mut() {
-                Some(last) if last.end == sample.step => last.end += 1,
-                _ => standing.gone.push(sample.step..sample.step + 1),
-            }
-        }
-    }
-    found
-}
-
-/// Whether a person wrote a message, and no program in their place.
+/// Returns whether the user wrote a message, not a program.
 fn is_own_word(message: &Message) -> bool {
     message.role == Role::User && message.in_history && !message.is_injected && !message.is_summary
 }
 
-/// The sentences of a person's text, without what programs put between tags and what is quoted or pasted.
+/// Returns the sentences of a user's text, without tagged blocks of programs, quotes and pasted text.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let mut inside = None::<&str>;
     let mut is_code = false;
@@ -119,8 +83,8 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
             }
             return false;
         }
-        // Quotes, tables, and findings with their places in files are somebody else's words.
-        !is_code && !line.starts_with(['>', '|']) && !names_a_place(line) && !is_log(line)
+        // The user did not write quotes, tables, or findings with positions in files.
+        !is_code && !line.starts_with(['>', '|']) && !has_file_position(line) && !is_log(line)
     });
     lines.flat_map(|line| {
         let ends = line
@@ -134,15 +98,15 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The name of the tag that a line begins with, if programs write such: `<system-reminder>`, `<user_instructions>`.
+/// Returns the name of the tag at the start of a line: `<system-reminder>`, `<user_instructions>`.
 fn tag_of(line: &str) -> Option<&str> {
     let name = line.strip_prefix('<')?;
     let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_')))?;
     (end > 0 && name[end..].contains('>')).then_some(&name[..end])
 }
 
-/// Whether a line names a line of a file (`main.rs:12`), as reviews and errors do.
-fn names_a_place(line: &str) -> bool {
+/// Returns whether a line contains a position in a file (`main.rs:12`), as reviews and errors do.
+fn has_file_position(line: &str) -> bool {
     line.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '`' | ','))
         .any(|word| {
             let place = word.split_once(':');
@@ -154,7 +118,7 @@ fn names_a_place(line: &str) -> bool {
         })
 }
 
-/// Whether a line begins with a time, as those of logs do.
+/// Returns whether a line begins with a time, as in a log.
 fn is_log(line: &str) -> bool {
     let first = line.split_whitespace().next().unwrap_or_default();
     begins_with_digit(first) && first.matches([':', '-']).count() >= 2
@@ -166,11 +130,11 @@ fn begins_with_digit(text: &str) -> bool {
 
 /// A word of a sentence.
 struct Word<'a> {
-    /// As it is written.
+    /// As written.
     raw: &'a str,
-    /// In small letters.
+    /// In lower case.
     low: String,
-    /// What stands between it and the word before.
+    /// Text between the previous word and this one.
     gap: &'a str,
 }
 
@@ -188,8 +152,8 @@ fn words(sentence: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// Whether a sentence orders what always, never or not to do. A question does not, nor does "I don't know", nor "is never
-/// tested", nor what stands in quotation marks.
+/// Returns whether a sentence is an instruction. Questions, statements such as "I don't know" or "is never tested", and
+/// text in quotation marks are not.
 fn is_instruction(sentence: &str) -> bool {
     if !LENGTHS.contains(&sentence.chars().count()) || sentence.ends_with('?') {
         return false;
@@ -202,7 +166,7 @@ fn is_instruction(sentence: &str) -> bool {
     })
 }
 
-/// Whether a sentence orders something with this word.
+/// Returns whether the word at this position makes the sentence an order.
 fn orders(words: &[Word<'_>], at: usize) -> bool {
     let low = |at: usize| words.get(at).map_or("", |word| &word.low);
     let before = at.checked_sub(1).map_or("", low);
@@ -229,7 +193,7 @@ fn orders(words: &[Word<'_>], at: usize) -> bool {
     }
 }
 
-/// Whether a part of a sentence begins with this word, or with small words before it.
+/// Returns whether a clause begins with this word, or with words of [`LEADS`] before it.
 fn begins(words: &[Word<'_>], at: usize) -> bool {
     let is_start = |at: usize| {
         at == 0
@@ -245,24 +209,24 @@ fn begins(words: &[Word<'_>], at: usize) -> bool {
     is_start(first) && !words[..first].iter().any(tells_of)
 }
 
-/// Before `don't` these make a statement.
+/// Words before `don't` that make a statement.
 const PRONOUNS: [&str; 15] = [
     "he", "i", "it", "she", "that", "there", "these", "they", "this", "those", "we", "which",
     "who", "why", "you",
 ];
 
-/// Before `must` and `should never` these tell what is guessed or wished.
+/// Words before `must` and `should never` that make a guess or a wish.
 const TELLING: [&str; 8] = ["he", "i", "it", "she", "that", "there", "they", "this"];
 
-/// A sentence that begins with one of these tells of something.
+/// First words of a statement.
 const SUBJECTS: [&str; 12] = [
     "a", "all", "an", "both", "each", "every", "its", "my", "our", "some", "the", "your",
 ];
 
-/// Before `always` and `never` these make an order.
+/// Words before `always` and `never` that make an order.
 const MODALS: [&str; 5] = ["must", "please", "shall", "should", "to"];
 
-/// An order may begin with these.
+/// Words that may come before the verb of an order.
 const LEADS: [&str; 10] = [
     "also",
     "and",
@@ -323,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_programs_and_code_blocks_say_is_left_out() {
+    fn text_of_programs_and_code_blocks_is_skipped() {
         let text = "- Keep it short. Never guess!\n<system-reminder>\nYou must obey.\n</system-reminder>\n<note>must</note>\n```\nmust();\n```\n> Never quote.\n| must | never |\n20:38:37.6 http.c: never\n- Leak (`sync.go:12-14`): never closed\nlast one";
         let found: Vec<_> = sentences(text).collect();
         assert_eq!(found, ["Keep it short.", "Never guess!", "last one"]);

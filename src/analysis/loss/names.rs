@@ -1,62 +1,56 @@
-//! The names of a session, indexed once for all lanes: where each stands, and where the model used it again. Beside them
-//! the lines of edits and a person's instructions.
+//! Index of a session's names, shared by all lanes: the positions of each, and its later uses by the model. Includes the
+//! lines of edits and the user's instructions.
 
 use super::edit::Edits;
 use super::instruction::{Instruction, instructions};
+use super::parts::{TextPosition, answers, is_own, own_parts, part_text};
 use super::phrase::Phrases;
-use super::said::said;
-use crate::session::{Body, Message, Session, identifiers};
+use crate::session::{Session, identifiers};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 
-/// Names in more messages than this, or than one in [`COMMON`], tell nothing.
+/// Names in more messages than this, and in more than one in [`COMMON`], are ignored as too common.
 const RARE: usize = 12;
 const COMMON: usize = 25;
 
-/// Names that the model used after they had been said, with all their copies. Shared by all runs over the session.
+/// Names that the model used after they occurred in the session, with all their copies.
 #[derive(Debug, Default)]
 pub struct Names {
     words: Vec<Box<str>>,
     ids: HashMap<Box<str>, u32>,
-    /// Where names stand: by name, then in order.
-    copies: Vec<Place>,
-    /// Where the copies of each name begin; one more for the end.
+    /// Positions of names: by name, then in order.
+    copies: Vec<TextPosition>,
+    /// Index in `copies` of the first copy of each name; one more for the end.
     copies_of: Vec<u32>,
-    /// By step, then by name.
+    /// By call, then by name.
     uses: Vec<Use>,
-    /// Where the uses of each step begin; one more for the end.
+    /// Index in `uses` of the first use at each call; one more for the end.
     uses_at: Vec<u32>,
     pub(super) phrases: Phrases,
     pub(super) edits: Edits,
     instructions: Vec<Instruction>,
 }
 
-/// Where a name stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    /// Index of the message.
-    pub(super) message: u32,
-    /// Index of the part.
-    pub(super) part: u32,
-}
-
-/// A name in an answer that had been said before.
+/// A name in an answer that occurred before the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Use {
     /// The name.
     pub(super) name: u32,
     /// Index of the message that uses it.
     pub(super) message: u32,
-    /// Where its copies before the call end.
+    /// End of its copies before the call, as an index in `copies`.
     copies_end: u32,
 }
 
 impl Names {
-    /// Looks through all messages once.
+    /// Builds the index in one pass over all messages.
     pub fn new(session: &Session) -> Self {
-        let texts: Vec<Cow<'_, str>> = session.parts.par_iter().map(|p| said(&p.body)).collect();
+        let texts: Vec<Cow<'_, str>> = session
+            .parts
+            .par_iter()
+            .map(|p| part_text(&p.body))
+            .collect();
         let most = most_messages(session);
         let mut names = Self::gathered(session, &texts, most);
         names.edits = Edits::new(session, &mut names.phrases);
@@ -66,27 +60,27 @@ impl Names {
         names
     }
 
-    /// How many names there are.
+    /// Returns the number of names.
     pub fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// Whether the model never came back to anything by name.
+    /// Returns true if the model never used an earlier name again.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// The name with this index, as [`super::Fault`] has it.
+    /// Returns the name with this index ([`super::Fault::name`]).
     pub fn word(&self, name: u32) -> &str {
         &self.words[name as usize]
     }
 
-    /// What people said is always, never or not to be done, in order.
+    /// Returns the user's standing instructions, in order.
     pub fn instructions(&self) -> &[Instruction] {
         &self.instructions
     }
 
-    /// Names that a text holds, ascending.
+    /// Returns the names in a text, ascending.
     pub(super) fn in_text(&self, text: &str) -> Vec<u32> {
         let said = identifiers(text).flat_map(with_pieces);
         let known = said.filter_map(|word| self.ids.get(word));
@@ -96,20 +90,20 @@ impl Names {
         found
     }
 
-    /// What a step's answer names that had been said before.
+    /// Returns the earlier names that the answer of a call uses.
     pub(super) fn uses_at(&self, step: usize) -> &[Use] {
         let ends = self.uses_at.get(step).zip(self.uses_at.get(step + 1));
         ends.map_or(&[], |(from, to)| &self.uses[*from as usize..*to as usize])
     }
 
-    /// Every use, with its step.
+    /// Returns every use with the index of its call.
     pub(super) fn uses(&self) -> impl Iterator<Item = (usize, &Use)> {
         let steps = 0..self.uses_at.len().saturating_sub(1);
         steps.flat_map(|step| self.uses_at(step).iter().map(move |used| (step, used)))
     }
 
-    /// Where a name stands before a message.
-    pub(super) fn copies_until(&self, name: u32, message: u32) -> &[Place] {
+    /// Returns the positions of a name before a message.
+    pub(super) fn copies_until(&self, name: u32, message: u32) -> &[TextPosition] {
         let (from, to) = (
             self.copies_of[name as usize],
             self.copies_of[name as usize + 1],
@@ -118,8 +112,8 @@ impl Names {
         &copies[..copies.partition_point(|place| place.message < message)]
     }
 
-    /// Where a name stood before it was used.
-    pub(super) fn copies_before(&self, used: &Use) -> &[Place] {
+    /// Returns the positions of a name before its use.
+    pub(super) fn copies_before(&self, used: &Use) -> &[TextPosition] {
         &self.copies[self.copies_of[used.name as usize] as usize..used.copies_end as usize]
     }
 
@@ -163,29 +157,28 @@ impl Names {
     }
 }
 
-/// How many messages may hold a name that tells something.
+/// Returns the maximum number of messages with a name that is not too common.
 fn most_messages(session: &Session) -> usize {
     let history = session.messages.iter().filter(|m| m.in_history).count();
     RARE.max(history / COMMON)
 }
 
-/// The names of a text that point at something, each once, in order.
+/// Returns the specific names of a text, each once, in order.
 fn distinct(text: &str) -> Vec<&str> {
     let mut seen = HashSet::new();
-    let names = identifiers(text).filter(|word| points(word));
+    let names = identifiers(text).filter(|word| is_specific(word));
     names.filter(|word| seen.insert(*word)).collect()
 }
 
-/// Whether a name can only mean one thing: a round number is a setting, and plain words with a slash between them are
-/// prose.
-fn points(word: &str) -> bool {
+/// Returns whether a name is specific. A round number may be any setting; plain words joined by a slash are prose.
+fn is_specific(word: &str) -> bool {
     if word.contains('/') {
         return word.bytes().any(|b| !(b.is_ascii_lowercase() || b == b'/'));
     }
     !word.ends_with("000") || word.bytes().any(|b| !b.is_ascii_digit())
 }
 
-/// A name with what it also says: a path the name of its file, a dotted name its pieces.
+/// Returns a name and the names it contains: the file name of a path, the pieces of a dotted name.
 fn with_pieces(word: &str) -> impl Iterator<Item = &str> {
     let file = word.rsplit_once('/').map(|(_, file)| file);
     let last = file.unwrap_or(word);
@@ -195,45 +188,7 @@ fn with_pieces(word: &str) -> impl Iterator<Item = &str> {
     [Some(word), file].into_iter().flatten().chain(pieces)
 }
 
-/// Whether a part of an answer is the model's own words.
-pub(super) fn is_own(body: &Body) -> bool {
-    matches!(
-        body,
-        Body::Text(_) | Body::Thinking { .. } | Body::ToolCall { .. }
-    )
-}
-
-/// The messages of each step's answer.
-pub(super) fn answers(session: &Session) -> Vec<Range<usize>> {
-    let mut answers = vec![0..0; session.calls.len()];
-    for (idx, message) in session.messages.iter().enumerate() {
-        let Some(answer) = message.call.and_then(|step| answers.get_mut(step)) else {
-            continue;
-        };
-        let start = if answer.end == 0 { idx } else { answer.start };
-        *answer = start..idx + 1;
-    }
-    answers
-}
-
-/// The parts of a step's answer that are the model's own words, with the index of their message.
-pub(super) fn own_parts(
-    session: &Session,
-    step: usize,
-    answer: Range<usize>,
-) -> impl Iterator<Item = (usize, usize)> {
-    let messages = answer.filter(move |idx| {
-        let message: &Message = &session.messages[*idx];
-        message.in_history && message.call == Some(step)
-    });
-    messages.flat_map(move |idx| {
-        let parts = session.messages[idx].parts.clone();
-        let own = parts.filter(move |part| is_own(&session.parts[*part].body));
-        own.map(move |part| (idx, part))
-    })
-}
-
-/// Everything that the model names in its answers, numbered; `own` is what its own parts name.
+/// Numbers all names in the model's answers; `own` has the names of its own parts.
 fn words_of_model<'a>(session: &Session, own: &[Vec<&'a str>]) -> HashMap<&'a str, u32> {
     let mut words = HashMap::new();
     for (step, answer) in answers(session).into_iter().enumerate() {
@@ -247,13 +202,13 @@ fn words_of_model<'a>(session: &Session, own: &[Vec<&'a str>]) -> HashMap<&'a st
     words
 }
 
-/// Where each of these names stands.
+/// Returns the positions of each of these names.
 fn copies_of(
     session: &Session,
     texts: &[Cow<'_, str>],
     words: &HashMap<&str, u32>,
-) -> Vec<Vec<Place>> {
-    // Texts name far more than the model ever comes back to: only this is kept of each.
+) -> Vec<Vec<TextPosition>> {
+    // Most names of a text are never used again; only those of the model are kept.
     let known = |text: &Cow<'_, str>| -> Box<[u32]> {
         let said = distinct(text).into_iter().flat_map(with_pieces);
         said.filter_map(|word| words.get(word).copied()).collect()
@@ -262,7 +217,7 @@ fn copies_of(
     let mut copies = vec![Vec::new(); words.len()];
     for (idx, message) in session.messages.iter().enumerate() {
         for part in message.parts.clone() {
-            let place = Place {
+            let place = TextPosition {
                 message: idx as u32,
                 part: part as u32,
             };
@@ -277,17 +232,17 @@ fn copies_of(
     copies
 }
 
-/// Takes out the names that stand in too many messages.
+/// Removes the names that occur in too many messages.
 fn drop_common(
     session: &Session,
     words: &mut HashMap<&str, u32>,
-    copies: &mut [Vec<Place>],
+    copies: &mut [Vec<TextPosition>],
     most: usize,
 ) {
     words.retain(|_, id| {
         let copies = &mut copies[*id as usize];
         let mut last = None;
-        let is_new = |place: &&Place| {
+        let is_new = |place: &&TextPosition| {
             session.messages[place.message as usize].in_history
                 && last.replace(place.message) != Some(place.message)
         };
@@ -299,13 +254,13 @@ fn drop_common(
     });
 }
 
-/// By step, what its answer names that the history had before: the name, the message that uses it, and how many copies
-/// stand before the call.
+/// Returns by call the earlier names that its answer uses: the name, the message that uses it, and the number of copies
+/// before the call.
 fn uses<'a>(
     session: &Session,
     own: &[Vec<&'a str>],
     words: &HashMap<&'a str, u32>,
-    copies: &[Vec<Place>],
+    copies: &[Vec<TextPosition>],
 ) -> Vec<Vec<(&'a str, u32, u32)>> {
     let answers = answers(session).into_iter().enumerate();
     let of_step = answers.map(|(step, answer)| {
@@ -320,7 +275,7 @@ fn uses<'a>(
                 let copies = &copies[*id as usize];
                 let n = copies.partition_point(|place| place.message < end);
                 let is_history =
-                    |place: &Place| session.messages[place.message as usize].in_history;
+                    |place: &TextPosition| session.messages[place.message as usize].in_history;
                 if copies[..n].iter().any(is_history) {
                     uses.push((*word, message as u32, n as u32));
                 }

@@ -1,6 +1,6 @@
-//! Phrases that are looked for word by word in all that was said: lines of edits, sentences of a person.
+//! Phrases that are searched verbatim in all texts: lines of edits and sentences of the user.
 
-use super::names::Place;
+use super::parts::TextPosition;
 use crate::session::Session;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -11,15 +11,15 @@ use std::collections::HashMap;
 pub(super) struct Phrases {
     texts: Vec<Box<str>>,
     ids: HashMap<Box<str>, u32>,
-    /// Where each stands, in order.
-    copies: Vec<Vec<Place>>,
+    /// Positions of each, in order.
+    copies: Vec<Vec<TextPosition>>,
 }
 
 impl Phrases {
-    /// Shorter ones cannot be looked for, in bytes.
+    /// Minimum length in bytes; shorter phrases cannot be searched.
     pub(super) const SHORTEST: usize = 8;
 
-    /// The number of a phrase, which is noted if it is new; none for one that is too short.
+    /// Adds a phrase if it is new and returns its number; none if it is too short.
     pub(super) fn note(&mut self, text: &str) -> Option<u32> {
         if text.len() < Self::SHORTEST {
             return None;
@@ -32,7 +32,7 @@ impl Phrases {
         Some(id)
     }
 
-    /// Looks for all that was noted; `texts` are those of the session's parts.
+    /// Searches all phrases in `texts`, the texts of the session's parts.
     pub(super) fn locate(&mut self, session: &Session, texts: &[Cow<'_, str>]) {
         self.copies = vec![Vec::new(); self.texts.len()];
         if self.texts.is_empty() {
@@ -43,7 +43,7 @@ impl Phrases {
         for (idx, message) in session.messages.iter().enumerate() {
             for part in message.parts.clone() {
                 for phrase in &found[part] {
-                    self.copies[*phrase as usize].push(Place {
+                    self.copies[*phrase as usize].push(TextPosition {
                         message: idx as u32,
                         part: part as u32,
                     });
@@ -52,24 +52,24 @@ impl Phrases {
         }
     }
 
-    /// What it says.
+    /// Returns the text of a phrase.
     pub(super) fn text(&self, phrase: u32) -> &str {
         &self.texts[phrase as usize]
     }
 
-    /// Where it stands in all.
-    pub(super) fn copies(&self, phrase: u32) -> &[Place] {
+    /// Returns all positions of a phrase.
+    pub(super) fn copies(&self, phrase: u32) -> &[TextPosition] {
         &self.copies[phrase as usize]
     }
 
-    /// Where it stands before a message.
-    pub(super) fn copies_before(&self, phrase: u32, message: u32) -> &[Place] {
+    /// Returns the positions of a phrase before a message.
+    pub(super) fn copies_before(&self, phrase: u32, message: u32) -> &[TextPosition] {
         let copies = self.copies(phrase);
         &copies[..copies.partition_point(|place| place.message < message)]
     }
 }
 
-/// Finds many phrases in a text at once: by their first bytes, then by comparing.
+/// Finds many phrases in a text at once, by their first bytes and then by comparison.
 struct Finder<'a> {
     phrases: &'a [Box<str>],
     by_head: HashMap<u64, Vec<u32>>,
@@ -99,7 +99,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// The phrases that a text holds, ascending.
+    /// Returns the phrases in a text, ascending.
     fn find(&self, text: &str) -> Vec<u32> {
         let mut found = Vec::new();
         let mut head = 0_u64;
@@ -124,7 +124,7 @@ fn pushed(head: u64, byte: u8) -> u64 {
     head << 8 | u64::from(byte)
 }
 
-/// Where the bit of a head stands.
+/// Returns the word and bit of a head.
 fn bit_of(head: u64) -> (usize, u64) {
     let hash = head.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48;
     ((hash >> 6) as usize, 1 << (hash & 63))

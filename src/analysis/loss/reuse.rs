@@ -1,45 +1,45 @@
-//! How far back the model reached: reuse distances, from which every setting of `keep_recent` and `prune_protect` can be
-//! read at once.
+//! Reuse distances: how far back the model's references reach. One curve shows the effect of every value of `keep_recent`
+//! or `prune_protect`.
 
 use super::names::Names;
 use crate::engine::Case;
 use crate::session::Kind;
 use crate::units::Share;
 
-/// Distances of all uses, two ways.
+/// Distances of all uses, in messages and in tokens of tool results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReuseCurves {
-    /// Messages from the last copy to the use; 1 is the message before. What a policy that keeps so many recent messages
-    /// would miss if what it writes in place of the others held nothing: an upper bound.
+    /// Messages from the last copy to the use; 1 is the message before. Upper bound of what a policy misses that keeps this
+    /// many recent messages: its summaries count as empty.
     pub messages: Distances,
-    /// Tokens of tool results from the last copy (included) to the use, of uses all of whose copies are results. What a
-    /// policy that protects so many tokens of results and clears the others would miss.
+    /// Tokens of tool results from the last copy (included) to the use, for uses with copies in results only: what a policy
+    /// misses that protects this many tokens of results and clears the others.
     pub results: Distances,
 }
 
-/// Distances, ascending.
+/// Sorted distances.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Distances(Vec<u64>);
 
 impl Distances {
-    /// How many uses there are.
+    /// Returns the number of uses.
     pub fn uses(&self) -> usize {
         self.0.len()
     }
 
-    /// The distances, ascending.
+    /// Returns the distances, ascending.
     pub fn all(&self) -> &[u64] {
         &self.0
     }
 
-    /// The share of uses that lie further back than this.
+    /// Returns the share of uses with a larger distance.
     pub fn miss(&self, reach: u64) -> Share {
         let within = self.0.partition_point(|distance| *distance <= reach);
         let n = self.0.len();
         Share((n - within) as f64 / n.max(1) as f64)
     }
 
-    /// The smallest reach that misses no more than this share; 0 where nothing is used again.
+    /// Returns the smallest distance that misses no more than this share; 0 if nothing is used again.
     pub fn smallest(&self, share: Share) -> u64 {
         let may_miss = (self.0.len() as f64 * share.0.clamp(0.0, 1.0)) as usize;
         let needed = self.0.len() - may_miss;
@@ -47,7 +47,7 @@ impl Distances {
     }
 }
 
-/// The distances of all uses of a session, in one pass.
+/// Computes the distances of all uses of a session.
 pub fn reuse_distances(names: &Names, case: &Case) -> ReuseCurves {
     let session = &case.session;
     let history = history_before(case);
@@ -57,7 +57,7 @@ pub fn reuse_distances(names: &Names, case: &Case) -> ReuseCurves {
         let copies = names.copies_before(used);
         let of_history = || {
             let is_history = |place: &&_| {
-                let place: &super::names::Place = place;
+                let place: &super::parts::TextPosition = place;
                 session.messages[place.message as usize].in_history
             };
             copies.iter().filter(is_history)
@@ -79,7 +79,7 @@ pub fn reuse_distances(names: &Names, case: &Case) -> ReuseCurves {
     curves
 }
 
-/// Messages of the history before each message.
+/// Returns the number of history messages before each message.
 fn history_before(case: &Case) -> Vec<u32> {
     let mut n = 0;
     let messages = case.session.messages.iter();
@@ -91,7 +91,7 @@ fn history_before(case: &Case) -> Vec<u32> {
     before.collect()
 }
 
-/// Tokens of tool results before each part, and in all.
+/// Returns the tokens of tool results before each part, and in total.
 fn results_before(case: &Case) -> Vec<u64> {
     let mut before = Vec::with_capacity(case.session.parts.len() + 1);
     let mut sum = 0;

@@ -1,22 +1,22 @@
-//! What the first call after a recorded compaction still had of what stood before it: names, a person's instructions,
-//! changed files. The same question is asked of the recorded summary and of every lane at the same place.
+//! Survival: names, user instructions and changed files from before a recorded compaction that the first call after it
+//! still has. Computed for the recorded summary and for every lane at the same call.
 
 use super::names::Names;
-use super::said::said;
-use super::visible::{Shown, Visible};
+use super::parts::part_text;
+use super::visible::{Visible, VisibleText};
 use crate::engine::{Case, Outcome};
 use crate::session::identifiers;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
-/// How much of something is still there.
+/// Degree to which a name, instruction or file survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kept {
-    /// Word for word.
+    /// Present verbatim.
     Verbatim,
     /// The last piece of a path or of a dotted name; most words of an instruction.
     Partly,
-    /// Nothing of it.
+    /// Missing.
     Gone,
 }
 
@@ -31,22 +31,22 @@ impl Kept {
     }
 }
 
-/// What a call still had of what stood before a recorded compaction.
+/// Content from before a recorded compaction that a call still has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Survival {
-    /// Index of the step: the first that saw what the compaction left.
+    /// Index of the first call after the compaction.
     pub step: usize,
-    /// Names that the agent used from this call on, by their indices in [`Names::word`].
+    /// Names that the agent used from this call on, by their index for [`Names::word`].
     pub names: Vec<(u32, Kept)>,
-    /// Instructions, by their indices in [`Names::instructions`].
+    /// Instructions, by their index in [`Names::instructions`].
     pub instructions: Vec<(usize, Kept)>,
-    /// Files that had been changed, by the last two components of their paths.
+    /// Files changed before the compaction, by the last two components of their paths.
     pub files: Vec<(Box<str>, Kept)>,
-    /// The call saw a summary that is only predicted: what is told gone may be in it.
+    /// True if the context has a predicted summary, which may contain what counts as missing.
     pub is_predicted: bool,
 }
 
-/// What the call after a recorded compaction (by its index) had in a run; none if no call came after it.
+/// Computes the survival after the recorded compaction with this index in a run; none without a later call.
 pub fn survival(
     names: &Names,
     case: &Case,
@@ -73,7 +73,7 @@ pub fn survival(
         let stands = visible.shows_phrase(instruction.phrase, end as u32);
         let partly = || {
             let mut summaries = summaries(case, &visible, end).into_iter();
-            summaries.any(|text| tells_most(&instruction.text, text))
+            summaries.any(|text| has_most_words(&instruction.text, text))
         };
         (idx, state(stands, partly))
     });
@@ -97,7 +97,7 @@ fn state(stands: bool, partly: impl FnOnce() -> bool) -> Kept {
     }
 }
 
-/// Names that stood before a message and were used from a step on, each once.
+/// Returns the names that occur before a message and are used from a call on, each once.
 fn used_later(names: &Names, before: u32, from: usize) -> impl Iterator<Item = u32> {
     let later = names.uses().filter(move |(step, _)| *step >= from);
     let stood = move |used: &super::names::Use| {
@@ -111,7 +111,7 @@ fn used_later(names: &Names, before: u32, from: usize) -> impl Iterator<Item = u
     used.into_iter()
 }
 
-/// Files that were changed before a message, in order of their last change.
+/// Returns the files changed before a message, in order of their last change.
 fn changed(names: &Names, before: usize) -> Vec<&str> {
     let changes = names
         .edits
@@ -127,25 +127,25 @@ fn changed(names: &Names, before: usize) -> Vec<&str> {
     files.into_iter().map(|(file, _)| file).collect()
 }
 
-/// The last two components of a path.
+/// Returns the last two components of a path.
 fn tail(path: &str) -> &str {
     let mut slashes = path.rmatch_indices('/').map(|(at, _)| at);
     slashes.nth(1).map_or(path, |at| &path[at + 1..])
 }
 
-/// All that the call can read, of messages before `end` and of the policy's own.
+/// Returns all texts in the context: of messages before `end`, and of the policy.
 fn texts<'a>(case: &'a Case, visible: &Visible<'a>, end: usize) -> Vec<Cow<'a, str>> {
     let mut texts = Vec::new();
     for (idx, message) in case.session.messages[..end].iter().enumerate() {
         for part in message.parts.clone() {
-            let place = super::names::Place {
+            let place = super::parts::TextPosition {
                 message: idx as u32,
                 part: part as u32,
             };
             match visible.part(place, u32::MAX) {
-                Shown::Whole => texts.push(said(&case.session.parts[part].body)),
-                Shown::Rest(rest) => texts.push(Cow::Borrowed(rest)),
-                Shown::Nothing => {}
+                VisibleText::Whole => texts.push(part_text(&case.session.parts[part].body)),
+                VisibleText::Rest(rest) => texts.push(Cow::Borrowed(rest)),
+                VisibleText::Nothing => {}
             }
         }
     }
@@ -153,7 +153,7 @@ fn texts<'a>(case: &'a Case, visible: &Visible<'a>, end: usize) -> Vec<Cow<'a, s
     texts
 }
 
-/// What summaries in the context say, the recorded one and the policy's own.
+/// Returns the summaries in the context, the recorded one and the policy's own.
 fn summaries<'a>(case: &'a Case, visible: &Visible<'a>, end: usize) -> Vec<&'a str> {
     let session = &case.session;
     let is_one = |idx: &usize| session.messages[*idx].is_summary && visible.is_whole(*idx);
@@ -164,7 +164,7 @@ fn summaries<'a>(case: &'a Case, visible: &Visible<'a>, end: usize) -> Vec<&'a s
     recorded.chain(visible.written()).collect()
 }
 
-/// The words of a context.
+/// The names and words of a context.
 struct Words<'a> {
     names: HashSet<&'a str>,
     plain: HashSet<&'a str>,
@@ -188,7 +188,7 @@ impl<'a> Words<'a> {
         state(stands, || self.has_last(file))
     }
 
-    /// Whether the last piece of a path or of a dotted name is there.
+    /// Returns whether the last piece of a path or of a dotted name occurs.
     fn has_last(&self, name: &str) -> bool {
         const SHORTEST: usize = 5;
         let (path, dotted) = (name.rsplit_once('/'), name.rsplit_once('.'));
@@ -197,8 +197,8 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Whether a text has most of the longer words of a sentence.
-fn tells_most(sentence: &str, text: &str) -> bool {
+/// Returns whether a text has most of the longer words of a sentence.
+fn has_most_words(sentence: &str, text: &str) -> bool {
     const LONG: usize = 4;
     let words = |text: &str| -> HashSet<String> {
         let words = text.split(|c: char| !c.is_alphanumeric());

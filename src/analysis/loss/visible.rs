@@ -1,11 +1,12 @@
-//! What one call after the other sees of a session, for questions about single names and lines.
+//! The context of each call, to look up single names and lines.
 
-use super::names::{Names, Place};
+use super::names::Names;
+use super::parts::TextPosition;
 use crate::engine::{Case, PartVisibility, Received, TextKind, Visibility};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The context of one call, brought forward call by call.
+/// The context of one call, updated from call to call.
 pub(super) struct Visible<'a> {
     case: &'a Case,
     names: &'a Names,
@@ -13,15 +14,15 @@ pub(super) struct Visible<'a> {
     sights: Vec<Visibility>,
     next_change: usize,
     next_text: usize,
-    /// Texts of the policy's own that are there.
+    /// Texts of the policy in the context.
     texts: Vec<u32>,
-    /// How many of these hold each name.
+    /// Number of these that contain each name.
     held: HashMap<u32, u32>,
-    /// Names of texts, by where their letters are: many are the same.
+    /// Names of texts, by address: many texts are shared.
     known: HashMap<*const u8, Arc<[u32]>>,
-    /// What predicted texts are taken to hold, by text.
+    /// Names that predicted texts are assumed to contain, by text.
     supposed: HashMap<u32, Vec<u32>>,
-    /// The last message that still has what was fetched again, by message; 0 for what was not.
+    /// Last message up to which a message counts as fetched again; 0 if it was not fetched.
     fetched: Vec<u32>,
 }
 
@@ -50,23 +51,23 @@ impl<'a> Visible<'a> {
         }
     }
 
-    /// The same, as if texts held these names too.
+    /// Assumes that predicted texts contain these names.
     pub(super) fn supposing(self, supposed: HashMap<u32, Vec<u32>>) -> Self {
         Self { supposed, ..self }
     }
 
-    /// Predicted texts that are there, by their indices.
+    /// Returns the indices of the predicted texts in the context.
     pub(super) fn predicted(&self) -> impl Iterator<Item = u32> {
         let is_predicted = |text: &u32| self.seen.texts[*text as usize].is_predicted;
         self.texts.iter().copied().filter(is_predicted)
     }
 
-    /// Whether anything was ever seen otherwise than as it was said.
+    /// Returns whether any message was ever changed or removed.
     pub(super) fn is_touched(&self) -> bool {
         self.next_change > 0
     }
 
-    /// Goes on to the call of a step.
+    /// Advances to a call.
     pub(super) fn advance(&mut self, step: usize) {
         let step = step as u32;
         let changes = &self.seen.changes[self.next_change..];
@@ -96,7 +97,7 @@ impl<'a> Visible<'a> {
     fn names_of(&mut self, text: u32) -> Arc<[u32]> {
         let text = &self.seen.texts[text as usize];
         if text.is_predicted {
-            // Nobody knows what it will say.
+            // Its text is unknown.
             return Arc::default();
         }
         let text = &text.text;
@@ -105,79 +106,79 @@ impl<'a> Visible<'a> {
         Arc::clone(names)
     }
 
-    /// Whether the call sees a name, used in a message, somewhere.
-    pub(super) fn shows_name(&self, (name, used_in): (u32, u32), copies: &[Place]) -> bool {
-        let is_there = |place: &Place| match self.part(*place, used_in) {
-            Shown::Whole => true,
-            Shown::Nothing => false,
-            Shown::Rest(rest) => rest.contains(self.names.word(name)),
+    /// Returns whether the context contains a name that a message uses.
+    pub(super) fn shows_name(&self, (name, used_in): (u32, u32), copies: &[TextPosition]) -> bool {
+        let is_there = |place: &TextPosition| match self.part(*place, used_in) {
+            VisibleText::Whole => true,
+            VisibleText::Nothing => false,
+            VisibleText::Rest(rest) => rest.contains(self.names.word(name)),
         };
         copies.iter().rev().any(is_there) || self.held.get(&name).is_some_and(|n| *n > 0)
     }
 
-    /// Whether a call that sees what stands before a message sees a phrase.
+    /// Returns whether the context contains a phrase, among the messages before `context_end` and the policy's texts.
     pub(super) fn shows_phrase(&self, phrase: u32, context_end: u32) -> bool {
         let text = self.names.phrases.text(phrase);
         let copies = self.names.phrases.copies_before(phrase, context_end);
-        let is_there = |place: &Place| match self.part(*place, context_end) {
-            Shown::Whole => true,
-            Shown::Nothing => false,
-            Shown::Rest(rest) => rest.contains(text),
+        let is_there = |place: &TextPosition| match self.part(*place, context_end) {
+            VisibleText::Whole => true,
+            VisibleText::Nothing => false,
+            VisibleText::Rest(rest) => rest.contains(text),
         };
         copies.iter().rev().any(is_there) || self.written().any(|written| written.contains(text))
     }
 
-    /// A message is fetched again and stays until that message.
+    /// Marks a message as fetched again: it counts as present until that message.
     pub(super) fn fetch(&mut self, message: u32, until: u32) {
         self.fetched[message as usize] = until;
     }
 
-    /// What the policy itself wrote that is there, markers and what nobody knows yet excepted.
+    /// Returns the policy's own texts in the context, without markers and predicted texts.
     pub(super) fn written(&self) -> impl Iterator<Item = &'a str> {
         let texts = self.texts.iter().map(|idx| &self.seen.texts[*idx as usize]);
         let written = texts.filter(|text| text.kind != TextKind::Marker && !text.is_predicted);
         written.map(|text| &*text.text)
     }
 
-    /// Whether a message is there as it was said.
+    /// Returns whether a message is present verbatim.
     pub(super) fn is_whole(&self, message: usize) -> bool {
         self.sights[message] == Visibility::Whole
     }
 
-    /// What is there of a part, where something is said in a message.
-    pub(super) fn part(&self, place: Place, used_in: u32) -> Shown<'a> {
+    /// Returns the visible text of a part, for a use in a message.
+    pub(super) fn part(&self, place: TextPosition, used_in: u32) -> VisibleText<'a> {
         let first = match self.sights[place.message as usize] {
-            Visibility::Whole => return Shown::Whole,
-            _ if self.is_fetched(place.message, used_in) => return Shown::Whole,
-            Visibility::Gone => return Shown::Nothing,
+            Visibility::Whole => return VisibleText::Whole,
+            _ if self.is_fetched(place.message, used_in) => return VisibleText::Whole,
+            Visibility::Gone => return VisibleText::Nothing,
             Visibility::Partly(first) => first,
         };
         let parts = &self.case.session.messages[place.message as usize].parts;
         let fates = self.seen.parts_from(first, parts.len());
         match fates[place.part as usize - parts.start] {
-            PartVisibility::Kept => Shown::Whole,
-            PartVisibility::Gone => Shown::Nothing,
+            PartVisibility::Kept => VisibleText::Whole,
+            PartVisibility::Gone => VisibleText::Nothing,
             PartVisibility::Text(text) => {
                 let text = &self.seen.texts[text as usize];
                 if text.kind == TextKind::Remainder {
-                    Shown::Rest(&text.text)
+                    VisibleText::Rest(&text.text)
                 } else {
-                    Shown::Nothing
+                    VisibleText::Nothing
                 }
             }
         }
     }
 
     fn is_fetched(&self, message: u32, used_in: u32) -> bool {
-        // What is used stands behind the first message: 0 is never within.
+        // A use comes after the first message, so 0 is never in range.
         used_in <= self.fetched[message as usize]
     }
 }
 
-/// What is seen of a part.
-pub(super) enum Shown<'a> {
+/// The visible text of a part.
+pub(super) enum VisibleText<'a> {
     Whole,
     Nothing,
-    /// This much of its text.
+    /// A remainder of its text.
     Rest(&'a str),
 }

@@ -1,7 +1,7 @@
-//! Another policy where no setting of those that were tried works.
+//! Another policy, if no setting that was tried works.
 
 use super::gauge::Gauge;
-use super::recommend::{Taste, recommend, sentence};
+use super::recommend::{Preference, recommend, sentence};
 use super::space::Subject;
 use super::sweep::{plan, sweep};
 use crate::engine::{Policy, simulate};
@@ -13,20 +13,20 @@ use std::sync::Arc;
 pub struct Alternative {
     /// Its name.
     pub policy: String,
-    /// Its name for people.
+    /// Its label.
     pub label: String,
-    /// What it comes to, in a sentence or two.
+    /// Its score, in one or two sentences.
     pub text: String,
 }
 
-/// The best of these policies at their defaults; none where none of them works, and where `progress` says to stop.
+/// Returns the best of these policies with their defaults; none if none works or `progress` is cancelled.
 pub fn alternative(
     gauge: &Gauge<'_>,
     policies: &[Arc<Policy>],
-    taste: Taste,
+    preference: Preference,
     progress: &Progress,
 ) -> Option<Alternative> {
-    // What manages nothing is no way out.
+    // A policy without stages is no alternative.
     let acting = policies.iter().filter(|policy| !policy.stages.is_empty());
     let subjects: Vec<Subject> = acting
         .map(|policy| Subject {
@@ -38,7 +38,7 @@ pub fn alternative(
         .collect();
     let tried = plan(&subjects, subjects.len());
     let tried = sweep(gauge, &subjects, tried, progress, &|_, _| ()).ok()?;
-    let best = &tried[recommend(&subjects, &tried, taste).ok()?.point];
+    let best = &tried[recommend(&subjects, &tried, preference).ok()?.point];
     let Subject { policy, now, .. } = &subjects[best.subject];
     let mut text = sentence(&subjects, std::slice::from_ref(best), 0);
     let outcome = simulate(gauge.case, policy, now, None);

@@ -1,20 +1,20 @@
-//! What no other setting beats in everything: cost, references at risk and peak together.
+//! The Pareto front: settings that no other beats in cost, references at risk and peak together.
 
 use super::gauge::Score;
 use super::sweep::Point;
 use crate::engine::KnobValues;
 
-/// What stands for the cost of points that are compared.
+/// Unit of cost for the compared points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Price {
     /// Dollars.
     Usd,
-    /// Tokens sent: a price is not known.
+    /// Tokens, if a price is unknown.
     Sent,
 }
 
 impl Price {
-    /// The cost of a score in this unit.
+    /// Returns the cost of a score in this unit.
     pub fn of(self, score: &Score) -> f64 {
         match (self, score.cost) {
             (Self::Usd, Some(cost)) => cost.0,
@@ -23,7 +23,7 @@ impl Price {
     }
 }
 
-/// Dollars where all prices are known, else tokens.
+/// Returns dollars if all prices are known, otherwise tokens.
 pub fn price_unit(points: &[Point]) -> Price {
     let mut scores = points.iter().filter_map(|p| p.score.as_ref());
     if scores.all(|score| score.cost.is_some()) {
@@ -33,7 +33,7 @@ pub fn price_unit(points: &[Point]) -> Price {
     }
 }
 
-/// What is compared of a point: cost, references at risk, peak as a share of usable. Less is better.
+/// Cost, references at risk, and peak as a share of usable. Less is better.
 type Measure = [f64; 3];
 
 fn measure(score: &Score, unit: Price) -> Measure {
@@ -46,23 +46,23 @@ pub(super) fn references(score: &Score) -> f64 {
     score.risk.references as f64
 }
 
-/// Indices of the points that no other beats in everything, cheapest first. Of those that come to the very same, the one
-/// that changes least of the present settings.
+/// Returns the indices of the points that no other beats in all three figures, cheapest first. Of equal points, the one
+/// with the fewest changes to the current settings.
 pub fn front(points: &[Point]) -> Vec<usize> {
     nondominated(points, 3, |_| true)
 }
 
-/// The same by cost and references at risk alone.
+/// Returns the front by cost and references at risk only.
 pub fn trade_off(points: &[Point]) -> Vec<usize> {
     narrow_front(points, |_| true)
 }
 
-/// The same of points of which this holds.
+/// Returns the front by cost and references at risk of the points that satisfy a condition.
 pub(super) fn narrow_front(points: &[Point], holds: impl Fn(&Score) -> bool) -> Vec<usize> {
     nondominated(points, 2, holds)
 }
 
-/// By the first so many measures; the others decide only between equals.
+/// Returns the front by the first `n_measures`; the others decide between equal points.
 fn nondominated(points: &[Point], n_measures: usize, holds: impl Fn(&Score) -> bool) -> Vec<usize> {
     let unit = price_unit(points);
     let mut all: Vec<(Measure, usize, usize)> = points
@@ -81,7 +81,7 @@ fn nondominated(points: &[Point], n_measures: usize, holds: impl Fn(&Score) -> b
             .then(a.2.cmp(&b.2))
     });
     let mut front: Vec<(Measure, usize)> = Vec::new();
-    // Whatever beats a point, or is its equal, stands before it.
+    // Points that beat or equal a point come before it.
     for (measure, _, idx) in all {
         let beats = |(other, _): &(Measure, usize)| {
             let pairs = other.iter().zip(&measure).take(n_measures);
@@ -94,7 +94,7 @@ fn nondominated(points: &[Point], n_measures: usize, holds: impl Fn(&Score) -> b
     front.into_iter().map(|(_, idx)| idx).collect()
 }
 
-/// How many knobs a point sets other than they are now.
+/// Returns the number of settings that a point changes.
 pub(super) fn changes(points: &[Point], idx: usize) -> usize {
     let point = &points[idx];
     let now = points
@@ -103,7 +103,7 @@ pub(super) fn changes(points: &[Point], idx: usize) -> usize {
     now.map_or(0, |now| differences(&now.knobs, &point.knobs))
 }
 
-/// How many knobs differ.
+/// Returns the number of different settings.
 pub(super) fn differences(a: &KnobValues, b: &KnobValues) -> usize {
     a.iter().zip(b.iter()).filter(|(a, b)| a != b).count()
 }

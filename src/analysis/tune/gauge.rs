@@ -1,67 +1,65 @@
-//! What one setting comes to over one session: what it costs, what would have been missed, how deep it sat; or why it is
-//! out of the question.
+//! Scores a setting over a session: cost, references at risk and peak, or the reason why it is ruled out.
 
 use crate::analysis::cost::{Bills, price_lane, price_recorded};
-use crate::analysis::floor::{Floors, Stuck};
 use crate::analysis::loss::{Names, most_at_risk, references_at_risk};
+use crate::analysis::lower_bound::{LowerBounds, Stuck};
 use crate::analysis::{FindingKind, flaws};
 use crate::engine::{Case, Did, Event, KnobValues, Outcome, Policy, simulate};
 use crate::units::{Share, Tokens, Usd};
 use std::fmt;
 use std::ops::Range;
 
-/// Summaries paid for before each of so many calls in a row make a setting thrash.
+/// Number of consecutive calls with a summary from which a setting counts as thrashing.
 const THRASH: usize = 3;
 
-/// What a setting comes to.
+/// Score of a setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
-    /// Its price, summaries included; none where a price is not known.
+    /// Cost with summaries; none if a price is unknown.
     pub cost: Option<Usd>,
-    /// The sum of all calls.
+    /// Tokens sent by all calls.
     pub sent: Tokens,
-    /// All tokens that were sent or came back: calls, rejected tries, and summary requests with their answers.
+    /// All tokens sent and received: calls, rejected attempts, and summary requests with their answers.
     pub total: Tokens,
     /// Later uses of removed content by the recorded agent.
     pub risk: Risk,
     /// The largest prompt.
     pub peak: Tokens,
-    /// The largest prompt as a share of usable.
+    /// The largest context as a share of usable.
     pub peak_share: Share,
-    /// Firings that removed something.
+    /// Number of compactions.
     pub compactions: usize,
-    /// Calls whose first try did not fit.
+    /// Calls whose first attempt overflowed.
     pub overflows: usize,
 }
 
-/// What the recorded agent used of what a policy had removed. A summary that is only predicted counts as holding nothing.
+/// Removed content that the recorded agent used. A predicted summary counts as empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Risk {
     /// References at risk.
     pub references: usize,
-    /// Edits whose old text was gone.
+    /// Edits of removed text.
     pub blind_edits: usize,
-    /// Tokens of what would have to be fetched again.
+    /// Tokens to fetch again.
     pub refetch: Tokens,
 }
 
-/// Why a setting is out of the question.
+/// Reason why a setting is ruled out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rejection {
-    /// It cannot get below its own trigger: proven, and not run.
+    /// It cannot get below its own trigger; proven without a run.
     CannotGetBelow(Stuck),
-    /// Calls do not fit: so many, the first at this step.
+    /// Calls overflow: their number, and the index of the first.
     Overflows(usize, usize),
-    /// It pays for summaries before so many calls in a row, the first at this step.
+    /// It pays for summaries before consecutive calls: their number, and the index of the first.
     Thrashes(usize, usize),
-    /// It leaves next to nothing of the conversation, without a summary: so many times, the first at this step.
+    /// It removes almost all of the conversation without a summary: how often, and the index of the first call.
     Wipes(usize, usize),
-    /// A request for a summary would itself not fit, the first at this step.
+    /// A summary request would overflow: the index of the first call.
     RequestTooLong(usize),
-    /// The system itself would have ended the run at this step.
+    /// The system itself would end the run at this call.
     GivesUp(usize),
-    /// Its run shows something else that insights tell as bad ([`FindingKind::is_bad`]): so many times, the first at this
-    /// step.
+    /// Another bad finding ([`FindingKind::is_bad`]): how often, and the index of the first call.
     Flawed(FindingKind, usize, usize),
 }
 
@@ -79,7 +77,7 @@ impl Rejection {
         }
     }
 
-    /// What is wrong with so many such settings, to follow their number.
+    /// Returns the description of `n` such settings, to follow their number.
     pub fn told(&self, n: usize) -> &'static str {
         match (self, n) {
             (Self::CannotGetBelow(_), _) => "cannot get below the trigger",
@@ -97,7 +95,7 @@ impl Rejection {
         }
     }
 
-    /// Index of the step that shows it.
+    /// Returns the index of the call that shows it.
     pub fn step(&self) -> usize {
         match self {
             Self::CannotGetBelow(stuck) => stuck.step,
@@ -126,7 +124,7 @@ impl fmt::Display for Rejection {
                 f,
                 "cannot get below its trigger at {}: it keeps {} of {} tokens in any case (call {at})",
                 calls(stuck.in_all),
-                stuck.floor.short(),
+                stuck.least.short(),
                 stuck.limit.short()
             ),
             Self::Overflows(n, _) => {
@@ -165,7 +163,7 @@ impl fmt::Display for Rejection {
     }
 }
 
-/// What a setting does, or several do, whose run shows this.
+/// Describes one or several settings with this finding.
 fn of_flaw(kind: FindingKind, is_one: bool) -> &'static str {
     match (kind, is_one) {
         (FindingKind::NeverAgain, true) => "stays over its own limit and removes nothing any more",
@@ -187,7 +185,7 @@ fn of_flaw(kind: FindingKind, is_one: bool) -> &'static str {
 pub struct Gauge<'a> {
     /// The session and its windows.
     pub case: &'a Case,
-    floors: Floors<'a>,
+    floors: LowerBounds<'a>,
     bills: Bills<'a>,
     names: &'a Names,
 }
@@ -196,7 +194,7 @@ impl<'a> Gauge<'a> {
     /// Creates a gauge; `names` is the index of the case's session.
     pub fn new(case: &'a Case, bills: Bills<'a>, names: &'a Names) -> Self {
         Self {
-            floors: Floors::new(case),
+            floors: LowerBounds::new(case),
             bills,
             names,
             case,

@@ -1,4 +1,4 @@
-//! What a run may come to: by limits, and against what it came to before. For checks that run by themselves.
+//! Checks of a run against limits and against an earlier run, for continuous integration.
 
 use super::gauge::{Rejection, Score};
 use crate::analysis::FindingKind;
@@ -6,18 +6,18 @@ use crate::units::{Share, Tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What is compared of a run.
+/// Figures of a run to check.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
-    /// What it comes to.
+    /// Its score.
     pub score: Score,
-    /// It cannot get below its trigger, stays over its own limit, pays for summaries call after call, or the system ends the
-    /// run: the reason's name.
+    /// Name of its flaw, if any: it cannot get below its trigger, stays over its own limit, pays for summaries at
+    /// consecutive calls, or the system ends the run.
     pub flaw: Option<String>,
 }
 
 impl Figures {
-    /// The figures of a run; calls that do not fit are counted, and no flaw of their own.
+    /// Creates the figures of a run. Overflows are counted and are not a flaw.
     pub fn new(score: Score, rejections: &[Rejection]) -> Self {
         let mut flaws = rejections.iter().filter(|why| is_flaw(why));
         Self {
@@ -27,7 +27,7 @@ impl Figures {
     }
 }
 
-/// What a person may choose on purpose, and calls that do not fit, are no flaws.
+/// Returns whether a rejection is a flaw. Overflows and deliberate choices are not.
 fn is_flaw(why: &Rejection) -> bool {
     match why {
         Rejection::CannotGetBelow(_)
@@ -41,20 +41,20 @@ fn is_flaw(why: &Rejection) -> bool {
     }
 }
 
-/// What is allowed. Without any of it a run may come to no more than it did before.
+/// Limits of a run. Without any, no figure may exceed that of the earlier run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limits {
-    /// Of usable, at most.
+    /// Maximum peak, as a share of usable.
     pub peak: Option<Share>,
-    /// Dollars.
+    /// Maximum cost in dollars.
     pub cost: Option<Limit>,
-    /// References at risk.
+    /// Maximum references at risk.
     pub at_risk: Option<Limit>,
-    /// Calls that do not fit.
+    /// Maximum number of overflows.
     pub overflows: Option<usize>,
-    /// It may not be stuck at its trigger.
+    /// Thrashing is not allowed.
     pub no_thrash: bool,
-    /// How much more than before is no regression.
+    /// Increase that does not count as a regression.
     pub tolerance: Share,
 }
 
@@ -63,40 +63,40 @@ pub struct Limits {
 pub enum Limit {
     /// No more than this.
     AtMost(f64),
-    /// No more than this share above what it was before.
+    /// At most this share above the earlier run.
     Above(Share),
 }
 
 impl Limits {
-    /// Whether anything is limited that does not need an earlier run.
+    /// Returns whether any limit applies without an earlier run.
     pub fn are_any(&self) -> bool {
         let is_own = |limit: Option<Limit>| matches!(limit, Some(Limit::AtMost(_)));
         let figures = self.peak.is_some() || is_own(self.cost) || is_own(self.at_risk);
         figures || self.overflows.is_some() || self.no_thrash
     }
 
-    /// Whether anything is limited by an earlier run.
+    /// Returns whether any limit refers to an earlier run.
     pub fn need_before(&self) -> bool {
         let is_relative = |limit: Option<Limit>| matches!(limit, Some(Limit::Above(_)));
         is_relative(self.cost) || is_relative(self.at_risk)
     }
 }
 
-/// What is checked.
+/// A checked figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// Dollars.
     Cost,
-    /// Tokens sent, where a price is not known.
+    /// Total tokens, if a price is unknown.
     TokensTotal,
     /// References at risk.
     AtRisk,
-    /// The largest prompt as a share of usable.
+    /// The peak as a share of usable.
     Peak,
-    /// Calls that do not fit.
+    /// Calls that overflow.
     Overflows,
-    /// Stuck at its trigger, or ended.
+    /// Flaws of the run.
     Thrash,
 }
 
@@ -113,8 +113,8 @@ impl Measure {
         }
     }
 
-    /// As it is said.
-    pub fn told(self) -> &'static str {
+    /// Returns the name as text.
+    pub fn label(self) -> &'static str {
         match self {
             Self::Cost => "cost",
             Self::TokensTotal => "tokens in total",
@@ -126,18 +126,18 @@ impl Measure {
     }
 }
 
-/// One check and how it ended.
+/// A check and its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
-    /// What.
+    /// The checked figure.
     pub measure: Measure,
-    /// It is within its limit.
+    /// True if it is within its limit.
     pub ok: bool,
-    /// Figures and limit.
+    /// The figure and its limit, as text.
     pub text: String,
 }
 
-/// Checks a run by limits, and against what it came to before if that is known.
+/// Checks a run against limits and against the earlier run, if given.
 pub fn checks(limits: &Limits, now: &Figures, before: Option<&Figures>) -> Vec<Check> {
     let checker = Checker {
         limits,
@@ -187,7 +187,7 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    /// By dollars; where nobody knows them, all tokens are compared with before, and a limit in dollars is not kept.
+    /// Checks the cost. Without prices, total tokens are compared with the earlier run, and a limit in dollars fails.
     fn cost(&self, found: &mut Vec<Check>) {
         let limit = self.limits.cost;
         let is_known = self.now.cost.is_some() && self.before.is_none_or(|b| b.cost.is_some());
@@ -199,7 +199,7 @@ impl Checker<'_> {
             found.push(Check {
                 measure: Measure::Cost,
                 ok: false,
-                text: "not known: no price for this model; give one with --price-as or --prices"
+                text: "unknown: no price for this model; set one with --price-as or --prices"
                     .to_owned(),
             });
         }
@@ -209,7 +209,7 @@ impl Checker<'_> {
         self.figure(found, (Measure::TokensTotal, relative), total, said);
     }
 
-    /// One figure by its own limit, and against what it was.
+    /// Checks a figure against its limit and the earlier run.
     fn figure(
         &self,
         found: &mut Vec<Check>,
@@ -220,7 +220,7 @@ impl Checker<'_> {
         let Some(now) = of(self.now) else {
             return;
         };
-        // Sums of floats in another order are no regression.
+        // Rounding errors of sums are not a regression.
         let is_within = |most: f64| now <= most + most.abs() * 1e-9;
         if let Some(Limit::AtMost(most)) = limit {
             found.push(Check {
@@ -250,8 +250,8 @@ impl Checker<'_> {
         let text = match (say(now), say(before)) {
             (is, was) if is != was => format!("{is} instead of {was}{change}{allowed}"),
             (is, _) if ok => format!("{is}, as before"),
-            // More, but too little to show.
-            (is, _) => format!("{is}, a little more than before ({now} instead of {before})"),
+            // The difference is too small for the rounded figures.
+            (is, _) => format!("{is}, slightly more than before ({now} instead of {before})"),
         };
         found.push(Check { measure, ok, text });
     }

@@ -1,7 +1,7 @@
-//! Picks one point and says why.
+//! Recommends one point with a reason.
 //!
-//! Cost and references at risk are multiplied, each to the power of its weight: the pick depends on ratios alone, not on
-//! units, nor on what else was tried.
+//! The loss of a point is the product of cost and references at risk, each to the power of its weight. The choice depends on
+//! ratios only, not on units or on other points.
 
 use super::front::{Price, narrow_front, price_unit, references};
 use super::gauge::{Rejection, Score};
@@ -10,51 +10,51 @@ use super::sweep::Point;
 use crate::engine::{KnobValues, Policy};
 use crate::units::{Share, Usd};
 
-/// The next session may be a little longer than this one: of points that come deeper than this share of usable none is
-/// picked while there are others.
+/// Maximum peak of a recommended point as a share of usable, as the next session may be longer. Points above it are only
+/// recommended if there are no others.
 const SAFE_PEAK: f64 = 0.95;
 
-/// The present settings are left alone unless something is better by so much.
+/// Minimum improvement over the current settings.
 const LEAST_GAIN: f64 = 0.01;
 
-/// So many are added before counts of references are compared: 1 is not infinitely worse than 0.
+/// Added to counts of references before they are compared, so that 1 is not infinitely worse than 0.
 const ADDED: f64 = 10.0;
 
-/// What is preferred.
+/// The user's preference.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Taste {
-    /// How much references at risk weigh against cost: 0 is cost alone, 1 risk alone.
+pub struct Preference {
+    /// Weight of references at risk: 0 compares cost only, 1 risk only.
     pub weight: Share,
-    /// References at risk that are found on the session as it was really sent. Fewer are no better than so many.
+    /// References at risk of the recorded run. Lower counts are not better.
     pub noise: usize,
 }
 
-/// The point that is recommended.
+/// The recommended point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recommendation {
-    /// Its index.
+    /// Index of the point.
     pub point: usize,
-    /// Index of the cheapest that could have been picked.
+    /// Index of the cheapest candidate.
     pub cheapest: usize,
-    /// Index of the one with the fewest references at risk.
+    /// Index of the candidate with the fewest references at risk.
     pub safest: usize,
-    /// Why, as one sentence.
+    /// The reason, as a sentence.
     pub text: String,
-    /// What else there is to choose from, as one sentence, if anything.
+    /// The cheapest and safest candidates, as a sentence, if there are others.
     pub others: Option<String>,
 }
 
-/// Picks the point that is best by cost and references at risk.
+/// Recommends the best point by cost and references at risk.
 ///
 /// # Errors
-/// A sentence that says why there is none.
+/// The reason why nothing is recommended, as a sentence.
 pub fn recommend(
     subjects: &[Subject],
     points: &[Point],
-    taste: Taste,
+    preference: Preference,
 ) -> Result<Recommendation, String> {
     let candidates = candidates(points);
-    let point = pick(points, &candidates, taste);
+    let point = pick(points, &candidates, preference);
     let ends = candidates.first().zip(candidates.last());
     let (point, (cheapest, safest)) = point.zip(ends).ok_or_else(|| nothing_works(points))?;
     Ok(Recommendation {
@@ -66,8 +66,8 @@ pub fn recommend(
     })
 }
 
-/// Settings that can be picked, cheapest first: those that no other beats in cost and references at risk. What leaves
-/// too little room for a longer session is left out while anything else works.
+/// Returns the candidates, cheapest first: points that no other beats in cost and references at risk. Points with a peak
+/// above 95 % of usable are excluded if others work.
 pub fn candidates(points: &[Point]) -> Vec<usize> {
     let safe = narrow_front(points, is_safe);
     if safe.is_empty() {
@@ -81,12 +81,12 @@ pub(super) fn is_safe(score: &Score) -> bool {
     score.peak_share.0 <= SAFE_PEAK
 }
 
-fn pick(points: &[Point], candidates: &[usize], taste: Taste) -> Option<usize> {
+fn pick(points: &[Point], candidates: &[usize], preference: Preference) -> Option<usize> {
     let unit = price_unit(points);
-    let loss = |idx: usize| loss(unit, &points[idx], taste).unwrap_or(f64::INFINITY);
+    let loss = |idx: usize| loss(unit, &points[idx], preference).unwrap_or(f64::INFINITY);
     let by_loss = |a: &usize, b: &usize| loss(*a).total_cmp(&loss(*b));
     let best = candidates.iter().copied().min_by(by_loss)?;
-    // Nobody should turn knobs for nothing.
+    // A change of settings must improve something.
     let is_safe = |idx: usize| points[idx].valid().is_some_and(is_safe);
     let is_good = |idx: &usize| {
         let point = &points[*idx];
@@ -96,21 +96,21 @@ fn pick(points: &[Point], candidates: &[usize], taste: Taste) -> Option<usize> {
     (0..points.len()).find(is_good).or(Some(best))
 }
 
-/// What cost and risk of a point come to together, as a logarithm; none where it is out of the question.
-pub(super) fn loss(unit: Price, point: &Point, taste: Taste) -> Option<f64> {
+/// Returns the logarithm of a point's loss; none if it is ruled out.
+pub(super) fn loss(unit: Price, point: &Point, preference: Preference) -> Option<f64> {
     let score = point.valid()?;
-    let weight = taste.weight.0.clamp(0.0, 1.0);
+    let weight = preference.weight.0.clamp(0.0, 1.0);
     let cost = unit.of(score).max(1e-9).ln();
-    let risk = (references(score).max(taste.noise as f64) + ADDED).ln();
+    let risk = (references(score).max(preference.noise as f64) + ADDED).ln();
     Some((1.0 - weight) * cost + weight * risk)
 }
 
-/// How much worse one loss is than another, as a share of it.
+/// Returns the relative difference between two losses.
 pub(super) fn regret(loss: f64, least: f64) -> f64 {
     (loss - least).exp_m1()
 }
 
-/// Why a point is recommended.
+/// Returns the reason for a point, as a sentence.
 pub(super) fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> String {
     let (point, unit) = (&points[idx], price_unit(points));
     let Some(score) = point.valid() else {
@@ -123,13 +123,13 @@ pub(super) fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> St
     let (name, cost, risk) = (&subject.lane, amount(unit, score), with_risk(score));
     if point.is_now {
         return match points.len() {
-            1 => format!("{name} as it is set {does} {cost}{risk}; {peak}."),
+            1 => format!("{name} with its current settings {does} {cost}{risk}; {peak}."),
             n => format!(
-                "{name} as it is set is as good as any of the {n} settings tried: it {does} {cost}{risk}; {peak}."
+                "{name} with its current settings is as good as any of the {n} settings tried: it {does} {cost}{risk}; {peak}."
             ),
         };
     }
-    let settings = words(&subject.policy, &now.knobs, &point.knobs);
+    let settings = changed_settings(&subject.policy, &now.knobs, &point.knobs);
     let settings: Vec<_> = settings
         .iter()
         .map(|(knob, value)| format!("{knob} {value}"))
@@ -149,7 +149,7 @@ pub(super) fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> St
         .rejected
         .map_or_else(String::new, |why| format!(": {why}"));
     format!(
-        "{name} with {settings} {does} {cost}{risk}; {peak}. As it is set now it is out of the question{why}."
+        "{name} with {settings} {does} {cost}{risk}; {peak}. The current settings are ruled out{why}."
     )
 }
 
@@ -160,7 +160,7 @@ fn does(unit: Price) -> &'static str {
     }
 }
 
-/// What else could be picked: the ends of what there is to choose from.
+/// Describes the cheapest and the safest candidate.
 fn others(points: &[Point], [point, cheapest, safest]: [usize; 3]) -> Option<String> {
     let unit = price_unit(points);
     let said = |idx: usize| {
@@ -182,7 +182,7 @@ fn others(points: &[Point], [point, cheapest, safest]: [usize; 3]) -> Option<Str
     }
 }
 
-/// `costs 31 % less than now ($4.10 instead of $5.94)`.
+/// Formats `costs 31 % less than now ($4.10 instead of $5.94)`.
 fn difference(unit: Price, score: &Score, now: &Score) -> String {
     let (is, was) = (unit.of(score), unit.of(now));
     let (less, more) = match unit {
@@ -230,8 +230,12 @@ fn percent(share: Share) -> String {
     format!("{:.0} %", share.0 * 100.0)
 }
 
-/// The knobs that differ from `base`, each with its value as `--set` takes it.
-pub fn words(policy: &Policy, base: &KnobValues, knobs: &KnobValues) -> Vec<(String, String)> {
+/// Returns the settings that differ from `base`, each with its value in the syntax of `--set`.
+pub fn changed_settings(
+    policy: &Policy,
+    base: &KnobValues,
+    knobs: &KnobValues,
+) -> Vec<(String, String)> {
     let word = |(name, value): (&str, f64)| {
         let choices = policy.knob(name).map_or(&[][..], |knob| &knob.choices);
         let choice = choices.get(value as usize).filter(|_| value >= 0.0);
@@ -242,7 +246,7 @@ pub fn words(policy: &Policy, base: &KnobValues, knobs: &KnobValues) -> Vec<(Str
     knobs.iter().filter(differs).map(word).collect()
 }
 
-/// How many points are out of the question, by reason: name, how it is told, how many.
+/// Returns the number of points ruled out by reason: its name, its description and the number.
 pub fn rejections(points: &[Point]) -> Vec<(&'static str, &'static str, usize)> {
     let mut found: Vec<(&Rejection, usize)> = Vec::new();
     for why in points.iter().filter_map(|p| p.rejected.as_ref()) {
@@ -267,7 +271,7 @@ fn nothing_works(points: &[Point]) -> String {
     match points.len() {
         0 => "No setting was tried.".to_owned(),
         1 => format!(
-            "The one setting tried does not work: {}.",
+            "The only setting tried does not work: {}.",
             points[0]
                 .rejected
                 .map_or_else(String::new, |why| why.to_string())

@@ -1,56 +1,55 @@
-//! One setting for many sessions: the one whose worst regret is smallest, tested on sessions that it was not picked by.
+//! One setting for many sessions: the one with the smallest worst regret, cross-validated by leaving out each session.
 //!
-//! Regret is how much worse a setting does in a session than the best one for that session, as a share of what that one
-//! comes to (cost and references at risk taken together). A setting that is out of the question in a session is worse
-//! than any regret.
+//! Regret is the relative difference in loss (cost and references at risk combined) between a setting and the best one for
+//! the session. A setting that is ruled out in a session is worse than any regret.
 
 use super::front::{changes, price_unit};
-use super::recommend::{Taste, is_safe, loss, regret};
+use super::recommend::{Preference, is_safe, loss, regret};
 use super::sweep::Point;
 use std::cmp::Ordering;
 
-/// The setting that does best in the session where it does worst.
+/// The setting with the smallest worst regret.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Robust {
-    /// Index of the setting: the same in every session's points.
+    /// Index of the setting, equal in every session's points.
     pub setting: usize,
-    /// Its regrets, by session; sessions in which no setting works are left out.
+    /// Its regret in each session in which some setting works.
     pub regrets: Vec<Regret>,
-    /// What a choice by the other sessions would have meant for each; empty where there are fewer than two.
+    /// Result of the choice by all other sessions, for each session; empty for fewer than two sessions.
     pub left_out: Vec<LeftOut>,
 }
 
-/// How a setting does in a session.
+/// Regret of a setting in a session.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Regret {
     /// Index of the session.
     pub session: usize,
-    /// The setting that is best for it.
+    /// Index of the best setting for it.
     pub best: usize,
-    /// The regret; none where the setting is out of the question there.
+    /// The regret; none if the setting is ruled out there.
     pub regret: Option<f64>,
 }
 
-/// A session that had no say.
+/// A session that was left out of the choice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LeftOut {
     /// Index of the session.
     pub session: usize,
-    /// What the others would have chosen.
+    /// Index of the setting that the other sessions choose.
     pub setting: usize,
-    /// Its regret in this session; none where it is out of the question there.
+    /// Its regret in this session; none if it is ruled out there.
     pub regret: Option<f64>,
 }
 
 impl Robust {
-    /// The session in which it does worst.
+    /// Returns the session with the worst regret.
     pub fn worst(&self) -> Option<&Regret> {
         self.regrets
             .iter()
             .max_by(|a, b| compared(a.regret, b.regret))
     }
 
-    /// The worst regret that a session would have had that had no say.
+    /// Returns the left-out session with the worst regret.
     pub fn worst_left_out(&self) -> Option<&LeftOut> {
         self.left_out
             .iter()
@@ -58,19 +57,19 @@ impl Robust {
     }
 }
 
-/// Out of the question is worse than any regret.
+/// Compares regrets; a setting that is ruled out is worse than any regret.
 fn compared(a: Option<f64>, b: Option<f64>) -> Ordering {
     let worst = |regret: Option<f64>| regret.unwrap_or(f64::INFINITY);
     worst(a).total_cmp(&worst(b))
 }
 
-/// Picks one setting for sessions that were swept by the same plan, each with what is preferred there. None where nothing
-/// works in any of them.
-pub fn robust(sessions: &[(&[Point], Taste)]) -> Option<Robust> {
+/// Picks one setting for sessions that were swept with the same plan, each with its preference. None if nothing works in
+/// any of them.
+pub fn robust(sessions: &[(&[Point], Preference)]) -> Option<Robust> {
     let table: Vec<Row> = sessions
         .iter()
         .enumerate()
-        .filter_map(|(session, (points, taste))| Row::new(session, points, *taste))
+        .filter_map(|(session, (points, preference))| Row::new(session, points, *preference))
         .collect();
     let (points, _) = sessions.first()?;
     let rows: Vec<&Row> = table.iter().collect();
@@ -101,14 +100,14 @@ struct Row {
     session: usize,
     best: usize,
     regrets: Vec<Option<f64>>,
-    /// Whether a setting comes too deep for comfort although others do not.
+    /// True for settings above the maximum peak, unless all are.
     is_deep: Vec<bool>,
 }
 
 impl Row {
-    fn new(session: usize, points: &[Point], taste: Taste) -> Option<Self> {
+    fn new(session: usize, points: &[Point], preference: Preference) -> Option<Self> {
         let unit = price_unit(points);
-        let losses: Vec<Option<f64>> = points.iter().map(|p| loss(unit, p, taste)).collect();
+        let losses: Vec<Option<f64>> = points.iter().map(|p| loss(unit, p, preference)).collect();
         let is_deep = |point: &Point| point.valid().is_some_and(|score| !is_safe(score));
         let mut deep: Vec<bool> = points.iter().map(is_deep).collect();
         let works = |idx: usize| losses[idx].is_some();
@@ -123,7 +122,7 @@ impl Row {
             best,
             regrets: losses
                 .iter()
-                // One that comes too deep may do better than the best that does not.
+                // A setting above the maximum peak may have a smaller loss than the best below it.
                 .map(|loss| loss.map(|loss| regret(loss, least).max(0.0)))
                 .collect(),
             is_deep: deep,
@@ -131,8 +130,8 @@ impl Row {
     }
 }
 
-/// The setting that is out of the question in the fewest sessions, then too deep in the fewest; of those the one whose
-/// worst regret is smallest, then whose sum is, then the one that changes least.
+/// Returns the setting that is ruled out in the fewest sessions, then above the maximum peak in the fewest, then with the
+/// smallest worst regret, the smallest sum of regrets, and the fewest changes.
 fn choose(points: &[Point], rows: &[&Row]) -> Option<usize> {
     if rows.is_empty() {
         return None;
@@ -152,17 +151,17 @@ fn choose(points: &[Point], rows: &[&Row]) -> Option<usize> {
     all.min_by(|a, b| a.1.compared(&b.1)).map(|(idx, _)| idx)
 }
 
-/// How a setting does in all sessions.
+/// Summary of a setting over all sessions.
 struct Judged {
-    /// Sessions in which it is out of the question.
+    /// Number of sessions in which it is ruled out.
     rejected: usize,
-    /// Sessions in which it comes too deep.
+    /// Number of sessions in which it is above the maximum peak.
     deep: usize,
     /// Its worst regret.
     worst: f64,
-    /// All its regrets.
+    /// Sum of its regrets.
     sum: f64,
-    /// Knobs that it changes.
+    /// Number of changed settings.
     changes: usize,
 }
 

@@ -1,43 +1,43 @@
-//! What may vary, and which settings of it are tried: all of them where they are few, else points that cover the room
-//! evenly. No chance is involved: the same space gives the same settings.
+//! The settings to vary, and the combinations to try: all if they are few, otherwise points that cover the space evenly.
+//! The choice is deterministic.
 
 use crate::engine::{Knob, KnobRole, KnobValues, Policy, PolicyError};
 use std::collections::HashSet;
 
-/// From so many steps on, whole numbers are spread by ratio: 5 and 10 differ as 50 and 100 do.
+/// Number of steps from which whole numbers are spread by ratio: 5 and 10 differ as 50 and 100 do.
 const RATIO_FROM: f64 = 50.0;
 
-/// Points tried in vain, one after another, before the room counts as full.
+/// Number of consecutive repeated points after which the space counts as exhausted.
 const MOST_VAIN: usize = 2_000;
 
-/// A policy with its present settings and what may vary.
+/// A policy with its current settings and the settings to vary.
 #[derive(Clone, Debug)]
 pub struct Subject {
     /// Name of its lane.
     pub lane: String,
-    /// What is played.
+    /// The policy.
     pub policy: Policy,
-    /// Its present settings: always among those that are tried.
+    /// Its current settings, which are always tried.
     pub now: KnobValues,
-    /// What varies.
+    /// The settings to vary.
     pub axes: Vec<Axis>,
 }
 
-/// A knob that varies.
+/// A setting to vary.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     /// Its name.
     pub knob: String,
-    /// What it may be.
+    /// Its values.
     pub values: Values,
 }
 
-/// What a knob may be.
+/// Values of a setting.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// These.
+    /// A list.
     Listed(Vec<f64>),
-    /// Anything between two values, in the knob's own steps.
+    /// All between two values, by the setting's step.
     Between {
         /// Smallest.
         low: f64,
@@ -45,12 +45,12 @@ pub enum Values {
         high: f64,
         /// Distance between neighbors.
         step: f64,
-        /// How they are spread.
+        /// Spread.
         scale: Scale,
     },
 }
 
-/// How values are spread.
+/// Spread of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// Evenly.
@@ -60,7 +60,7 @@ pub enum Scale {
 }
 
 impl Axis {
-    /// All that a knob may be.
+    /// Returns all values of a setting.
     pub fn of(knob: &Knob) -> Self {
         let [low, high] = knob.range;
         let is_choice = !knob.choices.is_empty() || (knob.step >= 1.0 && high - low <= 1.0);
@@ -76,10 +76,10 @@ impl Axis {
         }
     }
 
-    /// What lies between two values of a knob.
+    /// Returns all values of a setting between two.
     ///
     /// # Errors
-    /// [`PolicyError`] where an end is no value of the knob.
+    /// [`PolicyError`] if an end is not a value of the setting.
     pub fn between(
         policy: &Policy,
         name: &str,
@@ -93,10 +93,10 @@ impl Axis {
         })
     }
 
-    /// Some values of a knob.
+    /// Returns some values of a setting.
     ///
     /// # Errors
-    /// [`PolicyError`] where one is no value of the knob.
+    /// [`PolicyError`] if one is not a value of the setting.
     pub fn listed(policy: &Policy, name: &str, values: &[f64]) -> Result<Self, PolicyError> {
         let knob = checked(policy, name, values)?;
         Ok(Self {
@@ -105,8 +105,8 @@ impl Axis {
         })
     }
 
-    /// The knobs of a policy that are worth varying: when it acts and what it keeps. Where it has none of these, all but
-    /// the room for the answer.
+    /// Returns the settings of a policy that are varied by default: its triggers and the content it keeps; if it has none
+    /// of these, all except the output reserve.
     pub fn usual(policy: &Policy) -> Vec<Self> {
         const ROLES: [KnobRole; 6] = [
             KnobRole::CompressionTrigger,
@@ -127,7 +127,7 @@ impl Axis {
         knobs.iter().filter(is_other).map(|k| Self::of(k)).collect()
     }
 
-    /// How many values it has.
+    /// Returns the number of values.
     fn len(&self) -> u64 {
         match &self.values {
             Values::Listed(values) => values.len() as u64,
@@ -137,7 +137,7 @@ impl Axis {
         }
     }
 
-    /// Its value of this number.
+    /// Returns the value with this number.
     fn nth(&self, nth: u64) -> f64 {
         match &self.values {
             Values::Listed(values) => values.get(nth as usize).copied().unwrap_or(0.0),
@@ -145,7 +145,7 @@ impl Axis {
         }
     }
 
-    /// Its value at a place from 0 to 1.
+    /// Returns the value at a position from 0 to 1.
     fn at(&self, place: f64) -> f64 {
         match &self.values {
             Values::Listed(values) => {
@@ -160,7 +160,7 @@ impl Axis {
             } => {
                 let n = ((high - low) / step + 1e-9).floor();
                 let nth = match scale {
-                    // Each value has a room of the same size.
+                    // Each value has an interval of the same size.
                     Scale::Linear => (place * (n + 1.0)).floor().min(n),
                     Scale::Log => ((n + 1.0).powf(place) - 1.0).round(),
                 };
@@ -185,7 +185,7 @@ fn between(knob: &Knob, (low, high): (f64, f64), scale: Option<Scale>) -> Values
     }
 }
 
-/// The knob, if these are values of it.
+/// Returns the setting, if these are valid values.
 fn checked<'a>(policy: &'a Policy, name: &str, values: &[f64]) -> Result<&'a Knob, PolicyError> {
     let mut trial = policy.defaults();
     for value in values {
@@ -198,7 +198,7 @@ fn checked<'a>(policy: &'a Policy, name: &str, values: &[f64]) -> Result<&'a Kno
     })
 }
 
-/// Without the dust of adding steps such as 0.01: what is set is what is shown.
+/// Rounds away the error of adding steps such as 0.01, so that the value set equals the value shown.
 fn on_grid(value: f64, step: f64) -> f64 {
     if step >= 1.0 {
         return value.round();
@@ -207,13 +207,13 @@ fn on_grid(value: f64, step: f64) -> f64 {
 }
 
 impl Subject {
-    /// How many settings there are in all; as many as fit into a number at most.
+    /// Returns the number of combinations; saturates.
     pub fn n_settings(&self) -> u64 {
         let lens = self.axes.iter().map(Axis::len);
         lens.fold(1, u64::saturating_mul)
     }
 
-    /// No more than `most` settings, each once, the present ones first.
+    /// Returns at most `most` combinations, each once, the current one first.
     pub fn settings(&self, most: usize) -> Vec<KnobValues> {
         let mut chosen = Chosen::new(self);
         let all = self.n_settings();
@@ -242,16 +242,15 @@ impl Subject {
     }
 }
 
-/// The steps of an additive sequence that covers a room of so many dimensions evenly: powers of the inverse of the
-/// number x for which x to the power of n + 1 is x + 1. (M. Roberts, "The unreasonable effectiveness of quasirandom
-/// sequences".)
+/// Returns the steps of an additive sequence that covers a space of n dimensions evenly: powers of 1/x, where
+/// x^(n+1) = x + 1 (M. Roberts, "The unreasonable effectiveness of quasirandom sequences").
 fn generators(dimensions: usize) -> impl Iterator<Item = f64> {
     let power = 1.0 / (dimensions as f64 + 1.0);
     let root = (0..64).fold(2.0_f64, |x, _| (1.0 + x).powf(power));
     (1..=dimensions).map(move |nth| root.recip().powf(nth as f64))
 }
 
-/// Settings that are to be tried.
+/// Combinations to try.
 struct Chosen<'a> {
     subject: &'a Subject,
     settings: Vec<KnobValues>,
@@ -271,7 +270,7 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// Takes a setting that was not taken before.
+    /// Adds a combination if it is new; returns whether it was added.
     fn take(&mut self, values: Vec<f64>) -> bool {
         if !self
             .known

@@ -1,4 +1,4 @@
-//! Plays every setting of some policies over a session, on all cores.
+//! Replays many settings of policies over a session, on all cores.
 
 use super::gauge::{Gauge, Rejection, Score};
 use super::space::Subject;
@@ -6,29 +6,29 @@ use crate::engine::KnobValues;
 use crate::progress::{Cancelled, Progress};
 use rayon::prelude::*;
 
-/// One setting, and what came of it.
+/// A combination of settings and its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     /// Index of its policy among the subjects.
     pub subject: usize,
     /// The settings.
     pub knobs: KnobValues,
-    /// They are the present ones.
+    /// True for the current settings.
     pub is_now: bool,
-    /// What it comes to; none where it was not played.
+    /// Its score; none if it was not replayed.
     pub score: Option<Score>,
-    /// Why it is out of the question, if it is.
+    /// The reason why it is ruled out, if it is.
     pub rejected: Option<Rejection>,
 }
 
 impl Point {
-    /// What it comes to, if it is not out of the question.
+    /// Returns the score, unless the point is ruled out.
     pub fn valid(&self) -> Option<&Score> {
         self.score.as_ref().filter(|_| self.rejected.is_none())
     }
 }
 
-/// The settings to try: no more than `most` in all, shared evenly among the subjects; of each its present ones first.
+/// Returns at most `most` combinations to try, shared evenly among the subjects; for each the current settings first.
 pub fn plan(subjects: &[Subject], most: usize) -> Vec<Point> {
     let share = (most / subjects.len().max(1)).max(1);
     let of_subject = |(idx, subject): (usize, &Subject)| {
@@ -45,11 +45,11 @@ pub fn plan(subjects: &[Subject], most: usize) -> Vec<Point> {
     subjects.iter().enumerate().flat_map(of_subject).collect()
 }
 
-/// Weighs every point of a plan. `found` hears of each with its index as soon as it is done, from several threads and in
-/// no order; the result is in the order of the plan.
+/// Scores every point of a plan. Calls `found` with each point and its index when it is done, from several threads in any
+/// order. The result has the order of the plan.
 ///
 /// # Errors
-/// [`Cancelled`] when `progress` says so; what was found until then was reported.
+/// [`Cancelled`] if `progress` is cancelled; the points until then were reported.
 pub fn sweep(
     gauge: &Gauge<'_>,
     subjects: &[Subject],
@@ -64,7 +64,7 @@ pub fn sweep(
         found(idx, &point);
         Ok(point)
     };
-    // Neighbors of a plan are alike, and some are slow: small portions keep all cores busy to the end.
+    // Neighbors in a plan take similar time: small portions keep all cores busy to the end.
     plan.into_par_iter()
         .enumerate()
         .with_max_len(4)

@@ -1,4 +1,4 @@
-//! Small sessions and the sentence about them.
+//! Verdicts about small sessions.
 
 use super::*;
 use crate::analysis::{PlayedLane, largest_parts, tokens_by_tool};
@@ -59,7 +59,7 @@ fn step(builder: &mut SessionBuilder, input: u64) {
     });
 }
 
-/// A person asks, the model reads a large file, then answers.
+/// A session in which the model reads a large file.
 fn reading_session(second_call: u64) -> Case {
     let mut builder = builder();
     builder.message(Draft::new(Role::User, text("What does main do?")));
@@ -86,7 +86,7 @@ fn case(builder: SessionBuilder) -> Case {
     Case::new(Arc::new(session), ledger, windows)
 }
 
-/// What was reported, as the lane `recorded` shows it.
+/// Returns the recorded run with reported tokens.
 fn recorded(case: &Case) -> Outcome {
     let budget = Budget {
         window: WINDOW,
@@ -119,7 +119,7 @@ fn sentence(case: &Case) -> Verdict {
     verdict(case, &recorded(case), RESERVE, &Share(0.75).into())
 }
 
-/// What the sentence leads to, in its order.
+/// Returns the links in order.
 fn links(verdict: &Verdict) -> Vec<(&str, Link)> {
     let linked = |c: &'_ Clause| c.link.is_some();
     let clauses = verdict.clauses.iter().filter(|c| linked(c));
@@ -187,7 +187,7 @@ fn a_first_call_above_the_trigger_blames_what_it_began_with_and_no_small_message
     );
     really.samples[0].by_kind[Kind::System.index()] = 0;
     let said = verdict(&case, &really, RESERVE, &Share(0.75).into()).text();
-    let is_blameless = case.ledger.message(0).share_of(Tokens(700)).0 < STANDS_OUT;
+    let is_blameless = case.ledger.message(0).share_of(Tokens(700)).0 < LARGE_SHARE;
     assert_eq!(
         said.ends_with("at call 1, which began with 1 message."),
         is_blameless,
@@ -217,7 +217,7 @@ fn reaching_the_trigger_exactly_counts_as_crossing_it() {
 }
 
 #[test]
-fn a_call_that_leaves_too_little_room_for_its_answer_is_told_from_one_above_the_window() {
+fn a_call_within_the_output_reserve_is_distinguished_from_one_above_the_window() {
     let tight = sentence(&reading_session(900)).text();
     assert!(
         tight.contains("Cut into the output reserve (usable 800) at call 2."),
@@ -257,7 +257,7 @@ fn recorded_compactions_are_counted() {
 }
 
 #[test]
-fn what_no_call_has_seen_any_more_is_told_when_it_would_not_fit() {
+fn messages_after_the_last_call_that_would_overflow_are_reported() {
     let mut builder = builder();
     builder.message(Draft::new(Role::User, text("Run it.")));
     builder.message(Draft::new(
@@ -315,7 +315,7 @@ fn of_truncate(case: &Case, outcome: &Outcome) -> Trigger {
 }
 
 #[test]
-fn a_lanes_trigger_is_crossed_where_the_lane_counts_so_much() {
+fn a_lanes_trigger_is_crossed_at_the_call_that_its_own_count_reaches() {
     let case = reading_session(640);
     let really = recorded(&case);
     let said = |lane: &Outcome| {
@@ -336,9 +336,14 @@ fn a_lanes_trigger_is_crossed_where_the_lane_counts_so_much() {
         text.ends_with("Never reached the trigger of truncate (600)."),
         "{text}"
     );
-    let mut event = event_at(0);
-    event.measured.metered = Tokens(600);
-    lane.events.push(event);
+    // It compacts for another reason.
+    lane.events.push(event_at(0));
+    let text = said(&lane);
+    assert!(
+        text.ends_with("truncate compacts from call 1 on, below its trigger of 600 tokens."),
+        "{text}"
+    );
+    lane.events[0].measured.metered = Tokens(600);
     let text = said(&lane);
     assert!(
         text.contains("Crossed the trigger of truncate (600) at call 1"),
@@ -388,7 +393,7 @@ fn a_file_without_model_calls_says_so() {
     builder.message(Draft::new(Role::User, text("Anybody there?")));
     let text = sentence(&case(builder)).text();
     assert!(
-        text.starts_with("No model call in this file; it weighs ≈"),
+        text.starts_with("No model call in this file; it has ≈"),
         "{text}"
     );
 }
@@ -423,7 +428,7 @@ fn a_result_without_a_tools_name_is_counted_with_the_tool_of_its_call() {
 }
 
 #[test]
-fn what_is_a_small_part_of_a_first_call_did_not_make_it_cross() {
+fn a_small_part_of_a_first_call_is_not_the_cause() {
     let mut builder = builder();
     for _ in 0..12 {
         builder.message(Draft::new(Role::User, text(&"and more ".repeat(20))));

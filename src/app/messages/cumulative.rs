@@ -1,7 +1,7 @@
 //! The cumulative tokens of every message: how often it was resent, and when it was last used and by which message.
 
 use crate::analysis::LastUses;
-use crate::analysis::retained::{Carried, Retained, retained};
+use crate::analysis::resent::{Resent, ResentMessage, resent};
 use crate::app::open::document::Facts;
 use crate::engine::{Case, Outcome};
 use crate::session::Kind;
@@ -10,7 +10,7 @@ use crate::units::{Share, Tokens};
 /// Resent counts and last uses of all messages.
 #[derive(Debug)]
 pub struct CumulativeTokens {
-    retained: Retained,
+    retained: Resent,
     /// For each message, the last model message that refers to something in it.
     used_by: Vec<Option<u32>>,
     /// The most cumulative tokens of any message.
@@ -42,12 +42,16 @@ pub struct LastNeed {
 impl CumulativeTokens {
     /// Scans the session once; `recorded` is the recorded run.
     pub fn new(case: &Case, recorded: &Outcome, facts: &[Facts]) -> Self {
-        let retained = retained(case, recorded);
+        let retained = resent(case, recorded);
         let uses = LastUses::new(&case.session);
         let used_by = (0..facts.len())
             .map(|message| uses.of_message(message).map(|by| by as u32))
             .collect();
-        let heaviest = retained.messages.iter().map(Carried::retained).max();
+        let heaviest = retained
+            .messages
+            .iter()
+            .map(ResentMessage::cumulative)
+            .max();
         Self {
             heat: heat(case, &retained, facts),
             used_by,
@@ -57,13 +61,13 @@ impl CumulativeTokens {
     }
 
     /// Returns how often a message was resent.
-    pub fn of(&self, message: usize) -> Option<&Carried> {
+    pub fn of(&self, message: usize) -> Option<&ResentMessage> {
         self.retained.messages.get(message)
     }
 
     /// Returns the cumulative tokens of a message (tokens × calls).
     pub fn tokens(&self, message: usize) -> Tokens {
-        self.of(message).map_or(Tokens::ZERO, Carried::retained)
+        self.of(message).map_or(Tokens::ZERO, ResentMessage::cumulative)
     }
 
     /// Returns the total tokens sent by all calls.
@@ -94,7 +98,7 @@ impl CumulativeTokens {
     }
 }
 
-fn heat(case: &Case, retained: &Retained, facts: &[Facts]) -> Vec<Heat> {
+fn heat(case: &Case, retained: &Resent, facts: &[Facts]) -> Vec<Heat> {
     let cold = Heat {
         tokens: Tokens::ZERO,
         share: Share(0.0),
@@ -106,7 +110,7 @@ fn heat(case: &Case, retained: &Retained, facts: &[Facts]) -> Vec<Heat> {
         let Some(at) = facts.step.filter(|step| *step < heat.len()) else {
             continue;
         };
-        let cost = cumulative.retained();
+        let cost = cumulative.cumulative();
         heat[at].tokens += cost;
         if cost > most[at] {
             (most[at], heat[at].kind) = (cost, facts.kind);

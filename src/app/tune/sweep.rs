@@ -4,7 +4,7 @@ use super::state::TuneView;
 use crate::analysis::cost::Bills;
 use crate::analysis::loss::{Names, most_at_risk};
 use crate::analysis::tune::{
-    Alternative, Gauge, Point, Price, Recommendation, Subject, Taste, alternative, candidates,
+    Alternative, Gauge, Point, Preference, Price, Recommendation, Subject, alternative, candidates,
     front, plan, price_unit, recommend, sweep,
 };
 use crate::app::background::latest_result::WorkMode;
@@ -87,7 +87,7 @@ impl Sweep {
         let is_tried = |policy: &Policy| subjects.iter().any(|s| s.policy.name == policy.name);
         let others = policies.iter().filter(|policy| !is_tried(policy));
         let others: Vec<_> = others.map(Arc::clone).collect();
-        let taste = Taste {
+        let taste = Preference {
             weight: Share(view.weight),
             noise: 0,
         };
@@ -173,7 +173,7 @@ impl Sweep {
         }
         if !self.is_running() && (is_changed || self.weight != weight) {
             self.weight = weight;
-            let taste = Taste {
+            let taste = Preference {
                 weight: Share(weight),
                 noise: self.noise,
             };
@@ -210,7 +210,7 @@ impl Drop for Sweep {
 fn run(
     (runs, names): (&Runs, &Names),
     (subjects, points, others): (&[Subject], Vec<Point>, &[Arc<Policy>]),
-    taste: Taste,
+    taste: Preference,
     progress: &Progress,
     found: &(dyn Fn(usize, &Point) + Sync),
 ) -> Ended {
@@ -223,7 +223,7 @@ fn run(
     let all = || {
         let swept = sweep(&gauge, subjects, points, progress, found).ok()?;
         let works = swept.iter().any(|point| point.valid().is_some());
-        let taste = Taste { noise, ..taste };
+        let taste = Preference { noise, ..taste };
         let other = || alternative(&gauge, others, taste, progress);
         Some(if works { None } else { other() })
     };

@@ -7,7 +7,7 @@ use super::{Diagnosis, largest_growth};
 use crate::analysis::MessageName;
 use crate::analysis::cost::{Audit, AuditedCall, Break, BreakEven, Cause};
 use crate::analysis::insight::{Certainty, Insight, InsightKind, Level};
-use crate::analysis::retained::{Carried, Growth};
+use crate::analysis::resent::{Growth, ResentMessage};
 use crate::cli::lazy_list::LazyList;
 use crate::cli::played::policy_name;
 use crate::engine::Case;
@@ -342,13 +342,13 @@ fn audited_call(call: &AuditedCall) -> AuditedCallEntry {
     }
 }
 
-fn resent(case: &Case, resent: Carried, last_user: Option<usize>) -> ResentEntry {
+fn resent(case: &Case, resent: ResentMessage, last_user: Option<usize>) -> ResentEntry {
     ResentEntry {
         message: resent.message + 1,
         name: MessageName::of(case, resent.message).to_string(),
         tokens: resent.tokens,
         calls: resent.calls,
-        cumulative_tokens: resent.retained(),
+        cumulative_tokens: resent.cumulative(),
         last_used_by_call: last_user.map(|idx| idx + 1),
     }
 }

@@ -16,7 +16,7 @@ use super::played::play;
 use super::status::Status;
 use crate::analysis::cost::{Audit, Billing, Bills, audit};
 use crate::analysis::insight::{Facts, Insight, Lane, card, insights, lane_insights, sort};
-use crate::analysis::retained::{Carried, Growth, growth};
+use crate::analysis::resent::{Growth, ResentMessage, growth};
 use crate::analysis::{Clause, Trigger};
 use crate::engine::Case;
 use crate::exec::Loaded;
@@ -64,7 +64,7 @@ struct Diagnosis<'a> {
     audit: Option<&'a Audit>,
     sent: Tokens,
     /// The most resent messages, each with the last call that used it.
-    most_resent: Vec<(Carried, Option<usize>)>,
+    most_resent: Vec<(ResentMessage, Option<usize>)>,
     growth: Vec<Growth>,
 }
 
@@ -124,7 +124,7 @@ fn diagnose<'a>(
     found.extend(losses::insights(case, &losses));
     sort(&mut found);
     let heaviest = facts
-        .retained
+        .resent
         .heaviest(&case.session, MOST_RESENT)
         .into_iter();
     let most_resent = heaviest.map(|resent| {
@@ -153,7 +153,7 @@ fn diagnose<'a>(
         card: card(&facts),
         insights: found,
         prices: models.collect(),
-        sent: facts.retained.sent,
+        sent: facts.resent.sent,
         most_resent: most_resent.collect(),
         growth: growth(case, recorded),
         lanes,
@@ -185,6 +185,6 @@ fn largest_growth(growth: &[Growth]) -> (Vec<Growth>, Share) {
     largest.truncate(LARGEST_GROWTH);
     (
         largest,
-        crate::analysis::retained::share_of_largest(growth, Share(0.05)),
+        crate::analysis::resent::share_of_largest(growth, Share(0.05)),
     )
 }

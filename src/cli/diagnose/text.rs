@@ -117,7 +117,7 @@ impl Diagnosis<'_> {
                 resent.message + 1,
                 tokens(resent.tokens),
                 resent.calls,
-                percent(resent.retained().share_of(self.sent)),
+                percent(resent.cumulative().share_of(self.sent)),
                 clean(&name)
             );
         }

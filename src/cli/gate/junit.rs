@@ -84,8 +84,8 @@ fn suite(judged: &Judged) -> (usize, usize, String) {
                 .filter(|other| other.measure == check.measure)
                 .count()
             {
-                0 => check.measure.told().to_owned(),
-                n => format!("{} ({})", check.measure.told(), n + 1),
+                0 => check.measure.label().to_owned(),
+                n => format!("{} ({})", check.measure.label(), n + 1),
             };
             case(&class, &measure, failure);
         }

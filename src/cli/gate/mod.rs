@@ -303,7 +303,7 @@ impl Judged {
                 let _ = writeln!(text, "       changed: {}", clean(change));
             }
             for check in &lane.checks {
-                let (mark, measure) = (if check.ok { ' ' } else { '!' }, check.measure.told());
+                let (mark, measure) = (if check.ok { ' ' } else { '!' }, check.measure.label());
                 let _ = writeln!(text, "     {mark} {measure}: {}", clean(&check.text));
             }
         }

@@ -10,7 +10,7 @@ use super::args::Shared;
 use super::output::{json, print, progress};
 use super::status::Status;
 use super::targets::{Skipped, Targets};
-use crate::analysis::tune::{Point, Robust, Subject, plan, robust, words};
+use crate::analysis::tune::{Point, Robust, Subject, changed_settings, plan, robust};
 use crate::units::Share;
 pub(super) use json_output::Sweep;
 use options::Options;
@@ -94,7 +94,7 @@ impl Findings {
     /// Returns the settings of a point that differ from the policy's defaults, as `--set` takes them.
     fn set(&self, point: &Point) -> Vec<String> {
         let subject = &self.subjects[point.subject];
-        let differing = words(&subject.policy, &subject.policy.defaults(), &point.knobs);
+        let differing = changed_settings(&subject.policy, &subject.policy.defaults(), &point.knobs);
         let set = differing.into_iter();
         set.map(|(name, value)| format!("{name}={value}")).collect()
     }

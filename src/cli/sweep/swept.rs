@@ -4,7 +4,7 @@ use super::options::Options;
 use crate::analysis::cost::{Billing, Bills};
 use crate::analysis::loss::{Names, hindsight, most_at_risk, saved};
 use crate::analysis::tune::{
-    Gauge, Point, Recommendation, Subject, Taste, front, recommend, sweep, trade_off,
+    Gauge, Point, Preference, Recommendation, Subject, front, recommend, sweep, trade_off,
 };
 use crate::cli::targets::SessionId;
 use crate::engine::{Case, recorded, simulate};
@@ -67,7 +67,7 @@ impl Swept {
         let first = &subjects[0];
         let reserve = first.policy.output_reserve(&first.now, case, 0);
         let noise = noise(case, &names, reserve);
-        let taste = Taste {
+        let taste = Preference {
             weight: wanted.weight(),
             noise: noise.0,
         };
@@ -92,8 +92,8 @@ impl Swept {
     }
 
     /// Selects the recommended point.
-    pub(super) fn taste(&self, weight: Share) -> Taste {
-        Taste {
+    pub(super) fn taste(&self, weight: Share) -> Preference {
+        Preference {
             weight,
             noise: self.noise.0,
         }

@@ -2,7 +2,7 @@
 
 use super::{Findings, Swept};
 use crate::analysis::tune::{
-    Point, Price, Recommendation, Risk, front, price_unit, rejections, trade_off, words,
+    Point, Price, Recommendation, Risk, changed_settings, front, price_unit, rejections, trade_off,
 };
 use crate::cli::output::{clean, counted, percent, tokens};
 use crate::engine::Budget;
@@ -146,7 +146,7 @@ impl Findings {
     /// Formats the settings of a point that vary, with their values.
     fn settings(&self, point: &Point) -> String {
         let subject = &self.subjects[point.subject];
-        let mut all = words(
+        let mut all = changed_settings(
             &subject.policy,
             &crate::engine::KnobValues::default(),
             &point.knobs,

@@ -1,6 +1,6 @@
 //! Import of a user's configuration as a policy with its knobs.
 
-use super::{Form, NATIVE, Native, digitorn, knob_value};
+use super::{FileFormat, NATIVE, Native, digitorn, knob_value};
 use crate::engine::{KnobValues, Policy};
 use crate::presets::{self, own::change_values};
 use serde_json::Value;
@@ -35,7 +35,7 @@ pub fn import(text: &str) -> Result<Imported, String> {
     // Select the system that knows most of its keys.
     let best = read.reduce(|a, b| if b.0 > a.0 { b } else { a });
     best.map(|(_, imported)| imported).ok_or_else(|| {
-        let why = |(form, name): (Form, &str)| {
+        let why = |(form, name): (FileFormat, &str)| {
             let why = form.read(text).err()?;
             let why = why.lines().next()?.trim_start_matches("error: ").to_owned();
             Some(format!("cannot parse as {name}: {why}"))
@@ -55,12 +55,14 @@ pub fn import(text: &str) -> Result<Imported, String> {
 }
 
 /// Returns the likely form of a text, with its name: JSON begins with a brace, YAML has a line that ends with a colon.
-fn likely_form(text: &str) -> Option<(Form, &'static str)> {
+fn likely_form(text: &str) -> Option<(FileFormat, &'static str)> {
     if text.trim_start().starts_with('{') {
-        return Some((Form::Json, "JSON"));
+        return Some((FileFormat::Json, "JSON"));
     }
     let is_key = |line: &str| line.trim_end().ends_with(':');
-    text.lines().any(is_key).then_some((Form::Yaml, "YAML"))
+    text.lines()
+        .any(is_key)
+        .then_some((FileFormat::Yaml, "YAML"))
 }
 
 impl Imported {

@@ -4,11 +4,11 @@
 //! Settings that the shipped code ignores are written with a comment that says so.
 
 mod digitorn;
-mod form;
+mod file_format;
 mod import;
 
 use crate::engine::{Knob, KnobValues, Policy};
-pub use form::Form;
+pub use file_format::FileFormat;
 pub use import::{Imported, import};
 use serde_json::{Number, Value};
 
@@ -18,7 +18,7 @@ pub struct Native {
     /// Its presets: this name, and this name followed by `-variant`.
     pub system: &'static str,
     /// Notation of its configuration.
-    pub form: Form,
+    pub form: FileFormat,
     /// Parents of its keys, from the outside in.
     pub root: &'static [&'static str],
     /// Name of the file, for messages.
@@ -29,97 +29,97 @@ pub struct Native {
 pub static NATIVE: &[Native] = &[
     Native {
         system: "holmesgpt",
-        form: Form::Environment,
+        form: FileFormat::Environment,
         root: &[],
         file: "environment variables",
     },
     Native {
         system: "digitorn",
-        form: Form::Yaml,
+        form: FileFormat::Yaml,
         root: &["execution", "context"],
         file: "app.yaml",
     },
     Native {
         system: "baseagent",
-        form: Form::Python,
+        form: FileFormat::Python,
         root: &[],
         file: "src/config/defaults.py",
     },
     Native {
         system: "cowagent",
-        form: Form::Json,
+        form: FileFormat::Json,
         root: &[],
         file: "config.json",
     },
     Native {
         system: "picoclaw",
-        form: Form::Json,
+        form: FileFormat::Json,
         root: &["agents", "defaults"],
         file: "config.json",
     },
     Native {
         system: "claude-code",
-        form: Form::Environment,
+        form: FileFormat::Environment,
         root: &[],
         file: "environment variables",
     },
     Native {
         system: "codex",
-        form: Form::Toml,
+        form: FileFormat::Toml,
         root: &[],
         file: "config.toml",
     },
     Native {
         system: "opencode",
-        form: Form::Json,
+        form: FileFormat::Json,
         root: &[],
         file: "opencode.json",
     },
     Native {
         system: "gemini-cli",
-        form: Form::Json,
+        form: FileFormat::Json,
         root: &[],
         file: "settings.json",
     },
     Native {
         system: "cline",
-        form: Form::Json,
+        form: FileFormat::Json,
         root: &[],
         file: "the session's config",
     },
     Native {
         system: "anthropic",
-        form: Form::Json,
+        form: FileFormat::Json,
         root: &[],
         file: "an edit of context_management (its type and those of trigger and keep to be added)",
     },
     Native {
         system: "goose",
-        form: Form::Environment,
+        form: FileFormat::Environment,
         root: &[],
         file: "environment variables",
     },
     Native {
         system: "roo-code",
-        form: Form::Json,
+        form: FileFormat::Json,
         root: &["globalSettings"],
         file: "exported settings",
     },
     Native {
         system: "openhands",
-        form: Form::Python,
+        form: FileFormat::Python,
         root: &[],
         file: "arguments of the condenser",
     },
     Native {
         system: "langchain",
-        form: Form::Python,
+        form: FileFormat::Python,
         root: &[],
         file: "arguments of the middleware",
     },
     Native {
         system: "pi",
-        form: Form::Json,
+        form: FileFormat::Json,
         root: &[],
         file: "settings.json",
     },
@@ -161,7 +161,7 @@ impl Native {
         let key = key.split_once(',').map_or(key, |(key, _)| key);
         let steps: Vec<&str> = key.split('.').collect();
         let is_name = |s: &&str| s.chars().all(|c| c.is_alphanumeric() || c == '_');
-        let is_nested = matches!(self.form, Form::Json | Form::Yaml);
+        let is_nested = matches!(self.form, FileFormat::Json | FileFormat::Yaml);
         if !steps.iter().all(is_name) || (!is_nested && steps.len() > 1) {
             return None;
         }

@@ -6,7 +6,7 @@ use crate::figure::{counted, number, tokens};
 use crate::report::{EventReport, LaneReport};
 use std::fmt::Write as _;
 
-/// Settings, beliefs, events, what was removed; nothing for a lane that has none of it.
+/// Writes settings, belief, events and removed messages of a lane; nothing if there are none.
 pub(super) fn section(out: &mut String, lane: &LaneReport) {
     let has_news = !(lane.events.is_empty() && lane.warnings.is_empty());
     if !has_news && !lane.kind.is_policy() {
@@ -60,7 +60,7 @@ fn settings(out: &mut String, lane: &LaneReport) {
         ];
         (if setting.is_changed { "changed" } else { "" }, row)
     });
-    classed(out, "tight", &["knob", "#value", "unit", ""], rows);
+    classed(out, "tight", &["setting", "#value", "unit", ""], rows);
 }
 
 fn events(out: &mut String, lane: &LaneReport) {
@@ -89,7 +89,7 @@ fn events(out: &mut String, lane: &LaneReport) {
             Cell::number(tokens(event.after)),
         ]
     };
-    let head = ["#call", "what", "why", "#before", "#after"];
+    let head = ["#call", "event", "cause", "#before", "#after"];
     table(out, &head, lane.events.iter().map(row));
     more(out, lane.more_events, "event");
 }
@@ -128,11 +128,11 @@ fn removed(out: &mut String, lane: &LaneReport) {
             ]
         });
         let rows = rows.map(|row| ("", row));
-        classed(out, "tight", &["#message", "what", "#tokens"], rows);
+        classed(out, "tight", &["#message", "name", "#tokens"], rows);
         more(
             out,
             removal.messages - removal.items.len(),
-            "lighter message",
+            "smaller message",
         );
         out.push_str("</details>\n");
     }

@@ -3,34 +3,34 @@
 use super::escaped;
 use std::fmt::Write as _;
 
-/// One cell: its class and what stands in it, as markup.
+/// A cell: its class and its markup.
 pub(super) struct Cell {
     class: &'static str,
     html: String,
 }
 
 impl Cell {
-    /// A text.
+    /// Creates a cell with text.
     pub(super) fn text(text: impl AsRef<str>) -> Self {
         Self::html("", escaped(text.as_ref()))
     }
 
-    /// A figure.
+    /// Creates a cell with a number.
     pub(super) fn number(text: impl AsRef<str>) -> Self {
         Self::html("n", escaped(text.as_ref()))
     }
 
-    /// A text as it was typed or written.
+    /// Creates a cell with text in a code element.
     pub(super) fn code(text: impl AsRef<str>) -> Self {
         Self::html("", format!("<code>{}</code>", escaped(text.as_ref())))
     }
 
-    /// Markup of our own.
+    /// Creates a cell with markup of the program.
     pub(super) fn html(class: &'static str, html: String) -> Self {
         Self { class, html }
     }
 
-    /// A figure that is worse than it may be.
+    /// Marks a number as bad.
     pub(super) fn bad(self) -> Self {
         Self {
             class: "n bad-text",
@@ -39,12 +39,12 @@ impl Cell {
     }
 }
 
-/// A table; a heading that begins with `#` stands over figures.
+/// Writes a table. A heading that begins with `#` is for numbers.
 pub(super) fn table(out: &mut String, head: &[&str], rows: impl Iterator<Item = Vec<Cell>>) {
     classed(out, "", head, rows.map(|row| ("", row)));
 }
 
-/// The same with a class for the whole and one for each row.
+/// Writes a table with a class for the table and for each row.
 pub(super) fn classed(
     out: &mut String,
     shape: &str,

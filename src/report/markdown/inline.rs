@@ -1,31 +1,31 @@
-//! Foreign text inside a line of Markdown: shown as it is, obeyed nowhere.
+//! Foreign text in a line of Markdown, shown verbatim and without effect.
 
-/// A text as a code span, which shows what stands in it as it is. Good in tables too.
+/// Returns a text as a code span that also works in tables.
 pub(super) fn code(text: &str) -> String {
     if text.trim().is_empty() {
         return "` `".to_owned();
     }
     let fence = "`".repeat(longest_run(text) + 1);
-    // A table ends a cell at a bar even in a code span; one behind a backslash would escape the backslash.
+    // A bar ends a table cell even in a code span; after a backslash, an escape would escape the backslash.
     let text = text.replace("\\|", "\\ |").replace('|', "\\|");
     let touches = text.starts_with(['`', ' ']) || text.ends_with(['`', ' ', '\\']);
     let pad = if touches { " " } else { "" };
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
-/// A sentence: words that mean something in Markdown, or that the site which shows it would link, as code spans. A name
-/// between backticks is one already.
+/// Returns a sentence with words that are Markdown syntax, or that a site would link, as code spans. Names between
+/// backticks stay as they are.
 pub(super) fn prose(text: &str) -> String {
     let words = text.split(' ').enumerate();
     let words = words.map(|(idx, word)| {
         let start = word.len() - word.trim_start_matches(['(', '\u{201c}', '"']).len();
-        // A bracket that was opened within stays within.
+        // A bracket that was opened inside a word stays inside.
         let opens_within = word[start..].contains('(');
         let ends = |c: char| ".,;:!?\u{201d}\"".contains(c) || (c == ')' && !opens_within);
         let end = word.trim_end_matches(ends).len();
         let (before, rest) = word.split_at(start);
         let (core, after) = rest.split_at(end.saturating_sub(start));
-        // A first word may begin a list or a heading.
+        // The first word may start a list or a heading.
         let is_lead = idx == 0 && !word.starts_with(|c: char| c.is_alphabetic());
         let name = core.strip_prefix('`').and_then(|n| n.strip_suffix('`'));
         let name = name.filter(|name| !name.is_empty() && !name.contains('`'));
@@ -40,7 +40,7 @@ pub(super) fn prose(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The longest run of backticks.
+/// Returns the length of the longest run of backticks.
 pub(super) fn longest_run(text: &str) -> usize {
     let runs = text.split(|c| c != '`');
     runs.map(str::len).max().unwrap_or(0)
@@ -54,7 +54,7 @@ fn is_plain(word: &str, is_lead: bool) -> bool {
         .any(|(n, mark)| match n {
             0 => word.contains(mark),
             1 => word.to_ascii_lowercase().contains(mark),
-            // `mailto:x` is linked; a colon at a word's end is not.
+            // Sites link `mailto:x`, but not a colon at the end of a word.
             2 => word.trim_end_matches(':').contains(mark),
             _ => word == *mark && is_lead,
         });

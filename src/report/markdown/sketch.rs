@@ -1,4 +1,4 @@
-//! The curve in block characters: a line a lane, full height the window.
+//! The curve in block characters: one line per lane; full height is the window.
 
 use super::inline::longest_run;
 use crate::figure::counted;
@@ -29,8 +29,8 @@ pub(super) fn sketch(out: &mut String, report: &Report) {
     let fence = "`".repeat(longest_run(&text).max(2) + 1);
     let _ = writeln!(
         out,
-        "## The context, call by call\n\nFrom left to right {}; full height is the window of {}. `^` something was removed, \
-         `x` the call did not fit at first.\n\n{fence}text\n{text}{fence}\n",
+        "## The context, call by call\n\nFrom left to right {}; full height is the window of {}. `^` compaction, \
+         `x` first attempt overflowed.\n\n{fence}text\n{text}{fence}\n",
         counted(report.about.steps, "call"),
         report.about.window.short(),
     );
@@ -38,7 +38,7 @@ pub(super) fn sketch(out: &mut String, report: &Report) {
 
 fn bar(column: &Column) -> char {
     let eighths = (column.fill.0 * 8.0).round().clamp(0.0, 8.0) as usize;
-    // A little is not nothing.
+    // Small values stay visible.
     BLOCKS[if column.fill.0 > 0.0 {
         eighths.max(1)
     } else {
@@ -57,6 +57,6 @@ fn mark(column: &Column) -> char {
 }
 
 impl LaneReport {
-    /// Most columns of a sketch: what fits beside a name in a window of usual width.
+    /// Maximum columns of a sketch, to fit next to a name in a terminal of usual width.
     pub(in crate::report) const COLUMNS: usize = 64;
 }

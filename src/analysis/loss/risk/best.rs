@@ -1,5 +1,5 @@
-//! What the best of summaries would save, where their text is only predicted: each holds the names that were asked for
-//! most while it stood, as many as its size allows.
+//! References at risk with the best possible summaries, if their text is predicted: each contains the names used most while
+//! it was in the context, within its size.
 
 use super::supposing;
 use crate::analysis::loss::names::Names;
@@ -8,10 +8,10 @@ use crate::engine::{Case, Outcome};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-/// How often names were asked for while a predicted text stood, by text and name.
+/// Number of uses of a name while a predicted text was in the context, by text and name.
 type Demand = BTreeMap<(u32, u32), usize>;
 
-/// Faults that are left of so many.
+/// Returns the number of references that stay at risk, of `faults`.
 pub(super) fn fewest(names: &Names, case: &Case, outcome: &Outcome, faults: usize) -> usize {
     let texts = &outcome.received.texts;
     if faults == 0 || !texts.iter().any(|text| text.is_predicted) {
@@ -38,7 +38,7 @@ pub(super) fn fewest(names: &Names, case: &Case, outcome: &Outcome, faults: usiz
         let held: Vec<_> = asked.into_iter().filter(fits).collect();
         (text, held.into_iter().map(|(_, name)| name).collect())
     });
-    // One summary may take what another had room for.
+    // Two summaries may contain the same name.
     supposing(names, case, outcome, held.collect()).min(faults)
 }
 
@@ -60,7 +60,7 @@ fn demand(names: &Names, case: &Case, outcome: &Outcome) -> Demand {
             }
             let first = copies.first().map_or(u32::MAX, |place| place.message);
             for text in &predicted {
-                // It can only hold what had been said when it was written.
+                // A summary can only contain names that occurred before it was written.
                 if first < written_before[text] {
                     *demand.entry((*text, used.name)).or_default() += 1;
                 }

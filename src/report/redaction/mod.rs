@@ -1,23 +1,24 @@
 //! Texts of a session in a report: verbatim, or replaced by values that cannot contain them.
 
-mod teller;
+mod redactor;
+mod words;
 
-pub(super) use teller::Teller;
+pub(super) use redactor::Redactor;
 
-use super::words::Number;
 use crate::safe_text::clean;
 use std::fmt;
+use words::Number;
 
 /// A foreign text in a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum ReportText {
     /// Verbatim text.
     Text(Plain),
     /// Replacement of the text.
     Redacted(Redacted),
 }
 
-/// A verbatim text. Only `shown/teller.rs` creates one, and only in reports without redaction.
+/// A verbatim text. Only `redactor.rs` creates one, and only in reports without redaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plain(Box<str>);
 
@@ -28,22 +29,22 @@ pub struct Redacted(Vec<Word>);
 
 /// A piece of a replacement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
+enum Word {
     /// A word of the program; the flag capitalizes it.
     Known(&'static str, bool),
     /// A number.
     Number(Number),
-    /// One of the marks that [`super::words::pieces`] gives, or a space.
+    /// One of the marks that [`words::pieces`] gives, or a space.
     Mark(char),
     /// The number of a thing among those of its kind: `path-1`.
-    Nth(What, usize),
+    Nth(NameKind, usize),
     /// An omission.
     Hidden,
 }
 
 /// Kinds of things that are replaced by numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum What {
+pub(super) enum NameKind {
     File,
     Lane,
     Model,
@@ -55,7 +56,7 @@ pub(super) enum What {
     Unit,
 }
 
-impl What {
+impl NameKind {
     fn name(self) -> &'static str {
         match self {
             Self::File => "file",
@@ -71,14 +72,14 @@ impl What {
     }
 }
 
-impl Shown {
+impl ReportText {
     /// Creates a text of the program.
     pub(super) fn own(text: &'static str) -> Self {
         Self::Redacted(Redacted(vec![Word::Known(text, false)]))
     }
 
     /// Creates a text from words.
-    pub(super) fn of_words(words: Vec<Word>) -> Self {
+    fn of_words(words: Vec<Word>) -> Self {
         Self::Redacted(Redacted(words))
     }
 
@@ -92,7 +93,7 @@ impl Shown {
 }
 
 /// Returns the text on one line, with control characters made visible.
-impl fmt::Display for Shown {
+impl fmt::Display for ReportText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(&clean(&text.0)),

@@ -1,13 +1,13 @@
 //! The curve as a drawing: the context at each call as one line per lane, with trigger, usable window and context
 //! window, and a row of ticks per lane for compactions.
 
-mod ground;
+mod axes;
 
+use super::downsample::downsampled;
 use super::drawing::{Anchor, Drawing, Ink, Shape};
-use super::thin::thinned;
 use crate::engine::{Did, Event, Sample, WindowPlan};
 use crate::units::{Share, Tokens};
-use ground::Ground;
+use axes::Axes;
 
 /// Data of the curve.
 #[derive(Clone, Debug)]
@@ -46,45 +46,45 @@ pub enum CurveKind {
     Policy(usize),
 }
 
-/// Left of the plot: numbers, and names of the rows.
+/// Width left of the plot, for numbers and names of the rows.
 const LEFT: f32 = 148.0;
-/// Right of it: names of the thresholds.
+/// Width right of the plot, for names of the thresholds.
 const RIGHT: f32 = 120.0;
-/// Between the plot and what stands to the right of it: room for half a cross.
+/// Gap between the plot and the labels on its right.
 const ASIDE: f32 = 12.0;
 const TOP: f32 = 16.0;
 const WIDTH: f32 = 960.0;
 const PLOT: f32 = 264.0;
-/// Between the plot and its rows: numbers of calls.
+/// Height between the plot and its rows, for numbers of calls.
 const AXIS: f32 = 36.0;
 /// Height of a lane's row.
 const ROW: f32 = 20.0;
-/// The key under the rows.
+/// Height of the legend.
 const KEY: f32 = 34.0;
 /// Size of text.
 const SMALL: f32 = 12.0;
-/// Characters of a lane's name that have room.
+/// Maximum characters of a lane's name.
 const NAME: usize = 16;
 
 /// Draws the curve; returns `None` without a call.
 pub fn draw(curve: &Curve<'_>) -> Option<Drawing> {
-    let ground = Ground::of(curve)?;
+    let axes = Axes::of(curve)?;
     let mut shapes = Vec::new();
-    ground.axes(&mut shapes);
-    ground.thresholds(curve, &mut shapes);
+    axes.axes(&mut shapes);
+    axes.thresholds(curve, &mut shapes);
     // The recorded run is drawn on top.
     for lane in curve.lanes.iter().rev() {
-        line(&ground, lane, &mut shapes);
+        line(&axes, lane, &mut shapes);
     }
     for (idx, lane) in curve.lanes.iter().enumerate() {
-        row(&ground, lane, ground.row(idx), &mut shapes);
+        row(&axes, lane, axes.row(idx), &mut shapes);
     }
-    let end = ground.row(curve.lanes.len());
-    key(end, &mut shapes);
+    let end = axes.row(curve.lanes.len());
+    legend(end, &mut shapes);
     Some(Drawing {
         width: WIDTH,
         height: end + KEY - ROW / 2.0,
-        says: says(curve),
+        says: description(curve),
         shapes,
     })
 }
@@ -118,15 +118,15 @@ impl CurveKind {
     }
 }
 
-fn line(ground: &Ground, lane: &CurveLane<'_>, shapes: &mut Vec<Shape>) {
+fn line(axes: &Axes, lane: &CurveLane<'_>, shapes: &mut Vec<Shape>) {
     let heights = lane
         .samples
         .iter()
         .enumerate()
-        .map(|(step, sample)| [ground.across(step), sample.tokens.as_f64()]);
-    let mut points: Vec<[f32; 2]> = thinned(heights)
+        .map(|(step, sample)| [axes.across(step), sample.tokens.as_f64()]);
+    let mut points: Vec<[f32; 2]> = downsampled(heights)
         .into_iter()
-        .map(|[x, tokens]| [LEFT + x as f32, ground.y(tokens)])
+        .map(|[x, tokens]| [LEFT + x as f32, axes.y(tokens)])
         .collect();
     if let [only] = points[..] {
         points.push([WIDTH - RIGHT, only[1]]);
@@ -139,8 +139,8 @@ fn line(ground: &Ground, lane: &CurveLane<'_>, shapes: &mut Vec<Shape>) {
     });
 }
 
-/// A lane's row: its line as a sample, its name, a tick where something was removed, a cross where a call did not fit.
-fn row(ground: &Ground, lane: &CurveLane<'_>, y: f32, shapes: &mut Vec<Shape>) {
+/// Draws the row of a lane: its line style, its name, a tick at each compaction, a cross at each overflow.
+fn row(axes: &Axes, lane: &CurveLane<'_>, y: f32, shapes: &mut Vec<Shape>) {
     let ink = lane.kind.ink();
     shapes.push(Shape::Line {
         points: vec![[0.0, y], [28.0, y]],
@@ -155,29 +155,29 @@ fn row(ground: &Ground, lane: &CurveLane<'_>, y: f32, shapes: &mut Vec<Shape>) {
         width: 1.0,
     });
     let removing = lane.events.iter().filter(|e| e.did == Did::Removed);
-    let ticks = ground.columns(removing.map(|e| e.step), 1.0);
+    let ticks = axes.columns(removing.map(|e| e.step), 1.0);
     let rejected = lane.samples.iter().filter(|s| s.overflows).map(|s| s.step);
-    let crosses = ground.columns(rejected, 8.0);
+    let crosses = axes.columns(rejected, 8.0);
     shapes.push(strokes(ticks.iter().map(|x| tick(*x, y)), ink));
     let crosses = crosses.iter().flat_map(|x| cross(*x, y));
     shapes.push(strokes(crosses, Ink::Bad));
     let n = lane.events.iter().filter(|e| e.did == Did::Removed).count();
-    let removals = match n {
-        0 => "nothing removed".to_owned(),
-        1 => "1 removal".to_owned(),
-        n => format!("{} removals", crate::figure::grouped(n as u64)),
+    let compactions = match n {
+        0 => "no compaction".to_owned(),
+        1 => "1 compaction".to_owned(),
+        n => format!("{} compactions", crate::figure::grouped(n as u64)),
     };
     let at = [WIDTH - RIGHT + ASIDE, y];
-    shapes.push(text(at, removals, Ink::Weak, Anchor::Start));
+    shapes.push(text(at, compactions, Ink::Weak, Anchor::Start));
 }
 
-fn key(end: f32, shapes: &mut Vec<Shape>) {
+fn legend(end: f32, shapes: &mut Vec<Shape>) {
     let y = end + 8.0;
     shapes.push(strokes([tick(LEFT + 3.0, y)].into_iter(), Ink::Weak));
-    let said = "something was removed before this call".to_owned();
+    let said = "compaction before this call".to_owned();
     shapes.push(text([LEFT + 12.0, y], said, Ink::Weak, Anchor::Start));
     shapes.push(strokes(cross(LEFT + 300.0, y).into_iter(), Ink::Bad));
-    let said = "the call did not fit at first".to_owned();
+    let said = "first attempt overflowed".to_owned();
     shapes.push(text([LEFT + 310.0, y], said, Ink::Weak, Anchor::Start));
 }
 
@@ -220,7 +220,7 @@ fn short(name: &str) -> String {
 }
 
 /// Describes the picture in a sentence.
-fn says(curve: &Curve<'_>) -> String {
+fn description(curve: &Curve<'_>) -> String {
     let peak = |lane: &CurveLane<'_>| {
         let most = lane.samples.iter().map(|s| s.tokens).max();
         format!("{} {}", lane.name, most.unwrap_or_default().short())

@@ -1,8 +1,8 @@
-//! A report as Markdown that stays whole when it is pasted into an issue.
+//! A report as Markdown, to paste into an issue.
 //!
-//! The curve is drawn with block characters: a link to a picture beside the file would be broken once pasted, and what
-//! shows issues strips pictures that stand in the text. (`replay --curve` makes a picture to attach.) Texts that are not
-//! ours stand in code spans, where they can neither become markup nor call people.
+//! The curve is drawn with block characters: a link to a picture file would break when pasted, and issue trackers remove
+//! inline pictures. (`replay --curve` writes a picture to attach.) Foreign texts are code spans, so that they cannot become
+//! markup or mention people.
 
 mod inline;
 mod sketch;
@@ -19,7 +19,7 @@ const MOST_REMOVALS: usize = 12;
 /// Messages listed of one removal.
 const MOST_ITEMS: usize = 5;
 
-/// The text.
+/// Returns the Markdown.
 pub fn markdown(report: &Report) -> String {
     let mut out = String::new();
     let about = &report.about;
@@ -61,7 +61,7 @@ fn facts(out: &mut String, report: &Report) {
 
 fn figures(out: &mut String, report: &Report) {
     out.push_str(
-        "## Figures\n\n| lane | peak | at call | of usable | removals | did not fit | tokens sent | known |\n\
+        "## Figures\n\n| lane | peak | at call | of usable | compactions | overflows | tokens sent | counts |\n\
          |---|---:|---:|---:|---:|---:|---:|---|\n",
     );
     for lane in &report.lanes {
@@ -217,7 +217,7 @@ fn removed(out: &mut String, lane: &LaneReport) {
     out.push('\n');
 }
 
-/// The heaviest of what a removal took.
+/// Lists the largest messages of a removal.
 fn heaviest(removal: &Removal) -> String {
     let mut items: Vec<_> = removal.items.iter().collect();
     items.sort_by_key(|item| std::cmp::Reverse(item.tokens));

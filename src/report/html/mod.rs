@@ -1,4 +1,4 @@
-//! A report as one page: no script, no picture or font from elsewhere, every text escaped.
+//! A report as a self-contained HTML page without scripts; every text is escaped.
 
 mod lane;
 mod table;
@@ -11,7 +11,7 @@ use crate::units::Tokens;
 use std::fmt::Write as _;
 use table::{Cell, table};
 
-/// The page.
+/// Returns the page.
 pub fn html(report: &Report) -> String {
     let mut out = String::new();
     head(&mut out, report);
@@ -33,7 +33,7 @@ pub fn html(report: &Report) -> String {
     out
 }
 
-/// Text as it stands in a page: between tags or in a quoted attribute.
+/// Escapes a text for use between tags or in a quoted attribute.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
@@ -43,7 +43,7 @@ pub(super) fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // An element of its own would be needed for it; elsewhere it is not allowed.
+            // Control characters are not allowed in HTML.
             '\0' => out.push('\u{fffd}'),
             c => out.push(c),
         }
@@ -52,7 +52,7 @@ pub(super) fn escaped(text: &str) -> String {
 }
 
 fn head(out: &mut String, report: &Report) {
-    // Should a text ever be taken for markup, the page may still load and run nothing.
+    // Defense in depth: the page must not load or run anything, even if an escape were missing.
     let _ = writeln!(
         out,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -61,7 +61,7 @@ fn head(out: &mut String, report: &Report) {
          <title>Plimsoll report: {}</title>\n<style>\n{}\n{}</style>\n</head>\n<body>",
         escaped(&report.about.file.to_string()),
         svg::style(),
-        include_str!("../../assets/report.css")
+        include_str!("../../../assets/report.css")
     );
 }
 
@@ -100,7 +100,7 @@ fn header(out: &mut String, report: &Report) {
     out.push_str("</dl></header>\n");
 }
 
-/// A lane's name with its color.
+/// Returns a lane's name with its color.
 fn lane_name(lane: &LaneReport) -> String {
     format!(
         "<i style=\"background:var(--{})\"></i>{}",
@@ -115,10 +115,10 @@ fn figures(out: &mut String, report: &Report) {
         "#peak",
         "#at call",
         "#of usable",
-        "#removals",
-        "#did not fit",
+        "#compactions",
+        "#overflows",
         "#tokens sent",
-        "known",
+        "counts",
     ];
     let row = |lane: &LaneReport| {
         let figures = &lane.figures;
@@ -172,7 +172,7 @@ fn found(out: &mut String, before: &str, finding: &FindingReport) {
     );
 }
 
-/// A sentence in which names stand between backticks.
+/// Escapes a sentence and marks names between backticks as code.
 fn with_code(sentence: &str) -> String {
     let pieces: Vec<&str> = sentence.split('`').collect();
     if pieces.len().is_multiple_of(2) {
@@ -186,7 +186,7 @@ fn with_code(sentence: &str) -> String {
     pieces.collect()
 }
 
-/// Session contents.
+/// Writes the session contents by kind, tool and message.
 fn contents(out: &mut String, report: &Report) {
     let about = &report.about;
     out.push_str("<section><h2>Session contents</h2>\n<div class=\"columns\">\n");
@@ -195,13 +195,13 @@ fn contents(out: &mut String, report: &Report) {
     bars(out, "By kind", about.total, kinds);
     let all = about.by_tool.iter();
     let tools = all.map(|(tool, tokens)| (tool.to_string(), *tokens));
-    bars(out, "Heaviest tools", about.total, tools);
+    bars(out, "Largest tools", about.total, tools);
     let all = about.heaviest.iter();
     let messages = all.map(|item| {
         let name = format!("{} · {}", number(item.message), item.name);
         (name, item.tokens)
     });
-    bars(out, "Heaviest messages", about.total, messages);
+    bars(out, "Largest messages", about.total, messages);
     out.push_str("</div></section>\n");
 }
 

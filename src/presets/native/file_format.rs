@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 /// A notation for settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum FileFormat {
     /// `KEY=value`, one per line.
     Environment,
     /// `"key": value,` in a dict.
@@ -19,7 +19,7 @@ pub enum Form {
     Toml,
 }
 
-impl Form {
+impl FileFormat {
     /// Writes the settings in this form.
     pub(super) fn write(self, settings: &[Setting<'_>]) -> String {
         match self {

@@ -1,7 +1,7 @@
-//! What every message really cost by staying: its tokens times the calls that carried it, and how the context grew.
+//! Cumulative tokens of each message (its tokens times the calls that sent it), and growth of the context.
 //!
-//! It speaks of what really happened: before a recorded compaction the whole history was carried, after it what the
-//! compaction kept and what was said since.
+//! These figures describe the recorded run: before a recorded compaction every call resends the whole history, after it the
+//! messages that the compaction kept and the new ones.
 
 use crate::engine::{Case, Outcome};
 use crate::session::{RecordedCompaction, Role, Session};
@@ -9,96 +9,96 @@ use crate::units::{Share, Tokens};
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// How long one message was carried.
+/// A message and the calls that sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Carried {
+pub struct ResentMessage {
     /// Index of the message.
     pub message: usize,
-    /// True tokens.
+    /// Actual tokens.
     pub tokens: Tokens,
-    /// Calls that carried it.
+    /// Number of calls that sent it.
     pub calls: usize,
-    /// Index of the last step that did; none if no call did.
+    /// Index of the last call that sent it, if any.
     pub last: Option<usize>,
 }
 
-impl Carried {
-    /// Tokens times calls.
-    pub fn retained(&self) -> Tokens {
+impl ResentMessage {
+    /// Returns the cumulative tokens: tokens times calls.
+    pub fn cumulative(&self) -> Tokens {
         Tokens(self.tokens.0.saturating_mul(self.calls as u64))
     }
 }
 
-/// How long all messages were carried.
+/// The calls that sent each message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Retained {
-    /// One a message, in order.
-    pub messages: Vec<Carried>,
-    /// All tokens that calls sent, together.
+pub struct Resent {
+    /// One per message, in order.
+    pub messages: Vec<ResentMessage>,
+    /// Total tokens of all calls.
     pub sent: Tokens,
-    /// How many calls were answered before each one, and in all. Where a file reports usage, one without any was aborted;
-    /// a refused one has no answer.
+    /// Number of answered calls before each call, and in total. In a file with reported usage, a call without usage was
+    /// aborted; a rejected call has no answer.
     made: Vec<usize>,
 }
 
-impl Retained {
-    /// The messages that weigh most by staying, instructions excepted, heaviest first.
-    pub fn heaviest(&self, session: &Session, n: usize) -> Vec<Carried> {
-        let is_said = |c: &&Carried| session.messages[c.message].role != Role::System;
-        let mut all: Vec<Carried> = self.messages.iter().filter(is_said).copied().collect();
-        all.retain(|carried| carried.retained() > Tokens::ZERO);
-        all.sort_by_key(|carried| (Reverse(carried.retained()), carried.message));
+impl Resent {
+    /// Returns the messages with the most cumulative tokens, without instructions, largest first.
+    pub fn heaviest(&self, session: &Session, n: usize) -> Vec<ResentMessage> {
+        let is_said = |c: &&ResentMessage| session.messages[c.message].role != Role::System;
+        let mut all: Vec<ResentMessage> = self.messages.iter().filter(is_said).copied().collect();
+        all.retain(|resent| resent.cumulative() > Tokens::ZERO);
+        all.sort_by_key(|resent| (Reverse(resent.cumulative()), resent.message));
         all.truncate(n);
         all
     }
 
-    /// What these are of all tokens sent.
-    pub fn share(&self, messages: &[Carried]) -> Share {
-        let retained: Tokens = messages.iter().map(Carried::retained).sum();
-        retained.share_of(self.sent)
+    /// Returns the share of these messages in all tokens sent.
+    pub fn share(&self, messages: &[ResentMessage]) -> Share {
+        let cumulative: Tokens = messages.iter().map(ResentMessage::cumulative).sum();
+        cumulative.share_of(self.sent)
     }
 
-    /// How many of these calls were made.
+    /// Returns the number of answered calls in a range.
     pub fn calls_in(&self, steps: Range<usize>) -> usize {
         let made_before = |step: usize| self.made[step.min(self.made.len() - 1)];
         made_before(steps.end).saturating_sub(made_before(steps.start))
     }
 }
 
-/// How long every message was carried; `recorded` is the lane of that name.
-pub fn retained(case: &Case, recorded: &Outcome) -> Retained {
+/// Counts the calls that sent each message in the lane `recorded`.
+pub fn resent(case: &Case, recorded: &Outcome) -> Resent {
     let session = &case.session;
     let made = made(session, recorded);
     let was_made = |step: usize| made[step] < made[step + 1];
     let sent = recorded.samples.iter().filter(|s| was_made(s.step));
-    let mut all = Retained {
+    let mut all = Resent {
         messages: (0..session.messages.len())
             .map(|message| none(case, message))
             .collect(),
         sent: sent.map(|sample| sample.tokens).sum(),
         made,
     };
-    // From one compaction to the next, what is there stays there.
+    // Between two compactions every message in the context stays.
     let (mut begin, mut since) = (0, None::<&RecordedCompaction>);
     for compaction in session.compactions.iter().map(Some).chain([None]) {
         let end = compaction.map_or(session.calls.len(), |c| c.call);
         let first = since.map_or(0, |c| c.before_message);
         let kept = since.map_or(&[][..], |c| &c.kept);
-        // What it kept may stand behind it; then it comes with what was said since, if it is history at all.
+        // A kept message after the compaction joins with the new messages.
         let comes_again = |m: &usize| *m >= first && session.messages[*m].in_history;
         for message in kept.iter().filter(|message| !comes_again(message)) {
-            all.carry(*message, begin..end);
+            all.resend(*message, begin..end);
         }
         for (message, step) in joins(session, first, begin..end) {
-            all.carry(message, step..end);
+            all.resend(message, step..end);
         }
         (begin, since) = (end.max(begin), compaction);
     }
     all
 }
 
-fn none(case: &Case, message: usize) -> Carried {
-    Carried {
+fn none(case: &Case, message: usize) -> ResentMessage {
+    ResentMessage {
         message,
         tokens: case.ledger.message(message),
         calls: 0,
@@ -117,7 +117,7 @@ fn made(session: &Session, recorded: &Outcome) -> Vec<usize> {
     std::iter::once(0).chain(made).collect()
 }
 
-/// Messages of the history from `first` on with the first of these steps that carried each.
+/// Returns the history messages from `first` on, each with the first of these calls that sent it.
 fn joins(
     session: &Session,
     first: usize,
@@ -132,29 +132,29 @@ fn joins(
     })
 }
 
-impl Retained {
-    fn carry(&mut self, message: usize, steps: Range<usize>) {
+impl Resent {
+    fn resend(&mut self, message: usize, steps: Range<usize>) {
         let calls = self.calls_in(steps.clone());
-        let carried = &mut self.messages[message];
+        let resent = &mut self.messages[message];
         if calls > 0 {
-            carried.calls += calls;
-            carried.last = Some(steps.end - 1);
+            resent.calls += calls;
+            resent.last = Some(steps.end - 1);
         }
     }
 }
 
-/// What one step added.
+/// Growth of the context at a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Growth {
-    /// Index of the step.
+    /// Index of the call.
     pub step: usize,
-    /// How much more the call sent than the one before.
+    /// Additional tokens compared with the previous call.
     pub grown: Tokens,
-    /// The heaviest of the messages that were new.
+    /// The largest new message.
     pub message: Option<usize>,
 }
 
-/// Every step at which the context grew, in order; a compaction's own step is none.
+/// Returns the calls at which the context grew, in order.
 pub fn growth(case: &Case, recorded: &Outcome) -> Vec<Growth> {
     let pairs = recorded.samples.windows(2);
     let grew = pairs.filter(|pair| pair[1].tokens > pair[0].tokens);
@@ -171,7 +171,7 @@ pub fn growth(case: &Case, recorded: &Outcome) -> Vec<Growth> {
     .collect()
 }
 
-/// The share of all growth that this share of the steps, the largest, makes up.
+/// Returns the share of all growth that comes from this share of the calls, largest first.
 pub fn share_of_largest(growth: &[Growth], steps: Share) -> Share {
     let mut grown: Vec<Tokens> = growth.iter().map(|growth| growth.grown).collect();
     grown.sort_by_key(|grown| Reverse(*grown));

@@ -8,7 +8,7 @@ const WORDS: &str = "\
 a about above act acts added adjacency adjacent after again aggressive aggressively all allowed alone already an and \
 answer anthropic any anything appended are as asked assistant assumed async at attempt attempting auto automatic be \
 because been before began below between block blocks broken budget but by bytes call calls can cannot changed changing \
-characters chars chunk cjk code collapsed comes compact compacted compacting compaction complete completed compress \
+characters chars chunk cjk code collapsed comes compact compacted compacting compaction compacts complete completed compress contained \
 compressing compression conf context conversation could count counts crossed cut daily definitions depends described \
 detected did different dispatched do does done drop dropped dropping due each either emergency empty end ends error even \
 every everything exact exceeded exceeds executed executing existing fail failed failing fails failure falling fallback \

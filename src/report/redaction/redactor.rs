@@ -1,11 +1,11 @@
 //! Decides for each text of a session or the user whether a report shows or replaces it.
 
-use super::{Plain, Shown, What, Word};
+use super::words::{self, Number, Piece, pieces};
+use super::{NameKind, Plain, ReportText, Word};
 use crate::analysis::MessageName;
 use crate::engine::{Cause, Policy};
 use crate::figure::quantity;
 use crate::presets::{PRESETS, models};
-use crate::report::words::{self, Number, Piece, pieces};
 use std::collections::{HashMap, HashSet};
 
 /// Well-known tool names. Any other may belong to a private server whose name reveals an employer.
@@ -19,16 +19,16 @@ write write_file write_stdin";
 
 /// Converts texts for a report.
 #[derive(Debug)]
-pub(in crate::report) struct Teller {
+pub(in crate::report) struct Redactor {
     redacts: bool,
     /// Numbers assigned so far, so that each thing keeps its number.
-    numbers: HashMap<(What, String), usize>,
-    last: HashMap<What, usize>,
+    numbers: HashMap<(NameKind, String), usize>,
+    last: HashMap<NameKind, usize>,
     /// Names that the bundled presets use.
     names: HashSet<&'static str>,
 }
 
-impl Teller {
+impl Redactor {
     /// Creates a converter that shows everything, or that redacts foreign texts.
     pub(in crate::report) fn new(redacts: bool) -> Self {
         Self {
@@ -49,12 +49,12 @@ impl Teller {
     }
 
     /// Converts a text; redacted, only its length remains.
-    pub(in crate::report) fn text(&self, text: &str) -> Shown {
+    pub(in crate::report) fn text(&self, text: &str) -> ReportText {
         self.or(text, || length_of(text))
     }
 
     /// Converts the first characters of a text; redacted, only its length remains.
-    pub(in crate::report) fn start_of(&self, text: &str, most: usize) -> Shown {
+    pub(in crate::report) fn start_of(&self, text: &str, most: usize) -> ReportText {
         let start: String = text.chars().take(most).collect();
         if self.redacts || start.len() == text.len() {
             self.text(text)
@@ -64,41 +64,41 @@ impl Teller {
     }
 
     /// Converts a name; redacted, it becomes a number.
-    pub(in crate::report) fn numbered(&mut self, what: What, text: &str) -> Shown {
+    pub(in crate::report) fn numbered(&mut self, what: NameKind, text: &str) -> ReportText {
         if !self.redacts {
             return plain(text);
         }
-        Shown::of_words(vec![self.nth(what, text)])
+        ReportText::of_words(vec![self.nth(what, text)])
     }
 
     /// Converts a name, which is kept if a bundled preset uses it.
-    pub(in crate::report) fn name(&mut self, what: What, text: &str) -> Shown {
+    pub(in crate::report) fn name(&mut self, what: NameKind, text: &str) -> ReportText {
         if !self.redacts {
             return plain(text);
         }
-        Shown::of_words(vec![self.name_word(what, text)])
+        ReportText::of_words(vec![self.name_word(what, text)])
     }
 
     /// Converts the name of a tool.
-    pub(in crate::report) fn tool(&mut self, tool: &str) -> Shown {
+    pub(in crate::report) fn tool(&mut self, tool: &str) -> ReportText {
         if !self.redacts {
             return plain(tool);
         }
-        Shown::of_words(vec![self.tool_word(tool)])
+        ReportText::of_words(vec![self.tool_word(tool)])
     }
 
     /// Converts the name of a model; a listed model gets the name in the table of windows.
-    pub(in crate::report) fn model(&mut self, model: &str) -> Shown {
+    pub(in crate::report) fn model(&mut self, model: &str) -> ReportText {
         if !self.redacts {
             return plain(model);
         }
         let known = public_model(model).map(|known| Word::Known(known, false));
-        let word = known.unwrap_or_else(|| self.nth(What::Model, model));
-        Shown::of_words(vec![word])
+        let word = known.unwrap_or_else(|| self.nth(NameKind::Model, model));
+        ReportText::of_words(vec![word])
     }
 
     /// Converts the readable name of a message.
-    pub(in crate::report) fn message(&mut self, name: &MessageName<'_>) -> Shown {
+    pub(in crate::report) fn message(&mut self, name: &MessageName<'_>) -> ReportText {
         if !self.redacts {
             return plain(name.to_string());
         }
@@ -122,7 +122,7 @@ impl Teller {
                 if let Some(subject) = subject {
                     words.push(Word::Mark(' '));
                     if subject.is_path {
-                        words.push(self.nth(What::Path, &subject.text));
+                        words.push(self.nth(NameKind::Path, &subject.text));
                     } else {
                         words.extend(length_of(&subject.text));
                     }
@@ -133,11 +133,11 @@ impl Teller {
                 words
             }
         };
-        Shown::of_words(words)
+        ReportText::of_words(words)
     }
 
     /// Converts a sentence that may quote foreign text; redacted, numbers and known words remain.
-    pub(in crate::report) fn said(&self, text: &str) -> Shown {
+    pub(in crate::report) fn sentence(&self, text: &str) -> ReportText {
         self.or(text, || {
             let words = pieces(text).into_iter().map(|piece| match piece {
                 Piece::Mark(mark) => Word::Mark(mark),
@@ -148,7 +148,7 @@ impl Teller {
     }
 
     /// Converts the cause of an event: the trigger with its values.
-    pub(in crate::report) fn cause(&mut self, cause: &Cause) -> Shown {
+    pub(in crate::report) fn cause(&mut self, cause: &Cause) -> ReportText {
         if !self.redacts {
             return plain(cause.filled_in(quantity));
         }
@@ -162,23 +162,23 @@ impl Teller {
             })
             .collect();
         let squeezed = apart.split_whitespace().collect::<Vec<_>>().join(" ");
-        self.said(&squeezed)
+        self.sentence(&squeezed)
     }
 
     /// Converts a policy; redacted, names that no bundled preset uses become numbers.
-    pub(in crate::report) fn policy(&mut self, policy: &Policy) -> Shown {
-        self.name(What::Policy, &policy.label)
+    pub(in crate::report) fn policy(&mut self, policy: &Policy) -> ReportText {
+        self.name(NameKind::Policy, &policy.label)
     }
 
-    fn or(&self, text: &str, words: impl FnOnce() -> Vec<Word>) -> Shown {
+    fn or(&self, text: &str, words: impl FnOnce() -> Vec<Word>) -> ReportText {
         if self.redacts {
-            Shown::of_words(words())
+            ReportText::of_words(words())
         } else {
             plain(text)
         }
     }
 
-    fn nth(&mut self, what: What, text: &str) -> Word {
+    fn nth(&mut self, what: NameKind, text: &str) -> Word {
         let last = self.last.entry(what).or_default();
         let known = self.numbers.entry((what, text.to_owned()));
         let n = *known.or_insert_with(|| {
@@ -188,7 +188,7 @@ impl Teller {
         Word::Nth(what, n)
     }
 
-    fn name_word(&mut self, what: What, text: &str) -> Word {
+    fn name_word(&mut self, what: NameKind, text: &str) -> Word {
         match self.names.get(text) {
             Some(known) => Word::Known(known, false),
             None => self.nth(what, text),
@@ -198,7 +198,7 @@ impl Teller {
     fn tool_word(&mut self, tool: &str) -> Word {
         match TOOLS.split_ascii_whitespace().find(|known| *known == tool) {
             Some(known) => Word::Known(known, false),
-            None => self.nth(What::Tool, tool),
+            None => self.nth(NameKind::Tool, tool),
         }
     }
 
@@ -221,8 +221,8 @@ impl Teller {
 }
 
 /// Returns a verbatim text.
-fn plain(text: impl Into<Box<str>>) -> Shown {
-    Shown::Text(Plain(text.into()))
+fn plain(text: impl Into<Box<str>>) -> ReportText {
+    ReportText::Text(Plain(text.into()))
 }
 
 /// Hides numbers separated only by a space: they may be groups of a longer one.
@@ -304,7 +304,7 @@ mod tests {
     use super::*;
 
     fn said(text: &str) -> String {
-        Teller::new(true).said(text).to_string()
+        Redactor::new(true).sentence(text).to_string()
     }
 
     #[test]
@@ -331,8 +331,8 @@ mod tests {
 
     #[test]
     fn one_thing_keeps_one_number() {
-        let mut teller = Teller::new(true);
-        let mut path = |text: &str| teller.numbered(What::Path, text).to_string();
+        let mut redactor = Redactor::new(true);
+        let mut path = |text: &str| redactor.numbered(NameKind::Path, text).to_string();
         assert_eq!(
             [path("a.rs"), path("b.rs"), path("a.rs")],
             ["path-1", "path-2", "path-1"]
@@ -341,8 +341,8 @@ mod tests {
 
     #[test]
     fn public_models_keep_their_public_name_and_others_are_numbered() {
-        let mut teller = Teller::new(true);
-        let mut model = |name: &str| teller.model(name).to_string();
+        let mut redactor = Redactor::new(true);
+        let mut model = |name: &str| redactor.model(name).to_string();
         assert!(model("claude-opus-4-5-20251101").starts_with("claude-opus"));
         assert_eq!(model("claude-opus-4-5-acme"), "model-1");
         assert_eq!(model("ft:gpt-4o:acme-corp::abc"), "model-2");
@@ -350,11 +350,14 @@ mod tests {
 
     #[test]
     fn names_of_bundled_presets_stay_and_others_are_numbered() {
-        let mut teller = Teller::new(true);
-        assert_eq!(teller.name(What::Lane, "truncate").to_string(), "truncate");
-        assert_eq!(teller.name(What::Lane, "acme").to_string(), "lane-1");
-        assert_eq!(teller.tool("Read").to_string(), "Read");
-        assert_eq!(teller.tool("mcp__acme__deploy").to_string(), "tool-1");
-        assert_eq!(teller.text("secret").to_string(), "text (6 characters)");
+        let mut redactor = Redactor::new(true);
+        assert_eq!(
+            redactor.name(NameKind::Lane, "truncate").to_string(),
+            "truncate"
+        );
+        assert_eq!(redactor.name(NameKind::Lane, "acme").to_string(), "lane-1");
+        assert_eq!(redactor.tool("Read").to_string(), "Read");
+        assert_eq!(redactor.tool("mcp__acme__deploy").to_string(), "tool-1");
+        assert_eq!(redactor.text("secret").to_string(), "text (6 characters)");
     }
 }

@@ -1,9 +1,9 @@
-//! Samples to pixel columns: each column keeps its least and greatest, so that a peak of a single call stays as high as it
-//! was, however many calls there are.
+//! Downsamples a curve to pixel columns. Each column keeps its minimum and maximum, so that the peak of a single call stays
+//! visible.
 
-/// A curve through points of which only so many can be told apart: `x` rises from 0 to `width`, in pixels. A fall is
-/// upright, at the point that is lower: a context only falls because something was removed before a call.
-pub(super) fn thinned(points: impl Iterator<Item = [f64; 2]>) -> Vec<[f64; 2]> {
+/// Downsamples points with ascending `x` in pixels. A fall is drawn vertically, at the lower point: the context falls only
+/// by a compaction before a call.
+pub(super) fn downsampled(points: impl Iterator<Item = [f64; 2]>) -> Vec<[f64; 2]> {
     let mut out = Vec::new();
     let mut column = Column::default();
     let mut before: Option<[f64; 2]> = None;
@@ -19,7 +19,7 @@ pub(super) fn thinned(points: impl Iterator<Item = [f64; 2]>) -> Vec<[f64; 2]> {
     out
 }
 
-/// What one column has seen so far, in the order in which it is to be drawn.
+/// The points of one column so far.
 #[derive(Default)]
 struct Column {
     at: i64,
@@ -27,7 +27,7 @@ struct Column {
     least: [f64; 2],
     greatest: [f64; 2],
     last: [f64; 2],
-    /// The greatest came before the least.
+    /// True if the maximum came before the minimum.
     is_falling: bool,
 }
 
@@ -77,14 +77,14 @@ mod tests {
             let height = if step == 7_777 { 500.0 } else { 10.0 };
             [f64::from(step) * 0.07, height]
         });
-        let curve = thinned(points);
+        let curve = downsampled(points);
         assert!(curve.len() < 3_000, "{} points", curve.len());
         assert!(curve.iter().any(|point| point[1] == 500.0));
     }
 
     #[test]
     fn a_fall_is_upright_and_a_rise_is_not() {
-        let curve = thinned([[0.0, 1.0], [10.0, 5.0], [20.0, 2.0]].into_iter());
+        let curve = downsampled([[0.0, 1.0], [10.0, 5.0], [20.0, 2.0]].into_iter());
         assert_eq!(curve, [[0.0, 1.0], [10.0, 5.0], [20.0, 5.0], [20.0, 2.0]]);
     }
 }

@@ -1,27 +1,27 @@
-//! Where things go in the curve: steps across, tokens up, round numbers, thresholds and their labels.
+//! Axes of the curve: positions of calls and tokens, grid lines, thresholds and their labels.
 
 use super::{ASIDE, AXIS, Curve, LEFT, PLOT, RIGHT, ROW, SMALL, TOP, WIDTH, text};
+use crate::report::downsample::downsampled;
 use crate::report::drawing::{Anchor, Ink, Shape};
-use crate::report::thin::thinned;
 use crate::units::Tokens;
 
-/// How steps and tokens lie on the picture.
-pub(super) struct Ground {
+/// Scales of calls and tokens.
+pub(super) struct Axes {
     n_steps: usize,
     /// Tokens at the top of the plot.
     top: f64,
 }
 
-/// A window that is more than so many times the highest sample is out of the picture: it would press the curves flat.
+/// Maximum ratio of window to highest sample for which the window is drawn; a higher one would flatten the curves.
 const FAR: f64 = 2.5;
-/// Labels of thresholds keep this distance.
+/// Minimum distance between labels of thresholds.
 const APART: f32 = 15.0;
 
-/// A threshold: its name, its color, and its tokens at a step.
+/// A threshold: its name, color, dashes, and tokens at a call.
 type Threshold<'a> = (String, Ink, &'static [f32], Box<dyn Fn(usize) -> f64 + 'a>);
 
-impl Ground {
-    /// None where no lane has a sample.
+impl Axes {
+    /// Creates the scales; returns `None` without a sample.
     pub(super) fn of(curve: &Curve<'_>) -> Option<Self> {
         let samples = curve.lanes.iter().flat_map(|lane| lane.samples);
         let highest = samples.map(|s| s.tokens).max()?.as_f64().max(1.0);
@@ -35,7 +35,7 @@ impl Ground {
         Some(Self { n_steps, top })
     }
 
-    /// Pixels from the plot's left edge.
+    /// Returns the distance from the plot's left edge, in points.
     pub(super) fn across(&self, step: usize) -> f64 {
         let width = f64::from(WIDTH - LEFT - RIGHT);
         step as f64 / self.n_steps.saturating_sub(1).max(1) as f64 * width
@@ -50,13 +50,13 @@ impl Ground {
         TOP + PLOT * (1.0 - up)
     }
 
-    /// The middle of a lane's row.
+    /// Returns the vertical center of a lane's row.
     pub(super) fn row(&self, nth: usize) -> f32 {
         debug_assert!(self.n_steps > 0, "there is a call");
         TOP + PLOT + AXIS + ROW * (nth as f32 + 0.5)
     }
 
-    /// Places of ascending steps, those nearer than `apart` to the one before left out.
+    /// Returns the positions of ascending calls, without those closer than `apart` to the previous one.
     pub(super) fn columns(&self, steps: impl Iterator<Item = usize>, apart: f32) -> Vec<f32> {
         let mut all: Vec<f32> = Vec::new();
         for x in steps.map(|step| self.x(step).round()) {
@@ -67,7 +67,7 @@ impl Ground {
         all
     }
 
-    /// Grid, numbers of tokens and calls.
+    /// Draws the grid with numbers of tokens and calls.
     pub(super) fn axes(&self, shapes: &mut Vec<Shape>) {
         let mut grid = Vec::new();
         let numbers = round_numbers(self.top, 5);
@@ -97,7 +97,8 @@ impl Ground {
         shapes.push(text(at, "model call".to_owned(), Ink::Weak, Anchor::Start));
     }
 
-    /// Window, usable and triggers, following the window where it changes; what lies above the plot is only named.
+    /// Draws window, usable window and triggers, which may change with the window. Thresholds above the plot have only a
+    /// label.
     pub(super) fn thresholds(&self, curve: &Curve<'_>, shapes: &mut Vec<Shape>) {
         let last = self.n_steps - 1;
         let mut labels = Vec::new();
@@ -126,7 +127,7 @@ impl Ground {
 
     fn level(&self, ink: Ink, dashes: &'static [f32], level: &dyn Fn(usize) -> f64) -> Shape {
         let steps = (0..self.n_steps).flat_map(|step| {
-            // Upright where it changes, up as well as down.
+            // Changes are drawn vertically.
             let before = level(step.saturating_sub(1));
             [
                 [self.across(step), before],
@@ -134,7 +135,7 @@ impl Ground {
             ]
         });
         let end = f64::from(WIDTH - LEFT - RIGHT);
-        let mut points = thinned(steps.chain([[end, level(self.n_steps - 1)]]));
+        let mut points = downsampled(steps.chain([[end, level(self.n_steps - 1)]]));
         straighten(&mut points);
         Shape::Line {
             points: points
@@ -163,7 +164,7 @@ fn all<'a>(curve: &'a Curve<'_>) -> Vec<Threshold<'a>> {
     all
 }
 
-/// Drops points between two others of the same height.
+/// Removes points between two others of the same height.
 fn straighten(points: &mut Vec<[f64; 2]>) {
     let mut kept: Vec<[f64; 2]> = Vec::with_capacity(points.len());
     for point in points.drain(..) {
@@ -176,7 +177,7 @@ fn straighten(points: &mut Vec<[f64; 2]>) {
     *points = kept;
 }
 
-/// Round numbers above 0 up to `most`, about `n` of them.
+/// Returns about `n` round numbers above 0 up to `most`.
 fn round_numbers(most: f64, n: usize) -> Vec<f64> {
     let rough = (most / n as f64).max(1.0);
     let unit = 10_f64.powf(rough.log10().floor());

@@ -1,4 +1,5 @@
-//! Whether a policy can get below its own trigger at all: proven from its settings and the session, before it runs.
+//! Proves from settings and session, before a run, that a policy cannot get below its own trigger: the content that it
+//! always keeps is a lower bound of the context.
 
 use crate::engine::{
     Action, Boundary, Case, Count, Keep, KnobRole, KnobValues, Memo, Policy, Stage, TakeKind,
@@ -11,7 +12,7 @@ const STUCK: usize = 3;
 
 /// Data that the proofs for all settings of all policies share.
 #[derive(Debug)]
-pub struct Floors<'a> {
+pub struct LowerBounds<'a> {
     case: &'a Case,
     /// Messages of the history before each call.
     before: Vec<usize>,
@@ -26,35 +27,35 @@ pub struct Floors<'a> {
     /// It is the window of all calls.
     is_even: bool,
     /// Minimum tokens at this many calls, by kept content; shared between settings.
-    often: Memo<(Floor, usize), u64>,
+    often: Memo<(KeptContent, usize), u64>,
 }
 
 /// A policy cannot get below its own trigger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// Index of the first step of the first row of calls at which it cannot.
+    /// Index of the first call of the first row at which it cannot.
     pub step: usize,
-    /// Calls of that row.
+    /// Number of calls in that row.
     pub in_a_row: usize,
-    /// Calls in all.
+    /// Total number of such calls.
     pub in_all: usize,
-    /// The least that is left at the first of them.
-    pub floor: Tokens,
+    /// Minimum tokens at the first of them.
+    pub least: Tokens,
     /// Its trigger there.
     pub limit: Tokens,
 }
 
 /// Content that a policy always keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Floor {
+enum KeptContent {
     /// All but tool results.
     WithoutResults,
-    /// So many of the newest messages, behind a text of this size where others are gone.
+    /// This many of the newest messages, and a summary of this size if others were removed.
     Newest(usize, u64),
 }
 
-impl<'a> Floors<'a> {
-    /// Works out what does not depend on settings.
+impl<'a> LowerBounds<'a> {
+    /// Computes the data that does not depend on settings.
     pub fn new(case: &'a Case) -> Self {
         let messages = &case.session.messages;
         let is_history = |m: &usize| messages[*m].in_history;
@@ -81,8 +82,9 @@ impl<'a> Floors<'a> {
         self.stuck_often(policy, knobs, STUCK)
     }
 
-    /// A setting that fires in vain again and again. One large message that keeps it above its trigger for a while is no
-    /// reason to reject it, nor is a trigger that is met all the time where a guard waits until there is something to save.
+    /// Returns the proof if it applies to enough calls to rule the setting out. One large message that keeps the
+    /// context above the trigger for a while is not enough, nor a trigger that is always met with a guard for the minimum
+    /// saved.
     pub fn hopeless(&self, policy: &Policy, knobs: &KnobValues) -> Option<Stuck> {
         let waits = |stage: &Stage| stage.guard.min_saved.is_some();
         if policy.stages.iter().any(waits) {
@@ -101,10 +103,10 @@ impl<'a> Floors<'a> {
     /// Returns the proof if it applies to at least this many calls.
     pub fn stuck_often(&self, policy: &Policy, knobs: &KnobValues, least: usize) -> Option<Stuck> {
         let trigger = trigger(policy, knobs)?;
-        let floor = floor(policy, knobs)?;
+        let kept = kept_content(policy, knobs)?;
         let reserve = policy.output_reserve(knobs, self.case, 0);
         let smallest = (self.window - reserve).as_f64() * trigger;
-        if policy.reserve.is_none() && (self.often(floor, least) as f64) < smallest {
+        if policy.reserve.is_none() && (self.often(kept, least) as f64) < smallest {
             return None;
         }
         let is_even = policy.reserve.is_none() && self.is_even;
@@ -112,23 +114,23 @@ impl<'a> Floors<'a> {
             if is_even {
                 return smallest;
             }
-            // Only a reserve that is worked out can change from call to call.
+            // Only a computed reserve can change from call to call.
             let reserve = match policy.reserve {
                 Some(_) => policy.output_reserve(knobs, self.case, step),
                 None => reserve,
             };
             (self.case.windows.at(step) - reserve).as_f64() * trigger
         };
-        let found = match floor {
-            Floor::WithoutResults => self.rows(|step| self.without_results(step), limit),
-            Floor::Newest(keep, summary) => {
+        let found = match kept {
+            KeptContent::WithoutResults => self.rows(|step| self.without_results(step), limit),
+            KeptContent::Newest(keep, summary) => {
                 self.rows(|step| self.newest(keep, summary, step), limit)
             }
         };
         found.filter(|stuck| stuck.in_all >= least)
     }
 
-    /// The first row of calls at which no less is left than a limit, and how many there are in all.
+    /// Returns the first row of consecutive calls at which at least the limit is left, and the total number of such calls.
     fn rows(&self, left: impl Fn(usize) -> u64, limit: impl Fn(usize) -> f64) -> Option<Stuck> {
         let (mut row, mut found, mut in_all) = (0, None::<(usize, usize)>, 0);
         for step in 0..self.before.len() {
@@ -146,27 +148,27 @@ impl<'a> Floors<'a> {
             step,
             in_a_row,
             in_all,
-            floor: Tokens(left(step)),
+            least: Tokens(left(step)),
             limit: Tokens(limit(step) as u64),
         })
     }
 
-    /// No less than what is left at this many calls at least.
-    fn often(&self, floor: Floor, n_calls: usize) -> u64 {
-        if let Floor::Newest(keep, summary @ 1..) = floor {
-            return self.often(Floor::Newest(keep, 0), n_calls) + summary;
+    /// Returns the lower bound that applies to at least this many calls.
+    fn often(&self, kept: KeptContent, n_calls: usize) -> u64 {
+        if let KeptContent::Newest(keep, summary @ 1..) = kept {
+            return self.often(KeptContent::Newest(keep, 0), n_calls) + summary;
         }
-        let key = (floor, n_calls);
+        let key = (kept, n_calls);
         self.often
-            .get_or_make(&key, || self.nth_largest(floor, n_calls))
+            .get_or_make(&key, || self.nth_largest(kept, n_calls))
     }
 
     /// Returns the `n_calls`th largest of what is left before each call.
-    fn nth_largest(&self, floor: Floor, n_calls: usize) -> u64 {
+    fn nth_largest(&self, kept: KeptContent, n_calls: usize) -> u64 {
         let steps = 0..self.before.len();
-        let mut all: Vec<u64> = match floor {
-            Floor::WithoutResults => steps.map(|step| self.without_results(step)).collect(),
-            Floor::Newest(keep, summary) => {
+        let mut all: Vec<u64> = match kept {
+            KeptContent::WithoutResults => steps.map(|step| self.without_results(step)).collect(),
+            KeptContent::Newest(keep, summary) => {
                 let newest = steps.map(|step| self.newest(keep, summary, step));
                 newest.collect()
             }
@@ -178,18 +180,18 @@ impl<'a> Floors<'a> {
         }
     }
 
-    /// The least that can be left before a call of all but tool results.
+    /// Returns the minimum before a call if all tool results are removed.
     fn without_results(&self, step: usize) -> u64 {
         self.case.ledger.overhead.0 + self.without_results[step]
     }
 
-    /// The least that can be left before a call of so many messages behind a text of this size.
+    /// Returns the minimum before a call if this many messages stay, after a summary of this size.
     #[inline]
     fn newest(&self, keep: usize, summary: u64, step: usize) -> u64 {
         let overhead = self.case.ledger.overhead.0;
         let upto = self.before[step];
         let first = upto.saturating_sub(keep).max(self.preamble).min(upto);
-        // Where all of it is kept there is nothing to summarize.
+        // Without a removed message there is no summary.
         let summary = if first > self.preamble { summary } else { 0 };
         let newest = self.history[upto] - self.history[first];
         overhead + self.history[self.preamble.min(upto)] + newest + summary
@@ -197,10 +199,10 @@ impl<'a> Floors<'a> {
 }
 
 /// Returns the content that a policy of one stage always keeps.
-fn floor(policy: &Policy, knobs: &KnobValues) -> Option<Floor> {
+fn kept_content(policy: &Policy, knobs: &KnobValues) -> Option<KeptContent> {
     let stage = policy.stages.first()?;
     if stage.take.what == TakeKind::ToolResults {
-        return Some(Floor::WithoutResults);
+        return Some(KeptContent::WithoutResults);
     }
     let summary = match stage.action {
         Action::Summarize(_) => {
@@ -209,10 +211,10 @@ fn floor(policy: &Policy, knobs: &KnobValues) -> Option<Floor> {
         }
         _ => 0,
     };
-    Some(Floor::Newest(keeps(policy, stage, knobs)?, summary))
+    Some(KeptContent::Newest(keeps(policy, stage, knobs)?, summary))
 }
 
-/// The trigger as a share of usable, where the policy goes by true tokens and such a share alone.
+/// Returns the trigger as a share of usable; none if the policy counts otherwise or has other conditions.
 fn trigger(policy: &Policy, knobs: &KnobValues) -> Option<f64> {
     let knob = policy.knob_for(KnobRole::CompressionTrigger)?;
     let is_plain = matches!(policy.meter.count, Count::True) && knob.unit == "share of usable";
@@ -230,13 +232,13 @@ fn keeps(policy: &Policy, stage: &Stage, knobs: &KnobValues) -> Option<usize> {
     let knob = policy.knob_for(KnobRole::KeepRecent)?;
     let keep = &stage.take.keep;
     let is_it = |keep: &Keep| matches!(keep, Keep::LastMessages(n) if n.text == knob.name);
-    // Where less may be kept than the rule says, nothing is proven.
+    // Nothing is proven if a boundary rule may keep less.
     let is_sure = stage.take.boundary != Boundary::NextTurn && keep.contains(&Keep::System);
     let n = knobs.get(&knob.name)?;
     (is_sure && keep.iter().any(is_it)).then_some(n.max(0.0) as usize)
 }
 
-/// Sums over the history before each message, tool results and what is in them left out.
+/// Returns the tokens of the history before each message, without tool results and their media.
 fn without_results(case: &Case) -> Vec<u64> {
     let mut sums = vec![0; case.session.messages.len() + 1];
     for (idx, message) in case.session.messages.iter().enumerate() {

@@ -1,7 +1,8 @@
-//! The first sentence about a session: where it peaked, where it crossed, and which message did it.
+//! The verdict about a session: its peak, the calls that crossed the trigger or the window, and the messages that caused it.
 //!
-//! It speaks about what really happened, with the tokens that the provider reported where it did.
+//! It describes the recorded run, with reported tokens if the file has them.
 
+use super::trigger::FirstCompaction;
 use super::{MessageName, Trigger};
 use crate::engine::{Case, Outcome, Peak, Sample};
 use crate::session::{Kind, Role};
@@ -9,59 +10,59 @@ use crate::tokens::Basis;
 use crate::units::Tokens;
 use std::ops::Range;
 
-/// One sentence about a session: where it peaked, where it crossed trigger and window, which message did it.
+/// A few sentences about the recorded run: its peak, the limits it crossed, and the messages that caused it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verdict {
-    /// Its pieces, in order, spaces and full stops included.
+    /// The pieces of the text in order, with spaces and full stops.
     pub clauses: Vec<Clause>,
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
 }
 
-/// How bad it is what happened.
+/// Severity of a verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// It never reached the trigger.
+    /// No trigger was reached.
     #[default]
     Ok,
-    /// It crossed the trigger.
+    /// A trigger was reached.
     Warning,
-    /// A call did not fit in usable or window, or the next one would not.
+    /// A call exceeded the usable window or the window, or the next one would.
     Bad,
 }
 
-/// A piece of the sentence: plain words, or the one noun that leads to where it happened.
+/// A piece of the text, possibly a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clause {
-    /// Its text.
+    /// The text.
     pub text: String,
-    /// What a click selects.
+    /// Target of the link, if any.
     pub link: Option<Link>,
 }
 
-/// What a click on a clause selects.
+/// Target of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Link {
-    /// A step's index.
+    /// The call with this index.
     Step(usize),
-    /// A message's index.
+    /// The message with this index.
     Message(usize),
-    /// The messages that were carried longest; the heaviest of them.
-    Carried(usize),
-    /// What the provider's cache did; the step to begin with.
+    /// The messages with the most cumulative tokens; the first of them.
+    Resent(usize),
+    /// The cache audit; the first call to show.
     Cache(Option<usize>),
-    /// How tokens are counted.
+    /// The accuracy of the counts.
     Count,
 }
 
 impl Verdict {
-    /// The whole sentence.
+    /// Returns the whole text.
     pub fn text(&self) -> String {
         self.clauses.iter().map(|c| c.text.as_str()).collect()
     }
 }
 
-/// The verdict over what really happened (`recorded`), against a trigger.
+/// Returns the verdict about the recorded run, compared with a trigger.
 pub fn verdict(
     case: &Case,
     recorded: &Outcome,
@@ -84,7 +85,9 @@ pub fn verdict(
         said.compactions();
     } else {
         let total = said.tokens(case.ledger.total(), false);
-        said.say(format!("No model call in this file; it weighs {total}."));
+        said.say(format!(
+            "No model call in this file; it has {total} tokens."
+        ));
     }
     Verdict {
         clauses: said.clauses,
@@ -92,7 +95,7 @@ pub fn verdict(
     }
 }
 
-/// What a call may cross.
+/// Limits that a call may cross.
 #[derive(Clone, Copy)]
 struct Limits<'a> {
     output_reserve: Tokens,
@@ -104,21 +107,20 @@ impl Limits<'_> {
         sample.window - self.output_reserve
     }
 
-    /// The trigger in true tokens.
+    /// Returns the trigger in actual tokens.
     fn trigger(self, sample: &Sample) -> Tokens {
         Tokens((self.usable(sample).as_f64() * self.trigger.share.0).ceil() as u64)
     }
 
-    /// The trigger as it is shown: in tokens of the policy's own count.
+    /// Returns the trigger in tokens of the policy's own count, as text.
     fn shown_trigger(self, sample: &Sample) -> String {
-        let whose = self.trigger.whose.as_ref();
-        whose
-            .map_or_else(|| self.trigger(sample), |lane| lane.tokens)
+        let lane = self.trigger.lane.as_ref();
+        lane.map_or_else(|| self.trigger(sample), |lane| lane.tokens)
             .short()
     }
 }
 
-/// The sample of a peak; the last for one at the end.
+/// Returns the sample of a peak; for a peak at the end, the last sample.
 fn sample_at(samples: &[Sample], peak: Peak) -> Option<&Sample> {
     match peak.step {
         Some(step) => samples.iter().find(|sample| sample.step == step),
@@ -126,7 +128,7 @@ fn sample_at(samples: &[Sample], peak: Peak) -> Option<&Sample> {
     }
 }
 
-/// The pieces so far.
+/// Builds the text.
 struct Sentence<'a> {
     case: &'a Case,
     clauses: Vec<Clause>,
@@ -134,7 +136,7 @@ struct Sentence<'a> {
 }
 
 impl Sentence<'_> {
-    /// Plain words; each sentence but the first begins with a space.
+    /// Adds text without a link. Each sentence except the first begins with a space.
     fn say(&mut self, text: impl Into<String>) {
         self.clauses.push(Clause {
             text: text.into(),
@@ -179,13 +181,13 @@ impl Sentence<'_> {
 
     fn crossings(&mut self, recorded: &Outcome, limits: Limits<'_>, peak: Peak) {
         let samples = &recorded.samples;
-        let over_trigger = match &limits.trigger.whose {
+        let over_trigger = match &limits.trigger.lane {
             Some(lane) => samples.iter().find(|s| Some(s.step) == lane.step),
             None => samples.iter().find(|s| s.tokens >= limits.trigger(s)),
         };
         let over_usable = samples.iter().find(|s| s.tokens > limits.usable(s));
         let over_window = samples.iter().find(|s| s.tokens > s.window);
-        // One step may cross both; its message is named once.
+        // A call may cross both; its message is named once.
         let is_both = over_trigger.is_some_and(|t| over_window.is_some_and(|w| w.step == t.step));
         if over_usable.or(over_window).is_some() {
             self.is(Severity::Bad);
@@ -200,6 +202,9 @@ impl Sentence<'_> {
             let trigger = limits.shown_trigger(sample);
             let name = limits.trigger.name();
             self.crossed(&format!("{name} ({trigger}){window}"), samples, sample);
+        } else if let Some(compaction) = &limits.trigger.compaction {
+            self.is(Severity::Warning);
+            self.compacts(compaction, limits.trigger);
         } else if let Some(sample) = sample_at(samples, peak) {
             let trigger = limits.trigger(sample);
             let end = if peak.tokens >= trigger && peak.step.is_none() {
@@ -227,7 +232,20 @@ impl Sentence<'_> {
         }
     }
 
-    /// "Crossed the trigger (126k) at call 212: read main.ts (+12.8k)."
+    /// Adds "picoclaw compacts from call 9 on, below its trigger of 98.3k tokens.": it has other triggers, too.
+    fn compacts(&mut self, compaction: &FirstCompaction, trigger: &Trigger) {
+        self.say(format!(" {} compacts from ", compaction.lane));
+        self.call(compaction.step);
+        match &trigger.lane {
+            Some(lane) if lane.name == compaction.lane && lane.step.is_none() => {
+                let tokens = lane.tokens.short();
+                self.say(format!(" on, below its trigger of {tokens} tokens."));
+            }
+            _ => self.say(" on."),
+        }
+    }
+
+    /// Adds "Crossed the trigger (126k) at call 212: read main.ts (+12.8k)."
     fn crossed(&mut self, what: &str, samples: &[Sample], sample: &Sample) {
         self.say(format!(" Crossed {what} at "));
         self.call(sample.step);
@@ -248,7 +266,7 @@ impl Sentence<'_> {
         }
     }
 
-    /// `read main.ts (+12.8k).`, linked to the message, with all that the message weighs.
+    /// Adds `read main.ts (+12.8k).`, linked to the message, with the message's tokens.
     fn heavy(&mut self, message: usize) {
         let is_estimate = self.case.ledger.basis == Basis::Estimated;
         let about = if is_estimate { "≈" } else { "" };
@@ -258,7 +276,7 @@ impl Sentence<'_> {
         self.say(format!(" ({about}+{grown})."));
     }
 
-    /// A session often ends because the next call did not fit: then no call shows what sank it.
+    /// Adds the next call if it would overflow. Sessions often end there, and no recorded call shows the cause.
     fn unanswered(&mut self, recorded: &Outcome, limits: Limits<'_>) {
         let session = &self.case.session;
         let (Some(last), Some(sample)) = (session.calls.last(), recorded.samples.last()) else {
@@ -307,25 +325,25 @@ impl Sentence<'_> {
             .is_some_and(|s| s.usage.is_some())
     }
 
-    /// An estimate says so.
+    /// Formats tokens, with `≈` before an estimate.
     fn tokens(&self, tokens: Tokens, is_reported: bool) -> String {
         let is_estimate = !is_reported && self.case.ledger.basis == Basis::Estimated;
         format!("{}{}", if is_estimate { "≈" } else { "" }, tokens.short())
     }
 }
 
-/// What made a step cross.
+/// Cause of a crossing.
 enum Culprit {
-    /// The heaviest message that was new.
+    /// The largest new message.
     Message(usize),
-    /// What no message holds, which came with this step: system prompt and tools.
+    /// System prompt and tools.
     Base(Tokens),
-    /// So many messages at once, none of which stands out.
+    /// The given number of messages at once, none of them large.
     Beginning(usize),
 }
 
-/// A call may begin with a long history: a message, or what no message holds, is to blame only if it is so much of it.
-const STANDS_OUT: f64 = 0.25;
+/// Minimum share of a first call's tokens that makes a message, or system prompt and tools, the cause.
+const LARGE_SHARE: f64 = 0.25;
 
 fn culprit(case: &Case, samples: &[Sample], sample: &Sample) -> Option<Culprit> {
     let step = sample.step;
@@ -338,20 +356,20 @@ fn culprit(case: &Case, samples: &[Sample], sample: &Sample) -> Option<Culprit> 
     let new = case.session.new_messages(step);
     let heaviest = heaviest_message(case, new.clone());
     let weight = heaviest.map_or(Tokens::ZERO, |message| case.ledger.message(message));
-    // A call may begin with much that was said before: what is a small part of it did not make it cross.
+    // The first call may start with a long history; a small part of it is not the cause.
     let grown = sample.tokens - before.map_or(Tokens::ZERO, |before| before.tokens);
-    if base_grown > weight && base_grown.share_of(grown).0 >= STANDS_OUT {
+    if base_grown > weight && base_grown.share_of(grown).0 >= LARGE_SHARE {
         return Some(Culprit::Base(base));
     }
     let message = heaviest?;
-    if step == 0 && weight.share_of(sample.tokens).0 < STANDS_OUT {
+    if step == 0 && weight.share_of(sample.tokens).0 < LARGE_SHARE {
         let spoken = new.filter(|m| is_spoken(case, *m)).count();
         return Some(Culprit::Beginning(spoken));
     }
     Some(Culprit::Message(message))
 }
 
-/// System prompt, tools and what the file does not hold.
+/// Returns the tokens of system prompt and tools, recorded or not.
 fn base(sample: &Sample) -> Tokens {
     [Kind::System, Kind::Tools]
         .map(|kind| Tokens::from(sample.by_kind[kind.index()]))
@@ -364,7 +382,7 @@ fn is_spoken(case: &Case, message: usize) -> bool {
     message.in_history && message.role != Role::System
 }
 
-/// The first of the heaviest messages that people, model or tools wrote.
+/// Returns the largest message of user, model or tools; the first of equal ones.
 fn heaviest_message(case: &Case, messages: Range<usize>) -> Option<usize> {
     messages.filter(|m| is_spoken(case, *m)).reduce(|a, b| {
         if case.ledger.message(b) > case.ledger.message(a) {
@@ -375,7 +393,7 @@ fn heaviest_message(case: &Case, messages: Range<usize>) -> Option<usize> {
     })
 }
 
-/// 92 %, <1 %: a little is not nothing.
+/// Formats whole percent: `92 %`, `<1 %`.
 fn percent(tokens: Tokens, window: Tokens) -> String {
     let value = tokens.share_of(window).0 * 100.0;
     if tokens > Tokens::ZERO && value < 0.5 {

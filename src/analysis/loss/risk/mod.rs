@@ -1,4 +1,4 @@
-//! References at risk: what the recorded agent used of what a run's context no longer held.
+//! References at risk: uses of content that a run's context no longer contained.
 
 mod best;
 
@@ -8,68 +8,68 @@ use crate::engine::{Case, Outcome};
 use crate::units::Tokens;
 use std::collections::HashMap;
 
-/// Messages for which something that was missed counts as fetched again, so that one loss is told once and not with every
-/// use.
+/// Number of messages for which missing content counts as fetched again, so that one loss counts once, not at every use.
 pub const PAGE_IN: u32 = 40;
 
-/// What a run's calls lacked of what the recorded answers used.
+/// Content that the recorded answers used and that a run's calls lacked.
 ///
-/// A summary that is only predicted counts as holding nothing, so this is the most that may be missed; [`Self::fewest`] is
-/// what would be missed if each had held what was asked for most.
+/// A predicted summary counts as empty, so this is an upper bound. [`Self::fewest`] is the count if each summary had
+/// contained the names used most.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AtRisk {
-    /// Names that answers used and that had been said before: what could be missed.
+    /// Uses of earlier names by answers: the maximum that could be at risk.
     pub uses: usize,
-    /// What was missed, by step.
+    /// References at risk, by call.
     pub faults: Vec<Fault>,
-    /// Edits whose old text had been said before: what could be blind.
+    /// Edits of earlier text: the maximum that could be blind.
     pub edits: usize,
-    /// Edits that could not have been written, by step.
+    /// Edits of text that the context lacked, by call.
     pub blind_edits: Vec<BlindEdit>,
-    /// Index of the first step that shows either; before it the replay is exact in what the agent demonstrably used.
+    /// Index of the first call with a reference at risk or a blind edit (the fidelity horizon).
     pub horizon: Option<usize>,
-    /// Tokens of the messages that were missed: what fetching them again would cost at least.
+    /// Tokens of the missing messages: the minimum to fetch them again.
     pub refetch: Tokens,
-    /// Faults that would be left if every predicted summary had held, within its size, the names asked for most.
+    /// References at risk if every predicted summary contained, within its size, the names used most.
     pub fewest: usize,
 }
 
-/// A name that an answer used although no copy of it was left.
+/// A reference at risk: an answer used a name of which the context had no copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Index of the step whose answer used it.
+    /// Index of the call whose answer used it.
     pub step: usize,
     /// Index of the message that used it.
     pub message: usize,
-    /// Index of the last message before that had it.
+    /// Index of the last earlier message with the name.
     pub source: usize,
     /// Its index in [`Names::word`].
     pub name: u32,
-    /// True tokens of the source.
+    /// Actual tokens of that message.
     pub refetch: Tokens,
 }
 
-/// An edit whose old text the context did not hold.
+/// An edit of text that the context no longer contained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlindEdit {
-    /// Index of the step whose answer holds it.
+    /// Index of the call whose answer contains it.
     pub step: usize,
     /// Index of the message.
     pub message: usize,
-    /// Lines of the old text that are long enough to tell.
+    /// Lines of the old text that are long enough to compare.
     pub lines: usize,
-    /// Of these, in the context.
+    /// Number of these lines in the context.
     pub seen: usize,
 }
 
-/// What a run's calls lacked of what the recorded answers used; `names` is the index of the case's session.
+/// Computes the references at risk of a run; `names` is the index of the case's session.
 pub fn references_at_risk(names: &Names, case: &Case, outcome: &Outcome) -> AtRisk {
     let mut found = most_at_risk(names, case, outcome);
     found.fewest = best::fewest(names, case, outcome, found.faults.len());
     found
 }
 
-/// The same, taking predicted summaries to hold nothing: [`AtRisk::fewest`] is as many as there are. For many runs.
+/// Computes the references at risk with predicted summaries as empty, so that [`AtRisk::fewest`] is the upper bound, too.
+/// Faster than [`references_at_risk`].
 pub fn most_at_risk(names: &Names, case: &Case, outcome: &Outcome) -> AtRisk {
     let mut visible = Visible::new(case, names, &outcome.received);
     let mut found = AtRisk::default();
@@ -86,7 +86,7 @@ pub fn most_at_risk(names: &Names, case: &Case, outcome: &Outcome) -> AtRisk {
     found
 }
 
-/// Faults with the names that these texts are taken to hold.
+/// Counts the references at risk if these texts contained these names.
 fn supposing(
     names: &Names,
     case: &Case,

@@ -1,23 +1,23 @@
-//! Findings about what a policy did: wiped, orphaned, grew, in vain, over and over.
+//! Findings about compactions: wiped history, unpaired calls, growth, small savings, repetition.
 
-use super::{Finding, FindingKind, Seen, times};
+use super::{Finding, FindingKind, PolicyRun, times};
 use crate::engine::{Did, Event, MessageStatus};
 
-/// Compactions before neighbouring calls that make a policy thrash.
+/// Minimum number of consecutive calls with a summary that counts as thrashing.
 const THRASH: usize = 3;
 
-/// The events that satisfy something, as a finding of the first with how many there are.
+/// Returns a finding about the events that satisfy a condition: the first one, and the number of those of its stage.
 pub(super) fn found(
-    seen: &Seen<'_>,
+    run: &PolicyRun<'_>,
     kind: FindingKind,
     is_one: impl Fn(&Event) -> bool,
     say: impl Fn(&Event, usize) -> String,
 ) -> Option<Finding> {
-    // What a person did by hand is no fault of the policy.
-    let events = seen.outcome.events.iter().filter(|e| !e.is_manual());
+    // Manual edits are not findings about the policy.
+    let events = run.outcome.events.iter().filter(|e| !e.is_manual());
     let mut all = events.filter(|e| is_one(e));
     let first = all.next()?;
-    // What another stage did of the kind is another matter.
+    // Events of other stages are not counted.
     let all: Vec<&Event> = [first]
         .into_iter()
         .chain(all.filter(|e| e.stage == first.stage))
@@ -30,10 +30,11 @@ pub(super) fn found(
     })
 }
 
-pub(super) fn wiped(seen: &Seen<'_>) -> Option<Finding> {
-    let overhead = seen.case.ledger.overhead;
+/// Finds compactions without a summary that leave almost nothing.
+pub(super) fn wiped(run: &PolicyRun<'_>) -> Option<Finding> {
+    let overhead = run.case.ledger.overhead;
     let is_wipe = |e: &Event| e.wipes(overhead);
-    found(seen, FindingKind::Wiped, is_wipe, |e, n| {
+    found(run, FindingKind::Wiped, is_wipe, |e, n| {
         format!(
             "`{}` removes nearly the whole conversation without a summary ({}; {} \u{2192} {} tokens the first time).",
             e.stage,
@@ -44,13 +45,13 @@ pub(super) fn wiped(seen: &Seen<'_>) -> Option<Finding> {
     })
 }
 
-/// A summary that costs a request and saves less than a fiftieth.
-pub(super) fn in_vain(seen: &Seen<'_>) -> Option<Finding> {
+/// Finds summaries that save less than 2 %.
+pub(super) fn summary_saved_little(run: &PolicyRun<'_>) -> Option<Finding> {
     let is_vain = |e: &Event| {
         let saved = e.before - e.after;
         e.did == Did::Removed && e.request.is_some() && saved.0 * 50 < e.before.0
     };
-    found(seen, FindingKind::InVain, is_vain, |e, n| {
+    found(run, FindingKind::SummarySavedLittle, is_vain, |e, n| {
         format!(
             "`{}` pays for a summary that saves almost nothing ({}; {} \u{2192} {} tokens the first time).",
             e.stage,
@@ -61,9 +62,10 @@ pub(super) fn in_vain(seen: &Seen<'_>) -> Option<Finding> {
     })
 }
 
-pub(super) fn orphans(seen: &Seen<'_>) -> Option<Finding> {
+/// Finds calls and results that lost their partner.
+pub(super) fn orphans(run: &PolicyRun<'_>) -> Option<Finding> {
     found(
-        seen,
+        run,
         FindingKind::OrphanedPairs,
         |e| e.orphans > 0,
         |e, n| {
@@ -77,15 +79,16 @@ pub(super) fn orphans(seen: &Seen<'_>) -> Option<Finding> {
     )
 }
 
-pub(super) fn grew(seen: &Seen<'_>) -> Option<Finding> {
-    // What repairs or adds a message is meant to.
+/// Finds compactions that made the context larger.
+pub(super) fn grew(run: &PolicyRun<'_>) -> Option<Finding> {
+    // Repairs and injected messages are meant to add tokens.
     let is_meant = |e: &Event| ["repair", "inject"].contains(&e.action);
     let is_shorter = |e: &Event| ["cut", "spill", "clear"].contains(&e.action);
     let is_growth = |e: &Event| {
         let acts = e.did == Did::Removed || (e.did == Did::Changed && is_shorter(e));
         acts && e.after > e.before && !is_meant(e)
     };
-    found(seen, FindingKind::Grew, is_growth, |e, n| {
+    found(run, FindingKind::Grew, is_growth, |e, n| {
         format!(
             "`{}` makes the context larger ({}; {} \u{2192} {} tokens the first time).",
             e.stage,
@@ -96,9 +99,10 @@ pub(super) fn grew(seen: &Seen<'_>) -> Option<Finding> {
     })
 }
 
-pub(super) fn no_op(seen: &Seen<'_>) -> Option<Finding> {
+/// Finds stages that ran without changing anything.
+pub(super) fn no_op(run: &PolicyRun<'_>) -> Option<Finding> {
     found(
-        seen,
+        run,
         FindingKind::NoOp,
         |e| e.did == Did::Nothing,
         |e, n| {
@@ -111,13 +115,13 @@ pub(super) fn no_op(seen: &Seen<'_>) -> Option<Finding> {
     )
 }
 
-/// The person's first request went in an event and is not there at the end.
-pub(super) fn instruction_lost(seen: &Seen<'_>) -> Option<Finding> {
-    let first = seen.case.index.first_user? as usize;
-    let fates = seen
+/// Finds the removal of the user's first request, if it is missing at the end.
+pub(super) fn instruction_lost(run: &PolicyRun<'_>) -> Option<Finding> {
+    let first = run.case.index.first_user? as usize;
+    let fates = run
         .outcome
         .context
-        .statuses(seen.case.session.messages.len());
+        .statuses(run.case.session.messages.len());
     let (fate, _) = *fates.get(first)?;
     let how = match fate {
         MessageStatus::Summarized => "survives only if a summary repeats it",
@@ -125,15 +129,15 @@ pub(super) fn instruction_lost(seen: &Seen<'_>) -> Option<Finding> {
         _ => return None,
     };
     let takes = |e: &Event| e.messages.iter().any(|range| range.contains(&first));
-    found(seen, FindingKind::InstructionLost, takes, |e, _| {
+    found(run, FindingKind::InstructionLost, takes, |e, _| {
         let stage = &e.stage;
         format!("`{stage}` removes the user's first request; at the end it {how}.")
     })
 }
 
-/// Something is removed before one call after another.
-pub(super) fn thrashing(seen: &Seen<'_>) -> Option<Finding> {
-    let removing = seen.outcome.events.iter().filter(|e| e.did == Did::Removed);
+/// Finds summaries before consecutive calls.
+pub(super) fn thrashing(run: &PolicyRun<'_>) -> Option<Finding> {
+    let removing = run.outcome.events.iter().filter(|e| e.did == Did::Removed);
     let paid = removing.filter(|e| e.request.is_some()).map(|e| e.step);
     let (mut run, mut longest, mut first, mut last) = (0, 0, 0, None);
     for step in paid {
