@@ -162,22 +162,22 @@ fn row(ground: &Ground, lane: &CurveLane<'_>, y: f32, shapes: &mut Vec<Shape>) {
     let crosses = crosses.iter().flat_map(|x| cross(*x, y));
     shapes.push(strokes(crosses, Ink::Bad));
     let n = lane.events.iter().filter(|e| e.did == Did::Removed).count();
-    let removals = match n {
-        0 => "nothing removed".to_owned(),
-        1 => "1 removal".to_owned(),
-        n => format!("{} removals", crate::figure::grouped(n as u64)),
+    let compactions = match n {
+        0 => "no compaction".to_owned(),
+        1 => "1 compaction".to_owned(),
+        n => format!("{} compactions", crate::figure::grouped(n as u64)),
     };
     let at = [WIDTH - RIGHT + ASIDE, y];
-    shapes.push(text(at, removals, Ink::Weak, Anchor::Start));
+    shapes.push(text(at, compactions, Ink::Weak, Anchor::Start));
 }
 
 fn key(end: f32, shapes: &mut Vec<Shape>) {
     let y = end + 8.0;
     shapes.push(strokes([tick(LEFT + 3.0, y)].into_iter(), Ink::Weak));
-    let said = "something was removed before this call".to_owned();
+    let said = "compaction before this call".to_owned();
     shapes.push(text([LEFT + 12.0, y], said, Ink::Weak, Anchor::Start));
     shapes.push(strokes(cross(LEFT + 300.0, y).into_iter(), Ink::Bad));
-    let said = "the call did not fit at first".to_owned();
+    let said = "overflow".to_owned();
     shapes.push(text([LEFT + 310.0, y], said, Ink::Weak, Anchor::Start));
 }
 

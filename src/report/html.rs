@@ -115,8 +115,8 @@ fn figures(out: &mut String, report: &Report) {
         "#peak",
         "#at call",
         "#of usable",
-        "#removals",
-        "#did not fit",
+        "#compactions",
+        "#overflows",
         "#tokens sent",
         "known",
     ];

@@ -61,7 +61,7 @@ fn facts(out: &mut String, report: &Report) {
 
 fn figures(out: &mut String, report: &Report) {
     out.push_str(
-        "## Figures\n\n| lane | peak | at call | of usable | removals | did not fit | tokens sent | known |\n\
+        "## Figures\n\n| lane | peak | at call | of usable | compactions | overflows | tokens sent | known |\n\
          |---|---:|---:|---:|---:|---:|---:|---|\n",
     );
     for lane in &report.lanes {

@@ -680,10 +680,10 @@ fn an_instruction_that_left_the_context_is_reported() {
     );
     assert_eq!(
         found[0].text,
-        "1 of 1 standing instruction no longer stands word for word in the context: “Never push to main!”."
+        "1 of 1 standing instruction is no longer verbatim in the context: “Never push to main!”."
     );
     assert_eq!(
         found[0].evidence,
-        "said in message 2, first missing at call 2, missing at 2 of 3 calls"
+        "given in message 2, first missing at call 2, missing at 2 of 3 calls"
     );
 }

@@ -191,7 +191,7 @@ fn every_figure_that_is_shown_twice_is_the_same_in_all_sample_sessions() {
     for told in [
         "Crossed the trigger of Truncate",
         "1 compaction recorded",
-        "Our count errs by",
+        "Token counts are calibrated",
     ] {
         assert!(verdicts.contains(told), "no sample has {told}");
     }
@@ -228,7 +228,7 @@ fn same_figures(file: &str, window: &mut Harness<'_, App>) -> String {
     let chip = all
         .iter()
         .find_map(|text| text.strip_prefix("calibrated ±"));
-    let said = between(&verdict, "Our count errs by ", " on average");
+    let said = between(&verdict, "the error is ", " on average");
     assert_eq!(chip.map(error), said.map(error), "{file}");
     same_costs(file, window, &lanes);
     same_losses(file, window, &lanes);

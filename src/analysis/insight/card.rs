@@ -39,18 +39,18 @@ pub fn besides(facts: &Facts<'_>) -> Vec<Clause> {
     // A share of the sent tokens is meaningless if calls report fewer tokens than the file holds.
     if let Some(first) = heaviest.first().filter(|_| share.0 <= 1.0) {
         let share = percent(share);
-        say(format!(" Of all tokens sent {share} are "), None);
-        let what = match heaviest.len() {
-            1 => "one message".to_owned(),
-            n => format!("the {n} most-carried messages"),
+        let (what, verb) = match heaviest.len() {
+            1 => ("1 message".to_owned(), "accounts"),
+            n => (format!("{n} messages"), "account"),
         };
+        say(" ".to_owned(), None);
         say(what, Some(Link::Carried(first.message)));
-        say(".".to_owned(), None);
+        say(format!(" {verb} for {share} of all tokens sent."), None);
     }
     if let Some(audit) = facts.audit {
         let sent: Tokens = facts.retained.sent;
         let read = percent(audit.recorded.share_of(sent));
-        say(" The cache served ".to_owned(), None);
+        say(" Cache hit rate ".to_owned(), None);
         say(read, Some(Link::Cache(None)));
         let lost: Tokens = audit.breaks.iter().map(|found| found.tokens).sum();
         if let Some(worst) = audit.breaks.first() {
@@ -66,7 +66,10 @@ pub fn besides(facts: &Facts<'_>) -> Vec<Clause> {
         }
     }
     if let Basis::Calibrated(Share(error)) = facts.case.ledger.basis {
-        say(" Our count errs by ".to_owned(), None);
+        say(
+            " Token counts are calibrated; the error is ".to_owned(),
+            None,
+        );
         say(error_percent(error), Some(Link::Count));
         say(" on average.".to_owned(), None);
     }

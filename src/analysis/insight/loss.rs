@@ -96,12 +96,12 @@ fn instruction(case: &Case, names: &Names, loss: &Loss) -> Option<Insight> {
     Some(Insight {
         message: Some(instruction.message),
         text: format!(
-            "{n} of {} no longer {} word for word in the context: “{head}”.",
+            "{n} of {} {} no longer verbatim in the context: “{head}”.",
             counted(loss.standing.len(), "standing instruction"),
-            if n == 1 { "stands" } else { "stand" },
+            if n == 1 { "is" } else { "are" },
         ),
         evidence: format!(
-            "said in message {}, first missing at call {}, missing at {} of {}{}",
+            "given in message {}, first missing at call {}, missing at {} of {}{}",
             instruction.message + 1,
             first + 1,
             calls(longest),

@@ -29,8 +29,8 @@ pub(super) fn sketch(out: &mut String, report: &Report) {
     let fence = "`".repeat(longest_run(&text).max(2) + 1);
     let _ = writeln!(
         out,
-        "## The context, call by call\n\nFrom left to right {}; full height is the window of {}. `^` something was removed, \
-         `x` the call did not fit at first.\n\n{fence}text\n{text}{fence}\n",
+        "## The context, call by call\n\nFrom left to right {}; full height is the window of {}. `^` a compaction, \
+         `x` an overflow.\n\n{fence}text\n{text}{fence}\n",
         counted(report.about.steps, "call"),
         report.about.window.short(),
     );
