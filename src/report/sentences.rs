@@ -30,10 +30,7 @@ impl Report {
                     counted(about.turns, "turn")
                 ),
             ),
-            (
-                "Model calls",
-                format!("{}{calls}", grouped(about.steps as u64)),
-            ),
+            ("Calls", format!("{}{calls}", grouped(about.steps as u64))),
             (
                 "Models",
                 if models.is_empty() {

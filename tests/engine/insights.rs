@@ -379,7 +379,7 @@ fn the_breakdown_lists_the_kinds_that_fill_the_context() {
         .map(|clause| clause.text.as_str())
         .collect();
     assert!(
-        card_text.contains("are the 10 most-carried messages."),
+        card_text.contains("10 messages account for "),
         "{card_text}"
     );
 }

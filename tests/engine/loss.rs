@@ -684,6 +684,6 @@ fn an_instruction_that_left_the_context_is_reported() {
     );
     assert_eq!(
         found[0].evidence,
-        "said in message 2, first missing at call 2, missing at 2 of 3 calls"
+        "given in message 2, first missing at call 2, missing at 2 of 3 calls"
     );
 }

@@ -100,7 +100,7 @@ fn instruction(case: &Case, names: &Names, loss: &Loss) -> Option<Insight> {
             if n == 1 { "is" } else { "are" },
         ),
         evidence: format!(
-            "said in message {}, first missing at call {}, missing at {} of {}{}",
+            "given in message {}, first missing at call {}, missing at {} of {}{}",
             instruction.message + 1,
             first + 1,
             calls(longest),

@@ -67,7 +67,8 @@ impl CumulativeTokens {
 
     /// Returns the cumulative tokens of a message (tokens × calls).
     pub fn tokens(&self, message: usize) -> Tokens {
-        self.of(message).map_or(Tokens::ZERO, ResentMessage::cumulative)
+        self.of(message)
+            .map_or(Tokens::ZERO, ResentMessage::cumulative)
     }
 
     /// Returns the total tokens sent by all calls.
