@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 /// ```
 /// use plimsoll::token_counter::Vocabulary;
 ///
-/// assert_eq!(Vocabulary::O200kBase.count("don't"), 2);
+/// assert_eq!(Vocabulary::O200kBase.count("hello world"), 2);
 /// assert_eq!(Vocabulary::O200kBase.name(), "o200k_base");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -616,7 +616,7 @@ fn a_context_that_codex_could_not_load_is_not_written() {
     assert!(
         try_export(&other, Vec::new())
             .unwrap_err()
-            .contains("only a Codex rollout")
+            .contains("not supported: converting another format to Codex")
     );
 }
 

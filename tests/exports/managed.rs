@@ -248,7 +248,7 @@ fn manual_edits_without_a_policy_are_restored_byte_for_byte() {
                 .map(|m| m + 1)
                 .collect::<Vec<_>>();
             assert_eq!(manifest["manual_edits"]["dropped"], json!(dropped));
-            assert_eq!(manifest["events"][0]["stage"], "by hand");
+            assert_eq!(manifest["events"][0]["stage"], "manually");
             let back = output.with_extension("back");
             restore(&output, Some(&back)).unwrap();
             assert_eq!(

@@ -353,7 +353,7 @@ fn a_response_that_is_not_an_answer_is_described() {
             ok("data: {\"choices\": [oops\n\n"),
             "an event contains “{\"choices\": [oops”",
         ),
-        (ok("{\"choices\": nonsense}"), "it begins with"),
+        (ok("{\"choices\": nonsense}"), "it starts with"),
         (
             ok("{\"status\": \"fine\"}"),
             "it starts with “{\"status\": \"fine\"}”",

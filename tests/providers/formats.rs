@@ -308,7 +308,7 @@ fn a_response_that_is_not_an_answer_is_described() {
         (&b"hello\x1b[2J there"[..], "hello[2J there"),
         (b"data: {\"choices\": [\n\ndata: x", "choices"),
         (b"{\"a\": nonsense}", "nonsense"),
-        (b"\xff\xfe\x00", "begins"),
+        (b"\xff\xfe\x00", "starts"),
     ] {
         let error = read("openai", &[bytes]).unwrap_err();
         assert!(error.to_string().contains(word), "{error}");

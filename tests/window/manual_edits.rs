@@ -285,7 +285,7 @@ fn an_export_lists_and_applies_manual_edits() {
     let manifest = read("many-tool-results-managed-1.manifest.json").expect("it was written");
     let manifest: serde_json::Value = serde_json::from_str(&manifest).expect("it is JSON");
     assert_eq!(
-        manifest["by_hand"]["dropped"],
+        manifest["manual_edits"]["dropped"],
         serde_json::json!([message + 1])
     );
     let removed = read("many-tool-results-managed-1.removed.jsonl").expect("it was written");
