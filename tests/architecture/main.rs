@@ -1,4 +1,4 @@
-//! The rules that one crate cannot have the compiler enforce: who may name whom, what is pure, what stands in a table.
+//! Checks the rules that the compiler cannot enforce inside one crate: who may import whom, what is pure, which tables are complete.
 //!
 //! Each rule is a function from a file's path and text to what is wrong with it, so that each can be shown to fail.
 
@@ -121,7 +121,7 @@ const PURE: [&str; 15] = [
     "report",
 ];
 
-/// What a pure layer may not name, by the start of its path.
+/// Names that a pure layer may not use, by the start of their path.
 const WORLD: [&str; 19] = [
     "std::env",
     "std::fs",
@@ -144,10 +144,10 @@ const WORLD: [&str; 19] = [
     "tokio",
 ];
 
-/// What opens, writes or looks for files, by the start of its path; only `exec` does.
+/// Names that open, write or look for files, by the start of their path; only `exec` uses them.
 const FILES: [&str; 4] = ["std::fs", "tempfile", "image::open", "image::save_buffer"];
 
-/// The same as methods, which no path leads to.
+/// Methods that do so, which no path leads to.
 const FILE_METHODS: [&str; 10] = [
     "canonicalize",
     "exists",
@@ -161,7 +161,7 @@ const FILE_METHODS: [&str; 10] = [
     "try_exists",
 ];
 
-/// What only the window may name.
+/// Names that only the window may use.
 const WINDOW: [&str; 7] = [
     "eframe",
     "egui",

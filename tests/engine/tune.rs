@@ -806,7 +806,7 @@ fn limits_apply_without_a_baseline() {
     now.score.cost = None;
     let found = checks(&limits, &now, None);
     assert!(
-        failed(&found)[0].1.starts_with("not known: no price"),
+        failed(&found)[0].1.starts_with("unknown: no price"),
         "{found:?}"
     );
 }

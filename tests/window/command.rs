@@ -93,7 +93,7 @@ fn told(command: &str) -> Vec<Figures> {
         .map(|lane| {
             (
                 lane["policy"].as_str().expect("a name").to_owned(),
-                lane["peak"].as_u64(),
+                lane["peak_tokens"].as_u64(),
                 count(lane, "compactions"),
                 count(lane, "overflows"),
                 count(lane, "tokens_sent"),

@@ -41,14 +41,14 @@ fn a_session_returns_to_its_unchanged_list() {
     assert!(is_listed(&window));
     open_one(&mut window);
     assert!(!is_listed(&window));
-    window.get_by_label("Truncate");
+    window.get_by_label("Editing: Truncate");
     click(&mut window, "Back to the sessions");
     assert!(is_listed(&window));
     // Esc returns to the session, and the back button stays.
     window.key_press(Key::Escape);
     window.run_steps(4);
     assert!(!is_listed(&window));
-    window.get_by_label("Truncate");
+    window.get_by_label("Editing: Truncate");
     click(&mut window, "Back to the sessions");
     assert!(is_listed(&window));
     open_one(&mut window);

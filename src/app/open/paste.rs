@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Its display name.
-pub const NAME: &str = "PastedText";
+pub const NAME: &str = "Pasted";
 
 /// Message for an empty clipboard.
 pub(super) const NOTHING: &str = "The clipboard holds no text.";

@@ -153,7 +153,7 @@ fn finds_sub_agents_of_codex_by_their_thread() {
     assert!(
         opened(&main, 3)
             .unwrap_err()
-            .contains("holds 3 conversations")
+            .contains("contains 3 conversations; choose one from 1 to 3")
     );
     // Opened alone, it names its parent, and the parent is not opened with it.
     let alone = main.with_file_name(format!("rollout-2026-03-01T23-30-00-{REVIEW}.jsonl"));
