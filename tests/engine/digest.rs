@@ -79,7 +79,7 @@ fn digest_of(case: &Case, cap: u64) -> String {
     let request = Request {
         prompt: String::new(),
         ask: None,
-        step: 0,
+        call: 0,
         stage: "summarize".to_owned(),
         messages: std::iter::once(1..end).collect(),
         covers: std::iter::once(1..end).collect(),

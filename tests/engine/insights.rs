@@ -320,14 +320,14 @@ fn a_policy_that_keeps_more_than_its_trigger_is_reported_without_a_run() {
         policy.set(&mut values, name, value).expect("a knob");
     }
     let outcome = simulate(&case, &policy, &values, None);
-    let step = proof.step.expect("a call");
-    let after = outcome.samples[step..].iter();
+    let call = proof.call.expect("a call");
+    let after = outcome.samples[call..].iter();
     assert!(after.clone().count() > 3);
     for sample in after {
         assert!(
             sample.tokens >= Tokens(16_000),
             "call {} is below",
-            sample.step + 1
+            sample.call + 1
         );
     }
     let fewer = of_lane(&case, "truncate", &[("compression_trigger", 0.5)]);
@@ -341,13 +341,13 @@ fn a_policy_that_keeps_more_than_its_trigger_is_reported_without_a_run() {
 fn usage_that_doubles_for_one_call_is_implausible() {
     let mut case = case(&Talk::tool_calls(12, 40), 200_000);
     let mut session = (*case.session).clone();
-    for (idx, step) in session.calls.iter_mut().enumerate() {
+    for (idx, call) in session.calls.iter_mut().enumerate() {
         let input = if idx == 6 {
             82_000
         } else {
             40_000 + 100 * idx as u64
         };
-        step.usage = Some(Usage {
+        call.usage = Some(Usage {
             input: Tokens(input),
             ..Usage::default()
         });
@@ -359,7 +359,7 @@ fn usage_that_doubles_for_one_call_is_implausible() {
     let insight = of(&all, InsightKind::ImpossibleUsage).expect("a spike");
     assert!(insight.text.contains("2.0 times"), "{}", insight.text);
     assert_eq!(
-        (insight.step, insight.certainty),
+        (insight.call, insight.certainty),
         (Some(6), Certainty::Likely)
     );
 }

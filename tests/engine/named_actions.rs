@@ -299,10 +299,10 @@ fn a_view_changes_only_its_call() {
 
 #[test]
 fn edits_equal_a_rewrite_of_the_whole_conversation() {
-    let cut = "[[stage]]\nid = \"cut\"\nat = \"tool_result\"\nwhen = \"step < 6\"\ndo = { named = \"cut_result\", keep = 20 }";
-    let more = "[[stage]]\nid = \"more\"\nat = \"before_call\"\nwhen = \"step > 6 and step < 10\"\ndo = { named = \"drop_oldest\", keep = 4 }";
+    let cut = "[[stage]]\nid = \"cut\"\nat = \"tool_result\"\nwhen = \"call < 6\"\ndo = { named = \"cut_result\", keep = 20 }";
+    let more = "[[stage]]\nid = \"more\"\nat = \"before_call\"\nwhen = \"call > 6 and call < 10\"\ndo = { named = \"drop_oldest\", keep = 4 }";
     let later = format!("{more}\nmutates = \"view\"");
-    let late = "[[stage]]\nid = \"late\"\nat = \"overflow_error\"\nwhen = \"step > 8\"\ndo = { named = \"empty_results\", keep = 0 }";
+    let late = "[[stage]]\nid = \"late\"\nat = \"overflow_error\"\nwhen = \"call > 8\"\ndo = { named = \"empty_results\", keep = 0 }";
     for (rest, window) in [
         ("", 100_000),
         (cut, 100_000),
@@ -359,7 +359,7 @@ fn an_action_is_applied_after_all_its_answers() {
     }
     let case = long_talk();
     let stage =
-        "at = \"before_call\"\nwhen = \"step == 9\"\ndo = { named = \"two_summaries\", keep = 4 }";
+        "at = \"before_call\"\nwhen = \"call == 9\"\ndo = { named = \"two_summaries\", keep = 4 }";
     let policy = policy(stage, "");
     let mut answers = Numbered(0);
     let outcome = drive(
@@ -387,12 +387,12 @@ fn an_action_is_applied_after_all_its_answers() {
 #[test]
 fn background_results_are_applied_before_newer_messages() {
     let case = long_talk();
-    let stage = "at = \"before_call\"\nwhen = \"step == 5\"\ndo = { named = \"two_summaries\", keep = 2 }\ndelay = \"3\"";
+    let stage = "at = \"before_call\"\nwhen = \"call == 5\"\ndo = { named = \"two_summaries\", keep = 2 }\ndelay = \"3\"";
     let outcome = run(&case, &policy(stage, ""));
     assert_eq!(outcome.events.len(), 1);
     assert_eq!(
-        outcome.events[0].step, 7,
-        "three steps after the fifth call"
+        outcome.events[0].call, 7,
+        "three calls after the fifth call"
     );
     let at_once = run(&case, &policy(&stage.replace('3', "0"), ""));
     assert_eq!(outcome.context.tokens(), at_once.context.tokens());
@@ -402,7 +402,7 @@ fn background_results_are_applied_before_newer_messages() {
 fn a_message_with_an_added_note_counts_as_kept() {
     let case = long_talk();
     let stage =
-        "at = \"before_call\"\nwhen = \"step == 1\"\ndo = { named = \"note_to_newest\", keep = 0 }";
+        "at = \"before_call\"\nwhen = \"call == 1\"\ndo = { named = \"note_to_newest\", keep = 0 }";
     let outcome = run(&case, &policy(stage, ""));
     assert_eq!(
         (outcome.compactions, outcome.events[0].did),

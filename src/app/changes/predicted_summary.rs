@@ -28,7 +28,7 @@ pub(super) fn predicted(
     let (policy, knobs) = (&run.policy, &run.knobs);
     drive(case, policy, knobs, Schedule::Replay, until, &mut listening);
     let is_it = |request: &&Request| {
-        request.step == event.step && request.stage == event.stage && overlap(request, written)
+        request.call == event.call && request.stage == event.stage && overlap(request, written)
     };
     let request = listening.0.iter().rfind(is_it)?;
     let text = digest(case, request);

@@ -9,9 +9,9 @@ use std::fmt::Write as _;
 const LINE: usize = 240;
 
 /// Returns the number of the call before which it happened; `end` for a recorded compaction after the last call.
-pub fn call(event: &Event, n_steps: usize) -> String {
-    if event.step < n_steps {
-        wording::number(event.step)
+pub fn call(event: &Event, n_calls: usize) -> String {
+    if event.call < n_calls {
+        wording::number(event.call)
     } else {
         "end".to_owned()
     }
@@ -43,8 +43,8 @@ pub fn why(event: &Event, outcome: &Outcome) -> String {
 /// Returns the error with which the system stops here, if this event caused it.
 pub fn halt<'a>(event: &Event, outcome: &'a Outcome) -> Option<&'a str> {
     let halts = &outcome.halts;
-    let at = halts.partition_point(|halt| halt.step < event.step);
-    let halt = halts.get(at).filter(|halt| halt.step == event.step)?;
+    let at = halts.partition_point(|halt| halt.call < event.call);
+    let halt = halts.get(at).filter(|halt| halt.call == event.call)?;
     // The system continued after a stage that made a change.
     (event.did == Did::Told).then_some(&*halt.why)
 }
@@ -117,7 +117,7 @@ mod tests {
 
     fn event(when: &str, terms: &[(&str, f64)], did: Did) -> Event {
         Event {
-            step: 0,
+            call: 0,
             stage: "cut".to_owned(),
             action: "drop",
             cause: Cause {
@@ -178,7 +178,7 @@ mod tests {
         event.log.clear();
         let why_not = "prompt is too long".to_owned();
         outcome.halts.push(Halt {
-            step: 0,
+            call: 0,
             why: why_not.clone(),
         });
         assert_eq!(why(&event, &outcome), why_not);

@@ -34,7 +34,7 @@ pub struct Heat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LastNeed {
     /// Index of the call that wrote the message which refers to it.
-    pub step: usize,
+    pub call: usize,
     /// Index of that message.
     pub message: usize,
 }
@@ -79,8 +79,8 @@ impl CumulativeTokens {
     /// Returns the last use of a message, as far as names reveal it.
     pub fn last_need(&self, case: &Case, message: usize) -> Option<LastNeed> {
         let by = self.used_by.get(message).copied()?? as usize;
-        let step = case.session.messages[by].call?;
-        Some(LastNeed { step, message: by })
+        let call = case.session.messages[by].call?;
+        Some(LastNeed { call, message: by })
     }
 
     /// Returns the number of calls that resent a message after its last use.
@@ -89,8 +89,8 @@ impl CumulativeTokens {
             return 0;
         };
         match (self.last_need(case, message), cumulative.last) {
-            (Some(need), Some(last)) if last >= need.step => {
-                let after = self.retained.calls_in(need.step + 1..last + 1);
+            (Some(need), Some(last)) if last >= need.call => {
+                let after = self.retained.calls_in(need.call + 1..last + 1);
                 after.min(cumulative.calls)
             }
             (Some(_), _) => 0,
@@ -108,7 +108,7 @@ fn heat(case: &Case, retained: &Resent, facts: &[Facts]) -> Vec<Heat> {
     let mut heat = vec![cold; case.session.calls.len()];
     let mut most = vec![Tokens::ZERO; heat.len()];
     for (facts, cumulative) in facts.iter().zip(&retained.messages) {
-        let Some(at) = facts.step.filter(|step| *step < heat.len()) else {
+        let Some(at) = facts.call.filter(|call| *call < heat.len()) else {
             continue;
         };
         let cost = cumulative.cumulative();

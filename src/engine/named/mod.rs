@@ -104,7 +104,7 @@ pub struct RewriteInput<'a> {
     /// The hook at which it acts.
     pub at: Hook,
     /// Index of the call.
-    pub step: usize,
+    pub call: usize,
     /// The turn, from 1, and the call within it, from 0.
     pub turn: (u32, u32),
     /// Seconds since the session's first call.

@@ -15,7 +15,7 @@ const LEAST_LEFT: u64 = 20;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// Index of the call before which it acted; the number of calls if a recorded compaction came after the last.
-    pub step: usize,
+    pub call: usize,
     /// Id of the stage.
     pub stage: String,
     /// The action: `drop`, `clear`, `summarize`.

@@ -59,7 +59,7 @@ pub struct Knob {
     pub range: [f64; 2],
     /// Distance between neighbouring values: 1 for whole numbers.
     pub step: f64,
-    /// Unit, for display: `tokens`, `messages`, `share of usable`, `steps`.
+    /// Unit, for display: `tokens`, `messages`, `share of usable`, `calls`.
     pub unit: String,
     /// One line of help.
     pub help: String,
@@ -249,11 +249,11 @@ impl Policy {
     }
 
     /// Returns the output reserve at a call: the policy's expression, else its knob, else 0.
-    pub fn output_reserve(&self, values: &KnobValues, case: &Case, step: usize) -> Tokens {
+    pub fn output_reserve(&self, values: &KnobValues, case: &Case, call: usize) -> Tokens {
         let reserve = if let Some(expr) = &self.reserve {
             let mut moment = Moment::default();
-            moment.set(Quantity::Window, case.windows.at(step).as_f64());
-            let model = case.model_at(step);
+            moment.set(Quantity::Window, case.windows.at(call).as_f64());
+            let model = case.model_at(call);
             moment.set_model(self.window, model);
             expr.bind(&self.bindings(values)).value(&moment)
         } else {

@@ -67,9 +67,9 @@ const MOST: u64 = 1 << 40;
 
 impl Policy {
     /// Returns the policy's trigger at the call with this index; none if no count of tokens makes it act.
-    pub fn trigger(&self, values: &KnobValues, case: &Case, step: usize) -> Option<OwnTrigger> {
+    pub fn trigger(&self, values: &KnobValues, case: &Case, call: usize) -> Option<OwnTrigger> {
         let names = self.bindings(values);
-        let mut moment = self.moment_of(values, case, step);
+        let mut moment = self.moment_of(values, case, call);
         let mut value_at = |expr: &Expr, count: f64| {
             for quantity in COUNTS {
                 moment.set(quantity, count);
@@ -124,19 +124,19 @@ impl Policy {
     }
 
     /// Returns the quantities of a call that are known before the context is counted.
-    fn moment_of(&self, values: &KnobValues, case: &Case, step: usize) -> Moment {
+    fn moment_of(&self, values: &KnobValues, case: &Case, call: usize) -> Moment {
         let mut moment = Moment::default();
-        moment.set_model(self.window, case.model_at(step));
+        moment.set_model(self.window, case.model_at(call));
         let (window, reserve) = (
-            case.windows.at(step),
-            self.output_reserve(values, case, step),
+            case.windows.at(call),
+            self.output_reserve(values, case, call),
         );
         let known = [
             (Quantity::Window, window),
             (Quantity::Input, window - reserve),
             (Quantity::OutputReserve, reserve),
             (Quantity::Tools, self.meter.tools(case)),
-            (Quantity::Step, Tokens(step as u64 + 1)),
+            (Quantity::Call, Tokens(call as u64 + 1)),
         ];
         for (quantity, tokens) in known {
             moment.set(quantity, tokens.as_f64());

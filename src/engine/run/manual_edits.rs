@@ -57,12 +57,12 @@ impl Run<'_> {
         if pinned.is_empty() {
             return;
         }
-        let step = self.step;
+        let call = self.call;
         let stage = self.triggers.stage(stage);
         let by = stage.action.system().unwrap_or_default();
         let all = ranges(pinned.iter().copied());
         let known = self.unpinned.get_or_insert_with(|| Unpinned {
-            step,
+            call,
             stage: stage.id.clone(),
             by,
             first: pinned,
@@ -199,7 +199,7 @@ impl Run<'_> {
         let events = &self.outcome.events;
         match locations[message as usize] {
             Location::Taken(Some(event)) => match events.get(event as usize) {
-                Some(by) => format!("gone already, by {} before call {}", by.stage, by.step + 1),
+                Some(by) => format!("gone already, by {} before call {}", by.stage, by.call + 1),
                 None => "gone already".to_owned(),
             },
             _ if self.case.session.messages[message as usize].in_history => {
@@ -246,7 +246,7 @@ impl Run<'_> {
         let (before, orphans) = (self.working.tokens(), self.working.orphans());
         change(&mut self.working);
         self.outcome.events.push(Event {
-            step: self.step.min(last_step(&self.case.session)),
+            call: self.call.min(last_call(&self.case.session)),
             stage: Event::MANUAL.to_owned(),
             action,
             cause: Cause {
@@ -299,6 +299,6 @@ fn went_too(messages: &[Range<u32>]) -> String {
     )
 }
 
-fn last_step(session: &Session) -> usize {
+fn last_call(session: &Session) -> usize {
     session.calls.len().saturating_sub(1)
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// Index of the call before which it is needed.
-    pub step: usize,
+    pub call: usize,
     /// Id of the requesting stage.
     pub stage: String,
     /// Messages of the session to be summarized, as ascending ranges of indices.

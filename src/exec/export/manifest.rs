@@ -146,7 +146,7 @@ pub(super) fn manifest(content: &ManifestContent<'_>, checks: &[Check], recipe: 
         .map(|(name, value)| (name.to_owned(), json!(value)));
     let events = outcome.events.iter().map(|event| {
         json!({
-            "call": event.step + 1, "stage": event.stage, "action": event.action, "when": event.cause.when,
+            "call": event.call + 1, "stage": event.stage, "action": event.action, "when": event.cause.when,
             "before": event.before, "after": event.after, "did": event.did.name(), "log": event.log,
         })
     });

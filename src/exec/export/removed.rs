@@ -28,7 +28,7 @@ pub(in crate::exec) struct RemovedRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::exec) stage: Option<String>,
     /// Number of the call before which the stage ran, from 1.
-    #[serde(default, alias = "step", skip_serializing_if = "Option::is_none")]
+    #[serde(default, alias = "call", skip_serializing_if = "Option::is_none")]
     pub(in crate::exec) call: Option<usize>,
     /// The stage's trigger as written in the policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,7 +94,7 @@ pub(super) fn removed<'a>(
             messages: messages.iter().map(|message| message + 1).collect(),
             state: state.map_or("layout", |state| state.state).to_owned(),
             stage: event.map(|event| event.stage.clone()),
-            call: event.map(|event| event.step + 1),
+            call: event.map(|event| event.call + 1),
             why: event.map(|event| event.cause.when.clone()),
             base64: text.is_none().then(|| STANDARD.encode(bytes)),
             text,

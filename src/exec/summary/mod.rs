@@ -92,7 +92,7 @@ impl<'a> Answers<'a> {
     /// Adds a note about a request.
     fn note(&mut self, request: &Request, note: Option<String>) {
         self.notes.extend(note.map(|note| {
-            let (call, stage) = (request.step + 1, &request.stage);
+            let (call, stage) = (request.call + 1, &request.stage);
             format!("call {call}, {stage}: {note}")
         }));
     }
@@ -103,7 +103,7 @@ impl<'a> Answers<'a> {
         let cut_off = "the summary was cut off at its limit";
         self.note(request, spent.is_cut_off.then(|| cut_off.to_owned()));
         RequestRecord {
-            call: request.step + 1,
+            call: request.call + 1,
             stage: request.stage.clone(),
             by: self.by(),
             input: request.input,
@@ -144,7 +144,7 @@ impl<'a> Answers<'a> {
 
 /// Repeats a given answer to the same request.
 fn repeated(given: &RequestRecord, case: &Case, request: &Request) -> Result<Reply, Failure> {
-    if (given.call, given.stage.as_str()) != (request.step + 1, request.stage.as_str()) {
+    if (given.call, given.stage.as_str()) != (request.call + 1, request.stage.as_str()) {
         return Err(Failure::fatal(
             "the run changes with the edited summaries; request them again",
         ));

@@ -51,11 +51,11 @@ impl Run<'_> {
             tools: case.originals().tools(&case.session),
             numbers: &named.values(&self.triggers.moment),
             at: self.triggers.stage(stage).at,
-            step: self.step,
-            turn: (self.turn(self.step).unwrap_or(0), self.call_in_turn()),
-            now: self.clock.at(self.step),
+            call: self.call,
+            turn: (self.turn(self.call).unwrap_or(0), self.call_in_turn()),
+            now: self.clock.at(self.call),
             since: self.clock.since(),
-            model: case.model_at(self.step),
+            model: case.model_at(self.call),
             window: self.budget().window.0,
             memory: self.named.memory.clone(),
             error: self.error_for(stage).map_or("", |error| &**error),
@@ -178,7 +178,7 @@ impl Run<'_> {
         let covers = widen(&asked.messages);
         let max_tokens = Tokens(ask.max_tokens.unwrap_or(USUAL_ANSWER).max(1));
         Request {
-            step: self.step,
+            call: self.call,
             stage: self.triggers.stage(stage).id.clone(),
             messages: covers.clone(),
             covers,

@@ -29,7 +29,7 @@ fn run(
         tools: &[],
         numbers,
         at: Hook::BeforeCall,
-        step: 0,
+        call: 0,
         turn: (1, 0),
         now: 0.0,
         since: None,

@@ -26,7 +26,7 @@ impl Rewrite for Recover {
             turns: scene.count("keep_turns"),
         };
         // A call that was retried after a trim is not tried a third time.
-        let was_tried = scene.memory["tried_step"] == json!(scene.step);
+        let was_tried = scene.memory["tried_call"] == json!(scene.call);
         let (system, conversation) = split_instructions(&scene.messages);
         let mut conversation = conversation.to_vec();
         let n_turns = turns(&conversation).len();
@@ -53,7 +53,7 @@ impl Rewrite for Recover {
             files: Vec::new(),
             halt: (!helps).then(|| OVERFLOW_ERROR.to_owned()),
             memory: if helps {
-                json!({"tried_step": scene.step}).into()
+                json!({"tried_call": scene.call}).into()
             } else {
                 Memory::default()
             },

@@ -18,7 +18,7 @@ fn scene(
         tools: &[],
         numbers,
         at: Hook::BeforeCall,
-        step: 7,
+        call: 7,
         turn: (1, 0),
         now: 61.0 * 60.0,
         since: None,

@@ -167,7 +167,7 @@ impl Hooks {
     /// Returns the turn. It restarts at every user message; in the document it does not.
     fn turn(&self, scene: &RewriteInput<'_>, stored: &HookMemory) -> i64 {
         if self.reading == Reading::Document {
-            return signed(scene.step) + 1;
+            return signed(scene.call) + 1;
         }
         let call = i64::from(scene.turn.1);
         match scene.at {

@@ -49,7 +49,7 @@ fn scene(
         tools: &[],
         numbers: NUMBERS,
         at: Hook::BeforeCall,
-        step: 7,
+        call: 7,
         turn,
         now,
         since: None,
@@ -124,8 +124,8 @@ fn the_document_s_example_injects_at_its_turn_only() {
         "digitorn.hooks",
         &format!("reading = \"document\"\n{example}"),
     );
-    let at = |step: usize| RewriteInput {
-        step,
+    let at = |call: usize| RewriteInput {
+        call,
         ..scene(
             vec![ChatMessage::new("system", "s")],
             (1, 0),

@@ -238,7 +238,7 @@ mod tests {
                     tools: &[],
                     numbers: &numbers,
                     at: Hook::BeforeCall,
-                    step: 4,
+                    call: 4,
                     turn: (1, 0),
                     now: 0.0,
                     since: None,

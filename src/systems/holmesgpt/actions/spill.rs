@@ -186,7 +186,7 @@ mod tests {
                 ("bash", 1.0),
             ],
             at: Hook::BeforeCall,
-            step: 0,
+            call: 0,
             turn: (1, 0),
             now: 0.0,
             since: None,

@@ -55,7 +55,7 @@ impl Play<'_> {
             tools: &[],
             numbers: self.numbers,
             at: self.at,
-            step: 0,
+            call: 0,
             turn: (1, 0),
             now: 0.0,
             since: None,
