@@ -175,7 +175,8 @@ fn belief(policy: &Policy, outcome: &Outcome) -> Option<Belief> {
 
 /// Groups routine events of consecutive calls into one row.
 fn rows(events: &[Event]) -> Vec<&[Event]> {
-    let is_routine = |e: &Event| matches!(e.did, Did::Nothing | Did::Told) || e.action == "repair";
+    let is_routine =
+        |e: &Event| matches!(e.did, Did::Nothing | Did::Logged) || e.action == "repair";
     let goes_on = |a: &Event, b: &Event| {
         let is_same = a.stage == b.stage && a.did == b.did && is_routine(a);
         is_same && b.call == a.call + 1

@@ -191,7 +191,7 @@ impl EventReport {
             Did::Removed => format!("{} of {messages}", self.action),
             Did::Changed => format!("{}, nothing removed", self.action),
             Did::Nothing => format!("{}: nothing changed", self.action),
-            Did::Told => "logged".to_owned(),
+            Did::Logged => "logged".to_owned(),
         };
         if let Some((sent, received)) = self.request {
             let (sent, received) = (tokens(sent), tokens(received));

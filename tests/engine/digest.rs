@@ -78,7 +78,7 @@ fn digest_of(case: &Case, cap: u64) -> String {
     let end = case.session.messages.len();
     let request = Request {
         prompt: String::new(),
-        ask: None,
+        verbatim: None,
         call: 0,
         stage: "summarize".to_owned(),
         messages: std::iter::once(1..end).collect(),

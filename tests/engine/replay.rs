@@ -589,7 +589,7 @@ fn compacting_now_equals_a_replay_that_first_acts_at_that_call() {
                 Run::new(&case, &policy, &values, Schedule::Replay, Some(last)).acting_from(last);
             let replayed = loop {
                 match run.poll() {
-                    Poll::Wants(request) => {
+                    Poll::NeedsSummary(request) => {
                         let reply = Estimator.answer(&case, &request);
                         run.provide(reply);
                     }

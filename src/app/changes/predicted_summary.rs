@@ -33,7 +33,7 @@ pub(super) fn predicted(
     let request = listening.0.iter().rfind(is_it)?;
     let text = digest(case, request);
     // A system that writes its own request also formats its own message.
-    Some(match &request.ask {
+    Some(match &request.verbatim {
         Some(_) => text,
         None => request.message(&text).as_ref().to_owned(),
     })

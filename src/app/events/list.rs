@@ -57,7 +57,7 @@ impl Shows {
             Self::All => true,
             Self::Changes => matches!(event.did, Did::Removed | Did::Changed),
             Self::NoOps => event.did == Did::Nothing,
-            Self::Log => event.did == Did::Told || !event.log.is_empty(),
+            Self::Log => event.did == Did::Logged || !event.log.is_empty(),
         }
     }
 }
@@ -144,7 +144,7 @@ mod tests {
             [true, false, true, false]
         );
         assert_eq!(
-            listed(&event(Did::Told, &["x"])),
+            listed(&event(Did::Logged, &["x"])),
             [true, false, false, true]
         );
     }

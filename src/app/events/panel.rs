@@ -259,10 +259,10 @@ fn action(ui: &mut Ui, event: &Event) {
         Did::Nothing => {
             ui.label(weak(ui, "no-op"));
         }
-        Did::Told if event.log.is_empty() => {
+        Did::Logged if event.log.is_empty() => {
             ui.label(RichText::new("gives up").color(palette(ui).bad));
         }
-        Did::Told => {
+        Did::Logged => {
             ui.label(weak(ui, "log"));
         }
     }

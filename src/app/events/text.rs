@@ -21,7 +21,7 @@ pub fn call(event: &Event, n_calls: usize) -> String {
 /// text.
 pub fn why(event: &Event, outcome: &Outcome) -> String {
     let halt = halt(event, outcome);
-    if event.did == Did::Told
+    if event.did == Did::Logged
         && let Some(line) = event.log.first().map(String::as_str).or(halt)
     {
         return safe_text::one_line(line, LINE);
@@ -46,7 +46,7 @@ pub fn halt<'a>(event: &Event, outcome: &'a Outcome) -> Option<&'a str> {
     let at = halts.partition_point(|halt| halt.call < event.call);
     let halt = halts.get(at).filter(|halt| halt.call == event.call)?;
     // The system continued after a stage that made a change.
-    (event.did == Did::Told).then_some(&*halt.why)
+    (event.did == Did::Logged).then_some(&*halt.why)
 }
 
 /// Returns the trigger with the value after each name; for a recorded compaction, the text from the file.
@@ -70,8 +70,8 @@ pub fn did(event: &Event) -> String {
         }
         Did::Changed => format!("{}, nothing removed", deed(event)),
         Did::Nothing => "ran and changed nothing".to_owned(),
-        Did::Told if event.log.is_empty() => "gave up".to_owned(),
-        Did::Told => "logged a message, changed nothing".to_owned(),
+        Did::Logged if event.log.is_empty() => "gave up".to_owned(),
+        Did::Logged => "logged a message, changed nothing".to_owned(),
     }
 }
 
@@ -173,7 +173,7 @@ mod tests {
         let mut outcome = Outcome::default();
         let text = "cut 3 · 1 orphan · “No compaction needed”";
         assert_eq!(why(&event, &outcome), text);
-        event.did = Did::Told;
+        event.did = Did::Logged;
         assert_eq!(why(&event, &outcome), "No compaction needed");
         event.log.clear();
         let why_not = "prompt is too long".to_owned();

@@ -96,7 +96,7 @@ fn events(text: &mut String, lane: &Played) {
         .map(|(name, value)| format!("{}={}", clean(name), Number(value)))
         .collect();
     let _ = writeln!(text, "\n{}  {}", clean(&lane.lane), settings.join(" "));
-    let changing = lane.outcome.events.iter().filter(|e| e.did != Did::Told);
+    let changing = lane.outcome.events.iter().filter(|e| e.did != Did::Logged);
     let all: Vec<&Event> = changing.collect();
     // Repeats at consecutive calls share one line.
     let is_routine = |e: &Event| e.did == Did::Nothing || e.action == "repair";

@@ -59,8 +59,7 @@ pub enum Did {
     /// It ran by the system's own count, and nothing changed.
     Nothing,
     /// It only logged a message.
-    #[serde(rename = "logged")]
-    Told,
+    Logged,
 }
 
 /// The cause of an action.
@@ -122,7 +121,7 @@ impl Did {
             Self::Removed => "removed",
             Self::Changed => "changed",
             Self::Nothing => "nothing",
-            Self::Told => "logged",
+            Self::Logged => "logged",
         }
     }
 }

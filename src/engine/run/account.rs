@@ -93,7 +93,7 @@ impl Run<'_> {
             after: tokens,
             messages: Vec::new(),
             request: None,
-            did: Did::Told,
+            did: Did::Logged,
             orphans: 0,
             forgotten: 0,
             left: self.working.spoken(),

@@ -56,8 +56,8 @@ pub enum Schedule {
 /// The state of a run after polling.
 #[derive(Debug)]
 pub enum Poll {
-    /// It needs an answer before it can continue.
-    Wants(Request),
+    /// It needs a summary before it can continue.
+    NeedsSummary(Request),
     /// It is finished.
     Done(Box<Outcome>),
 }
@@ -165,7 +165,7 @@ pub fn drive(
     let mut run = Run::new(case, policy, knobs, schedule, until);
     loop {
         match run.poll() {
-            Poll::Wants(request) => {
+            Poll::NeedsSummary(request) => {
                 if let Some(why) = run.provide(answers.answer(case, &request)) {
                     answers.refused(&why);
                 }
@@ -276,7 +276,7 @@ impl<'a> Run<'a> {
     pub fn poll(&mut self) -> Poll {
         loop {
             if let Some(Waiting::Edit(.., request) | Waiting::Action(.., request)) = &self.waiting {
-                return Poll::Wants(request.clone());
+                return Poll::NeedsSummary(request.clone());
             }
             match self.phase {
                 Phase::Enter => self.enter(),

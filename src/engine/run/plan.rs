@@ -166,7 +166,7 @@ fn request(
         max_tokens,
         predicted: max_tokens,
         prompt: summarize.prompt.clone(),
-        ask: None,
+        verbatim: None,
     }
 }
 
@@ -185,7 +185,9 @@ pub(super) fn fulfil(
     let (text, is_predicted) = match reply {
         Reply::Predicted(text) => (text, true),
         Reply::Summary(text) => (text, false),
-        Reply::Called => return Err("the model called a tool in the place of a summary".to_owned()),
+        Reply::ToolCall => {
+            return Err("the model called a tool in the place of a summary".to_owned());
+        }
         Reply::Failed(why) => return Err(why),
     };
     if text.trim().is_empty() {

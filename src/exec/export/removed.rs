@@ -28,7 +28,7 @@ pub(in crate::exec) struct RemovedRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::exec) stage: Option<String>,
     /// Number of the call before which the stage ran, from 1.
-    #[serde(default, alias = "call", skip_serializing_if = "Option::is_none")]
+    #[serde(default, alias = "step", skip_serializing_if = "Option::is_none")]
     pub(in crate::exec) call: Option<usize>,
     /// The stage's trigger as written in the policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -82,7 +82,7 @@ impl<'a> Answers<'a> {
                         self.note(request, repeats::note(&text));
                         Reply::Summary(text)
                     }
-                    ModelReply::ToolCall => Reply::Called,
+                    ModelReply::ToolCall => Reply::ToolCall,
                 })
             }
             _ => Ok(Reply::Summary(Arc::from(digest(case, request)))),
@@ -113,7 +113,7 @@ impl<'a> Answers<'a> {
             received: spent.received,
             millis: spent.millis,
             failed: match answer {
-                Ok(Reply::Called) => {
+                Ok(Reply::ToolCall) => {
                     Some("the model called a tool instead of writing a summary".to_owned())
                 }
                 Ok(Reply::Summary(text)) if text.trim().is_empty() => {
@@ -123,7 +123,7 @@ impl<'a> Answers<'a> {
                 Err(failure) => Some(failure.reason.clone()),
             },
             is_edited: false,
-            is_called: matches!(answer, Ok(Reply::Called)),
+            is_called: matches!(answer, Ok(Reply::ToolCall)),
             text: match answer {
                 Ok(Reply::Summary(text)) => Some(Arc::clone(text)),
                 _ => None,
@@ -153,7 +153,7 @@ fn repeated(given: &RequestRecord, case: &Case, request: &Request) -> Result<Rep
         (Some(text), _) if given.is_edited => pasted(case, request, text),
         (Some(text), _) => Ok(Reply::Summary(Arc::clone(text))),
         (None, Some(reason)) if !given.is_called => Err(Failure::unusable(reason.clone())),
-        (None, _) => Ok(Reply::Called),
+        (None, _) => Ok(Reply::ToolCall),
     }
 }
 

@@ -158,7 +158,7 @@ impl Run<'_> {
                 _ if done.fired && done.halt.is_none() && pending.answers.is_empty() => {
                     Did::Nothing
                 }
-                _ => Did::Told,
+                _ => Did::Logged,
             },
             orphans: self.working.orphans().saturating_sub(orphans),
             forgotten: self.forgotten(pending, &earlier, event),

@@ -1,6 +1,6 @@
 use super::ACTIONS;
 use super::hooks::{HookMemory, MEMORY_KEY};
-use crate::chat::{ChatMessage, Dialogue, Heard, message_from_json};
+use crate::chat::{ChatMessage, Dialogue, SummaryReply, message_from_json};
 use crate::engine::{Hook, Memory, Rewrite, RewriteInput, Rewritten, Storage};
 use serde_json::json;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ fn chat(n: usize) -> Vec<ChatMessage> {
 }
 
 fn run(rule: &dyn Rewrite, scene: RewriteInput<'_>) -> Rewritten {
-    let answers = [Heard::Text("SUMMARY".into())];
+    let answers = [SummaryReply::Text("SUMMARY".into())];
     rule.rewrite(scene, &mut Dialogue::new(&answers)).unwrap()
 }
 
