@@ -190,7 +190,7 @@ fn is_kept(open: &OpenSession<'_>, what: RecordedData) -> bool {
 
 fn recorded_data_section(ui: &mut Ui, open: &OpenSession<'_>) {
     section(ui, "Recorded data");
-    Grid::new("carried")
+    Grid::new("recorded data")
         .num_columns(2)
         .spacing([16.0, 4.0])
         .show(ui, |ui| {

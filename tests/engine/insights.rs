@@ -93,36 +93,29 @@ fn a_message_is_resent_until_a_compaction_removes_it() {
     talk.turn(1, 100).turn(1, 100);
     talk.compact_before(5, "What was done.");
     let case = case(&talk, 200_000);
-    let carried = resent(&case, &recorded(&case, RESERVE, None));
+    let resent = resent(&case, &recorded(&case, RESERVE, None));
     // Calls at 2, 4 | 7, 9: message 5 is the summary of the recorded compaction.
-    let calls: Vec<usize> = carried
+    let calls: Vec<usize> = resent
         .messages
         .iter()
-        .map(|carried| carried.calls)
+        .map(|message| message.calls)
         .collect();
     assert_eq!(calls, [2, 2, 1, 1, 0, 2, 2, 1, 1, 0]);
-    let last: Vec<_> = carried
-        .messages
-        .iter()
-        .map(|carried| carried.last)
-        .collect();
+    let last: Vec<_> = resent.messages.iter().map(|message| message.last).collect();
     assert_eq!(
         last[..6],
         [Some(1), Some(1), Some(1), Some(1), None, Some(3)]
     );
-    let result = carried.messages[3];
+    let result = resent.messages[3];
     assert_eq!(result.cumulative(), result.tokens);
-    let heaviest = carried.heaviest(&case.session, 10);
-    let all: u64 = heaviest.iter().map(|carried| carried.cumulative().0).sum();
+    let heaviest = resent.heaviest(&case.session, 10);
+    let all: u64 = heaviest.iter().map(|message| message.cumulative().0).sum();
     assert_eq!(
-        carried.share(&heaviest),
-        Share(all as f64 / carried.sent.0 as f64)
+        resent.share(&heaviest),
+        Share(all as f64 / resent.sent.0 as f64)
     );
-    let instructions: u64 = [0]
-        .iter()
-        .map(|m| carried.messages[*m].cumulative().0)
-        .sum();
-    assert_eq!(carried.sent, Tokens(all + instructions));
+    let instructions: u64 = [0].iter().map(|m| resent.messages[*m].cumulative().0).sum();
+    assert_eq!(resent.sent, Tokens(all + instructions));
 }
 
 #[test]

@@ -370,9 +370,9 @@ fn a_replay_up_to_a_call_equals_the_beginning_of_a_whole_one() {
 fn metered(count: &str) -> Policy {
     let truncate = include_str!("../../assets/presets/truncate.toml");
     let meter = format!(
-        "[meter]\ncount = \"{count}\"\nper_message = 4\nleaves_out = [\"system\"]\n\n[knobs.compression"
+        "[meter]\ncount = \"{count}\"\nper_message = 4\nleaves_out = [\"system\"]\n\n[settings.compression"
     );
-    presets::parse(&truncate.replacen("[knobs.compression", &meter, 1)).expect("a policy")
+    presets::parse(&truncate.replacen("[settings.compression", &meter, 1)).expect("a policy")
 }
 
 #[test]
@@ -470,8 +470,8 @@ fn invalid_presets_are_rejected_with_the_location() {
     let long = error("[let]\n", &format!("[let]\na0 = \"window\"\n{doubling}"));
     assert!(long.contains("too long"), "{long}");
     let meter = error(
-        "[knobs.compression",
-        "[meter]\ncount = \"abacus\"\n[knobs.compression",
+        "[settings.compression",
+        "[meter]\ncount = \"abacus\"\n[settings.compression",
     );
     assert!(meter.contains("unknown counter `abacus`"), "{meter}");
 }

@@ -82,7 +82,7 @@ label = "zz-policylabel"
 help = "zz-help"
 sources = ["zz-source"]
 
-[knobs.zz_knob]
+[settings.zz_knob]
 value = 0.3
 range = [0.1, 1.0]
 step = 0.1
@@ -90,7 +90,7 @@ unit = "zz-unit"
 help = "zz-knobhelp"
 role = "compression_trigger"
 
-[knobs.zz_pick]
+[settings.zz_pick]
 value = 0
 range = [0, 1]
 step = 1

@@ -210,7 +210,7 @@ fn window(ui: &mut Ui, session: &mut GeneratedSession) -> TimelineResponse {
                         );
                         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                             ui.label(
-                                RichText::new("sorted by retained · 990 of 990")
+                                RichText::new("sorted by cumulative · 990 of 990")
                                     .color(palette.weak),
                             );
                         });

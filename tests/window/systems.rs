@@ -66,9 +66,9 @@ sources = ["a file of ours"]
 
 [meter]
 count = "true"
-believes = "used / (2 * window)"
+believed_fill = "used / (2 * window)"
 
-[knobs.mode]
+[settings.mode]
 value = 0
 range = [0, 2]
 step = 1
@@ -77,7 +77,7 @@ help = "What it does."
 choices = ["off", "drop", "drop all"]
 key = "own.mode"
 
-[knobs.compression_trigger]
+[settings.compression_trigger]
 role = "compression_trigger"
 value = 0.75
 range = [0.05, 1.0]
@@ -85,7 +85,7 @@ step = 0.01
 unit = "share of usable"
 help = "Acts above this share."
 
-[knobs.unread]
+[settings.unread]
 value = 5
 range = [0, 10]
 step = 1

@@ -12,7 +12,7 @@ pub(super) const HEIGHT: f32 = 16.0;
 /// Returns whether any lane's policy has an estimate of its own.
 pub(super) fn is_any(input: &LanesInput<'_>) -> bool {
     let mut lanes = input.runs.lanes.iter();
-    lanes.any(|lane| lane.policy.believes.is_some())
+    lanes.any(|lane| lane.policy.believed_fill.is_some())
 }
 
 /// Shows the line of a lane at the selected call.

@@ -62,10 +62,10 @@ impl LaneRun {
             let one = knobs::trigger_unit(&self.policy, &self.knobs, knob, budget);
             one.map(TriggerQuantity::Tokens)
         };
-        let Some(believes) = &self.policy.believes else {
+        let Some(believed_fill) = &self.policy.believed_fill else {
             return by_unit();
         };
-        if self.policy.needs(believes, &knob.name) {
+        if self.policy.needs(believed_fill, &knob.name) {
             return self.own_scale(call).map(TriggerQuantity::Limit);
         }
         match knob.unit.as_str() {

@@ -27,7 +27,7 @@ pub struct Policy {
     /// Its counting rule for its own triggers.
     pub meter: Meter,
     /// Believed fill: at 1 it acts or must act.
-    pub believes: Option<Expr>,
+    pub believed_fill: Option<Expr>,
     /// Tokens that it reserves for the answer, if this is not the value of a knob.
     pub reserve: Option<Expr>,
     /// Its own way to determine a model's context window, if it has one.
@@ -134,7 +134,7 @@ pub enum PolicyError {
     #[error("{0}")]
     Invalid(String),
     /// The knob does not exist.
-    #[error("{policy} has no knob named {knob:?}; it has {known}")]
+    #[error("{policy} has no setting named {knob:?}; it has {known}")]
     NoSuchKnob {
         /// The policy.
         policy: String,

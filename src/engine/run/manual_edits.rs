@@ -95,7 +95,7 @@ impl Run<'_> {
         let partners = gone.iter().filter(|entry| !chosen[**entry]).copied();
         let partners = self.messages_of(partners.chain(edits.iter().map(|(entry, _)| *entry)));
         let log = (!partners.is_empty()).then(|| went_too(&partners));
-        self.carried_out("drop", &touched, log, |working| {
+        self.apply_edit("drop", &touched, log, |working| {
             working.amend(edits);
             let gone = Taken::new(&working.context, gone);
             working.replace(gone, (None, SummaryPosition::First), event);
@@ -126,7 +126,7 @@ impl Run<'_> {
         }
         edits.sort_unstable_by_key(|(entry, _)| *entry);
         let touched = self.messages_of(edits.iter().map(|(entry, _)| *entry));
-        self.carried_out("clear", &touched, None, |working| {
+        self.apply_edit("clear", &touched, None, |working| {
             working.mark(&Arc::from(MARKER), Left::Nothing, event);
             working.amend(edits);
         });
@@ -236,7 +236,7 @@ impl Run<'_> {
     }
 
     /// Changes the context and records a separate event.
-    fn carried_out(
+    fn apply_edit(
         &mut self,
         action: &'static str,
         messages: &[Range<u32>],

@@ -17,7 +17,7 @@ pub(super) struct Triggers<'a> {
     stages: Vec<BoundStage<'a>>,
     /// The hooks of all stages, as bits.
     hooks: u16,
-    believes: Option<Expr>,
+    believed_fill: Option<Expr>,
     /// Tokens that stages have removed so far, on the policy's own meter.
     taken: f64,
     /// Whether an expression of the policy uses the idle time of the session.
@@ -73,7 +73,7 @@ impl<'a> Triggers<'a> {
         let stages: Vec<_> = policy.stages.iter().map(bind).collect();
         let hooks = stages.iter().fold(0, |hooks, s| hooks | bit(s.stage.at));
         let waits = stages.iter().any(|stage| stage.bound.guard.cold.is_some());
-        let says_more = policy.believes.is_some() || policy.reserve.is_some();
+        let says_more = policy.believed_fill.is_some() || policy.reserve.is_some();
         let are_settled = !says_more && stages.iter().all(|stage| stage.is_settled);
         let n = stages.len();
         let mut moment = Moment {
@@ -85,7 +85,7 @@ impl<'a> Triggers<'a> {
         Self {
             stages,
             hooks,
-            believes: policy.believes.as_ref().map(|expr| expr.bind(&names)),
+            believed_fill: policy.believed_fill.as_ref().map(|expr| expr.bind(&names)),
             taken: 0.0,
             wants_idle: policy.mentions(Quantity::Idle) || waits,
             are_settled,
@@ -154,10 +154,10 @@ impl<'a> Triggers<'a> {
         working: &Working<'_>,
         budget: Budget,
     ) -> Option<Share> {
-        self.believes.as_ref()?;
+        self.believed_fill.as_ref()?;
         self.measure(call, working, budget);
-        let believes = self.believes.as_ref()?;
-        Some(Share(believes.value(&self.moment)))
+        let believed_fill = self.believed_fill.as_ref()?;
+        Some(Share(believed_fill.value(&self.moment)))
     }
 
     /// Updates the measurements.

@@ -159,7 +159,7 @@ pub(super) fn manifest(content: &ManifestContent<'_>, checks: &[Check], recipe: 
         "policy": {
             "name": job.policy.name,
             "label": job.policy.label,
-            "knobs": Value::Object(knobs.collect::<Map<_, _>>()),
+            "settings": Value::Object(knobs.collect::<Map<_, _>>()),
         },
         "schedule": if job.schedule == Schedule::Replay { "replay" } else { "now" },
         "manual_edits": manual_edits(&case.manual_edits),

@@ -128,7 +128,7 @@ fn own(u: &mut Unstructured<'_>) -> Result<String> {
         text.push_str(&format!("output_reserve = \"{}\"\n", number(u, 1)?));
     }
     text.push_str(
-        "[knobs.k]\nvalue = 3\nrange = [0, 40]\nstep = 1\nunit = \"messages\"\nhelp = \"\"\n",
+        "[settings.k]\nvalue = 3\nrange = [0, 40]\nstep = 1\nunit = \"messages\"\nhelp = \"\"\n",
     );
     text.push_str(&format!("[let]\nx = \"{}\"\n", number(u, 2)?));
     if u.arbitrary()? {
