@@ -40,7 +40,7 @@ fn options(args: WindowArgs) -> Result<Options, String> {
         let (word, policy) = (lane.word, lane.policy);
         (LaneOption { word, policy }, lane.knobs)
     });
-    let marks = args.by_hand;
+    let marks = args.manual_edits;
     let marks = (!marks.is_empty()).then(|| {
         let within = move |n| marks.within(n).map_err(|error| format!("{error:#}"));
         RequestedMarks(Arc::new(within))

@@ -40,11 +40,11 @@ pub struct LaneConfig {
     pub own: Option<KnobSettings>,
 }
 
-/// The generic strategies of a new window.
+/// The generic presets of a new window.
 pub const STRATEGIES: [&str; 3] = ["truncate", "prune", "summarize"];
 
 impl Config {
-    /// Creates lanes for `policies`, or for the generic strategies if empty.
+    /// Creates lanes for `policies`, or for the generic presets if empty.
     pub fn new(policies: &[String]) -> Self {
         let named: Vec<_> = policies.iter().map(|p| lane(p)).take(MAX_LANES).collect();
         let lanes = if named.is_empty() {

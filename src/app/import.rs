@@ -135,7 +135,7 @@ fn understood(ui: &mut Ui, open: &OpenSession<'_>) {
             let ledger = &open.runs.case.ledger;
             row("counts", wording::basis_help(ledger));
             if let Some(text) = not_recorded(open) {
-                row(wording::UNSEEN, text);
+                row(wording::NOT_RECORDED, text);
             }
             row(
                 "compactions",

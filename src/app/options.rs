@@ -29,7 +29,7 @@ pub struct Options {
     pub window: Option<Tokens>,
     /// Output reserve.
     pub output_reserve: Option<Tokens>,
-    /// The lanes to compare; the generic strategies if empty.
+    /// The lanes to compare; the generic presets if empty.
     pub lanes: Vec<LaneOption>,
     /// Settings that differ from their defaults (set by [`Self::compare`]).
     pub knobs: KnobSettings,

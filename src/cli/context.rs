@@ -1,6 +1,6 @@
 //! `plimsoll context`: the context of a call as a conversation file.
 
-use super::args::{FileArg, Shared, is_stdin, ordinal};
+use super::args::{FileArg, GlobalOptions, is_stdin, ordinal};
 use super::compact;
 use super::lanes::{self, Lane, LaneArgs};
 use super::model;
@@ -67,7 +67,7 @@ pub(super) struct ContextFile<'a> {
 }
 
 impl Args {
-    pub(super) fn run(&self, shared: &Shared) -> anyhow::Result<Status> {
+    pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         let (file, call) = (&self.file.file, self.at_call);
         let lane = self.lanes.at_most_one("context", shared)?;
         if is_stdin(file) && self.output.is_none() {
@@ -146,7 +146,7 @@ impl fmt::Display for NotRecorded {
     }
 }
 
-fn recorded(shared: &Shared) -> anyhow::Result<Lane> {
+fn recorded(shared: &GlobalOptions) -> anyhow::Result<Lane> {
     let none = lanes::none(shared)?;
     Ok(Lane {
         name: "recorded".to_owned(),

@@ -1,6 +1,6 @@
 //! `plimsoll convert`: writes a session in another format and reports what that format cannot hold.
 
-use super::args::{FileArg, Shared, is_stdin};
+use super::args::{FileArg, GlobalOptions, is_stdin};
 use super::compact;
 use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, print};
@@ -71,7 +71,7 @@ struct ContentEntry<'a> {
 }
 
 impl Args {
-    pub(super) fn run(&self, shared: &Shared) -> anyhow::Result<Status> {
+    pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         let (file, format) = (&self.file.file, self.to);
         if is_stdin(file) && self.output.is_none() {
             bail!("convert of standard input requires -o OUT");

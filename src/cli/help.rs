@@ -1,6 +1,6 @@
 //! `plimsoll help`: help of a command, or options that the help of the commands omits.
 
-use super::args::Shared;
+use super::args::GlobalOptions;
 use super::model::ApiArgs;
 use super::nearest::unknown;
 use super::output::print;
@@ -18,7 +18,7 @@ pub(super) struct Args {
 
 /// Groups of options that the help of the commands omits.
 const TOPICS: [(&str, fn(Command) -> Command); 2] = [
-    ("options", Shared::augment_args),
+    ("options", GlobalOptions::augment_args),
     ("models", ApiArgs::augment_args),
 ];
 

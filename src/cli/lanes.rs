@@ -1,6 +1,6 @@
 //! Options that select the policies of a command: `--policy`, `--set` and `--output-reserve`.
 
-use super::args::Shared;
+use super::args::GlobalOptions;
 use super::nearest::{nearest, unknown};
 use super::settings::{Set, set, setting_names, value_of};
 use crate::engine::{Case, KnobRole, KnobValues, Policy};
@@ -65,9 +65,9 @@ impl LaneArgs {
         }
     }
 
-    /// Returns the lanes to compare (default: the three strategies). `recorded` and `none` may be given, but are
+    /// Returns the lanes to compare (default: the three generic presets). `recorded` and `none` may be given, but are
     /// always compared.
-    pub(super) fn lanes(&self, shared: &Shared) -> anyhow::Result<Vec<Lane>> {
+    pub(super) fn lanes(&self, shared: &GlobalOptions) -> anyhow::Result<Vec<Lane>> {
         let named = self
             .policies
             .iter()
@@ -81,7 +81,7 @@ impl LaneArgs {
     }
 
     /// Returns the first lanes of the window. `none` may be one of them; `recorded` is always shown.
-    pub(super) fn of_window(&self, shared: &Shared) -> anyhow::Result<Vec<Lane>> {
+    pub(super) fn of_window(&self, shared: &GlobalOptions) -> anyhow::Result<Vec<Lane>> {
         let named: Vec<_> = self
             .policies
             .iter()
@@ -96,7 +96,11 @@ impl LaneArgs {
     }
 
     /// Returns the lanes to check, and whether the recorded run is checked too.
-    pub(super) fn gated(&self, verb: &str, shared: &Shared) -> anyhow::Result<(Vec<Lane>, bool)> {
+    pub(super) fn gated(
+        &self,
+        verb: &str,
+        shared: &GlobalOptions,
+    ) -> anyhow::Result<(Vec<Lane>, bool)> {
         if self.policies.is_empty() {
             bail!(
                 "{verb} needs --policy NAME; there are {}, or recorded",
@@ -110,7 +114,7 @@ impl LaneArgs {
     }
 
     /// Returns the single policy of a command that compacts.
-    pub(super) fn one(&self, verb: &str, shared: &Shared) -> anyhow::Result<Lane> {
+    pub(super) fn one(&self, verb: &str, shared: &GlobalOptions) -> anyhow::Result<Lane> {
         let mut lanes = match self.policies.len() {
             1 => self.build(self.policies.iter().map(String::as_str), shared)?,
             0 => bail!(
@@ -131,7 +135,11 @@ impl LaneArgs {
     }
 
     /// Returns the single lane of a command that only reads; `None` is the recorded run, the default.
-    pub(super) fn at_most_one(&self, verb: &str, shared: &Shared) -> anyhow::Result<Option<Lane>> {
+    pub(super) fn at_most_one(
+        &self,
+        verb: &str,
+        shared: &GlobalOptions,
+    ) -> anyhow::Result<Option<Lane>> {
         let named = self.policies.iter().map(String::as_str);
         if named.len() > 1 {
             bail!("{verb} takes one --policy, not {}", named.len());
@@ -143,7 +151,7 @@ impl LaneArgs {
     fn build<'a>(
         &self,
         names: impl Iterator<Item = &'a str>,
-        shared: &Shared,
+        shared: &GlobalOptions,
     ) -> anyhow::Result<Vec<Lane>> {
         let mut lanes = names.map(lane).collect::<anyhow::Result<Vec<_>>>()?;
         refuse_same_names(&lanes)?;
@@ -164,7 +172,7 @@ impl LaneArgs {
 }
 
 /// Returns the lane without any compaction.
-pub(super) fn none(shared: &Shared) -> anyhow::Result<Lane> {
+pub(super) fn none(shared: &GlobalOptions) -> anyhow::Result<Lane> {
     let mut none = lane("none")?;
     reserve(&mut none, shared)?;
     Ok(none)
@@ -175,7 +183,7 @@ pub(super) fn none(shared: &Shared) -> anyhow::Result<Lane> {
 pub(super) fn check_reserve(
     case: &Case,
     reserve: Tokens,
-    shared: &Shared,
+    shared: &GlobalOptions,
 ) -> anyhow::Result<Option<String>> {
     let window = case.windows.largest();
     if reserve < window {
@@ -305,7 +313,7 @@ fn apply(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn reserve(lane: &mut Lane, shared: &Shared) -> anyhow::Result<()> {
+fn reserve(lane: &mut Lane, shared: &GlobalOptions) -> anyhow::Result<()> {
     let knob = lane
         .policy
         .knob_for(KnobRole::OutputReserve)

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 /// Messages that the user pinned, cleared or dropped, as ranges of numbers from 1. Checked once the session is loaded.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ManualEditArgs {
-    /// Messages, from 1, that generic strategies keep (ignored by presets of real systems; repeatable)
+    /// Messages, from 1, that generic presets keep (ignored by presets of real systems; repeatable)
     #[arg(long = "pin", global = true, hide = true, value_name = "N,N-M", value_parser = ranges)]
     pinned: Vec<Ranges>,
     /// Messages whose content is removed at the end (repeatable)
@@ -47,23 +47,19 @@ impl ManualEditArgs {
     /// # Errors
     /// Fails if a number is beyond the last message, or if a message is both pinned and cleared or dropped.
     pub fn within(&self, n_messages: usize) -> anyhow::Result<ManualEdits> {
-        let by_hand = ManualEdits {
+        let edits = ManualEdits {
             pinned: indices("--pin", &self.pinned, n_messages)?,
             cleared: indices("--clear", &self.cleared, n_messages)?,
             dropped: indices("--drop", &self.dropped, n_messages)?,
         };
-        let others = [("--clear", &by_hand.cleared), ("--drop", &by_hand.dropped)];
+        let others = [("--clear", &edits.cleared), ("--drop", &edits.dropped)];
         for (option, marks) in others {
-            if let Some(both) = by_hand
-                .pinned
-                .iter()
-                .find(|m| marks.binary_search(m).is_ok())
-            {
+            if let Some(both) = edits.pinned.iter().find(|m| marks.binary_search(m).is_ok()) {
                 let number = both + 1;
                 bail!("message {number} is in --pin and in {option}; leave it out of one of them");
             }
         }
-        Ok(by_hand)
+        Ok(edits)
     }
 }
 
@@ -108,9 +104,9 @@ mod tests {
     #[test]
     fn ranges_are_parsed_in_any_order_from_one() {
         let args = parsed(&["--drop", "9, 2-4,3", "--drop", "1", "--pin", "7-7"]).unwrap();
-        let by_hand = args.within(9).unwrap();
-        assert_eq!(by_hand.dropped, [0, 1, 2, 3, 8]);
-        assert_eq!((by_hand.pinned, by_hand.cleared), (vec![6], vec![]));
+        let edits = args.within(9).unwrap();
+        assert_eq!(edits.dropped, [0, 1, 2, 3, 8]);
+        assert_eq!((edits.pinned, edits.cleared), (vec![6], vec![]));
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub use status::Picture;
 pub use theme::Theme;
 pub use window::WindowArgs;
 
-use args::Shared;
+use args::GlobalOptions;
 use clap::{CommandFactory as _, FromArgMatches as _};
 use status::Status;
 use std::ffi::OsString;
@@ -62,7 +62,7 @@ macro_rules! commands {
         }
 
         impl Command {
-            fn run(self, shared: &Shared) -> anyhow::Result<Status> {
+            fn run(self, shared: &GlobalOptions) -> anyhow::Result<Status> {
                 match self {
                     $(Self::$name(args) => args.run(shared),)*
                     $(Self::$about(args) => args.run(command_line()),)*
@@ -110,7 +110,7 @@ struct Cli {
     #[command(flatten)]
     window: window::Args,
     #[command(flatten)]
-    shared: Shared,
+    shared: GlobalOptions,
 }
 
 /// Last line of the help of every command.

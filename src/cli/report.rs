@@ -1,6 +1,6 @@
 //! `plimsoll report`: an HTML page or Markdown about a session, redacted on request.
 
-use super::args::{FileArg, Shared};
+use super::args::{FileArg, GlobalOptions};
 use super::lanes::{self, LaneArgs};
 use super::output::{clean, grouped, json, note, print};
 use super::played::play;
@@ -77,7 +77,7 @@ impl Args {
         Ok((Some(output.clone()), format))
     }
 
-    pub(super) fn run(&self, shared: &Shared) -> anyhow::Result<Status> {
+    pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         // Options are checked before a large file is read.
         let (output, report_format) = self.output(shared.json)?;
         let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);

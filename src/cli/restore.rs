@@ -1,6 +1,6 @@
 //! `plimsoll restore`: restores the source of a managed conversation, byte for byte.
 
-use super::args::{Shared, is_stdin};
+use super::args::{GlobalOptions, is_stdin};
 use super::output::{clean, grouped, json, print};
 use super::status::Status;
 use crate::exec::restore;
@@ -36,7 +36,7 @@ pub(super) struct RestoredFile<'a> {
 }
 
 impl Args {
-    pub(super) fn run(&self, shared: &Shared) -> anyhow::Result<Status> {
+    pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         if is_stdin(&self.file) {
             bail!("restore needs a file: it reads the sidecars in the same folder");
         }

@@ -1,6 +1,6 @@
 //! `plimsoll schema`: JSON schemas of the commands' output, derived from the types that produce it.
 
-use super::args::Shared;
+use super::args::GlobalOptions;
 use super::nearest::unknown;
 use super::output::{json, print};
 use super::status::Status;
@@ -53,7 +53,7 @@ const SCHEMAS: [(&str, fn() -> Schema); 19] = [
 ];
 
 impl Args {
-    pub(super) fn run(&self, _shared: &Shared) -> anyhow::Result<Status> {
+    pub(super) fn run(&self, _shared: &GlobalOptions) -> anyhow::Result<Status> {
         let names = SCHEMAS.map(|(name, _)| name.to_owned());
         if self.command.is_empty() {
             print(&(names.join("\n") + "\n"))?;

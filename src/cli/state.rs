@@ -1,6 +1,6 @@
 //! `plimsoll state`: lists and clears the files that the program keeps between runs.
 
-use super::args::Shared;
+use super::args::GlobalOptions;
 use super::output::{clean, counted, grouped, json, print};
 use super::status::Status;
 use crate::exec::stores::Cache;
@@ -122,7 +122,7 @@ impl<'a> From<&'a KeptPrice> for PriceEntry<'a> {
 }
 
 impl Args {
-    pub(super) fn run(&self, shared: &Shared) -> anyhow::Result<Status> {
+    pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         if shared.no_state {
             bail!("--no-state excludes the state: remove it to list or clear the state");
         }

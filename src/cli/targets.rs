@@ -1,6 +1,6 @@
 //! Sessions of a command that takes several: files, folders, and files that hold many sessions.
 
-use super::args::{Shared, several};
+use super::args::{GlobalOptions, open_sessions};
 use super::output::note;
 use crate::engine::Case;
 use crate::exec::stores::find_in;
@@ -71,7 +71,11 @@ pub(super) struct SkippedEntry<'a> {
 
 impl Targets {
     /// Collects the session files of the given paths.
-    pub(super) fn new(verb: &str, operands: &[PathBuf], shared: &Shared) -> anyhow::Result<Self> {
+    pub(super) fn new(
+        verb: &str,
+        operands: &[PathBuf],
+        shared: &GlobalOptions,
+    ) -> anyhow::Result<Self> {
         let mut files = Vec::new();
         for path in operands {
             if is_folder(path) {
@@ -114,7 +118,7 @@ impl Targets {
     /// those without a call are skipped with a note.
     pub(super) fn each(
         &self,
-        shared: &Shared,
+        shared: &GlobalOptions,
         mut callback: impl FnMut(&SessionId, &Case) -> anyhow::Result<()>,
     ) -> anyhow::Result<Skipped> {
         let mut visited = Visited {
@@ -152,13 +156,14 @@ impl Target {
     /// Reads a file. The outer error ends the command, the inner one only skips this file.
     fn each(
         &self,
-        shared: &Shared,
+        shared: &GlobalOptions,
         visited: &mut Visited<'_>,
     ) -> anyhow::Result<Result<(), anyhow::Error>> {
         if let Some(number) = shared.conversation {
             return match shared.load(&self.path) {
                 Ok(loaded) => {
-                    let is_numbered = number > 0 || loaded.are_several() || is_database(&self.path);
+                    let is_numbered =
+                        number > 0 || loaded.has_several_conversations() || is_database(&self.path);
                     let place = self.place(Some(number).filter(|_| is_numbered));
                     match with_calls(&place, loaded.case) {
                         Ok(case) => visited.visit(&place, &case).map(Ok),
@@ -168,7 +173,7 @@ impl Target {
                 Err(error) => Ok(Err(error)),
             };
         }
-        let several = match several(&self.path) {
+        let several = match open_sessions(&self.path) {
             Ok(several) => several,
             Err(error) => return Ok(Err(error)),
         };

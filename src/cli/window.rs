@@ -1,6 +1,6 @@
 //! The command line without a command: opens the window, or renders it to a picture.
 
-use super::args::Shared;
+use super::args::GlobalOptions;
 use super::lanes::{Lane, LaneArgs};
 use super::manual_edits::ManualEditArgs;
 use super::nearest::nearest;
@@ -56,7 +56,7 @@ pub struct WindowArgs {
     /// Errors of the provider at calls.
     pub errors: Vec<ProviderError>,
     /// Manual edits of the first file's messages.
-    pub by_hand: ManualEditArgs,
+    pub manual_edits: ManualEditArgs,
     /// Read and write no state.
     pub no_state: bool,
     /// Folder of the user's own presets.
@@ -74,7 +74,11 @@ impl Args {
     }
 
     /// Returns the files to open and the options of the window. Fails if a path is missing.
-    pub(super) fn run(self, shared: &Shared, commands: &[String]) -> anyhow::Result<WindowArgs> {
+    pub(super) fn run(
+        self,
+        shared: &GlobalOptions,
+        commands: &[String],
+    ) -> anyhow::Result<WindowArgs> {
         if shared.json {
             bail!("--json requires a command: plimsoll inspect FILE --json");
         }
@@ -95,7 +99,7 @@ impl Args {
             output_reserve: shared.output_reserve,
             restarts: shared.restarts.clone(),
             errors: shared.errors.clone(),
-            by_hand: shared.manual_edits.clone(),
+            manual_edits: shared.manual_edits.clone(),
             no_state: shared.no_state,
             own_presets: if shared.no_state {
                 OwnPresets::default()

@@ -10,7 +10,7 @@ pub type Kept = fn(&[u8]) -> Vec<Span>;
 /// A session file format.
 #[derive(Debug)]
 pub struct Format {
-    /// Name, equal to its file here. Used on the command line and in JSON.
+    /// Name on the command line, in JSON, and of its folder in `tests/fixtures`.
     pub name: &'static str,
     /// Display name.
     pub label: &'static str,

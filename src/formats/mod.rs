@@ -28,11 +28,11 @@
 //!   read by `counts`, so that impossible ones are reported. If parsing limits the speed of large JSON Lines, use
 //!   `jsonl::map_texts` with `json::BorrowedValue`, which neither copies nor decodes unused members (`claude_code`).
 //! - **Content**: `content::parts` reads the text, thoughts, calls, results and media of all known notations.
-//!   `content::any_message` reads a whole message. A format only reads what is its own.
+//!   `content::any_message` reads a whole message. A reader handles only fields that `content` does not know.
 //! - **Spans**: every message keeps the byte range of its record (`Draft::raw`), and every part the index of its
 //!   content block (`content::part`). Untouched records are written back byte for byte, and the window shows them.
-//! - **Warnings**: `ReadLog` collects them: `notes` for a byte position (`once` for something that recurs),
-//!   `report.note` for every record by kind. A record that is in no count leads to a warning. End with `ReadLog::finish`.
+//! - **Warnings**: `ReadLog` collects them: `notes` for a byte position (`once` reports a recurring problem once),
+//!   `report.note` for every record by kind. A record without a note causes a warning. End with `ReadLog::finish`.
 //! - **Writing**: a `Dialect` has `Writes` for one message. For other files, `editing::output_records` returns the
 //!   records in the new order, `editing::edit` changes the content of one, and `editing::patched` replaces single values.
 //!   `mark` marks the result, so that usage reported for the old contexts is ignored.

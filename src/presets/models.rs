@@ -93,9 +93,9 @@ pub(super) fn bare_name(name: &str) -> String {
 
 /// Returns the context window of every call: as given, else recorded, else by the model, else assumed. Recorded usage
 /// above a window that was not given raises it, with a warning.
-pub fn window_plan(session: &Session, by_hand: Option<Tokens>) -> WindowPlan {
+pub fn window_plan(session: &Session, requested: Option<Tokens>) -> WindowPlan {
     let n_calls = session.calls.len();
-    if let Some(window) = by_hand {
+    if let Some(window) = requested {
         return WindowPlan::constant(window, n_calls, WindowSource::User);
     }
     let mut warnings = Vec::new();

@@ -10,7 +10,7 @@ use source::{code_of, macros_of, paths_of};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Who may name whom. `lib.rs` declares all and is no layer.
+/// The layers that each layer may import. `lib.rs` declares all layers and is none itself.
 const LAYERS: [(&str, &[&str]); 19] = [
     ("units", &[]),
     ("figure", &["units"]),
@@ -102,7 +102,7 @@ const LAYERS: [(&str, &[&str]); 19] = [
     ("main", &["cli", "app"]),
 ];
 
-/// Layers without any effect on, or view of, the world.
+/// Layers without side effects and without access to files, network, clock, environment and threads.
 const PURE: [&str; 15] = [
     "units",
     "figure",
@@ -122,7 +122,7 @@ const PURE: [&str; 15] = [
 ];
 
 /// Names that a pure layer may not use, by the start of their path.
-const WORLD: [&str; 19] = [
+const IMPURE_PATHS: [&str; 19] = [
     "std::env",
     "std::fs",
     "std::io::Stderr",
@@ -207,7 +207,7 @@ fn layer_of(path: &str) -> &str {
     }
 }
 
-/// Layers that a file names and may not.
+/// Returns the layers that a file imports although its layer may not.
 fn forbidden_layers(path: &str, text: &str) -> Vec<String> {
     let layer = layer_of(path);
     let Some((_, allowed)) = LAYERS.iter().find(|(name, _)| *name == layer) else {
@@ -246,22 +246,22 @@ fn layer_named<'a>(file: &str, path: &'a str) -> Option<&'a str> {
         .flatten()
 }
 
-/// Things of the world, or of the window, that a file names and may not.
-fn forbidden_world(path: &str, text: &str) -> Vec<String> {
+/// Returns the impure paths, and paths of the window, that a file imports although its layer may not.
+fn forbidden_paths(path: &str, text: &str) -> Vec<String> {
     let layer = layer_of(path);
     let is_pure = PURE.contains(&layer);
     let is_window = matches!(layer, "app" | "main");
     let starts = |p: &str, with: &str| p == with || p.starts_with(&format!("{with}::"));
     let wrong = paths_of(&code_of(text)).into_iter().filter(|p| {
-        (is_pure && WORLD.iter().any(|w| starts(p, w)))
+        (is_pure && IMPURE_PATHS.iter().any(|w| starts(p, w)))
             || (!is_window && WINDOW.iter().any(|w| starts(p, w)))
     });
     wrong
-        .map(|p| format!("{path}: `{layer}` may not name `{p}`"))
+        .map(|p| format!("{path}: `{layer}` may not use `{p}`"))
         .collect()
 }
 
-/// Files touched where only `exec` may. (Pure layers may not either: [`forbidden_world`].)
+/// Files touched where only `exec` may. (Pure layers may not either: [`forbidden_paths`].)
 fn files_touched(path: &str, text: &str) -> Vec<String> {
     let layer = layer_of(path);
     if !matches!(layer, "cli" | "app" | "main") {
@@ -401,13 +401,13 @@ fn check_family(folder: &str, row: &str) -> usize {
 }
 
 #[test]
-fn no_layer_names_what_lies_above_it() {
+fn layers_do_not_import_higher_layers() {
     check_all(forbidden_layers);
 }
 
 #[test]
-fn pure_layers_do_not_touch_the_world_and_only_the_window_knows_the_window() {
-    check_all(forbidden_world);
+fn pure_layers_are_pure_and_only_the_window_imports_its_libraries() {
+    check_all(forbidden_paths);
 }
 
 #[test]
@@ -567,7 +567,7 @@ fn what_a_layer_may_name_is_left_alone() {
 
 #[test]
 fn a_pure_layer_that_touches_the_world_is_found() {
-    let wrong = |path: &str, text: &str| forbidden_world(path, text).len();
+    let wrong = |path: &str, text: &str| forbidden_paths(path, text).len();
     assert_eq!(wrong("engine/mod.rs", "use std::fs;"), 1);
     assert_eq!(wrong("engine/mod.rs", "use std::{fmt, thread};"), 1);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The tab Insights: findings about the session and the lanes, most severe first.
+//! The tab Insights: insights into the session and the lanes, most severe first.
 
 pub(super) mod input;
 pub mod list;

@@ -1,4 +1,4 @@
-//! The menu of policies: generic strategies, then the presets of each system.
+//! The menu of policies: generic presets, then the presets of each system.
 
 use super::policies::Policies;
 use crate::app::theme::space;

@@ -250,7 +250,7 @@ fn hover_text(input: &TimelinePanelInput<'_>, focused: &LaneRun, call: usize) ->
         let (before, now) = (wording::short(before), wording::short(unseen));
         lines.push(format!(
             "{}: {before} → {now} from this call on",
-            wording::UNSEEN
+            wording::NOT_RECORDED
         ));
     }
     if input.selection.lane.is_none() {

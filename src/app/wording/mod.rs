@@ -137,11 +137,11 @@ pub fn kind(kind: Kind) -> &'static str {
 }
 
 /// Label of sent content that is not recorded, at the bottom of a stack.
-pub const UNSEEN: &str = "not in the file";
+pub const NOT_RECORDED: &str = "not recorded";
 /// Label of the same part of a stack if some of it is recorded.
-pub const PARTLY_UNSEEN: &str = "system + not in the file";
+pub const PARTLY_NOT_RECORDED: &str = "system + not recorded";
 /// Hover text of content that is not recorded.
-pub const UNSEEN_HELP: &str = "Content that is not recorded, such as the system prompt and tool definitions. Its size is the difference between reported and recorded tokens. It often grows after a compaction, when programs send files again without logging them.";
+pub const NOT_RECORDED_HELP: &str = "Content that is not recorded, such as the system prompt and tool definitions. Its size is the difference between reported and recorded tokens. It often grows after a compaction, when programs send files again without logging them.";
 
 /// Returns a one-word status of a message.
 pub fn status(status: MessageStatus) -> &'static str {

@@ -22,7 +22,7 @@ const STDIN: &str = "standard input";
 /// Options that every command accepts, before its name or after it.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
-pub(in crate::cli) struct Shared {
+pub(in crate::cli) struct GlobalOptions {
     /// Context window in tokens (200000, 200k, 1M) [default: the model's]
     #[arg(long, global = true, hide = true, value_name = "TOKENS", value_parser = nonzero_tokens)]
     pub(in crate::cli) window: Option<Tokens>,
@@ -38,7 +38,7 @@ pub(in crate::cli) struct Shared {
     /// Assume that the agent's program was restarted before this call (repeatable)
     #[arg(long = "restart", global = true, hide = true, value_name = "CALL", value_parser = ordinal)]
     pub(in crate::cli) restarts: Vec<usize>,
-    /// Assume that the provider rejects this call first: the name of a known error, or its full text (repeatable)
+    /// Assume that the provider rejects the first attempt of this call: the name of a known error, or its full text (repeatable)
     #[arg(long = "error", global = true, hide = true, value_name = "CALL=ERROR", value_parser = values::provider_error_at)]
     pub(in crate::cli) errors: Vec<ProviderError>,
     #[command(flatten)]
@@ -51,7 +51,7 @@ pub(in crate::cli) struct Shared {
     pub(in crate::cli) no_state: bool,
 }
 
-impl Shared {
+impl GlobalOptions {
     /// Returns the options for loading a file.
     pub(in crate::cli) fn load_options(&self) -> LoadOptions {
         LoadOptions {
@@ -69,7 +69,7 @@ impl Shared {
         } else {
             load(file, &options, &progress)?
         };
-        if self.conversation.is_none() && loaded.are_several() {
+        if self.conversation.is_none() && loaded.has_several_conversations() {
             note(&format!(
                 "{} holds {} conversations; this is the first (--conversation N selects another)",
                 file.display(),
@@ -119,7 +119,7 @@ pub(in crate::cli) fn is_stdin(file: &Path) -> bool {
 }
 
 /// Opens all sessions that a file holds, or standard input for `-`.
-pub(in crate::cli) fn several(file: &Path) -> anyhow::Result<FileSessions> {
+pub(in crate::cli) fn open_sessions(file: &Path) -> anyhow::Result<FileSessions> {
     let progress = Progress::default();
     Ok(if is_stdin(file) {
         FileSessions::read(STDIN, io::stdin().lock(), &progress)?

@@ -2,7 +2,7 @@
 
 mod json_output;
 
-use super::args::{FileArg, Shared, is_stdin, ordinal};
+use super::args::{FileArg, GlobalOptions, is_stdin, ordinal};
 use super::lanes::{self, LaneArgs};
 use super::model::ModelArgs;
 use super::output::{clean, counted, json, note, print, tokens};
@@ -84,7 +84,7 @@ impl Args {
         })
     }
 
-    pub(super) fn run(self, shared: &Shared) -> anyhow::Result<Status> {
+    pub(super) fn run(self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         let file = &self.file.file;
         let (lane, schedule) = (self.lanes.one("compact", shared)?, self.schedule()?);
         if is_stdin(file) && self.output.is_none() && !self.resumable {

@@ -8,7 +8,7 @@ mod losses_json;
 mod losses_text;
 mod text;
 
-use super::args::{FileArg, Shared};
+use super::args::{FileArg, GlobalOptions};
 use super::billing::BillingArgs;
 use super::lanes::{self, LaneArgs};
 use super::output::{json, note, print};
@@ -81,7 +81,7 @@ impl Diagnosis<'_> {
 }
 
 impl Args {
-    pub(super) fn run(&self, shared: &Shared) -> anyhow::Result<Status> {
+    pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         // Options are checked before a large file is read.
         let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);
         let prices = self.billing.prices()?;

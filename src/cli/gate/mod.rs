@@ -6,7 +6,7 @@ mod junit;
 mod options;
 mod replay;
 
-use super::args::Shared;
+use super::args::GlobalOptions;
 use super::lanes::Lane;
 use super::output::{clean, counted, json, note, print};
 use super::status::Status;
@@ -64,7 +64,7 @@ struct Verdict {
 }
 
 impl Args {
-    pub(super) fn run(&self, shared: &Shared) -> anyhow::Result<Status> {
+    pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         let options = &self.options;
         // Options are checked before a large file is read.
         let (lanes, with_recorded) = options.lanes.gated("gate", shared)?;

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// Limits and the baseline.
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
-    /// Write the result as `JUnit` XML, replacing an earlier result
+    /// Write the result as JUnit XML, replacing an earlier result
     #[arg(long, value_name = "FILE")]
     pub(super) junit: Option<PathBuf>,
     #[command(flatten)]

@@ -3,7 +3,7 @@
 mod json_output;
 mod text;
 
-use super::args::{FileArg, Shared};
+use super::args::{FileArg, GlobalOptions};
 use super::lanes;
 use super::output::{json, note, print};
 use super::status::Status;
@@ -26,7 +26,7 @@ pub(super) struct Args {
 const LARGEST: usize = 10;
 
 impl Args {
-    pub(super) fn run(&self, shared: &Shared) -> anyhow::Result<Status> {
+    pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         let none = lanes::none(shared)?;
         let loaded = shared.load(&self.file.file)?;
         let reserve = none.output_reserve(&loaded.case);

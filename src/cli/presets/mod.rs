@@ -6,7 +6,7 @@ mod show;
 mod show_json;
 mod stage_words;
 
-use super::args::Shared;
+use super::args::GlobalOptions;
 use super::lanes::LaneArgs;
 use super::output::{clean, json, print};
 use super::settings::{Set, set};
@@ -101,7 +101,7 @@ pub(super) struct PresetEntry<'a> {
 }
 
 impl Args {
-    pub(super) fn run(self, shared: &Shared) -> anyhow::Result<Status> {
+    pub(super) fn run(self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         match self.action.unwrap_or(Action::List) {
             Action::List => list(shared.json)?,
             Action::Show { name } => show(&name, shared.json)?,

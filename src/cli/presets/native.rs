@@ -1,6 +1,6 @@
 //! `plimsoll presets export` and `import`: settings in a system's own format.
 
-use crate::cli::args::Shared;
+use crate::cli::args::GlobalOptions;
 use crate::cli::json_values::{Number, Settings};
 use crate::cli::lanes::LaneArgs;
 use crate::cli::output::{clean, json, note, print};
@@ -45,7 +45,7 @@ pub(in crate::cli) struct ImportedSettings<'a> {
 }
 
 /// Prints the settings of a preset in the system's own format.
-pub(super) fn export(lanes: &LaneArgs, shared: &Shared) -> anyhow::Result<()> {
+pub(super) fn export(lanes: &LaneArgs, shared: &GlobalOptions) -> anyhow::Result<()> {
     let lane = lanes.one("presets export", shared)?;
     let exported = native::export(&lane.policy, &lane.knobs).map_err(anyhow::Error::msg)?;
     if shared.json {
@@ -63,7 +63,11 @@ pub(super) fn export(lanes: &LaneArgs, shared: &Shared) -> anyhow::Result<()> {
 }
 
 /// Reads a system's configuration and prints the corresponding preset and settings.
-pub(super) fn import(file: &Path, output: Option<&Path>, shared: &Shared) -> anyhow::Result<()> {
+pub(super) fn import(
+    file: &Path,
+    output: Option<&Path>,
+    shared: &GlobalOptions,
+) -> anyhow::Result<()> {
     let text = load_configuration(file)?;
     let imported =
         native::import(&text).map_err(|why| anyhow::anyhow!("{}: {why}", file.display()))?;

@@ -1,6 +1,6 @@
 //! `plimsoll presets save` and `remove`: your own presets.
 
-use crate::cli::args::Shared;
+use crate::cli::args::GlobalOptions;
 use crate::cli::lanes::LaneArgs;
 use crate::cli::output::{clean, json, print};
 use crate::exec::{OwnPresets, policy_text};
@@ -25,7 +25,7 @@ pub(super) fn save(
     name: &str,
     lanes: &LaneArgs,
     replace: bool,
-    shared: &Shared,
+    shared: &GlobalOptions,
 ) -> anyhow::Result<()> {
     let lane = lanes.one("presets save", shared)?;
     let presets = OwnPresets::here();
@@ -42,12 +42,12 @@ pub(super) fn save(
 }
 
 /// Removes a preset of the user.
-pub(super) fn remove(name: &str, shared: &Shared) -> anyhow::Result<()> {
+pub(super) fn remove(name: &str, shared: &GlobalOptions) -> anyhow::Result<()> {
     let path = OwnPresets::here().remove(name)?;
     report(shared, "removed", name, &path)
 }
 
-fn report(shared: &Shared, action: &str, name: &str, path: &Path) -> anyhow::Result<()> {
+fn report(shared: &GlobalOptions, action: &str, name: &str, path: &Path) -> anyhow::Result<()> {
     let path = path.to_string_lossy();
     if shared.json {
         return json(&OwnPresetFile { name, path });

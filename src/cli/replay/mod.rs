@@ -3,7 +3,7 @@
 mod json_output;
 mod text;
 
-use super::args::{FileArg, Shared};
+use super::args::{FileArg, GlobalOptions};
 use super::curve::CurveArgs;
 use super::lanes::{self, Lane, LaneArgs};
 use super::output::{json, note, print};
@@ -33,7 +33,7 @@ pub(super) struct Args {
 }
 
 impl Args {
-    pub(super) fn run(self, shared: &Shared) -> anyhow::Result<Status> {
+    pub(super) fn run(self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         let curve = self.curve.checked()?;
         // Options are checked before a large file is read.
         let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);

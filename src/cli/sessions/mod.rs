@@ -2,7 +2,7 @@
 
 mod json_output;
 
-use super::args::Shared;
+use super::args::GlobalOptions;
 use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, note, percent, print, tokens};
 use super::status::Status;
@@ -42,7 +42,7 @@ pub(super) struct Args {
 const TITLE_CHARS: usize = 72;
 
 impl Args {
-    pub(super) fn run(&self, shared: &Shared) -> anyhow::Result<Status> {
+    pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         let limit = if self.limit == 0 {
             usize::MAX
         } else {

@@ -6,7 +6,7 @@ mod options;
 mod swept;
 mod text;
 
-use super::args::Shared;
+use super::args::GlobalOptions;
 use super::output::{json, print, progress};
 use super::status::Status;
 use super::targets::{Skipped, Targets};
@@ -42,7 +42,7 @@ struct Findings {
 }
 
 impl Args {
-    pub(super) fn run(mut self, shared: &Shared) -> anyhow::Result<Status> {
+    pub(super) fn run(mut self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         // Options are checked before a large file is read.
         let (subjects, named) = self.options.subjects(shared)?;
         let targets = Targets::new("sweep", &self.targets, shared)?;

@@ -1,7 +1,7 @@
 //! Options of `plimsoll sweep`: the values to try, their number and the preference.
 
 use crate::analysis::tune::{Axis, Scale, Subject, Values};
-use crate::cli::args::{Shared, number};
+use crate::cli::args::{GlobalOptions, number};
 use crate::cli::billing::BillingArgs;
 use crate::cli::lanes::{Lane, LaneArgs};
 use crate::cli::nearest::unknown;
@@ -71,7 +71,7 @@ impl Options {
     /// Returns the policies with the settings to vary, and each policy as `--policy` names it.
     pub(super) fn subjects(
         &mut self,
-        shared: &Shared,
+        shared: &GlobalOptions,
     ) -> anyhow::Result<(Vec<Subject>, Vec<String>)> {
         let (mut subjects, mut named) = (Vec::new(), Vec::new());
         for Lane {

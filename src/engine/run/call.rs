@@ -1,7 +1,7 @@
 //! One model call of a run: the messages added before and after it, the overflow check, and its view.
 
 use super::view::View;
-use super::{MOST_TRIES, Phase, Run};
+use super::{MAX_RETRIES, Phase, Run};
 use crate::engine::context::prefix::LastPrompt;
 use crate::engine::expr::Quantity;
 use crate::engine::outcome::Sample;
@@ -25,7 +25,7 @@ impl Run<'_> {
         }
         let used = self.working.tokens();
         let pressure = self.budget().pressure(used);
-        let may_retry = self.rejected == 0 || (self.acted && self.rejected < MOST_TRIES);
+        let may_retry = self.rejected == 0 || (self.acted && self.rejected < MAX_RETRIES);
         if pressure.0 > 1.0 && may_retry {
             self.outcome.overflows += usize::from(self.rejected == 0);
             self.outcome.tokens_rejected += used;

@@ -135,8 +135,8 @@ enum Waiting {
     Action(usize, PendingAction, Request),
 }
 
-/// Maximum number of tries of one call.
-const MOST_TRIES: u8 = 3;
+/// Maximum number of retries of a rejected call.
+const MAX_RETRIES: u8 = 3;
 
 /// Failed attempts of a stage for one reason.
 #[derive(Debug)]

@@ -53,7 +53,7 @@ pub struct Loaded {
 
 impl Loaded {
     /// Returns true if the file contains several main conversations.
-    pub fn are_several(&self) -> bool {
+    pub fn has_several_conversations(&self) -> bool {
         let all = self.conversations.iter();
         all.filter(|c| c.track == Track::Main).nth(1).is_some()
     }

@@ -13,7 +13,7 @@ pub(super) struct Fork {
     head: Option<Head>,
     /// Turns with younger ids are the file's own. Set once the file is known to be a fork.
     own: Option<Box<str>>,
-    /// The lines are older than the session, so their times were not rewritten: the file is a complete managed copy,
+    /// The lines are older than the session, so their times were not rewritten: the file is a complete managed conversation,
     /// including the lines that forks copied from their parents.
     is_whole: bool,
     is_over: bool,

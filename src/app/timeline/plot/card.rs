@@ -112,7 +112,7 @@ fn kinds(chart: &Chart<'_>, call: usize) -> Vec<Row<'static>> {
         value,
         color: chart.palette.text,
     };
-    let mut rows = vec![row(Kind::System, wording::UNSEEN, unseen)];
+    let mut rows = vec![row(Kind::System, wording::NOT_RECORDED, unseen)];
     rows.extend(Kind::ALL.into_iter().map(|kind| match kind {
         Kind::System => row(kind, wording::kind(kind), tokens(kind) - unseen),
         _ => row(kind, wording::kind(kind), tokens(kind)),

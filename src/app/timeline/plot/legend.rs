@@ -95,7 +95,7 @@ fn show_entry(ui: &Ui, chart: &Chart<'_>, entry: Entry, place: Rect) {
             ui.painter()
                 .rect_filled(swatch, 2.0, chart.palette.kind(kind));
             if entry.name(chart) != wording::kind(kind) {
-                hover(ui, place, "unseen", wording::UNSEEN_HELP);
+                hover(ui, place, "not recorded", wording::NOT_RECORDED_HELP);
             }
         }
         Entry::Reported => {

@@ -204,8 +204,8 @@ pub(super) fn lowest_label(input: &TimelineInput<'_>) -> &'static str {
         is_any_recorded |= system > unseen;
     }
     match (is_any_unseen, is_any_recorded) {
-        (true, false) => wording::UNSEEN,
-        (true, true) => wording::PARTLY_UNSEEN,
+        (true, false) => wording::NOT_RECORDED,
+        (true, true) => wording::PARTLY_NOT_RECORDED,
         _ => wording::kind(Kind::System),
     }
 }

@@ -280,10 +280,10 @@ fn unrecorded_content_is_not_labelled_system() {
         })
     };
     assert_eq!(named(&|_| Tokens::ZERO), "system");
-    assert_eq!(named(&|_| Tokens(40)), "not in the file");
+    assert_eq!(named(&|_| Tokens(40)), "not recorded");
     assert_eq!(
         named(&|call| Tokens(40 - call as u64)),
-        "system + not in the file"
+        "system + not recorded"
     );
 }
 
