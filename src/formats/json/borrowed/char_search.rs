@@ -18,7 +18,7 @@ const TO_BLANKS: u64 = LOW * (0x80 - b' ' as u64);
 
 /// A set of characters.
 pub(super) trait CharSet {
-    /// CharSearch the characters of the set in eight bytes, by the highest bit of each.
+    /// Finds the characters of the set in eight bytes, by the highest bit of each.
     fn marked(word: u64) -> u64;
 }
 
