@@ -34,7 +34,7 @@ pub struct LowerBounds<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stuck {
     /// Index of the first call of the first row at which it cannot.
-    pub step: usize,
+    pub call: usize,
     /// Number of calls in that row.
     pub in_a_row: usize,
     /// Total number of such calls.
@@ -61,7 +61,7 @@ impl<'a> LowerBounds<'a> {
         let is_history = |m: &usize| messages[*m].in_history;
         let history: Vec<usize> = (0..messages.len()).filter(is_history).collect();
         let sums = without_results(case);
-        let ends = || case.session.calls.iter().map(|step| step.context_end);
+        let ends = || case.session.calls.iter().map(|call| call.context_end);
         let rank = |end: usize| history.partition_point(|m| *m < end);
         let prefix = &case.ledger.truth.history_prefix;
         let all = prefix.last().copied().unwrap_or(0);
@@ -92,7 +92,7 @@ impl<'a> LowerBounds<'a> {
         }
         let cooldown = policy
             .knob_for(KnobRole::Cooldown)
-            .filter(|knob| knob.unit == "steps")
+            .filter(|knob| knob.unit == "calls")
             .and_then(|knob| knobs.get(&knob.name));
         let rest = cooldown.unwrap_or(0.0) as usize + 1;
         let calls = self.case.session.calls.len();
@@ -110,21 +110,21 @@ impl<'a> LowerBounds<'a> {
             return None;
         }
         let is_even = policy.reserve.is_none() && self.is_even;
-        let limit = |step: usize| {
+        let limit = |call: usize| {
             if is_even {
                 return smallest;
             }
             // Only a computed reserve can change from call to call.
             let reserve = match policy.reserve {
-                Some(_) => policy.output_reserve(knobs, self.case, step),
+                Some(_) => policy.output_reserve(knobs, self.case, call),
                 None => reserve,
             };
-            (self.case.windows.at(step) - reserve).as_f64() * trigger
+            (self.case.windows.at(call) - reserve).as_f64() * trigger
         };
         let found = match kept {
-            KeptContent::WithoutResults => self.rows(|step| self.without_results(step), limit),
+            KeptContent::WithoutResults => self.rows(|call| self.without_results(call), limit),
             KeptContent::Newest(keep, summary) => {
-                self.rows(|step| self.newest(keep, summary, step), limit)
+                self.rows(|call| self.newest(keep, summary, call), limit)
             }
         };
         found.filter(|stuck| stuck.in_all >= least)
@@ -133,23 +133,23 @@ impl<'a> LowerBounds<'a> {
     /// Returns the first row of consecutive calls at which at least the limit is left, and the total number of such calls.
     fn rows(&self, left: impl Fn(usize) -> u64, limit: impl Fn(usize) -> f64) -> Option<Stuck> {
         let (mut row, mut found, mut in_all) = (0, None::<(usize, usize)>, 0);
-        for step in 0..self.before.len() {
-            let is_stuck = left(step) as f64 >= limit(step);
+        for call in 0..self.before.len() {
+            let is_stuck = left(call) as f64 >= limit(call);
             row = if is_stuck { row + 1 } else { 0 };
             in_all += usize::from(is_stuck);
             match &mut found {
-                None if row == STUCK => found = Some((step + 1 - STUCK, STUCK)),
-                Some((first, calls)) if *first + *calls == step && is_stuck => *calls += 1,
+                None if row == STUCK => found = Some((call + 1 - STUCK, STUCK)),
+                Some((first, calls)) if *first + *calls == call && is_stuck => *calls += 1,
                 _ => {}
             }
         }
-        let (step, in_a_row) = found?;
+        let (call, in_a_row) = found?;
         Some(Stuck {
-            step,
+            call,
             in_a_row,
             in_all,
-            least: Tokens(left(step)),
-            limit: Tokens(limit(step) as u64),
+            least: Tokens(left(call)),
+            limit: Tokens(limit(call) as u64),
         })
     }
 
@@ -165,11 +165,11 @@ impl<'a> LowerBounds<'a> {
 
     /// Returns the `n_calls`th largest of what is left before each call.
     fn nth_largest(&self, kept: KeptContent, n_calls: usize) -> u64 {
-        let steps = 0..self.before.len();
+        let calls = 0..self.before.len();
         let mut all: Vec<u64> = match kept {
-            KeptContent::WithoutResults => steps.map(|step| self.without_results(step)).collect(),
+            KeptContent::WithoutResults => calls.map(|call| self.without_results(call)).collect(),
             KeptContent::Newest(keep, summary) => {
-                let newest = steps.map(|step| self.newest(keep, summary, step));
+                let newest = calls.map(|call| self.newest(keep, summary, call));
                 newest.collect()
             }
         };
@@ -181,15 +181,15 @@ impl<'a> LowerBounds<'a> {
     }
 
     /// Returns the minimum before a call if all tool results are removed.
-    fn without_results(&self, step: usize) -> u64 {
-        self.case.ledger.overhead.0 + self.without_results[step]
+    fn without_results(&self, call: usize) -> u64 {
+        self.case.ledger.overhead.0 + self.without_results[call]
     }
 
     /// Returns the minimum before a call if this many messages stay, after a summary of this size.
     #[inline]
-    fn newest(&self, keep: usize, summary: u64, step: usize) -> u64 {
+    fn newest(&self, keep: usize, summary: u64, call: usize) -> u64 {
         let overhead = self.case.ledger.overhead.0;
-        let upto = self.before[step];
+        let upto = self.before[call];
         let first = upto.saturating_sub(keep).max(self.preamble).min(upto);
         // Without a removed message there is no summary.
         let summary = if first > self.preamble { summary } else { 0 };

@@ -59,9 +59,9 @@ impl Resent {
     }
 
     /// Returns the number of answered calls in a range.
-    pub fn calls_in(&self, steps: Range<usize>) -> usize {
-        let made_before = |step: usize| self.made[step.min(self.made.len() - 1)];
-        made_before(steps.end).saturating_sub(made_before(steps.start))
+    pub fn calls_in(&self, calls: Range<usize>) -> usize {
+        let made_before = |call: usize| self.made[call.min(self.made.len() - 1)];
+        made_before(calls.end).saturating_sub(made_before(calls.start))
     }
 }
 
@@ -69,8 +69,8 @@ impl Resent {
 pub fn resent(case: &Case, recorded: &Outcome) -> Resent {
     let session = &case.session;
     let made = made(session, recorded);
-    let was_made = |step: usize| made[step] < made[step + 1];
-    let sent = recorded.samples.iter().filter(|s| was_made(s.step));
+    let was_made = |call: usize| made[call] < made[call + 1];
+    let sent = recorded.samples.iter().filter(|s| was_made(s.call));
     let mut all = Resent {
         messages: (0..session.messages.len())
             .map(|message| none(case, message))
@@ -89,8 +89,8 @@ pub fn resent(case: &Case, recorded: &Outcome) -> Resent {
         for message in kept.iter().filter(|message| !comes_again(message)) {
             all.resend(*message, begin..end);
         }
-        for (message, step) in joins(session, first, begin..end) {
-            all.resend(message, step..end);
+        for (message, call) in joins(session, first, begin..end) {
+            all.resend(message, call..end);
         }
         (begin, since) = (end.max(begin), compaction);
     }
@@ -107,11 +107,11 @@ fn none(case: &Case, message: usize) -> ResentMessage {
 }
 
 fn made(session: &Session, recorded: &Outcome) -> Vec<usize> {
-    let reports = session.calls.iter().any(|step| step.usage.is_some());
-    let steps = session.calls.iter().enumerate();
-    let is_refused = |step: usize| recorded.samples.get(step).is_some_and(|s| s.refused);
-    let made = steps.scan(0, |made, (idx, step)| {
-        *made += usize::from((!reports || step.usage.is_some()) && !is_refused(idx));
+    let reports = session.calls.iter().any(|call| call.usage.is_some());
+    let calls = session.calls.iter().enumerate();
+    let is_refused = |call: usize| recorded.samples.get(call).is_some_and(|s| s.refused);
+    let made = calls.scan(0, |made, (idx, call)| {
+        *made += usize::from((!reports || call.usage.is_some()) && !is_refused(idx));
         Some(*made)
     });
     std::iter::once(0).chain(made).collect()
@@ -121,24 +121,24 @@ fn made(session: &Session, recorded: &Outcome) -> Vec<usize> {
 fn joins(
     session: &Session,
     first: usize,
-    steps: Range<usize>,
+    calls: Range<usize>,
 ) -> impl Iterator<Item = (usize, usize)> {
     let mut next = first;
-    steps.flat_map(move |step| {
-        let new = next..session.calls[step].context_end.max(next);
+    calls.flat_map(move |call| {
+        let new = next..session.calls[call].context_end.max(next);
         next = new.end;
         let in_history = new.filter(|message| session.messages[*message].in_history);
-        in_history.map(move |message| (message, step))
+        in_history.map(move |message| (message, call))
     })
 }
 
 impl Resent {
-    fn resend(&mut self, message: usize, steps: Range<usize>) {
-        let calls = self.calls_in(steps.clone());
+    fn resend(&mut self, message: usize, calls: Range<usize>) {
+        let n_calls = self.calls_in(calls.clone());
         let resent = &mut self.messages[message];
-        if calls > 0 {
-            resent.calls += calls;
-            resent.last = Some(steps.end - 1);
+        if n_calls > 0 {
+            resent.calls += n_calls;
+            resent.last = Some(calls.end - 1);
         }
     }
 }
@@ -147,7 +147,7 @@ impl Resent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Growth {
     /// Index of the call.
-    pub step: usize,
+    pub call: usize,
     /// Additional tokens compared with the previous call.
     pub grown: Tokens,
     /// The largest new message.
@@ -159,11 +159,11 @@ pub fn growth(case: &Case, recorded: &Outcome) -> Vec<Growth> {
     let pairs = recorded.samples.windows(2);
     let grew = pairs.filter(|pair| pair[1].tokens > pair[0].tokens);
     grew.map(|pair| {
-        let step = pair[1].step;
-        let new = case.session.new_messages(step);
+        let call = pair[1].call;
+        let new = case.session.new_messages(call);
         let new = new.filter(|message| case.session.messages[*message].in_history);
         Growth {
-            step,
+            call,
             grown: pair[1].tokens - pair[0].tokens,
             message: new.max_by_key(|m| (case.ledger.message(*m), Reverse(*m))),
         }
@@ -172,10 +172,10 @@ pub fn growth(case: &Case, recorded: &Outcome) -> Vec<Growth> {
 }
 
 /// Returns the share of all growth that comes from this share of the calls, largest first.
-pub fn share_of_largest(growth: &[Growth], steps: Share) -> Share {
+pub fn share_of_largest(growth: &[Growth], calls: Share) -> Share {
     let mut grown: Vec<Tokens> = growth.iter().map(|growth| growth.grown).collect();
     grown.sort_by_key(|grown| Reverse(*grown));
-    let n = (grown.len() as f64 * steps.0).ceil() as usize;
+    let n = (grown.len() as f64 * calls.0).ceil() as usize;
     let largest: Tokens = grown.iter().take(n).copied().sum();
     largest.share_of(grown.iter().copied().sum())
 }

@@ -30,7 +30,7 @@ pub struct LaneTrigger {
     /// The trigger in tokens of the lane's own count: at the call that reaches it, else at the last.
     pub tokens: Tokens,
     /// Index of the first call that reaches it by that count, if any.
-    pub step: Option<usize>,
+    pub call: Option<usize>,
 }
 
 /// The first compaction of a lane, whatever triggered it.
@@ -39,7 +39,7 @@ pub struct FirstCompaction {
     /// Name of the lane.
     pub lane: String,
     /// Index of its call.
-    pub step: usize,
+    pub call: usize,
 }
 
 /// A replayed lane.
@@ -95,16 +95,16 @@ impl Trigger {
         };
         let at_samples = samples
             .iter()
-            .find(|s| triggers.at(s.step).is_some_and(|t| t.is_reached(*s)));
-        let at_samples = at_samples.map(|sample| sample.step);
+            .find(|s| triggers.at(s.call).is_some_and(|t| t.is_reached(*s)));
+        let at_samples = at_samples.map(|sample| sample.call);
         let at_events = lane.outcome.events.iter().find(|event| {
-            let trigger = triggers.at(event.step);
+            let trigger = triggers.at(event.call);
             !event.is_manual() && trigger.is_some_and(|t| t.is_reached(*event))
         });
-        let at_events = at_events.map(|event| event.step);
-        let step = at_events.into_iter().chain(at_samples).min();
+        let at_events = at_events.map(|event| event.call);
+        let call = at_events.into_iter().chain(at_samples).min();
         let last = case.session.calls.len().saturating_sub(1);
-        let shown = step.unwrap_or(last).min(last);
+        let shown = call.unwrap_or(last).min(last);
         let trigger = triggers.at(shown)?;
         let budget = Budget {
             window: case.windows.at(shown),
@@ -115,7 +115,7 @@ impl Trigger {
             lane: Some(LaneTrigger {
                 name: lane.name.to_owned(),
                 tokens: trigger.tokens,
-                step,
+                call,
             }),
             compaction: first_compaction(case, lane),
         })
@@ -137,7 +137,7 @@ fn first_compaction(case: &Case, lane: PlayedLane<'_>) -> Option<FirstCompaction
     let last = case.session.calls.len().saturating_sub(1);
     Some(FirstCompaction {
         lane: lane.name.to_owned(),
-        step: first.step.min(last),
+        call: first.call.min(last),
     })
 }
 
@@ -152,14 +152,14 @@ struct Triggers<'a> {
 }
 
 impl Triggers<'_> {
-    fn at(&mut self, step: usize) -> Option<OwnTrigger> {
-        let model = self.case.session.calls.get(step).and_then(|s| s.model);
-        let key = (self.case.windows.at(step), model);
+    fn at(&mut self, call: usize) -> Option<OwnTrigger> {
+        let model = self.case.session.calls.get(call).and_then(|s| s.model);
+        let key = (self.case.windows.at(call), model);
         match self.last {
             Some((known, trigger)) if known == key => trigger,
             _ => {
                 let lane = self.lane;
-                let trigger = lane.policy.trigger(lane.knobs, self.case, step);
+                let trigger = lane.policy.trigger(lane.knobs, self.case, call);
                 self.last = Some((key, trigger));
                 trigger
             }

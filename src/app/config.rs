@@ -65,24 +65,24 @@ impl Config {
     }
 
     /// Adds or removes a restart mark before a call.
-    pub fn toggle_restart(&mut self, step: usize) {
-        match self.restarts.binary_search(&step) {
+    pub fn toggle_restart(&mut self, call: usize) {
+        match self.restarts.binary_search(&call) {
             Ok(at) => drop(self.restarts.remove(at)),
-            Err(at) => self.restarts.insert(at, step),
+            Err(at) => self.restarts.insert(at, call),
         }
     }
 
     /// Sets the provider error at a call; `None` removes it.
-    pub fn set_error(&mut self, step: usize, text: Option<Arc<str>>) {
-        self.errors.retain(|error| error.step != step);
+    pub fn set_error(&mut self, call: usize, text: Option<Arc<str>>) {
+        self.errors.retain(|error| error.call != call);
         self.errors
-            .extend(text.map(|text| ProviderError { step, text }));
-        self.errors.sort_by_key(|error| error.step);
+            .extend(text.map(|text| ProviderError { call, text }));
+        self.errors.sort_by_key(|error| error.call);
     }
 
     /// Returns the error at a call.
-    pub fn error_at(&self, step: usize) -> Option<&Arc<str>> {
-        let at = self.errors.iter().find(|error| error.step == step);
+    pub fn error_at(&self, call: usize) -> Option<&Arc<str>> {
+        let at = self.errors.iter().find(|error| error.call == call);
         at.map(|error| &error.text)
     }
 

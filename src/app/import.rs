@@ -153,13 +153,13 @@ fn not_recorded(open: &OpenSession<'_>) -> Option<String> {
     const MOST: usize = 4;
     let ledger = &open.runs.case.ledger;
     let session = open.document.session();
-    let steps = session.compactions.iter().map(|compaction| compaction.call);
+    let calls = session.compactions.iter().map(|compaction| compaction.call);
     let mut last = ledger.overhead_at(0);
     let mut text = vec![format!("{} tokens", wording::tokens(last))];
-    for step in steps.filter(|step| *step < session.calls.len()) {
-        let now = ledger.overhead_at(step);
+    for call in calls.filter(|call| *call < session.calls.len()) {
+        let now = ledger.overhead_at(call);
         if now != last {
-            let (now, call) = (wording::tokens(now), wording::number(step));
+            let (now, call) = (wording::tokens(now), wording::number(call));
             text.push(format!("{now} from call {call}"));
         }
         last = now;
@@ -190,7 +190,7 @@ fn is_kept(open: &OpenSession<'_>, what: RecordedData) -> bool {
 
 fn recorded_data_section(ui: &mut Ui, open: &OpenSession<'_>) {
     section(ui, "Recorded data");
-    Grid::new("carried")
+    Grid::new("recorded data")
         .num_columns(2)
         .spacing([16.0, 4.0])
         .show(ui, |ui| {

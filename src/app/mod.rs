@@ -137,7 +137,7 @@ impl App {
         config.restarts.sort_unstable();
         config.restarts.dedup();
         for error in &options.errors {
-            config.set_error(error.step, Some(Arc::clone(&error.text)));
+            config.set_error(error.call, Some(Arc::clone(&error.text)));
         }
         let (own, broken): (Vec<_>, Vec<_>) = options
             .own_presets
@@ -270,7 +270,7 @@ impl App {
             live: self.live.as_ref().and_then(FollowedFile::state),
             recent: self.memory.recent(),
             list: self.sessions.as_ref(),
-            step: self.selection.step,
+            call: self.selection.call,
             can_undo: self.history.can_undo() || self.history.is_ahead(&self.config),
             can_redo: self.history.can_redo(),
         };

@@ -8,8 +8,8 @@ pub type EventId = (Option<usize>, usize);
 /// The selected items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Index of the step.
-    pub step: usize,
+    /// Index of the call.
+    pub call: usize,
     /// Index of a message.
     pub message: Option<usize>,
     /// Index of the message at the other end of a selected range.
@@ -27,8 +27,8 @@ pub struct Selection {
 pub struct Spot {
     /// Index of a lane.
     pub lane: Option<usize>,
-    /// Index of a step.
-    pub step: Option<usize>,
+    /// Index of a call.
+    pub call: Option<usize>,
     /// Index of a message.
     pub message: Option<usize>,
 }

@@ -56,15 +56,15 @@ fn card(session: &OpenSession<'_>) -> Verdict {
 /// Follows a link to a call, a message or a panel.
 fn follow(link: Link, session: &OpenSession<'_>, commands: &mut Commands) {
     match link {
-        Link::Step(step) => commands.push(SelectCommand::Call(step)),
+        Link::Call(call) => commands.push(SelectCommand::Call(call)),
         Link::Message(message) => commands.push(SelectCommand::Message(message)),
         Link::Resent(message) => {
             commands.push(MessagesCommand::Filter(Filter::default()));
             commands.push(MessagesCommand::Sort(Sort::BY_CUMULATIVE));
             commands.push(SelectCommand::Message(message));
         }
-        Link::Cache(step) => {
-            commands.extend(step.map(SelectCommand::Call));
+        Link::Cache(call) => {
+            commands.extend(call.map(SelectCommand::Call));
             commands.push(ViewCommand::Cost(CostView {
                 page: CostPage::Cache,
                 cause: None,
@@ -79,7 +79,7 @@ fn follow(link: Link, session: &OpenSession<'_>, commands: &mut Commands) {
 /// Returns the hover text of a link.
 fn hint(link: Link) -> &'static str {
     match link {
-        Link::Step(_) => "Show this call",
+        Link::Call(_) => "Show this call",
         Link::Message(_) => "Show this message",
         Link::Resent(_) => "Show the messages by cumulative tokens",
         Link::Cache(_) => "Show the cache audit",

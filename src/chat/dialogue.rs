@@ -1,15 +1,15 @@
 //! Summary requests of rules, without waiting for the replies.
 //!
-//! A rule is run from its start with all replies so far. If it needs another one, it returns [`Wants`]. A rule that
-//! needs several summaries therefore reads from top to bottom like the program it reproduces, and remains a pure
+//! A rule is run from its start with all replies so far. If it needs another one, it returns [`PendingRequest`]. A rule
+//! that needs several summaries therefore reads from top to bottom like the program it reproduces, and remains a pure
 //! function.
 
 use super::ChatMessage;
 use std::sync::Arc;
 
-/// A request to a model, as it would be sent.
+/// A summary request as it would be sent to a model.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ask {
+pub struct SummaryRequest {
     /// Messages of the request.
     pub messages: Vec<ChatMessage>,
     /// Whether the request includes the conversation's tools.
@@ -20,58 +20,58 @@ pub struct Ask {
 
 /// The reply to a summary request.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Heard {
+pub enum SummaryReply {
     /// A text, possibly empty.
     Text(Arc<str>),
     /// A tool call instead of a text.
-    Called,
+    ToolCall,
     /// A failure and its reason.
     Failed(String),
 }
 
-/// A pending summary request: the rule needs its reply to continue.
+/// A summary request without a reply: the rule needs the reply to continue.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wants(pub Box<Ask>);
+pub struct PendingRequest(pub Box<SummaryRequest>);
 
 /// The replies so far.
 #[derive(Debug)]
 pub struct Dialogue<'a> {
-    answers: &'a [Heard],
+    replies: &'a [SummaryReply],
     next: usize,
 }
 
 impl<'a> Dialogue<'a> {
     /// Creates a dialogue with these replies, in the order of the requests.
-    pub fn new(answers: &'a [Heard]) -> Self {
-        Self { answers, next: 0 }
+    pub fn new(replies: &'a [SummaryReply]) -> Self {
+        Self { replies, next: 0 }
     }
 
     /// Returns the reply to a request.
     ///
     /// # Errors
-    /// [`Wants`] if there is no reply yet. Propagate it with `?`.
-    pub fn ask(&mut self, ask: Ask) -> Result<Heard, Wants> {
-        let answer = self.answers.get(self.next).cloned();
+    /// [`PendingRequest`] if there is no reply yet. Propagate it with `?`.
+    pub fn ask(&mut self, request: SummaryRequest) -> Result<SummaryReply, PendingRequest> {
+        let reply = self.replies.get(self.next).cloned();
         self.next += 1;
-        answer.ok_or_else(|| Wants(Box::new(ask)))
+        reply.ok_or_else(|| PendingRequest(Box::new(request)))
     }
 
     /// Returns the number of requests so far.
-    pub fn n_asked(&self) -> usize {
+    pub fn n_requests(&self) -> usize {
         self.next
     }
 }
 
 /// Runs a rule to its end and calls `answer` for each request.
-pub fn converse<T>(
-    mut rule: impl FnMut(&mut Dialogue<'_>) -> Result<T, Wants>,
-    mut answer: impl FnMut(&Ask) -> Heard,
+pub fn run_with_replies<T>(
+    mut rule: impl FnMut(&mut Dialogue<'_>) -> Result<T, PendingRequest>,
+    mut answer: impl FnMut(&SummaryRequest) -> SummaryReply,
 ) -> T {
-    let mut answers = Vec::new();
+    let mut replies = Vec::new();
     loop {
-        match rule(&mut Dialogue::new(&answers)) {
+        match rule(&mut Dialogue::new(&replies)) {
             Ok(done) => return done,
-            Err(Wants(ask)) => answers.push(answer(&ask)),
+            Err(PendingRequest(request)) => replies.push(answer(&request)),
         }
     }
 }

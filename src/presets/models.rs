@@ -94,9 +94,9 @@ pub(super) fn bare_name(name: &str) -> String {
 /// Returns the context window of every call: as given, else recorded, else by the model, else assumed. Recorded usage
 /// above a window that was not given raises it, with a warning.
 pub fn window_plan(session: &Session, by_hand: Option<Tokens>) -> WindowPlan {
-    let n_steps = session.calls.len();
+    let n_calls = session.calls.len();
     if let Some(window) = by_hand {
-        return WindowPlan::constant(window, n_steps, WindowSource::User);
+        return WindowPlan::constant(window, n_calls, WindowSource::User);
     }
     let mut warnings = Vec::new();
     let by_model: Vec<_> = (0..session.models.len())
@@ -104,22 +104,22 @@ pub fn window_plan(session: &Session, by_hand: Option<Tokens>) -> WindowPlan {
         .collect();
     let mut source = WindowSource::Assumed;
     let mut last = by_model.iter().flatten().next().copied();
-    let mut per_step = Vec::with_capacity(n_steps.max(1));
-    for step in &session.calls {
-        let of_model = step.model.and_then(|m| by_model[m]);
-        if step.window.is_some() {
+    let mut per_call = Vec::with_capacity(n_calls.max(1));
+    for call in &session.calls {
+        let of_model = call.model.and_then(|m| by_model[m]);
+        if call.window.is_some() {
             source = WindowSource::Recorded;
         } else if of_model.is_some() && source == WindowSource::Assumed {
             source = WindowSource::ModelTable;
         }
-        last = step.window.or(of_model).or(last);
-        per_step.push(last.unwrap_or(ASSUMED_WINDOW));
+        last = call.window.or(of_model).or(last);
+        per_call.push(last.unwrap_or(ASSUMED_WINDOW));
     }
-    if per_step.is_empty() {
-        per_step.push(ASSUMED_WINDOW);
+    if per_call.is_empty() {
+        per_call.push(ASSUMED_WINDOW);
     }
-    raise(session, &mut per_step, &mut warnings);
-    WindowPlan::new(per_step, source, warnings)
+    raise(session, &mut per_call, &mut warnings);
+    WindowPlan::new(per_call, source, warnings)
 }
 
 /// Returns a model's window from the table, raised to the vendor's next size if the session shows a larger context.
@@ -131,7 +131,7 @@ fn model_window(session: &Session, model: usize, warnings: &mut Vec<String>) -> 
     } else {
         row?.input_window()
     };
-    let is_its = |step: &&Call| step.model == Some(model) && step.window.is_none();
+    let is_its = |call: &&Call| call.model == Some(model) && call.window.is_none();
     let reported = session.calls.iter().filter(is_its).filter_map(|s| s.usage);
     // A compaction happened in the window of the call before it.
     let compacted = session.compactions.iter().filter(|c| {
@@ -155,11 +155,11 @@ fn model_window(session: &Session, model: usize, warnings: &mut Vec<String>) -> 
 }
 
 /// Raises windows below the context that was sent at their call, since the call succeeded.
-fn raise(session: &Session, per_step: &mut [Tokens], warnings: &mut Vec<String>) {
+fn raise(session: &Session, per_call: &mut [Tokens], warnings: &mut Vec<String>) {
     let mut raised = 0;
-    for (window, step) in per_step.iter_mut().zip(&session.calls) {
-        if let Some(usage) = step.usage.filter(|u| u.input > *window) {
-            let row = step.model.and_then(|m| lookup(&session.models[m]));
+    for (window, call) in per_call.iter_mut().zip(&session.calls) {
+        if let Some(usage) = call.usage.filter(|u| u.input > *window) {
+            let row = call.model.and_then(|m| lookup(&session.models[m]));
             *window = size_above(usage.input, row);
             raised += 1;
         }

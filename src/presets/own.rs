@@ -67,7 +67,11 @@ pub fn own_name(label: &str) -> Result<String, String> {
 
 /// Changes the defaults of a preset's knobs.
 pub(super) fn change_values(preset: &mut Table, values: &KnobValues) {
-    let knobs = preset.get_mut("knobs").and_then(Value::as_table_mut);
+    // Older files name the table `knobs`.
+    let key = ["settings", "knobs"]
+        .into_iter()
+        .find(|key| preset.contains_key(*key));
+    let knobs = key.and_then(|key| preset.get_mut(key)?.as_table_mut());
     for (name, knob) in knobs.into_iter().flatten() {
         if let (Some(value), Some(knob)) = (values.get(name), knob.as_table_mut()) {
             knob.insert("value".to_owned(), value.into());

@@ -30,7 +30,7 @@ pub(super) fn lane_report(
     let (removed, more_removed) = removals(case, lane, redactor);
     let findings = lane.findings.iter().map(|finding| FindingReport {
         kind: finding.kind,
-        step: finding.step,
+        call: finding.call,
         text: redactor.sentence(&finding.text),
     });
     let findings = findings.collect();
@@ -97,9 +97,9 @@ fn figures(case: &Case, lane: &Played, kind: CurveKind) -> Figures {
         Basis::Calibrated(error) => CountBasis::Calibrated(error),
         Basis::Estimated => CountBasis::Estimated,
     };
-    let is_reported = |step: usize| {
-        let step = case.session.calls.get(step);
-        kind == CurveKind::Recorded && step.is_some_and(|s| s.usage.is_some())
+    let is_reported = |call: usize| {
+        let call = case.session.calls.get(call);
+        kind == CurveKind::Recorded && call.is_some_and(|s| s.usage.is_some())
     };
     let known = |is_reported| {
         if is_reported {
@@ -114,24 +114,24 @@ fn figures(case: &Case, lane: &Played, kind: CurveKind) -> Figures {
     let last = samples.len().saturating_sub(1);
     let pressure = |peak: engine::Peak| {
         let budget = Budget {
-            window: case.windows.at(peak.step.unwrap_or(last)),
+            window: case.windows.at(peak.call.unwrap_or(last)),
             output_reserve: lane.output_reserve,
         };
         budget.pressure(peak.tokens)
     };
     Figures {
         peak: peak.map(|peak| Peak {
-            step: peak.step,
+            call: peak.call,
             tokens: peak.tokens,
             pressure: pressure(peak),
-            known: known(peak.step.is_some_and(is_reported)),
+            known: known(peak.call.is_some_and(is_reported)),
         }),
         compactions: Some(outcome.compactions),
         overflows: outcome.overflows,
         sent: outcome.tokens_sent(),
         rejected: outcome.tokens_rejected,
         summaries: (summaries.requests, summaries.sent, summaries.received),
-        known: known(!samples.is_empty() && samples.iter().all(|s| is_reported(s.step))),
+        known: known(!samples.is_empty() && samples.iter().all(|s| is_reported(s.call))),
         has_predicted: summaries.requests > 0,
     }
 }
@@ -142,7 +142,7 @@ fn columns(case: &Case, outcome: &Outcome) -> Vec<Column> {
         .events
         .iter()
         .filter(|e| e.did == Did::Removed)
-        .map(|e| e.step)
+        .map(|e| e.call)
         .collect();
     let each = outcome.samples.len().div_ceil(LaneReport::COLUMNS).max(1);
     let column = |samples: &[Sample]| Column {
@@ -152,7 +152,7 @@ fn columns(case: &Case, outcome: &Outcome) -> Vec<Column> {
             .max()
             .unwrap_or_default()
             .share_of(window),
-        removes: samples.iter().any(|s| removes.contains(&s.step)),
+        removes: samples.iter().any(|s| removes.contains(&s.call)),
         overflows: samples.iter().any(|s| s.overflows),
     };
     outcome.samples.chunks(each).map(column).collect()
@@ -165,7 +165,7 @@ fn belief(policy: &Policy, outcome: &Outcome) -> Option<Belief> {
     let worst = samples.max_by_key(|s| s.metered.0.abs_diff(s.tokens.0))?;
     let is_told = !counts_truly || worst.believed.is_some();
     is_told.then_some(Belief {
-        step: worst.step,
+        call: worst.call,
         counted: worst.metered,
         truly: worst.tokens,
         believed: worst.believed,
@@ -175,10 +175,11 @@ fn belief(policy: &Policy, outcome: &Outcome) -> Option<Belief> {
 
 /// Groups routine events of consecutive calls into one row.
 fn rows(events: &[Event]) -> Vec<&[Event]> {
-    let is_routine = |e: &Event| matches!(e.did, Did::Nothing | Did::Told) || e.action == "repair";
+    let is_routine =
+        |e: &Event| matches!(e.did, Did::Nothing | Did::Logged) || e.action == "repair";
     let goes_on = |a: &Event, b: &Event| {
         let is_same = a.stage == b.stage && a.did == b.did && is_routine(a);
-        is_same && b.step == a.step + 1
+        is_same && b.call == a.call + 1
     };
     events.chunk_by(goes_on).collect()
 }
@@ -190,7 +191,7 @@ fn event_report(row: &[Event], redactor: &mut Redactor) -> EventReport {
         _ => stage_of(event, redactor),
     };
     EventReport {
-        step: event.step,
+        call: event.call,
         times: row.len(),
         stage,
         action: event.action,

@@ -67,9 +67,9 @@ pub struct About {
     /// Turns.
     pub turns: usize,
     /// Model calls.
-    pub steps: usize,
+    pub calls: usize,
     /// True if the file records calls; otherwise each assistant message counts as one.
-    pub steps_recorded: bool,
+    pub calls_recorded: bool,
     /// Models that answered.
     pub models: Vec<ReportText>,
     /// The largest context window.
@@ -209,7 +209,7 @@ pub struct Figures {
 #[derive(Clone, Copy, Debug)]
 pub struct Peak {
     /// Index of its call; `None` for the end of the session.
-    pub step: Option<usize>,
+    pub call: Option<usize>,
     /// Tokens.
     pub tokens: Tokens,
     /// As a share of usable.
@@ -222,7 +222,7 @@ pub struct Peak {
 #[derive(Clone, Copy, Debug)]
 pub struct Belief {
     /// Index of the call.
-    pub step: usize,
+    pub call: usize,
     /// Tokens on its own count.
     pub counted: Tokens,
     /// True tokens.
@@ -239,7 +239,7 @@ pub struct FindingReport {
     /// Which.
     pub kind: FindingKind,
     /// Index of the call.
-    pub step: usize,
+    pub call: usize,
     /// Text of the finding.
     pub text: ReportText,
 }
@@ -248,7 +248,7 @@ pub struct FindingReport {
 #[derive(Clone, Debug)]
 pub struct EventReport {
     /// Index of the first call.
-    pub step: usize,
+    pub call: usize,
     /// Number of consecutive calls with this event.
     pub times: usize,
     /// The stage.
@@ -279,7 +279,7 @@ pub struct Removal {
     /// Status of the messages.
     pub fate: MessageStatus,
     /// Index of the call before which they were removed; `None` for the source's own compactions.
-    pub step: Option<usize>,
+    pub call: Option<usize>,
     /// The stage, if a stage removed them.
     pub stage: Option<ReportText>,
     /// Cause, if a stage removed them.

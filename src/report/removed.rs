@@ -155,7 +155,7 @@ fn removal(
     let gone = removed.messages.iter().map(|(_, tokens)| *tokens).sum();
     Removal {
         fate,
-        step: event.map(|e| e.step),
+        call: event.map(|e| e.call),
         stage: event.map(|e| stage_of(e, redactor)),
         why: event
             .filter(|e| !e.is_manual())

@@ -14,7 +14,7 @@ impl Report {
     pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
         let about = &self.about;
         let models: Vec<_> = about.models.iter().map(ToString::to_string).collect();
-        let calls = if about.steps_recorded {
+        let calls = if about.calls_recorded {
             String::new()
         } else {
             ", one per assistant message".to_owned()
@@ -30,7 +30,7 @@ impl Report {
                     counted(about.turns, "turn")
                 ),
             ),
-            ("Calls", format!("{}{calls}", grouped(about.steps as u64))),
+            ("Calls", format!("{}{calls}", grouped(about.calls as u64))),
             (
                 "Models",
                 if models.is_empty() {
@@ -57,13 +57,13 @@ impl Report {
         let about = &self.about;
         let reported = match about.calls_reported {
             0 => "The file reports no usage.".to_owned(),
-            n if n == about.steps => {
+            n if n == about.calls => {
                 "The provider reported usage for every recorded call.".to_owned()
             }
             n => format!(
                 "The provider reported usage for {} of {}; the others are counted.",
                 grouped(n as u64),
-                counted(about.steps, "call")
+                counted(about.calls, "call")
             ),
         };
         let predicted = if self.lanes.iter().any(|lane| lane.figures.has_predicted) {
@@ -166,7 +166,7 @@ impl Belief {
         };
         format!(
             "At call {}, where they differ most, the system counts {} tokens{believed}; the actual count is {}, {} of usable.",
-            number(self.step),
+            number(self.call),
             tokens(self.counted),
             tokens(self.truly),
             percent(self.pressure)
@@ -191,7 +191,7 @@ impl EventReport {
             Did::Removed => format!("{} of {messages}", self.action),
             Did::Changed => format!("{}, nothing removed", self.action),
             Did::Nothing => format!("{}: nothing changed", self.action),
-            Did::Told => "logged".to_owned(),
+            Did::Logged => "logged".to_owned(),
         };
         if let Some((sent, received)) = self.request {
             let (sent, received) = (tokens(sent), tokens(received));
@@ -218,9 +218,9 @@ impl Removal {
     /// Describes the removal: messages, call and stage.
     pub(super) fn sentence(&self) -> String {
         let messages = counted(self.messages, "message");
-        let by = match (&self.step, &self.stage) {
+        let by = match (&self.call, &self.stage) {
             (_, Some(stage)) if stage.to_string() == Event::MANUAL => Event::MANUAL.to_owned(),
-            (Some(step), Some(stage)) => format!("before call {} by {stage}", number(*step)),
+            (Some(call), Some(stage)) => format!("before call {} by {stage}", number(*call)),
             _ => "by the recorded compaction".to_owned(),
         };
         format!(

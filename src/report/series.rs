@@ -10,7 +10,7 @@ pub fn series(played: &[Played]) -> String {
     for lane in played {
         let name = quoted(&clean(&lane.lane));
         for s in &lane.outcome.samples {
-            let (call, pressure) = (s.step + 1, s.pressure.0);
+            let (call, pressure) = (s.call + 1, s.pressure.0);
             let _ = writeln!(
                 text,
                 "{name},{call},{},{},{},{},{pressure},{}",

@@ -19,7 +19,7 @@ pub fn track(conversation: &Conversation) -> String {
     };
     match conversation.start {
         None => what,
-        Some(Start::StartedAt(step)) => format!("{what}, started by call {}", step + 1),
+        Some(Start::StartedAt(call)) => format!("{what}, started by call {}", call + 1),
         Some(Start::Of(number)) => format!("{what} of conversation {}", number + 1),
         Some(Start::After(0)) => format!("{what} from the beginning"),
         Some(Start::After(messages)) => format!("{what} after message {messages}"),

@@ -69,7 +69,7 @@ pub(super) struct Call {
     /// Index of its stretch, from 0, ascending.
     pub(super) stretch: usize,
     /// Index of the call in the session.
-    pub(super) step: usize,
+    pub(super) call: usize,
 }
 
 /// Range of valid factors. No vocabulary differs more, so that a fit outside of it fits something else.
@@ -94,7 +94,7 @@ struct Lines {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stretch {
     /// Index of its first call with usage.
-    pub(super) step: usize,
+    pub(super) call: usize,
     /// Overhead in tokens.
     pub(super) overhead: f64,
     /// Whether its calls report fewer tokens than their messages alone have, so that they determine no overhead.
@@ -117,7 +117,7 @@ pub(super) fn fit(calls: &[Call]) -> Option<(Fit, Vec<Stretch>)> {
         mean_error(calls.iter().map(|c| (c, lines.predict(c))))
     };
     let starts = stretches_of(calls).map(|stretch| Stretch {
-        step: stretch[0].step,
+        call: stretch[0].call,
         overhead: lines.overheads[stretch[0].stretch],
         is_short: overhead(stretch, lines.factor) < 0.0,
     });

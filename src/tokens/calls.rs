@@ -26,7 +26,7 @@ pub fn recorded_estimates(session: &Session, per_message: &[u32]) -> Vec<u64> {
     // Tokens kept by the last compaction, and the history's sum at its position.
     let (mut kept, mut dropped) = (0, 0);
     let mut estimates = Vec::with_capacity(session.calls.len());
-    for (idx, step) in session.calls.iter().enumerate() {
+    for (idx, call) in session.calls.iter().enumerate() {
         while let Some(compaction) = compactions.next_if(|c| c.call <= idx) {
             // Kept messages that follow the compaction and belong to the history are counted there.
             let counts_again =
@@ -39,7 +39,7 @@ pub fn recorded_estimates(session: &Session, per_message: &[u32]) -> Vec<u64> {
                 .sum();
             dropped = prefix[compaction.before_message];
         }
-        estimates.push(kept + prefix[step.context_end].saturating_sub(dropped));
+        estimates.push(kept + prefix[call.context_end].saturating_sub(dropped));
     }
     estimates
 }
@@ -57,16 +57,16 @@ pub(super) fn calls(session: &Session, weights: &[Weight]) -> Vec<Call> {
             .iter()
             .enumerate()
             .zip(sums)
-            .filter_map(|((idx, step), (counted, known))| {
+            .filter_map(|((idx, call), (counted, known))| {
                 // A failed or aborted call reports nothing or zero.
-                let usage = step.usage.filter(|u| u.input > Tokens::ZERO)?;
+                let usage = call.usage.filter(|u| u.input > Tokens::ZERO)?;
                 let stretch = session.compactions.partition_point(|c| c.call <= idx);
                 Some(Call {
                     reported: usage.input.as_f64(),
                     counted: counted as f64,
                     known: known as f64,
                     stretch,
-                    step: idx,
+                    call: idx,
                 })
             });
     let mut calls: Vec<Call> = calls.collect();

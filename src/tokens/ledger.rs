@@ -217,10 +217,10 @@ impl TokenLedger {
         Tokens::from(self.truth.per_message[message])
     }
 
-    /// Returns the tokens of content that is not recorded in the original call at this step. They increase after a
+    /// Returns the tokens of unrecorded content in the context that this call recorded. They increase after a
     /// compaction if agents read files again, and decrease after an unrecorded cut.
-    pub fn overhead_at(&self, step: usize) -> Tokens {
-        let stretch = self.stretches.iter().rev().find(|s| s.step <= step);
+    pub fn overhead_at(&self, call: usize) -> Tokens {
+        let stretch = self.stretches.iter().rev().find(|s| s.call <= call);
         stretch.map_or(self.overhead, tokens_of)
     }
 
@@ -253,9 +253,9 @@ impl TokenLedger {
 
 fn overhead_next(session: &Session, stretches: &[Stretch]) -> Option<Tokens> {
     let is_unrecorded_cut = |stretch: &&Stretch| {
-        let is_reported = |step: &Call| step.usage.is_some_and(|u| u.input > Tokens::ZERO);
-        let before = session.calls[..stretch.step].iter().rposition(is_reported);
-        let since = before.map_or(0, |before| before + 1)..=stretch.step;
+        let is_reported = |call: &Call| call.usage.is_some_and(|u| u.input > Tokens::ZERO);
+        let before = session.calls[..stretch.call].iter().rposition(is_reported);
+        let since = before.map_or(0, |before| before + 1)..=stretch.call;
         stretch.is_short && !session.compactions.iter().any(|c| since.contains(&c.call))
     };
     let last = stretches.iter().rev().find(|s| !is_unrecorded_cut(s));

@@ -177,7 +177,7 @@ pub(crate) fn event_words(outcome: &Outcome) -> String {
     let words = |e: &plimsoll::engine::Event| {
         format!(
             "{} at {}: {} -> {}",
-            e.action, e.step, e.before.0, e.after.0
+            e.action, e.call, e.before.0, e.after.0
         )
     };
     outcome

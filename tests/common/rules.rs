@@ -20,16 +20,16 @@ pub(crate) fn keeps_the_rules(session: &Session) {
     let turns = session.messages.windows(2).all(|m| m[0].turn <= m[1].turn);
     assert!(turns, "turns follow one another");
     let mut end = 0;
-    for step in &session.calls {
-        assert!(step.context_end >= end && step.context_end <= session.messages.len());
-        end = step.context_end;
+    for call in &session.calls {
+        assert!(call.context_end >= end && call.context_end <= session.messages.len());
+        end = call.context_end;
         assert!(
-            (1..=session.turns).contains(&step.turn),
+            (1..=session.turns).contains(&call.turn),
             "turn {}",
-            step.turn
+            call.turn
         );
-        assert!(step.model.is_none_or(|model| model < session.models.len()));
-        let counts = step.usage.map(|u| {
+        assert!(call.model.is_none_or(|model| model < session.models.len()));
+        let counts = call.usage.map(|u| {
             [
                 Some(u.input),
                 u.cache_read,
@@ -38,13 +38,13 @@ pub(crate) fn keeps_the_rules(session: &Session) {
                 u.reasoning,
             ]
         });
-        let counts = counts.into_iter().flatten().flatten().chain(step.window);
+        let counts = counts.into_iter().flatten().flatten().chain(call.window);
         assert!(
             counts
                 .into_iter()
                 .all(|tokens| tokens <= Tokens(100_000_000))
         );
-        assert!(step.time.is_none_or(|time| time.0 >= 0));
+        assert!(call.time.is_none_or(|time| time.0 >= 0));
     }
     for compaction in &session.compactions {
         assert!(compaction.before_message <= session.messages.len());

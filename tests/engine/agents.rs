@@ -122,13 +122,13 @@ impl Looks {
     }
 
     /// Returns the call before which it is checked: the call of the third turn, or the second call of the second turn.
-    fn step(self) -> usize {
+    fn call(self) -> usize {
         if self == Self::AfterTools { 3 } else { 4 }
     }
 
     /// Returns its value in a run without compactions.
     fn count(self, case: &Case, outcome: &Outcome) -> u64 {
-        let sample = |step: usize| outcome.samples[step].metered.0;
+        let sample = |call: usize| outcome.samples[call].metered.0;
         match self {
             Self::Used => sample(4),
             Self::AfterTools | Self::LastInput => sample(3),
@@ -192,7 +192,7 @@ fn events(name: &str, looks: Looks, model: &Model, count: u64) -> Vec<Event> {
     let policy = policy(name);
     let unit = if name == "cline" { 3 } else { 4 };
     let values = knobs(&policy, model);
-    let until = Some(looks.step());
+    let until = Some(looks.call());
     let empty = case(&session(unit, 0), 1_000_000_000);
     let nothing = simulate(&empty, &policy, &values, until);
     let more = count - looks.count(&empty, &nothing);
@@ -205,7 +205,7 @@ fn every_agent_acts_exactly_at_its_trigger() {
     for (name, looks, points) in TRIGGERS {
         for (model, at) in MODELS.iter().zip(points) {
             let place = format!("{name}, {looks:?}, a window of {}", model.window);
-            let acts = |event: &&Event| event.step == looks.step() && event.n_messages() > 0;
+            let acts = |event: &&Event| event.call == looks.call() && event.n_messages() > 0;
             // Beyond the window the call is rejected first, which another stage handles.
             let below = events(name, looks, model, at - 1);
             let planned = |e: &&Event| !e.stage.ends_with("refused");
@@ -238,10 +238,10 @@ fn the_server_keeps_three_results_of_every_request_above_its_trigger() {
             .is_some_and(|sent| sent > 100_000.0)
     );
     // From then on every call adds one result, and the oldest of four is cleared.
-    let steps: Vec<_> = outcome.events.iter().map(|e| e.step).collect();
+    let calls: Vec<_> = outcome.events.iter().map(|e| e.call).collect();
     assert!(
-        steps.windows(2).all(|pair| pair[1] == pair[0] + 1),
-        "{steps:?}"
+        calls.windows(2).all(|pair| pair[1] == pair[0] + 1),
+        "{calls:?}"
     );
     assert_eq!(
         outcome

@@ -168,8 +168,8 @@ fn a_call_without_usage_among_calls_with_usage_is_billed_in_no_lane() {
     session.calls[1].usage = None;
     let case = case(session);
     let bills = Bills::new(&case, Billing::at(Prices::bundled()));
-    let steps: Vec<usize> = bills.calls.iter().map(|call| call.step).collect();
-    assert_eq!(steps, [0, 2]);
+    let calls: Vec<usize> = bills.calls.iter().map(|call| call.index).collect();
+    assert_eq!(calls, [0, 2]);
     let none = presets::by_name("none").expect("bundled");
     let outcome = simulate(&case, &none, &none.defaults(), None);
     let cost = price_lane(&bills, &outcome);
@@ -193,8 +193,8 @@ fn the_audit_finds_cache_misses_with_their_cause() {
         &calls,
         |idx| if idx < 4 { CLAUDE } else { "claude-opus-4-5" },
     );
-    for step in &mut session.calls {
-        step.turn = 1;
+    for call in &mut session.calls {
+        call.turn = 1;
     }
     let case = case(session);
     let bills = Bills::new(&case, Billing::at(Prices::bundled()));
@@ -228,10 +228,10 @@ fn a_cache_miss_names_a_changed_effort_or_an_aborted_call() {
         calls[missed].2 = 0;
     }
     let mut session = session(&calls, |_| CLAUDE);
-    for (idx, step) in session.calls.iter_mut().enumerate() {
-        step.turn = 1;
-        step.effort = (idx > 0).then(|| if idx < 2 { "low" } else { "high" }.into());
-        step.is_after_abort = idx == 3;
+    for (idx, call) in session.calls.iter_mut().enumerate() {
+        call.turn = 1;
+        call.effort = (idx > 0).then(|| if idx < 2 { "low" } else { "high" }.into());
+        call.is_after_abort = idx == 3;
     }
     let case = case(session);
     let bills = Bills::new(&case, Billing::at(Prices::bundled()));
@@ -291,8 +291,8 @@ fn long_case() -> Case {
     let mut case = crate::conversation::case(&talk, 90_000);
     let mut session = (*case.session).clone();
     session.models = vec![CLAUDE.to_owned()];
-    for step in &mut session.calls {
-        step.model = Some(0);
+    for call in &mut session.calls {
+        call.model = Some(0);
     }
     case.session = Arc::new(session);
     case
@@ -305,19 +305,19 @@ fn a_compaction_costs_the_cache_miss_that_it_causes() {
     let outcome = simulate(&case, &policy, &policy.defaults(), None);
     let event = outcome.events.first().expect("it acts");
     let cost = price_lane(&Bills::new(&case, Billing::at(Prices::bundled())), &outcome);
-    let (call, before) = (&cost.calls[event.step], &outcome.samples[event.step - 1]);
+    let (call, before) = (&cost.calls[event.call], &outcome.samples[event.call - 1]);
     // The prefix before the first cleared result is read from the cache; everything after it is written again.
     assert!(
         call.read > Tokens::ZERO && call.read < before.tokens,
         "{call:?}"
     );
-    assert_eq!(call.read + call.written, outcome.samples[event.step].tokens);
-    let quiet = &cost.calls[event.step - 1];
-    assert_eq!(quiet.read, outcome.samples[event.step - 2].tokens);
+    assert_eq!(call.read + call.written, outcome.samples[event.call].tokens);
+    let quiet = &cost.calls[event.call - 1];
+    assert_eq!(quiet.read, outcome.samples[event.call - 2].tokens);
     let even = break_even(&Bills::new(&case, Billing::at(Prices::bundled())), &outcome);
-    assert_eq!(even[0].step, event.step);
+    assert_eq!(even[0].call, event.call);
     assert_eq!(even[0].removed, event.before - event.after);
-    assert_eq!(even[0].left, case.session.calls.len() - event.step);
+    assert_eq!(even[0].left, case.session.calls.len() - event.call);
     let rewritten = before.tokens - call.read - even[0].removed;
     assert_eq!(even[0].rewritten, rewritten);
     close(even[0].once.expect("known").0, rewritten.0 as f64 * 3.45e-6);
@@ -370,18 +370,18 @@ fn shared(before: &Context, after: &Context) -> Tokens {
 #[test]
 fn the_unchanged_prefix_is_the_common_prefix_of_two_contexts() {
     let case = long_case();
-    let steps = case.session.calls.len();
+    let calls = case.session.calls.len();
     let mut broken = 0;
     for preset in presets::PRESETS {
         let policy = preset.policy().expect("bundled");
         let run = |until| simulate(&case, &policy, &policy.defaults(), until);
         let whole = run(None);
         let mut before = run(Some(0)).context;
-        for step in 1..steps {
-            let now = run(Some(step)).context;
-            let (found, expected) = (whole.samples[step].unchanged, shared(&before, &now));
+        for call in 1..calls {
+            let now = run(Some(call)).context;
+            let (found, expected) = (whole.samples[call].unchanged, shared(&before, &now));
             broken += usize::from(expected < before.tokens());
-            assert_eq!(found, expected, "{} at call {}", preset.name, step + 1);
+            assert_eq!(found, expected, "{} at call {}", preset.name, call + 1);
             before = now;
         }
     }
@@ -436,16 +436,16 @@ fn a_policy_that_waits_for_a_cold_cache_causes_no_cache_miss() {
     let (eager, patient) = (waiting(0.0), waiting(5.0));
     let mut case = long_case();
     let run = |case: &Case, knobs: &KnobValues| simulate(case, &policy, knobs, None);
-    let first = run(&case, &eager).events[0].step;
+    let first = run(&case, &eager).events[0].call;
     // The user pauses one call after the trigger is met.
     let mut session = (*case.session).clone();
-    for (idx, (step, seconds)) in session.calls.iter_mut().zip((0..).step_by(20)).enumerate() {
+    for (idx, (call, seconds)) in session.calls.iter_mut().zip((0..).step_by(20)).enumerate() {
         let lunch = if idx > first { 3_600 } else { 0 };
-        step.time = Some(Millis((seconds + lunch) * 1_000));
+        call.time = Some(Millis((seconds + lunch) * 1_000));
     }
     case.session = Arc::new(session);
     let outcome = run(&case, &patient);
-    assert_eq!(outcome.events[0].step, first + 1);
+    assert_eq!(outcome.events[0].call, first + 1);
     let bills = Bills::new(&case, Billing::at(Prices::bundled()));
     let even = &break_even(&bills, &outcome)[0];
     assert!(even.is_cold && even.rewritten == Tokens::ZERO, "{even:?}");

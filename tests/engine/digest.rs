@@ -78,8 +78,8 @@ fn digest_of(case: &Case, cap: u64) -> String {
     let end = case.session.messages.len();
     let request = Request {
         prompt: String::new(),
-        ask: None,
-        step: 0,
+        verbatim: None,
+        call: 0,
         stage: "summarize".to_owned(),
         messages: std::iter::once(1..end).collect(),
         covers: std::iter::once(1..end).collect(),

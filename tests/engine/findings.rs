@@ -121,9 +121,9 @@ fn a_request_that_survives_only_in_a_summary_is_reported() {
 }
 
 /// Returns the session with a provider error at one call.
-fn with_error(case: &Case, step: usize, name: &str) -> Case {
+fn with_error(case: &Case, call: usize, name: &str) -> Case {
     let text = presets::provider_error(name).expect("a known error").into();
-    case.with_errors(&[ProviderError { step, text }])
+    case.with_errors(&[ProviderError { call, text }])
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn history_removed_for_an_unrelated_error_is_reported_with_the_error() {
         .iter()
         .find(|f| f.kind == FindingKind::UnrelatedError)
         .unwrap_or_else(|| panic!("{cow:?}"));
-    assert_eq!(unrelated.step, 9);
+    assert_eq!(unrelated.call, 9);
     assert!(
         unrelated.text.contains("model 'xyz' not found"),
         "{unrelated:?}"

@@ -93,36 +93,29 @@ fn a_message_is_resent_until_a_compaction_removes_it() {
     talk.turn(1, 100).turn(1, 100);
     talk.compact_before(5, "What was done.");
     let case = case(&talk, 200_000);
-    let carried = resent(&case, &recorded(&case, RESERVE, None));
+    let resent = resent(&case, &recorded(&case, RESERVE, None));
     // Calls at 2, 4 | 7, 9: message 5 is the summary of the recorded compaction.
-    let calls: Vec<usize> = carried
+    let calls: Vec<usize> = resent
         .messages
         .iter()
-        .map(|carried| carried.calls)
+        .map(|message| message.calls)
         .collect();
     assert_eq!(calls, [2, 2, 1, 1, 0, 2, 2, 1, 1, 0]);
-    let last: Vec<_> = carried
-        .messages
-        .iter()
-        .map(|carried| carried.last)
-        .collect();
+    let last: Vec<_> = resent.messages.iter().map(|message| message.last).collect();
     assert_eq!(
         last[..6],
         [Some(1), Some(1), Some(1), Some(1), None, Some(3)]
     );
-    let result = carried.messages[3];
+    let result = resent.messages[3];
     assert_eq!(result.cumulative(), result.tokens);
-    let heaviest = carried.heaviest(&case.session, 10);
-    let all: u64 = heaviest.iter().map(|carried| carried.cumulative().0).sum();
+    let heaviest = resent.heaviest(&case.session, 10);
+    let all: u64 = heaviest.iter().map(|message| message.cumulative().0).sum();
     assert_eq!(
-        carried.share(&heaviest),
-        Share(all as f64 / carried.sent.0 as f64)
+        resent.share(&heaviest),
+        Share(all as f64 / resent.sent.0 as f64)
     );
-    let instructions: u64 = [0]
-        .iter()
-        .map(|m| carried.messages[*m].cumulative().0)
-        .sum();
-    assert_eq!(carried.sent, Tokens(all + instructions));
+    let instructions: u64 = [0].iter().map(|m| resent.messages[*m].cumulative().0).sum();
+    assert_eq!(resent.sent, Tokens(all + instructions));
 }
 
 #[test]
@@ -320,14 +313,14 @@ fn a_policy_that_keeps_more_than_its_trigger_is_reported_without_a_run() {
         policy.set(&mut values, name, value).expect("a knob");
     }
     let outcome = simulate(&case, &policy, &values, None);
-    let step = proof.step.expect("a call");
-    let after = outcome.samples[step..].iter();
+    let call = proof.call.expect("a call");
+    let after = outcome.samples[call..].iter();
     assert!(after.clone().count() > 3);
     for sample in after {
         assert!(
             sample.tokens >= Tokens(16_000),
             "call {} is below",
-            sample.step + 1
+            sample.call + 1
         );
     }
     let fewer = of_lane(&case, "truncate", &[("compression_trigger", 0.5)]);
@@ -341,13 +334,13 @@ fn a_policy_that_keeps_more_than_its_trigger_is_reported_without_a_run() {
 fn usage_that_doubles_for_one_call_is_implausible() {
     let mut case = case(&Talk::tool_calls(12, 40), 200_000);
     let mut session = (*case.session).clone();
-    for (idx, step) in session.calls.iter_mut().enumerate() {
+    for (idx, call) in session.calls.iter_mut().enumerate() {
         let input = if idx == 6 {
             82_000
         } else {
             40_000 + 100 * idx as u64
         };
-        step.usage = Some(Usage {
+        call.usage = Some(Usage {
             input: Tokens(input),
             ..Usage::default()
         });
@@ -359,7 +352,7 @@ fn usage_that_doubles_for_one_call_is_implausible() {
     let insight = of(&all, InsightKind::ImpossibleUsage).expect("a spike");
     assert!(insight.text.contains("2.0 times"), "{}", insight.text);
     assert_eq!(
-        (insight.step, insight.certainty),
+        (insight.call, insight.certainty),
         (Some(6), Certainty::Likely)
     );
 }

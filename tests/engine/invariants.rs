@@ -139,8 +139,8 @@ fn check_account(
     let policy = preset.policy().expect("bundled");
     let values = values(&policy, dice);
     let whole = simulate(case, &policy, &values, None);
-    let steps = case.session.calls.len();
-    for until in (0..steps).step_by(nth).map(Some).chain([None]) {
+    let calls = case.session.calls.len();
+    for until in (0..calls).step_by(nth).map(Some).chain([None]) {
         let outcome = simulate(case, &policy, &values, until);
         outcome.context.check(case).map_err(failed)?;
         if keeps_pairs(&policy) {
@@ -198,8 +198,8 @@ fn marks_are_kept(
     let failed = |what: String| TestCaseError::fail(format!("{}: {what}", preset.name));
     let policy = preset.policy().expect("bundled");
     let values = values(&policy, dice);
-    let steps = case.session.calls.len();
-    for until in (0..steps).step_by(nth).map(Some).chain([None]) {
+    let calls = case.session.calls.len();
+    for until in (0..calls).step_by(nth).map(Some).chain([None]) {
         let outcome = simulate(case, &policy, &values, until);
         outcome.context.check(case).map_err(failed)?;
         if keeps_pairs(&policy) {
@@ -259,7 +259,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_check_account_and_pairs_stay_whole_at_every_step(
+    fn the_check_account_and_pairs_stay_whole_at_every_call(
         moves in moves(), dice in prop::collection::vec(0.0..1.0_f64, 8), window in 200..20_000_u64,
     ) {
         let case = case(&talk(&moves), window);
@@ -269,9 +269,9 @@ proptest! {
             // A real system's compaction may increase the context; a generic strategy's may not.
             for event in simulate(&case, &policy, &values(&policy, &dice), None).events {
                 // A failed attempt is logged and changes nothing.
-                let is_told = event.did == Did::Told && event.messages.is_empty() && !event.log.is_empty();
+                let is_logged = event.did == Did::Logged && event.messages.is_empty() && !event.log.is_empty();
                 let shrinks = event.after < event.before && event.did == Did::Removed;
-                prop_assert!(shrinks || (is_told && event.after == event.before), "{:?}", event);
+                prop_assert!(shrinks || (is_logged && event.after == event.before), "{:?}", event);
             }
         }
     }

@@ -65,14 +65,14 @@ fn play_with(case: &Case, stage: &str, answers: &mut dyn Answer) -> Outcome {
 }
 
 /// Returns a stage that drops everything except instructions and the newest message before this call.
-fn drop_at(step: usize) -> String {
-    stage(step, "do = { drop = {} }")
+fn drop_at(call: usize) -> String {
+    stage(call, "do = { drop = {} }")
 }
 
-fn stage(step: usize, rest: &str) -> String {
+fn stage(call: usize, rest: &str) -> String {
     format!(
-        "[[stage]]\nid = \"d\"\nat = \"before_call\"\nwhen = \"step == {}\"\ntake = {{ what = \"messages\", keep = [\"system\", \"last_messages(1)\"] }}\n{rest}",
-        step + 1
+        "[[stage]]\nid = \"d\"\nat = \"before_call\"\nwhen = \"call == {}\"\ntake = {{ what = \"messages\", keep = [\"system\", \"last_messages(1)\"] }}\n{rest}",
+        call + 1
     )
 }
 
@@ -84,12 +84,12 @@ fn at_risk(case: &Case, outcome: &Outcome) -> AtRisk {
 fn faults(case: &Case, outcome: &Outcome) -> Vec<(usize, usize, String)> {
     let names = Names::new(&case.session);
     let found = references_at_risk(&names, case, outcome);
-    let described = |f: &Fault| (f.step, f.source, names.word(f.name).to_owned());
+    let described = |f: &Fault| (f.call, f.source, names.word(f.name).to_owned());
     found.faults.iter().map(described).collect()
 }
 
-fn fault(step: usize, source: usize, word: &str) -> (usize, usize, String) {
-    (step, source, word.to_owned())
+fn fault(call: usize, source: usize, word: &str) -> (usize, usize, String) {
+    (call, source, word.to_owned())
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_name_used_after_its_only_copy_was_dropped_is_at_risk() {
         AtRisk {
             uses: 1,
             faults: vec![Fault {
-                step: 2,
+                call: 2,
                 message: 6,
                 source: 3,
                 name: 0,
@@ -281,7 +281,7 @@ fn an_edit_of_removed_lines_is_blind_for_every_tool() {
         let blind: Vec<_> = found
             .blind_edits
             .iter()
-            .map(|e| (e.step, e.lines, e.seen))
+            .map(|e| (e.call, e.lines, e.seen))
             .collect();
         assert_eq!((found.edits, blind), (1, vec![(2, 2, 0)]), "{arguments}");
         assert_eq!(found.horizon, Some(2));
@@ -388,15 +388,15 @@ fn sorted(messages: Vec<Vec<Option<Arc<str>>>>, mut texts: Vec<Arc<str>>) -> Sho
     Shown { messages, texts }
 }
 
-fn of_seen(case: &Case, outcome: &Outcome, step: usize) -> Shown {
+fn of_seen(case: &Case, outcome: &Outcome, call: usize) -> Shown {
     let (session, received) = (&case.session, &outcome.received);
-    let end = session.calls[step].context_end;
+    let end = session.calls[call].context_end;
     let of = |(idx, m): (usize, &plimsoll::session::Message)| {
         let is_there = m.in_history && idx < end;
         vec![is_there.then(kept); m.parts.len()]
     };
     let mut messages: Vec<_> = session.messages.iter().enumerate().map(of).collect();
-    for change in received.changes.iter().filter(|c| c.step as usize <= step) {
+    for change in received.changes.iter().filter(|c| c.call as usize <= call) {
         for message in change.messages.clone() {
             let parts = &mut messages[message as usize];
             match change.now {
@@ -421,7 +421,7 @@ fn of_seen(case: &Case, outcome: &Outcome, step: usize) -> Shown {
     for change in received
         .text_changes
         .iter()
-        .filter(|c| c.step as usize <= step)
+        .filter(|c| c.call as usize <= call)
     {
         assert_ne!(is_there[change.text as usize], change.is_there, "no change");
         is_there[change.text as usize] = change.is_there;
@@ -461,12 +461,12 @@ fn the_record_of_a_call_equals_its_context() {
         }
         let outcome = simulate(&case, &policy, &knobs, None);
         changes += outcome.received.changes.len();
-        for step in (0..case.session.calls.len()).step_by(3) {
-            let until = simulate(&case, &policy, &knobs, Some(step));
+        for call in (0..case.session.calls.len()).step_by(3) {
+            let until = simulate(&case, &policy, &knobs, Some(call));
             assert_eq!(
-                of_seen(&case, &outcome, step),
+                of_seen(&case, &outcome, call),
                 of_context(&case, &until),
-                "{} at {step}",
+                "{} at {call}",
                 preset.name
             );
         }
@@ -559,11 +559,11 @@ fn survival_is_compared_at_the_same_call_as_the_recorded_summary() {
             .collect();
         words.sort();
         let instructions: Vec<_> = found.instructions.iter().map(|(_, kept)| *kept).collect();
-        (found.step, words, instructions, found.files)
+        (found.call, words, instructions, found.files)
     };
     let word = |word: &str, kept| (word.to_owned(), kept);
-    let (step, words, instructions, files) = kept(&recorded(&case, Tokens(0), None));
-    assert_eq!(step, 3);
+    let (call, words, instructions, files) = kept(&recorded(&case, Tokens(0), None));
+    assert_eq!(call, 3);
     assert_eq!(
         words,
         [
@@ -604,7 +604,7 @@ fn the_hindsight_optimum_clears_each_result_after_its_last_use() {
     let cleared: Vec<_> = best
         .events
         .iter()
-        .map(|e| (e.step, e.messages.clone()))
+        .map(|e| (e.call, e.messages.clone()))
         .collect();
     // Both are last needed by call 2: one is used there, the other is first received there.
     let both = vec![Range { start: 3, end: 4 }, Range { start: 5, end: 6 }];
@@ -645,7 +645,7 @@ fn diagnose_compares_a_lane_with_the_recorded_run() {
     let found = loss_insights(&case, &names, (Some("mine"), &lane), &floor);
     let kinds: Vec<_> = found
         .iter()
-        .map(|i| (i.kind, i.lane.as_deref(), i.step))
+        .map(|i| (i.kind, i.lane.as_deref(), i.call))
         .collect();
     let mine = Some("mine");
     assert_eq!(

@@ -261,7 +261,7 @@ fn a_real_system_that_removes_a_pinned_message_gives_one_warning() {
     assert!(
         warning.starts_with(&format!(
             "call {}: {}: message",
-            event.step + 1,
+            event.call + 1,
             event.stage
         )) && warning.contains("pinned, and picoclaw does not support pins"),
         "{warning}"
@@ -287,7 +287,7 @@ fn a_dropped_message_drops_its_call_and_changes_no_sample() {
     );
     assert_eq!(event.before, plain.context.tokens());
     assert_eq!(event.after, outcome.context.tokens());
-    assert_eq!(event.step, case.session.calls.len() - 1);
+    assert_eq!(event.call, case.session.calls.len() - 1);
     assert_eq!(
         [4, 5].map(|m| status(&marked, &outcome, m)),
         [MessageStatus::Dropped; 2]
@@ -466,7 +466,7 @@ fn marks_of_later_messages_have_no_effect() {
     let [event] = by_hand(&outcome)[..] else {
         panic!("{}", event_words(&outcome));
     };
-    assert_eq!((event.step, event.messages.clone()), (2, one(3..4)));
+    assert_eq!((event.call, event.messages.clone()), (2, one(3..4)));
     assert!(outcome.warnings.is_empty(), "{:?}", outcome.warnings);
     outcome
         .context

@@ -7,7 +7,7 @@
 )]
 
 use crate::conversation::{Talk, case};
-use plimsoll::chat::{Ask, ChatMessage, Dialogue, Heard, Shape, Wants};
+use plimsoll::chat::{ChatMessage, Dialogue, PendingRequest, Shape, SummaryReply, SummaryRequest};
 use plimsoll::engine::{
     Answer, Case, Did, EntryBody, MessageEdit, MessageStatus, NamedAction, NamedMeter, Outcome,
     Policy, Registry, Reply, Request, Rewrite, RewriteInput, Rewritten, Schedule, drive, simulate,
@@ -16,7 +16,7 @@ use plimsoll::units::Tokens;
 use std::sync::Arc;
 
 /// An action of these tests.
-type Rule = fn(RewriteInput<'_>, &mut Dialogue<'_>) -> Result<Rewritten, Wants>;
+type Rule = fn(RewriteInput<'_>, &mut Dialogue<'_>) -> Result<Rewritten, PendingRequest>;
 
 #[derive(Debug)]
 struct ByRule(Rule);
@@ -26,7 +26,7 @@ impl Rewrite for ByRule {
         &self,
         scene: RewriteInput<'_>,
         dialogue: &mut Dialogue<'_>,
-    ) -> Result<Rewritten, Wants> {
+    ) -> Result<Rewritten, PendingRequest> {
         (self.0)(scene, dialogue)
     }
 }
@@ -98,7 +98,7 @@ fn changed(messages: Vec<ChatMessage>) -> Rewritten {
 }
 
 /// Keeps instructions and the newest messages; a notice replaces the rest.
-fn drop_oldest(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+fn drop_oldest(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, PendingRequest> {
     let keep = scene.count("keep");
     let n_gone = (scene.messages.len() - 1).saturating_sub(keep);
     let mut messages = scene.messages;
@@ -110,7 +110,7 @@ fn drop_oldest(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritte
     Ok(changed(messages.into_vec()))
 }
 
-fn cut_result(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+fn cut_result(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, PendingRequest> {
     let keep = scene.count("keep");
     let cut = |message: &ChatMessage| {
         let text = message.text().unwrap_or_default();
@@ -130,7 +130,10 @@ fn cut_result(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten
     ))
 }
 
-fn empty_results(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+fn empty_results(
+    scene: RewriteInput<'_>,
+    _: &mut Dialogue<'_>,
+) -> Result<Rewritten, PendingRequest> {
     let empty = |m: &ChatMessage| {
         if m.is("tool") {
             m.with_text("[gone]")
@@ -142,7 +145,10 @@ fn empty_results(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewrit
 }
 
 /// Removes some messages and clears results, except in the newest messages.
-fn thin_out_by_edits(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+fn thin_out_by_edits(
+    scene: RewriteInput<'_>,
+    _: &mut Dialogue<'_>,
+) -> Result<Rewritten, PendingRequest> {
     let n_old = scene.messages.len().saturating_sub(scene.count("keep"));
     let old = scene.messages[..n_old].iter().enumerate().skip(1);
     let edit = |(at, message): (usize, &ChatMessage)| match at % 5 {
@@ -161,7 +167,10 @@ fn thin_out_by_edits(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Re
 }
 
 /// Returns the same changes as a whole conversation.
-fn thin_out(scene: RewriteInput<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+fn thin_out(
+    scene: RewriteInput<'_>,
+    dialogue: &mut Dialogue<'_>,
+) -> Result<Rewritten, PendingRequest> {
     let messages = scene.messages.clone();
     let done = thin_out_by_edits(scene, dialogue)?;
     Ok(Rewritten {
@@ -172,7 +181,10 @@ fn thin_out(scene: RewriteInput<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewr
 }
 
 /// Makes two requests and replaces everything except the newest messages by both answers.
-fn two_summaries(scene: RewriteInput<'_>, dialogue: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+fn two_summaries(
+    scene: RewriteInput<'_>,
+    dialogue: &mut Dialogue<'_>,
+) -> Result<Rewritten, PendingRequest> {
     let keep = scene.count("keep");
     if scene.messages.len() < keep + 3 {
         return Ok(Rewritten::default());
@@ -181,13 +193,13 @@ fn two_summaries(scene: RewriteInput<'_>, dialogue: &mut Dialogue<'_>) -> Result
     let halves = old.split_at(old.len() / 2);
     let mut texts = Vec::new();
     for half in [halves.0, halves.1] {
-        let ask = Ask {
+        let request = SummaryRequest {
             messages: half.to_vec(),
             with_tools: false,
             max_tokens: Some(50),
         };
-        match dialogue.ask(ask)? {
-            Heard::Text(text) => texts.push(text.to_string()),
+        match dialogue.ask(request)? {
+            SummaryReply::Text(text) => texts.push(text.to_string()),
             _ => return Ok(Rewritten::default()),
         }
     }
@@ -197,7 +209,10 @@ fn two_summaries(scene: RewriteInput<'_>, dialogue: &mut Dialogue<'_>) -> Result
     Ok(changed(messages))
 }
 
-fn note_to_newest(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+fn note_to_newest(
+    scene: RewriteInput<'_>,
+    _: &mut Dialogue<'_>,
+) -> Result<Rewritten, PendingRequest> {
     let mut messages = scene.messages;
     let newest = messages.iter_mut().rev().find(|m| m.is("user"));
     if let Some(message) = newest {
@@ -208,7 +223,10 @@ fn note_to_newest(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewri
 }
 
 /// Counts its calls in memory and halts at the third.
-fn count_and_give_up(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+fn count_and_give_up(
+    scene: RewriteInput<'_>,
+    _: &mut Dialogue<'_>,
+) -> Result<Rewritten, PendingRequest> {
     let count = scene.memory["count"].as_u64().unwrap_or(0) + 1;
     Ok(Rewritten {
         fired: true,
@@ -221,7 +239,7 @@ fn count_and_give_up(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Re
 
 fn policy(stage: &str, rest: &str) -> Policy {
     let text = format!(
-        "name = \"test\"\nlabel = \"Test\"\nhelp = \"\"\n[meter]\nname = \"letters\"\nbelieves = \"used / 100\"\n[[stage]]\nid = \"it\"\n{stage}\n{rest}"
+        "name = \"test\"\nlabel = \"Test\"\nhelp = \"\"\n[meter]\nname = \"letters\"\nbelieved_fill = \"used / 100\"\n[[stage]]\nid = \"it\"\n{stage}\n{rest}"
     );
     Policy::parse(&text, &REGISTRY).expect("a policy")
 }
@@ -299,10 +317,10 @@ fn a_view_changes_only_its_call() {
 
 #[test]
 fn edits_equal_a_rewrite_of_the_whole_conversation() {
-    let cut = "[[stage]]\nid = \"cut\"\nat = \"tool_result\"\nwhen = \"step < 6\"\ndo = { named = \"cut_result\", keep = 20 }";
-    let more = "[[stage]]\nid = \"more\"\nat = \"before_call\"\nwhen = \"step > 6 and step < 10\"\ndo = { named = \"drop_oldest\", keep = 4 }";
+    let cut = "[[stage]]\nid = \"cut\"\nat = \"tool_result\"\nwhen = \"call < 6\"\ndo = { named = \"cut_result\", keep = 20 }";
+    let more = "[[stage]]\nid = \"more\"\nat = \"before_call\"\nwhen = \"call > 6 and call < 10\"\ndo = { named = \"drop_oldest\", keep = 4 }";
     let later = format!("{more}\nmutates = \"view\"");
-    let late = "[[stage]]\nid = \"late\"\nat = \"overflow_error\"\nwhen = \"step > 8\"\ndo = { named = \"empty_results\", keep = 0 }";
+    let late = "[[stage]]\nid = \"late\"\nat = \"overflow_error\"\nwhen = \"call > 8\"\ndo = { named = \"empty_results\", keep = 0 }";
     for (rest, window) in [
         ("", 100_000),
         (cut, 100_000),
@@ -359,7 +377,7 @@ fn an_action_is_applied_after_all_its_answers() {
     }
     let case = long_talk();
     let stage =
-        "at = \"before_call\"\nwhen = \"step == 9\"\ndo = { named = \"two_summaries\", keep = 4 }";
+        "at = \"before_call\"\nwhen = \"call == 9\"\ndo = { named = \"two_summaries\", keep = 4 }";
     let policy = policy(stage, "");
     let mut answers = Numbered(0);
     let outcome = drive(
@@ -387,12 +405,12 @@ fn an_action_is_applied_after_all_its_answers() {
 #[test]
 fn background_results_are_applied_before_newer_messages() {
     let case = long_talk();
-    let stage = "at = \"before_call\"\nwhen = \"step == 5\"\ndo = { named = \"two_summaries\", keep = 2 }\ndelay = \"3\"";
+    let stage = "at = \"before_call\"\nwhen = \"call == 5\"\ndo = { named = \"two_summaries\", keep = 2 }\ndelay = \"3\"";
     let outcome = run(&case, &policy(stage, ""));
     assert_eq!(outcome.events.len(), 1);
     assert_eq!(
-        outcome.events[0].step, 7,
-        "three steps after the fifth call"
+        outcome.events[0].call, 7,
+        "three calls after the fifth call"
     );
     let at_once = run(&case, &policy(&stage.replace('3', "0"), ""));
     assert_eq!(outcome.context.tokens(), at_once.context.tokens());
@@ -402,7 +420,7 @@ fn background_results_are_applied_before_newer_messages() {
 fn a_message_with_an_added_note_counts_as_kept() {
     let case = long_talk();
     let stage =
-        "at = \"before_call\"\nwhen = \"step == 1\"\ndo = { named = \"note_to_newest\", keep = 0 }";
+        "at = \"before_call\"\nwhen = \"call == 1\"\ndo = { named = \"note_to_newest\", keep = 0 }";
     let outcome = run(&case, &policy(stage, ""));
     assert_eq!(
         (outcome.compactions, outcome.events[0].did),
@@ -423,7 +441,7 @@ fn memory_lasts_for_a_run_and_halts_are_recorded() {
     let counted: Vec<f64> = outcome.events.iter().map(|e| e.cause.terms[1].1).collect();
     assert_eq!(counted, [1.0, 2.0, 3.0]);
     let did: Vec<Did> = outcome.events.iter().map(|e| e.did).collect();
-    assert_eq!(did, [Did::Nothing, Did::Nothing, Did::Told]);
+    assert_eq!(did, [Did::Nothing, Did::Nothing, Did::Logged]);
     assert_eq!((outcome.halts.len(), &*outcome.halts[0].why), (1, "enough"));
 }
 

@@ -167,7 +167,7 @@ fn an_application_replays_with_its_own_settings() {
     assert!(
         compacted
             .windows(2)
-            .all(|pair| pair[1].step - pair[0].step >= 3)
+            .all(|pair| pair[1].call - pair[0].call >= 3)
     );
 }
 

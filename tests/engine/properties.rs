@@ -146,12 +146,12 @@ fn every_preset_handles_zero_one_and_two_messages() {
 
 /// Checks that there is one sample per call and that samples and events are in order.
 fn time_goes_on(case: &Case, preset: &Preset, outcome: &Outcome) -> Result<(), TestCaseError> {
-    let steps = &case.session.calls;
-    prop_assert_eq!(outcome.samples.len(), steps.len());
+    let calls = &case.session.calls;
+    prop_assert_eq!(outcome.samples.len(), calls.len());
     for (idx, sample) in outcome.samples.iter().enumerate() {
         prop_assert_eq!(
-            (sample.step, sample.turn),
-            (idx, steps[idx].turn),
+            (sample.call, sample.turn),
+            (idx, calls[idx].turn),
             "{}",
             preset.name
         );
@@ -162,10 +162,10 @@ fn time_goes_on(case: &Case, preset: &Preset, outcome: &Outcome) -> Result<(), T
             sample
         );
     }
-    let of_events: Vec<_> = outcome.events.iter().map(|event| event.step).collect();
+    let of_events: Vec<_> = outcome.events.iter().map(|event| event.call).collect();
     prop_assert!(of_events.is_sorted(), "{}: {of_events:?}", preset.name);
-    prop_assert!(of_events.iter().all(|step| *step < steps.len().max(1)));
-    prop_assert!(outcome.overflows <= steps.len());
+    prop_assert!(of_events.iter().all(|call| *call < calls.len().max(1)));
+    prop_assert!(outcome.overflows <= calls.len());
     Ok(())
 }
 

@@ -96,12 +96,12 @@ fn a_trigger_acts_exactly_at_its_share_of_usable() {
         ),
         None,
     );
-    assert_eq!(outcome.events[0].step, 20, "{}", event_words(&outcome));
+    assert_eq!(outcome.events[0].call, 20, "{}", event_words(&outcome));
     let above = knobs(
         &policy,
         &[("compression_trigger", 0.51), ("keep_recent", 2.0)],
     );
-    assert!(simulate(&case, &policy, &above, None).events[0].step > 20);
+    assert!(simulate(&case, &policy, &above, None).events[0].call > 20);
 }
 
 #[test]
@@ -205,8 +205,8 @@ fn a_cooldown_is_counted_in_calls() {
     };
     let gaps = |cooldown| {
         let outcome = simulate(&case, &policy, &values(cooldown), None);
-        let steps: Vec<_> = outcome.events.iter().map(|e| e.step).collect();
-        steps
+        let calls: Vec<_> = outcome.events.iter().map(|e| e.call).collect();
+        calls
             .windows(2)
             .map(|w| w[1] - w[0])
             .min()
@@ -307,8 +307,8 @@ fn the_recorded_lane_follows_recorded_compactions_and_reported_tokens() {
     assert_eq!(outcome.compactions, 1);
     let event = &outcome.events[0];
     let (before, after) = (
-        &outcome.samples[event.step - 1],
-        &outcome.samples[event.step],
+        &outcome.samples[event.call - 1],
+        &outcome.samples[event.call],
     );
     assert!(after.tokens < before.tokens, "{before:?} {after:?}");
     outcome
@@ -353,12 +353,12 @@ fn a_replay_up_to_a_call_equals_the_beginning_of_a_whole_one() {
         let policy = preset.policy().expect("bundled");
         let values = knobs(&policy, &[]);
         let whole = simulate(&case, &policy, &values, None);
-        for step in [0, 7, 20] {
-            let part = simulate(&case, &policy, &values, Some(step));
-            assert_eq!(part.samples[..], whole.samples[..=step], "{}", preset.name);
+        for call in [0, 7, 20] {
+            let part = simulate(&case, &policy, &values, Some(call));
+            assert_eq!(part.samples[..], whole.samples[..=call], "{}", preset.name);
             assert_eq!(
                 part.context.tokens(),
-                whole.samples[step].tokens,
+                whole.samples[call].tokens,
                 "{}",
                 preset.name
             );
@@ -370,9 +370,9 @@ fn a_replay_up_to_a_call_equals_the_beginning_of_a_whole_one() {
 fn metered(count: &str) -> Policy {
     let truncate = include_str!("../../assets/presets/truncate.toml");
     let meter = format!(
-        "[meter]\ncount = \"{count}\"\nper_message = 4\nleaves_out = [\"system\"]\n\n[knobs.compression"
+        "[meter]\ncount = \"{count}\"\nper_message = 4\nleaves_out = [\"system\"]\n\n[settings.compression"
     );
-    presets::parse(&truncate.replacen("[knobs.compression", &meter, 1)).expect("a policy")
+    presets::parse(&truncate.replacen("[settings.compression", &meter, 1)).expect("a policy")
 }
 
 #[test]
@@ -393,7 +393,7 @@ fn a_policy_triggers_on_its_own_meter_and_samples_have_both_counts() {
         &[("compression_trigger", 0.5), ("keep_recent", 2.0)],
     );
     let outcome = simulate(&case, &policy, &values, None);
-    assert_eq!(outcome.events[0].step, 20, "{}", event_words(&outcome));
+    assert_eq!(outcome.events[0].call, 20, "{}", event_words(&outcome));
     assert!(outcome.samples[19].tokens < outcome.samples[19].metered);
     outcome
         .context
@@ -470,8 +470,8 @@ fn invalid_presets_are_rejected_with_the_location() {
     let long = error("[let]\n", &format!("[let]\na0 = \"window\"\n{doubling}"));
     assert!(long.contains("too long"), "{long}");
     let meter = error(
-        "[knobs.compression",
-        "[meter]\ncount = \"abacus\"\n[knobs.compression",
+        "[settings.compression",
+        "[meter]\ncount = \"abacus\"\n[settings.compression",
     );
     assert!(meter.contains("unknown counter `abacus`"), "{meter}");
 }
@@ -589,7 +589,7 @@ fn compacting_now_equals_a_replay_that_first_acts_at_that_call() {
                 Run::new(&case, &policy, &values, Schedule::Replay, Some(last)).acting_from(last);
             let replayed = loop {
                 match run.poll() {
-                    Poll::Wants(request) => {
+                    Poll::NeedsSummary(request) => {
                         let reply = Estimator.answer(&case, &request);
                         run.provide(reply);
                     }
@@ -634,7 +634,7 @@ fn recorded_compactions_are_counted_alike_everywhere() {
         let outcome = recorded(&case, Tokens::ZERO, None);
         let compactions = case.session.compactions.iter();
         let known: Vec<usize> = compactions.map(|compaction| compaction.call).collect();
-        let shown: Vec<usize> = outcome.events.iter().map(|event| event.step).collect();
+        let shown: Vec<usize> = outcome.events.iter().map(|event| event.call).collect();
         assert_eq!(shown, known, "{name}");
         n_compared += shown.len();
     }

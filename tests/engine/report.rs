@@ -82,7 +82,7 @@ label = "zz-policylabel"
 help = "zz-help"
 sources = ["zz-source"]
 
-[knobs.zz_knob]
+[settings.zz_knob]
 value = 0.3
 range = [0.1, 1.0]
 step = 0.1
@@ -90,7 +90,7 @@ unit = "zz-unit"
 help = "zz-knobhelp"
 role = "compression_trigger"
 
-[knobs.zz_pick]
+[settings.zz_pick]
 value = 0
 range = [0, 1]
 step = 1
@@ -177,7 +177,7 @@ fn private() -> (Case, Vec<Played>, Vec<String>) {
     spoil(&mut own.outcome);
     own.findings.push(Finding {
         kind: FindingKind::GivesUp,
-        step: 1,
+        call: 1,
         times: 1,
         text: "The system itself would end here: \u{201c}zz-halt at /zz/where\u{201d}".to_owned(),
     });
@@ -195,7 +195,7 @@ fn spoil(outcome: &mut Outcome) {
     assert!(outcome.compactions > 0, "the policy acts");
     outcome.warnings.push("zz-warning".to_owned());
     outcome.halts.push(Halt {
-        step: 1,
+        call: 1,
         why: "zz-halt".to_owned(),
     });
     let event = &mut outcome.events[0];
@@ -318,7 +318,7 @@ fn hostile() -> (Case, Vec<Played>) {
     lane.outcome.events[0].log = HOSTILE.map(str::to_owned).into();
     lane.findings.extend(HOSTILE.map(|words| Finding {
         kind: FindingKind::Grew,
-        step: 0,
+        call: 0,
         times: 1,
         text: words.to_owned(),
     }));
@@ -439,11 +439,11 @@ fn ten_thousand_calls_make_a_small_report_that_keeps_the_peak() {
     let case = crate::conversation::case(&Talk::turns(10, 3, 20), 8_000);
     let mut lane = preset(&case, "truncate", &[]);
     let sample = *lane.outcome.samples.first().expect("there is a call");
-    let noisy = |step: usize| {
+    let noisy = |call: usize| {
         let mut one: Sample = sample;
-        let noise = 1_000 + (step as u64 * 7_919) % 4_000;
-        one.step = step;
-        one.tokens = Tokens(if step == 7_777 { 7_900 } else { noise });
+        let noise = 1_000 + (call as u64 * 7_919) % 4_000;
+        one.call = call;
+        one.tokens = Tokens(if call == 7_777 { 7_900 } else { noise });
         one
     };
     lane.outcome.samples = (0..10_000).map(noisy).collect();
@@ -604,7 +604,7 @@ fn a_report_lists_settings_believed_fill_and_message_statuses() {
         });
         let counted: usize = lane.removed.iter().map(|r| r.messages).sum();
         assert_eq!(counted, gone.count(), "{}", lane.name);
-        for removal in lane.removed.iter().filter(|r| r.step.is_some()) {
+        for removal in lane.removed.iter().filter(|r| r.call.is_some()) {
             assert!(removal.stage.is_some() && removal.why.is_some());
         }
     }
@@ -642,9 +642,9 @@ fn a_report_of_a_session_without_calls_has_no_curve() {
 fn a_report_distinguishes_missing_from_implausible_usage() {
     let case = crate::conversation::case(&Talk::turns(8, 2, 20), 200_000);
     let mut session = (*case.session).clone();
-    for (idx, step) in session.calls.iter_mut().enumerate() {
+    for (idx, call) in session.calls.iter_mut().enumerate() {
         let input = [90_000, 1_000, 60_000, 2_000][idx % 4];
-        step.usage = Some(Usage {
+        call.usage = Some(Usage {
             input: Tokens(input),
             ..Usage::default()
         });

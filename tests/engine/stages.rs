@@ -38,9 +38,9 @@ fn fates(case: &Case, outcome: &Outcome) -> Vec<MessageStatus> {
 }
 
 /// Returns a stage that drops before one call only.
-fn drop_at(step: usize, take: &str) -> String {
+fn drop_at(call: usize, take: &str) -> String {
     format!(
-        "[[stage]]\nid = \"d\"\nat = \"before_call\"\nwhen = \"step == {step}\"\ntake = {{ what = \"messages\", {take} }}\ndo = {{ drop = {{}} }}"
+        "[[stage]]\nid = \"d\"\nat = \"before_call\"\nwhen = \"call == {call}\"\ntake = {{ what = \"messages\", {take} }}\ndo = {{ drop = {{}} }}"
     )
 }
 
@@ -81,15 +81,15 @@ fn user_tokens_keeps_the_newest_user_messages() {
     let users: Vec<u32> = (0..case.session.messages.len() as u32)
         .filter(|m| case.session.messages[*m as usize].role == Role::User)
         .collect();
-    let step = case.session.calls.len() - 1;
+    let call = case.session.calls.len() - 1;
     let weight = case.ledger.truth.per_message[users[3] as usize];
     let take = format!("keep = [\"system\", \"user_tokens({})\"]", 2 * weight);
-    let outcome = play_until(&case, &drop_at(step + 1, &take), Some(step));
+    let outcome = play_until(&case, &drop_at(call + 1, &take), Some(call));
     assert_eq!(left(&outcome), [0, users[2], users[3]]);
     let outcome = play_until(
         &case,
-        &drop_at(step + 1, "keep = [\"last_user\"]"),
-        Some(step),
+        &drop_at(call + 1, "keep = [\"last_user\"]"),
+        Some(call),
     );
     assert_eq!(left(&outcome), [users[3]]);
 }
@@ -97,7 +97,7 @@ fn user_tokens_keeps_the_newest_user_messages() {
 #[test]
 fn a_cut_at_the_next_turn_keeps_less_than_requested() {
     let case = case(&Talk::turns(3, 1, 50), 100_000);
-    let step = case.session.calls.len() - 1;
+    let call = case.session.calls.len() - 1;
     let opens: Vec<u32> = (0..case.session.messages.len() as u32)
         .filter(|m| case.index.opens_turn[*m as usize])
         .collect();
@@ -105,12 +105,12 @@ fn a_cut_at_the_next_turn_keeps_less_than_requested() {
         |n: usize| format!("keep = [\"system\", \"last_messages({n})\"], boundary = \"next_turn\"");
     let newest = |outcome: &Outcome| left(outcome)[1];
     // Five messages begin inside the second turn: the cut moves to the start of the third.
-    let outcome = play_until(&case, &drop_at(step + 1, &take(5)), Some(step));
+    let outcome = play_until(&case, &drop_at(call + 1, &take(5)), Some(call));
     assert_eq!(newest(&outcome), opens[2]);
     // The newest message opens no turn: the cut moves back.
-    let outcome = play_until(&case, &drop_at(step + 1, &take(1)), Some(step));
+    let outcome = play_until(&case, &drop_at(call + 1, &take(1)), Some(call));
     assert_eq!(newest(&outcome), opens[2]);
-    let outcome = play_until(&case, &drop_at(step + 1, &take(0)), Some(step));
+    let outcome = play_until(&case, &drop_at(call + 1, &take(0)), Some(call));
     assert_eq!(newest(&outcome), opens[2]);
 }
 
@@ -200,7 +200,7 @@ fn only_results_of_repeated_calls_are_cleared() {
     assert_eq!(cleared, [6], "the first of the two reads of a");
     assert_eq!(outcome.events.len(), 1);
     assert_eq!(
-        outcome.events[0].step,
+        outcome.events[0].call,
         case.session.calls.len() - 1,
         "once it was read again"
     );
@@ -268,7 +268,7 @@ fn old_results_are_cut_once_and_written_to_files() {
 fn last_input_shrinks_with_the_context_and_sent_does_not() {
     let case = case(&Talk::tool_calls(6, 100), 100_000);
     let log = "[[stage]]\nid = \"log\"\nat = \"before_call\"\nwhen = \"true\"\ndo = { log = \"{last_input} {last_total} {used} {sent}\" }\n";
-    let clear = "[[stage]]\nid = \"c\"\nat = \"after_tools\"\nwhen = \"step == 5\"\ntake = { what = \"tool_results\" }\ndo = { clear = { marker = \"[gone]\" } }\n";
+    let clear = "[[stage]]\nid = \"c\"\nat = \"after_tools\"\nwhen = \"call == 5\"\ntake = { what = \"tool_results\" }\ndo = { clear = { marker = \"[gone]\" } }\n";
     let outcome = play(&case, &format!("{clear}{log}"));
     let lines: Vec<Vec<u64>> = outcome
         .events
@@ -283,10 +283,10 @@ fn last_input_shrinks_with_the_context_and_sent_does_not() {
         .collect();
     let samples: Vec<u64> = outcome.samples.iter().map(|s| s.metered.0).collect();
     assert_eq!(lines[0][..2], [0, 0]);
-    for step in 1..4 {
-        assert_eq!(lines[step][0], samples[step - 1]);
-        assert!(lines[step][0] < lines[step][1] && lines[step][1] < lines[step][2]);
-        assert_eq!(lines[step][2], lines[step][3]);
+    for call in 1..4 {
+        assert_eq!(lines[call][0], samples[call - 1]);
+        assert!(lines[call][0] < lines[call][1] && lines[call][1] < lines[call][2]);
+        assert_eq!(lines[call][2], lines[call][3]);
     }
     let event = outcome
         .events
@@ -323,7 +323,7 @@ fn idle_time_is_counted_in_minutes() {
     let lines: Vec<_> = outcome
         .events
         .iter()
-        .map(|e| (e.step, &*e.log[0]))
+        .map(|e| (e.call, &*e.log[0]))
         .collect();
     assert_eq!(lines, [(1, "0.25"), (2, "0.25")]);
 }

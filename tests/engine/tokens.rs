@@ -429,8 +429,8 @@ fn an_exact_line_is_predicted_from_the_calls_before() {
         "{fit:?}"
     );
     let estimates = recorded_estimates(&session, &ledger.truth.per_message);
-    for (step, estimate) in session.calls.iter().zip(estimates) {
-        let reported = step.usage.expect("each call reports").input.as_f64();
+    for (call, estimate) in session.calls.iter().zip(estimates) {
+        let reported = call.usage.expect("each call reports").input.as_f64();
         assert!(
             ((ledger.overhead.0 + estimate) as f64 / reported - 1.0).abs() < 0.01,
             "{estimate} {reported}"

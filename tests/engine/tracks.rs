@@ -29,8 +29,8 @@ fn open(path: &Path, conversation: usize) -> Result<Loaded, LoadError> {
 
 /// Returns the reported prompts by call.
 fn inputs(loaded: &Loaded) -> Vec<u64> {
-    let steps = loaded.case.session.calls.iter();
-    steps.filter_map(|step| Some(step.usage?.input.0)).collect()
+    let calls = loaded.case.session.calls.iter();
+    calls.filter_map(|call| Some(call.usage?.input.0)).collect()
 }
 
 /// Returns the title, kind and number of calls of each conversation.

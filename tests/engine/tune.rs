@@ -442,8 +442,8 @@ fn needs_what_was_read() -> Case {
     let mut case = case(&talk, 7_000);
     let mut session = (*case.session).clone();
     session.models = vec!["claude-sonnet-4-5-20250929".to_owned()];
-    for step in &mut session.calls {
-        step.model = Some(0);
+    for call in &mut session.calls {
+        call.model = Some(0);
     }
     case.session = std::sync::Arc::new(session);
     case
@@ -508,11 +508,11 @@ fn settings_that_leave_almost_nothing_are_rejected() {
                 assert!(!is_told, "{:?}", point.knobs);
                 valid += 1;
             }
-            Some(Rejection::Wipes(times, step)) => {
+            Some(Rejection::Wipes(times, call)) => {
                 let finding = found.iter().find(|found| found.kind == FindingKind::Wiped);
                 assert_eq!(
-                    finding.map(|found| (found.times, found.step)),
-                    Some((times, step))
+                    finding.map(|found| (found.times, found.call)),
+                    Some((times, call))
                 );
                 wiped += 1;
             }
@@ -551,11 +551,11 @@ fn settings_with_bad_findings_are_never_recommended() {
                 bad.is_empty() || rejected.is_some(),
                 "{name} at {window}: {bad:?}"
             );
-            if let Some(Rejection::Flawed(kind, times, step)) = rejected {
+            if let Some(Rejection::Flawed(kind, times, call)) = rejected {
                 let finding = found.iter().find(|f| f.kind == kind).unwrap();
                 assert_eq!(
-                    (finding.times, finding.step),
-                    (times, step),
+                    (finding.times, finding.call),
+                    (times, call),
                     "{name} at {window}"
                 );
                 flawed.push(kind);
@@ -640,7 +640,7 @@ fn keeping_more_costs_more_until_the_trigger_cannot_be_met() {
     // A replay confirms it: it removes nothing and overflows at the end.
     let outcome = simulate(&case, &subjects[0].policy, &all.knobs, None);
     let first = outcome.samples.iter().position(|s| s.tokens >= stuck.limit);
-    assert_eq!(first, Some(stuck.step));
+    assert_eq!(first, Some(stuck.call));
 }
 
 #[test]
@@ -668,7 +668,7 @@ fn overflows_are_counted_with_the_first_call() {
     let points = swept(&case, &by_keep(&[4.0]));
     let rejected = points[1].rejected.unwrap();
     let outcome = simulate(&case, &truncate(), &points[1].knobs, None);
-    let first = outcome.samples.iter().find(|s| s.overflows).unwrap().step;
+    let first = outcome.samples.iter().find(|s| s.overflows).unwrap().call;
     assert_eq!(rejected, Rejection::Overflows(outcome.overflows, first));
     assert!(
         rejected

@@ -290,7 +290,7 @@ fn the_size_of_the_new_context_is_written_so_that_codex_does_not_compact_again()
         session
             .calls
             .iter()
-            .map(|step| step.usage)
+            .map(|call| call.usage)
             .collect::<Vec<Option<Usage>>>()
     };
     assert_eq!(

@@ -508,9 +508,9 @@ fn a_run_with_real_summaries_of_the_predicted_size_equals_the_simulated_run() {
         // A window so small that every policy acts.
         let whole = loaded(&source).case;
         let total = whole.ledger.total().0;
-        let steps = whole.session.calls.len();
+        let calls = whole.session.calls.len();
         let window =
-            WindowPlan::constant(Tokens((total / 2).max(4_000)), steps, WindowSource::User);
+            WindowPlan::constant(Tokens((total / 2).max(4_000)), calls, WindowSource::User);
         let case = whole.with_windows(window);
         for preset in presets::PRESETS {
             let policy = preset.policy().unwrap();

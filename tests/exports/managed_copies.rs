@@ -282,7 +282,7 @@ fn a_copy_of_opencode_has_no_hidden_messages_and_no_usage_of_the_source() {
     );
     assert!(session.messages.iter().all(|m| m.in_history));
     assert!(session.compactions.is_empty() && session.messages[0].is_injected);
-    assert!(session.calls.iter().all(|step| step.usage.is_none()));
+    assert!(session.calls.iter().all(|call| call.usage.is_none()));
     assert!(
         !text.contains("\"compaction\"") && !text.contains("\"summary\": true"),
         "{text}"

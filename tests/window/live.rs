@@ -38,7 +38,7 @@ fn showing(path: PathBuf, conversation: usize) -> Harness<'static, App> {
     harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options))
 }
 
-fn steps(window: &Harness<'_, App>) -> usize {
+fn calls(window: &Harness<'_, App>) -> usize {
     let runs = window.state().runs();
     runs.map_or(0, |runs| runs.case.session.calls.len())
 }
@@ -74,25 +74,25 @@ fn a_growing_file_is_followed_and_the_window_becomes_idle() {
     let (path, lines) = (folder.path().join("grows.jsonl"), lines());
     fs::write(&path, lines[..200].concat()).unwrap();
     let mut window = window(path.clone());
-    wait(&mut window, |window| steps(window) > 0);
+    wait(&mut window, |window| calls(window) > 0);
     assert!(rests(&mut window));
-    let before = steps(&window);
+    let before = calls(&window);
 
     let mut file = OpenOptions::new().append(true).open(&path).unwrap();
     file.write_all(lines[200..600].concat().as_bytes()).unwrap();
-    wait(&mut window, |window| steps(window) > before);
+    wait(&mut window, |window| calls(window) > before);
     assert!(rests(&mut window), "{:?}", window.ctx.repaint_causes());
 
     // Truncated and rewritten.
     fs::write(&path, lines[..100].concat()).unwrap();
-    let grown = steps(&window);
-    wait(&mut window, |window| steps(window) < grown);
+    let grown = calls(&window);
+    wait(&mut window, |window| calls(window) < grown);
     // An incomplete record keeps the session.
     fs::write(&path, &lines[0][..20]).unwrap();
-    let cut = steps(&window);
+    let cut = calls(&window);
     thread::sleep(Duration::from_secs(2));
     window.run_steps(4);
-    assert_eq!(steps(&window), cut);
+    assert_eq!(calls(&window), cut);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn the_shown_conversation_stays_when_its_number_changes() {
     wait(&mut window, |window| {
         window.query_by_label("branch, 2 of 2 ⏷").is_some()
     });
-    assert_eq!(steps(&window), 4);
+    assert_eq!(calls(&window), 4);
     // A new sub-agent is listed before branches.
     let text = fs::read_to_string(fixtures.join("sub-agents.jsonl")).unwrap();
     let agent = text
@@ -117,7 +117,7 @@ fn the_shown_conversation_stays_when_its_number_changes() {
     wait(&mut window, |window| {
         window.query_by_label("branch, 4 of 4 ⏷").is_some()
     });
-    assert_eq!(steps(&window), 4);
+    assert_eq!(calls(&window), 4);
 }
 
 #[test]
@@ -126,14 +126,14 @@ fn a_deleted_file_is_reported_and_its_session_stays() {
     let (path, lines) = (folder.path().join("goes.jsonl"), lines());
     fs::write(&path, lines[..200].concat()).unwrap();
     let mut window = window(path.clone());
-    wait(&mut window, |window| steps(window) > 0);
-    let before = steps(&window);
+    wait(&mut window, |window| calls(window) > 0);
+    let before = calls(&window);
     fs::remove_file(&path).unwrap();
     wait(&mut window, |window| {
         window.query_by_label("missing").is_some()
     });
-    assert_eq!(steps(&window), before);
+    assert_eq!(calls(&window), before);
     fs::write(&path, lines[..300].concat()).unwrap();
-    wait(&mut window, |window| steps(window) > before);
+    wait(&mut window, |window| calls(window) > before);
     assert!(window.query_by_label("missing").is_none());
 }

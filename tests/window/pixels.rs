@@ -13,7 +13,7 @@ use plimsoll::session::Kind;
 use plimsoll::units::{Share, Tokens};
 use std::path::Path;
 
-const STEPS: usize = 484;
+const CALLS: usize = 484;
 
 /// Generates samples: growth by kind, with a compaction at each of `falls`.
 fn lane(falls: &[usize], keep: f64, seed: u64) -> Vec<Sample> {
@@ -22,34 +22,34 @@ fn lane(falls: &[usize], keep: f64, seed: u64) -> Vec<Sample> {
         9_000.0, 5_000.0, 2_000.0, 2_500.0, 3_000.0, 3_500.0, 16_000.0, 0.0, 0.0, 0.0,
     ];
     let mut noise = seed;
-    (0..STEPS)
-        .map(|step| {
+    (0..CALLS)
+        .map(|call| {
             for (tokens, rate) in by_kind.iter_mut().zip(rates) {
                 noise = noise
                     .wrapping_mul(6_364_136_223_846_793_005)
                     .wrapping_add(1_442_695_040_888_963_407);
                 *tokens += rate * (0.2 + 1.6 * (noise >> 40) as f64 / f64::from(1u32 << 24));
             }
-            if step % 71 == 40 {
+            if call % 71 == 40 {
                 by_kind[6] += 11_000.0;
             }
-            if falls.contains(&step) {
+            if falls.contains(&call) {
                 for tokens in &mut by_kind[2..8] {
                     *tokens *= keep;
                 }
                 by_kind[8] += 1_800.0;
             }
-            sample(step, by_kind.map(|tokens| tokens as u32))
+            sample(call, by_kind.map(|tokens| tokens as u32))
         })
         .collect()
 }
 
-fn sample(step: usize, by_kind: [u32; Kind::ALL.len()]) -> Sample {
+fn sample(call: usize, by_kind: [u32; Kind::ALL.len()]) -> Sample {
     let tokens = Tokens(by_kind.iter().map(|tokens| u64::from(*tokens)).sum());
     let pressure = tokens.share_of(Tokens(168_000));
     let overflows = pressure.0 > 1.0;
     Sample {
-        step,
+        call,
         turn: 0,
         window: Tokens(200_000),
         metered: Tokens(tokens.0 / 4 * 3),
@@ -86,22 +86,22 @@ impl GeneratedSession {
             .collect();
         let events = falls
             .iter()
-            .map(|falls| falls.iter().map(|step| (*step, String::new())).collect())
+            .map(|falls| falls.iter().map(|call| (*call, String::new())).collect())
             .collect();
         let recorded = lane(&[247, 404], 0.12, 7);
         let usage = recorded
             .iter()
             .step_by(2)
-            .map(|s| (s.step, s.tokens + Tokens(900)))
+            .map(|s| (s.call, s.tokens + Tokens(900)))
             .collect();
         Self {
             lanes,
             events,
             usage,
             recorded,
-            turns: (0..STEPS).step_by(23).collect(),
+            turns: (0..CALLS).step_by(23).collect(),
             compactions: [247, 404]
-                .map(|step| (step, "recorded compaction 183k → 37k".to_owned()))
+                .map(|call| (call, "recorded compaction 183k → 37k".to_owned()))
                 .into(),
             selected: Some(211),
             trigger: Share(0.75),
@@ -210,7 +210,7 @@ fn window(ui: &mut Ui, session: &mut GeneratedSession) -> TimelineResponse {
                         );
                         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                             ui.label(
-                                RichText::new("sorted by retained · 990 of 990")
+                                RichText::new("sorted by cumulative · 990 of 990")
                                     .color(palette.weak),
                             );
                         });
@@ -348,7 +348,7 @@ fn policy(ui: &mut Ui, session: &mut GeneratedSession) {
             "",
             1024.0,
         ),
-        knob("cooldown", 2.0, 0.0..=10.0, 1.0, false, "steps", "", 2.0),
+        knob("cooldown", 2.0, 0.0..=10.0, 1.0, false, "calls", "", 2.0),
     ] {
         ui.add_space(space::M);
         knob_slider(ui, &spec);
@@ -674,12 +674,12 @@ fn clicks_and_keys_select_a_call_and_f_shows_everything() {
     harness.run_steps(1);
     harness.get_by_label("timeline").click();
     harness.run_steps(2);
-    let chosen = harness.state().0.selected.expect("a step");
-    assert!(chosen.abs_diff(STEPS / 2) <= 1, "{chosen}");
+    let chosen = harness.state().0.selected.expect("a call");
+    assert!(chosen.abs_diff(CALLS / 2) <= 1, "{chosen}");
     for (modifiers, key, expected) in [
         (egui::Modifiers::NONE, egui::Key::ArrowRight, chosen + 1),
         (egui::Modifiers::SHIFT, egui::Key::ArrowLeft, chosen - 9),
-        (egui::Modifiers::NONE, egui::Key::End, STEPS - 1),
+        (egui::Modifiers::NONE, egui::Key::End, CALLS - 1),
         (egui::Modifiers::NONE, egui::Key::Home, 0),
     ] {
         harness.key_press_modifiers(modifiers, key);

@@ -66,9 +66,9 @@ sources = ["a file of ours"]
 
 [meter]
 count = "true"
-believes = "used / (2 * window)"
+believed_fill = "used / (2 * window)"
 
-[knobs.mode]
+[settings.mode]
 value = 0
 range = [0, 2]
 step = 1
@@ -77,7 +77,7 @@ help = "What it does."
 choices = ["off", "drop", "drop all"]
 key = "own.mode"
 
-[knobs.compression_trigger]
+[settings.compression_trigger]
 role = "compression_trigger"
 value = 0.75
 range = [0.05, 1.0]
@@ -85,7 +85,7 @@ step = 0.01
 unit = "share of usable"
 help = "Acts above this share."
 
-[knobs.unread]
+[settings.unread]
 value = 5
 range = [0, 10]
 step = 1
@@ -154,7 +154,7 @@ fn a_restart_mark_is_placed_removed_and_replayed() {
     let events = |window: &Harness<'_, App>| -> Vec<usize> {
         let runs = window.state().runs().expect("it was replayed");
         let events = runs.lanes[0].outcome.events.iter();
-        events.map(|event| event.step).collect()
+        events.map(|event| event.call).collect()
     };
     assert_eq!(events(&window), [3], "it is started again before call 4");
     window.get_by_label("Restart at call 4");
@@ -224,8 +224,8 @@ fn problems_of_a_lane_link_to_their_call() {
     let mut window = window(MANY_RESULTS, &["truncate", "picoclaw-before"]);
     let runs = window.state().runs().expect("it was replayed");
     let findings = &runs.lanes[1].findings;
-    let steps: Vec<usize> = findings.iter().map(|finding| finding.step).collect();
-    assert!(!steps.is_empty(), "something is wrong with it");
+    let calls: Vec<usize> = findings.iter().map(|finding| finding.call).collect();
+    assert!(!calls.is_empty(), "something is wrong with it");
     let badge = window.get_by_label_contains("about lane 2");
     badge.click();
     window.run_steps(3);
@@ -233,7 +233,7 @@ fn problems_of_a_lane_link_to_their_call() {
     let link = window.get_by_label_contains("Show call ");
     let said = link.accesskit_node().label().expect("it has a name");
     let call: usize = said["Show call ".len()..].parse().expect("a number");
-    assert!(steps.contains(&(call - 1)), "call {call} of {steps:?}");
+    assert!(calls.contains(&(call - 1)), "call {call} of {calls:?}");
     link.click();
     window.run_steps(4);
     let heads = named(&window, &format!("call {call}"));

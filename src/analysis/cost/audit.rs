@@ -28,7 +28,7 @@ pub struct Audit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuditedCall {
     /// Index of the call.
-    pub step: usize,
+    pub index: usize,
     /// Predicted cache read in tokens.
     pub predicted: Tokens,
     /// Recorded cache read in tokens.
@@ -127,8 +127,8 @@ pub fn audit(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Option<Audit
     let mut before: Option<(usize, Tokens)> = None;
     let mut missed: Vec<Missed> = Vec::new();
     for (call, sample, unchanged) in with_samples(bills, recorded) {
-        let last = before.replace((call.step, sample.tokens));
-        let usage = case.session.calls[call.step].usage;
+        let last = before.replace((call.index, sample.tokens));
+        let usage = case.session.calls[call.index].usage;
         let Some(read) = usage.and_then(|usage| usage.cache_read) else {
             continue;
         };
@@ -136,19 +136,19 @@ pub fn audit(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Option<Audit
         let again = most - read;
         let reason = last
             .filter(|_| again > LEAST_BREAK)
-            .map(|(step, _)| cause(case, recorded, step, call));
+            .map(|(earlier, _)| cause(case, recorded, earlier, call));
         let predicted = modelled(call, sample, unchanged).read;
         found.predicted += predicted;
         found.recorded += read;
         found.calls.push(AuditedCall {
-            step: call.step,
+            index: call.index,
             predicted,
             recorded: read,
             most,
             cause: reason,
         });
         let dearer = |tariff: Tariff<'_>| dearer(&tariff, sample.tokens, again);
-        missed.extend(reason.map(|why| (why, call.step, again, call.tariff.map(dearer))));
+        missed.extend(reason.map(|why| (why, call.index, again, call.tariff.map(dearer))));
     }
     let causes = Cause::ALL.into_iter();
     found.breaks = causes.filter_map(|cause| total(cause, &missed)).collect();
@@ -179,27 +179,27 @@ fn total(cause: Cause, missed: &[Missed]) -> Option<Break> {
 
 /// Returns true for events after the call `before`, up to this one.
 fn cause(case: &Case, recorded: &Outcome, before: usize, call: &BilledCall<'_>) -> Cause {
-    let step = call.step;
+    let idx = call.index;
     let session = &case.session;
-    let is_between = |at: usize| at > before && at <= step;
-    let new = session.calls[before].context_end..session.calls[step].context_end;
+    let is_between = |at: usize| at > before && at <= idx;
+    let new = session.calls[before].context_end..session.calls[idx].context_end;
     let is_tool = |m: usize| {
         let mut parts = session.parts_of(&session.messages[m]).iter();
         parts.any(|part| matches!(part.body, Body::ToolDefinition { .. }))
     };
-    let since = &session.calls[before..=step];
+    let since = &session.calls[before..=idx];
     let is_other_effort = |pair: &[Call]| match (&pair[0].effort, &pair[1].effort) {
         (Some(before), Some(after)) => before != after,
         _ => false,
     };
     let holds = |cause: &Cause| match cause {
-        Cause::Compaction => recorded.events.iter().any(|event| is_between(event.step)),
+        Cause::Compaction => recorded.events.iter().any(|event| is_between(event.call)),
         Cause::ModelChange => !call.same_model,
         Cause::EffortChange => since.windows(2).any(is_other_effort),
         Cause::ToolChange => new.clone().any(is_tool),
         Cause::Gap => call.is_late(),
-        Cause::Abort => step > before + 1 || since[1..].iter().any(|step| step.is_after_abort),
-        Cause::UserTurn => session.calls[before].turn != session.calls[step].turn,
+        Cause::Abort => idx > before + 1 || since[1..].iter().any(|call| call.is_after_abort),
+        Cause::UserTurn => session.calls[before].turn != session.calls[idx].turn,
         Cause::Unexplained => true,
     };
     Cause::ALL

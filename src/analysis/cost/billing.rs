@@ -93,7 +93,7 @@ impl<'a> Tariff<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct BilledCall<'a> {
     /// Index of the call.
-    pub step: usize,
+    pub index: usize,
     /// Price and caching rule, if known.
     pub tariff: Option<Tariff<'a>>,
     /// Seconds since the previous billed call, if the file records times.
@@ -139,30 +139,30 @@ impl<'a> Bills<'a> {
         let lifetime = billing.lifetime.unwrap_or_else(|| lifetime(session));
         let tariffs = tariffs(session, billing, lifetime);
         let answers = answers(case);
-        let reports = session.calls.iter().any(|step| step.usage.is_some());
+        let reports = session.calls.iter().any(|call| call.usage.is_some());
         let (mut model, mut before) = (None, None::<(Option<usize>, Option<Millis>)>);
         let mut calls = Vec::with_capacity(session.calls.len());
-        for (idx, step) in session.calls.iter().enumerate() {
-            if reports && step.usage.is_none() && !step.is_refused {
+        for (idx, call) in session.calls.iter().enumerate() {
+            if reports && call.usage.is_none() && !call.is_refused {
                 continue;
             }
-            model = step.model.or(model);
-            let reported = step.usage.and_then(|usage| usage.output);
+            model = call.model.or(model);
+            let reported = call.usage.and_then(|usage| usage.output);
             let time_before = before.and_then(|(_, time)| time);
-            let gap = step
+            let gap = call
                 .time
                 .zip(time_before)
                 .map(|(now, then)| (now.0 - then.0) as f64 / 1e3);
             calls.push(BilledCall {
-                step: idx,
+                index: idx,
                 tariff: tariffs[model.map_or(0, |model| model + 1)],
                 gap,
                 same_model: before.is_none_or(|(known, _)| known == model),
                 output: reported.unwrap_or(answers[idx]),
                 is_output_estimated: reported.is_none(),
             });
-            if !step.is_refused {
-                before = Some((model, step.time));
+            if !call.is_refused {
+                before = Some((model, call.time));
             }
         }
         Self {
@@ -175,7 +175,7 @@ impl<'a> Bills<'a> {
 
 /// Returns the longer lifetime if most cache writes were for one hour.
 fn lifetime(session: &Session) -> Lifetime {
-    let usages = || session.calls.iter().filter_map(|step| step.usage);
+    let usages = || session.calls.iter().filter_map(|call| call.usage);
     let written: Tokens = usages().filter_map(|usage| usage.cache_write).sum();
     let hour: Tokens = usages().filter_map(|usage| usage.cache_write_hour).sum();
     if hour.0 > written.0 / 2 {
@@ -197,10 +197,10 @@ fn tariffs<'a>(
         let rule = billing.prices.rule(&price.caching)?;
         Some(Tariff::new(price, rule, lifetime))
     };
-    let unknown = tariff("", session.calls.iter().find_map(|step| step.time));
+    let unknown = tariff("", session.calls.iter().find_map(|call| call.time));
     let known = session.models.iter().enumerate().map(|(idx, name)| {
-        let mut calls = session.calls.iter().filter(|step| step.model == Some(idx));
-        tariff(name, calls.find_map(|step| step.time))
+        let mut calls = session.calls.iter().filter(|call| call.model == Some(idx));
+        tariff(name, calls.find_map(|call| call.time))
     });
     std::iter::once(unknown).chain(known).collect()
 }
@@ -209,7 +209,7 @@ fn tariffs<'a>(
 fn answers(case: &Case) -> Vec<Tokens> {
     let mut answers = vec![Tokens::ZERO; case.session.calls.len()];
     for (idx, message) in case.session.messages.iter().enumerate() {
-        if let Some(answer) = message.call.and_then(|step| answers.get_mut(step)) {
+        if let Some(answer) = message.call.and_then(|call| answers.get_mut(call)) {
             *answer += case.ledger.message(idx);
         }
     }

@@ -14,7 +14,7 @@ use crate::units::{Tokens, Usd};
 #[derive(Clone, Debug, PartialEq)]
 pub struct BreakEven {
     /// Index of the call before which it acted.
-    pub step: usize,
+    pub call: usize,
     /// Stages that acted.
     pub stages: Vec<String>,
     /// Tokens that later calls no longer send.
@@ -49,8 +49,8 @@ pub fn break_even(bills: &Bills<'_>, outcome: &Outcome) -> Vec<BreakEven> {
     let (mut last_prompt, mut last_removal) = (None, None);
     for (idx, (call, sample, unchanged)) in with_samples(bills, outcome).enumerate() {
         let mut acted: Vec<&Event> = Vec::new();
-        while let Some(event) = events.next_if(|event| event.step <= call.step) {
-            acted.extend((event.did != Did::Told).then_some(event));
+        while let Some(event) = events.next_if(|event| event.call <= call.index) {
+            acted.extend((event.did != Did::Logged).then_some(event));
         }
         let removal = removal(idx, &acted);
         let removed = removal.map_or(Tokens::ZERO, |now| now.news(last_removal));
@@ -123,7 +123,7 @@ fn one(
     });
     let needed = prices.and_then(|(once, per_call)| calls_needed(once, per_call));
     BreakEven {
-        step: call.step,
+        call: call.index,
         stages: acted.iter().map(|event| event.stage.clone()).collect(),
         removed,
         rewritten,
@@ -156,7 +156,7 @@ mod tests {
         let prices = Prices::bundled();
         let price = prices.lookup(model, None).expect(model);
         let call = BilledCall {
-            step: 7,
+            index: 7,
             tariff: Some(Tariff::new(
                 price,
                 prices.rule(&price.caching).unwrap(),

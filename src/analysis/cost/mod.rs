@@ -86,7 +86,7 @@ impl Charge {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CallCost {
     /// Index of the call.
-    pub step: usize,
+    pub index: usize,
     /// Prompt tokens read from the cache.
     pub read: Tokens,
     /// Prompt tokens that joined the cache.

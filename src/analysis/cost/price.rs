@@ -18,7 +18,7 @@ pub(super) struct Split {
 /// Returns the actual cost: from the provider's counts, or from the cache model if the file has no cache counts.
 /// `recorded` is the lane of that name.
 pub fn price_recorded(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Cost {
-    let usages = || case.session.calls.iter().filter_map(|step| step.usage);
+    let usages = || case.session.calls.iter().filter_map(|call| call.usage);
     let counts_cache = |usage: Usage| usage.cache_read.or(usage.cache_write).is_some();
     if !usages().any(counts_cache) {
         return price_lane(bills, recorded);
@@ -28,7 +28,7 @@ pub fn price_recorded(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Cos
     let counts_writes = has(|usage| usage.cache_write) || !has(|usage| usage.cache_read);
     let mut cost = Cost::new(CostSource::Recorded);
     for call in &bills.calls {
-        let Some(mut usage) = case.session.calls[call.step].usage else {
+        let Some(mut usage) = case.session.calls[call.index].usage else {
             continue;
         };
         usage.cache_write = usage.cache_write.filter(|_| counts_writes);
@@ -81,10 +81,10 @@ pub fn price_lane(bills: &Bills<'_>, outcome: &Outcome) -> Cost {
 fn rejected(cost: &mut Cost, bills: &Bills<'_>, outcome: &Outcome) {
     let mut samples = outcome.samples.iter().peekable();
     for call in &bills.calls {
-        while let Some(sample) = samples.next_if(|sample| sample.step <= call.step) {
+        while let Some(sample) = samples.next_if(|sample| sample.call <= call.index) {
             let tokens = sample.rejected;
             let tariff = call.tariff.filter(|_| bills.bills_rejected);
-            if sample.step == call.step {
+            if sample.call == call.index {
                 let usd = tariff.map_or(Usd::ZERO, |tariff| tariff.price.input.of(tokens));
                 cost.rejected.add(tokens, usd);
             }
@@ -101,9 +101,9 @@ pub(super) fn with_samples<'a>(
     let mut unchanged = Tokens(u64::MAX);
     bills.calls.iter().filter_map(move |call| {
         // Calls that are not billed are not cached either, so changes before them count too.
-        while let Some(sample) = samples.next_if(|sample| sample.step <= call.step) {
+        while let Some(sample) = samples.next_if(|sample| sample.call <= call.index) {
             unchanged = unchanged.min(sample.unchanged);
-            if sample.step == call.step && !sample.refused {
+            if sample.call == call.index && !sample.refused {
                 let unchanged = std::mem::replace(&mut unchanged, Tokens(u64::MAX));
                 return Some((call, sample, unchanged));
             }
@@ -160,7 +160,7 @@ fn charge(cost: &mut Cost, call: &BilledCall<'_>, prompt: Tokens, split: Split) 
     cost.unpriced += usize::from(usd.is_none());
     cost.estimated_outputs += usize::from(call.is_output_estimated);
     cost.calls.push(CallCost {
-        step: call.step,
+        index: call.index,
         read: split.read,
         written: split.written,
         uncached: split.uncached,
@@ -191,11 +191,11 @@ fn summaries(cost: &mut Cost, bills: &Bills<'_>, outcome: &Outcome) {
     let requests = outcome
         .events
         .iter()
-        .filter_map(|e| Some((e.step, e.request?)));
-    for (step, (sent, received)) in requests {
+        .filter_map(|e| Some((e.call, e.request?)));
+    for (call, (sent, received)) in requests {
         left.sent = left.sent - sent;
         left.received = left.received - received;
-        summary(cost, bills, step, (sent, received));
+        summary(cost, bills, call, (sent, received));
     }
     // Requests with unusable answers have no event.
     if left.sent + left.received > Tokens::ZERO {
@@ -203,9 +203,9 @@ fn summaries(cost: &mut Cost, bills: &Bills<'_>, outcome: &Outcome) {
     }
 }
 
-fn summary(cost: &mut Cost, bills: &Bills<'_>, step: usize, (sent, received): (Tokens, Tokens)) {
+fn summary(cost: &mut Cost, bills: &Bills<'_>, call: usize, (sent, received): (Tokens, Tokens)) {
     let usd = bills
-        .tariff_at(step)
+        .tariff_at(call)
         .map_or(Usd::ZERO, |tariff| summary_price(&tariff, sent, received));
     cost.summaries.add(sent + received, usd);
 }
@@ -218,9 +218,9 @@ pub(super) fn summary_price(tariff: &Tariff<'_>, sent: Tokens, received: Tokens)
 }
 
 impl<'a> Bills<'a> {
-    /// Returns the tariff of the first billed call from `step` on, or of the last billed call.
-    pub fn tariff_at(&self, step: usize) -> Option<Tariff<'a>> {
-        let at = self.calls.partition_point(|call| call.step < step);
+    /// Returns the tariff of the first billed call from `call` on, or of the last billed call.
+    pub fn tariff_at(&self, call: usize) -> Option<Tariff<'a>> {
+        let at = self.calls.partition_point(|billed| billed.index < call);
         self.calls.get(at).or(self.calls.last())?.tariff
     }
 }

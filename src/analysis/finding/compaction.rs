@@ -24,7 +24,7 @@ pub(super) fn found(
         .collect();
     Some(Finding {
         kind,
-        step: first.step,
+        call: first.call,
         times: all.len(),
         text: say(first, all.len()),
     })
@@ -138,22 +138,22 @@ pub(super) fn instruction_lost(run: &PolicyRun<'_>) -> Option<Finding> {
 /// Finds summaries before consecutive calls.
 pub(super) fn thrashing(run: &PolicyRun<'_>) -> Option<Finding> {
     let removing = run.outcome.events.iter().filter(|e| e.did == Did::Removed);
-    let paid = removing.filter(|e| e.request.is_some()).map(|e| e.step);
+    let paid = removing.filter(|e| e.request.is_some()).map(|e| e.call);
     let (mut run, mut longest, mut first, mut last) = (0, 0, 0, None);
-    for step in paid {
+    for call in paid {
         run = match last {
-            Some(before) if before == step => run,
-            Some(before) if before + 1 == step => run + 1,
+            Some(before) if before == call => run,
+            Some(before) if before + 1 == call => run + 1,
             _ => 1,
         };
-        last = Some(step);
+        last = Some(call);
         if run > longest {
-            (longest, first) = (run, step + 1 - run);
+            (longest, first) = (run, call + 1 - run);
         }
     }
     (longest >= THRASH).then(|| Finding {
         kind: FindingKind::Thrashing,
-        step: first,
+        call: first,
         times: longest,
         text: format!(
             "It pays for a summary before each of {longest} consecutive calls: the context reaches the limit again at once."

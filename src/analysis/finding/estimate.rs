@@ -34,7 +34,7 @@ pub(super) fn miscounts(run: &PolicyRun<'_>) -> Option<Finding> {
     };
     Some(Finding {
         kind: FindingKind::Miscounts,
-        step: worst.step,
+        call: worst.call,
         times: off.len(),
         text: format!(
             "It counts {} tokens where {} are sent ({}), {} more than a fifth off.{why}",

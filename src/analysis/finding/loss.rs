@@ -8,8 +8,8 @@ use serde::de::IgnoredAny;
 /// Finds history removed after a provider error although the context fits.
 pub(super) fn unrelated_error(run: &PolicyRun<'_>) -> Option<Finding> {
     let share = |event: &Event| {
-        let reserve = run.policy.output_reserve(run.knobs, run.case, event.step);
-        let window = run.case.windows.at(event.step);
+        let reserve = run.policy.output_reserve(run.knobs, run.case, event.call);
+        let window = run.case.windows.at(event.call);
         event.before.as_f64() / (window - reserve).as_f64().max(1.0)
     };
     let is_one = |e: &Event| e.error.is_some() && e.did == Did::Removed && share(e) <= 1.0;
@@ -77,7 +77,7 @@ pub(super) fn broken_json(run: &PolicyRun<'_>) -> Option<Finding> {
     let event = run.outcome.events.get(first as usize)?;
     Some(Finding {
         kind: FindingKind::BrokenJson,
-        step: event.step,
+        call: event.call,
         times: events.len(),
         text: format!(
             "`{}` cuts JSON results so that they are no longer valid ({} in what is left at the end).",

@@ -18,7 +18,7 @@ pub struct Finding {
     /// Kind of the finding.
     pub kind: FindingKind,
     /// Index of the first call with it.
-    pub step: usize,
+    pub call: usize,
     /// Number of occurrences.
     pub times: usize,
     /// One or two sentences with figures.

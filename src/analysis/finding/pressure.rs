@@ -12,7 +12,7 @@ pub(super) fn gives_up(run: &PolicyRun<'_>) -> Option<Finding> {
     let first = halts.first()?;
     Some(Finding {
         kind: FindingKind::GivesUp,
-        step: first.step,
+        call: first.call,
         times: halts.len(),
         text: format!(
             "The system itself would end here ({}): \u{201c}{}\u{201d} The replay continues with the recorded messages.",
@@ -40,8 +40,8 @@ pub(super) fn never_again(run: &PolicyRun<'_>) -> Option<Finding> {
     let events = run.outcome.events.iter();
     let is_own = |event: &Event| !event.is_manual() && !is_rescue(event);
     let removed = events.filter(|e| e.did == Did::Removed && is_own(e));
-    if let Some(last) = removed.map(|e| e.step).max() {
-        first = first.max(samples.partition_point(|s| s.step <= last));
+    if let Some(last) = removed.map(|e| e.call).max() {
+        first = first.max(samples.partition_point(|s| s.call <= last));
     }
     let over = &samples[first..];
     let (begin, end) = (over.first()?, over.last()?);
@@ -50,7 +50,7 @@ pub(super) fn never_again(run: &PolicyRun<'_>) -> Option<Finding> {
     }
     let fired = run.outcome.events.iter();
     let vain = fired
-        .filter(|e| e.step >= begin.step && e.did == Did::Nothing)
+        .filter(|e| e.call >= begin.call && e.did == Did::Nothing)
         .count();
     let tried = if vain > 0 {
         format!(" It ran {} without effect.", times(vain))
@@ -60,7 +60,7 @@ pub(super) fn never_again(run: &PolicyRun<'_>) -> Option<Finding> {
     let believed = end.believed.map_or(0.0, |b| b.0);
     Some(Finding {
         kind: FindingKind::NeverAgain,
-        step: begin.step,
+        call: begin.call,
         times: over.len(),
         text: format!(
             "It is over its own limit for the last {} calls (up to {} of it) and removes nothing any more.{tried}",
@@ -85,7 +85,7 @@ pub(super) fn unhandled(run: &PolicyRun<'_>) -> Option<Finding> {
     let first = rejected.first()?;
     Some(Finding {
         kind: FindingKind::UnhandledOverflow,
-        step: first.step,
+        call: first.call,
         times: rejected.len(),
         text: format!(
             "Calls are rejected ({}; the first at {} of usable), and this policy has no handler for that.",

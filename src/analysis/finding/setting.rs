@@ -18,7 +18,7 @@ pub(super) fn above_window(run: &PolicyRun<'_>) -> Option<Finding> {
     let (name, value) = above.next()?;
     Some(Finding {
         kind: FindingKind::AboveWindow,
-        step: 0,
+        call: 0,
         times: 1 + above.count(),
         text: format!(
             "{name} is {} tokens in a window of {}: stages that depend on it act too late or never.",
@@ -31,13 +31,13 @@ pub(super) fn above_window(run: &PolicyRun<'_>) -> Option<Finding> {
 /// Finds models whose window is smaller than the system assumes.
 pub(super) fn wrong_window(run: &PolicyRun<'_>) -> Option<Finding> {
     let known = run.policy.window?;
-    let steps = 0..run.case.session.calls.len();
-    let believed = |step: usize| Tokens((known.window)(run.case.model_at(step)));
-    let mut wrong = steps.filter(|step| believed(*step) > run.case.windows.at(*step));
+    let calls = 0..run.case.session.calls.len();
+    let believed = |call: usize| Tokens((known.window)(run.case.model_at(call)));
+    let mut wrong = calls.filter(|call| believed(*call) > run.case.windows.at(*call));
     let first = wrong.next()?;
     Some(Finding {
         kind: FindingKind::AboveWindow,
-        step: first,
+        call: first,
         times: 1 + wrong.count(),
         text: format!(
             "Its own table gives {} a window of {} tokens; it was {}. Stages that depend on it act too late or never, unless a setting overrides it.",
@@ -60,7 +60,7 @@ pub(super) fn ignored(run: &PolicyRun<'_>) -> Option<Finding> {
     let (knob, why) = changed.next()?;
     Some(Finding {
         kind: FindingKind::Ignored,
-        step: 0,
+        call: 0,
         times: 1 + changed.count(),
         text: format!(
             "{} is changed here, but the shipped code ignores it: {why}",

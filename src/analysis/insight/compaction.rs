@@ -26,7 +26,7 @@ pub(super) fn grew_or_freed_little(facts: &Facts<'_>) -> Vec<Insight> {
             .session
             .compactions
             .iter()
-            .find(|c| c.call == event.step);
+            .find(|c| c.call == event.call);
         let is_reported = compaction.is_some_and(|c| c.tokens_before.and(c.tokens_after).is_some());
         let what = if grew {
             "made the context no smaller"
@@ -46,14 +46,14 @@ pub(super) fn grew_or_freed_little(facts: &Facts<'_>) -> Vec<Insight> {
                 Certainty::Likely
             },
             lane: None,
-            step: Some(
+            call: Some(
                 event
-                    .step
+                    .call
                     .min(facts.case.session.calls.len().saturating_sub(1)),
             ),
             message: None,
-            text: if event.step < facts.case.session.calls.len() {
-                let call = event.step + 1;
+            text: if event.call < facts.case.session.calls.len() {
+                let call = event.call + 1;
                 format!("The recorded compaction before call {call} {what}.")
             } else {
                 format!("The recorded compaction after the last call {what}.")
@@ -71,7 +71,7 @@ pub(super) fn repeated_calls(facts: &Facts<'_>) -> Vec<Insight> {
     let mut found = Vec::new();
     let session = &facts.case.session;
     for compaction in &session.compactions {
-        let (at, step) = (compaction.before_message, compaction.call);
+        let (at, call) = (compaction.before_message, compaction.call);
         let split = facts.tools.partition_point(|used| used.message < at);
         let (before, after) = facts.tools.split_at(split);
         let kept = |message: &usize| compaction.kept.contains(message);
@@ -90,13 +90,13 @@ pub(super) fn repeated_calls(facts: &Facts<'_>) -> Vec<Insight> {
             level: Level::Note,
             certainty: Certainty::Certain,
             lane: None,
-            step: Some(step),
+            call: Some(call),
             message: Some(first.message),
             text: format!(
                 "{} an earlier call within {} messages after the compaction before call {}.",
                 those(again.len(), "call repeats", "calls repeat"),
                 AGAIN.0,
-                step + 1
+                call + 1
             ),
             evidence: format!(
                 "{} tokens came back, first by {}",
@@ -124,7 +124,7 @@ pub(super) fn cache_breaks(facts: &Facts<'_>) -> Vec<Insight> {
             level: Level::Warning,
             certainty: Certainty::Certain,
             lane: None,
-            step: Some(found.first),
+            call: Some(found.first),
             message: None,
             text: format!(
                 "{} missed the provider's cache: {}.",

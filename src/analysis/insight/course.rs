@@ -53,7 +53,7 @@ pub(super) fn threshold_skipped(facts: &Facts<'_>) -> Vec<Insight> {
         .into_iter()
         .filter_map(|grown| {
             let at = samples
-                .binary_search_by_key(&grown.step, |sample| sample.step)
+                .binary_search_by_key(&grown.call, |sample| sample.call)
                 .ok()?;
             let (before, after) = (samples.get(at.checked_sub(1)?)?, &samples[at]);
             let below = before.tokens.as_f64() < facts.trigger_at(after);
@@ -64,12 +64,12 @@ pub(super) fn threshold_skipped(facts: &Facts<'_>) -> Vec<Insight> {
         level: Level::Bad,
         certainty: Certainty::Certain,
         lane: None,
-        step: Some(grown.step),
+        call: Some(grown.call),
         message: grown.message,
         text: format!(
             "One call skipped {}: call {} grew from {} to {} tokens, beyond the usable window ({}){}.",
             facts.trigger_name(),
-            grown.step + 1,
+            grown.call + 1,
             before.tokens.short(),
             after.tokens.short(),
             facts.usable(after).short(),
@@ -103,7 +103,7 @@ pub(super) fn hovering(facts: &Facts<'_>) -> Vec<Insight> {
         level: Level::Warning,
         certainty: Certainty::Certain,
         lane: None,
-        step: Some(first.step),
+        call: Some(first.call),
         message: None,
         text: format!(
             "{} of the calls ({}) ran near or above {} without overflowing.",
@@ -126,9 +126,9 @@ pub(super) fn summary_too_long(facts: &Facts<'_>) -> Vec<Insight> {
     let samples = &facts.recorded.samples;
     let last = facts.recorded.context.tokens();
     let over = samples.iter().find(|s| s.tokens + SUMMARY > s.window);
-    let (step, tokens, window) = match (over, samples.last()) {
-        (Some(sample), _) => (sample.step, sample.tokens, sample.window),
-        (None, Some(end)) if last + SUMMARY > end.window => (end.step, last, end.window),
+    let (call, tokens, window) = match (over, samples.last()) {
+        (Some(sample), _) => (sample.call, sample.tokens, sample.window),
+        (None, Some(end)) if last + SUMMARY > end.window => (end.call, last, end.window),
         _ => return Vec::new(),
     };
     vec![Insight {
@@ -136,11 +136,11 @@ pub(super) fn summary_too_long(facts: &Facts<'_>) -> Vec<Insight> {
         level: Level::Warning,
         certainty: facts.by_count(),
         lane: None,
-        step: Some(step),
+        call: Some(call),
         message: None,
         text: format!(
             "At call {} a request to summarize the whole context would overflow the window too.",
-            step + 1
+            call + 1
         ),
         evidence: format!(
             "{} tokens in a window of {}",
@@ -179,12 +179,12 @@ pub(super) fn few_messages(facts: &Facts<'_>) -> Vec<Insight> {
         level: Level::Note,
         certainty: facts.by_count(),
         lane: None,
-        step: facts
+        call: facts
             .case
             .session
             .calls
             .iter()
-            .position(|step| step.context_end > first.message),
+            .position(|call| call.context_end > first.message),
         message: Some(first.message),
         text: format!(
             "{} account for {} of all tokens sent.",

@@ -42,13 +42,13 @@ pub fn lane_insights(case: &Case, lane: Lane<'_>) -> Vec<Insight> {
     found
 }
 
-fn insight(lane: &Lane<'_>, kind: InsightKind, level: Level, step: usize) -> Insight {
+fn insight(lane: &Lane<'_>, kind: InsightKind, level: Level, call: usize) -> Insight {
     Insight {
         kind,
         level,
         certainty: Certainty::Certain,
         lane: Some(lane.name.to_owned()),
-        step: Some(step),
+        call: Some(call),
         message: None,
         text: String::new(),
         evidence: String::new(),
@@ -61,29 +61,29 @@ fn of_finding(lane: &Lane<'_>, finding: &Finding) -> Insight {
     Insight {
         text: finding.text.clone(),
         evidence: match finding.times {
-            1 => format!("at call {}", finding.step + 1),
-            times => format!("{times} times, first at call {}", finding.step + 1),
+            1 => format!("at call {}", finding.call + 1),
+            times => format!("{times} times, first at call {}", finding.call + 1),
         },
         advice: advice::advice(finding.kind),
         ..insight(
             lane,
             InsightKind::Finding(finding.kind),
             advice::level(finding.kind),
-            finding.step,
+            finding.call,
         )
     }
 }
 
 /// Reports warnings of the run, at the call that they name.
 fn odd(lane: &Lane<'_>, said: &str) -> Insight {
-    let call = said.strip_prefix("call ").and_then(|s| s.split_once(": "));
-    let named = call.and_then(|(number, text)| {
-        let step = number.parse::<usize>().ok()?.checked_sub(1)?;
-        Some((step, text)).filter(|(step, _)| *step < lane.outcome.samples.len())
+    let numbered = said.strip_prefix("call ").and_then(|s| s.split_once(": "));
+    let named = numbered.and_then(|(number, text)| {
+        let call = number.parse::<usize>().ok()?.checked_sub(1)?;
+        Some((call, text)).filter(|(call, _)| *call < lane.outcome.samples.len())
     });
     let text = named.map_or(said, |(_, text)| text);
     Insight {
-        step: named.map(|(step, _)| step),
+        call: named.map(|(call, _)| call),
         text: text.to_owned(),
         ..insight(lane, InsightKind::Odd, Level::Warning, 0)
     }
@@ -101,7 +101,7 @@ fn cannot_get_below(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
     Some(Insight {
         text: format!(
             "It cannot get below its own trigger: from call {} on, the content that it always keeps is above it, at {} in a row, {} in total.",
-            stuck.step + 1,
+            stuck.call + 1,
             counted(stuck.in_a_row, "call"),
             stuck.in_all
         ),
@@ -111,7 +111,7 @@ fn cannot_get_below(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
             stuck.limit.short()
         ),
         advice: "Keep fewer messages or tokens, raise the trigger, or add a stage that summarizes.",
-        ..insight(lane, InsightKind::CannotGetBelow, level, stuck.step)
+        ..insight(lane, InsightKind::CannotGetBelow, level, stuck.call)
     })
 }
 
@@ -120,11 +120,11 @@ fn summary_too_long(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
     let requests = || {
         lane.outcome.events.iter().filter_map(|event| {
             let (sent, received) = event.request?;
-            let window = case.windows.at(event.step);
-            (sent + received > window).then_some((event.step, sent, window))
+            let window = case.windows.at(event.call);
+            (sent + received > window).then_some((event.call, sent, window))
         })
     };
-    let (step, sent, window) = requests().next()?;
+    let (call, sent, window) = requests().next()?;
     Some(Insight {
         text: format!(
             "{} for a summary would overflow the context window.",
@@ -134,10 +134,10 @@ fn summary_too_long(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
             "{} tokens in a window of {} at call {}",
             sent.short(),
             window.short(),
-            step + 1
+            call + 1
         ),
         advice: "Compact earlier, clear tool results first, or summarize in pieces.",
-        ..insight(lane, InsightKind::SummaryTooLong, Level::Bad, step)
+        ..insight(lane, InsightKind::SummaryTooLong, Level::Bad, call)
     })
 }
 
@@ -168,11 +168,11 @@ fn not_paid(lane: &Lane<'_>) -> Option<Insight> {
         evidence: format!(
             "${:.2} lost in total; the one at call {} needed {} more calls, {} were left",
             lost.0,
-            first.step + 1,
+            first.call + 1,
             first.needed.unwrap_or_default(),
             first.left
         ),
         advice: "Remove more at once and less often, or compact right after a pause, when the cache has expired.",
-        ..insight(lane, InsightKind::NotPaid, Level::Note, first.step)
+        ..insight(lane, InsightKind::NotPaid, Level::Note, first.call)
     })
 }

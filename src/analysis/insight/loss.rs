@@ -28,13 +28,13 @@ pub fn loss_insights(
     found
 }
 
-fn insight(kind: InsightKind, level: Level, certainty: Certainty, step: usize) -> Insight {
+fn insight(kind: InsightKind, level: Level, certainty: Certainty, call: usize) -> Insight {
     Insight {
         kind,
         level,
         certainty,
         lane: None,
-        step: Some(step),
+        call: Some(call),
         message: None,
         text: String::new(),
         evidence: String::new(),
@@ -62,7 +62,7 @@ fn blind_edits(loss: &Loss, floor: &Loss) -> Option<Insight> {
         ),
         evidence: format!(
             "first at call {}: {} of its {} in the context",
-            first.step + 1,
+            first.call + 1,
             first.seen,
             counted(first.lines, "old line"),
         ),
@@ -71,7 +71,7 @@ fn blind_edits(loss: &Loss, floor: &Loss) -> Option<Insight> {
             InsightKind::BlindEdits,
             Level::Warning,
             Certainty::Likely,
-            first.step,
+            first.call,
         )
     })
 }
@@ -131,18 +131,18 @@ fn horizon(case: &Case, loss: &Loss, floor: &Loss) -> Option<Insight> {
     if risk.faults.len() <= known.faults.len() {
         return None;
     }
-    let step = risk.horizon?;
+    let call = risk.horizon?;
     let at_best = if risk.fewest < risk.faults.len() {
         format!(", {} at best", risk.fewest)
     } else {
         String::new()
     };
-    let share = Share(step as f64 / case.session.calls.len().max(1) as f64);
+    let share = Share(call as f64 / case.session.calls.len().max(1) as f64);
     Some(Insight {
         message: risk.faults.first().map(|fault| fault.source),
         text: format!(
             "Up to call {} ({} of the session) the replay contains all references that the agent used; from there on it is an estimate.",
-            step + 1,
+            call + 1,
             percent(share),
         ),
         evidence: format!(
@@ -157,7 +157,7 @@ fn horizon(case: &Case, loss: &Loss, floor: &Loss) -> Option<Insight> {
             InsightKind::FidelityHorizon,
             Level::Note,
             Certainty::Inferred,
-            step,
+            call,
         )
     })
 }

@@ -41,7 +41,7 @@ pub struct Insight {
     /// The lane that it concerns; `None` for the session.
     pub lane: Option<String>,
     /// Index of the call that shows it.
-    pub step: Option<usize>,
+    pub call: Option<usize>,
     /// Index of the message that it concerns.
     pub message: Option<usize>,
     /// Description as a sentence.
@@ -284,7 +284,7 @@ pub fn insights(facts: &Facts<'_>) -> Vec<Insight> {
 
 /// Sorts by severity, then by cumulative tokens, then by position in the session.
 pub fn sort(insights: &mut [Insight]) {
-    insights.sort_by_key(|found| (found.level, Reverse(found.stake), found.step));
+    insights.sort_by_key(|found| (found.level, Reverse(found.stake), found.call));
 }
 
 /// Formats whole percent; positive shares are at least `<1 %`.

@@ -8,13 +8,13 @@ use crate::units::{Share, Tokens};
 /// Error of the calibration from which it is reported.
 const ERRS: f64 = 0.1;
 
-fn insight(kind: InsightKind, level: Level, step: Option<usize>) -> Insight {
+fn insight(kind: InsightKind, level: Level, call: Option<usize>) -> Insight {
     Insight {
         kind,
         level,
         certainty: Certainty::Certain,
         lane: None,
-        step,
+        call,
         message: None,
         text: String::new(),
         evidence: String::new(),
@@ -25,13 +25,13 @@ fn insight(kind: InsightKind, level: Level, step: Option<usize>) -> Insight {
 
 /// Reports usage that contradicts itself or is impossible and therefore ignored.
 pub(super) fn impossible_usage(facts: &Facts<'_>) -> Vec<Insight> {
-    let steps = &facts.case.session.calls;
+    let calls = &facts.case.session.calls;
     let contradicts = |usage: Usage| {
         let cached = usage.cache_read.unwrap_or_default() + usage.cache_write.unwrap_or_default();
         cached > usage.input
     };
-    let wrong: Vec<usize> = (0..steps.len())
-        .filter(|at| steps[*at].usage.is_some_and(contradicts))
+    let wrong: Vec<usize> = (0..calls.len())
+        .filter(|at| calls[*at].usage.is_some_and(contradicts))
         .collect();
     let mut found = Vec::new();
     if let Some(first) = wrong.first() {
@@ -45,7 +45,7 @@ pub(super) fn impossible_usage(facts: &Facts<'_>) -> Vec<Insight> {
             ..insight(InsightKind::ImpossibleUsage, Level::Warning, Some(*first))
         });
     }
-    let left_out = || (0..steps.len()).filter_map(|at| Some((at, steps[at].left_out?)));
+    let left_out = || (0..calls.len()).filter_map(|at| Some((at, calls[at].left_out?)));
     let worst = left_out().map(|(_, left_out)| left_out.times);
     if let Some((first, reported)) = left_out().next() {
         let n = left_out().count();

@@ -56,7 +56,7 @@ impl Waste {
             level: Level::Warning,
             certainty: self.certainty,
             lane: None,
-            step: first_step(facts, first.message),
+            call: first_call(facts, first.message),
             message: Some(first.message),
             text: format!("{}: {} of all tokens sent.", what(&unused), percent(share)),
             evidence: format!(
@@ -87,13 +87,13 @@ fn examples(facts: &Facts<'_>, unused: &[UnusedResult]) -> String {
         .join(", ")
 }
 
-fn first_step(facts: &Facts<'_>, message: usize) -> Option<usize> {
+fn first_call(facts: &Facts<'_>, message: usize) -> Option<usize> {
     facts
         .case
         .session
         .calls
         .iter()
-        .position(|step| step.context_end > message)
+        .position(|call| call.context_end > message)
 }
 
 /// Reports large results that were resent after their last use.
@@ -137,7 +137,7 @@ pub(super) fn duplicate_results(facts: &Facts<'_>) -> Vec<Insight> {
         let key = (used.tool, used.arguments, used.text);
         let earlier = seen.insert(key, used.message);
         let resent = facts.resent.messages[used.message];
-        let joined = first_step(facts, used.message);
+        let joined = first_call(facts, used.message);
         let is_there = |earlier: usize| facts.resent.messages[earlier].last >= joined;
         if earlier.is_some_and(is_there) && resent.calls > 0 {
             unused.push(UnusedResult {

@@ -14,7 +14,7 @@ const KNOWN: (usize, usize) = (80, 100);
 /// An edit that names the text it replaces.
 #[derive(Debug)]
 pub(super) struct Edit {
-    pub(super) step: usize,
+    pub(super) call: usize,
     /// Index of the message.
     pub(super) message: u32,
     /// End of the messages that the call sees.
@@ -45,26 +45,26 @@ impl Edits {
     /// Collects the edits of a session and adds the replaced lines to the phrases.
     pub(super) fn new(session: &Session, phrases: &mut Phrases) -> Self {
         let mut found = Self::default();
-        for (step, answer) in answers(session).into_iter().enumerate() {
-            for (message, part) in own_parts(session, step, answer) {
+        for (call, answer) in answers(session).into_iter().enumerate() {
+            for (message, part) in own_parts(session, call, answer) {
                 let Body::ToolCall { arguments, .. } = &session.parts[part].body else {
                     continue;
                 };
-                let call = Call::of(arguments);
-                let changes = call.files.into_iter();
+                let tool_call = ToolCall::of(arguments);
+                let changes = tool_call.files.into_iter();
                 found
                     .changes
                     .extend(changes.map(|path| Change { path, message }));
                 let mut seen = HashSet::new();
-                let old = call.old.iter().map(|line| line.trim());
+                let old = tool_call.old.iter().map(|line| line.trim());
                 let lines = old.filter(|line| line.chars().count() >= SHORTEST);
                 let lines = lines.filter(|line| seen.insert(*line));
                 let lines: Box<[u32]> = lines.filter_map(|line| phrases.note(line)).collect();
                 if !lines.is_empty() {
                     found.edits.push(Edit {
-                        step,
+                        call,
                         message: message as u32,
-                        context_end: session.calls[step].context_end as u32,
+                        context_end: session.calls[call].context_end as u32,
                         lines,
                     });
                 }
@@ -89,10 +89,10 @@ impl Edits {
     }
 
     /// Returns the edits of a call.
-    pub(super) fn at(&self, step: usize) -> &[Edit] {
-        let from = self.edits.partition_point(|edit| edit.step < step);
+    pub(super) fn at(&self, call: usize) -> &[Edit] {
+        let from = self.edits.partition_point(|edit| edit.call < call);
         let edits = &self.edits[from..];
-        &edits[..edits.partition_point(|edit| edit.step == step)]
+        &edits[..edits.partition_point(|edit| edit.call == call)]
     }
 
     /// Returns all edits, by call.
@@ -137,13 +137,13 @@ const WRITTEN: [&str; 9] = [
 
 /// Changes in the arguments of a call.
 #[derive(Debug, Default)]
-struct Call {
+struct ToolCall {
     /// Lines of the text to replace.
     old: Vec<String>,
     files: Vec<Box<str>>,
 }
 
-impl Call {
+impl ToolCall {
     fn of(arguments: &str) -> Self {
         let mut call = Self::default();
         match serde_json::from_str(arguments) {
@@ -224,25 +224,29 @@ fn is_heading(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Call;
+    use super::ToolCall;
 
     #[test]
     fn a_patch_names_its_files_and_the_lines_that_were_there() {
         let patch = "*** Begin Patch\n*** Add File: new.rs\n+fn new() {}\n*** Update File: src/old.rs\n@@ fn old\n kept\n-gone\n+came\n*** End Patch";
-        let call = Call::of(patch);
-        assert_eq!(call.old, ["kept", "gone"]);
-        assert_eq!(call.files, ["new.rs", "src/old.rs"].map(Box::from));
+        let tool_call = ToolCall::of(patch);
+        assert_eq!(tool_call.old, ["kept", "gone"]);
+        assert_eq!(tool_call.files, ["new.rs", "src/old.rs"].map(Box::from));
         let unified =
             "--- a/src/old.rs\n+++ b/src/old.rs\n@@ -1,2 +1,2 @@\n kept\n--- gone\n+came\n";
-        let call = Call::of(&serde_json::json!({ "diff": unified }).to_string());
-        assert_eq!(call.old, ["kept", "-- gone"]);
-        assert_eq!(call.files, [Box::from("src/old.rs")]);
+        let tool_call = ToolCall::of(&serde_json::json!({ "diff": unified }).to_string());
+        assert_eq!(tool_call.old, ["kept", "-- gone"]);
+        assert_eq!(tool_call.files, [Box::from("src/old.rs")]);
     }
 
     #[test]
     fn a_file_that_is_only_read_was_not_changed() {
-        assert!(Call::of(r#"{"path":"a.rs","limit":20}"#).files.is_empty());
-        let written = Call::of(r#"{"path":"a.rs","content":"x"}"#);
+        assert!(
+            ToolCall::of(r#"{"path":"a.rs","limit":20}"#)
+                .files
+                .is_empty()
+        );
+        let written = ToolCall::of(r#"{"path":"a.rs","content":"x"}"#);
         assert_eq!(written.files, [Box::from("a.rs")]);
     }
 }

@@ -25,24 +25,24 @@ pub fn saved(none: &Outcome, hindsight: &Outcome, lane: &Outcome) -> Option<Shar
 fn last_uses(names: &Names, case: &Case) -> Vec<u32> {
     let session = &case.session;
     let mut last = first_seen(case);
-    let mut needs = |copies: &[TextPosition], step: usize| {
+    let mut needs = |copies: &[TextPosition], call: usize| {
         let is_history =
             |place: &&TextPosition| session.messages[place.message as usize].in_history;
         let newest = copies.iter().rev().find(is_history);
         if let Some(last) = newest.and_then(|place| last.get_mut(place.part as usize))
             && *last != u32::MAX
         {
-            *last = (*last).max(step as u32);
+            *last = (*last).max(call as u32);
         }
     };
-    for (step, used) in names.uses() {
-        needs(names.copies_before(used), step);
+    for (call, used) in names.uses() {
+        needs(names.copies_before(used), call);
     }
     for edit in names.edits.all() {
         for line in &edit.lines {
             needs(
                 names.phrases.copies_before(*line, edit.context_end),
-                edit.step,
+                edit.call,
             );
         }
     }
@@ -53,11 +53,11 @@ fn last_uses(names: &Names, case: &Case) -> Vec<u32> {
 fn first_seen(case: &Case) -> Vec<u32> {
     let session = &case.session;
     let mut first = vec![u32::MAX; session.parts.len()];
-    for step in 0..session.calls.len() {
-        for message in &session.messages[session.new_messages(step)] {
+    for call in 0..session.calls.len() {
+        for message in &session.messages[session.new_messages(call)] {
             for part in message.parts.clone().filter(|_| message.in_history) {
                 if case.index.kinds[part] == Kind::ToolResult {
-                    first[part] = step as u32;
+                    first[part] = call as u32;
                 }
             }
         }

@@ -91,15 +91,15 @@ impl Names {
     }
 
     /// Returns the earlier names that the answer of a call uses.
-    pub(super) fn uses_at(&self, step: usize) -> &[Use] {
-        let ends = self.uses_at.get(step).zip(self.uses_at.get(step + 1));
+    pub(super) fn uses_at(&self, call: usize) -> &[Use] {
+        let ends = self.uses_at.get(call).zip(self.uses_at.get(call + 1));
         ends.map_or(&[], |(from, to)| &self.uses[*from as usize..*to as usize])
     }
 
     /// Returns every use with the index of its call.
     pub(super) fn uses(&self) -> impl Iterator<Item = (usize, &Use)> {
-        let steps = 0..self.uses_at.len().saturating_sub(1);
-        steps.flat_map(|step| self.uses_at(step).iter().map(move |used| (step, used)))
+        let calls = 0..self.uses_at.len().saturating_sub(1);
+        calls.flat_map(|call| self.uses_at(call).iter().map(move |used| (call, used)))
     }
 
     /// Returns the positions of a name before a message.
@@ -139,11 +139,11 @@ impl Names {
             names.copies.extend(&copies[words[word] as usize]);
         }
         names.copies_of.push(names.copies.len() as u32);
-        for of_step in uses {
+        for of_call in uses {
             names.uses_at.push(names.uses.len() as u32);
             names
                 .uses
-                .extend(of_step.into_iter().map(|(word, message, n)| {
+                .extend(of_call.into_iter().map(|(word, message, n)| {
                     let name = new_ids[word];
                     Use {
                         name,
@@ -191,8 +191,8 @@ fn with_pieces(word: &str) -> impl Iterator<Item = &str> {
 /// Numbers all names in the model's answers; `own` has the names of its own parts.
 fn words_of_model<'a>(session: &Session, own: &[Vec<&'a str>]) -> HashMap<&'a str, u32> {
     let mut words = HashMap::new();
-    for (step, answer) in answers(session).into_iter().enumerate() {
-        for (_, part) in own_parts(session, step, answer) {
+    for (call, answer) in answers(session).into_iter().enumerate() {
+        for (_, part) in own_parts(session, call, answer) {
             for word in &own[part] {
                 let id = words.len() as u32;
                 words.entry(*word).or_insert(id);
@@ -263,11 +263,11 @@ fn uses<'a>(
     copies: &[Vec<TextPosition>],
 ) -> Vec<Vec<(&'a str, u32, u32)>> {
     let answers = answers(session).into_iter().enumerate();
-    let of_step = answers.map(|(step, answer)| {
-        let end = session.calls[step].context_end as u32;
+    let of_call = answers.map(|(call, answer)| {
+        let end = session.calls[call].context_end as u32;
         let mut named = HashSet::new();
         let mut uses = Vec::new();
-        for (message, part) in own_parts(session, step, answer) {
+        for (message, part) in own_parts(session, call, answer) {
             for word in &own[part] {
                 let Some(id) = words.get(word).filter(|_| named.insert(*word)) else {
                     continue;
@@ -283,5 +283,5 @@ fn uses<'a>(
         }
         uses
     });
-    of_step.collect()
+    of_call.collect()
 }

@@ -26,7 +26,7 @@ pub(super) fn is_own(body: &Body) -> bool {
 pub(super) fn answers(session: &Session) -> Vec<Range<usize>> {
     let mut answers = vec![0..0; session.calls.len()];
     for (idx, message) in session.messages.iter().enumerate() {
-        let Some(answer) = message.call.and_then(|step| answers.get_mut(step)) else {
+        let Some(answer) = message.call.and_then(|call| answers.get_mut(call)) else {
             continue;
         };
         let start = if answer.end == 0 { idx } else { answer.start };
@@ -38,12 +38,12 @@ pub(super) fn answers(session: &Session) -> Vec<Range<usize>> {
 /// Returns the parts of an answer that the model wrote, with the index of their message.
 pub(super) fn own_parts(
     session: &Session,
-    step: usize,
+    call: usize,
     answer: Range<usize>,
 ) -> impl Iterator<Item = (usize, usize)> {
     let messages = answer.filter(move |idx| {
         let message: &Message = &session.messages[*idx];
-        message.in_history && message.call == Some(step)
+        message.in_history && message.call == Some(call)
     });
     messages.flat_map(move |idx| {
         let parts = session.messages[idx].parts.clone();

@@ -17,19 +17,19 @@ pub fn standing(names: &Names, case: &Case, outcome: &Outcome) -> Vec<Standing> 
     let mut visible = Visible::new(case, names, &outcome.received);
     let mut found = vec![Standing::default(); names.instructions().len()];
     for sample in &outcome.samples {
-        visible.advance(sample.step);
+        visible.advance(sample.call);
         if !visible.is_touched() {
             continue;
         }
-        let end = case.session.calls[sample.step].context_end;
+        let end = case.session.calls[sample.call].context_end;
         for (instruction, standing) in names.instructions().iter().zip(&mut found) {
             let is_said = instruction.message < end;
             if !is_said || visible.shows_phrase(instruction.phrase, end as u32) {
                 continue;
             }
             match standing.gone.last_mut() {
-                Some(last) if last.end == sample.step => last.end += 1,
-                _ => standing.gone.push(sample.step..sample.step + 1),
+                Some(last) if last.end == sample.call => last.end += 1,
+                _ => standing.gone.push(sample.call..sample.call + 1),
             }
         }
     }

@@ -35,7 +35,7 @@ impl Kept {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Survival {
     /// Index of the first call after the compaction.
-    pub step: usize,
+    pub call: usize,
     /// Names that the agent used from this call on, by their index for [`Names::word`].
     pub names: Vec<(u32, Kept)>,
     /// Instructions, by their index in [`Names::instructions`].
@@ -55,11 +55,11 @@ pub fn survival(
 ) -> Option<Survival> {
     let session = &case.session;
     let compaction = session.compactions.get(compaction)?;
-    let step = compaction.call;
-    let end = session.calls.get(step)?.context_end;
+    let call = compaction.call;
+    let end = session.calls.get(call)?.context_end;
     let before = compaction.before_message;
     let mut visible = Visible::new(case, names, &outcome.received);
-    visible.advance(step);
+    visible.advance(call);
     let context = texts(case, &visible, end);
     let words = Words::of(&context);
     let name = |name: u32| {
@@ -78,8 +78,8 @@ pub fn survival(
         (idx, state(stands, partly))
     });
     Some(Survival {
-        step,
-        names: used_later(names, before as u32, step).map(name).collect(),
+        call,
+        names: used_later(names, before as u32, call).map(name).collect(),
         instructions: instructions.collect(),
         files: changed(names, before)
             .into_iter()
@@ -99,7 +99,7 @@ fn state(stands: bool, partly: impl FnOnce() -> bool) -> Kept {
 
 /// Returns the names that occur before a message and are used from a call on, each once.
 fn used_later(names: &Names, before: u32, from: usize) -> impl Iterator<Item = u32> {
-    let later = names.uses().filter(move |(step, _)| *step >= from);
+    let later = names.uses().filter(move |(call, _)| *call >= from);
     let stood = move |used: &super::names::Use| {
         let copies = names.copies_before(used);
         copies.first().is_some_and(|place| place.message < before)

@@ -68,16 +68,16 @@ impl<'a> Visible<'a> {
     }
 
     /// Advances to a call.
-    pub(super) fn advance(&mut self, step: usize) {
-        let step = step as u32;
+    pub(super) fn advance(&mut self, call: usize) {
+        let call = call as u32;
         let changes = &self.seen.changes[self.next_change..];
-        for change in changes.iter().take_while(|change| change.step <= step) {
+        for change in changes.iter().take_while(|change| change.call <= call) {
             let messages = change.messages.start as usize..change.messages.end as usize;
             self.sights[messages].fill(change.now);
             self.next_change += 1;
         }
         while let Some(change) = self.seen.text_changes.get(self.next_text)
-            && change.step <= step
+            && change.call <= call
         {
             self.next_text += 1;
             let names = self.names_of(change.text);

@@ -96,15 +96,15 @@ impl Rejection {
     }
 
     /// Returns the index of the call that shows it.
-    pub fn step(&self) -> usize {
+    pub fn call(&self) -> usize {
         match self {
-            Self::CannotGetBelow(stuck) => stuck.step,
-            Self::Overflows(_, step)
-            | Self::Thrashes(_, step)
-            | Self::Wipes(_, step)
-            | Self::Flawed(_, _, step)
-            | Self::RequestTooLong(step)
-            | Self::GivesUp(step) => *step,
+            Self::CannotGetBelow(stuck) => stuck.call,
+            Self::Overflows(_, call)
+            | Self::Thrashes(_, call)
+            | Self::Wipes(_, call)
+            | Self::Flawed(_, _, call)
+            | Self::RequestTooLong(call)
+            | Self::GivesUp(call) => *call,
         }
     }
 }
@@ -118,7 +118,7 @@ impl fmt::Display for Rejection {
                 format!("{n} calls")
             }
         };
-        let at = self.step() + 1;
+        let at = self.call() + 1;
         match self {
             Self::CannotGetBelow(stuck) => write!(
                 f,
@@ -241,7 +241,7 @@ impl<'a> Gauge<'a> {
         };
         for flaw in flaws(self.case, policy, knobs, outcome) {
             if !is_included(flaw.kind, &all) {
-                all.push(Rejection::Flawed(flaw.kind, flaw.times, flaw.step));
+                all.push(Rejection::Flawed(flaw.kind, flaw.times, flaw.call));
             }
         }
         all
@@ -251,7 +251,7 @@ impl<'a> Gauge<'a> {
     fn sum_rejections(&self, outcome: &Outcome) -> Vec<Rejection> {
         let halt = outcome.halts.first();
         let overflow = outcome.samples.iter().find(|sample| sample.overflows);
-        let overflow = overflow.map(|first| Rejection::Overflows(outcome.overflows, first.step));
+        let overflow = overflow.map(|first| Rejection::Overflows(outcome.overflows, first.call));
         let is_wipe = |event: &&Event| event.wipes(self.case.ledger.overhead);
         let wipes = || outcome.events.iter().filter(is_wipe);
         let wipe = wipes().next();
@@ -259,16 +259,16 @@ impl<'a> Gauge<'a> {
         let paid = || outcome.events.iter().filter(is_paid);
         let is_too_long = |event: &&Event| {
             let (sent, received) = event.request.unwrap_or_default();
-            sent + received > self.case.windows.at(event.step)
+            sent + received > self.case.windows.at(event.call)
         };
-        let row = longest_row(paid().map(|event| event.step));
+        let row = longest_row(paid().map(|event| event.call));
         [
-            halt.map(|halt| Rejection::GivesUp(halt.step)),
+            halt.map(|halt| Rejection::GivesUp(halt.call)),
             overflow,
-            wipe.map(|first| Rejection::Wipes(wipes().count(), first.step)),
+            wipe.map(|first| Rejection::Wipes(wipes().count(), first.call)),
             paid()
                 .find(is_too_long)
-                .map(|event| Rejection::RequestTooLong(event.step)),
+                .map(|event| Rejection::RequestTooLong(event.call)),
             (row.len() >= THRASH).then(|| Rejection::Thrashes(row.len(), row.start)),
         ]
         .into_iter()

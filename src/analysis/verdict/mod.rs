@@ -44,7 +44,7 @@ pub struct Clause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Link {
     /// The call with this index.
-    Step(usize),
+    Call(usize),
     /// The message with this index.
     Message(usize),
     /// The messages with the most cumulative tokens; the first of them.
@@ -122,8 +122,8 @@ impl Limits<'_> {
 
 /// Returns the sample of a peak; for a peak at the end, the last sample.
 fn sample_at(samples: &[Sample], peak: Peak) -> Option<&Sample> {
-    match peak.step {
-        Some(step) => samples.iter().find(|sample| sample.step == step),
+    match peak.call {
+        Some(call) => samples.iter().find(|sample| sample.call == call),
         None => samples.last(),
     }
 }
@@ -151,8 +151,8 @@ impl Sentence<'_> {
         });
     }
 
-    fn call(&mut self, step: usize) {
-        self.link(format!("call {}", step + 1), Link::Step(step));
+    fn call(&mut self, call: usize) {
+        self.link(format!("call {}", call + 1), Link::Call(call));
     }
 
     fn is(&mut self, severity: Severity) {
@@ -165,16 +165,16 @@ impl Sentence<'_> {
         };
         let window = sample.window.short();
         let share = percent(peak.tokens, sample.window);
-        let is_reported = peak.step.is_some() && self.is_reported(sample);
+        let is_reported = peak.call.is_some() && self.is_reported(sample);
         let tokens = self.tokens(peak.tokens, is_reported);
-        let place = match peak.step {
-            Some(step) => format!("call {}", step + 1),
+        let place = match peak.call {
+            Some(call) => format!("call {}", call + 1),
             None => "the end".to_owned(),
         };
         self.say("Peaked at ");
         self.link(
             format!("{share} of the {window} window"),
-            Link::Step(sample.step),
+            Link::Call(sample.call),
         );
         self.say(format!(" ({tokens}) at {place}."));
     }
@@ -182,13 +182,13 @@ impl Sentence<'_> {
     fn crossings(&mut self, recorded: &Outcome, limits: Limits<'_>, peak: Peak) {
         let samples = &recorded.samples;
         let over_trigger = match &limits.trigger.lane {
-            Some(lane) => samples.iter().find(|s| Some(s.step) == lane.step),
+            Some(lane) => samples.iter().find(|s| Some(s.call) == lane.call),
             None => samples.iter().find(|s| s.tokens >= limits.trigger(s)),
         };
         let over_usable = samples.iter().find(|s| s.tokens > limits.usable(s));
         let over_window = samples.iter().find(|s| s.tokens > s.window);
         // A call may cross both; its message is named once.
-        let is_both = over_trigger.is_some_and(|t| over_window.is_some_and(|w| w.step == t.step));
+        let is_both = over_trigger.is_some_and(|t| over_window.is_some_and(|w| w.call == t.call));
         if over_usable.or(over_window).is_some() {
             self.is(Severity::Bad);
         }
@@ -207,7 +207,7 @@ impl Sentence<'_> {
             self.compacts(compaction, limits.trigger);
         } else if let Some(sample) = sample_at(samples, peak) {
             let trigger = limits.trigger(sample);
-            let end = if peak.tokens >= trigger && peak.step.is_none() {
+            let end = if peak.tokens >= trigger && peak.call.is_none() {
                 " before the end"
             } else {
                 ""
@@ -225,7 +225,7 @@ impl Sentence<'_> {
                 self.say(format!(
                     " Cut into the output reserve (usable {usable}) at "
                 ));
-                self.call(sample.step);
+                self.call(sample.call);
                 self.say(".");
             }
             _ => {}
@@ -235,9 +235,9 @@ impl Sentence<'_> {
     /// Adds "picoclaw compacts from call 9 on, below its trigger of 98.3k tokens.": it has other triggers, too.
     fn compacts(&mut self, compaction: &FirstCompaction, trigger: &Trigger) {
         self.say(format!(" {} compacts from ", compaction.lane));
-        self.call(compaction.step);
+        self.call(compaction.call);
         match &trigger.lane {
-            Some(lane) if lane.name == compaction.lane && lane.step.is_none() => {
+            Some(lane) if lane.name == compaction.lane && lane.call.is_none() => {
                 let tokens = lane.tokens.short();
                 self.say(format!(" on, below its trigger of {tokens} tokens."));
             }
@@ -248,7 +248,7 @@ impl Sentence<'_> {
     /// Adds "Crossed the trigger (126k) at call 212: read main.ts (+12.8k)."
     fn crossed(&mut self, what: &str, samples: &[Sample], sample: &Sample) {
         self.say(format!(" Crossed {what} at "));
-        self.call(sample.step);
+        self.call(sample.call);
         match culprit(self.case, samples, sample) {
             Some(Culprit::Message(message)) => {
                 self.say(": ");
@@ -307,12 +307,12 @@ impl Sentence<'_> {
         let Some(first) = recorded.first() else {
             return;
         };
-        let last_step = self.case.session.calls.len().saturating_sub(1);
+        let last_call = self.case.session.calls.len().saturating_sub(1);
         let plural = if recorded.len() == 1 { "" } else { "s" };
         self.say(" ");
         self.link(
             format!("{} compaction{plural}", recorded.len()),
-            Link::Step(first.call.min(last_step)),
+            Link::Call(first.call.min(last_call)),
         );
         self.say(" recorded.");
     }
@@ -321,7 +321,7 @@ impl Sentence<'_> {
         self.case
             .session
             .calls
-            .get(sample.step)
+            .get(sample.call)
             .is_some_and(|s| s.usage.is_some())
     }
 
@@ -346,14 +346,14 @@ enum Culprit {
 const LARGE_SHARE: f64 = 0.25;
 
 fn culprit(case: &Case, samples: &[Sample], sample: &Sample) -> Option<Culprit> {
-    let step = sample.step;
-    if step >= case.session.calls.len() {
+    let call = sample.call;
+    if call >= case.session.calls.len() {
         return None;
     }
-    let before = step.checked_sub(1).and_then(|step| samples.get(step));
+    let before = call.checked_sub(1).and_then(|call| samples.get(call));
     let base = base(sample);
     let base_grown = base - before.map_or(Tokens::ZERO, self::base);
-    let new = case.session.new_messages(step);
+    let new = case.session.new_messages(call);
     let heaviest = heaviest_message(case, new.clone());
     let weight = heaviest.map_or(Tokens::ZERO, |message| case.ledger.message(message));
     // The first call may start with a long history; a small part of it is not the cause.
@@ -362,7 +362,7 @@ fn culprit(case: &Case, samples: &[Sample], sample: &Sample) -> Option<Culprit> 
         return Some(Culprit::Base(base));
     }
     let message = heaviest?;
-    if step == 0 && weight.share_of(sample.tokens).0 < LARGE_SHARE {
+    if call == 0 && weight.share_of(sample.tokens).0 < LARGE_SHARE {
         let spoken = new.filter(|m| is_spoken(case, *m)).count();
         return Some(Culprit::Beginning(spoken));
     }

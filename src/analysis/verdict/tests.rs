@@ -31,7 +31,7 @@ fn builder() -> SessionBuilder {
     })
 }
 
-fn call(id: &str, tool: &str, arguments: &str) -> Vec<Part> {
+fn tool_call(id: &str, tool: &str, arguments: &str) -> Vec<Part> {
     vec![part(Body::ToolCall {
         call: id.into(),
         tool: tool.into(),
@@ -48,7 +48,7 @@ fn result(id: &str, words: &str) -> Vec<Part> {
     })]
 }
 
-fn step(builder: &mut SessionBuilder, input: u64) {
+fn model_call(builder: &mut SessionBuilder, input: u64) {
     let usage = Some(Usage {
         input: Tokens(input),
         ..Usage::default()
@@ -63,16 +63,16 @@ fn step(builder: &mut SessionBuilder, input: u64) {
 fn reading_session(second_call: u64) -> Case {
     let mut builder = builder();
     builder.message(Draft::new(Role::User, text("What does main do?")));
-    step(&mut builder, 100);
+    model_call(&mut builder, 100);
     builder.message(Draft::new(
         Role::Assistant,
-        call("c1", "read", r#"{"path":"/home/me/src/main.ts"}"#),
+        tool_call("c1", "read", r#"{"path":"/home/me/src/main.ts"}"#),
     ));
     builder.message(Draft::new(
         Role::Tool,
         result("c1", &"let x = 1;\n".repeat(90)),
     ));
-    step(&mut builder, second_call);
+    model_call(&mut builder, second_call);
     builder.message(Draft::new(Role::Assistant, text("It sets x.")));
     case(builder)
 }
@@ -92,10 +92,10 @@ fn recorded(case: &Case) -> Outcome {
         window: WINDOW,
         output_reserve: RESERVE,
     };
-    let sample = |(step, recorded): (usize, &crate::session::Call)| {
+    let sample = |(call, recorded): (usize, &crate::session::Call)| {
         let tokens = recorded.usage.map_or(Tokens::ZERO, |u| u.input);
         Sample {
-            step,
+            call,
             turn: recorded.turn,
             window: WINDOW,
             metered: tokens,
@@ -144,8 +144,8 @@ fn the_message_that_crossed_the_trigger_is_named_and_linked() {
     assert_eq!(
         links(&verdict),
         [
-            ("64 % of the 1k window", Link::Step(1)),
-            ("call 2", Link::Step(1)),
+            ("64 % of the 1k window", Link::Call(1)),
+            ("call 2", Link::Call(1)),
             ("read main.ts", Link::Message(2)),
         ],
         "only nouns are links"
@@ -157,13 +157,13 @@ fn the_message_that_crossed_the_trigger_is_named_and_linked() {
 fn the_culprit_weighs_what_its_whole_message_weighs() {
     let mut builder = builder();
     builder.message(Draft::new(Role::User, text("Go.")));
-    step(&mut builder, 100);
-    let mut parts = call("c1", "read", r#"{"path":"a.rs"}"#);
+    model_call(&mut builder, 100);
+    let mut parts = tool_call("c1", "read", r#"{"path":"a.rs"}"#);
     parts.extend(text(
         "Let me see, and see again, what it is that a.rs does.",
     ));
     builder.message(Draft::new(Role::Assistant, parts));
-    step(&mut builder, 640);
+    model_call(&mut builder, 640);
     builder.message(Draft::new(Role::Assistant, text("Done.")));
     let case = case(builder);
     let said = sentence(&case).text();
@@ -175,7 +175,7 @@ fn the_culprit_weighs_what_its_whole_message_weighs() {
 fn a_first_call_above_the_trigger_blames_what_it_began_with_and_no_small_message() {
     let mut builder = builder();
     builder.message(Draft::new(Role::User, text("Hello.")));
-    step(&mut builder, 700);
+    model_call(&mut builder, 700);
     builder.message(Draft::new(Role::Assistant, text("Hello.")));
     let case = case(builder);
     let mut really = recorded(&case);
@@ -242,16 +242,16 @@ fn a_call_within_the_output_reserve_is_distinguished_from_one_above_the_window()
 fn recorded_compactions_are_counted() {
     let mut builder = builder();
     builder.message(Draft::new(Role::User, text("Begin.")));
-    step(&mut builder, 700);
+    model_call(&mut builder, 700);
     builder.message(Draft::new(Role::Assistant, text("Begun.")));
     builder.compaction("auto", Some(Tokens(700)), None, Vec::new());
     builder.message(Draft::new(Role::User, text("Go on.")));
-    step(&mut builder, 90);
+    model_call(&mut builder, 90);
     builder.message(Draft::new(Role::Assistant, text("Done.")));
     let verdict = sentence(&case(builder));
     assert_eq!(
         links(&verdict).last(),
-        Some(&("1 compaction", Link::Step(1)))
+        Some(&("1 compaction", Link::Call(1)))
     );
     assert!(verdict.text().ends_with(" 1 compaction recorded."));
 }
@@ -262,7 +262,7 @@ fn messages_after_the_last_call_that_would_overflow_are_reported() {
     builder.message(Draft::new(Role::User, text("Run it.")));
     builder.message(Draft::new(
         Role::Assistant,
-        call("c1", "bash", r#"{"command":"make test"}"#),
+        tool_call("c1", "bash", r#"{"command":"make test"}"#),
     ));
     builder.message(Draft::new(Role::Tool, result("c1", &"ok\n".repeat(2_000))));
     let case = case(builder);
@@ -366,9 +366,9 @@ fn without_lanes_the_trigger_is_that_of_the_default_lane() {
     );
 }
 
-fn event_at(step: usize) -> Event {
+fn event_at(call: usize) -> Event {
     Event {
-        step,
+        call,
         stage: String::new(),
         action: "drop",
         cause: Cause::default(),
@@ -433,7 +433,7 @@ fn a_small_part_of_a_first_call_is_not_the_cause() {
     for _ in 0..12 {
         builder.message(Draft::new(Role::User, text(&"and more ".repeat(20))));
     }
-    step(&mut builder, 700);
+    model_call(&mut builder, 700);
     builder.message(Draft::new(Role::Assistant, text("Done.")));
     let case = case(builder);
     let mut outcome = recorded(&case);

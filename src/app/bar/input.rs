@@ -19,7 +19,7 @@ pub(in crate::app) struct BarInput<'a> {
     /// The list of sessions, shown or behind the open session.
     pub(in crate::app) list: Option<&'a Sessions>,
     /// Index of the selected call.
-    pub(in crate::app) step: usize,
+    pub(in crate::app) call: usize,
     /// Whether an undo is possible.
     pub(in crate::app) can_undo: bool,
     /// Whether a redo is possible.

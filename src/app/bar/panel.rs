@@ -153,7 +153,7 @@ fn export(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
             ExportCommand::Start(None).into(),
         );
         item(
-            &format!("Context at call {}…", wording::number(input.step)),
+            &format!("Context at call {}…", wording::number(input.call)),
             "The context sent for this call, as recorded or in the focused lane, as a conversation file",
             ExportCommand::StartContext.into(),
         );

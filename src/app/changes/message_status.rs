@@ -151,7 +151,7 @@ impl ChangeInputs<'_> {
     }
 
     pub(in crate::app) fn place(&self) -> String {
-        wording::place(self.rows.step, self.document.session().calls.len())
+        wording::place(self.rows.call, self.document.session().calls.len())
     }
 }
 
@@ -168,7 +168,7 @@ pub(super) fn did(event: &Event) -> String {
     if event.is_manual() {
         return Event::MANUAL.to_owned();
     }
-    format!("by {} at call {}", event.stage, wording::number(event.step))
+    format!("by {} at call {}", event.stage, wording::number(event.call))
 }
 
 /// Returns the written message that replaces a message, if any.

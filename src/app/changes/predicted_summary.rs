@@ -28,12 +28,12 @@ pub(super) fn predicted(
     let (policy, knobs) = (&run.policy, &run.knobs);
     drive(case, policy, knobs, Schedule::Replay, until, &mut listening);
     let is_it = |request: &&Request| {
-        request.step == event.step && request.stage == event.stage && overlap(request, written)
+        request.call == event.call && request.stage == event.stage && overlap(request, written)
     };
     let request = listening.0.iter().rfind(is_it)?;
     let text = digest(case, request);
     // A system that writes its own request also formats its own message.
-    Some(match &request.ask {
+    Some(match &request.verbatim {
         Some(_) => text,
         None => request.message(&text).as_ref().to_owned(),
     })

@@ -83,7 +83,7 @@ impl ChangeInputs<'_> {
     fn predicted(&self, written: &Written) -> Option<String> {
         let event = self.event(Some(written.event))?;
         let (case, run) = (&self.runs.case, &self.runs.lanes[self.lane]);
-        let until = (!self.is_whole).then_some(self.rows.step);
+        let until = (!self.is_whole).then_some(self.rows.call);
         predicted_summary::predicted(case, run, until, (written, event))
     }
 

@@ -126,9 +126,9 @@ fn table(ui: &mut Ui, input: &CostInput<'_>, audit: &Audit, commands: &mut Comma
         .margins(space::S, 0.0)
         .show(ui, |mut row| {
             let call = misses[row.index()];
-            row.select(call.step == input.selection.step);
+            row.select(call.index == input.selection.call);
             row.cells(|ui, column| match column {
-                Col::Call => drop(ui.label(weak(ui, wording::number(call.step)))),
+                Col::Call => drop(ui.label(weak(ui, wording::number(call.index)))),
                 Col::Cause => drop(ui.label(call.cause.map_or("", Cause::text))),
                 Col::Shared => drop(ui.label(weak(ui, wording::tokens(call.most)))),
                 Col::Read => drop(ui.label(weak(ui, wording::tokens(call.recorded)))),
@@ -136,7 +136,7 @@ fn table(ui: &mut Ui, input: &CostInput<'_>, audit: &Audit, commands: &mut Comma
                 Col::Rest => {}
             });
             if row.response().clicked() {
-                commands.push(SelectCommand::Call(call.step));
+                commands.push(SelectCommand::Call(call.index));
             }
         });
 }

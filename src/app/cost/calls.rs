@@ -124,11 +124,11 @@ pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: 
         .reveal(reveal(ui, input, &order, run))
         .show(ui, |mut row| {
             let at = order[row.index()] as usize;
-            let step = run.outcome.samples[at].step;
-            row.select(step == input.selection.step);
+            let call = run.outcome.samples[at].call;
+            row.select(call == input.selection.call);
             row.cells(|ui, column| content(ui, input, (run, cost), at, column));
             if row.response().clicked() {
-                commands.push(SelectCommand::Call(step));
+                commands.push(SelectCommand::Call(call));
             }
         });
     if let Some(key) = shown.sorted_by.and_then(sort_key) {
@@ -160,12 +160,12 @@ fn lane_summary(ui: &mut Ui, input: &CostInput<'_>, cost: Option<&LaneCost>, n: 
 fn reveal(ui: &Ui, input: &CostInput<'_>, order: &[u32], run: &LaneRun) -> Option<usize> {
     let id = Id::unique("cost calls seen");
     let seen: Option<usize> = ui.data(|d| d.get_temp(id));
-    let step = input.selection.step;
-    if seen == Some(step) {
+    let call = input.selection.call;
+    if seen == Some(call) {
         return None;
     }
-    ui.data_mut(|d| d.insert_temp(id, step));
-    let is_it = |at: &u32| run.outcome.samples[*at as usize].step == step;
+    ui.data_mut(|d| d.insert_temp(id, call));
+    let is_it = |at: &u32| run.outcome.samples[*at as usize].call == call;
     order.iter().position(is_it)
 }
 
@@ -177,27 +177,27 @@ fn content(
     column: Col,
 ) {
     let sample = &run.outcome.samples[at];
-    let step = sample.step;
-    let call = cost.and_then(|cost| cost.call(step));
+    let call = sample.call;
+    let cost = cost.and_then(|cost| cost.call(call));
     let tokens = |of: fn(&CallCost) -> Tokens| {
-        call.map_or_else(|| "–".to_owned(), |call| wording::tokens(of(call)))
+        cost.map_or_else(|| "–".to_owned(), |cost| wording::tokens(of(cost)))
     };
     match column {
-        Col::Call => drop(ui.label(weak(ui, wording::number(step)))),
+        Col::Call => drop(ui.label(weak(ui, wording::number(call)))),
         Col::Context => drop(ui.label(wording::tokens(sample.tokens))),
         Col::Grown => growth_cell(ui, state::grown(run, at)),
-        Col::CameIn => largest_new_message(ui, input, step),
+        Col::CameIn => largest_new_message(ui, input, call),
         Col::Cumulative => {
             let heat = input
                 .cumulative
-                .and_then(|cumulative| cumulative.heat.get(step));
+                .and_then(|cumulative| cumulative.heat.get(call));
             let text = heat.map_or_else(|| "–".to_owned(), |heat| wording::short(heat.tokens));
             ui.label(text);
         }
         Col::Read => drop(ui.label(weak(ui, tokens(|c| c.read)))),
         Col::Fresh => drop(ui.label(tokens(|c| c.written + c.uncached))),
         Col::Output => drop(ui.label(weak(ui, tokens(|c| c.output)))),
-        Col::Cost => drop(sum(ui, call.and_then(|call| call.usd), Tone::Plain)),
+        Col::Cost => drop(sum(ui, cost.and_then(|cost| cost.usd), Tone::Plain)),
     }
 }
 
@@ -212,9 +212,9 @@ fn growth_cell(ui: &mut Ui, by: f64) {
     });
 }
 
-fn largest_new_message(ui: &mut Ui, input: &CostInput<'_>, step: usize) {
+fn largest_new_message(ui: &mut Ui, input: &CostInput<'_>, call: usize) {
     let ledger = &input.runs.case.ledger;
-    let Some((message, _)) = input.document.biggest_growth(ledger, step) else {
+    let Some((message, _)) = input.document.biggest_growth(ledger, call) else {
         return;
     };
     let facts = &input.document.facts[message];

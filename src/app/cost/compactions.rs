@@ -95,13 +95,13 @@ pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: 
             let (lane, idx) = rows[row.index()];
             let found = costs.of(lane).and_then(|cost| cost.break_even.get(idx));
             let Some(even) = found else { return };
-            let is_here = lane == input.selection.lane && even.step == input.selection.step;
+            let is_here = lane == input.selection.lane && even.call == input.selection.call;
             row.select(is_here);
             row.cells(|ui, column| content(ui, input, (lane, even), column));
             if row.response().clicked() {
                 commands.push(SelectCommand::Spot(Spot {
                     lane,
-                    step: Some(even.step),
+                    call: Some(even.call),
                     message: None,
                 }));
             }
@@ -115,7 +115,7 @@ fn content(
     column: Col,
 ) {
     match column {
-        Col::Call => drop(ui.label(weak(ui, wording::number(even.step)))),
+        Col::Call => drop(ui.label(weak(ui, wording::number(even.call)))),
         Col::Lane => lane_cell(ui, lane, input.runs.label(lane)),
         Col::Removed => drop(ui.label(wording::tokens(even.removed))),
         Col::Rewritten => drop(ui.label(wording::tokens(even.rewritten))),

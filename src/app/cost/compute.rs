@@ -120,8 +120,11 @@ impl LaneCost {
     }
 
     /// Returns the cost of a call; `None` if it was not billed.
-    pub fn call(&self, step: usize) -> Option<&CallCost> {
-        let at = self.cost.calls.binary_search_by_key(&step, |c| c.step);
+    pub fn call(&self, call: usize) -> Option<&CallCost> {
+        let at = self
+            .cost
+            .calls
+            .binary_search_by_key(&call, |call| call.index);
         self.cost.calls.get(at.ok()?)
     }
 
@@ -143,9 +146,9 @@ fn models(case: &Case, billing: &BillingChoice, prices: &Prices) -> Vec<ModelPri
         }
     };
     let mut first = vec![None; session.models.len()];
-    for step in session.calls.iter().rev() {
-        if let Some(model) = step.model {
-            first[model] = Some(step.time);
+    for call in session.calls.iter().rev() {
+        if let Some(model) = call.model {
+            first[model] = Some(call.time);
         }
     }
     let named = session.models.iter().zip(first);
@@ -153,7 +156,7 @@ fn models(case: &Case, billing: &BillingChoice, prices: &Prices) -> Vec<ModelPri
     let named = named.filter_map(|(name, first)| Some(known(name, first?)));
     let mut all: Vec<ModelPrice> = named.collect();
     if all.is_empty() {
-        let at = session.calls.iter().find_map(|step| step.time);
+        let at = session.calls.iter().find_map(|call| call.time);
         all.push(known("", at));
     }
     all

@@ -112,14 +112,14 @@ pub fn call_order(
     sort: CallSort,
 ) -> Vec<u32> {
     let samples = &run.outcome.samples;
-    let call = |at: usize| cost?.call(samples[at].step);
+    let call = |at: usize| cost?.call(samples[at].call);
     // Unknown values sort before zero.
     let key = |at: usize| -> f64 {
         match sort.key {
             CallKey::Call => at as f64,
             CallKey::Context => samples[at].tokens.as_f64(),
             CallKey::Grown => grown(run, at),
-            CallKey::Cumulative => heat.get(samples[at].step).map_or(-1.0, |t| t.as_f64()),
+            CallKey::Cumulative => heat.get(samples[at].call).map_or(-1.0, |t| t.as_f64()),
             CallKey::Fresh => call(at).map_or(-1.0, |c| (c.written + c.uncached).as_f64()),
             CallKey::Cost => call(at).and_then(|c| c.usd).map_or(-1.0, |usd| usd.0),
         }
@@ -152,8 +152,8 @@ pub fn compactions(costs: &Costs) -> Vec<(Option<usize>, usize)> {
     let mut rows: Vec<_> = all
         .filter_map(|lane| Some((lane, costs.of(lane)?)))
         .flat_map(|(lane, cost)| {
-            let steps = cost.break_even.iter().enumerate();
-            steps.map(move |(idx, even)| (even.step, lane, idx))
+            let calls = cost.break_even.iter().enumerate();
+            calls.map(move |(idx, even)| (even.call, lane, idx))
         })
         .collect();
     rows.sort_unstable();

@@ -178,7 +178,7 @@ impl Derived {
         if is_stale {
             ctx.request_repaint_after(DIM_AFTER);
         }
-        self.update_rows(ctx, selection.step);
+        self.update_rows(ctx, selection.call);
         self.update_events(ctx, selection, view.events);
         self.update_changes(ctx, document, selection, view);
         self.update_costs(ctx, document);

@@ -308,11 +308,11 @@ impl Derived {
         });
     }
 
-    pub(super) fn update_rows(&mut self, ctx: &egui::Context, step: usize) {
+    pub(super) fn update_rows(&mut self, ctx: &egui::Context, call: usize) {
         let Some(runs) = self.runs.get().map(Arc::clone) else {
             return;
         };
-        let key = (self.runs.generation(), step);
+        let key = (self.runs.generation(), call);
         self.rows.want(ctx, self.at, &key, move |_| {
             let last = runs.case.session.calls.len().saturating_sub(1);
             let until: Vec<_> = runs
@@ -320,15 +320,15 @@ impl Derived {
                 .par_iter()
                 // The last call shows the end of the session with its answer: the context of the outcome.
                 .map(|lane| {
-                    let run = || simulate(&runs.case, &lane.policy, &lane.knobs, Some(step));
-                    (step < last).then(|| LaneState::from(run()))
+                    let run = || simulate(&runs.case, &lane.policy, &lane.knobs, Some(call));
+                    (call < last).then(|| LaneState::from(run()))
                 })
                 .collect();
             let contexts = runs.lanes.iter().zip(&until).map(|(lane, until)| {
                 let there = until.as_ref().map(|stand| &stand.context);
                 there.unwrap_or(&lane.outcome.context)
             });
-            let rows = LaneRows::new(&runs.case, step, contexts);
+            let rows = LaneRows::new(&runs.case, call, contexts);
             LaneRows { until, ..rows }
         });
     }

@@ -70,7 +70,7 @@ fn head(
     let sentence = RichText::new(text::did(event));
     ui.label(match event.did {
         Did::Nothing => sentence.color(palette(ui).warn),
-        Did::Told => sentence.color(palette(ui).weak),
+        Did::Logged => sentence.color(palette(ui).weak),
         Did::Removed | Did::Changed => sentence,
     });
 }

@@ -57,7 +57,7 @@ impl Shows {
             Self::All => true,
             Self::Changes => matches!(event.did, Did::Removed | Did::Changed),
             Self::NoOps => event.did == Did::Nothing,
-            Self::Log => event.did == Did::Told || !event.log.is_empty(),
+            Self::Log => event.did == Did::Logged || !event.log.is_empty(),
         }
     }
 }
@@ -68,7 +68,7 @@ pub struct EventList {
     /// The events.
     pub rows: Vec<EventId>,
     /// The call of each event.
-    steps: Vec<usize>,
+    calls: Vec<usize>,
     /// The number of events for each of [`Shows::ALL`].
     pub counts: [usize; Shows::ALL.len()],
 }
@@ -89,15 +89,15 @@ impl EventList {
             }
             if filter.shows.has(event) {
                 list.rows.push(*id);
-                list.steps.push(event.step);
+                list.calls.push(event.call);
             }
         }
         list
     }
 
     /// Returns the row for a call: its first event, else the next one.
-    pub fn row_at(&self, step: usize) -> usize {
-        self.steps.partition_point(|of| *of < step)
+    pub fn row_at(&self, call: usize) -> usize {
+        self.calls.partition_point(|of| *of < call)
     }
 }
 
@@ -109,7 +109,7 @@ mod tests {
 
     fn event(did: Did, log: &[&str]) -> Event {
         Event {
-            step: 0,
+            call: 0,
             stage: String::new(),
             action: "drop",
             cause: Cause::default(),
@@ -144,7 +144,7 @@ mod tests {
             [true, false, true, false]
         );
         assert_eq!(
-            listed(&event(Did::Told, &["x"])),
+            listed(&event(Did::Logged, &["x"])),
             [true, false, false, true]
         );
     }

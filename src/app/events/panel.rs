@@ -134,13 +134,13 @@ fn next_step(ui: &mut Ui, input: &EventsInput<'_>, list: &EventList, commands: &
 fn shown_event(input: &EventsInput<'_>, list: &EventList) -> Option<EventId> {
     let selection = input.selection;
     // Events after the last call belong to the last call's selection.
-    let end = input.document.last_step();
+    let end = input.document.last_call();
     let is_here = |id: &EventId| {
         let event = input.runs.event(*id);
-        event.is_some_and(|(_, event)| event.step.min(end) == selection.step)
+        event.is_some_and(|(_, event)| event.call.min(end) == selection.call)
     };
     selection.event.filter(is_here).or_else(|| {
-        let first = list.row_at(selection.step);
+        let first = list.row_at(selection.call);
         let here = || list.rows[first..].iter().take_while(|id| is_here(id));
         let of_focused = here().find(|(lane, _)| selection.lane == *lane);
         of_focused.or_else(|| here().next()).copied()
@@ -151,7 +151,7 @@ fn table(ui: &mut Ui, input: &EventsInput<'_>, list: &EventList, commands: &mut 
     ui.spacing_mut().item_spacing.y = 0.0;
     let chosen = shown_event(input, list);
     let revealed = input.once.reveals_event.then(|| {
-        let row = list.row_at(input.selection.step);
+        let row = list.row_at(input.selection.call);
         row.min(list.rows.len().saturating_sub(1))
     });
     Table::new("events", columns(ui.available_width()), list.rows.len())
@@ -259,10 +259,10 @@ fn action(ui: &mut Ui, event: &Event) {
         Did::Nothing => {
             ui.label(weak(ui, "no-op"));
         }
-        Did::Told if event.log.is_empty() => {
+        Did::Logged if event.log.is_empty() => {
             ui.label(RichText::new("gives up").color(palette(ui).bad));
         }
-        Did::Told => {
+        Did::Logged => {
             ui.label(weak(ui, "log"));
         }
     }

@@ -9,9 +9,9 @@ use std::fmt::Write as _;
 const LINE: usize = 240;
 
 /// Returns the number of the call before which it happened; `end` for a recorded compaction after the last call.
-pub fn call(event: &Event, n_steps: usize) -> String {
-    if event.step < n_steps {
-        wording::number(event.step)
+pub fn call(event: &Event, n_calls: usize) -> String {
+    if event.call < n_calls {
+        wording::number(event.call)
     } else {
         "end".to_owned()
     }
@@ -21,7 +21,7 @@ pub fn call(event: &Event, n_steps: usize) -> String {
 /// text.
 pub fn why(event: &Event, outcome: &Outcome) -> String {
     let halt = halt(event, outcome);
-    if event.did == Did::Told
+    if event.did == Did::Logged
         && let Some(line) = event.log.first().map(String::as_str).or(halt)
     {
         return safe_text::one_line(line, LINE);
@@ -43,10 +43,10 @@ pub fn why(event: &Event, outcome: &Outcome) -> String {
 /// Returns the error with which the system stops here, if this event caused it.
 pub fn halt<'a>(event: &Event, outcome: &'a Outcome) -> Option<&'a str> {
     let halts = &outcome.halts;
-    let at = halts.partition_point(|halt| halt.step < event.step);
-    let halt = halts.get(at).filter(|halt| halt.step == event.step)?;
+    let at = halts.partition_point(|halt| halt.call < event.call);
+    let halt = halts.get(at).filter(|halt| halt.call == event.call)?;
     // The system continued after a stage that made a change.
-    (event.did == Did::Told).then_some(&*halt.why)
+    (event.did == Did::Logged).then_some(&*halt.why)
 }
 
 /// Returns the trigger with the value after each name; for a recorded compaction, the text from the file.
@@ -70,8 +70,8 @@ pub fn did(event: &Event) -> String {
         }
         Did::Changed => format!("{}, nothing removed", deed(event)),
         Did::Nothing => "ran and changed nothing".to_owned(),
-        Did::Told if event.log.is_empty() => "gave up".to_owned(),
-        Did::Told => "logged a message, changed nothing".to_owned(),
+        Did::Logged if event.log.is_empty() => "gave up".to_owned(),
+        Did::Logged => "logged a message, changed nothing".to_owned(),
     }
 }
 
@@ -117,7 +117,7 @@ mod tests {
 
     fn event(when: &str, terms: &[(&str, f64)], did: Did) -> Event {
         Event {
-            step: 0,
+            call: 0,
             stage: "cut".to_owned(),
             action: "drop",
             cause: Cause {
@@ -173,12 +173,12 @@ mod tests {
         let mut outcome = Outcome::default();
         let text = "cut 3 · 1 orphan · “No compaction needed”";
         assert_eq!(why(&event, &outcome), text);
-        event.did = Did::Told;
+        event.did = Did::Logged;
         assert_eq!(why(&event, &outcome), "No compaction needed");
         event.log.clear();
         let why_not = "prompt is too long".to_owned();
         outcome.halts.push(Halt {
-            step: 0,
+            call: 0,
             why: why_not.clone(),
         });
         assert_eq!(why(&event, &outcome), why_not);

@@ -234,7 +234,7 @@ pub(super) fn compact_anyway(
     let draft = &export.draft;
     let is_of_end = match draft.content {
         ExportContent::CompactNow => true,
-        ExportContent::AsShown => draft.step == input.document.last_step(),
+        ExportContent::AsShown => draft.call == input.document.last_call(),
         ExportContent::CompactNowForced | ExportContent::Context => false,
     };
     let policy = draft.lane.and_then(|lane| input.runs.lanes.get(lane));

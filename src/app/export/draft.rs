@@ -12,7 +12,7 @@ pub struct ExportDraft {
     /// Index of the lane; `None` for the recorded one.
     pub lane: Option<usize>,
     /// Index of the call.
-    pub step: usize,
+    pub call: usize,
     /// The part of the lane to export.
     pub content: ExportContent,
     /// Name of the format.
@@ -74,10 +74,10 @@ pub enum Target {
 
 impl ExportDraft {
     /// Creates the default settings: the lane as shown, in the format of the file, next to the file.
-    pub fn new(document: &Document, lane: usize, step: usize) -> Self {
+    pub fn new(document: &Document, lane: usize, call: usize) -> Self {
         let mut draft = Self {
             lane: Some(lane),
-            step,
+            call,
             content: ExportContent::AsShown,
             format: writable(document).next().map_or("", |f| f.name),
             summaries: SummarySource::Digest,
@@ -123,7 +123,7 @@ impl ExportDraft {
     pub(in crate::app) fn default_output(&self, document: &Document) -> String {
         let place = document.origin.beside().zip(formats::by_name(self.format));
         let path = place.and_then(|(source, format)| match self.content {
-            ExportContent::Context => exec::default_context_path(source, format, self.step),
+            ExportContent::Context => exec::default_context_path(source, format, self.call),
             _ => exec::default_export_path(source, format),
         });
         path.map_or_else(String::new, |path| path.display().to_string())

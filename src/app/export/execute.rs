@@ -100,7 +100,7 @@ impl App {
         } else {
             let lane = asked.or(selection.lane).unwrap_or(0);
             let lane = lane.min(n_lanes.saturating_sub(1));
-            Export::new(document, lane, selection.step, keeps_state)
+            Export::new(document, lane, selection.call, keeps_state)
         });
     }
 

@@ -128,8 +128,8 @@ fn lanes(ui: &mut Ui, input: &ExportInput<'_>, draft: &mut ExportDraft, takes_fo
 }
 
 fn content_choice(ui: &mut Ui, input: &ExportInput<'_>, draft: &mut ExportDraft) {
-    let n_steps = input.document.session().calls.len();
-    let place = wording::place(draft.step, n_steps);
+    let n_calls = input.document.session().calls.len();
+    let place = wording::place(draft.call, n_calls);
     if draft.lane.is_some() {
         let as_shown = format!("As shown in this lane {place}");
         ui.radio_value(&mut draft.content, ExportContent::AsShown, as_shown)

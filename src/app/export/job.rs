@@ -53,8 +53,8 @@ impl Export {
     }
 
     /// Creates an export with the default settings. If the program saves no files, the log is off by default.
-    pub fn new(document: &Document, lane: usize, step: usize, keeps_state: bool) -> Self {
-        let mut draft = ExportDraft::new(document, lane, step);
+    pub fn new(document: &Document, lane: usize, call: usize, keeps_state: bool) -> Self {
+        let mut draft = ExportDraft::new(document, lane, call);
         draft.model.keeps_log = keeps_state;
         Self::of(draft, keeps_state)
     }
@@ -69,13 +69,13 @@ impl Export {
         selection: &Selection,
         keeps_state: bool,
     ) -> Self {
-        let is_other_step = draft.step != selection.step;
-        draft.step = selection.step;
+        let is_other_call = draft.call != selection.call;
+        draft.call = selection.call;
         let focused = selection.lane.filter(|_| selection.lane != draft.focused);
         let last = n_lanes.saturating_sub(1);
         draft.lane = lane.or(focused).or(draft.lane).map(|lane| lane.min(last));
         draft.focused = selection.lane;
-        if is_other_step && draft.content == ExportContent::Context && !draft.is_output_chosen {
+        if is_other_call && draft.content == ExportContent::Context && !draft.is_output_chosen {
             draft.output = draft.default_output(document);
         }
         draft.keep_possible();
@@ -295,13 +295,13 @@ impl Export {
         let (schedule, until) = match draft.content {
             ExportContent::AsShown => (
                 Schedule::Replay,
-                Some(draft.step).filter(|step| *step < last),
+                Some(draft.call).filter(|call| *call < last),
             ),
             // The recorded lane is the recorded context without changes.
             ExportContent::Context if draft.lane.is_none() => {
-                (Schedule::Now { force: false }, Some(draft.step))
+                (Schedule::Now { force: false }, Some(draft.call))
             }
-            ExportContent::Context => (Schedule::Replay, Some(draft.step)),
+            ExportContent::Context => (Schedule::Replay, Some(draft.call)),
             ExportContent::CompactNow => (Schedule::Now { force: false }, None),
             ExportContent::CompactNowForced => (Schedule::Now { force: true }, None),
         };

@@ -43,8 +43,8 @@ pub(super) fn show(
 
 /// Returns the sizes before and after the export.
 fn headline(input: &ExportInput<'_>, export: &Export, exported: &Exported) -> String {
-    let n_steps = input.document.session().calls.len();
-    let at = wording::place(export.draft.step, n_steps);
+    let n_calls = input.document.session().calls.len();
+    let at = wording::place(export.draft.call, n_calls);
     let (before, after) = (
         wording::tokens(exported.before),
         wording::tokens(exported.after),

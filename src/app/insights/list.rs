@@ -32,7 +32,7 @@ impl Row<'_> {
     /// Returns the unique key of the insight.
     pub fn key(&self) -> InsightKey {
         let insight = self.insight;
-        (self.lane, insight.kind, insight.step, insight.message)
+        (self.lane, insight.kind, insight.call, insight.message)
     }
 }
 
@@ -72,7 +72,7 @@ pub fn all<'a>(
     let mut rows: Vec<Row<'_>> = of_session.chain(of_lanes).chain(lost).collect();
     rows.sort_by_key(|row| {
         let found = row.insight;
-        (found.level, Reverse(found.stake), found.step, row.lane)
+        (found.level, Reverse(found.stake), found.call, row.lane)
     });
     rows
 }
@@ -120,7 +120,7 @@ mod tests {
             level,
             certainty: Certainty::Certain,
             lane: None,
-            step: Some(3),
+            call: Some(3),
             message: None,
             text: text.to_owned(),
             evidence: "70 % of all".to_owned(),

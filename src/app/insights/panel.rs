@@ -103,7 +103,7 @@ fn look_at(row: &Row<'_>, commands: &mut Commands) {
     commands.push(ViewCommand::OpenInsight(row.key()));
     commands.push(SelectCommand::Spot(Spot {
         lane: row.lane,
-        step: row.insight.step,
+        call: row.insight.call,
         message: row.insight.message,
     }));
 }

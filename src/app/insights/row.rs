@@ -127,8 +127,8 @@ fn line(
     };
     widgets::level_sign(&mut part(SIGN, CALL), row.insight.level);
     let mut call = part(CALL, LANE);
-    let place = match (row.insight.step, row.insight.message) {
-        (Some(step), _) => format!("call {}", wording::number(step)),
+    let place = match (row.insight.call, row.insight.message) {
+        (Some(call), _) => format!("call {}", wording::number(call)),
         (None, Some(message)) => format!("message {}", wording::number(message)),
         (None, None) => "file".to_owned(),
     };
@@ -196,12 +196,12 @@ fn fact(ui: &mut Ui, name: &str, text: &str) {
 
 fn links(ui: &mut Ui, input: &InsightsInput<'_>, row: &Row<'_>, commands: &mut Commands) {
     let insight = row.insight;
-    if let Some(step) = insight.step {
-        let link = ui.link(format!("Show call {}", wording::number(step)));
+    if let Some(call) = insight.call {
+        let link = ui.link(format!("Show call {}", wording::number(call)));
         if link.clicked() {
             commands.push(SelectCommand::Spot(Spot {
                 lane: row.lane,
-                step: Some(step),
+                call: Some(call),
                 message: insight.message,
             }));
         }
@@ -261,7 +261,7 @@ fn halts(ui: &mut Ui, input: &InsightsInput<'_>, lane: Option<usize>, commands: 
     let Some(run) = lane.and_then(|lane| input.runs.lanes.get(lane)) else {
         return;
     };
-    let is_next = |a: &Halt, b: &Halt| a.why == b.why && b.step <= a.step + 1;
+    let is_next = |a: &Halt, b: &Halt| a.why == b.why && b.call <= a.call + 1;
     let mut runs = run.outcome.halts.chunk_by(is_next).skip(1);
     for halts in runs.by_ref().take(MOST_HALTS) {
         let Some(first) = halts.first() else { continue };
@@ -269,12 +269,12 @@ fn halts(ui: &mut Ui, input: &InsightsInput<'_>, lane: Option<usize>, commands: 
             ui.spacing_mut().item_spacing.x = space::S;
             ui.spacing_mut().interact_size.y = 18.0;
             if ui
-                .link(format!("call {}", wording::number(first.step)))
+                .link(format!("call {}", wording::number(first.call)))
                 .clicked()
             {
                 commands.push(SelectCommand::Spot(Spot {
                     lane,
-                    step: Some(first.step),
+                    call: Some(first.call),
                     message: None,
                 }));
             }
@@ -302,8 +302,8 @@ fn accessible_text(input: &InsightsInput<'_>, row: &Row<'_>) -> String {
         Some(_) => format!(", {}", input.runs.label(row.lane)),
         None => String::new(),
     };
-    let call = insight.step.map_or_else(String::new, |step| {
-        format!(", call {}", wording::number(step))
+    let call = insight.call.map_or_else(String::new, |call| {
+        format!(", call {}", wording::number(call))
     });
     let level = wording::level(insight.level);
     format!("{level}{lane}{call}: {}", shown(&insight.text))

@@ -196,13 +196,13 @@ fn peak_hint(input: &LanesInput<'_>, lane: usize) -> String {
     let Some(peak) = run.peak else {
         return "No calls".to_owned();
     };
-    let last = input.document.last_step();
+    let last = input.document.last_call();
     let budget = input
         .runs
-        .budget(&run.policy, &run.knobs, peak.step.unwrap_or(last));
-    let place = peak.step.map_or_else(
+        .budget(&run.policy, &run.knobs, peak.call.unwrap_or(last));
+    let place = peak.call.map_or_else(
         || "at the end, including the last answer".to_owned(),
-        |step| format!("at call {}", wording::number(step)),
+        |call| format!("at call {}", wording::number(call)),
     );
     format!(
         "{} tokens {place}: {}",
@@ -233,7 +233,7 @@ pub(super) fn now_text(input: &LanesInput<'_>, lane: usize) -> String {
 /// Returns the hover text for the context size.
 pub(super) fn now_hint(input: &LanesInput<'_>, lane: usize) -> String {
     let n = input.document.session().calls.len();
-    let place = wording::place(input.rows.step, n);
+    let place = wording::place(input.rows.call, n);
     let (now, edited) = now(input, lane);
     let edited = edited.map_or_else(String::new, |edited| {
         format!(", {} after manual edits", wording::tokens(edited))

@@ -209,8 +209,8 @@ fn badge(ui: &mut Ui, input: &LanesInput<'_>, lane: usize, commands: &mut Comman
     });
     let badge = badge.on_hover_ui(|ui| {
         for insight in &all {
-            let place = insight.step.map_or_else(String::new, |step| {
-                format!("call {}: ", wording::number(step))
+            let place = insight.call.map_or_else(String::new, |call| {
+                format!("call {}: ", wording::number(call))
             });
             ui.label(format!("{place}{}", insights::list::shown(&insight.text)));
         }
@@ -236,7 +236,7 @@ pub(super) fn cost<'a>(input: &LanesInput<'a>, lane: usize) -> Option<&'a LaneCo
 
 /// Returns the call and context size, such as `call 48, end · 79.2k`.
 fn position_label(input: &LanesInput<'_>, lane: usize) -> String {
-    let place = wording::place_label(input.rows.step, input.document.session().calls.len());
+    let place = wording::place_label(input.rows.call, input.document.session().calls.len());
     format!("{place} · {}", super::figures::now_text(input, lane))
 }
 

@@ -12,13 +12,13 @@ pub(super) const HEIGHT: f32 = 16.0;
 /// Returns whether any lane's policy has an estimate of its own.
 pub(super) fn is_any(input: &LanesInput<'_>) -> bool {
     let mut lanes = input.runs.lanes.iter();
-    lanes.any(|lane| lane.policy.believes.is_some())
+    lanes.any(|lane| lane.policy.believed_fill.is_some())
 }
 
 /// Shows the line of a lane at the selected call.
 pub(super) fn show(ui: &mut Ui, input: &LanesInput<'_>, lane: usize) {
-    let step = input.selection.step;
-    let Some((believed, actual)) = input.runs.lanes[lane].believed_fill(step) else {
+    let call = input.selection.call;
+    let Some((believed, actual)) = input.runs.lanes[lane].believed_fill(call) else {
         return;
     };
     let color = if is_blind(believed, actual) {
@@ -56,11 +56,11 @@ fn is_blind(believed: Share, actual: Share) -> bool {
 }
 
 fn hint(input: &LanesInput<'_>, lane: usize, (believed, actual): (Share, Share)) -> String {
-    let step = input.selection.step;
-    let counts = input.runs.lanes[lane].outcome.samples.get(step).map(|s| {
+    let call = input.selection.call;
+    let counts = input.runs.lanes[lane].outcome.samples.get(call).map(|s| {
         format!(
             "Call {}: the policy counts {} tokens, which is {} of its own limit. Actual: {} tokens, {}.",
-            wording::number(step),
+            wording::number(call),
             wording::tokens(s.metered),
             wording::percent(believed),
             wording::tokens(s.tokens),

@@ -122,7 +122,7 @@ fn rows(ui: &mut Ui, input: &LanesInput<'_>, width: f32, commands: &mut Commands
     }
     // A new session starts at the latest removed messages.
     let row = row.or_else(|| kept.is_due().then_some(input.rows.frontier));
-    let row = row.filter(|_| input.rows.step == input.selection.step && lines.len > 0);
+    let row = row.filter(|_| input.rows.call == input.selection.call && lines.len > 0);
     let selected = row.map(|row| (lines.of_row(row), (row, input.rows.folded_above(row))));
     // The scroll position stays until the rows of the selected call are available.
     let followed = selected.and_then(|_| kept.follow(selected, shape));

@@ -20,7 +20,7 @@ pub struct LaneRows {
     /// The row to scroll to first: the last message that any lane removed, or the last row.
     pub frontier: usize,
     /// Index of the call.
-    pub step: usize,
+    pub call: usize,
     /// Folded runs of rows whose status is equal in every lane.
     pub folds: Vec<Fold>,
     /// State of each lane at the call; `None` at the last call, where the run has it.
@@ -158,8 +158,8 @@ pub struct WrittenStatus {
 }
 
 impl LaneRows {
-    /// Aligns the contexts of the lanes at `step`.
-    pub fn new<'a>(case: &Case, step: usize, contexts: impl Iterator<Item = &'a Context>) -> Self {
+    /// Aligns the contexts of the lanes at `call`.
+    pub fn new<'a>(case: &Case, call: usize, contexts: impl Iterator<Item = &'a Context>) -> Self {
         let session = &case.session;
         let mut end = 0;
         let lanes: Vec<_> = contexts
@@ -178,7 +178,7 @@ impl LaneRows {
             rows,
             lanes,
             heaviest,
-            step,
+            call,
             until: Vec::new(),
         }
     }

@@ -37,13 +37,13 @@ pub(super) fn show(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, commands
             let Some(found) = lost_reference(loss, row.index()) else {
                 return;
             };
-            let is_here = found.step() == input.selection.step;
+            let is_here = found.call() == input.selection.call;
             row.select(is_here && Some(message_to_select(found)) == input.selection.message);
             row.cells(|ui, column| content(ui, input, losses, found, column));
             if row.response().clicked() {
                 commands.push(SelectCommand::Spot(Spot {
                     lane,
-                    step: Some(found.step()),
+                    call: Some(found.call()),
                     message: Some(message_to_select(found)),
                 }));
             }
@@ -102,14 +102,14 @@ fn message_to_select(found: LostReference) -> usize {
 /// Returns the row to scroll to after another call was selected elsewhere: the first row of that call.
 fn reveal(ui: &Ui, input: &LossInput<'_>, losses: &Losses, lane: Option<usize>) -> Option<usize> {
     let id = Id::unique("loss list seen");
-    let now = (lane, input.selection.step);
+    let now = (lane, input.selection.call);
     let seen: Option<(Option<usize>, usize)> = ui.data(|d| d.get_temp(id));
     ui.data_mut(|d| d.insert_temp(id, now));
     if seen == Some(now) || seen.is_none() {
         return None;
     }
     let loss = losses.of(lane)?;
-    let is_here = |nth: &usize| lost_reference(loss, *nth).is_some_and(|m| m.step() == now.1);
+    let is_here = |nth: &usize| lost_reference(loss, *nth).is_some_and(|m| m.call() == now.1);
     let mut here = (0..n_lost_references(loss)).filter(is_here);
     let first = here.next();
     // A clicked row stays under the pointer.
@@ -122,7 +122,7 @@ fn reveal(ui: &Ui, input: &LossInput<'_>, losses: &Losses, lane: Option<usize>) 
 
 fn content(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, found: LostReference, column: Col) {
     match (column, found) {
-        (Col::Call, _) => drop(ui.label(weak(ui, wording::number(found.step())))),
+        (Col::Call, _) => drop(ui.label(weak(ui, wording::number(found.call())))),
         (Col::AtRisk, LostReference::Edit(edit)) => {
             let sentence = format!("blind edit: {} of {} lines present", edit.seen, edit.lines);
             let text = RichText::new(sentence).color(palette(ui).bad);

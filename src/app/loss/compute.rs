@@ -188,9 +188,9 @@ impl Survivals {
 }
 
 /// Formats calls for display: `47`, `47–128`, `from 200 on`.
-pub fn calls_text(steps: &Range<usize>, n_steps: usize) -> String {
-    let (first, last) = (steps.start + 1, steps.end);
-    if steps.end >= n_steps {
+pub fn calls_text(calls: &Range<usize>, n_calls: usize) -> String {
+    let (first, last) = (calls.start + 1, calls.end);
+    if calls.end >= n_calls {
         format!("from {first} on")
     } else if first == last {
         first.to_string()

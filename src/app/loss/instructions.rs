@@ -100,7 +100,7 @@ fn look_at(
     let lost = standing.and_then(|standing| standing.gone.first());
     commands.push(SelectCommand::Spot(Spot {
         lane,
-        step: lost.map(|steps| steps.start),
+        call: lost.map(|calls| calls.start),
         message: Some(message),
     }));
 }
@@ -113,10 +113,10 @@ fn strip(
     lane: Option<usize>,
 ) -> Response {
     let facts = input.document.facts.get(message);
-    let recorded_at = facts.and_then(|facts| facts.step).unwrap_or(0);
+    let recorded_at = facts.and_then(|facts| facts.call).unwrap_or(0);
     let n = input.document.session().calls.len();
     let (rect, response) = ui.allocate_exact_size(vec2(STRIP - space::S, 12.0), Sense::CLICK);
-    let place = |step: usize| rect.left() + rect.width() * step as f32 / n.max(1) as f32;
+    let place = |call: usize| rect.left() + rect.width() * call as f32 / n.max(1) as f32;
     let bar = |from: usize, to: usize, height: f32| {
         let right = place(to).max(place(from) + 1.5);
         Rect::from_min_max(
@@ -127,16 +127,16 @@ fn strip(
     ui.painter()
         .rect_filled(bar(recorded_at, n, 2.0), 0.0, palette(ui).ok);
     let gone = standing.map_or(&[][..], |standing| &standing.gone);
-    for steps in gone {
+    for calls in gone {
         ui.painter()
-            .rect_filled(bar(steps.start, steps.end, 10.0), 1.0, palette(ui).bad);
+            .rect_filled(bar(calls.start, calls.end, 10.0), 1.0, palette(ui).bad);
     }
     let (lane, text) = (input.runs.label(lane), missing_calls(gone, n));
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("{lane}: {text}")));
     response.on_hover_text(text)
 }
 
-fn missing_calls(gone: &[std::ops::Range<usize>], n_steps: usize) -> String {
+fn missing_calls(gone: &[std::ops::Range<usize>], n_calls: usize) -> String {
     const MOST: usize = 6;
     if gone.is_empty() {
         return "Present verbatim at every call".to_owned();
@@ -144,7 +144,7 @@ fn missing_calls(gone: &[std::ops::Range<usize>], n_steps: usize) -> String {
     let stretches: Vec<String> = gone
         .iter()
         .take(MOST)
-        .map(|s| calls_text(s, n_steps))
+        .map(|s| calls_text(s, n_calls))
         .collect();
     let more = match gone.len().saturating_sub(MOST) {
         0 => String::new(),

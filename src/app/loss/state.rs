@@ -59,10 +59,10 @@ pub enum LostReference {
 
 impl LostReference {
     /// Returns the index of the call whose answer contains the use.
-    pub fn step(&self) -> usize {
+    pub fn call(&self) -> usize {
         match self {
-            Self::Edit(edit) => edit.step,
-            Self::Name(fault) => fault.step,
+            Self::Edit(edit) => edit.call,
+            Self::Name(fault) => fault.call,
         }
     }
 

@@ -78,10 +78,10 @@ fn choose(ui: &mut Ui, input: &LossInput<'_>, n: usize, chosen: usize, commands:
         ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
         ui.spacing_mut().item_spacing.x = 2.0;
         for compaction in 0..n {
-            let step = step_of(input, compaction);
-            let name = step.map_or_else(
+            let call = call_of(input, compaction);
+            let name = call.map_or_else(
                 || format!("compaction {}", compaction + 1),
-                |step| format!("before call {}", wording::number(step)),
+                |call| format!("before call {}", wording::number(call)),
             );
             if ui
                 .selectable_label(compaction == chosen, small(ui, name))
@@ -92,7 +92,7 @@ fn choose(ui: &mut Ui, input: &LossInput<'_>, n: usize, chosen: usize, commands:
                     ..input.view
                 }));
                 commands.push(SelectCommand::Spot(Spot {
-                    step,
+                    call,
                     ..Spot::default()
                 }));
             }
@@ -101,9 +101,9 @@ fn choose(ui: &mut Ui, input: &LossInput<'_>, n: usize, chosen: usize, commands:
     ui.add_space(space::XS);
 }
 
-fn step_of(input: &LossInput<'_>, compaction: usize) -> Option<usize> {
+fn call_of(input: &LossInput<'_>, compaction: usize) -> Option<usize> {
     let survivals = input.survivals?.0.get(compaction)?;
-    Some(survivals.iter().flatten().next()?.step)
+    Some(survivals.iter().flatten().next()?.call)
 }
 
 /// Explains the three numbers of a cell in their order and colors.
@@ -193,7 +193,7 @@ fn missing_content(
 ) {
     ui.spacing_mut().item_spacing.y = space::XS;
     let name = input.runs.label(lane);
-    let at = wording::number(survival.step);
+    let at = wording::number(survival.call);
     ui.label(weak(ui, format!("Missing in {name} at call {at}")));
     if survival.is_predicted {
         ui.label(small(

@@ -30,7 +30,7 @@ pub(super) fn show(
         }
         Col::Mark => manual_edits::menu::icon(ui, input, message),
         Col::Call => {
-            let call = facts.step.map_or_else(|| "–".to_owned(), wording::number);
+            let call = facts.call.map_or_else(|| "–".to_owned(), wording::number);
             ui.label(if is_new {
                 RichText::new(call).color(palette(ui).accent)
             } else {

@@ -10,7 +10,7 @@ use crate::units::{Share, Tokens};
 /// Resent counts and last uses of all messages.
 #[derive(Debug)]
 pub struct CumulativeTokens {
-    retained: Resent,
+    resent: Resent,
     /// For each message, the last model message that refers to something in it.
     used_by: Vec<Option<u32>>,
     /// The most cumulative tokens of any message.
@@ -34,7 +34,7 @@ pub struct Heat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LastNeed {
     /// Index of the call that wrote the message which refers to it.
-    pub step: usize,
+    pub call: usize,
     /// Index of that message.
     pub message: usize,
 }
@@ -42,27 +42,23 @@ pub struct LastNeed {
 impl CumulativeTokens {
     /// Scans the session once; `recorded` is the recorded run.
     pub fn new(case: &Case, recorded: &Outcome, facts: &[Facts]) -> Self {
-        let retained = resent(case, recorded);
+        let resent = resent(case, recorded);
         let uses = LastUses::new(&case.session);
         let used_by = (0..facts.len())
             .map(|message| uses.of_message(message).map(|by| by as u32))
             .collect();
-        let heaviest = retained
-            .messages
-            .iter()
-            .map(ResentMessage::cumulative)
-            .max();
+        let heaviest = resent.messages.iter().map(ResentMessage::cumulative).max();
         Self {
-            heat: heat(case, &retained, facts),
+            heat: heat(case, &resent, facts),
             used_by,
             heaviest: heaviest.unwrap_or_default(),
-            retained,
+            resent,
         }
     }
 
     /// Returns how often a message was resent.
     pub fn of(&self, message: usize) -> Option<&ResentMessage> {
-        self.retained.messages.get(message)
+        self.resent.messages.get(message)
     }
 
     /// Returns the cumulative tokens of a message (tokens × calls).
@@ -73,14 +69,14 @@ impl CumulativeTokens {
 
     /// Returns the total tokens sent by all calls.
     pub fn sent(&self) -> Tokens {
-        self.retained.sent
+        self.resent.sent
     }
 
     /// Returns the last use of a message, as far as names reveal it.
     pub fn last_need(&self, case: &Case, message: usize) -> Option<LastNeed> {
         let by = self.used_by.get(message).copied()?? as usize;
-        let step = case.session.messages[by].call?;
-        Some(LastNeed { step, message: by })
+        let call = case.session.messages[by].call?;
+        Some(LastNeed { call, message: by })
     }
 
     /// Returns the number of calls that resent a message after its last use.
@@ -89,8 +85,8 @@ impl CumulativeTokens {
             return 0;
         };
         match (self.last_need(case, message), cumulative.last) {
-            (Some(need), Some(last)) if last >= need.step => {
-                let after = self.retained.calls_in(need.step + 1..last + 1);
+            (Some(need), Some(last)) if last >= need.call => {
+                let after = self.resent.calls_in(need.call + 1..last + 1);
                 after.min(cumulative.calls)
             }
             (Some(_), _) => 0,
@@ -99,7 +95,7 @@ impl CumulativeTokens {
     }
 }
 
-fn heat(case: &Case, retained: &Resent, facts: &[Facts]) -> Vec<Heat> {
+fn heat(case: &Case, resent: &Resent, facts: &[Facts]) -> Vec<Heat> {
     let cold = Heat {
         tokens: Tokens::ZERO,
         share: Share(0.0),
@@ -107,8 +103,8 @@ fn heat(case: &Case, retained: &Resent, facts: &[Facts]) -> Vec<Heat> {
     };
     let mut heat = vec![cold; case.session.calls.len()];
     let mut most = vec![Tokens::ZERO; heat.len()];
-    for (facts, cumulative) in facts.iter().zip(&retained.messages) {
-        let Some(at) = facts.step.filter(|step| *step < heat.len()) else {
+    for (facts, cumulative) in facts.iter().zip(&resent.messages) {
+        let Some(at) = facts.call.filter(|call| *call < heat.len()) else {
             continue;
         };
         let cost = cumulative.cumulative();

@@ -42,7 +42,7 @@ pub(super) fn last_used(ui: &mut Ui, input: &MessagesInput<'_>, message: usize) 
     let case = &input.document.loaded.case;
     let vain = cumulative.calls_in_vain(case, message);
     let text = match cumulative.last_need(case, message) {
-        Some(need) => format!("call {}", wording::number(need.step)),
+        Some(need) => format!("call {}", wording::number(need.call)),
         None if vain > 0 => "never".to_owned(),
         None => "–".to_owned(),
     };

@@ -198,11 +198,11 @@ fn links(ui: &mut Ui, input: &MessagesInput<'_>, message: usize, commands: &mut 
             commands.push(SelectCommand::Message(*partner));
         }
     }
-    if let Some(step) = facts.step {
-        let link = ui.link(format!("call {}", wording::number(step)));
+    if let Some(call) = facts.call {
+        let link = ui.link(format!("call {}", wording::number(call)));
         let link = link.on_hover_text("Show this call on the timeline and in the lanes");
         if link.clicked() {
-            commands.push(SelectCommand::Call(step));
+            commands.push(SelectCommand::Call(call));
         }
     }
 }

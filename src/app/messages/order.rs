@@ -117,7 +117,7 @@ pub fn order(
         let (fa, fb) = (&document.facts[a], &document.facts[b]);
         match sort.column {
             Column::Number => a.cmp(&b),
-            Column::Call => fa.step.cmp(&fb.step),
+            Column::Call => fa.call.cmp(&fb.call),
             Column::Role => session.messages[a].role.cmp(&session.messages[b].role),
             Column::Kind => fa.kind.cmp(&fb.kind),
             Column::Tool => fa.tool.cmp(&fb.tool),

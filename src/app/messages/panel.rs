@@ -180,7 +180,7 @@ fn table(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
     // Without a selection, a newly sorted table starts at the top.
     let start = (input.once.reorders_messages && selected.is_none()).then_some(0.0);
     let offset = followed.or(start).unwrap_or(kept.offset);
-    let new = new_at_step(input);
+    let new = new_at_call(input);
     let stretch = chosen_rows(&input.selection, input.order);
     let shown = Table::new(
         ("messages", input.document.place),
@@ -237,11 +237,11 @@ fn clicks(row: &Response, input: &MessagesInput<'_>, message: usize, commands: &
 }
 
 /// Returns the messages that are new at the selected call.
-fn new_at_step(input: &MessagesInput<'_>) -> Range<usize> {
+fn new_at_call(input: &MessagesInput<'_>) -> Range<usize> {
     let session = input.document.session();
-    let step = input.selection.step;
-    if step < session.calls.len() {
-        session.new_messages(step)
+    let call = input.selection.call;
+    if call < session.calls.len() {
+        session.new_messages(call)
     } else {
         0..0
     }

@@ -210,7 +210,7 @@ fn description(conversation: &Conversation) -> String {
     };
     let kind = kind.map(|kind| safe_text::one_line(kind, 24));
     let start = conversation.start.map(|start| match start {
-        Start::StartedAt(step) => format!("from call {}", wording::number(step)),
+        Start::StartedAt(call) => format!("from call {}", wording::number(call)),
         Start::Of(number) => format!("sub-agent of {}", wording::number(number)),
         Start::After(0) => "from the beginning".to_owned(),
         Start::After(messages) => format!("after message {}", wording::grouped(messages as u64)),

@@ -86,7 +86,7 @@ pub struct Facts {
     /// Its start on one line.
     pub preview: Box<str>,
     /// Index of the call that wrote it or included it first; `None` if no call included it.
-    pub step: Option<usize>,
+    pub call: Option<usize>,
     /// Messages with the results of its calls, or the calls of its results.
     pub partners: Vec<usize>,
 }
@@ -109,7 +109,7 @@ impl Document {
                     .find_map(|p| p.body.tool())
                     .map(|tool| safe_text::one_line(tool, 200).into()),
                 preview: preview(&loaded, message).into(),
-                step: message.call.or_else(|| first_step_with(session, idx)),
+                call: message.call.or_else(|| first_call_with(session, idx)),
                 partners: std::mem::take(&mut partners[idx]),
             })
             .collect();
@@ -142,7 +142,7 @@ impl Document {
     }
 
     /// Returns the index of the last call, or 0 without calls.
-    pub fn last_step(&self) -> usize {
+    pub fn last_call(&self) -> usize {
         self.session().calls.len().saturating_sub(1)
     }
 
@@ -155,15 +155,15 @@ impl Document {
         }
     }
 
-    /// Returns the call at which to show a message: `step` if its context includes the message, else the first call
+    /// Returns the call at which to show a message: `call` if its context includes the message, else the first call
     /// that does. The last call shows everything.
-    pub fn step_that_shows(&self, message: usize, step: usize) -> usize {
-        let last = self.last_step();
-        let steps = &self.session().calls;
-        if step >= last || steps[step].context_end > message {
-            return step.min(last);
+    pub fn call_that_shows(&self, message: usize, call: usize) -> usize {
+        let last = self.last_call();
+        let calls = &self.session().calls;
+        if call >= last || calls[call].context_end > message {
+            return call.min(last);
         }
-        first_step_with(self.session(), message).unwrap_or(last)
+        first_call_with(self.session(), message).unwrap_or(last)
     }
 
     /// Returns the line of a byte in the file, from 1.
@@ -173,9 +173,9 @@ impl Document {
     }
 
     /// Returns the heaviest message added at a call, with its tokens.
-    pub fn biggest_growth(&self, ledger: &TokenLedger, step: usize) -> Option<(usize, Tokens)> {
+    pub fn biggest_growth(&self, ledger: &TokenLedger, call: usize) -> Option<(usize, Tokens)> {
         let session = self.session();
-        let new = (step < session.calls.len()).then(|| session.new_messages(step))?;
+        let new = (call < session.calls.len()).then(|| session.new_messages(call))?;
         let in_history = new.filter(|m| session.messages[*m].in_history);
         in_history
             .map(|m| (m, ledger.message(m)))
@@ -191,12 +191,12 @@ impl Document {
 
 impl Marks {
     fn new(session: &Session) -> Self {
-        let steps = || session.calls.iter().enumerate();
-        let usage = steps()
-            .filter_map(|(idx, step)| Some((idx, step.usage?.input)))
+        let calls = || session.calls.iter().enumerate();
+        let usage = calls()
+            .filter_map(|(idx, call)| Some((idx, call.usage?.input)))
             .collect();
         let starts =
-            steps().filter(|(idx, step)| *idx == 0 || session.calls[idx - 1].turn != step.turn);
+            calls().filter(|(idx, call)| *idx == 0 || session.calls[idx - 1].turn != call.turn);
         Self {
             usage,
             turn_starts: starts.map(|(idx, _)| idx).collect(),
@@ -258,9 +258,9 @@ pub fn media(mime: &str, pixels: Option<(u32, u32)>) -> String {
     }
 }
 
-fn first_step_with(session: &Session, message: usize) -> Option<usize> {
-    let step = session.calls.partition_point(|s| s.context_end <= message);
-    (step < session.calls.len()).then_some(step)
+fn first_call_with(session: &Session, message: usize) -> Option<usize> {
+    let call = session.calls.partition_point(|s| s.context_end <= message);
+    (call < session.calls.len()).then_some(call)
 }
 
 /// Returns, for each message, the messages with the matching calls and results. IDs may repeat: a result matches the

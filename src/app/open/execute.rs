@@ -122,7 +122,7 @@ impl App {
         }
         self.derived.clear(&document);
         self.selection = Selection {
-            step: document.last_step(),
+            call: document.last_call(),
             lane: self.selection.lane.or(Some(0)),
             ..Selection::default()
         };
@@ -134,9 +134,9 @@ impl App {
             self.config.errors.clear();
         }
         self.config.manual_edits = self.first_marks(&document);
-        let n_steps = document.session().calls.len();
-        self.config.restarts.retain(|step| *step < n_steps);
-        self.config.errors.retain(|error| error.step < n_steps);
+        let n_calls = document.session().calls.len();
+        self.config.restarts.retain(|call| *call < n_calls);
+        self.config.errors.retain(|error| error.call < n_calls);
         self.history = History::new(self.config.clone());
         self.view = View {
             timeline: self.view.timeline,

@@ -183,15 +183,15 @@ impl Next {
         let mut derived = Derived::new(WorkMode::AsNeeded);
         derived.clear(&document);
         let document = document.following(shown);
-        let (last, n_messages) = (document.last_step(), document.facts.len());
-        let step = if at.step >= shown.last_step() {
+        let (last, n_messages) = (document.last_call(), document.facts.len());
+        let call = if at.call >= shown.last_call() {
             last
         } else {
-            at.step.min(last)
+            at.call.min(last)
         };
         let is_there = |message: &usize| *message < n_messages;
         let selection = Selection {
-            step,
+            call,
             message: at.message.filter(is_there),
             anchor: at.anchor.filter(is_there),
             // New runs have new events and new written messages.

@@ -33,8 +33,8 @@ impl App {
             SettingsCommand::SetWindow(window) => config.window = window,
             SettingsCommand::SetTokenizer(counter) => config.counter = counter,
             SettingsCommand::SetBilling(billing) => config.billing = billing,
-            SettingsCommand::ToggleRestart(step) => self.toggle_restart(step),
-            SettingsCommand::SetError(step, text) => config.set_error(step, text),
+            SettingsCommand::ToggleRestart(call) => self.toggle_restart(call),
+            SettingsCommand::SetError(call, text) => config.set_error(call, text),
         }
     }
 
@@ -53,15 +53,15 @@ impl App {
     }
 
     /// Adds or removes a restart mark before a call. Reports when the mark has no effect.
-    fn toggle_restart(&mut self, step: usize) {
+    fn toggle_restart(&mut self, call: usize) {
         let Some(document) = &self.document else {
             return;
         };
-        if step >= document.session().calls.len() {
+        if call >= document.session().calls.len() {
             return;
         }
-        self.config.toggle_restart(step);
-        let is_placed = self.config.restarts.contains(&step);
+        self.config.toggle_restart(call);
+        let is_placed = self.config.restarts.contains(&call);
         let mut policies = self
             .config
             .lanes

@@ -13,8 +13,8 @@ pub(super) fn consequence(
     lane: Lane<'_>,
     knob: &Knob,
 ) -> (Option<String>, Tone) {
-    let step = input.selection.step;
-    let budget = input.runs.budget(lane.policy, lane.values, step);
+    let call = input.selection.call;
+    let budget = input.runs.budget(lane.policy, lane.values, call);
     match knob.role {
         Some(KnobRole::CompressionTrigger) => trigger(input, lane, budget),
         Some(KnobRole::OutputReserve) => reserve(budget),
@@ -25,7 +25,7 @@ pub(super) fn consequence(
 /// Returns the trigger in tokens, and the actual context size at that point if the policy counts differently.
 fn trigger(input: &SettingsInput<'_>, lane: Lane<'_>, budget: Budget) -> (Option<String>, Tone) {
     let run = input.runs.lanes.get(lane.index);
-    let Some(mark) = run.and_then(|run| run.trigger(input.selection.step, budget)) else {
+    let Some(mark) = run.and_then(|run| run.trigger(input.selection.call, budget)) else {
         return (None, Tone::Plain);
     };
     let text = if mark.counted == mark.actual {

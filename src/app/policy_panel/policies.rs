@@ -149,7 +149,7 @@ fn title(key: &str, first: &Policy) -> String {
 pub fn none() -> Policy {
     Policy {
         meter: crate::engine::Meter::TRUE,
-        believes: None,
+        believed_fill: None,
         reserve: None,
         window: None,
         name: NONE.to_owned(),

@@ -40,17 +40,17 @@ pub(super) fn show(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Comman
         for error in errors {
             placed(ui, error, commands);
         }
-        let step = input.selection.step;
-        let does = match input.config.error_at(step) {
+        let call = input.selection.call;
+        let does = match input.config.error_at(call) {
             Some(_) => "Replace the",
             None => "Add an",
         };
-        let name = format!("{does} error at call {}", wording::number(step));
+        let name = format!("{does} error at call {}", wording::number(call));
         let button = widgets::secondary_button(ui, &name, "");
         // A click into the menu's text field must not close it.
         Popup::menu(&button)
             .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
-            .show(|ui| menu(ui, step, commands));
+            .show(|ui| menu(ui, call, commands));
     });
 }
 
@@ -60,26 +60,26 @@ fn placed(ui: &mut Ui, error: &ProviderError, commands: &mut Commands) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing = vec2(space::XS, 0.0);
         ui.spacing_mut().interact_size.y = 22.0;
-        let call = wording::number(error.step);
+        let call = wording::number(error.call);
         let button = ui
             .button(small(ui, format!("call {call} · {label}")))
             .on_hover_text(&*error.text)
             .accessible_name(format!("Error at call {call}: {label}"));
         if button.clicked() {
-            commands.push(SelectCommand::Call(error.step));
+            commands.push(SelectCommand::Call(error.call));
         }
         let remove = ui
             .button(small(ui, "✖"))
             .on_hover_text("Remove this error")
             .accessible_name(format!("Remove the error at call {call}"));
         if remove.clicked() {
-            commands.push(SettingsCommand::SetError(error.step, None));
+            commands.push(SettingsCommand::SetError(error.call, None));
         }
     });
 }
 
 /// Shows the known errors and a field for any other error text.
-fn menu(ui: &mut Ui, step: usize, commands: &mut Commands) {
+fn menu(ui: &mut Ui, call: usize, commands: &mut Commands) {
     ui.set_width(WIDTH);
     // The field below stays visible at any window height.
     let height = (ui.ctx().content_rect().height() * SHARE).round();
@@ -94,7 +94,7 @@ fn menu(ui: &mut Ui, step: usize, commands: &mut Commands) {
             let row = widgets::choice(ui, &known.label, &known.source, false);
             if row.on_hover_text(&known.text).clicked() {
                 commands.push(SettingsCommand::SetError(
-                    step,
+                    call,
                     Some(known.text.as_str().into()),
                 ));
                 ui.close();
@@ -102,11 +102,11 @@ fn menu(ui: &mut Ui, step: usize, commands: &mut Commands) {
         }
     });
     ui.add_space(space::S);
-    custom_error_field(ui, step, commands);
+    custom_error_field(ui, call, commands);
 }
 
 /// Shows the field for a custom error text.
-fn custom_error_field(ui: &mut Ui, step: usize, commands: &mut Commands) {
+fn custom_error_field(ui: &mut Ui, call: usize, commands: &mut Commands) {
     let id = Id::unique("own error");
     let mut text: String = ui.data(|data| data.get_temp(id)).unwrap_or_default();
     let edit = TextEdit::singleline(&mut text)
@@ -117,7 +117,7 @@ fn custom_error_field(ui: &mut Ui, step: usize, commands: &mut Commands) {
     let is_done = response.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
     let words = text.trim();
     if is_done && !words.is_empty() {
-        commands.push(SettingsCommand::SetError(step, Some(words.into())));
+        commands.push(SettingsCommand::SetError(call, Some(words.into())));
         ui.close();
         text.clear();
     }

@@ -35,14 +35,14 @@ pub(super) fn show(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Comman
         if !marks.is_empty() {
             all(ui, marks, commands);
         }
-        let step = input.selection.step;
-        let name = if marks.binary_search(&step).is_ok() {
-            format!("Remove the restart at call {}", wording::number(step))
+        let call = input.selection.call;
+        let name = if marks.binary_search(&call).is_ok() {
+            format!("Remove the restart at call {}", wording::number(call))
         } else {
-            format!("Add a restart at call {}", wording::number(step))
+            format!("Add a restart at call {}", wording::number(call))
         };
         if widgets::secondary_button(ui, &name, "R").clicked() {
-            commands.push(SettingsCommand::ToggleRestart(step));
+            commands.push(SettingsCommand::ToggleRestart(call));
         }
     });
 }
@@ -52,8 +52,8 @@ fn all(ui: &mut Ui, marks: &[usize], commands: &mut Commands) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(space::XS, space::XS);
         ui.spacing_mut().interact_size.y = 22.0;
-        for step in marks.iter().take(MOST) {
-            mark(ui, *step, commands);
+        for call in marks.iter().take(MOST) {
+            mark(ui, *call, commands);
         }
         if marks.len() > MOST {
             let more = wording::grouped((marks.len() - MOST) as u64);
@@ -63,13 +63,13 @@ fn all(ui: &mut Ui, marks: &[usize], commands: &mut Commands) {
 }
 
 /// Shows a restart that selects its call when clicked.
-fn mark(ui: &mut Ui, step: usize, commands: &mut Commands) {
-    let call = wording::number(step);
+fn mark(ui: &mut Ui, call: usize, commands: &mut Commands) {
+    let number = wording::number(call);
     let button = ui
-        .button(small(ui, format!("call {call}")))
+        .button(small(ui, format!("call {number}")))
         .on_hover_text("Show this call; R removes the restart")
-        .accessible_name(format!("Restart at call {call}"));
+        .accessible_name(format!("Restart at call {number}"));
     if button.clicked() {
-        commands.push(SelectCommand::Call(step));
+        commands.push(SelectCommand::Call(call));
     }
 }

@@ -43,15 +43,15 @@ pub(in crate::app) fn command(document: &Document, runs: &Runs, policies: &Polic
     if let Some(window) = runs.config.window {
         let _ = write!(line, " --window {}", window.0);
     }
-    for step in &runs.config.restarts {
-        let _ = write!(line, " --restart {}", step + 1);
+    for call in &runs.config.restarts {
+        let _ = write!(line, " --restart {}", call + 1);
     }
     for error in &runs.config.errors {
         let sentence = known_error(&error.text).map_or(&*error.text, |known| &known.name);
         let _ = write!(
             line,
             " --error {}",
-            quoted(&format!("{}={sentence}", error.step + 1))
+            quoted(&format!("{}={sentence}", error.call + 1))
         );
     }
     for mark in Mark::ALL {

@@ -25,10 +25,10 @@ const STRAIGHT: f64 = 0.002;
 impl OwnCount {
     /// Indexes the samples of a lane. Lookups take the same samples.
     pub fn new(samples: &[Sample]) -> Self {
-        let count = |step: &u32| samples[*step as usize].metered;
+        let count = |call: &u32| samples[*call as usize].metered;
         let mut by_count: Vec<u32> = (0..samples.len() as u32).collect();
         by_count.sort_by_key(count);
-        by_count.dedup_by_key(|step| count(step));
+        by_count.dedup_by_key(|call| count(call));
         Self {
             by_count,
             ends: ends(samples),
@@ -37,20 +37,20 @@ impl OwnCount {
 
     /// Returns the sample with the nearest count; the earlier one wins a tie.
     pub fn nearest<'s>(&self, samples: &'s [Sample], counted: Tokens) -> Option<&'s Sample> {
-        let of = |step: &u32| &samples[*step as usize];
+        let of = |call: &u32| &samples[*call as usize];
         let above = self
             .by_count
-            .partition_point(|step| of(step).metered < counted);
+            .partition_point(|call| of(call).metered < counted);
         let nearest = self.by_count[above.saturating_sub(1)..].iter().take(2);
         nearest
             .map(of)
-            .min_by_key(|s| (s.metered.0.abs_diff(counted.0), s.step))
+            .min_by_key(|s| (s.metered.0.abs_diff(counted.0), s.call))
     }
 
     /// Returns the scale at a call; `None` if the policy reports no fill, or if the fill does not depend on the count
     /// alone.
-    pub fn scale(&self, samples: &[Sample], step: usize) -> Option<OwnScale> {
-        let here = samples.get(step)?;
+    pub fn scale(&self, samples: &[Sample], call: usize) -> Option<OwnScale> {
+        let here = samples.get(call)?;
         here.believed?;
         let (_, least, most) = self.ends.iter().find(|end| end.0 == here.window)?;
         let (least, most) = (&samples[*least], &samples[*most]);
@@ -81,16 +81,16 @@ impl OwnScale {
 
 fn ends(samples: &[Sample]) -> Vec<(Tokens, usize, usize)> {
     let mut ends: Vec<(Tokens, usize, usize)> = Vec::new();
-    for (step, sample) in samples.iter().enumerate() {
+    for (call, sample) in samples.iter().enumerate() {
         let Some((_, least, most)) = ends.iter_mut().find(|end| end.0 == sample.window) else {
-            ends.push((sample.window, step, step));
+            ends.push((sample.window, call, call));
             continue;
         };
         if sample.metered < samples[*least].metered {
-            *least = step;
+            *least = call;
         }
         if sample.metered >= samples[*most].metered {
-            *most = step;
+            *most = call;
         }
     }
     ends
@@ -102,8 +102,8 @@ mod tests {
     use crate::units::Share;
 
     fn samples(beliefs: &[(u64, f64)]) -> Vec<Sample> {
-        let sample = |(step, (metered, believed)): (usize, &(u64, f64))| Sample {
-            step,
+        let sample = |(call, (metered, believed)): (usize, &(u64, f64))| Sample {
+            call,
             turn: 1,
             window: Tokens(200_000),
             metered: Tokens(*metered),
@@ -119,8 +119,8 @@ mod tests {
         beliefs.iter().enumerate().map(sample).collect()
     }
 
-    fn scale(samples: &[Sample], step: usize) -> Option<OwnScale> {
-        OwnCount::new(samples).scale(samples, step)
+    fn scale(samples: &[Sample], call: usize) -> Option<OwnScale> {
+        OwnCount::new(samples).scale(samples, call)
     }
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
         let mut samples = samples(&[(20_000, 0.2), (60_000, 0.4), (20_000, 0.1), (60_000, 0.3)]);
         samples[2].window = Tokens(400_000);
         samples[3].window = Tokens(400_000);
-        let at = |step| scale(&samples, step).map(|scale| scale.counted(0.3));
+        let at = |call| scale(&samples, call).map(|scale| scale.counted(0.3));
         assert_eq!(at(0), Some(Tokens(40_000)));
         assert_eq!(at(2), Some(Tokens(60_000)));
     }

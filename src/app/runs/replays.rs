@@ -56,7 +56,7 @@ impl LaneRun {
                 .filter(|event| !event.is_manual())
                 .map(mark)
                 .collect(),
-            no_ops: did(Did::Nothing).map(|e| e.step).collect(),
+            no_ops: did(Did::Nothing).map(|e| e.call).collect(),
             halts: halt_runs(&outcome),
             peak: outcome.peak(),
             sent: outcome.tokens_sent(),
@@ -68,8 +68,8 @@ impl LaneRun {
     }
 
     /// Returns believed and actual fill at a call, if the policy reports its belief.
-    pub fn believed_fill(&self, step: usize) -> Option<(Share, Share)> {
-        let sample = self.outcome.samples.get(step)?;
+    pub fn believed_fill(&self, call: usize) -> Option<(Share, Share)> {
+        let sample = self.outcome.samples.get(call)?;
         Some((sample.believed?, sample.pressure))
     }
 }
@@ -79,10 +79,10 @@ fn halt_runs(outcome: &Outcome) -> Vec<usize> {
     let mut last = None;
     let mut first = Vec::new();
     for halt in &outcome.halts {
-        if last.is_none_or(|last| halt.step > last + 1) {
-            first.push(halt.step);
+        if last.is_none_or(|last| halt.call > last + 1) {
+            first.push(halt.call);
         }
-        last = Some(halt.step);
+        last = Some(halt.call);
     }
     first
 }
@@ -109,7 +109,7 @@ pub fn reads_errors(policy: &Policy) -> bool {
 
 fn mark(event: &Event) -> (usize, String) {
     let (before, after) = (wording::short(event.before), wording::short(event.after));
-    (event.step, format!("{} {before} → {after}", event.action))
+    (event.call, format!("{} {before} → {after}", event.action))
 }
 
 /// All runs for one config.
@@ -178,10 +178,10 @@ impl Runs {
     }
 
     /// Returns window and output reserve of a policy at a call.
-    pub fn budget(&self, policy: &Policy, values: &KnobValues, step: usize) -> Budget {
+    pub fn budget(&self, policy: &Policy, values: &KnobValues, call: usize) -> Budget {
         Budget {
-            window: self.case.windows.at(step),
-            output_reserve: policy.output_reserve(values, &self.case, step),
+            window: self.case.windows.at(call),
+            output_reserve: policy.output_reserve(values, &self.case, call),
         }
     }
 }
@@ -284,7 +284,7 @@ fn events(lanes: &[Arc<LaneRun>], recorded: &LaneRun) -> Vec<EventId> {
     let of = |lane, run: &LaneRun| {
         let events = run.outcome.events.iter().enumerate();
         events
-            .map(|(index, event)| (event.step, lane, index))
+            .map(|(index, event)| (event.call, lane, index))
             .collect::<Vec<_>>()
     };
     let mut all = of(None, recorded);

@@ -17,10 +17,10 @@ pub struct TriggerMark {
 
 impl LaneRun {
     /// Returns the trigger, if known.
-    pub fn trigger(&self, step: usize, budget: Budget) -> Option<TriggerMark> {
+    pub fn trigger(&self, call: usize, budget: Budget) -> Option<TriggerMark> {
         let knob = self.policy.knob_for(KnobRole::CompressionTrigger)?;
         let value = self.knobs.get(&knob.name)?;
-        let counted = match self.trigger_quantity(knob, step, budget)? {
+        let counted = match self.trigger_quantity(knob, call, budget)? {
             TriggerQuantity::Tokens(one) => Tokens((value * one).round() as u64),
             TriggerQuantity::BelievedFill(scale) => scale.counted(value),
             TriggerQuantity::Limit(scale) => scale.counted(1.0),
@@ -32,9 +32,9 @@ impl LaneRun {
     }
 
     /// Returns the trigger value for an own count; the inverse of [`Self::trigger`].
-    pub fn trigger_value(&self, counted: Tokens, step: usize, budget: Budget) -> Option<f64> {
+    pub fn trigger_value(&self, counted: Tokens, call: usize, budget: Budget) -> Option<f64> {
         let knob = self.policy.knob_for(KnobRole::CompressionTrigger)?;
-        let value = match self.trigger_quantity(knob, step, budget)? {
+        let value = match self.trigger_quantity(knob, call, budget)? {
             TriggerQuantity::Tokens(one) => counted.as_f64() / one.max(1.0),
             TriggerQuantity::BelievedFill(scale) => scale.believed(counted),
             // The limit moves with the value; the distance shows during the drag.
@@ -46,8 +46,8 @@ impl LaneRun {
         Some(knobs::snapped(knob, value))
     }
 
-    fn own_scale(&self, step: usize) -> Option<OwnScale> {
-        self.own_count.scale(&self.outcome.samples, step)
+    fn own_scale(&self, call: usize) -> Option<OwnScale> {
+        self.own_count.scale(&self.outcome.samples, call)
     }
 
     /// Returns the quantity that the trigger's value refers to. A reported belief takes precedence, since the policy's
@@ -55,21 +55,21 @@ impl LaneRun {
     fn trigger_quantity(
         &self,
         knob: &Knob,
-        step: usize,
+        call: usize,
         budget: Budget,
     ) -> Option<TriggerQuantity> {
         let by_unit = || {
             let one = knobs::trigger_unit(&self.policy, &self.knobs, knob, budget);
             one.map(TriggerQuantity::Tokens)
         };
-        let Some(believes) = &self.policy.believes else {
+        let Some(believed_fill) = &self.policy.believed_fill else {
             return by_unit();
         };
-        if self.policy.needs(believes, &knob.name) {
-            return self.own_scale(step).map(TriggerQuantity::Limit);
+        if self.policy.needs(believed_fill, &knob.name) {
+            return self.own_scale(call).map(TriggerQuantity::Limit);
         }
         match knob.unit.as_str() {
-            "share of usable" => self.own_scale(step).map(TriggerQuantity::BelievedFill),
+            "share of usable" => self.own_scale(call).map(TriggerQuantity::BelievedFill),
             // Its window may differ from the actual one.
             "share of window" => None,
             _ => by_unit(),

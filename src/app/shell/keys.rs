@@ -220,7 +220,7 @@ static SHORTCUTS: &[Shortcut] = &[
         what: "Add or remove a restart mark at this call",
         when: When::InDocument,
         bindings: &[(NONE, Key::R, |context| {
-            send(SettingsCommand::ToggleRestart(context.selection.step))
+            send(SettingsCommand::ToggleRestart(context.selection.call))
         })],
     },
     Shortcut {

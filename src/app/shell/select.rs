@@ -9,7 +9,7 @@ impl App {
     /// Executes a command that selects.
     pub(in crate::app) fn execute_select(&mut self, command: SelectCommand) {
         match command {
-            SelectCommand::Call(step) => self.select_step(step),
+            SelectCommand::Call(call) => self.select_call(call),
             SelectCommand::Message(message) => self.select_message(message),
             SelectCommand::Written(lane, place) => self.select_written(lane, place),
             SelectCommand::NoMessage => self.select_no_message(),
@@ -24,19 +24,19 @@ impl App {
     }
 
     /// Selects a call and the heaviest message added there.
-    fn select_step(&mut self, step: usize) {
+    fn select_call(&mut self, call: usize) {
         let Some(document) = &self.document else {
             return;
         };
-        let step = step.min(document.last_step());
-        self.selection.step = step;
+        let call = call.min(document.last_call());
+        self.selection.call = call;
         self.selection.event = None;
         self.view.unfolded.clear();
         let ledger = match self.derived.runs() {
             Some(runs) if runs.document == document.id => &runs.case.ledger,
             _ => &document.loaded.case.ledger,
         };
-        if let Some((message, _)) = document.biggest_growth(ledger, step) {
+        if let Some((message, _)) = document.biggest_growth(ledger, call) {
             self.choose(message);
         }
         self.once.reveals_event = true;
@@ -45,8 +45,8 @@ impl App {
 
     /// Selects a spot in all panels; the drawer keeps its tab.
     fn select_spot(&mut self, spot: Spot) {
-        if let Some(step) = spot.step {
-            self.select_step(step);
+        if let Some(call) = spot.call {
+            self.select_call(call);
         }
         if let Some(message) = spot.message {
             let tab = self.view.tab;
@@ -62,8 +62,8 @@ impl App {
     fn select_event(&mut self, id: EventId) {
         let runs = self.derived.runs();
         let found = runs.and_then(|runs| runs.event(id));
-        if let Some(step) = found.map(|(_, event)| event.step) {
-            self.select_step(step);
+        if let Some(call) = found.map(|(_, event)| event.call) {
+            self.select_call(call);
             self.selection.lane = id.0;
             self.selection.event = Some(id);
             // The row is already under the pointer.
@@ -77,7 +77,7 @@ impl App {
             return;
         };
         if message < document.facts.len() {
-            self.selection.step = document.step_that_shows(message, self.selection.step);
+            self.selection.call = document.call_that_shows(message, self.selection.call);
             self.choose(message);
             self.view.tab = Tab::Messages;
             self.once.reveals_message = true;

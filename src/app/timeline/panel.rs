@@ -30,9 +30,9 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
     let budget = runs.budget(
         &threshold_lane.policy,
         &threshold_lane.knobs,
-        selection.step,
+        selection.call,
     );
-    let trigger = threshold_lane.trigger(selection.step, budget);
+    let trigger = threshold_lane.trigger(selection.call, budget);
     let area = if input.view.area == Area::Recorded {
         &runs.recorded
     } else {
@@ -44,8 +44,8 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
         .enumerate()
         .map(|(idx, lane)| line(ui, input, idx, lane))
         .collect();
-    let hover = |step: usize| hover_text(input, focused, step);
-    let unseen = |step: usize| unseen_at(input, step);
+    let hover = |call: usize| hover_text(input, focused, call);
+    let unseen = |call: usize| unseen_at(input, call);
     let response = timeline(
         ui,
         &TimelineInput {
@@ -54,17 +54,17 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
             unseen: &unseen,
             lanes: &lines,
             recorded_usage: &document.marks.usage,
-            windows: runs.case.windows.per_step(),
+            windows: runs.case.windows.per_call(),
             output_reserve: budget.output_reserve,
             trigger: trigger.map(|mark| budget.pressure(mark.counted)),
             axis: input.view.axis,
             turn_starts: &document.marks.turn_starts,
-            recorded_compactions: &flags(&runs.recorded.outcome.events, input.document.last_step()),
+            recorded_compactions: &flags(&runs.recorded.outcome.events, input.document.last_call()),
             restarts: &input.config.restarts,
             errors: &input.config.errors,
             reference_curves: &reference_curves(ui, input),
             heat: input.cumulative.map_or(&[], |cumulative| &cumulative.heat),
-            selected: Some(selection.step),
+            selected: Some(selection.call),
             corner: SWITCHES,
             hover_text: &hover,
             takes_keys: !input.is_covered
@@ -86,10 +86,10 @@ fn revision(input: &TimelinePanelInput<'_>) -> u64 {
 }
 
 /// Returns the tokens of a call that the file does not record: at this call as recorded, or a lane's initial value.
-fn unseen_at(input: &TimelinePanelInput<'_>, step: usize) -> Tokens {
+fn unseen_at(input: &TimelinePanelInput<'_>, call: usize) -> Tokens {
     let ledger = &input.runs.case.ledger;
     match input.view.area {
-        Area::Recorded => ledger.overhead_at(step),
+        Area::Recorded => ledger.overhead_at(call),
         Area::FocusedLane => ledger.overhead,
     }
 }
@@ -104,7 +104,7 @@ fn flags(events: &[Event], last: usize) -> Vec<(usize, String)> {
         } else {
             format!("from {before}")
         };
-        (event.step.min(last), format!("recorded compaction {fell}"))
+        (event.call.min(last), format!("recorded compaction {fell}"))
     };
     events.iter().map(flag).collect()
 }
@@ -155,21 +155,21 @@ fn send_commands(
     threshold_lane: &LaneRun,
     commands: &mut Commands,
 ) {
-    if let Some(step) = response.clicked_call {
-        commands.push(SelectCommand::Call(step));
+    if let Some(call) = response.clicked_call {
+        commands.push(SelectCommand::Call(call));
     }
-    if let Some(step) = response.restart {
-        commands.push(SettingsCommand::ToggleRestart(step));
+    if let Some(call) = response.restart {
+        commands.push(SettingsCommand::ToggleRestart(call));
     }
     let budget = input.runs.budget(
         &threshold_lane.policy,
         &threshold_lane.knobs,
-        input.selection.step,
+        input.selection.call,
     );
     let knob = |role| threshold_lane.policy.knob_for(role);
     if let (Some(share), Some(knob)) = (response.trigger, knob(KnobRole::CompressionTrigger)) {
         let tokens = Tokens((share.0.max(0.0) * budget.usable().as_f64()).round() as u64);
-        if let Some(value) = threshold_lane.trigger_value(tokens, input.selection.step, budget) {
+        if let Some(value) = threshold_lane.trigger_value(tokens, input.selection.call, budget) {
             commands.push(SettingsCommand::Set(
                 KnobKey::of(&threshold_lane.policy, knob),
                 value,
@@ -236,16 +236,16 @@ fn switches(ui: &mut Ui, input: &TimelinePanelInput<'_>, corner: Rect, commands:
 
 /// Returns the text of a call's hover card: the causes of its growth, and the focused policy's own count if it differs
 /// from the actual one.
-fn hover_text(input: &TimelinePanelInput<'_>, focused: &LaneRun, step: usize) -> Vec<String> {
+fn hover_text(input: &TimelinePanelInput<'_>, focused: &LaneRun, call: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some((message, tokens)) = input.document.biggest_growth(&input.runs.case.ledger, step) {
+    if let Some((message, tokens)) = input.document.biggest_growth(&input.runs.case.ledger, call) {
         let facts = &input.document.facts[message];
         let what = facts.tool.as_deref().unwrap_or(wording::kind(facts.kind));
         let tokens = wording::tokens(tokens);
         lines.push(format!("+{tokens} {what}  {}", facts.preview));
     }
-    let unseen = unseen_at(input, step);
-    let before = step.checked_sub(1).map(|before| unseen_at(input, before));
+    let unseen = unseen_at(input, call);
+    let before = call.checked_sub(1).map(|before| unseen_at(input, before));
     if let Some(before) = before.filter(|before| *before != unseen) {
         let (before, now) = (wording::short(before), wording::short(unseen));
         lines.push(format!(
@@ -256,15 +256,15 @@ fn hover_text(input: &TimelinePanelInput<'_>, focused: &LaneRun, step: usize) ->
     if input.selection.lane.is_none() {
         return lines;
     }
-    if let Some((believed, actual)) = focused.believed_fill(step) {
+    if let Some((believed, actual)) = focused.believed_fill(call) {
         lines.push(wording::believed_fill(believed, actual));
     }
-    if let Some(sample) = focused.outcome.samples.get(step)
+    if let Some(sample) = focused.outcome.samples.get(call)
         && wording::short(sample.metered) != wording::short(sample.tokens)
     {
         lines.push(format!("its own count: {}", wording::short(sample.metered)));
     }
-    if let Some(halt) = focused.outcome.halts.iter().find(|halt| halt.step == step) {
+    if let Some(halt) = focused.outcome.halts.iter().find(|halt| halt.call == call) {
         lines.push(format!("gives up: {}", safe_text::one_line(&halt.why, 200)));
     }
     lines

@@ -207,21 +207,21 @@ pub fn certainty(certainty: Certainty) -> &'static str {
 }
 
 /// Returns the call of the lanes: `at call 212`, `at the end (call 225)`.
-pub fn place(step: usize, n_steps: usize) -> String {
-    if step + 1 < n_steps {
-        format!("at call {}", number(step))
+pub fn place(call: usize, n_calls: usize) -> String {
+    if call + 1 < n_calls {
+        format!("at call {}", number(call))
     } else {
-        format!("at the end (call {})", grouped(n_steps as u64))
+        format!("at the end (call {})", grouped(n_calls as u64))
     }
 }
 
 /// Returns the call as a label: `call 212`, `call 225, end`.
-pub fn place_label(step: usize, n_steps: usize) -> String {
-    if n_steps == 0 {
+pub fn place_label(call: usize, n_calls: usize) -> String {
+    if n_calls == 0 {
         return "end".to_owned();
     }
-    let end = if step + 1 < n_steps { "" } else { ", end" };
-    format!("call {}{end}", number(step.min(n_steps.saturating_sub(1))))
+    let end = if call + 1 < n_calls { "" } else { ", end" };
+    format!("call {}{end}", number(call.min(n_calls.saturating_sub(1))))
 }
 
 #[cfg(test)]

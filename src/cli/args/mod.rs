@@ -99,11 +99,11 @@ impl Shared {
     fn apply(&self, case: &Case) -> anyhow::Result<Case> {
         let n = case.session.calls.len();
         let calls = counted(n, "call");
-        if let Some(step) = self.restarts.iter().find(|step| **step >= n) {
-            bail!("--restart {}: the session has {calls}", step + 1);
+        if let Some(call) = self.restarts.iter().find(|call| **call >= n) {
+            bail!("--restart {}: the session has {calls}", call + 1);
         }
-        if let Some(error) = self.errors.iter().find(|error| error.step >= n) {
-            bail!("--error {}: the session has {calls}", error.step + 1);
+        if let Some(error) = self.errors.iter().find(|error| error.call >= n) {
+            bail!("--error {}: the session has {calls}", error.call + 1);
         }
         let edits = self.manual_edits.within(case.session.messages.len())?;
         Ok(case

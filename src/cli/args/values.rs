@@ -24,7 +24,7 @@ pub(super) fn provider_error_at(text: &str) -> anyhow::Result<ProviderError> {
     let Some((call, error)) = text.split_once('=') else {
         bail!("give CALL=NAME or CALL=TEXT; the names are {}", known());
     };
-    let (step, error) = (ordinal(call)?, error.trim());
+    let (call, error) = (ordinal(call)?, error.trim());
     let text = match provider_error(error) {
         Some(text) => text,
         None if error.contains(char::is_whitespace) => error,
@@ -34,7 +34,7 @@ pub(super) fn provider_error_at(text: &str) -> anyhow::Result<ProviderError> {
         ),
     };
     Ok(ProviderError {
-        step,
+        call,
         text: text.into(),
     })
 }

@@ -83,7 +83,7 @@ pub(super) fn cost(cost: &Cost) -> CostEntry<'_> {
 
 fn call_cost(call: &CallCost) -> CallCostEntry {
     CallCostEntry {
-        call: call.step + 1,
+        call: call.index + 1,
         cache_read: call.read,
         cache_write: call.written,
         uncached: call.uncached,

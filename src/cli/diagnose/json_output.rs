@@ -264,7 +264,7 @@ fn insight(insight: &Insight) -> InsightEntry<'_> {
         level: insight.level,
         certainty: insight.certainty,
         lane: insight.lane.as_deref(),
-        call: insight.step.map(|idx| idx + 1),
+        call: insight.call.map(|idx| idx + 1),
         message: insight.message.map(|idx| idx + 1),
         text: &insight.text,
         evidence: &insight.evidence,
@@ -299,7 +299,7 @@ fn lane_cost<'a>(lane: &'a LaneCost<'_>) -> LaneCostEntry<'a> {
 
 fn break_even(even: &BreakEven) -> BreakEvenEntry<'_> {
     BreakEvenEntry {
-        call: even.step + 1,
+        call: even.call + 1,
         stages: &even.stages,
         tokens_removed: even.removed,
         tokens_rewritten: even.rewritten,
@@ -334,7 +334,7 @@ fn miss(miss: &Break) -> MissEntry {
 
 fn audited_call(call: &AuditedCall) -> AuditedCallEntry {
     AuditedCallEntry {
-        call: call.step + 1,
+        call: call.index + 1,
         expected: call.predicted,
         recorded: call.recorded,
         upper_bound: call.most,
@@ -355,7 +355,7 @@ fn resent(case: &Case, resent: ResentMessage, last_user: Option<usize>) -> Resen
 
 fn grown(grown: Growth) -> GrownEntry {
     GrownEntry {
-        call: grown.step + 1,
+        call: grown.call + 1,
         tokens: grown.grown,
         message: grown.message.map(|idx| idx + 1),
     }

@@ -250,7 +250,7 @@ impl Losses {
         let n = first.map_or(0, |lane| lane.loss.survival.len());
         (0..n).filter_map(|idx| {
             let of_lane =
-                |lane: &'_ LaneLoss| lane.loss.survival[idx].as_ref().map(|left| left.step);
+                |lane: &'_ LaneLoss| lane.loss.survival[idx].as_ref().map(|left| left.call);
             let call = self.lanes.iter().find_map(of_lane)? + 1;
             let lanes = self.lanes.iter().filter_map(|lane| {
                 let left = lane.loss.survival[idx].as_ref()?;
@@ -303,7 +303,7 @@ fn current_value(current: &Current) -> CurrentEntry<'_> {
 
 fn reference<'a>(names: &'a Names, fault: &Fault) -> ReferenceEntry<'a> {
     ReferenceEntry {
-        call: fault.step + 1,
+        call: fault.call + 1,
         message: fault.message + 1,
         source_message: fault.source + 1,
         name: names.word(fault.name),
@@ -313,7 +313,7 @@ fn reference<'a>(names: &'a Names, fault: &Fault) -> ReferenceEntry<'a> {
 
 fn blind_edit(edit: &BlindEdit) -> BlindEditEntry {
     BlindEditEntry {
-        call: edit.step + 1,
+        call: edit.call + 1,
         message: edit.message + 1,
         lines: edit.lines,
         lines_present: edit.seen,

@@ -59,8 +59,8 @@ impl Diagnosis<'_> {
         for lane in &self.losses.lanes {
             let gone = lane.loss.standing.iter().filter(|s| !s.gone.is_empty());
             let first = gone.clone().map(|s| s.gone[0].start).min();
-            let since = first.map_or(String::new(), |step| {
-                format!(", first at call {}", step + 1)
+            let since = first.map_or(String::new(), |call| {
+                format!(", first at call {}", call + 1)
             });
             let _ = writeln!(
                 text,
@@ -81,7 +81,7 @@ impl Diagnosis<'_> {
             let _ = writeln!(
                 text,
                 "\nafter the compaction before call {}: verbatim / partly / gone\n  {:<16} {:>20} {:>20} {:>20}",
-                first.step + 1,
+                first.call + 1,
                 "",
                 "names used later",
                 "instructions",
@@ -178,7 +178,7 @@ fn line(lane: &LaneLoss) -> String {
         risk.fewest,
         tokens(risk.refetch),
         risk.horizon
-            .map_or("–".to_owned(), |step| (step + 1).to_string()),
+            .map_or("–".to_owned(), |call| (call + 1).to_string()),
         format!("{}/{}", risk.blind_edits.len(), risk.edits),
         lane.saved.map_or("–".to_owned(), |share| format!(
             "{:.0} %",

@@ -135,10 +135,10 @@ fn diagnose<'a>(
         )
     });
     let first_call = |model: usize| {
-        let mut steps = case.session.calls.iter();
-        steps
-            .find(|step| step.model == Some(model))
-            .and_then(|step| step.time)
+        let mut calls = case.session.calls.iter();
+        calls
+            .find(|call| call.model == Some(model))
+            .and_then(|call| call.time)
     };
     let models = case.session.models.iter().enumerate().map(|(idx, name)| {
         let price = billing
@@ -181,7 +181,7 @@ fn of_lane(case: &Case, lane: &LaneCost<'_>) -> Vec<Insight> {
 /// Returns the calls with the largest growth, and the share of the largest 5 % in the total growth.
 fn largest_growth(growth: &[Growth]) -> (Vec<Growth>, Share) {
     let mut largest = growth.to_vec();
-    largest.sort_by_key(|grown| (std::cmp::Reverse(grown.grown), grown.step));
+    largest.sort_by_key(|grown| (std::cmp::Reverse(grown.grown), grown.call));
     largest.truncate(LARGEST_GROWTH);
     (
         largest,

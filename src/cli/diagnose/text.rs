@@ -132,14 +132,14 @@ impl Diagnosis<'_> {
                 .message
                 .map(|m| MessageName::of(self.case(), m).to_string());
             let name = name.unwrap_or_default();
-            let (call, by) = (grown.step + 1, tokens(grown.grown));
+            let (call, by) = (grown.call + 1, tokens(grown.grown));
             let _ = writeln!(text, "  call {call:>6}  +{by:<9} {}", clean(&name));
         }
     }
 }
 
 fn insight(text: &mut String, found: &Insight) {
-    let place = match (found.step, found.message) {
+    let place = match (found.call, found.message) {
         (Some(idx), _) => format!("call {}", idx + 1),
         (None, Some(message)) => format!("message {}", message + 1),
         (None, None) => "file".to_owned(),
@@ -218,7 +218,7 @@ fn compactions(text: &mut String, lane: &LaneCost<'_>, shown: usize) {
     }
     let _ = writeln!(text, "\ncompactions of {}", clean(&lane.played.lane));
     for even in lane.break_even.iter().take(shown) {
-        let _ = writeln!(text, "  call {:>6}  {}", even.step + 1, outcome(even));
+        let _ = writeln!(text, "  call {:>6}  {}", even.call + 1, outcome(even));
     }
     if lane.break_even.len() > shown {
         let _ = writeln!(

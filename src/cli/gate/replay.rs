@@ -81,10 +81,10 @@ fn by_name(knobs: &KnobValues) -> BTreeMap<String, f64> {
 /// Returns the prices and billing rules as text.
 fn prices(session: &Session, billing: Billing<'_>) -> Vec<String> {
     let price_text = |(idx, name): (usize, &String)| {
-        let mut steps = session.calls.iter();
-        let first = steps
-            .find(|step| step.model == Some(idx))
-            .and_then(|step| step.time);
+        let mut calls = session.calls.iter();
+        let first = calls
+            .find(|call| call.model == Some(idx))
+            .and_then(|call| call.time);
         let price = billing.prices.lookup(billing.model.unwrap_or(name), first);
         let Some(price) = price else {
             return format!("{name}: unknown");

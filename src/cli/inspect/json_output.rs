@@ -214,7 +214,7 @@ impl Findings<'_> {
             window_source: self.case.windows.source,
             output_reserve: self.reserve,
             peak_tokens: self.peak.map(|peak| peak.tokens),
-            peak_call: self.peak.and_then(|peak| peak.step).map(|idx| idx + 1),
+            peak_call: self.peak.and_then(|peak| peak.call).map(|idx| idx + 1),
             recorded: Recorded {
                 largest_call_tokens: session.largest_reported(),
                 calls_with_usage: self.calls_with_usage(),

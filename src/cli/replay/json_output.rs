@@ -216,7 +216,7 @@ fn lane_replay<'a>(case: &Case, lane: &'a Played) -> LaneReplay<'a> {
         settings: Settings::from(&lane.knobs),
         output_reserve: lane.output_reserve,
         peak_tokens: peak.map(|peak| peak.tokens),
-        peak_call: peak.and_then(|peak| peak.step).map(|idx| idx + 1),
+        peak_call: peak.and_then(|peak| peak.call).map(|idx| idx + 1),
         largest_call_tokens: largest.map(|(_, tokens)| tokens),
         largest_call: largest.map(|(idx, _)| idx + 1),
         compactions: compactions(case, lane),
@@ -232,7 +232,7 @@ fn lane_replay<'a>(case: &Case, lane: &'a Played) -> LaneReplay<'a> {
         findings: lane.findings.iter().map(finding).collect(),
         halts: halts
             .map(|halt| HaltEntry {
-                call: halt.step + 1,
+                call: halt.call + 1,
                 reason: &halt.why,
             })
             .collect(),
@@ -244,7 +244,7 @@ fn lane_replay<'a>(case: &Case, lane: &'a Played) -> LaneReplay<'a> {
 fn finding(finding: &Finding) -> FindingEntry<'_> {
     FindingEntry {
         kind: finding.kind,
-        call: finding.step + 1,
+        call: finding.call + 1,
         count: finding.times,
         text: &finding.text,
     }
@@ -257,7 +257,7 @@ fn event(event: &Event) -> EventEntry<'_> {
         bytes: file.n_bytes(),
     });
     EventEntry {
-        call: event.step + 1,
+        call: event.call + 1,
         stage: &event.stage,
         action: event.action,
         cause: CauseEntry {
@@ -288,7 +288,7 @@ fn event(event: &Event) -> EventEntry<'_> {
 
 fn sample(sample: &Sample) -> SampleEntry {
     SampleEntry {
-        call: sample.step + 1,
+        call: sample.call + 1,
         turn: sample.turn,
         window: sample.window,
         metered: sample.metered,

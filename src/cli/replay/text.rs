@@ -54,7 +54,7 @@ pub(super) fn table(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> Stri
         let [peak, call, share] = outcome.peak().map_or_else(
             || ["–".to_owned(), "–".to_owned(), "–".to_owned()],
             |peak| {
-                let call = peak.step.map(|idx| grouped(idx as u64 + 1));
+                let call = peak.call.map(|idx| grouped(idx as u64 + 1));
                 [
                     tokens(peak.tokens),
                     call.unwrap_or_else(|| "end".to_owned()),
@@ -96,18 +96,18 @@ fn events(text: &mut String, lane: &Played) {
         .map(|(name, value)| format!("{}={}", clean(name), Number(value)))
         .collect();
     let _ = writeln!(text, "\n{}  {}", clean(&lane.lane), settings.join(" "));
-    let changing = lane.outcome.events.iter().filter(|e| e.did != Did::Told);
+    let changing = lane.outcome.events.iter().filter(|e| e.did != Did::Logged);
     let all: Vec<&Event> = changing.collect();
     // Repeats at consecutive calls share one line.
     let is_routine = |e: &Event| e.did == Did::Nothing || e.action == "repair";
     let continues = |a: &&Event, b: &&Event| {
         let is_same = a.stage == b.stage && a.did == b.did && is_routine(a);
-        is_same && b.step == a.step + 1
+        is_same && b.call == a.call + 1
     };
     let rows: Vec<&[&Event]> = all.chunk_by(continues).collect();
     for row in rows.iter().take(SHOWN_EVENTS) {
         let event = row[0];
-        let (call, stage, action) = (event.step + 1, clean(&event.stage), event.action);
+        let (call, stage, action) = (event.call + 1, clean(&event.stage), event.action);
         let (before, after) = (tokens(event.before), tokens(event.after));
         let messages = counted(event.n_messages(), "message");
         let _ = writeln!(
@@ -133,7 +133,7 @@ fn events(text: &mut String, lane: &Played) {
         );
     }
     for finding in &lane.findings {
-        let (call, finding) = (finding.step + 1, clean(&finding.text));
+        let (call, finding) = (finding.call + 1, clean(&finding.text));
         let _ = writeln!(text, "  finding at call {call}: {finding}");
     }
     for warning in &lane.outcome.warnings {

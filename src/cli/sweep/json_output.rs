@@ -266,7 +266,7 @@ fn at_risk(point: &Point) -> Option<usize> {
 fn rejection(rejection: &Rejection) -> RejectionEntry {
     RejectionEntry {
         reason: rejection.name(),
-        call: rejection.step() + 1,
+        call: rejection.call() + 1,
         text: rejection.to_string(),
     }
 }

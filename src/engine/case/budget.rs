@@ -7,7 +7,7 @@ use serde::Serialize;
 /// The context window at every call and its source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WindowPlan {
-    per_step: Vec<Tokens>,
+    per_call: Vec<Tokens>,
     /// The smallest window of all calls, cached because every frame and every replay reads it.
     smallest: Tokens,
     largest: Tokens,
@@ -33,33 +33,33 @@ pub enum WindowSource {
 
 impl WindowPlan {
     /// Creates a plan with one window per call; a session without calls has one entry.
-    pub fn new(per_step: Vec<Tokens>, source: WindowSource, warnings: Vec<String>) -> Self {
-        let windows = || per_step.iter().copied();
+    pub fn new(per_call: Vec<Tokens>, source: WindowSource, warnings: Vec<String>) -> Self {
+        let windows = || per_call.iter().copied();
         Self {
             smallest: windows().min().unwrap_or_default(),
             largest: windows().max().unwrap_or_default(),
-            per_step,
+            per_call,
             source,
             warnings,
         }
     }
 
     /// Creates a plan with one window for all calls.
-    pub fn constant(window: Tokens, steps: usize, source: WindowSource) -> Self {
-        Self::new(vec![window; steps.max(1)], source, Vec::new())
+    pub fn constant(window: Tokens, calls: usize, source: WindowSource) -> Self {
+        Self::new(vec![window; calls.max(1)], source, Vec::new())
     }
 
     /// Returns one window per call.
-    pub fn per_step(&self) -> &[Tokens] {
-        &self.per_step
+    pub fn per_call(&self) -> &[Tokens] {
+        &self.per_call
     }
 
     /// Returns the window at a call; after the last call, the last known window.
     #[inline]
-    pub fn at(&self, step: usize) -> Tokens {
-        self.per_step
-            .get(step)
-            .or(self.per_step.last())
+    pub fn at(&self, call: usize) -> Tokens {
+        self.per_call
+            .get(call)
+            .or(self.per_call.last())
             .copied()
             .unwrap_or_default()
     }

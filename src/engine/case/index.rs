@@ -42,7 +42,7 @@ struct Facts {
     parts: (u32, u32),
     turn: u32,
     /// The call that wrote it; the maximum value if none did.
-    step: u32,
+    call: u32,
     in_history: bool,
     has_results: bool,
 }
@@ -113,7 +113,7 @@ impl SessionIndex {
             index.facts.push(Facts {
                 parts: (message.parts.start as u32, message.parts.end as u32),
                 turn: message.turn,
-                step: message.call.map_or(u32::MAX, |step| step as u32),
+                call: message.call.map_or(u32::MAX, |call| call as u32),
                 in_history: message.in_history,
                 has_results: index.kinds[message.parts.start..].contains(&Kind::ToolResult),
             });
@@ -178,9 +178,9 @@ impl SessionIndex {
 
     /// Returns the number of consecutive messages from `start` that a call wrote.
     #[inline]
-    pub(in crate::engine) fn answer_len(&self, start: usize, step: usize) -> usize {
-        let is_of_step = |facts: &&Facts| facts.step == step as u32;
-        self.facts[start..].iter().take_while(is_of_step).count()
+    pub(in crate::engine) fn answer_len(&self, start: usize, call: usize) -> usize {
+        let is_of_call = |facts: &&Facts| facts.call == call as u32;
+        self.facts[start..].iter().take_while(is_of_call).count()
     }
 }
 

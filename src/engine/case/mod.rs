@@ -99,8 +99,8 @@ impl Case {
     pub fn with_errors(&self, errors: &[ProviderError]) -> Self {
         let mut errors = errors.to_vec();
         errors.reverse();
-        errors.sort_by_key(|error| error.step);
-        errors.dedup_by_key(|error| error.step);
+        errors.sort_by_key(|error| error.call);
+        errors.dedup_by_key(|error| error.call);
         Self {
             errors: errors.into(),
             ..self.clone()
@@ -117,14 +117,14 @@ impl Case {
     }
 
     /// Returns the provider's error at the first try of a call, if there is one.
-    pub fn error_at(&self, step: usize) -> Option<&Arc<str>> {
-        let at = self.errors.binary_search_by_key(&step, |error| error.step);
+    pub fn error_at(&self, call: usize) -> Option<&Arc<str>> {
+        let at = self.errors.binary_search_by_key(&call, |error| error.call);
         at.ok().map(|at| &self.errors[at].text)
     }
 
     /// Returns the recorded model of a call; empty if unknown.
-    pub fn model_at(&self, step: usize) -> &str {
-        let model = self.session.calls.get(step).and_then(|step| step.model);
+    pub fn model_at(&self, call: usize) -> &str {
+        let model = self.session.calls.get(call).and_then(|call| call.model);
         model.map_or("", |model| &self.session.models[model])
     }
 

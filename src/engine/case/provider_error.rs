@@ -6,7 +6,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderError {
     /// Index of the call.
-    pub step: usize,
+    pub call: usize,
     /// Text as systems receive it: message, status and code in one line.
     pub text: Arc<str>,
 }

@@ -18,7 +18,7 @@ pub enum Quantity {
     /// Turns so far.
     Turns,
     /// The number of the call, from 1.
-    Step,
+    Call,
     /// Tool definitions, on the policy's own meter.
     Tools,
     /// The model's context window as assumed by the system.
@@ -28,7 +28,7 @@ pub enum Quantity {
     /// Number of times that this call was rejected so far.
     Attempt,
     /// The call within its turn, from 0.
-    Call,
+    CallInTurn,
     /// Prompt of the last call as its provider reported it, on the policy's own meter. After a compaction, at most the
     /// current context. 0 before the first call.
     LastInput,
@@ -51,12 +51,12 @@ impl Quantity {
         ("output_reserve", Self::OutputReserve),
         ("msgs", Self::Msgs),
         ("turns", Self::Turns),
-        ("step", Self::Step),
+        ("call", Self::Call),
         ("tools", Self::Tools),
         ("model_window", Self::ModelWindow),
         ("model_output", Self::ModelOutput),
         ("attempt", Self::Attempt),
-        ("call", Self::Call),
+        ("call_in_turn", Self::CallInTurn),
         ("last_input", Self::LastInput),
         ("last_total", Self::LastTotal),
         ("sent", Self::Sent),

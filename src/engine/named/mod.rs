@@ -5,7 +5,7 @@
 pub(super) mod memory;
 pub(super) mod window;
 
-use crate::chat::{ChatMessage, Dialogue, Messages, Rule, Shape, Wants};
+use crate::chat::{ChatMessage, Dialogue, Messages, PendingRequest, Rule, Shape};
 use crate::engine::case::storage::{NewFile, Storage};
 use crate::engine::policy::stages::hook::Hook;
 use crate::units::Millis;
@@ -81,15 +81,15 @@ impl NamedMeter {
 
 /// The behavior of a named action. It is a pure function: state that must outlive a call is kept in [`Memory`].
 pub trait Rewrite: fmt::Debug + Send + Sync {
-    /// Returns the messages afterwards, or [`Wants`] until all required answers are available.
+    /// Returns the messages afterwards, or [`PendingRequest`] until all required answers are available.
     ///
     /// # Errors
-    /// [`Wants`] if a summary is needed first.
+    /// [`PendingRequest`] if a summary is needed first.
     fn rewrite(
         &self,
         scene: RewriteInput<'_>,
         dialogue: &mut Dialogue<'_>,
-    ) -> Result<Rewritten, Wants>;
+    ) -> Result<Rewritten, PendingRequest>;
 }
 
 /// The input of a named action.
@@ -104,7 +104,7 @@ pub struct RewriteInput<'a> {
     /// The hook at which it acts.
     pub at: Hook,
     /// Index of the call.
-    pub step: usize,
+    pub call: usize,
     /// The turn, from 1, and the call within it, from 0.
     pub turn: (u32, u32),
     /// Seconds since the session's first call.

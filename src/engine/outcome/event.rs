@@ -15,7 +15,7 @@ const LEAST_LEFT: u64 = 20;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// Index of the call before which it acted; the number of calls if a recorded compaction came after the last.
-    pub step: usize,
+    pub call: usize,
     /// Id of the stage.
     pub stage: String,
     /// The action: `drop`, `clear`, `summarize`.
@@ -59,8 +59,7 @@ pub enum Did {
     /// It ran by the system's own count, and nothing changed.
     Nothing,
     /// It only logged a message.
-    #[serde(rename = "logged")]
-    Told,
+    Logged,
 }
 
 /// The cause of an action.
@@ -122,7 +121,7 @@ impl Did {
             Self::Removed => "removed",
             Self::Changed => "changed",
             Self::Nothing => "nothing",
-            Self::Told => "logged",
+            Self::Logged => "logged",
         }
     }
 }

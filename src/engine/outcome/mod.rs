@@ -44,7 +44,7 @@ pub struct Outcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Halt {
     /// Index of the call.
-    pub step: usize,
+    pub call: usize,
     /// Its error message, verbatim.
     pub why: String,
 }
@@ -81,7 +81,7 @@ pub struct SummaryTraffic {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// Index of the call.
-    pub step: usize,
+    pub call: usize,
     /// Its turn.
     pub turn: u32,
     /// The context window.
@@ -112,7 +112,7 @@ pub struct Sample {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peak {
     /// Index of the call; none if the context at the end is larger than every call.
-    pub step: Option<usize>,
+    pub call: Option<usize>,
     /// True tokens.
     pub tokens: Tokens,
 }
@@ -131,23 +131,23 @@ impl Outcome {
         // Of equal calls, the first.
         self.samples
             .iter()
-            .map(|s| (s.step, s.tokens))
+            .map(|s| (s.call, s.tokens))
             .reduce(|a, b| if b.1 > a.1 { b } else { a })
     }
 
     /// Returns the largest context of all calls and of the end, which no call has received yet. Manual edits are
     /// excluded.
     pub fn peak(&self) -> Option<Peak> {
-        let (step, tokens) = self.largest_call()?;
+        let (call, tokens) = self.largest_call()?;
         let end = self.end;
         Some(if end > tokens {
             Peak {
-                step: None,
+                call: None,
                 tokens: end,
             }
         } else {
             Peak {
-                step: Some(step),
+                call: Some(call),
                 tokens,
             }
         })

@@ -27,7 +27,7 @@ pub struct Policy {
     /// Its counting rule for its own triggers.
     pub meter: Meter,
     /// Believed fill: at 1 it acts or must act.
-    pub believes: Option<Expr>,
+    pub believed_fill: Option<Expr>,
     /// Tokens that it reserves for the answer, if this is not the value of a knob.
     pub reserve: Option<Expr>,
     /// Its own way to determine a model's context window, if it has one.
@@ -59,7 +59,7 @@ pub struct Knob {
     pub range: [f64; 2],
     /// Distance between neighbouring values: 1 for whole numbers.
     pub step: f64,
-    /// Unit, for display: `tokens`, `messages`, `share of usable`, `steps`.
+    /// Unit, for display: `tokens`, `messages`, `share of usable`, `calls`.
     pub unit: String,
     /// One line of help.
     pub help: String,
@@ -134,7 +134,7 @@ pub enum PolicyError {
     #[error("{0}")]
     Invalid(String),
     /// The knob does not exist.
-    #[error("{policy} has no knob named {knob:?}; it has {known}")]
+    #[error("{policy} has no setting named {knob:?}; it has {known}")]
     NoSuchKnob {
         /// The policy.
         policy: String,
@@ -249,11 +249,11 @@ impl Policy {
     }
 
     /// Returns the output reserve at a call: the policy's expression, else its knob, else 0.
-    pub fn output_reserve(&self, values: &KnobValues, case: &Case, step: usize) -> Tokens {
+    pub fn output_reserve(&self, values: &KnobValues, case: &Case, call: usize) -> Tokens {
         let reserve = if let Some(expr) = &self.reserve {
             let mut moment = Moment::default();
-            moment.set(Quantity::Window, case.windows.at(step).as_f64());
-            let model = case.model_at(step);
+            moment.set(Quantity::Window, case.windows.at(call).as_f64());
+            let model = case.model_at(call);
             moment.set_model(self.window, model);
             expr.bind(&self.bindings(values)).value(&moment)
         } else {

@@ -67,9 +67,9 @@ const MOST: u64 = 1 << 40;
 
 impl Policy {
     /// Returns the policy's trigger at the call with this index; none if no count of tokens makes it act.
-    pub fn trigger(&self, values: &KnobValues, case: &Case, step: usize) -> Option<OwnTrigger> {
+    pub fn trigger(&self, values: &KnobValues, case: &Case, call: usize) -> Option<OwnTrigger> {
         let names = self.bindings(values);
-        let mut moment = self.moment_of(values, case, step);
+        let mut moment = self.moment_of(values, case, call);
         let mut value_at = |expr: &Expr, count: f64| {
             for quantity in COUNTS {
                 moment.set(quantity, count);
@@ -77,18 +77,19 @@ impl Policy {
             expr.value(&moment)
         };
         let knob = self.knob_for(KnobRole::CompressionTrigger);
-        if let Some(believes) = &self.believes {
+        if let Some(believed_fill) = &self.believed_fill {
             let limit = match knob {
                 Some(knob)
-                    if knob.unit == "share of usable" && !self.needs(believes, &knob.name) =>
+                    if knob.unit == "share of usable" && !self.needs(believed_fill, &knob.name) =>
                 {
                     values.get(&knob.name)?
                 }
                 _ => 1.0,
             };
-            let believes = believes.bind(&names);
+            let believed_fill = believed_fill.bind(&names);
             let million = 1_000_000.0;
-            let slope = (value_at(&believes, million) - value_at(&believes, 0.0)) / million;
+            let slope =
+                (value_at(&believed_fill, million) - value_at(&believed_fill, 0.0)) / million;
             let tokens = limit / slope;
             let is_count = slope > 0.0 && (1.0..MOST as f64).contains(&tokens);
             return is_count.then_some(OwnTrigger {
@@ -124,19 +125,19 @@ impl Policy {
     }
 
     /// Returns the quantities of a call that are known before the context is counted.
-    fn moment_of(&self, values: &KnobValues, case: &Case, step: usize) -> Moment {
+    fn moment_of(&self, values: &KnobValues, case: &Case, call: usize) -> Moment {
         let mut moment = Moment::default();
-        moment.set_model(self.window, case.model_at(step));
+        moment.set_model(self.window, case.model_at(call));
         let (window, reserve) = (
-            case.windows.at(step),
-            self.output_reserve(values, case, step),
+            case.windows.at(call),
+            self.output_reserve(values, case, call),
         );
         let known = [
             (Quantity::Window, window),
             (Quantity::Input, window - reserve),
             (Quantity::OutputReserve, reserve),
             (Quantity::Tools, self.meter.tools(case)),
-            (Quantity::Step, Tokens(step as u64 + 1)),
+            (Quantity::Call, Tokens(call as u64 + 1)),
         ];
         for (quantity, tokens) in known {
             moment.set(quantity, tokens.as_f64());
@@ -173,14 +174,14 @@ mod tests {
             help = ""
             [meter]
             count = "true"
-            believes = "used / line"
-            [knobs.at]
+            believed_fill = "used / line"
+            [settings.at]
             value = 0.5
             range = [0, 1]
             step = 0.1
             unit = "share of window"
             help = ""
-            [knobs.other]
+            [settings.other]
             value = 1
             range = [0, 2]
             step = 1
@@ -191,8 +192,8 @@ mod tests {
             line = "limit - output_reserve"
         "#;
         let policy = crate::presets::parse(toml).expect("it is a policy");
-        let believes = policy.believes.as_ref().expect("it says so");
-        assert!(policy.needs(believes, "at"));
-        assert!(!policy.needs(believes, "other"));
+        let believed_fill = policy.believed_fill.as_ref().expect("it says so");
+        assert!(policy.needs(believed_fill, "at"));
+        assert!(!policy.needs(believed_fill, "other"));
     }
 }

@@ -30,7 +30,7 @@ pub struct Received {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReceivedChange {
     /// Index of the first call that receives them so.
-    pub step: u32,
+    pub call: u32,
     /// Indices of the messages.
     pub messages: Range<u32>,
     /// The received content of each.
@@ -89,7 +89,7 @@ pub enum TextKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextChange {
     /// Index of the first call that receives the change.
-    pub step: u32,
+    pub call: u32,
     /// Index of the text. Remainders are excluded: they are added and removed with their messages.
     pub text: u32,
     /// Whether it was added.

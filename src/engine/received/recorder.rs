@@ -107,19 +107,19 @@ impl Recorder {
     pub(in crate::engine) fn note(
         &mut self,
         working: &mut Working<'_>,
-        step: usize,
+        call: usize,
         common: CommonPrefix,
     ) {
         self.note_call(
             working.case,
             &working.context,
-            step as u32,
+            call as u32,
             common.n_entries,
         );
         working.first_changed = usize::MAX;
     }
 
-    fn note_call(&mut self, case: &Case, context: &Context, step: u32, n_same: usize) {
+    fn note_call(&mut self, case: &Case, context: &Context, call: u32, n_same: usize) {
         self.calls += 1;
         let n_same = n_same.min(self.last.len()).min(context.entries.len());
         let new = self.messages_end..context.messages_end;
@@ -127,9 +127,9 @@ impl Recorder {
         if n_same == self.last.len() && self.are_all_new(case, entries, &new) {
             return;
         }
-        self.note_changes(case, context, n_same, (step, &new));
-        self.add_history(case, step, new);
-        self.texts.settle(step);
+        self.note_changes(case, context, n_same, (call, &new));
+        self.add_history(case, call, new);
+        self.texts.settle(call);
     }
 
     /// Records a context whose entries may differ from `n_same` on.
@@ -138,7 +138,7 @@ impl Recorder {
         case: &Case,
         context: &Context,
         n_same: usize,
-        (step, new): (u32, &Range<usize>),
+        (call, new): (u32, &Range<usize>),
     ) {
         let entries = &context.entries[n_same..];
         let left = self.last.split_off(n_same);
@@ -152,7 +152,7 @@ impl Recorder {
         let mut added = added.iter().peekable();
         for (nth, entry) in entries.iter().enumerate() {
             if added.next_if(|at| **at == nth).is_some() {
-                self.add_slot(case, context, entry, (step, new));
+                self.add_slot(case, context, entry, (call, new));
             } else {
                 self.last.push(Slot::Message(entry.id));
             }
@@ -162,7 +162,7 @@ impl Recorder {
                 && self.placed[message as usize] != self.calls
             {
                 self.visibilities[message as usize] = Visibility::Gone;
-                self.change(step, message, Visibility::Gone);
+                self.change(call, message, Visibility::Gone);
             }
         }
     }
@@ -239,7 +239,7 @@ impl Recorder {
         case: &Case,
         message: u32,
         visibility: Visibility,
-        (step, new): (u32, &Range<usize>),
+        (call, new): (u32, &Range<usize>),
     ) {
         let idx = message as usize;
         let was = std::mem::replace(&mut self.visibilities[idx], visibility);
@@ -248,31 +248,31 @@ impl Recorder {
         }
         // New messages are recorded after all entries are in place.
         if was != visibility && !(new.contains(&idx) && case.index.in_history(idx)) {
-            self.change(step, message, visibility);
+            self.change(call, message, visibility);
         }
     }
 
     /// Adds messages of the history: received whole, unless their state differs.
-    fn add_history(&mut self, case: &Case, step: u32, new: Range<usize>) {
+    fn add_history(&mut self, case: &Case, call: u32, new: Range<usize>) {
         self.messages_end = self.messages_end.max(new.end);
         for message in new {
             let visibility = self.visibilities[message];
             if visibility != Visibility::Whole && case.index.in_history(message) {
-                self.change(step, message as u32, visibility);
+                self.change(call, message as u32, visibility);
             }
         }
     }
 
-    fn change(&mut self, step: u32, message: u32, now: Visibility) {
+    fn change(&mut self, call: u32, message: u32, now: Visibility) {
         if let Some(last) = self.changes.last_mut()
-            && (last.step, last.now, last.messages.end) == (step, now, message)
+            && (last.call, last.now, last.messages.end) == (call, now, message)
         {
             last.messages.end += 1;
             return;
         }
         let messages = message..message + 1;
         self.changes.push(ReceivedChange {
-            step,
+            call,
             messages,
             now,
         });

@@ -107,7 +107,7 @@ impl Texts {
     }
 
     /// Records which texts were added and removed.
-    pub(super) fn settle(&mut self, step: u32) {
+    pub(super) fn settle(&mut self, call: u32) {
         let mut touched = std::mem::take(&mut self.touched);
         // Of several changes, the first has the state before the call.
         touched.sort_by_key(|(text, _)| *text);
@@ -116,7 +116,7 @@ impl Texts {
             let is_there = self.there[text as usize] > 0;
             if is_there != was_there {
                 self.changes.push(TextChange {
-                    step,
+                    call,
                     text,
                     is_there,
                 });

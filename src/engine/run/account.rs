@@ -24,7 +24,7 @@ impl Run<'_> {
         self.failures.push(Failure {
             stage,
             why,
-            first: self.step,
+            first: self.call,
             count: 1,
         });
     }
@@ -38,11 +38,11 @@ impl Run<'_> {
         let messages = edit.messages(&self.working);
         let files = edit.take_files();
         edit.apply(&mut self.working, event);
-        self.triggers.fired(idx, self.step);
+        self.triggers.fired(idx, self.call);
         self.acted = true;
         self.outcome.compactions += 1;
         self.outcome.events.push(Event {
-            step: self.step,
+            call: self.call,
             stage: self.triggers.stage(idx).id.clone(),
             action: self.triggers.stage(idx).action.name(),
             cause: self.triggers.cause(idx),
@@ -68,7 +68,7 @@ impl Run<'_> {
         let budget = self.budget();
         OwnMeasure {
             metered: self.working.metered(),
-            believed: self.triggers.believed(self.step, &self.working, budget),
+            believed: self.triggers.believed(self.call, &self.working, budget),
         }
     }
 
@@ -82,9 +82,9 @@ impl Run<'_> {
     /// Records an event of a stage that only logs a message.
     pub(super) fn tell(&mut self, idx: usize, line: String) {
         let (tokens, measured) = (self.working.tokens(), self.measured());
-        self.triggers.tried(idx, self.step);
+        self.triggers.tried(idx, self.call);
         self.outcome.events.push(Event {
-            step: self.step,
+            call: self.call,
             stage: self.triggers.stage(idx).id.clone(),
             action: self.triggers.stage(idx).action.name(),
             cause: self.triggers.cause(idx),
@@ -93,7 +93,7 @@ impl Run<'_> {
             after: tokens,
             messages: Vec::new(),
             request: None,
-            did: Did::Told,
+            did: Did::Logged,
             orphans: 0,
             forgotten: 0,
             left: self.working.spoken(),
@@ -136,7 +136,7 @@ impl Run<'_> {
         let full = self
             .case
             .windows
-            .per_step()
+            .per_call()
             .iter()
             .filter(|w| is_full(w))
             .count();

@@ -18,7 +18,7 @@ impl Run<'_> {
                 self.prefix.last = LastPrompt::Old(view);
             }
         }
-        self.error = self.case.error_at(self.step).filter(|_| !self.has_failed);
+        self.error = self.case.error_at(self.call).filter(|_| !self.has_failed);
         if self.error.is_some() {
             self.has_failed = true;
             return self.reject();
@@ -38,8 +38,8 @@ impl Run<'_> {
                 .case
                 .session
                 .calls
-                .get(self.step)
-                .is_some_and(|step| step.is_refused);
+                .get(self.call)
+                .is_some_and(|call| call.is_refused);
         if is_refused && self.acted {
             // No earlier try had this context.
             self.outcome.tokens_rejected += used;
@@ -51,22 +51,22 @@ impl Run<'_> {
             self.view.as_ref().and_then(View::kept),
         );
         let common = self.prefix.advance(&self.working, others, used);
-        self.recorder.note(&mut self.working, self.step, common);
+        self.recorder.note(&mut self.working, self.call, common);
         self.outcome.samples.push(Sample {
-            step: self.step,
-            turn: self.turn(self.step).unwrap_or(0),
+            call: self.call,
+            turn: self.turn(self.call).unwrap_or(0),
             window: budget.window,
             metered: self.working.metered(),
             tokens: used,
             pressure,
-            believed: self.triggers.believed(self.step, &self.working, budget),
+            believed: self.triggers.believed(self.call, &self.working, budget),
             overflows: self.rejected > 0,
             refused: is_refused,
             rejected: std::mem::take(&mut self.tokens_refused),
             unchanged: common.tokens,
             by_kind: self.working.by_kind(),
         });
-        if self.until == Some(self.step) {
+        if self.until == Some(self.call) {
             self.settle();
             self.phase = Phase::Done;
             return;
@@ -124,7 +124,7 @@ impl Run<'_> {
     /// Appends the messages that this call's model wrote.
     fn append_answer(&mut self) {
         let start = self.working.context.messages_end;
-        let answer = self.case.index.answer_len(start, self.step);
+        let answer = self.case.index.answer_len(start, self.call);
         self.working.append_history(start + answer);
     }
 

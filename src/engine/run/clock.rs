@@ -18,23 +18,23 @@ pub(super) struct Clock<'a> {
 }
 
 impl<'a> Clock<'a> {
-    /// Creates a clock from recorded times. A time that is missing or goes backwards is `seconds_per_step` after the
+    /// Creates a clock from recorded times. A time that is missing or goes backwards is `seconds_per_call` after the
     /// call before.
-    pub(super) fn new(session: &'a Session, seconds_per_step: Option<f64>) -> Self {
+    pub(super) fn new(session: &'a Session, seconds_per_call: Option<f64>) -> Self {
         Self {
             session,
-            since: session.calls.iter().find_map(|step| step.time),
-            assumed: seconds_per_step.unwrap_or(USUAL),
+            since: session.calls.iter().find_map(|call| call.time),
+            assumed: seconds_per_call.unwrap_or(USUAL),
             seconds: OnceCell::new(),
         }
     }
 
     /// Returns the minutes between a call and the one before; none before the first.
-    pub(super) fn idle(&self, step: usize) -> f64 {
-        let before = step
+    pub(super) fn idle(&self, call: usize) -> f64 {
+        let before = call
             .checked_sub(1)
-            .map_or(self.at(step), |before| self.at(before));
-        (self.at(step) - before) / 60.0
+            .map_or(self.at(call), |before| self.at(before));
+        (self.at(call) - before) / 60.0
     }
 
     /// Returns the start of the session: the first recorded time.
@@ -43,17 +43,17 @@ impl<'a> Clock<'a> {
     }
 
     /// Returns the seconds at a call; after the last call, those of the last.
-    pub(super) fn at(&self, step: usize) -> f64 {
+    pub(super) fn at(&self, call: usize) -> f64 {
         let seconds = self.seconds.get_or_init(|| self.seconds());
-        let found = seconds.get(step).or(seconds.last());
+        let found = seconds.get(call).or(seconds.last());
         found.copied().unwrap_or(0.0)
     }
 
     fn seconds(&self) -> Vec<f64> {
-        let steps = &self.session.calls;
+        let calls = &self.session.calls;
         let mut now = -self.assumed;
-        let seconds = steps.iter().map(|step| {
-            let recorded = step
+        let seconds = calls.iter().map(|call| {
+            let recorded = call
                 .time
                 .zip(self.since)
                 .map(|(time, first)| time.0.saturating_sub(first.0) as f64 / 1e3);

@@ -26,11 +26,8 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
     let mut working = Working::new(case, &Meter::TRUE);
     let (mut prefix, mut recorder) = (Prefix::default(), Recorder::new(case));
     let mut outcome = Outcome::default();
-    for (step_idx, step) in case.session.calls.iter().enumerate() {
-        let is_over = |part: u32| {
-            last.get(part as usize)
-                .is_some_and(|l| (*l as usize) < step_idx)
-        };
+    for (idx, call) in case.session.calls.iter().enumerate() {
+        let is_over = |part: u32| last.get(part as usize).is_some_and(|l| (*l as usize) < idx);
         let live = working.live.iter().enumerate();
         let due = live.filter(|(_, r)| r.metered > weight && is_over(r.part));
         let due = Which::At(due.map(|(at, _)| at).collect());
@@ -38,27 +35,25 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
             let before = working.tokens();
             let messages = widen(&due.messages(&working.live));
             working.clear(&due, &marker, outcome.events.len() as u32);
-            outcome
-                .events
-                .push(event(step_idx, &working, before, messages));
+            outcome.events.push(event(idx, &working, before, messages));
         }
-        working.append_history(step.context_end);
+        working.append_history(call.context_end);
         let budget = Budget {
-            window: case.windows.at(step_idx),
+            window: case.windows.at(idx),
             output_reserve,
         };
         let tokens = working.tokens();
         let common = prefix.advance(&working, (None, None), tokens);
-        recorder.note(&mut working, step_idx, common);
+        recorder.note(&mut working, idx, common);
         let pressure = budget.pressure(tokens);
         let overflows = pressure.0 > 1.0;
-        let refused = step.is_refused && overflows;
+        let refused = call.is_refused && overflows;
         let rejected = if refused { tokens } else { Tokens::ZERO };
         outcome.overflows += usize::from(overflows);
         outcome.tokens_rejected += rejected;
         outcome.samples.push(Sample {
-            step: step_idx,
-            turn: step.turn,
+            call: idx,
+            turn: call.turn,
             window: budget.window,
             metered: tokens,
             tokens,
@@ -84,13 +79,13 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
 }
 
 fn event(
-    step: usize,
+    call: usize,
     working: &Working<'_>,
     before: Tokens,
     messages: Vec<std::ops::Range<usize>>,
 ) -> Event {
     Event {
-        step,
+        call,
         stage: "hindsight".to_owned(),
         action: "clear",
         cause: Cause {

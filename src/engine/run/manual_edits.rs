@@ -57,12 +57,12 @@ impl Run<'_> {
         if pinned.is_empty() {
             return;
         }
-        let step = self.step;
+        let call = self.call;
         let stage = self.triggers.stage(stage);
         let by = stage.action.system().unwrap_or_default();
         let all = ranges(pinned.iter().copied());
         let known = self.unpinned.get_or_insert_with(|| Unpinned {
-            step,
+            call,
             stage: stage.id.clone(),
             by,
             first: pinned,
@@ -95,7 +95,7 @@ impl Run<'_> {
         let partners = gone.iter().filter(|entry| !chosen[**entry]).copied();
         let partners = self.messages_of(partners.chain(edits.iter().map(|(entry, _)| *entry)));
         let log = (!partners.is_empty()).then(|| went_too(&partners));
-        self.carried_out("drop", &touched, log, |working| {
+        self.apply_edit("drop", &touched, log, |working| {
             working.amend(edits);
             let gone = Taken::new(&working.context, gone);
             working.replace(gone, (None, SummaryPosition::First), event);
@@ -126,7 +126,7 @@ impl Run<'_> {
         }
         edits.sort_unstable_by_key(|(entry, _)| *entry);
         let touched = self.messages_of(edits.iter().map(|(entry, _)| *entry));
-        self.carried_out("clear", &touched, None, |working| {
+        self.apply_edit("clear", &touched, None, |working| {
             working.mark(&Arc::from(MARKER), Left::Nothing, event);
             working.amend(edits);
         });
@@ -199,7 +199,7 @@ impl Run<'_> {
         let events = &self.outcome.events;
         match locations[message as usize] {
             Location::Taken(Some(event)) => match events.get(event as usize) {
-                Some(by) => format!("gone already, by {} before call {}", by.stage, by.step + 1),
+                Some(by) => format!("gone already, by {} before call {}", by.stage, by.call + 1),
                 None => "gone already".to_owned(),
             },
             _ if self.case.session.messages[message as usize].in_history => {
@@ -236,7 +236,7 @@ impl Run<'_> {
     }
 
     /// Changes the context and records a separate event.
-    fn carried_out(
+    fn apply_edit(
         &mut self,
         action: &'static str,
         messages: &[Range<u32>],
@@ -246,7 +246,7 @@ impl Run<'_> {
         let (before, orphans) = (self.working.tokens(), self.working.orphans());
         change(&mut self.working);
         self.outcome.events.push(Event {
-            step: self.step.min(last_step(&self.case.session)),
+            call: self.call.min(last_call(&self.case.session)),
             stage: Event::MANUAL.to_owned(),
             action,
             cause: Cause {
@@ -299,6 +299,6 @@ fn went_too(messages: &[Range<u32>]) -> String {
     )
 }
 
-fn last_step(session: &Session) -> usize {
+fn last_call(session: &Session) -> usize {
     session.calls.len().saturating_sub(1)
 }

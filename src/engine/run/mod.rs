@@ -56,8 +56,8 @@ pub enum Schedule {
 /// The state of a run after polling.
 #[derive(Debug)]
 pub enum Poll {
-    /// It needs an answer before it can continue.
-    Wants(Request),
+    /// It needs a summary before it can continue.
+    NeedsSummary(Request),
     /// It is finished.
     Done(Box<Outcome>),
 }
@@ -94,7 +94,7 @@ pub struct Run<'a> {
     view: Option<View<'a>>,
     /// The context of the rejected call, if that is not the kept one.
     rejected_view: Option<Box<Working<'a>>>,
-    step: usize,
+    call: usize,
     phase: Phase,
     /// The action that waits for an answer, with its request.
     waiting: Option<Waiting>,
@@ -165,7 +165,7 @@ pub fn drive(
     let mut run = Run::new(case, policy, knobs, schedule, until);
     loop {
         match run.poll() {
-            Poll::Wants(request) => {
+            Poll::NeedsSummary(request) => {
                 if let Some(why) = run.provide(answers.answer(case, &request)) {
                     answers.refused(&why);
                 }
@@ -185,7 +185,7 @@ impl<'a> Run<'a> {
         until: Option<usize>,
     ) -> Self {
         let last = case.session.calls.len().saturating_sub(1);
-        let (working, step) = match schedule {
+        let (working, call) = match schedule {
             Schedule::Replay => (Working::new(case, &policy.meter), 0),
             Schedule::Now { .. } => (
                 recorded::before(case, &policy.meter, until),
@@ -193,23 +193,23 @@ impl<'a> Run<'a> {
             ),
         };
         let samples = Vec::with_capacity(until.unwrap_or(last) + 1);
-        let clock = Clock::new(&case.session, knobs.get("seconds_per_step"));
+        let clock = Clock::new(&case.session, knobs.get("seconds_per_call"));
         let mut triggers = Triggers::new(case, policy, knobs);
         if triggers.wants_idle {
-            triggers.moment.set(Quantity::Idle, clock.idle(step));
+            triggers.moment.set(Quantity::Idle, clock.idle(call));
         }
         let mut run = Self {
             case,
             triggers,
             schedule,
             until,
-            output_reserve: policy.output_reserve(knobs, case, step),
+            output_reserve: policy.output_reserve(knobs, case, call),
             reserve: policy
                 .reserve
                 .as_ref()
                 .map(|expr| expr.bind(&policy.bindings(knobs))),
             working,
-            step,
+            call,
             phase: Phase::Enter,
             waiting: None,
             store: None,
@@ -242,8 +242,8 @@ impl<'a> Run<'a> {
 
     /// Prevents all stages from acting before the call with this index.
     #[must_use]
-    pub fn acting_from(mut self, step: usize) -> Self {
-        self.acts_from = step;
+    pub fn acting_from(mut self, call: usize) -> Self {
+        self.acts_from = call;
         self
     }
 
@@ -276,7 +276,7 @@ impl<'a> Run<'a> {
     pub fn poll(&mut self) -> Poll {
         loop {
             if let Some(Waiting::Edit(.., request) | Waiting::Action(.., request)) = &self.waiting {
-                return Poll::Wants(request.clone());
+                return Poll::NeedsSummary(request.clone());
             }
             match self.phase {
                 Phase::Enter => self.enter(),
@@ -322,7 +322,7 @@ impl<'a> Run<'a> {
 
     fn budget(&self) -> Budget {
         Budget {
-            window: self.case.windows.at(self.step),
+            window: self.case.windows.at(self.call),
             output_reserve: self.output_reserve,
         }
     }

@@ -9,13 +9,13 @@ impl Run<'_> {
     /// Begins a call: appends the messages since the last call to the context.
     pub(super) fn enter(&mut self) {
         let session = &self.case.session;
-        let Some(step) = session.calls.get(self.step) else {
+        let Some(call) = session.calls.get(self.call) else {
             self.append(session.messages.len());
             self.phase = Phase::Done;
             return;
         };
         let is_at_end = self.is_at_end();
-        let is_marked = !is_at_end && self.case.restarts.binary_search(&self.step).is_ok();
+        let is_marked = !is_at_end && self.case.restarts.binary_search(&self.call).is_ok();
         if is_marked && !std::mem::replace(&mut self.resumed, true) {
             self.phase = Phase::Stages(Hook::Resume, 0);
             return;
@@ -25,14 +25,14 @@ impl Run<'_> {
         self.append(if is_at_end {
             session.messages.len()
         } else {
-            step.context_end
+            call.context_end
         });
         if self.schedule != Schedule::Replay {
             let overhead = recorded::overhead(self.case, self.until);
             self.working.set_overhead(overhead);
         }
         self.triggers.moment.fired.fill(false);
-        self.note_step();
+        self.begin_call();
         let has_results = self.working.live.len() > before;
         let hook = match (has_results || self.is_forced(), self.turn_begins()) {
             (true, _) => Hook::AfterTools,
@@ -43,25 +43,25 @@ impl Run<'_> {
     }
 
     /// Sets the measurements that are constant during a call.
-    pub(super) fn note_step(&mut self) {
+    pub(super) fn begin_call(&mut self) {
         self.rejected = 0;
         self.error = None;
         self.has_failed = false;
         if self.triggers.are_settled {
             return;
         }
-        let call = f64::from(self.call_in_turn());
-        let idle = self.triggers.wants_idle.then(|| self.clock.idle(self.step));
+        let call_in_turn = f64::from(self.call_in_turn());
+        let idle = self.triggers.wants_idle.then(|| self.clock.idle(self.call));
         let moment = &mut self.triggers.moment;
         if self.model_window.is_some() {
-            moment.set_model(self.model_window, self.case.model_at(self.step));
+            moment.set_model(self.model_window, self.case.model_at(self.call));
         }
-        moment.set(Quantity::Call, call);
+        moment.set(Quantity::CallInTurn, call_in_turn);
         if let Some(idle) = idle {
             moment.set(Quantity::Idle, idle);
         }
         moment.set(Quantity::Attempt, 0.0);
-        moment.set(Quantity::Window, self.case.windows.at(self.step).as_f64());
+        moment.set(Quantity::Window, self.case.windows.at(self.call).as_f64());
         if let Some(reserve) = &self.reserve {
             self.output_reserve = Tokens(reserve.value(moment).max(0.0).round() as u64);
         }
@@ -70,7 +70,7 @@ impl Run<'_> {
     /// Returns the call within its turn, from 0.
     pub(super) fn call_in_turn(&self) -> u32 {
         let calls = &self.case.index.call_in_turn;
-        calls.get(self.step).copied().unwrap_or(0)
+        calls.get(self.call).copied().unwrap_or(0)
     }
 
     /// Returns this phase, or the next one if it is a hook without stages.
@@ -106,8 +106,8 @@ impl Run<'_> {
         }
     }
 
-    pub(super) fn turn(&self, step: usize) -> Option<u32> {
-        self.case.session.calls.get(step).map(|s| s.turn)
+    pub(super) fn turn(&self, call: usize) -> Option<u32> {
+        self.case.session.calls.get(call).map(|s| s.turn)
     }
 
     /// Returns whether a turn begins with this call. At the session's end the next call begins one, unless results are
@@ -117,16 +117,16 @@ impl Run<'_> {
             let last = self.case.session.messages.len().checked_sub(1);
             return !last.is_some_and(|last| self.case.index.has_results(last));
         }
-        self.step == 0 || self.turn(self.step - 1) != self.turn(self.step)
+        self.call == 0 || self.turn(self.call - 1) != self.turn(self.call)
     }
 
     fn turn_ends(&self) -> bool {
-        self.turn(self.step + 1) != self.turn(self.step)
+        self.turn(self.call + 1) != self.turn(self.call)
     }
 
     /// Ends a call.
     pub(super) fn leave(&mut self) {
-        self.step += 1;
+        self.call += 1;
         self.resumed = false;
         self.phase = Phase::Enter;
     }

@@ -58,7 +58,7 @@ pub(super) fn plan(
     case: &Case,
     working: &Working<'_>,
     stage: &Stage,
-    step: usize,
+    call: usize,
     moment: &Moment,
 ) -> Plan {
     match &stage.action {
@@ -129,7 +129,7 @@ pub(super) fn plan(
                 moment,
                 || {
                     let max_tokens = Tokens(summarize.max_tokens.value(moment).max(0.0) as u64);
-                    let request = request(working, stage, step, &taken, (summarize, max_tokens));
+                    let request = request(working, stage, call, &taken, (summarize, max_tokens));
                     Plan::Asks(
                         request,
                         PendingEdit {
@@ -147,12 +147,12 @@ pub(super) fn plan(
 fn request(
     working: &Working<'_>,
     stage: &Stage,
-    step: usize,
+    call: usize,
     taken: &Taken,
     (summarize, max_tokens): (&Summarize, Tokens),
 ) -> Request {
     Request {
-        step,
+        call,
         stage: stage.id.clone(),
         messages: widen(&taken.messages),
         covers: widen(&taken.covers),
@@ -166,7 +166,7 @@ fn request(
         max_tokens,
         predicted: max_tokens,
         prompt: summarize.prompt.clone(),
-        ask: None,
+        verbatim: None,
     }
 }
 
@@ -185,7 +185,9 @@ pub(super) fn fulfil(
     let (text, is_predicted) = match reply {
         Reply::Predicted(text) => (text, true),
         Reply::Summary(text) => (text, false),
-        Reply::Called => return Err("the model called a tool in the place of a summary".to_owned()),
+        Reply::ToolCall => {
+            return Err("the model called a tool in the place of a summary".to_owned());
+        }
         Reply::Failed(why) => return Err(why),
     };
     if text.trim().is_empty() {

@@ -20,8 +20,8 @@ use std::ops::Range;
 /// sample's tokens are those that the provider reported, else the calculated tokens of the recorded context.
 pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Outcome {
     let session = &case.session;
-    let last = until.map_or(session.calls.len(), |step| {
-        (step + 1).min(session.calls.len())
+    let last = until.map_or(session.calls.len(), |call| {
+        (call + 1).min(session.calls.len())
     });
     let mut outcome = Outcome::default();
     let mut compactions = session.compactions.iter().peekable();
@@ -30,25 +30,25 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
     let mut recorder = Recorder::new(case);
     // Start of the history since the compaction before; earlier messages are gone already.
     let mut begun = 0;
-    for (step_idx, step) in session.calls[..last].iter().enumerate() {
-        while let Some(compaction) = compactions.next_if(|c| c.call <= step_idx) {
-            let (event, old) = compact(case, &mut working, step_idx, compaction, begun);
+    for (idx, call) in session.calls[..last].iter().enumerate() {
+        while let Some(compaction) = compactions.next_if(|c| c.call <= idx) {
+            let (event, old) = compact(case, &mut working, idx, compaction, begun);
             outcome.events.push(event);
             if matches!(prefix.last, LastPrompt::Working) {
                 prefix.last = LastPrompt::Old(Box::new(old));
             }
             begun = compaction.before_message;
         }
-        working.append_history(step.context_end);
-        working.set_overhead(case.ledger.overhead_at(step_idx));
+        working.append_history(call.context_end);
+        working.set_overhead(case.ledger.overhead_at(idx));
         let budget = Budget {
-            window: case.windows.at(step_idx),
+            window: case.windows.at(idx),
             output_reserve,
         };
-        let mut sample = sample(&working, step_idx, step, budget);
+        let mut sample = sample(&working, idx, call, budget);
         let common = prefix.advance(&working, (None, None), sample.tokens);
         sample.unchanged = common.tokens;
-        recorder.note(&mut working, step_idx, common);
+        recorder.note(&mut working, idx, common);
         outcome.overflows += usize::from(sample.overflows);
         outcome.tokens_rejected += sample.rejected;
         outcome.samples.push(sample);
@@ -75,28 +75,28 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
 fn compact<'a>(
     case: &'a Case,
     working: &mut Working<'a>,
-    step: usize,
+    call: usize,
     compaction: &RecordedCompaction,
     begun: usize,
 ) -> (Event, Working<'a>) {
     working.append_history(compaction.before_message);
     let before = working.tokens();
     let old = std::mem::replace(working, after(case, &Meter::TRUE, compaction));
-    working.set_overhead(case.ledger.overhead_at(step));
+    working.set_overhead(case.ledger.overhead_at(call));
     let gone = gone_in(case, compaction, begun);
-    (event(step, compaction, before, working, &gone), old)
+    (event(call, compaction, before, working, &gone), old)
 }
 
 /// Returns a recorded compaction as an event; recorded numbers take precedence over calculated ones.
 fn event(
-    step: usize,
+    call: usize,
     compaction: &RecordedCompaction,
     before: Tokens,
     after: &Working<'_>,
     gone: &[Range<u32>],
 ) -> Event {
     Event {
-        step,
+        call,
         stage: Event::RECORDED.to_owned(),
         action: "compaction",
         cause: Cause {
@@ -118,17 +118,17 @@ fn event(
     }
 }
 
-fn sample(working: &Working<'_>, step_idx: usize, step: &Call, budget: Budget) -> Sample {
-    let tokens = step
+fn sample(working: &Working<'_>, idx: usize, call: &Call, budget: Budget) -> Sample {
+    let tokens = call
         .usage
         .map_or_else(|| working.tokens(), |usage| usage.input);
     let pressure = budget.pressure(tokens);
     let overflows = pressure.0 > 1.0;
-    let refused = step.is_refused && overflows;
+    let refused = call.is_refused && overflows;
     Sample {
-        step: step_idx,
+        call: idx,
         believed: None,
-        turn: step.turn,
+        turn: call.turn,
         window: budget.window,
         metered: working.tokens(),
         tokens,
@@ -145,13 +145,13 @@ fn sample(working: &Working<'_>, step_idx: usize, step: &Call, budget: Budget) -
 pub(super) fn working<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) -> Working<'a> {
     let session = &case.session;
     let end = until
-        .and_then(|step| session.calls.get(step))
+        .and_then(|call| session.calls.get(call))
         .map_or(session.messages.len(), |s| s.context_end);
     let last = session
         .compactions
         .iter()
         .rev()
-        .find(|c| until.map_or(c.before_message <= end, |step| c.call <= step));
+        .find(|c| until.map_or(c.before_message <= end, |call| c.call <= call));
     let mut working = last.map_or_else(
         || Working::new(case, meter),
         |compaction| after(case, meter, compaction),
@@ -164,13 +164,13 @@ pub(super) fn working<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) -
 /// Returns the tokens that the file does not record for the call with this index, or for the call after the last.
 pub(super) fn overhead(case: &Case, until: Option<usize>) -> Tokens {
     let ledger = &case.ledger;
-    until.map_or_else(|| ledger.overhead_next(), |step| ledger.overhead_at(step))
+    until.map_or_else(|| ledger.overhead_next(), |call| ledger.overhead_at(call))
 }
 
 /// Returns the index of the call with the last answer before the call with this index, or before the session's end.
 pub(super) fn call_before(case: &Case, until: Option<usize>) -> Option<usize> {
-    let n_steps = case.session.calls.len();
-    until.unwrap_or(n_steps).min(n_steps).checked_sub(1)
+    let n_calls = case.session.calls.len();
+    until.unwrap_or(n_calls).min(n_calls).checked_sub(1)
 }
 
 /// Returns the recorded context without the messages added for the call with this index, or at the session's end. It is
@@ -181,7 +181,7 @@ pub(super) fn before<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) ->
     };
     let session = &case.session;
     let end = until
-        .and_then(|step| session.calls.get(step))
+        .and_then(|call| session.calls.get(call))
         .map_or(session.messages.len(), |s| s.context_end);
     let begun = session.calls[last].context_end;
     let since = |c: &&RecordedCompaction| (begun + 1..=end).contains(&c.before_message);

@@ -37,7 +37,7 @@ impl<'a> Run<'a> {
             }
             _ => {}
         }
-        match plan::plan(self.case, &self.working, stage, self.step, moment) {
+        match plan::plan(self.case, &self.working, stage, self.call, moment) {
             Plan::Nothing(why) => self.idle(why),
             Plan::Ready(edit) => {
                 self.tried(idx);
@@ -52,9 +52,9 @@ impl<'a> Run<'a> {
 
     /// Records that a stage has a plan: its cooldown starts, and the current measurements are its cause.
     pub(super) fn tried(&mut self, idx: usize) {
-        self.triggers.tried(idx, self.step);
+        self.triggers.tried(idx, self.call);
         let budget = self.budget();
-        self.triggers.measure(self.step, &self.working, budget);
+        self.triggers.measure(self.call, &self.working, budget);
     }
 
     /// Returns the provider error that a stage responds to.
@@ -72,17 +72,17 @@ impl<'a> Run<'a> {
     /// Returns whether a stage fires. `force` ignores triggers and cooldowns up to the first compaction, but not a
     /// disabled stage.
     pub(super) fn fires(&mut self, idx: usize) -> bool {
-        if self.step < self.acts_from {
+        if self.call < self.acts_from {
             return false;
         }
         if self.is_forced() && self.outcome.compactions == 0 && !self.triggers.is_off(idx) {
             self.triggers
-                .measure(self.step, &self.working, self.budget());
+                .measure(self.call, &self.working, self.budget());
             return true;
         }
         let fires = self
             .triggers
-            .fires(idx, self.step, &self.working, self.budget());
+            .fires(idx, self.call, &self.working, self.budget());
         fires.map_err(|why| self.idle(why)).is_ok()
     }
 
@@ -112,7 +112,7 @@ impl<'a> Run<'a> {
         let moment = &self.triggers.moment;
         let shortened = shorten(self.case, &self.working, (stage, cut), places, moment);
         if !shortened.results.is_empty() {
-            self.triggers.tried(idx, self.step);
+            self.triggers.tried(idx, self.call);
             self.apply(idx, Edit::Shorten(shortened), None);
         }
     }

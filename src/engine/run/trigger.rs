@@ -17,7 +17,7 @@ pub(super) struct Triggers<'a> {
     stages: Vec<BoundStage<'a>>,
     /// The hooks of all stages, as bits.
     hooks: u16,
-    believes: Option<Expr>,
+    believed_fill: Option<Expr>,
     /// Tokens that stages have removed so far, on the policy's own meter.
     taken: f64,
     /// Whether an expression of the policy uses the idle time of the session.
@@ -73,7 +73,7 @@ impl<'a> Triggers<'a> {
         let stages: Vec<_> = policy.stages.iter().map(bind).collect();
         let hooks = stages.iter().fold(0, |hooks, s| hooks | bit(s.stage.at));
         let waits = stages.iter().any(|stage| stage.bound.guard.cold.is_some());
-        let says_more = policy.believes.is_some() || policy.reserve.is_some();
+        let says_more = policy.believed_fill.is_some() || policy.reserve.is_some();
         let are_settled = !says_more && stages.iter().all(|stage| stage.is_settled);
         let n = stages.len();
         let mut moment = Moment {
@@ -85,7 +85,7 @@ impl<'a> Triggers<'a> {
         Self {
             stages,
             hooks,
-            believes: policy.believes.as_ref().map(|expr| expr.bind(&names)),
+            believed_fill: policy.believed_fill.as_ref().map(|expr| expr.bind(&names)),
             taken: 0.0,
             wants_idle: policy.mentions(Quantity::Idle) || waits,
             are_settled,
@@ -122,7 +122,7 @@ impl<'a> Triggers<'a> {
     pub(super) fn fires(
         &mut self,
         idx: usize,
-        step: usize,
+        call: usize,
         working: &Working<'_>,
         budget: Budget,
     ) -> Result<(), Idle> {
@@ -132,13 +132,13 @@ impl<'a> Triggers<'a> {
             return Err(Idle::NotMet);
         }
         if !self.stages[idx].is_settled {
-            self.measure(step, working, budget);
+            self.measure(call, working, budget);
         }
         let stage = &self.stages[idx];
         if !is_met.unwrap_or_else(|| stage.bound.when.holds(&self.moment)) {
             return Err(Idle::NotMet);
         }
-        if stage.is_in_cooldown(&self.moment, step) {
+        if stage.is_in_cooldown(&self.moment, call) {
             return Err(Idle::Resting);
         }
         if stage.waits_for_cold(&self.moment, used) {
@@ -150,19 +150,19 @@ impl<'a> Triggers<'a> {
     /// Returns the fill that the policy believes, if the preset defines it.
     pub(super) fn believed(
         &mut self,
-        step: usize,
+        call: usize,
         working: &Working<'_>,
         budget: Budget,
     ) -> Option<Share> {
-        self.believes.as_ref()?;
-        self.measure(step, working, budget);
-        let believes = self.believes.as_ref()?;
-        Some(Share(believes.value(&self.moment)))
+        self.believed_fill.as_ref()?;
+        self.measure(call, working, budget);
+        let believed_fill = self.believed_fill.as_ref()?;
+        Some(Share(believed_fill.value(&self.moment)))
     }
 
     /// Updates the measurements.
-    pub(super) fn measure(&mut self, step: usize, working: &Working<'_>, budget: Budget) {
-        let turn = working.turn(step);
+    pub(super) fn measure(&mut self, call: usize, working: &Working<'_>, budget: Budget) {
+        let turn = working.turn(call);
         let values = [
             (Quantity::Used, working.metered().as_f64()),
             (Quantity::Window, budget.window.as_f64()),
@@ -170,7 +170,7 @@ impl<'a> Triggers<'a> {
             (Quantity::OutputReserve, budget.output_reserve.as_f64()),
             (Quantity::Msgs, working.context.entries.len() as f64),
             (Quantity::Turns, f64::from(turn)),
-            (Quantity::Step, (step + 1) as f64),
+            (Quantity::Call, (call + 1) as f64),
             (Quantity::Sent, working.metered().as_f64() + self.taken),
         ];
         for (quantity, value) in values {
@@ -179,7 +179,7 @@ impl<'a> Triggers<'a> {
         for (since, stage) in self.moment.since.iter_mut().zip(&self.stages) {
             *since = stage
                 .last_fired
-                .map_or(f64::INFINITY, |fired| (step - fired) as f64);
+                .map_or(f64::INFINITY, |fired| (call - fired) as f64);
         }
     }
 
@@ -198,13 +198,13 @@ impl<'a> Triggers<'a> {
     }
 
     /// Records an attempt of a stage: its cooldown starts, whether the attempt succeeds or not.
-    pub(super) fn tried(&mut self, idx: usize, step: usize) {
-        self.stages[idx].last_tried = Some(step);
+    pub(super) fn tried(&mut self, idx: usize, call: usize) {
+        self.stages[idx].last_tried = Some(call);
     }
 
     /// Records that a stage acted.
-    pub(super) fn fired(&mut self, idx: usize, step: usize) {
-        self.stages[idx].last_fired = Some(step);
+    pub(super) fn fired(&mut self, idx: usize, call: usize) {
+        self.stages[idx].last_fired = Some(call);
         self.moment.fired[idx] = true;
     }
 
@@ -222,12 +222,12 @@ impl<'a> Triggers<'a> {
 impl BoundStage<'_> {
     /// Returns whether a stage is in its cooldown. Without a cooldown it may act again at the same call: a rejected
     /// call is tried again.
-    fn is_in_cooldown(&self, moment: &Moment, step: usize) -> bool {
+    fn is_in_cooldown(&self, moment: &Moment, call: usize) -> bool {
         let Some(tried) = self.last_tried else {
             return false;
         };
         let cooldown = self.bound.guard.cooldown.value(moment);
-        cooldown > 0.0 && (step - tried) as f64 <= cooldown
+        cooldown > 0.0 && (call - tried) as f64 <= cooldown
     }
 
     /// Returns whether the prompt cache is still warm and the context does not overflow.

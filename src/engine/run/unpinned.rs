@@ -11,7 +11,7 @@ const MOST_LISTED: usize = 12;
 #[derive(Debug)]
 pub(super) struct Unpinned {
     /// Index of the first such call.
-    pub(super) step: usize,
+    pub(super) call: usize,
     pub(super) stage: String,
     /// The system.
     pub(super) by: &'static str,
@@ -31,7 +31,7 @@ impl Unpinned {
         };
         format!(
             "call {}: {}: {} pinned, and {} does not support pins{more}",
-            self.step + 1,
+            self.call + 1,
             self.stage,
             listed(&first),
             self.by

@@ -1,6 +1,6 @@
 //! Requests of a run. A request is a description; its text is rendered only when needed.
 
-use crate::chat::Ask;
+use crate::chat::SummaryRequest;
 use crate::engine::case::Case;
 use crate::units::Tokens;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// Index of the call before which it is needed.
-    pub step: usize,
+    pub call: usize,
     /// Id of the requesting stage.
     pub stage: String,
     /// Messages of the session to be summarized, as ascending ranges of indices.
@@ -30,7 +30,7 @@ pub struct Request {
     /// Name of the prompt; empty if the system writes its request itself.
     pub prompt: String,
     /// The request as a real system sends it.
-    pub ask: Option<Arc<Ask>>,
+    pub verbatim: Option<Arc<SummaryRequest>>,
 }
 
 impl Request {
@@ -53,7 +53,7 @@ pub enum Reply {
     /// A summary.
     Summary(Arc<str>),
     /// The model called a tool instead of writing a summary.
-    Called,
+    ToolCall,
     /// The request failed, with the reason. The policy defines how the run continues.
     Failed(String),
 }

@@ -146,7 +146,7 @@ pub(super) fn manifest(content: &ManifestContent<'_>, checks: &[Check], recipe: 
         .map(|(name, value)| (name.to_owned(), json!(value)));
     let events = outcome.events.iter().map(|event| {
         json!({
-            "call": event.step + 1, "stage": event.stage, "action": event.action, "when": event.cause.when,
+            "call": event.call + 1, "stage": event.stage, "action": event.action, "when": event.cause.when,
             "before": event.before, "after": event.after, "did": event.did.name(), "log": event.log,
         })
     });
@@ -159,7 +159,7 @@ pub(super) fn manifest(content: &ManifestContent<'_>, checks: &[Check], recipe: 
         "policy": {
             "name": job.policy.name,
             "label": job.policy.label,
-            "knobs": Value::Object(knobs.collect::<Map<_, _>>()),
+            "settings": Value::Object(knobs.collect::<Map<_, _>>()),
         },
         "schedule": if job.schedule == Schedule::Replay { "replay" } else { "now" },
         "manual_edits": manual_edits(&case.manual_edits),

@@ -94,7 +94,7 @@ pub(super) fn removed<'a>(
             messages: messages.iter().map(|message| message + 1).collect(),
             state: state.map_or("layout", |state| state.state).to_owned(),
             stage: event.map(|event| event.stage.clone()),
-            call: event.map(|event| event.step + 1),
+            call: event.map(|event| event.call + 1),
             why: event.map(|event| event.cause.when.clone()),
             base64: text.is_none().then(|| STANDARD.encode(bytes)),
             text,

@@ -204,11 +204,11 @@ fn peak(case: &Case) -> Peak {
     };
     let last = case.session.calls.len() - 1;
     let is_reported = |call: usize| case.session.calls[call].usage.is_some();
-    let basis = if peak.step.is_some_and(is_reported) {
+    let basis = if peak.call.is_some_and(is_reported) {
         PeakBasis::Reported
     } else {
         PeakBasis::Estimated
     };
-    let window = case.windows.at(peak.step.unwrap_or(last));
+    let window = case.windows.at(peak.call.unwrap_or(last));
     (peak.tokens, basis, peak.tokens.share_of(window))
 }

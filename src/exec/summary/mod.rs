@@ -82,7 +82,7 @@ impl<'a> Answers<'a> {
                         self.note(request, repeats::note(&text));
                         Reply::Summary(text)
                     }
-                    ModelReply::ToolCall => Reply::Called,
+                    ModelReply::ToolCall => Reply::ToolCall,
                 })
             }
             _ => Ok(Reply::Summary(Arc::from(digest(case, request)))),
@@ -92,7 +92,7 @@ impl<'a> Answers<'a> {
     /// Adds a note about a request.
     fn note(&mut self, request: &Request, note: Option<String>) {
         self.notes.extend(note.map(|note| {
-            let (call, stage) = (request.step + 1, &request.stage);
+            let (call, stage) = (request.call + 1, &request.stage);
             format!("call {call}, {stage}: {note}")
         }));
     }
@@ -103,7 +103,7 @@ impl<'a> Answers<'a> {
         let cut_off = "the summary was cut off at its limit";
         self.note(request, spent.is_cut_off.then(|| cut_off.to_owned()));
         RequestRecord {
-            call: request.step + 1,
+            call: request.call + 1,
             stage: request.stage.clone(),
             by: self.by(),
             input: request.input,
@@ -113,7 +113,7 @@ impl<'a> Answers<'a> {
             received: spent.received,
             millis: spent.millis,
             failed: match answer {
-                Ok(Reply::Called) => {
+                Ok(Reply::ToolCall) => {
                     Some("the model called a tool instead of writing a summary".to_owned())
                 }
                 Ok(Reply::Summary(text)) if text.trim().is_empty() => {
@@ -123,7 +123,7 @@ impl<'a> Answers<'a> {
                 Err(failure) => Some(failure.reason.clone()),
             },
             is_edited: false,
-            is_called: matches!(answer, Ok(Reply::Called)),
+            is_called: matches!(answer, Ok(Reply::ToolCall)),
             text: match answer {
                 Ok(Reply::Summary(text)) => Some(Arc::clone(text)),
                 _ => None,
@@ -144,7 +144,7 @@ impl<'a> Answers<'a> {
 
 /// Repeats a given answer to the same request.
 fn repeated(given: &RequestRecord, case: &Case, request: &Request) -> Result<Reply, Failure> {
-    if (given.call, given.stage.as_str()) != (request.step + 1, request.stage.as_str()) {
+    if (given.call, given.stage.as_str()) != (request.call + 1, request.stage.as_str()) {
         return Err(Failure::fatal(
             "the run changes with the edited summaries; request them again",
         ));
@@ -153,7 +153,7 @@ fn repeated(given: &RequestRecord, case: &Case, request: &Request) -> Result<Rep
         (Some(text), _) if given.is_edited => pasted(case, request, text),
         (Some(text), _) => Ok(Reply::Summary(Arc::clone(text))),
         (None, Some(reason)) if !given.is_called => Err(Failure::unusable(reason.clone())),
-        (None, _) => Ok(Reply::Called),
+        (None, _) => Ok(Reply::ToolCall),
     }
 }
 

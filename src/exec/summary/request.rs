@@ -7,7 +7,7 @@
 use super::model::Model;
 use super::reply::{Failure, ModelReply};
 use super::responder::Responder;
-use crate::chat::{Ask, ChatMessage};
+use crate::chat::{ChatMessage, SummaryRequest};
 use crate::engine::{Case, Request, transcript, transcript_parts};
 use crate::exec::files::read_text;
 use crate::presets::{self, models};
@@ -55,8 +55,8 @@ pub(super) fn answer(
     responder: &mut Responder<'_>,
 ) -> RequestAnswer {
     let plain = |reply| RequestAnswer { reply, note: None };
-    if let Some(ask) = &request.ask {
-        return plain(answer_as_system(case, request, ask, responder));
+    if let Some(verbatim) = &request.verbatim {
+        return plain(answer_as_system(case, request, verbatim, responder));
     }
     let prompt = OwnPrompt::new(case, request, responder.prompt(), responder.temperature());
     match prompt {
@@ -72,23 +72,23 @@ pub(super) fn answer(
 fn answer_as_system(
     case: &Case,
     request: &Request,
-    ask: &Ask,
+    verbatim: &SummaryRequest,
     responder: &mut Responder<'_>,
 ) -> Result<ModelReply, Failure> {
-    let max_tokens = ask.max_tokens.unwrap_or(request.max_tokens.0);
-    let input = input_of(case, request, ask);
+    let max_tokens = verbatim.max_tokens.unwrap_or(request.max_tokens.0);
+    let input = input_of(case, request, verbatim);
     if let Some(window) = responder.window().filter(|window| input > *window) {
         return Err(Failure::too_long(format!(
             "context_length_exceeded: this model's maximum context length is {window} tokens; the messages resulted in about {input} tokens"
         )));
     }
     let prompt = Prompt {
-        messages: ask.messages.clone(),
+        messages: verbatim.messages.clone(),
         max_tokens: responder.window().map_or(max_tokens, |window| {
             max_tokens.min(window.saturating_sub(input).max(1))
         }),
         temperature: responder.temperature(),
-        tools: if ask.with_tools {
+        tools: if verbatim.with_tools {
             tools(case)
         } else {
             Vec::new()
@@ -98,8 +98,8 @@ fn answer_as_system(
 }
 
 /// Returns the tokens of a real system's prompt.
-fn input_of(case: &Case, request: &Request, ask: &Ask) -> u64 {
-    let texts = ask.messages.iter().filter_map(ChatMessage::text);
+fn input_of(case: &Case, request: &Request, verbatim: &SummaryRequest) -> u64 {
+    let texts = verbatim.messages.iter().filter_map(ChatMessage::text);
     let weight = texts.map(|text| case.ledger.weigh(text).0).sum();
     request.input.0.max(weight)
 }
@@ -131,10 +131,10 @@ pub(in crate::exec) fn planned_calls(
     request: &Request,
     model: &Model,
 ) -> Vec<PlannedCall> {
-    if let Some(ask) = &request.ask {
+    if let Some(verbatim) = &request.verbatim {
         return vec![PlannedCall {
-            input: Tokens(input_of(case, request, ask)),
-            most_output: ask.max_tokens.map_or(request.max_tokens, Tokens),
+            input: Tokens(input_of(case, request, verbatim)),
+            most_output: verbatim.max_tokens.map_or(request.max_tokens, Tokens),
         }];
     }
     let Some(prompt) = OwnPrompt::new(case, request, model.prompt.as_deref(), None) else {

@@ -7,7 +7,7 @@ use crate::units::Tokens;
 
 /// Scales of calls and tokens.
 pub(super) struct Axes {
-    n_steps: usize,
+    n_calls: usize,
     /// Tokens at the top of the plot.
     top: f64,
 }
@@ -25,24 +25,24 @@ impl Axes {
     pub(super) fn of(curve: &Curve<'_>) -> Option<Self> {
         let samples = curve.lanes.iter().flat_map(|lane| lane.samples);
         let highest = samples.map(|s| s.tokens).max()?.as_f64().max(1.0);
-        let n_steps = curve.lanes.iter().map(|lane| lane.samples.len()).max()?;
+        let n_calls = curve.lanes.iter().map(|lane| lane.samples.len()).max()?;
         let window = curve.windows.largest().as_f64();
         let top = if window <= highest * FAR {
             highest.max(window) * 1.06
         } else {
             highest * 1.25
         };
-        Some(Self { n_steps, top })
+        Some(Self { n_calls, top })
     }
 
     /// Returns the distance from the plot's left edge, in points.
-    pub(super) fn across(&self, step: usize) -> f64 {
+    pub(super) fn across(&self, call: usize) -> f64 {
         let width = f64::from(WIDTH - LEFT - RIGHT);
-        step as f64 / self.n_steps.saturating_sub(1).max(1) as f64 * width
+        call as f64 / self.n_calls.saturating_sub(1).max(1) as f64 * width
     }
 
-    fn x(&self, step: usize) -> f32 {
-        LEFT + self.across(step) as f32
+    fn x(&self, call: usize) -> f32 {
+        LEFT + self.across(call) as f32
     }
 
     pub(super) fn y(&self, tokens: f64) -> f32 {
@@ -52,14 +52,14 @@ impl Axes {
 
     /// Returns the vertical center of a lane's row.
     pub(super) fn row(&self, nth: usize) -> f32 {
-        debug_assert!(self.n_steps > 0, "there is a call");
+        debug_assert!(self.n_calls > 0, "there is a call");
         TOP + PLOT + AXIS + ROW * (nth as f32 + 0.5)
     }
 
     /// Returns the positions of ascending calls, without those closer than `apart` to the previous one.
-    pub(super) fn columns(&self, steps: impl Iterator<Item = usize>, apart: f32) -> Vec<f32> {
+    pub(super) fn columns(&self, calls: impl Iterator<Item = usize>, apart: f32) -> Vec<f32> {
         let mut all: Vec<f32> = Vec::new();
-        for x in steps.map(|step| self.x(step).round()) {
+        for x in calls.map(|call| self.x(call).round()) {
             if all.last().is_none_or(|last| x - last >= apart) {
                 all.push(x);
             }
@@ -80,12 +80,12 @@ impl Axes {
             shapes.push(text([LEFT - 8.0, y], said, Ink::Weak, Anchor::End));
         }
         let bottom = TOP + PLOT;
-        for call in round_numbers(self.n_steps as f64, 10) {
+        for number in round_numbers(self.n_calls as f64, 10) {
             // Calls are counted from 1.
-            let step = (call as usize).saturating_sub(1);
-            let x = self.x(step);
+            let call = (number as usize).saturating_sub(1);
+            let x = self.x(call);
             grid.push([[x, bottom], [x, bottom + 4.0]]);
-            let said = crate::figure::number(step);
+            let said = crate::figure::number(call);
             shapes.push(text([x, bottom + 14.0], said, Ink::Weak, Anchor::Middle));
         }
         shapes.push(Shape::Strokes {
@@ -100,11 +100,11 @@ impl Axes {
     /// Draws window, usable window and triggers, which may change with the window. Thresholds above the plot have only a
     /// label.
     pub(super) fn thresholds(&self, curve: &Curve<'_>, shapes: &mut Vec<Shape>) {
-        let last = self.n_steps - 1;
+        let last = self.n_calls - 1;
         let mut labels = Vec::new();
         for (name, ink, dashes, level) in all(curve) {
             let is_above = level(last) > self.top;
-            if (0..self.n_steps).any(|step| level(step) <= self.top) {
+            if (0..self.n_calls).any(|call| level(call) <= self.top) {
                 shapes.push(self.level(ink, dashes, &*level));
             }
             let arrow = if is_above { " \u{2191}" } else { "" };
@@ -126,16 +126,16 @@ impl Axes {
     }
 
     fn level(&self, ink: Ink, dashes: &'static [f32], level: &dyn Fn(usize) -> f64) -> Shape {
-        let steps = (0..self.n_steps).flat_map(|step| {
+        let calls = (0..self.n_calls).flat_map(|call| {
             // Changes are drawn vertically.
-            let before = level(step.saturating_sub(1));
+            let before = level(call.saturating_sub(1));
             [
-                [self.across(step), before],
-                [self.across(step), level(step)],
+                [self.across(call), before],
+                [self.across(call), level(call)],
             ]
         });
         let end = f64::from(WIDTH - LEFT - RIGHT);
-        let mut points = downsampled(steps.chain([[end, level(self.n_steps - 1)]]));
+        let mut points = downsampled(calls.chain([[end, level(self.n_calls - 1)]]));
         straighten(&mut points);
         Shape::Line {
             points: points
@@ -150,14 +150,14 @@ impl Axes {
 }
 
 fn all<'a>(curve: &'a Curve<'_>) -> Vec<Threshold<'a>> {
-    let window = |step: usize| curve.windows.at(step).as_f64();
-    let usable = |step: usize| (curve.windows.at(step) - curve.output_reserve).as_f64();
+    let window = |call: usize| curve.windows.at(call).as_f64();
+    let usable = |call: usize| (curve.windows.at(call) - curve.output_reserve).as_f64();
     let mut all: Vec<Threshold<'a>> = vec![("window".to_owned(), Ink::Bad, &[], Box::new(window))];
     if curve.output_reserve > Tokens::ZERO {
         all.push(("usable".to_owned(), Ink::Warn, &[], Box::new(usable)));
     }
     for share in &curve.triggers {
-        let level = move |step: usize| usable(step) * share.0;
+        let level = move |call: usize| usable(call) * share.0;
         let dashes: &[f32] = &[6.0, 4.0];
         all.push(("trigger".to_owned(), Ink::Accent, dashes, Box::new(level)));
     }
@@ -181,13 +181,13 @@ fn straighten(points: &mut Vec<[f64; 2]>) {
 fn round_numbers(most: f64, n: usize) -> Vec<f64> {
     let rough = (most / n as f64).max(1.0);
     let unit = 10_f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0]
+    let call = [1.0, 2.0, 5.0, 10.0]
         .into_iter()
         .map(|m| m * unit)
-        .find(|step| *step >= rough)
+        .find(|call| *call >= rough)
         .unwrap_or(unit);
-    let count = (most / step) as usize;
-    (1..=count).map(|i| i as f64 * step).collect()
+    let count = (most / call) as usize;
+    (1..=count).map(|i| i as f64 * call).collect()
 }
 
 #[cfg(test)]

@@ -123,7 +123,7 @@ fn line(axes: &Axes, lane: &CurveLane<'_>, shapes: &mut Vec<Shape>) {
         .samples
         .iter()
         .enumerate()
-        .map(|(step, sample)| [axes.across(step), sample.tokens.as_f64()]);
+        .map(|(call, sample)| [axes.across(call), sample.tokens.as_f64()]);
     let mut points: Vec<[f32; 2]> = downsampled(heights)
         .into_iter()
         .map(|[x, tokens]| [LEFT + x as f32, axes.y(tokens)])
@@ -155,8 +155,8 @@ fn row(axes: &Axes, lane: &CurveLane<'_>, y: f32, shapes: &mut Vec<Shape>) {
         width: 1.0,
     });
     let removing = lane.events.iter().filter(|e| e.did == Did::Removed);
-    let ticks = axes.columns(removing.map(|e| e.step), 1.0);
-    let rejected = lane.samples.iter().filter(|s| s.overflows).map(|s| s.step);
+    let ticks = axes.columns(removing.map(|e| e.call), 1.0);
+    let rejected = lane.samples.iter().filter(|s| s.overflows).map(|s| s.call);
     let crosses = axes.columns(rejected, 8.0);
     shapes.push(strokes(ticks.iter().map(|x| tick(*x, y)), ink));
     let crosses = crosses.iter().flat_map(|x| cross(*x, y));

@@ -82,7 +82,7 @@ fn events(out: &mut String, lane: &LaneReport) {
             );
         }
         vec![
-            Cell::number(number(event.step)),
+            Cell::number(number(event.call)),
             Cell::html("", what),
             Cell::code(event.why.to_string()),
             Cell::number(tokens(event.before)),

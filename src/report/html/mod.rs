@@ -130,7 +130,7 @@ fn figures(out: &mut String, report: &Report) {
             Cell::html("lane", lane_name(lane)),
             Cell::number(peak.map_or_else(dash, |p| p.known.mark(p.tokens))),
             Cell::number(
-                peak.map_or_else(dash, |p| p.step.map_or_else(|| "end".to_owned(), number)),
+                peak.map_or_else(dash, |p| p.call.map_or_else(|| "end".to_owned(), number)),
             ),
             if is_over { share.bad() } else { share },
             Cell::number(figures.compactions.map_or_else(dash, |n| grouped(n as u64))),
@@ -167,7 +167,7 @@ fn found(out: &mut String, before: &str, finding: &FindingReport) {
     let _ = writeln!(
         out,
         "<li>{before}<span class=\"{class}\">call {}</span><p>{}</p></li>",
-        number(finding.step),
+        number(finding.call),
         with_code(&finding.text.to_string())
     );
 }

@@ -66,16 +66,16 @@ fn figures(out: &mut String, report: &Report) {
     );
     for lane in &report.lanes {
         let figures = &lane.figures;
-        let [peak, step, share] = figures.peak.map_or_else(
+        let [peak, call, share] = figures.peak.map_or_else(
             || ["–".to_owned(), "–".to_owned(), "–".to_owned()],
             |p| {
-                let step = p.step.map_or_else(|| "end".to_owned(), number);
-                [p.known.mark(p.tokens), step, percent(p.pressure)]
+                let call = p.call.map_or_else(|| "end".to_owned(), number);
+                [p.known.mark(p.tokens), call, percent(p.pressure)]
             },
         );
         let _ = writeln!(
             out,
-            "| {} | {peak} | {step} | {share} | {} | {} | {} | {} |",
+            "| {} | {peak} | {call} | {share} | {} | {} | {} | {} |",
             code(&lane.name.to_string()),
             figures
                 .compactions
@@ -99,7 +99,7 @@ fn findings(out: &mut String, report: &Report) {
             out,
             "- {}, call {}: {}",
             code(&lane.name.to_string()),
-            number(finding.step),
+            number(finding.call),
             prose(&finding.text.to_string())
         );
     }
@@ -183,7 +183,7 @@ fn event_line(out: &mut String, event: &EventReport) {
     let _ = write!(
         out,
         "- call {}: {} {}, {} → {} tokens",
-        number(event.step),
+        number(event.call),
         code(&event.stage.to_string()),
         prose(&event.outcome()),
         tokens(event.before),

@@ -31,7 +31,7 @@ pub(super) fn sketch(out: &mut String, report: &Report) {
         out,
         "## The context, call by call\n\nFrom left to right {}; full height is the window of {}. `^` compaction, \
          `x` first attempt overflowed.\n\n{fence}text\n{text}{fence}\n",
-        counted(report.about.steps, "call"),
+        counted(report.about.calls, "call"),
         report.about.window.short(),
     );
 }

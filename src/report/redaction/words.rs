@@ -32,7 +32,7 @@ unless unmatched until up usable usage use used user user's vain validation valu
 which while window with within without would writes \
 hook_compact hook_log hook_eval hook_exec emergency_compact compact_context fire_count tokens_before tokens_after \
 tokens_reduced memoryflush msgs reason info warning text message file tool_results \
-media document thinking used window input output_reserve step model_window model_output attempt call recorded \
+media document thinking used window input output_reserve call model_window model_output attempt call_in_turn recorded \
 ends vary varies file's active policy rests such where works weighs need unknown message's \
 said showing \
 nearly whole almost treats cooldowns counters apply consecutive reaches continues effect handler stages depend overrides \
@@ -42,7 +42,7 @@ chars_left compacted_tokens completion_tokens context_window cut estimate estima
 history_tokens hooks_fired keep_turns last_compact_turn left_out max_chars max_llm_retries max_output max_steps max_tokens \
 max_turns message_threshold message_tokens messages_dropped messages_left_out messages_loaded messages_passed \
 messages_removed messages_restored messages_summarized model_calls num_compactions outputs_cut pressure_after prompt_tokens \
-ratio remaining restore_turns result_chars shown_percent steps stored_messages succeeded summarization_requests \
+ratio remaining restore_turns result_chars shown_percent calls stored_messages succeeded summarization_requests \
 thinking_chars token_threshold tool_tokens tried_before turns_left turns_removed context_pressure";
 
 /// A piece of a text.

@@ -1,7 +1,7 @@
 //! Summarizes everything: a system prompt and one user message remain.
 
 use super::text_tokens;
-use crate::chat::{Ask, ChatMessage, Dialogue, Heard, Wants};
+use crate::chat::{ChatMessage, Dialogue, PendingRequest, SummaryReply, SummaryRequest};
 
 /// `COMPACTION_PROMPT`, the last message of the request.
 const PROMPT: &str = "\
@@ -64,32 +64,32 @@ pub struct Compacted {
 /// smaller.
 ///
 /// # Errors
-/// [`Wants`] until the summary is available.
+/// [`PendingRequest`] until the summary is available.
 pub fn compact(
     messages: &[ChatMessage],
     system: Option<&ChatMessage>,
     texts: &Texts,
     dialogue: &mut Dialogue<'_>,
-) -> Result<Compacted, Wants> {
+) -> Result<Compacted, PendingRequest> {
     let mut request = messages.to_vec();
     request.push(ChatMessage::new("user", texts.prompt.as_str()));
-    let heard = dialogue.ask(Ask {
+    let reply = dialogue.ask(SummaryRequest {
         messages: request,
         with_tools: false,
         max_tokens: Some(texts.max_tokens),
     })?;
     let mut log = vec!["[compaction] Starting AI compaction...".to_owned()];
-    let summary = match heard {
-        Heard::Text(text) if !text.is_empty() => text,
+    let summary = match reply {
+        SummaryReply::Text(text) if !text.is_empty() => text,
         // The request names no tools; an answer with calls has no text.
-        Heard::Text(_) | Heard::Called => {
+        SummaryReply::Text(_) | SummaryReply::ToolCall => {
             log.push("[compaction] Compaction failed: empty response".to_owned());
             return Ok(Compacted {
                 messages: None,
                 log,
             });
         }
-        Heard::Failed(why) => {
+        SummaryReply::Failed(why) => {
             log.push(format!("[compaction] Compaction failed: {why}"));
             return Ok(Compacted {
                 messages: None,

@@ -2,7 +2,7 @@
 
 use super::fallback::rule_based;
 use super::flush::full_text;
-use crate::chat::{Ask, ChatMessage, Dialogue, Heard, Wants};
+use crate::chat::{ChatMessage, Dialogue, PendingRequest, SummaryReply, SummaryRequest};
 use crate::systems::python::{head, strip};
 
 /// `SUMMARIZE_SYSTEM_PROMPT`.
@@ -47,17 +47,17 @@ impl Summarizer {
     /// request fails.
     ///
     /// # Errors
-    /// [`Wants`] until the answer is available.
+    /// [`PendingRequest`] until the answer is available.
     pub fn summarize(
         self,
         messages: &[ChatMessage],
         dialogue: &mut Dialogue<'_>,
-    ) -> Result<Option<String>, Wants> {
+    ) -> Result<Option<String>, PendingRequest> {
         let conversation = self.conversation(messages);
         if strip(&conversation).is_empty() {
             return Ok(None);
         }
-        let request = Ask {
+        let request = SummaryRequest {
             messages: vec![
                 ChatMessage::new("system", SYSTEM_PROMPT),
                 ChatMessage::new("user", format!("{USER_PROMPT}{conversation}")),
@@ -66,9 +66,9 @@ impl Summarizer {
             max_tokens: Some(self.max_tokens),
         };
         let raw = match dialogue.ask(request)? {
-            Heard::Text(text) => text.to_string(),
-            Heard::Called => String::new(),
-            Heard::Failed(_) => rule_based(messages),
+            SummaryReply::Text(text) => text.to_string(),
+            SummaryReply::ToolCall => String::new(),
+            SummaryReply::Failed(_) => rule_based(messages),
         };
         Ok(Some(clean(&raw)).filter(|summary| !summary.is_empty()))
     }
@@ -113,7 +113,7 @@ fn clean(raw: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::converse;
+    use crate::chat::run_with_replies;
 
     #[test]
     fn markers_and_fences_are_removed() {
@@ -135,11 +135,11 @@ mod tests {
             ChatMessage::new("assistant", "y"),
         ];
         let mut requests = Vec::new();
-        let summary = converse(
+        let summary = run_with_replies(
             |dialogue| Summarizer::SHIPPED.summarize(&messages, dialogue),
-            |ask| {
-                requests.push(ask.clone());
-                Heard::Text(" - done ".into())
+            |request| {
+                requests.push(request.clone());
+                SummaryReply::Text(" - done ".into())
             },
         );
         assert_eq!(summary.as_deref(), Some("- done"));
@@ -154,9 +154,9 @@ mod tests {
             ChatMessage::new("user", "build it"),
             ChatMessage::new("assistant", "# Done\n**built in 3 s**"),
         ];
-        let summary = converse(
+        let summary = run_with_replies(
             |dialogue| Summarizer::SHIPPED.summarize(&messages, dialogue),
-            |_| Heard::Failed("down".to_owned()),
+            |_| SummaryReply::Failed("down".to_owned()),
         );
         let wanted = "- 用户: build it → 回复: built in 3 s**";
         assert_eq!(summary.as_deref(), Some(wanted));

@@ -8,7 +8,7 @@ use super::safe_split::{safe_keep_behind_system, split_system};
 use super::stop::Stop;
 use super::transcript::summary_request;
 use super::turn_state::TurnState;
-use crate::chat::{ChatMessage, Dialogue, Heard, python_str};
+use crate::chat::{ChatMessage, Dialogue, SummaryReply, python_str};
 use crate::systems::python::{PythonError, class_of, head, number, signed, whole, with_commas};
 use serde_json::{Map, Value, json};
 
@@ -143,9 +143,9 @@ fn summarize(
     let most = params.get("summary_max_tokens").and_then(Value::as_u64);
     let request = summary_request(old, prompt, most.unwrap_or(SUMMARY_MAX_TOKENS))?;
     Ok(match dialogue.ask(request)? {
-        Heard::Text(summary) => around.wording.summarized(old.len(), &summary, reminder),
-        Heard::Called => around.wording.summarized(old.len(), "", reminder),
-        Heard::Failed(why) => {
+        SummaryReply::Text(summary) => around.wording.summarized(old.len(), &summary, reminder),
+        SummaryReply::ToolCall => around.wording.summarized(old.len(), "", reminder),
+        SummaryReply::Failed(why) => {
             log.push(format!(
                 "hook_compact: summarize failed ({why}), falling back to truncate"
             ));

@@ -11,7 +11,7 @@ use super::log_message::{filled, log_message};
 use super::module_action::module_action;
 use super::stop::Stop;
 use super::turn_state::TurnState;
-use crate::chat::{Dialogue, Wants};
+use crate::chat::{Dialogue, PendingRequest};
 use crate::systems::python::PythonError;
 use serde_json::{Map, Value, json};
 
@@ -55,14 +55,14 @@ impl<'a> HookRunner<'a> {
     /// Raises an event. Returns the hooks that fired.
     ///
     /// # Errors
-    /// [`Wants`] if a summary is needed first.
+    /// [`PendingRequest`] if a summary is needed first.
     pub fn run(
         &mut self,
         event: &str,
         state: &mut TurnState,
         around: Surroundings<'_>,
         dialogue: &mut Dialogue<'_>,
-    ) -> Result<Vec<String>, Wants> {
+    ) -> Result<Vec<String>, PendingRequest> {
         let mut fired = Vec::new();
         for (idx, hook) in self.hooks.iter().enumerate() {
             if !self.is_due(idx, hook, event, state) {
@@ -70,7 +70,7 @@ impl<'a> HookRunner<'a> {
             }
             match self.fire(idx, hook, state, around, dialogue) {
                 Ok(()) => fired.push(hook.id.clone()),
-                Err(Stop::Wants(wants)) => return Err(wants),
+                Err(Stop::Pending(pending)) => return Err(pending),
                 Err(Stop::Raised(PythonError { text, .. })) => {
                     self.emit(hook, "error", json!({"error": text}));
                     self.log.push(format!(

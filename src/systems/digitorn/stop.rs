@@ -1,13 +1,13 @@
 //! The reason why a rule stopped.
 
-use crate::chat::Wants;
+use crate::chat::PendingRequest;
 use crate::systems::python::PythonError;
 
 /// Reason why a rule stopped: it needs a summary first, or it raised.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stop {
     /// A summary is needed first.
-    Wants(Wants),
+    Pending(PendingRequest),
     /// An exception was raised.
     Raised(PythonError),
 }
@@ -18,8 +18,8 @@ impl From<PythonError> for Stop {
     }
 }
 
-impl From<Wants> for Stop {
-    fn from(wants: Wants) -> Self {
-        Self::Wants(wants)
+impl From<PendingRequest> for Stop {
+    fn from(pending: PendingRequest) -> Self {
+        Self::Pending(pending)
     }
 }

@@ -1,7 +1,7 @@
 //! The summary request: the old messages as lines of text.
 
 use super::estimate::{calls, has_calls, name};
-use crate::chat::{Ask, BlockBody, ChatMessage, Content, python_str};
+use crate::chat::{BlockBody, ChatMessage, Content, SummaryRequest, python_str};
 use crate::systems::python::{PythonError, class_of, head, is_true, len};
 use serde_json::Value;
 
@@ -31,12 +31,12 @@ pub fn summary_request(
     old: &[ChatMessage],
     prompt: Option<&str>,
     max_tokens: u64,
-) -> Result<Ask, PythonError> {
+) -> Result<SummaryRequest, PythonError> {
     let mut lines = Vec::new();
     for message in old {
         lines.extend(line(message)?);
     }
-    Ok(Ask {
+    Ok(SummaryRequest {
         messages: vec![
             ChatMessage::new("system", prompt.unwrap_or(PROMPT)),
             ChatMessage::new("user", lines.join("\n")),

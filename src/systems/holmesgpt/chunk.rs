@@ -6,7 +6,7 @@
 use super::compact::{NO_MESSAGE, Summarizer, summary_message};
 use super::split::split_message;
 use super::stats::RequestStats;
-use crate::chat::{Ask, ChatMessage, Dialogue, Heard, Wants};
+use crate::chat::{ChatMessage, Dialogue, PendingRequest, SummaryReply, SummaryRequest};
 use crate::systems::python::strip;
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(super) fn summarize_in_chunks(
     budget: i64,
     usage: &mut RequestStats,
     dialogue: &mut Dialogue<'_>,
-) -> Result<Chunked, Wants> {
+) -> Result<Chunked, PendingRequest> {
     let llm = summarizer.llm;
     // A quarter, to leave space for the summary before them.
     let mut parts: Vec<ChatMessage> = messages
@@ -58,10 +58,10 @@ pub(super) fn summarize_in_chunks(
     let mut n_requests = 0;
     while progress.next < progress.parts.len() {
         let text = match progress.request(summarizer, usage, dialogue)? {
-            Heard::Text(text) => text,
-            Heard::Called => "".into(),
-            Heard::Failed(why) if why == NO_MESSAGE => "".into(),
-            Heard::Failed(why) => return Ok(Chunked::Failed(why)),
+            SummaryReply::Text(text) => text,
+            SummaryReply::ToolCall => "".into(),
+            SummaryReply::Failed(why) if why == NO_MESSAGE => "".into(),
+            SummaryReply::Failed(why) => return Ok(Chunked::Failed(why)),
         };
         n_requests += 1;
         progress.summary = strip(&text).into();
@@ -80,7 +80,7 @@ impl Progress {
         summarizer: &Summarizer<'_>,
         usage: &mut RequestStats,
         dialogue: &mut Dialogue<'_>,
-    ) -> Result<Heard, Wants> {
+    ) -> Result<SummaryReply, PendingRequest> {
         let mut prefix = Vec::new();
         if !self.summary.is_empty() {
             prefix.push(summary_message(&self.summary, false));
@@ -95,20 +95,21 @@ impl Progress {
             let mut messages = prefix.clone();
             messages.extend_from_slice(&self.parts[self.next..self.next + n_sent]);
             messages.push(summarizer.instruction_message());
-            let ask = Ask {
+            let request = SummaryRequest {
                 messages,
                 with_tools: false,
                 max_tokens: summarizer.max_tokens,
             };
-            let heard = summarizer.ask(ask, usage, dialogue)?;
-            let is_too_long = matches!(&heard, Heard::Failed(why) if is_context_length_error(why));
+            let reply = summarizer.ask(request, usage, dialogue)?;
+            let is_too_long =
+                matches!(&reply, SummaryReply::Failed(why) if is_context_length_error(why));
             if is_too_long && attempt < MAX_ATTEMPTS && n_sent > 1 {
                 attempt += 1;
                 self.budget = self.budget.div_euclid(2);
                 continue;
             }
             self.next += n_sent;
-            return Ok(heard);
+            return Ok(reply);
         }
     }
 

@@ -9,7 +9,9 @@ use super::count::{Llm, forget_counts};
 use super::flatten::{flatten_tool_messages, strip_images};
 use super::image::is_image;
 use super::stats::RequestStats;
-use crate::chat::{Ask, ChatMessage, Content, Dialogue, Fields, Heard, Wants};
+use crate::chat::{
+    ChatMessage, Content, Dialogue, Fields, PendingRequest, SummaryReply, SummaryRequest,
+};
 use crate::systems::python::strip;
 use serde_json::Value;
 use std::fmt;
@@ -33,7 +35,7 @@ pub struct Summarizer<'a> {
     /// The most tokens of a summary, if assumed: upstream allows as many as it reserves for the answer.
     pub max_tokens: Option<u64>,
     /// Returns the cost of a request and its answer.
-    pub price: &'a dyn Fn(&Ask, &Heard) -> RequestStats,
+    pub price: &'a dyn Fn(&SummaryRequest, &SummaryReply) -> RequestStats,
 }
 
 impl fmt::Debug for Summarizer<'_> {
@@ -53,16 +55,16 @@ impl Summarizer<'_> {
     /// Makes the request, and adds the cost of the answer; a failed one costs nothing.
     pub(super) fn ask(
         &self,
-        mut ask: Ask,
+        mut request: SummaryRequest,
         usage: &mut RequestStats,
         dialogue: &mut Dialogue<'_>,
-    ) -> Result<Heard, Wants> {
-        forget_counts(&mut ask.messages);
-        let heard = dialogue.ask(ask.clone())?;
-        if !matches!(&heard, Heard::Failed(why) if why != NO_MESSAGE) {
-            usage.add(&(self.price)(&ask, &heard));
+    ) -> Result<SummaryReply, PendingRequest> {
+        forget_counts(&mut request.messages);
+        let reply = dialogue.ask(request.clone())?;
+        if !matches!(&reply, SummaryReply::Failed(why) if why != NO_MESSAGE) {
+            usage.add(&(self.price)(&request, &reply));
         }
-        Ok(heard)
+        Ok(reply)
     }
 }
 
@@ -98,12 +100,12 @@ struct Sizes {
 /// Summarizes a conversation.
 ///
 /// # Errors
-/// [`Wants`] if an answer is needed first.
+/// [`PendingRequest`] if an answer is needed first.
 pub fn compact_conversation_history(
     summarizer: &Summarizer<'_>,
     original: &mut [ChatMessage],
     dialogue: &mut Dialogue<'_>,
-) -> Result<Compaction, Wants> {
+) -> Result<Compaction, PendingRequest> {
     let mut done = Compaction::default();
     let (mut messages, sizes) = prepared(summarizer, original, &mut done.log);
     let mut overflowed = sizes.total > sizes.budget;
@@ -207,19 +209,21 @@ fn primary(
     messages: &[ChatMessage],
     usage: &mut RequestStats,
     dialogue: &mut Dialogue<'_>,
-) -> Result<Primary, Wants> {
+) -> Result<Primary, PendingRequest> {
     let mut messages = messages.to_vec();
     messages.push(summarizer.instruction_message());
-    let ask = Ask {
+    let request = SummaryRequest {
         messages,
         with_tools: !summarizer.tools.is_empty(),
         max_tokens: summarizer.max_tokens,
     };
-    Ok(match summarizer.ask(ask, usage, dialogue)? {
-        Heard::Failed(why) if why == NO_MESSAGE => Primary::Nothing(NO_MESSAGE),
-        Heard::Failed(why) => Primary::Failed(why),
-        Heard::Called => Primary::Nothing("model responded with a tool call instead of a summary"),
-        Heard::Text(text) => match strip(&text) {
+    Ok(match summarizer.ask(request, usage, dialogue)? {
+        SummaryReply::Failed(why) if why == NO_MESSAGE => Primary::Nothing(NO_MESSAGE),
+        SummaryReply::Failed(why) => Primary::Failed(why),
+        SummaryReply::ToolCall => {
+            Primary::Nothing("model responded with a tool call instead of a summary")
+        }
+        SummaryReply::Text(text) => match strip(&text) {
             "" => Primary::Nothing("summarization response contains no text"),
             text => Primary::Summary(text.into()),
         },

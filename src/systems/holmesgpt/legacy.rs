@@ -9,7 +9,7 @@ use super::limiter::Threshold;
 use super::tool_data::{Status, ToolData};
 use super::tool_result::ToolResult;
 use super::v038::{NOTICE, ask_once};
-use crate::chat::{ChatMessage, Dialogue, Wants};
+use crate::chat::{ChatMessage, Dialogue, PendingRequest};
 use serde_json::{Value, json};
 
 /// Removes the data of a successful result over the cap (`prevent_overly_big_tool_response`). Returns whether it did.
@@ -60,13 +60,13 @@ pub struct LegacyLimited {
 /// the threshold.
 ///
 /// # Errors
-/// [`Wants`] if an answer is needed first.
+/// [`PendingRequest`] if an answer is needed first.
 pub fn compact_legacy(
     summarizer: &Summarizer<'_>,
     threshold: Threshold,
     mut messages: Vec<ChatMessage>,
     dialogue: &mut Dialogue<'_>,
-) -> Result<LegacyLimited, Wants> {
+) -> Result<LegacyLimited, PendingRequest> {
     let (llm, tools) = (summarizer.llm, summarizer.tools);
     let mut limited = LegacyLimited::default();
     if let Some(text) = llm.refusal(&messages) {
@@ -137,7 +137,7 @@ fn compact(
     summarizer: &Summarizer<'_>,
     original: &[ChatMessage],
     dialogue: &mut Dialogue<'_>,
-) -> Result<Compaction, Wants> {
+) -> Result<Compaction, PendingRequest> {
     let mut done = Compaction::default();
     let messages = without_instructions(original).to_vec();
     let Some(summary) = ask_once(summarizer, messages, &mut done, dialogue)? else {

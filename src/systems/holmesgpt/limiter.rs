@@ -5,7 +5,7 @@ use super::compact::{Compaction, Summarizer, compact_conversation_history};
 use super::count::{Llm, Usage};
 use super::event::{Event, RunError};
 use super::stats::RequestStats;
-use crate::chat::{ChatMessage, Dialogue, Wants};
+use crate::chat::{ChatMessage, Dialogue, PendingRequest};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -90,18 +90,19 @@ pub(super) struct Version<'v> {
 }
 
 /// Compaction function of a version.
-pub(super) type CompactFn<'v> = dyn FnMut(&mut [ChatMessage]) -> Result<Compaction, Wants> + 'v;
+pub(super) type CompactFn<'v> =
+    dyn FnMut(&mut [ChatMessage]) -> Result<Compaction, PendingRequest> + 'v;
 
 /// Compacts a conversation over the threshold; accepts the result only if it has fewer tokens.
 ///
 /// # Errors
-/// [`Wants`] if an answer is needed first.
+/// [`PendingRequest`] if an answer is needed first.
 pub fn compact_if_necessary(
     summarizer: &Summarizer<'_>,
     threshold: Threshold,
     messages: Vec<ChatMessage>,
     dialogue: &mut Dialogue<'_>,
-) -> Result<Limited, Wants> {
+) -> Result<Limited, PendingRequest> {
     let version = Version {
         compact: &mut |messages| compact_conversation_history(summarizer, messages, dialogue),
         details,
@@ -115,7 +116,7 @@ pub(super) fn limit(
     threshold: Threshold,
     mut messages: Vec<ChatMessage>,
     version: Version<'_>,
-) -> Result<Limited, Wants> {
+) -> Result<Limited, PendingRequest> {
     let (llm, tools) = (summarizer.llm, summarizer.tools);
     let Version { compact, details } = version;
     let mut limited = Limited::default();

@@ -4,7 +4,9 @@
 use super::compact::{Compaction, Summarizer, image_tokens, last_question, without_instructions};
 use super::flatten::strip_images;
 use super::limiter::{Limited, Threshold, Version, limit};
-use crate::chat::{Ask, ChatMessage, Content, Dialogue, Fields, Heard, Wants};
+use crate::chat::{
+    ChatMessage, Content, Dialogue, Fields, PendingRequest, SummaryReply, SummaryRequest,
+};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -14,13 +16,13 @@ pub(super) const NOTICE: &str = "The conversation history has been compacted to 
 /// Compacts a conversation over the threshold, as this release does.
 ///
 /// # Errors
-/// [`Wants`] if an answer is needed first.
+/// [`PendingRequest`] if an answer is needed first.
 pub fn compact_if_necessary_v038(
     summarizer: &Summarizer<'_>,
     threshold: Threshold,
     messages: Vec<ChatMessage>,
     dialogue: &mut Dialogue<'_>,
-) -> Result<Limited, Wants> {
+) -> Result<Limited, PendingRequest> {
     let version = Version {
         compact: &mut |messages| compact_once(summarizer, messages, dialogue),
         details,
@@ -43,12 +45,12 @@ fn details(compaction: &Compaction) -> Map<String, Value> {
 /// Summarizes a conversation in one request; a model error ends the run.
 ///
 /// # Errors
-/// [`Wants`] if an answer is needed first.
+/// [`PendingRequest`] if an answer is needed first.
 pub fn compact_once(
     summarizer: &Summarizer<'_>,
     original: &mut [ChatMessage],
     dialogue: &mut Dialogue<'_>,
-) -> Result<Compaction, Wants> {
+) -> Result<Compaction, PendingRequest> {
     let mut done = Compaction::default();
     let mut messages = without_instructions(original).to_vec();
     let llm = summarizer.llm;
@@ -86,25 +88,25 @@ pub(super) fn ask_once(
     mut messages: Vec<ChatMessage>,
     done: &mut Compaction,
     dialogue: &mut Dialogue<'_>,
-) -> Result<Option<ChatMessage>, Wants> {
+) -> Result<Option<ChatMessage>, PendingRequest> {
     messages.push(summarizer.instruction_message());
-    let ask = Ask {
+    let request = SummaryRequest {
         messages,
         with_tools: false,
         max_tokens: summarizer.max_tokens,
     };
-    let heard = summarizer.ask(ask, &mut done.usage, dialogue)?;
+    let reply = summarizer.ask(request, &mut done.usage, dialogue)?;
     done.n_requests = 1;
-    Ok(match heard {
-        Heard::Text(text) => {
+    Ok(match reply {
+        SummaryReply::Text(text) => {
             done.summary = Some(Arc::clone(&text));
             Some(ChatMessage::summary("assistant", text))
         }
-        Heard::Called => Some(ChatMessage::from(Fields {
+        SummaryReply::ToolCall => Some(ChatMessage::from(Fields {
             content: Content::Missing,
             ..ChatMessage::summary("assistant", "").into_fields()
         })),
-        Heard::Failed(why) => {
+        SummaryReply::Failed(why) => {
             done.raised = Some(why);
             None
         }

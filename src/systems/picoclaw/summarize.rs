@@ -8,7 +8,7 @@ use super::event::Event;
 use super::message::text_of;
 use super::summary_text::{merge_summaries, summarize_batch};
 use super::{Edition, Settings, Stored};
-use crate::chat::{ChatMessage, Dialogue, Wants};
+use crate::chat::{ChatMessage, Dialogue, PendingRequest};
 
 /// Log line at the start of a summary.
 pub const STARTED: &str = "Memory threshold reached. Optimizing conversation history...";
@@ -80,13 +80,13 @@ impl Trigger {
 /// Summarizes a session; `None` if there is nothing to summarize, or the summary is empty.
 ///
 /// # Errors
-/// [`Wants`] until every answer is available.
+/// [`PendingRequest`] until every answer is available.
 pub fn summarize_session(
     stored: &Stored,
     edition: Edition,
     settings: &Settings,
     dialogue: &mut Dialogue<'_>,
-) -> Result<Option<Summarized>, Wants> {
+) -> Result<Option<Summarized>, PendingRequest> {
     let Some(plan) = plan(&stored.history, edition, settings) else {
         return Ok(None);
     };
@@ -154,7 +154,7 @@ fn middle(messages: &[&ChatMessage]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{Heard, converse};
+    use crate::chat::{SummaryReply, run_with_replies};
 
     fn texts(n: usize) -> Vec<ChatMessage> {
         let role = |idx| if idx % 2 == 0 { "user" } else { "assistant" };
@@ -166,11 +166,11 @@ mod tests {
     fn prompts(stored: &Stored) -> Vec<String> {
         let settings = Settings::new(Edition::After, 1000, 100);
         let mut prompts = Vec::new();
-        converse(
+        run_with_replies(
             |dialogue| summarize_session(stored, Edition::After, &settings, dialogue),
-            |ask| {
-                prompts.push(text_of(&ask.messages[0]).into_owned());
-                Heard::Text("S".into())
+            |request| {
+                prompts.push(text_of(&request.messages[0]).into_owned());
+                SummaryReply::Text("S".into())
             },
         );
         prompts
@@ -191,9 +191,9 @@ mod tests {
     fn an_empty_summary_changes_nothing() {
         let stored = Stored::new(texts(8), "EARLIER");
         let settings = Settings::new(Edition::After, 1000, 100);
-        let done = converse(
+        let done = run_with_replies(
             |dialogue| summarize_session(&stored, Edition::After, &settings, dialogue),
-            |_| Heard::Text(" ".into()),
+            |_| SummaryReply::Text(" ".into()),
         );
         assert_eq!(done, None);
     }

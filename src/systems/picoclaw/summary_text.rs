@@ -1,7 +1,7 @@
 //! Summary requests: their text, their retries, and the fallback without an answer.
 
 use super::message::text_of;
-use crate::chat::{Ask, ChatMessage, Dialogue, Heard, Wants};
+use crate::chat::{ChatMessage, Dialogue, PendingRequest, SummaryReply, SummaryRequest};
 
 /// Temperature of every summary request.
 pub const TEMPERATURE: f64 = 0.3;
@@ -18,13 +18,13 @@ const FALLBACK_PERCENT: usize = 10;
 /// Requests a summary of messages; without an answer, uses the start of each.
 ///
 /// # Errors
-/// [`Wants`] until the answer is available.
+/// [`PendingRequest`] until the answer is available.
 pub fn summarize_batch(
     batch: &[&ChatMessage],
     existing: &str,
     max_tokens: i64,
     dialogue: &mut Dialogue<'_>,
-) -> Result<String, Wants> {
+) -> Result<String, PendingRequest> {
     let mut prompt = String::from(
         "Provide a concise summary of this conversation segment, preserving core context and key points.\n",
     );
@@ -42,13 +42,13 @@ pub fn summarize_batch(
 /// Requests one summary of two; without an answer, joins both.
 ///
 /// # Errors
-/// [`Wants`] until the answer is available.
+/// [`PendingRequest`] until the answer is available.
 pub fn merge_summaries(
     first: &str,
     second: &str,
     max_tokens: i64,
     dialogue: &mut Dialogue<'_>,
-) -> Result<String, Wants> {
+) -> Result<String, PendingRequest> {
     let prompt = format!(
         "Merge these two conversation summaries into one cohesive summary:\n\n1: {first}\n\n2: {second}"
     );
@@ -61,14 +61,14 @@ fn ask_with_retries(
     prompt: &str,
     max_tokens: i64,
     dialogue: &mut Dialogue<'_>,
-) -> Result<Option<String>, Wants> {
+) -> Result<Option<String>, PendingRequest> {
     for _ in 0..TRIES {
-        let heard = dialogue.ask(Ask {
+        let reply = dialogue.ask(SummaryRequest {
             messages: vec![ChatMessage::new("user", prompt)],
             with_tools: false,
             max_tokens: u64::try_from(max_tokens).ok(),
         })?;
-        if let Heard::Text(text) = heard
+        if let SummaryReply::Text(text) = reply
             && !text.is_empty()
         {
             return Ok(Some(text.to_string()));
@@ -114,11 +114,11 @@ mod tests {
 
     #[test]
     fn an_answer_of_spaces_is_an_answer() {
-        let heard = [Heard::Text("  ".into())];
+        let replies = [SummaryReply::Text("  ".into())];
         let batch = ChatMessage::new("user", "hi");
-        let summary = summarize_batch(&[&batch], "", 10, &mut Dialogue::new(&heard)).unwrap();
+        let summary = summarize_batch(&[&batch], "", 10, &mut Dialogue::new(&replies)).unwrap();
         assert_eq!(summary, "");
-        let merged = merge_summaries("a", "b", 10, &mut Dialogue::new(&heard)).unwrap();
+        let merged = merge_summaries("a", "b", 10, &mut Dialogue::new(&replies)).unwrap();
         assert_eq!(merged, "  ");
     }
 }

@@ -128,13 +128,13 @@ fn own(u: &mut Unstructured<'_>) -> Result<String> {
         text.push_str(&format!("output_reserve = \"{}\"\n", number(u, 1)?));
     }
     text.push_str(
-        "[knobs.k]\nvalue = 3\nrange = [0, 40]\nstep = 1\nunit = \"messages\"\nhelp = \"\"\n",
+        "[settings.k]\nvalue = 3\nrange = [0, 40]\nstep = 1\nunit = \"messages\"\nhelp = \"\"\n",
     );
     text.push_str(&format!("[let]\nx = \"{}\"\n", number(u, 2)?));
     if u.arbitrary()? {
         let count = u.choose(&["true", "chars/4", "bytes/4"])?;
         text.push_str(&format!(
-            "[meter]\ncount = \"{count}\"\nbelieves = \"used / window\"\n"
+            "[meter]\ncount = \"{count}\"\nbelieved_fill = \"used / window\"\n"
         ));
     }
     for idx in 0..u.int_in_range(1..=3)? {
@@ -258,12 +258,12 @@ fn number(u: &mut Unstructured<'_>, deep: usize) -> Result<String> {
         "output_reserve",
         "msgs",
         "turns",
-        "step",
+        "call",
         "tools",
         "model_window",
         "model_output",
         "attempt",
-        "call",
+        "call_in_turn",
         "last_input",
         "last_total",
         "sent",
@@ -280,8 +280,8 @@ fn number(u: &mut Unstructured<'_>, deep: usize) -> Result<String> {
             format!("({} {op} {})", number(u, deep - 1)?, number(u, deep - 1)?)
         }
         3 => {
-            let call = u.choose(&["min", "max"])?;
-            format!("{call}({}, {})", number(u, deep - 1)?, number(u, deep - 1)?)
+            let name = u.choose(&["min", "max"])?;
+            format!("{name}({}, {})", number(u, deep - 1)?, number(u, deep - 1)?)
         }
         _ => format!("if({}, {}, -1)", truth(u, deep - 1)?, number(u, deep - 1)?),
     })
@@ -291,7 +291,7 @@ fn number(u: &mut Unstructured<'_>, deep: usize) -> Result<String> {
 fn truth(u: &mut Unstructured<'_>, deep: usize) -> Result<String> {
     Ok(match u.int_in_range(0..=if deep == 0 { 1 } else { 4 })? {
         0 => format!("used > {}", u.int_in_range(0..=2_000_u32)?),
-        1 => (*u.choose(&["step > 1", "msgs >= 3", "not fired(s0)", "call == 0"])?).to_owned(),
+        1 => (*u.choose(&["call > 1", "msgs >= 3", "not fired(s0)", "call_in_turn == 0"])?).to_owned(),
         2 => format!("not ({})", truth(u, deep - 1)?),
         3 => {
             let op = u.choose(&["and", "or"])?;
@@ -318,7 +318,7 @@ fn case(u: &mut Unstructured<'_>) -> Result<Case> {
     if u.ratio(1, 4)? {
         let call = u.int_in_range(0..=n)?;
         let text = "context_length_exceeded: maximum context length is 100 tokens".into();
-        case = case.with_errors(&[ProviderError { step: call, text }]);
+        case = case.with_errors(&[ProviderError { call, text }]);
     }
     if u.ratio(1, 4)? {
         let most = case.session.messages.len();

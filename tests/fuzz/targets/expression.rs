@@ -23,7 +23,7 @@ fuzz_target!(|text: &str| {
             return;
         }
     };
-    let ready = Expr::parse("step > 3", Type::Truth, &Vocabulary::default());
+    let ready = Expr::parse("call > 3", Type::Truth, &Vocabulary::default());
     let names = BTreeMap::from([
         ("knob".to_owned(), Expr::constant(0.5)),
         ("ready".to_owned(), ready.expect("the expression is valid")),

@@ -15,7 +15,7 @@ impl Answer for Answers<'_, '_> {
     fn answer(&mut self, case: &Case, request: &Request) -> Reply {
         match self.0.int_in_range(0..=5).unwrap_or(0) {
             0 => Reply::Failed("no".to_owned()),
-            1 => Reply::Called,
+            1 => Reply::ToolCall,
             2 => Reply::Summary("".into()),
             3 => Reply::Summary("word ".repeat(300).into()),
             _ => Reply::Summary(digest(case, request).into()),

@@ -5,8 +5,10 @@ use super::agent_loop::{
     Environment, Reply, Request, Settings, Task, ToolCall, ToolOutput, Usage, run_agent_loop,
 };
 use super::exception::read_failure;
-use super::{heard, limits};
-use plimsoll::chat::{Ask, Block, ChatMessage, Content, Heard, message_from_json};
+use super::{limits, scripted_reply};
+use plimsoll::chat::{
+    Block, ChatMessage, Content, SummaryReply, SummaryRequest, message_from_json,
+};
 use plimsoll::systems::baseagent::{Failure, total_tokens};
 use plimsoll::systems::python::PythonError;
 use serde_json::{Map, Value, json};
@@ -105,8 +107,8 @@ impl Environment for Script<'_> {
         }
     }
 
-    fn summarize(&mut self, _: &Ask) -> Heard {
-        heard(self.input)
+    fn summarize(&mut self, _: &SummaryRequest) -> SummaryReply {
+        scripted_reply(self.input)
     }
 
     fn execute(&mut self, _: &str, _: &Map<String, Value>) -> ToolOutput {

@@ -2,7 +2,7 @@
 //!
 //! Presets split it into stages; only case files run it whole.
 
-use plimsoll::chat::{ChatMessage, Dialogue, Wants};
+use plimsoll::chat::{ChatMessage, Dialogue, PendingRequest};
 use plimsoll::systems::baseagent::log_lines::{
     OVERFLOW, compaction_result, insufficient, status, sufficient,
 };
@@ -24,14 +24,14 @@ pub(super) struct Managed {
 /// `manage_context`. The summary request contains the cleared messages. If it fails, those are sent.
 ///
 /// # Errors
-/// [`Wants`] until the summary is available.
+/// [`PendingRequest`] until the summary is available.
 pub(super) fn manage_context(
     messages: &[ChatMessage],
     system: &ChatMessage,
     limits: &Limits,
     is_forced: bool,
     dialogue: &mut Dialogue<'_>,
-) -> Result<Managed, Wants> {
+) -> Result<Managed, PendingRequest> {
     let mut log = Vec::new();
     let cleared = match clear(messages, limits, is_forced, &mut log) {
         Ok(cleared) => cleared,

@@ -9,7 +9,9 @@ mod utf16;
 use super::{Answer, Case, NotCovered, messages_from_json, messages_to_json, object};
 use exception::read_exception;
 use manage_context::manage_context;
-use plimsoll::chat::{Ask, ChatMessage, Heard, converse, message_to_json};
+use plimsoll::chat::{
+    ChatMessage, SummaryReply, SummaryRequest, message_to_json, run_with_replies,
+};
 use plimsoll::systems::baseagent::{
     Limits, MARKER, StopAtMarker, message_tokens, middle_out, prune_old_tool_outputs, total_tokens,
 };
@@ -163,11 +165,11 @@ fn manage(case: &Case) -> Map<String, Value> {
     let prompt = case.input["system_prompt"].as_str().unwrap_or_default();
     let system = ChatMessage::new("system", prompt);
     let mut calls = Vec::new();
-    let managed = converse(
+    let managed = run_with_replies(
         |dialogue| manage_context(&messages, &system, &limits, is_forced, dialogue),
-        |ask| {
-            calls.push(call_of(ask));
-            heard(&case.input)
+        |request| {
+            calls.push(call_of(request));
+            scripted_reply(&case.input)
         },
     );
     let answer = managed.messages.and_then(|after| {
@@ -185,21 +187,21 @@ fn manage(case: &Case) -> Map<String, Value> {
 }
 
 /// Returns a summary request as the case describes it. It names no model, so the client uses its own.
-fn call_of(ask: &Ask) -> Value {
+fn call_of(request: &SummaryRequest) -> Value {
     json!({
-        "n_messages": ask.messages.len(),
-        "last_message": ask.messages.last().map(message_to_json),
-        "tokens_estimate": total_tokens(&ask.messages).ok(),
-        "kwargs": {"model": null, "max_tokens": ask.max_tokens},
-        "cleared_tool_outputs": n_cleared(&ask.messages),
+        "n_messages": request.messages.len(),
+        "last_message": request.messages.last().map(message_to_json),
+        "tokens_estimate": total_tokens(&request.messages).ok(),
+        "kwargs": {"model": null, "max_tokens": request.max_tokens},
+        "cleared_tool_outputs": n_cleared(&request.messages),
     })
 }
 
 /// Returns the model's answer to a summary request.
-fn heard(input: &Value) -> Heard {
+fn scripted_reply(input: &Value) -> SummaryReply {
     match input["fake_exception"].as_str() {
-        Some(exception) => Heard::Failed(read_exception(exception).text),
-        None => Heard::Text(input["fake_summary"].as_str().unwrap_or_default().into()),
+        Some(exception) => SummaryReply::Failed(read_exception(exception).text),
+        None => SummaryReply::Text(input["fake_summary"].as_str().unwrap_or_default().into()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Cases of the trim before a run.
 
 use super::{Case, NotCovered, count, messages_to_json, object, unstated};
-use plimsoll::chat::{Ask, ChatMessage, Heard, converse};
+use plimsoll::chat::{ChatMessage, SummaryReply, SummaryRequest, run_with_replies};
 use plimsoll::systems::cowagent::{
     Ends, FEW_TURNS, Flush, Flushed, HISTORY_RESULT_CHARS, Limits, SUMMARY_TEMPERATURE, Summarizer,
     budget, cut_history, daily_entry, daily_header, inject, messages_tokens, sanitize,
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 /// Checks that a written summary is the one that the case states.
 pub(super) fn check_stated_summary(case: &Case) -> Result<(), NotCovered> {
-    let Heard::Text(summary) = answer_of(&case.input) else {
+    let SummaryReply::Text(summary) = answer_of(&case.input) else {
         return Ok(());
     };
     let file = case.expected["daily_memory_file"].as_str();
@@ -102,10 +102,10 @@ struct Memory {
 impl Memory {
     /// Summarizes the messages and writes the summary.
     fn write(&mut self, flush: &Flush, input: &Value) -> Option<String> {
-        let summary = converse(
+        let summary = run_with_replies(
             |dialogue| Summarizer::SHIPPED.summarize(&flush.fresh, dialogue),
-            |ask| {
-                self.requests.push(request(ask));
+            |request| {
+                self.requests.push(request_json(request));
                 answer_of(input)
             },
         )?;
@@ -117,28 +117,28 @@ impl Memory {
     }
 }
 
-fn request(ask: &Ask) -> Value {
+fn request_json(request: &SummaryRequest) -> Value {
     let text = |role: &str| {
-        let message = ask.messages.iter().find(|m| m.is(role));
+        let message = request.messages.iter().find(|m| m.is(role));
         message.and_then(ChatMessage::text).unwrap_or_default()
     };
     json!({
         "user_prompt": text("user"),
-        "max_tokens": ask.max_tokens,
+        "max_tokens": request.max_tokens,
         "temperature": SUMMARY_TEMPERATURE,
         "system_prompt_chars": text("system").chars().count(),
     })
 }
 
 /// Returns the model's answer. Any other field that starts with `fake_` is a failure.
-fn answer_of(input: &Value) -> Heard {
+fn answer_of(input: &Value) -> SummaryReply {
     let fields = input.as_object().into_iter().flatten();
     let is_off = |value: &Value| value.is_null() || value == &json!(false);
     let fails = fields
         .filter(|(key, value)| key.starts_with("fake_") && !is_off(value))
         .any(|(key, _)| key != "fake_summary");
     match &input["fake_summary"] {
-        Value::String(text) if !fails => Heard::Text(text.as_str().into()),
-        _ => Heard::Failed("no answer".to_owned()),
+        Value::String(text) if !fails => SummaryReply::Text(text.as_str().into()),
+        _ => SummaryReply::Failed("no answer".to_owned()),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Source: `agent_turn` of `runtime/agent_loop.py`, mbathe/digitorn-bridge @8d8eb4a6.
 
-use plimsoll::chat::{Call, Calls, ChatMessage, Content, Dialogue, Wants};
+use plimsoll::chat::{Call, Calls, ChatMessage, Content, Dialogue, PendingRequest};
 use plimsoll::systems::digitorn::clock::Clock;
 use plimsoll::systems::digitorn::compact::Surroundings;
 use plimsoll::systems::digitorn::runner::HookRunner;
@@ -132,7 +132,7 @@ impl AgentLoop<'_> {
         tool_turn: &ToolTurn,
         around: Surroundings<'_>,
         dialogue: &mut Dialogue<'_>,
-    ) -> Result<(), Wants> {
+    ) -> Result<(), PendingRequest> {
         let state = &mut self.state;
         let mut assistant = ChatMessage::new("assistant", "");
         assistant.content = Content::Missing;

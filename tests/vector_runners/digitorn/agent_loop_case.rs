@@ -3,7 +3,7 @@
 use super::agent_loop::{AgentLoop, Exchange, ToolTurn, Trace};
 use super::hooks::{hooks_of, state_of, stub};
 use super::{Case, Setting, messages_to_json};
-use plimsoll::chat::{ChatMessage, converse, message_from_json};
+use plimsoll::chat::{ChatMessage, message_from_json, run_with_replies};
 use plimsoll::systems::digitorn::clock::Clock;
 use plimsoll::systems::digitorn::runner::HookRunner;
 use plimsoll::systems::digitorn::stop::Stop;
@@ -27,7 +27,7 @@ pub(super) fn run_agent_loop(case: &Case) -> Value {
     let script = case.input["script"].as_array().into_iter().flatten();
     let script: Vec<Exchange> = script.map(exchange).collect();
     let mut n_requests = 0;
-    let played = converse(
+    let played = run_with_replies(
         |dialogue| {
             let mut agent = AgentLoop {
                 runner: HookRunner::new(&hooks, Vec::new(), Clock::at(START)),
@@ -38,7 +38,7 @@ pub(super) fn run_agent_loop(case: &Case) -> Value {
             for exchange in &script {
                 match agent.answer(exchange, setting.around(), dialogue) {
                     Ok(turns) => traces.extend(turns),
-                    Err(Stop::Wants(wants)) => return Err(wants),
+                    Err(Stop::Pending(pending)) => return Err(pending),
                     Err(Stop::Raised(error)) => return Ok(Err(error)),
                 }
             }

@@ -1,7 +1,7 @@
 //! Cases of the rewrite in Go.
 
 use super::{Case, number};
-use plimsoll::chat::{ChatMessage, Heard, converse, message_from_json};
+use plimsoll::chat::{ChatMessage, SummaryReply, message_from_json, run_with_replies};
 use plimsoll::systems::digitorn::go_rewrite::compact::{
     Compaction, Summary, summarize, truncate, truncate_budget,
 };
@@ -36,9 +36,9 @@ pub(super) fn compact(case: &Case) -> Value {
             max_tokens: 1_024,
             prior: "",
         };
-        converse(
+        run_with_replies(
             |dialogue| summarize(&messages, keep, "", summary, dialogue),
-            |_| Heard::Text(answer.into()),
+            |_| SummaryReply::Text(answer.into()),
         )
     };
     json!({

@@ -1,7 +1,7 @@
 //! Cases of hooks: the automatic one on one event, and any hooks on a list of events.
 
 use super::{Case, Setting, messages_from_json, messages_to_json, number, or_error};
-use plimsoll::chat::{Ask, Heard, converse, message_to_json, python_str};
+use plimsoll::chat::{SummaryReply, SummaryRequest, message_to_json, python_str, run_with_replies};
 use plimsoll::systems::digitorn::clock::Clock;
 use plimsoll::systems::digitorn::hook::HookEvent;
 use plimsoll::systems::digitorn::hook::{Hook, in_order};
@@ -10,17 +10,17 @@ use plimsoll::systems::digitorn::turn_state::{MAX_TURNS, NEVER_COMPACTED, ToolCo
 use serde_json::{Map, Value, json};
 
 /// Returns the answer of the case's model: a text, the content of a dict, or a failure.
-pub(super) fn stub(config: &Value) -> Heard {
+pub(super) fn stub(config: &Value) -> SummaryReply {
     let kind = match &config["summary_llm"] {
         Value::Null => "ok",
         Value::String(kind) => kind,
         Value::Object(answer) => return dict(answer),
-        other => return Heard::Text(other.to_string().into()),
+        other => return SummaryReply::Text(other.to_string().into()),
     };
     if is_failure(kind) {
-        return Heard::Failed(kind.to_owned());
+        return SummaryReply::Failed(kind.to_owned());
     }
-    Heard::Text(match kind {
+    SummaryReply::Text(match kind {
         "ok" | "dict" => "SUMMARY".into(),
         "empty" => "".into(),
         "null" => "None".into(),
@@ -33,20 +33,20 @@ fn is_failure(kind: &str) -> bool {
     fails.iter().any(|word| kind.contains(word))
 }
 
-fn dict(answer: &Map<String, Value>) -> Heard {
+fn dict(answer: &Map<String, Value>) -> SummaryReply {
     if let Some((kind, why)) = answer.iter().find(|(key, _)| is_failure(key)) {
-        return Heard::Failed(why.as_str().unwrap_or(kind).to_owned());
+        return SummaryReply::Failed(why.as_str().unwrap_or(kind).to_owned());
     }
     let content = ["content", "text", "answer", "summary"].map(|key| answer.get(key));
     let content = content.into_iter().flatten().next();
-    Heard::Text(content.map_or_else(String::new, python_str).into())
+    SummaryReply::Text(content.map_or_else(String::new, python_str).into())
 }
 
-pub(super) fn request(ask: &Ask) -> Value {
+pub(super) fn request_json(request: &SummaryRequest) -> Value {
     json!({
-        "messages": ask.messages.iter().map(message_to_json).collect::<Value>(),
+        "messages": request.messages.iter().map(message_to_json).collect::<Value>(),
         "tools": Value::Null,
-        "max_tokens": ask.max_tokens,
+        "max_tokens": request.max_tokens,
     })
 }
 
@@ -107,15 +107,15 @@ pub(super) fn auto_compact(case: &Case) -> Value {
     let (before, pressure) = (fresh.estimated_tokens(), fresh.token_pressure());
     let clock = clock(&config["monotonic_clock"]).unwrap_or(Clock::at(1_000.0));
     let mut requests = Vec::new();
-    let (state, runner, fired) = converse(
+    let (state, runner, fired) = run_with_replies(
         |dialogue| {
             let mut state = first.clone();
             let mut runner = HookRunner::new(&hooks, Vec::new(), clock.clone());
             let fired = runner.run("turn_start", &mut state, setting.around(), dialogue)?;
             Ok((state, runner, fired))
         },
-        |ask| {
-            requests.push(request(ask));
+        |request| {
+            requests.push(request_json(request));
             stub(config)
         },
     );
@@ -151,7 +151,7 @@ pub(super) fn hooks(case: &Case) -> Value {
         .collect();
     let default_event = config["hooks"][0]["on"].as_str().unwrap_or("turn_end");
     let mut n_requests = 0;
-    let (state, lines) = converse(
+    let (state, lines) = run_with_replies(
         |dialogue| {
             let mut state = first.clone();
             let mut runner = HookRunner::new(&hooks, Vec::new(), Clock::at(1_000.0));

@@ -1,7 +1,9 @@
 //! The agent's loop (`ToolCallingLLM.call_stream`): compact if needed, call the model, run its tools, repeat.
 
 use super::repeat_guard::{RepeatGuard, refusal_of_repeat};
-use plimsoll::chat::{Arguments, Ask, Call, ChatMessage, Heard, converse};
+use plimsoll::chat::{
+    Arguments, Call, ChatMessage, SummaryReply, SummaryRequest, run_with_replies,
+};
 use plimsoll::systems::holmesgpt::{
     Event, Limited, RequestStats, RunError, Storage, Summarizer, Threshold, ToolResult,
     compact_if_necessary, compaction_start_event, forget_counts, spill_oversized_result,
@@ -14,7 +16,7 @@ pub(crate) trait Environment {
     /// Returns the model's answer to a conversation with these tool definitions.
     fn complete(&mut self, messages: &[ChatMessage], tools: &[Value]) -> Completion;
     /// Returns a summary.
-    fn summarize(&mut self, ask: &Ask) -> Heard;
+    fn summarize(&mut self, request: &SummaryRequest) -> SummaryReply;
     /// Returns a tool's result.
     fn run_tool(&mut self, tool: &str, call_id: &str, params: &Value) -> ToolResult;
 }
@@ -125,9 +127,9 @@ impl AgentLoop<'_> {
             &mut run.messages,
             tools,
         ));
-        let limited: Limited = converse(
+        let limited: Limited = run_with_replies(
             |dialogue| compact_if_necessary(&summarizer, threshold, run.messages.clone(), dialogue),
-            |ask| environment.summarize(ask),
+            |request| environment.summarize(request),
         );
         run.events.extend(limited.events);
         if let Some(error) = limited.error {

@@ -3,12 +3,12 @@
 use super::super::{Answer, Case, messages_from_json, object};
 use super::agent_loop::{AgentLoop, Completion, Environment};
 use super::limit::{event_to_json, threshold};
-use super::scripted_answers::{heard, roles};
+use super::scripted_answers::{roles, scripted_reply};
 use super::small::uncounted_json;
 use super::{llm, storage, tools};
 use plimsoll::chat::{
-    Arguments, Ask, Call, Calls, ChatMessage, Content, Fields, Function, Heard, Layout,
-    python_dumps,
+    Arguments, Call, Calls, ChatMessage, Content, Fields, Function, Layout, SummaryReply,
+    SummaryRequest, python_dumps,
 };
 use plimsoll::systems::holmesgpt::{
     Event, Llm, RequestStats, Status, Summarizer, ToolData, ToolResult, V045_INSTRUCTION,
@@ -57,14 +57,14 @@ impl Environment for Script<'_> {
         }
     }
 
-    fn summarize(&mut self, ask: &Ask) -> Heard {
-        let tools = if ask.with_tools {
+    fn summarize(&mut self, request: &SummaryRequest) -> SummaryReply {
+        let tools = if request.with_tools {
             tools(self.case)
         } else {
             &[]
         };
-        self.record("summarize", &ask.messages, tools);
-        heard(&self.case.input["fake_summary"], ask)
+        self.record("summarize", &request.messages, tools);
+        scripted_reply(&self.case.input["fake_summary"], request)
     }
 
     fn run_tool(&mut self, tool: &str, call_id: &str, params: &Value) -> ToolResult {
@@ -109,7 +109,8 @@ fn scripted(step: &Value, idx: usize) -> ChatMessage {
 
 pub(super) fn call_stream(case: &Case) -> Answer {
     let llm = llm(case)?;
-    let price = |_: &Ask, _: &Heard| RequestStats::of_request(SUMMARY.0, SUMMARY.1);
+    let price =
+        |_: &SummaryRequest, _: &SummaryReply| RequestStats::of_request(SUMMARY.0, SUMMARY.1);
     let flag = |key: &str| case.config[key].as_bool().unwrap_or(true);
     let agent = AgentLoop {
         summarizer: Summarizer {

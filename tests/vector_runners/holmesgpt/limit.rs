@@ -1,10 +1,12 @@
 //! The stage `limit`: the check before a model call.
 
 use super::super::{Answer, Case, messages_from_json};
-use super::scripted_answers::{described, heard};
+use super::scripted_answers::{described, scripted_reply};
 use super::small::{uncounted_json, usage_to_json};
 use super::{Version, is, llm, tools};
-use plimsoll::chat::{Ask, ChatMessage, Dialogue, Heard, Wants, converse};
+use plimsoll::chat::{
+    ChatMessage, Dialogue, PendingRequest, SummaryReply, SummaryRequest, run_with_replies,
+};
 use plimsoll::systems::holmesgpt::{
     Event, LEGACY_INSTRUCTION, LegacyLimited, Llm, RequestStats, RunError, Summarizer, Threshold,
     Truncation, V038_INSTRUCTION, V045_INSTRUCTION, compact_if_necessary,
@@ -26,7 +28,7 @@ pub(super) fn threshold(config: &Value) -> Threshold {
     }
 }
 
-fn price(_: &Ask, _: &Heard) -> RequestStats {
+fn price(_: &SummaryRequest, _: &SummaryReply) -> RequestStats {
     RequestStats::of_request(PRICE.0, PRICE.1)
 }
 
@@ -46,17 +48,20 @@ fn summarizer<'a>(case: &'a Case, llm: &'a Llm) -> Summarizer<'a> {
 }
 
 /// Answers requests with the answers of a case, repeating the last one, and describes the requests.
-fn answering<'a>(case: &'a Case, requests: &'a mut Vec<Value>) -> impl FnMut(&Ask) -> Heard + 'a {
+fn answering<'a>(
+    case: &'a Case,
+    requests: &'a mut Vec<Value>,
+) -> impl FnMut(&SummaryRequest) -> SummaryReply + 'a {
     let answers = case.input["fake_completions"]
         .as_array()
         .cloned()
         .unwrap_or_default();
-    move |ask| {
-        let mut ask = ask.clone();
-        forget_counts(&mut ask.messages);
+    move |request| {
+        let mut request = request.clone();
+        forget_counts(&mut request.messages);
         let answer = answers.get(requests.len()).or(answers.last()).cloned();
-        requests.push(described(&ask));
-        heard(&answer.unwrap_or_default(), &ask)
+        requests.push(described(&request));
+        scripted_reply(&answer.unwrap_or_default(), &request)
     }
 }
 
@@ -71,7 +76,7 @@ pub(super) fn limit(case: &Case) -> Answer {
     let mut input = messages_from_json(&case.input["messages"]);
     let start = compaction_start_event(&llm, threshold, &mut input, tools(case));
     let mut requests = Vec::new();
-    let limited = converse(
+    let limited = run_with_replies(
         |dialogue| {
             if is(case, Version::V038) {
                 compact_if_necessary_v038(&summarizer, threshold, input.clone(), dialogue)
@@ -126,7 +131,7 @@ pub(super) fn legacy(case: &Case) -> Answer {
         tools(case),
     );
     let mut requests = Vec::new();
-    let limited = converse(
+    let limited = run_with_replies(
         |dialogue| {
             let input = messages_from_json(&case.input["messages"]);
             limit_input_context_window(&summarizer, threshold(&case.config), input, dialogue)
@@ -160,7 +165,7 @@ fn limit_input_context_window(
     threshold: Threshold,
     messages: Vec<ChatMessage>,
     dialogue: &mut Dialogue<'_>,
-) -> Result<LegacyLimited, Wants> {
+) -> Result<LegacyLimited, PendingRequest> {
     let (llm, tools) = (summarizer.llm, summarizer.tools);
     let mut limited = compact_legacy(summarizer, threshold, messages, dialogue)?;
     if limited.error.is_none() {

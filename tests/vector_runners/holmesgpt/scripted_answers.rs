@@ -1,6 +1,8 @@
 //! Scripted answers of the model, and descriptions of its requests.
 
-use plimsoll::chat::{Ask, ChatMessage, Content, Heard, Layout, message_to_json, python_dumps};
+use plimsoll::chat::{
+    ChatMessage, Content, Layout, SummaryReply, SummaryRequest, message_to_json, python_dumps,
+};
 use plimsoll::systems::holmesgpt::NO_MESSAGE;
 use serde_json::{Value, json};
 
@@ -11,26 +13,26 @@ const MAX_LISTED_CHARS: usize = 4000;
 
 /// Returns a scripted answer: a text, an exception, or fields of a message. Calls count only if the request has tools or
 /// instructions; in a request flattened for a summary the text counts.
-pub(super) fn heard(answer: &Value, ask: &Ask) -> Heard {
+pub(super) fn scripted_reply(answer: &Value, request: &SummaryRequest) -> SummaryReply {
     if let Some(error) = answer
         .as_str()
         .and_then(|text| text.strip_prefix("exception: "))
     {
-        return Heard::Failed(exception_text(error));
+        return SummaryReply::Failed(exception_text(error));
     }
     if answer.is_null() {
-        return Heard::Failed(NO_MESSAGE.to_owned());
+        return SummaryReply::Failed(NO_MESSAGE.to_owned());
     }
     let is_native = |m: &ChatMessage| m.is("system") || m.is("tool") || !m.calls().is_empty();
     let calls = answer["tool_calls"] == true || answer["tool_calls"].is_array();
-    if calls && (ask.with_tools || ask.messages.iter().any(is_native)) {
-        return Heard::Called;
+    if calls && (request.with_tools || request.messages.iter().any(is_native)) {
+        return SummaryReply::ToolCall;
     }
     let text = match answer {
         Value::String(text) => text.clone(),
         other => text_of(&other["content"]),
     };
-    Heard::Text(text.into())
+    SummaryReply::Text(text.into())
 }
 
 /// Returns the text of a content: a text, or the texts of its blocks.
@@ -71,18 +73,18 @@ fn exception_text(repr: &str) -> String {
 }
 
 /// Returns a request as a case describes it.
-pub(super) fn described(ask: &Ask) -> Value {
-    let (instruction, messages) = match ask.messages.split_last() {
+pub(super) fn described(request: &SummaryRequest) -> Value {
+    let (instruction, messages) = match request.messages.split_last() {
         Some((last, rest)) => (last.text().unwrap_or_default(), rest),
         None => ("", &[][..]),
     };
     let listed: Value = messages.iter().map(message_to_json).collect();
     let is_short = python_dumps(&listed, Layout::UNICODE).chars().count() <= MAX_LISTED_CHARS;
     json!({
-        "n_messages": ask.messages.len(),
-        "roles": roles(&ask.messages),
-        "with_tools": ask.with_tools,
-        "tool_choice": ask.with_tools.then_some("auto"),
+        "n_messages": request.messages.len(),
+        "roles": roles(&request.messages),
+        "with_tools": request.with_tools,
+        "tool_choice": request.with_tools.then_some("auto"),
         "last_is_instructions": true,
         "instructions_chars": instruction.chars().count(),
         "messages_without_instructions": if is_short { listed } else { Value::Null },

@@ -2,7 +2,7 @@
 
 use super::{messages_to_json, or_null, settings, stored};
 use crate::vector_runners::Case;
-use plimsoll::chat::{Ask, ChatMessage, Heard, converse};
+use plimsoll::chat::{ChatMessage, SummaryReply, SummaryRequest, run_with_replies};
 use plimsoll::systems::picoclaw::estimate::{tokens_after, tokens_before};
 use plimsoll::systems::picoclaw::event::Reason;
 use plimsoll::systems::picoclaw::force_compression::force_compression as compress;
@@ -137,32 +137,32 @@ fn run_summary(
     stored: &Stored,
     edition: Edition,
     settings: &Settings,
-) -> (Option<Summarized>, Vec<Ask>) {
+) -> (Option<Summarized>, Vec<SummaryRequest>) {
     let mut requests = Vec::new();
-    let done = converse(
+    let done = run_with_replies(
         |dialogue| summarize_session(stored, edition, settings, dialogue),
-        |ask| {
-            requests.push(ask.clone());
+        |request| {
+            requests.push(request.clone());
             model(case)
         },
     );
     (done, requests)
 }
 
-fn model(case: &Case) -> Heard {
+fn model(case: &Case) -> SummaryReply {
     match case.config["llm"].as_str() {
-        Some("fail") => Heard::Failed("the model failed".to_owned()),
-        Some("empty") => Heard::Text("".into()),
-        Some("spaces") => Heard::Text("  SUMMARY  \n".into()),
-        _ => Heard::Text("SUMMARY".into()),
+        Some("fail") => SummaryReply::Failed("the model failed".to_owned()),
+        Some("empty") => SummaryReply::Text("".into()),
+        Some("spaces") => SummaryReply::Text("  SUMMARY  \n".into()),
+        _ => SummaryReply::Text("SUMMARY".into()),
     }
 }
 
-fn recorded(ask: &Ask) -> Value {
-    let prompt = text_of(&ask.messages[0]);
+fn recorded(request: &SummaryRequest) -> Value {
+    let prompt = text_of(&request.messages[0]);
     let mut call = json!({
         "options": {
-            "max_tokens": ask.max_tokens,
+            "max_tokens": request.max_tokens,
             "prompt_cache_key": AGENT,
             "temperature": TEMPERATURE,
         },

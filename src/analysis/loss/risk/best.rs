@@ -47,13 +47,13 @@ fn demand(names: &Names, case: &Case, outcome: &Outcome) -> Demand {
     let mut demand = Demand::new();
     let mut written_before: HashMap<u32, u32> = HashMap::new();
     for sample in &outcome.samples {
-        visible.advance(sample.step);
+        visible.advance(sample.call);
         let predicted: Vec<u32> = visible.predicted().collect();
-        let end = case.session.calls[sample.step].context_end as u32;
+        let end = case.session.calls[sample.call].context_end as u32;
         for text in &predicted {
             written_before.entry(*text).or_insert(end);
         }
-        for used in names.uses_at(sample.step) {
+        for used in names.uses_at(sample.call) {
             let copies = names.copies_before(used);
             if predicted.is_empty() || visible.shows_name((used.name, used.message), copies) {
                 continue;

@@ -37,7 +37,7 @@ pub struct AtRisk {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// Index of the call whose answer used it.
-    pub step: usize,
+    pub call: usize,
     /// Index of the message that used it.
     pub message: usize,
     /// Index of the last earlier message with the name.
@@ -52,7 +52,7 @@ pub struct Fault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlindEdit {
     /// Index of the call whose answer contains it.
-    pub step: usize,
+    pub call: usize,
     /// Index of the message.
     pub message: usize,
     /// Lines of the old text that are long enough to compare.
@@ -74,12 +74,12 @@ pub fn most_at_risk(names: &Names, case: &Case, outcome: &Outcome) -> AtRisk {
     let mut visible = Visible::new(case, names, &outcome.received);
     let mut found = AtRisk::default();
     for sample in &outcome.samples {
-        visible.advance(sample.step);
-        edits(&mut found, names, &visible, sample.step);
-        faults(&mut found, names, &mut visible, (case, sample.step));
+        visible.advance(sample.call);
+        edits(&mut found, names, &visible, sample.call);
+        faults(&mut found, names, &mut visible, (case, sample.call));
     }
-    let first_fault = found.faults.first().map(|fault| fault.step);
-    let first_edit = found.blind_edits.first().map(|edit| edit.step);
+    let first_fault = found.faults.first().map(|fault| fault.call);
+    let first_edit = found.blind_edits.first().map(|edit| edit.call);
     found.horizon = first_fault.into_iter().chain(first_edit).min();
     found.refetch = found.faults.iter().map(|fault| fault.refetch).sum();
     found.fewest = found.faults.len();
@@ -96,8 +96,8 @@ fn supposing(
     let mut visible = Visible::new(case, names, &outcome.received).supposing(supposed);
     let mut found = AtRisk::default();
     for sample in &outcome.samples {
-        visible.advance(sample.step);
-        faults(&mut found, names, &mut visible, (case, sample.step));
+        visible.advance(sample.call);
+        faults(&mut found, names, &mut visible, (case, sample.call));
     }
     found.faults.len()
 }
@@ -106,9 +106,9 @@ fn faults(
     found: &mut AtRisk,
     names: &Names,
     visible: &mut Visible<'_>,
-    (case, step): (&Case, usize),
+    (case, call): (&Case, usize),
 ) {
-    let uses = names.uses_at(step);
+    let uses = names.uses_at(call);
     found.uses += uses.len();
     if !visible.is_touched() {
         return;
@@ -125,7 +125,7 @@ fn faults(
         };
         visible.fetch(source, used.message + PAGE_IN);
         found.faults.push(Fault {
-            step,
+            call,
             message: used.message as usize,
             source: source as usize,
             name: used.name,
@@ -134,8 +134,8 @@ fn faults(
     }
 }
 
-fn edits(found: &mut AtRisk, names: &Names, visible: &Visible<'_>, step: usize) {
-    for edit in names.edits.at(step) {
+fn edits(found: &mut AtRisk, names: &Names, visible: &Visible<'_>, call: usize) {
+    for edit in names.edits.at(call) {
         found.edits += 1;
         if !visible.is_touched() {
             continue;
@@ -145,7 +145,7 @@ fn edits(found: &mut AtRisk, names: &Names, visible: &Visible<'_>, step: usize) 
         let seen = lines.filter(is_seen).count();
         if 2 * seen < edit.lines.len() {
             found.blind_edits.push(BlindEdit {
-                step,
+                call,
                 message: edit.message as usize,
                 lines: edit.lines.len(),
                 seen,

@@ -96,7 +96,7 @@ pub(super) fn draw_marks(chart: &Chart<'_>, ui: &Ui, shapes: &mut Vec<Shape>) {
     let (palette, plot) = (chart.palette, chart.areas.plot);
     let font = TextStyle::Small.resolve(ui.style());
     let restarts = chart.input.restarts.iter().map(|call| (*call, "restart"));
-    let errors = chart.input.errors.iter().map(|error| (error.step, "error"));
+    let errors = chart.input.errors.iter().map(|error| (error.call, "error"));
     let mut marks: Vec<(usize, &str)> = restarts.chain(errors).collect();
     marks.sort_unstable();
     let mut free = f32::NEG_INFINITY;

@@ -15,15 +15,15 @@ use crate::units::{Share, Tokens};
 use egui::Pos2;
 
 fn samples(n: usize, tokens: impl Fn(usize) -> u32) -> Vec<Sample> {
-    let sample = |step| {
+    let sample = |call| {
         let mut by_kind = [0; Kind::ALL.len()];
-        by_kind[Kind::ToolResult.index()] = tokens(step);
+        by_kind[Kind::ToolResult.index()] = tokens(call);
         Sample {
-            step,
+            call,
             turn: 0,
             window: Tokens(200_000),
             metered: Tokens::ZERO,
-            tokens: Tokens::from(tokens(step)),
+            tokens: Tokens::from(tokens(call)),
             believed: None,
             pressure: Share(0.0),
             overflows: false,

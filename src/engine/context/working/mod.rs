@@ -159,8 +159,8 @@ impl<'a> Working<'a> {
     }
 
     /// Returns the turn of a call, 0 if none.
-    pub(in crate::engine) fn turn(&self, step: usize) -> u32 {
-        self.case.session.calls.get(step).map_or(0, |s| s.turn)
+    pub(in crate::engine) fn turn(&self, call: usize) -> u32 {
+        self.case.session.calls.get(call).map_or(0, |s| s.turn)
     }
 
     /// Returns the true tokens by kind, in the order of [`Kind::ALL`].

@@ -13,7 +13,7 @@ use serde::Deserialize;
 pub(super) struct MeterToml {
     count: Option<String>,
     name: Option<String>,
-    pub(super) believes: Option<String>,
+    pub(super) believed_fill: Option<String>,
     #[serde(default)]
     per_message: u32,
     per_media: Option<u32>,

@@ -33,8 +33,9 @@ struct File {
     meter: Option<MeterToml>,
     window: Option<WindowToml>,
     output_reserve: Option<String>,
-    #[serde(default)]
-    knobs: toml::Table,
+    /// `knobs` in older files.
+    #[serde(default, alias = "knobs")]
+    settings: toml::Table,
     #[serde(default, rename = "let")]
     lets: toml::Table,
     #[serde(default, rename = "stage")]
@@ -71,7 +72,7 @@ impl Policy {
     pub fn parse(text: &str, registry: &Registry) -> Result<Self, PolicyError> {
         let file: File = toml::from_str(text).map_err(|e| PolicyError::Toml(e.to_string()))?;
         let knobs = file
-            .knobs
+            .settings
             .into_iter()
             .map(|(name, value)| knob(name, value))
             .collect::<Result<Vec<_>, _>>()?;
@@ -93,8 +94,8 @@ impl Policy {
         let reserve = reserve
             .map(|text| Expr::parse(text, Type::Number, &vocabulary).map_err(at("output_reserve")))
             .transpose()?;
-        let believes = file.meter.as_ref().and_then(|m| m.believes.as_deref());
-        let believes = believes
+        let believed_fill = file.meter.as_ref().and_then(|m| m.believed_fill.as_deref());
+        let believed_fill = believed_fill
             .map(|text| Expr::parse(text, Type::Number, &vocabulary).map_err(at("[meter]")))
             .transpose()?;
         Ok(Self {
@@ -105,7 +106,7 @@ impl Policy {
                 .meter
                 .as_ref()
                 .map_or(Ok(Meter::TRUE), |m| meter::meter(m, registry))?,
-            believes,
+            believed_fill,
             reserve,
             window: file.window.map(|w| window(&w, registry)).transpose()?,
             knobs,
@@ -128,7 +129,7 @@ fn window(window: &WindowToml, registry: &Registry) -> Result<&'static NamedWind
 fn knob(name: String, value: toml::Value) -> Result<Knob, PolicyError> {
     let knob: KnobToml = value
         .try_into()
-        .map_err(|e| PolicyError::Toml(format!("[knobs.{name}]: {e}")))?;
+        .map_err(|e| PolicyError::Toml(format!("[settings.{name}]: {e}")))?;
     let [low, high] = knob.range;
     let numbers = [knob.value, low, high, knob.step];
     if numbers.iter().any(|n| !n.is_finite())
@@ -136,14 +137,14 @@ fn knob(name: String, value: toml::Value) -> Result<Knob, PolicyError> {
         || knob.step <= 0.0
     {
         return Err(PolicyError::Invalid(format!(
-            "[knobs.{name}]: value, range and step do not fit together"
+            "[settings.{name}]: value, range and step do not fit together"
         )));
     }
     let last_choice = knob.choices.len() as f64 - 1.0;
     let is_choice = knob.range == [0.0, last_choice] && knob.step == 1.0;
     if !knob.choices.is_empty() && !is_choice {
         return Err(PolicyError::Invalid(format!(
-            "[knobs.{name}]: the range of a choice is [0, {last_choice}], its step 1"
+            "[settings.{name}]: the range of a choice is [0, {last_choice}], its step 1"
         )));
     }
     Ok(Knob {

@@ -50,17 +50,17 @@ impl Run<'_> {
     pub(super) fn done(&mut self, stage: usize, pending: PendingAction, mut done: Rewritten) {
         self.named.memory.update(&done.memory);
         let delay = self.triggers.bound(stage).delay.as_ref();
-        let delay = delay.map_or(0.0, |steps| steps.value(&self.triggers.moment)) as usize;
+        let delay = delay.map_or(0.0, |calls| calls.value(&self.triggers.moment)) as usize;
         if delay > 0 && (done.messages.is_some() || !done.edits.is_empty()) {
             if let Some(stand_in) = self.stand_in(&pending) {
                 without(&stand_in, &pending.before, &mut done);
             }
             done.messages = done.after(&pending.before);
             done.edits.clear();
-            self.triggers.tried(stage, self.step);
+            self.triggers.tried(stage, self.call);
             self.named.delayed.push(Delayed {
                 stage,
-                due_at: self.step + delay,
+                due_at: self.call + delay,
                 pending,
                 done,
             });
@@ -76,7 +76,7 @@ impl Run<'_> {
             return;
         }
         let all = std::mem::take(&mut self.named.delayed);
-        let (ready, later): (Vec<_>, Vec<_>) = all.into_iter().partition(|d| d.due_at <= self.step);
+        let (ready, later): (Vec<_>, Vec<_>) = all.into_iter().partition(|d| d.due_at <= self.call);
         self.named.delayed = later;
         for Delayed {
             stage,
@@ -127,22 +127,22 @@ impl Run<'_> {
         self.note_pins(stage, &context_change.messages);
         let goes_on = self.goes_on(stage);
         let repairs = self.triggers.stage(stage).action.name() == "repair";
-        self.triggers.tried(stage, self.step);
+        self.triggers.tried(stage, self.call);
         if changed {
-            self.triggers.fired(stage, self.step);
+            self.triggers.fired(stage, self.call);
             self.acted = true;
         }
         self.outcome.compactions += usize::from(context_change.removed && !goes_on && !repairs);
         if let Some(why) = &done.halt {
             self.outcome.halts.push(Halt {
-                step: self.step,
+                call: self.call,
                 why: why.clone(),
             });
         }
         let mut cause = self.triggers.cause(stage);
         cause.terms.extend(done.terms);
         self.outcome.events.push(Event {
-            step: self.step,
+            call: self.call,
             stage: self.triggers.stage(stage).id.clone(),
             action: self.triggers.stage(stage).action.name(),
             cause,
@@ -158,7 +158,7 @@ impl Run<'_> {
                 _ if done.fired && done.halt.is_none() && pending.answers.is_empty() => {
                     Did::Nothing
                 }
-                _ => Did::Told,
+                _ => Did::Logged,
             },
             orphans: self.working.orphans().saturating_sub(orphans),
             forgotten: self.forgotten(pending, &earlier, event),
@@ -250,6 +250,6 @@ impl Run<'_> {
             && self
                 .triggers
                 .last_fired(stage)
-                .is_some_and(|last| last + 1 >= self.step)
+                .is_some_and(|last| last + 1 >= self.call)
     }
 }

@@ -4,7 +4,7 @@ mod apply;
 pub(super) mod state;
 
 use super::{Run, Waiting};
-use crate::chat::{Ask, Block, ChatMessage, Dialogue, Heard, Wants};
+use crate::chat::{Block, ChatMessage, Dialogue, PendingRequest, SummaryReply, SummaryRequest};
 use crate::engine::context::taken::widen;
 use crate::engine::conversion::contents::contents;
 use crate::engine::conversion::stand_in::StandIn;
@@ -51,11 +51,11 @@ impl Run<'_> {
             tools: case.originals().tools(&case.session),
             numbers: &named.values(&self.triggers.moment),
             at: self.triggers.stage(stage).at,
-            step: self.step,
-            turn: (self.turn(self.step).unwrap_or(0), self.call_in_turn()),
-            now: self.clock.at(self.step),
+            call: self.call,
+            turn: (self.turn(self.call).unwrap_or(0), self.call_in_turn()),
+            now: self.clock.at(self.call),
             since: self.clock.since(),
-            model: case.model_at(self.step),
+            model: case.model_at(self.call),
             window: self.budget().window.0,
             memory: self.named.memory.clone(),
             error: self.error_for(stage).map_or("", |error| &**error),
@@ -71,20 +71,20 @@ impl Run<'_> {
                 }
                 self.done(stage, pending, done);
             }
-            Err(Wants(mut ask)) => {
+            Err(PendingRequest(mut verbatim)) => {
                 let mut pending = pending;
-                self.note_shown(&mut pending, &ask);
+                self.note_shown(&mut pending, &verbatim);
                 let mut unsent = Tokens::ZERO;
                 if let Some(stand_in) = &stand_in {
-                    if stand_in.is_among(&ask.messages) {
+                    if stand_in.is_among(&verbatim.messages) {
                         unsent = self.working.context.overhead;
                     }
-                    ask.messages = stand_in.take_out(ask.messages);
+                    verbatim.messages = stand_in.take_out(verbatim.messages);
                 }
                 let usual = named.answer_tokens.as_ref();
                 let usual = usual.map(|tokens| tokens.value(&self.triggers.moment));
                 let usual = usual.map(|tokens| Tokens(tokens.max(1.0) as u64));
-                let mut request = self.request(stage, &pending, &ask, usual);
+                let mut request = self.request(stage, &pending, &verbatim, usual);
                 request.input += unsent;
                 self.waiting = Some(Waiting::Action(stage, pending, request));
             }
@@ -113,17 +113,17 @@ impl Run<'_> {
 
     /// Records which earlier summaries a request contains. A text that an answer of this action also contains does not
     /// count: stand-ins of one size are identical.
-    fn note_shown(&self, pending: &mut PendingAction, ask: &Ask) {
+    fn note_shown(&self, pending: &mut PendingAction, verbatim: &SummaryRequest) {
         for (id, summary) in self.working.summaries() {
             let end = end_of(&summary.text);
-            let is_heard = |heard: &Heard| matches!(heard, Heard::Text(text) if text.contains(end));
+            let is_in_reply = |reply: &SummaryReply| matches!(reply, SummaryReply::Text(text) if text.contains(end));
             let has_it = |message: &ChatMessage| {
                 let blocks = message.blocks().iter().filter_map(Block::as_text);
                 let mut texts = message.text().into_iter().chain(blocks);
                 texts.any(|text| text.contains(end))
             };
-            let is_known = pending.shown.contains(&id) || pending.answers.iter().any(is_heard);
-            if !is_known && ask.messages.iter().any(has_it) {
+            let is_known = pending.shown.contains(&id) || pending.answers.iter().any(is_in_reply);
+            if !is_known && verbatim.messages.iter().any(has_it) {
                 pending.shown.push(id);
             }
         }
@@ -139,15 +139,15 @@ impl Run<'_> {
     ) {
         pending.traffic.0 += request.input;
         pending.answers.push(match reply {
-            Reply::Failed(why) => Heard::Failed(why),
-            Reply::Called => Heard::Called,
+            Reply::Failed(why) => SummaryReply::Failed(why),
+            Reply::ToolCall => SummaryReply::ToolCall,
             Reply::Predicted(text) => {
                 pending.is_predicted = true;
-                Heard::Text(text)
+                SummaryReply::Text(text)
             }
-            Reply::Summary(text) => Heard::Text(text),
+            Reply::Summary(text) => SummaryReply::Text(text),
         });
-        if let Some(Heard::Text(text)) = pending.answers.last() {
+        if let Some(SummaryReply::Text(text)) = pending.answers.last() {
             let received = self.case.ledger.weigh(text);
             pending.traffic.1 += received;
             self.outcome.summaries.received += received;
@@ -160,11 +160,11 @@ impl Run<'_> {
         &self,
         stage: usize,
         pending: &PendingAction,
-        ask: &Ask,
+        verbatim: &SummaryRequest,
         usual: Option<Tokens>,
     ) -> Request {
-        let mut asked = contents(self.case, &ask.messages);
-        if asked.messages.is_empty() {
+        let mut content = contents(self.case, &verbatim.messages);
+        if content.messages.is_empty() {
             // If it renders the conversation itself, the request covers the messages that it received.
             let conversation: Vec<_> = pending
                 .before
@@ -172,23 +172,23 @@ impl Run<'_> {
                 .filter(|m| !m.is("system"))
                 .cloned()
                 .collect();
-            asked.messages = contents(self.case, &conversation).messages;
-            asked.texts.clear();
+            content.messages = contents(self.case, &conversation).messages;
+            content.texts.clear();
         }
-        let covers = widen(&asked.messages);
-        let max_tokens = Tokens(ask.max_tokens.unwrap_or(USUAL_ANSWER).max(1));
+        let covers = widen(&content.messages);
+        let max_tokens = Tokens(verbatim.max_tokens.unwrap_or(USUAL_ANSWER).max(1));
         Request {
-            step: self.step,
+            call: self.call,
             stage: self.triggers.stage(stage).id.clone(),
             messages: covers.clone(),
             covers,
-            written: asked.texts,
-            input: asked.tokens,
+            written: content.texts,
+            input: content.tokens,
             prefix: String::new(),
             max_tokens,
             predicted: usual.unwrap_or(max_tokens).min(max_tokens),
             prompt: String::new(),
-            ask: Some(Arc::new(ask.clone())),
+            verbatim: Some(Arc::new(verbatim.clone())),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Replaces everything before a call with a summary.
 
 use super::{choice, limits_of, terms, total, total_of};
-use crate::chat::{Dialogue, Shape, Wants};
+use crate::chat::{Dialogue, PendingRequest, Shape};
 use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::baseagent::log_lines::{compaction_result, insufficient};
 use crate::systems::baseagent::{Texts, compact};
@@ -56,7 +56,7 @@ impl Rewrite for Compact {
         &self,
         scene: RewriteInput<'_>,
         dialogue: &mut Dialogue<'_>,
-    ) -> Result<Rewritten, Wants> {
+    ) -> Result<Rewritten, PendingRequest> {
         let limits = limits_of(&scene);
         let messages = &scene.messages;
         let system = messages.first().filter(|first| first.is("system"));

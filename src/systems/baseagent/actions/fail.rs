@@ -1,7 +1,7 @@
 //! Effects of a provider error: it ends the run or delays it.
 
 use super::terms;
-use crate::chat::{Dialogue, Shape, Wants};
+use crate::chat::{Dialogue, PendingRequest, Shape};
 use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::baseagent::{Failure, code_of_status};
 use crate::systems::python::PythonError;
@@ -21,7 +21,11 @@ pub(super) const ACTION: NamedAction = NamedAction {
 struct Fail;
 
 impl Rewrite for Fail {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let failure = failure(&scene);
         let first = failure.of_attempt(1);
         let (halt, last) = match failure.wait_after(1) {

@@ -1,7 +1,7 @@
 //! Truncates a tool's output on arrival.
 
 use super::{choice, terms, total};
-use crate::chat::{BlockBody, Content, Dialogue, Shape, Wants};
+use crate::chat::{BlockBody, Content, Dialogue, PendingRequest, Shape};
 use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::baseagent::{document_middle_out, middle_out};
 use std::sync::Arc;
@@ -44,7 +44,11 @@ impl MiddleOut {
 
 impl Rewrite for MiddleOut {
     /// An output is one text in the original; if a session has several in one result, each is an output.
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let max_tokens = scene.number("max_tokens") as i64;
         let mut messages = scene.messages.into_vec();
         let before = total(&messages);

@@ -1,7 +1,7 @@
 //! Clears old tool results before a call.
 
 use super::{METER, choice, limits_of, raised, terms, total_of};
-use crate::chat::{ChatMessage, Dialogue, Messages, Rule, Shape, Wants};
+use crate::chat::{ChatMessage, Dialogue, Messages, PendingRequest, Rule, Shape};
 use crate::engine::{MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::baseagent::log_lines::{OVERFLOW, status, sufficient};
 use crate::systems::baseagent::prune::Results;
@@ -32,7 +32,11 @@ struct Prune {
 }
 
 impl Rewrite for Prune {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let limits = limits_of(&scene);
         Ok(self.prune(&scene.messages, &limits).unwrap_or_else(raised))
     }

@@ -1,7 +1,7 @@
 //! Tests of the actions on a session's conversation.
 
 use super::*;
-use crate::chat::{Content, Dialogue, Fields, Heard, Text, Wants};
+use crate::chat::{Content, Dialogue, Fields, PendingRequest, SummaryReply, Text};
 use crate::engine::{Hook, Memory, Storage};
 use crate::systems::baseagent::MARKER;
 
@@ -21,15 +21,15 @@ fn run(
     settings: &str,
     numbers: &[(&'static str, f64)],
     messages: Vec<ChatMessage>,
-    answers: &[Heard],
-) -> Result<Rewritten, Wants> {
+    answers: &[SummaryReply],
+) -> Result<Rewritten, PendingRequest> {
     let rewrite = (action.make)(&toml::from_str(settings).unwrap()).unwrap();
     let scene = RewriteInput {
         messages: messages.into(),
         tools: &[],
         numbers,
         at: Hook::BeforeCall,
-        step: 0,
+        call: 0,
         turn: (1, 0),
         now: 0.0,
         since: None,
@@ -117,9 +117,9 @@ fn a_summary_leaves_the_instructions_and_itself() {
         (request.0.with_tools, request.0.max_tokens),
         (false, Some(4096))
     );
-    let heard = [Heard::Text("done".into())];
+    let replies = [SummaryReply::Text("done".into())];
     let settings = "result = 'shorter'\nprefix = 'So far: '";
-    let compacted = run(&compact::ACTION, settings, LIMITS, conversation(), &heard).unwrap();
+    let compacted = run(&compact::ACTION, settings, LIMITS, conversation(), &replies).unwrap();
     assert_eq!(
         compacted.messages.unwrap(),
         [
@@ -146,8 +146,8 @@ fn a_storing_stage_ignores_a_list_that_would_not_get_shorter() {
 
 #[test]
 fn a_failed_summary_is_an_attempt_that_changes_nothing() {
-    let heard = [Heard::Failed("boom".to_owned())];
-    let compacted = run(&compact::ACTION, "", LIMITS, conversation(), &heard).unwrap();
+    let replies = [SummaryReply::Failed("boom".to_owned())];
+    let compacted = run(&compact::ACTION, "", LIMITS, conversation(), &replies).unwrap();
     assert_eq!((compacted.messages, compacted.fired), (None, true));
     assert_eq!(compacted.log[2], "[compaction] Compaction failed: boom");
 }

@@ -2,7 +2,7 @@
 
 use super::super::statistics::{Statistics, context_command};
 use super::{split_instructions, term};
-use crate::chat::{Dialogue, Wants};
+use crate::chat::{Dialogue, PendingRequest};
 use crate::engine::{Rewrite, RewriteInput, Rewritten};
 
 /// Reports messages, roles and characters in the command's own wording.
@@ -10,7 +10,11 @@ use crate::engine::{Rewrite, RewriteInput, Rewritten};
 pub(super) struct Context;
 
 impl Rewrite for Context {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let (_, conversation) = split_instructions(&scene.messages);
         let counts = Statistics::of(conversation);
         Ok(Rewritten {

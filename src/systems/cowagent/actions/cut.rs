@@ -5,7 +5,7 @@ use super::super::truncate::cut_reasoning;
 use super::super::truncate::cut_result;
 use super::super::truncate::{Ends, cut_history, is_longer};
 use super::{changed, idle, split_instructions, term};
-use crate::chat::{Block, BlockBody, ChatMessage, Content, Dialogue, Wants};
+use crate::chat::{Block, BlockBody, ChatMessage, Content, Dialogue, PendingRequest};
 use crate::engine::{Rewrite, RewriteInput, Rewritten};
 
 /// Cuts results on arrival.
@@ -13,7 +13,11 @@ use crate::engine::{Rewrite, RewriteInput, Rewritten};
 pub(super) struct CutResult;
 
 impl Rewrite for CutResult {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let most = scene.count("result_chars");
         let mut messages = scene.messages.into_vec();
         let mut log = Vec::new();
@@ -49,7 +53,11 @@ impl Rewrite for CutResult {
 pub(super) struct CutThinking;
 
 impl Rewrite for CutThinking {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let most = scene.count("thinking_chars");
         let mut newest = scene.messages.last().cloned();
         let answer = newest.as_mut().filter(|m| m.is("assistant"));
@@ -108,7 +116,11 @@ impl CutHistory {
 }
 
 impl Rewrite for CutHistory {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let most = scene.count("result_chars");
         let (system, conversation) = split_instructions(&scene.messages);
         let is_long = |m: &ChatMessage| m.blocks().iter().any(|b| is_longer(b, most));

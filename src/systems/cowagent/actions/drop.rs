@@ -8,7 +8,7 @@ use super::super::trim::{
 use super::super::turn::trim_to_turns;
 use super::super::turn::turns;
 use super::{changed, idle, instructions_tokens, split_instructions, term, with_instructions};
-use crate::chat::{ChatMessage, Dialogue, Wants};
+use crate::chat::{ChatMessage, Dialogue, PendingRequest};
 use crate::engine::{Rewrite, RewriteInput, Rewritten};
 use std::ops::Range;
 
@@ -17,7 +17,11 @@ use std::ops::Range;
 pub(super) struct TrimScheduler;
 
 impl Rewrite for TrimScheduler {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let keep = scene.count("keep_turns");
         let (system, conversation) = split_instructions(&scene.messages);
         let mut conversation = conversation.to_vec();
@@ -42,7 +46,11 @@ impl Rewrite for TrimScheduler {
 pub(super) struct LimitTurns;
 
 impl Rewrite for LimitTurns {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let max_turns = scene.count("max_turns");
         let (system, conversation) = split_instructions(&scene.messages);
         let turns = turns(conversation);
@@ -118,7 +126,11 @@ impl<'a> Weighed<'a> {
 pub(super) struct FlattenTurns;
 
 impl Rewrite for FlattenTurns {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let weighed = Weighed::new(&scene);
         if !weighed.is_over() || weighed.turns.len() >= weighed.few_turns {
             return Ok(idle(weighed.terms));
@@ -139,7 +151,11 @@ impl Rewrite for FlattenTurns {
 pub(super) struct HalveTurns;
 
 impl Rewrite for HalveTurns {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let mut weighed = Weighed::new(&scene);
         if !weighed.is_over() || weighed.turns.len() < weighed.few_turns {
             return Ok(idle(weighed.terms));

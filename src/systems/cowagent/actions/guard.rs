@@ -8,7 +8,7 @@ use super::super::sanitize::{is_sound, sanitize};
 use super::super::turn::starts_turn;
 use super::{changed, idle, split_instructions, term};
 use crate::chat::{
-    Block, BlockBody, ChatMessage, Content, Dialogue, Fields, Messages, Rule, Wants,
+    Block, BlockBody, ChatMessage, Content, Dialogue, Fields, Messages, PendingRequest, Rule,
 };
 use crate::engine::{Rewrite, RewriteInput, Rewritten};
 use serde_json::{Value, json};
@@ -19,7 +19,11 @@ use std::collections::HashSet;
 pub(super) struct Validate;
 
 impl Rewrite for Validate {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         if is_sound(&scene.messages) {
             return Ok(idle(vec![term("repairs", 0)]));
         }
@@ -37,7 +41,11 @@ impl Rewrite for Validate {
 pub(super) struct AskForReport;
 
 impl Rewrite for AskForReport {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let max_steps = scene.count("max_steps");
         let n_steps = scene.turn.1 as usize;
         let terms = vec![term("steps", n_steps), term("max_steps", max_steps)];
@@ -61,7 +69,11 @@ impl Rewrite for AskForReport {
 pub(super) struct HintAtRepeats;
 
 impl Rewrite for HintAtRepeats {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let (n_steps, tool, n_succeeded) = repeats(&scene.messages);
         let terms = vec![term("steps", n_steps), term("succeeded", n_succeeded)];
         if n_steps < FIRST_CHECKED_STEP || n_succeeded < TOO_MANY_REPEATS {

@@ -7,7 +7,7 @@ use super::super::error::{
 use super::super::restore::restore;
 use super::super::turn::turns;
 use super::{idle, split_instructions, term, with_instructions};
-use crate::chat::{Dialogue, Wants};
+use crate::chat::{Dialogue, PendingRequest};
 use crate::engine::{Memory, Rewrite, RewriteInput, Rewritten};
 use serde_json::json;
 
@@ -16,7 +16,11 @@ use serde_json::json;
 pub(super) struct Recover;
 
 impl Rewrite for Recover {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         if let Some(done) = other_error(&scene) {
             return Ok(done);
         }
@@ -26,7 +30,7 @@ impl Rewrite for Recover {
             turns: scene.count("keep_turns"),
         };
         // A call that was retried after a trim is not tried a third time.
-        let was_tried = scene.memory["tried_step"] == json!(scene.step);
+        let was_tried = scene.memory["tried_call"] == json!(scene.call);
         let (system, conversation) = split_instructions(&scene.messages);
         let mut conversation = conversation.to_vec();
         let n_turns = turns(&conversation).len();
@@ -53,7 +57,7 @@ impl Rewrite for Recover {
             files: Vec::new(),
             halt: (!helps).then(|| OVERFLOW_ERROR.to_owned()),
             memory: if helps {
-                json!({"tried_step": scene.step}).into()
+                json!({"tried_call": scene.call}).into()
             } else {
                 Memory::default()
             },
@@ -105,7 +109,11 @@ fn other_error(scene: &RewriteInput<'_>) -> Option<Rewritten> {
 pub(super) struct Restore;
 
 impl Rewrite for Restore {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let max_turns = scene.count("max_turns");
         let is_scheduled = scene.number("is_scheduled") > 0.0;
         let session = if is_scheduled { "scheduler_" } else { "" };
@@ -131,7 +139,11 @@ impl Rewrite for Restore {
 pub(super) struct Clear;
 
 impl Rewrite for Clear {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let (system, conversation) = split_instructions(&scene.messages);
         let terms = vec![term("messages", conversation.len())];
         if conversation.is_empty() {

@@ -6,7 +6,7 @@ use super::super::inject::inject;
 use super::super::summary::Summarizer;
 use super::super::trim::{Limits, is_due, trim_messages};
 use super::{idle, instructions_tokens, split_instructions, term, with_instructions};
-use crate::chat::{ChatMessage, Dialogue, Wants};
+use crate::chat::{ChatMessage, Dialogue, PendingRequest};
 use crate::engine::{FileContent, Memory, NewFile, Rewrite, RewriteInput, Rewritten};
 use serde_json::json;
 
@@ -20,7 +20,7 @@ impl Rewrite for Remember {
         &self,
         scene: RewriteInput<'_>,
         dialogue: &mut Dialogue<'_>,
-    ) -> Result<Rewritten, Wants> {
+    ) -> Result<Rewritten, PendingRequest> {
         let limits = Limits {
             max_turns: scene.count("max_turns"),
             max_tokens: scene.count("max_tokens") as u64,
@@ -58,7 +58,7 @@ impl Rewrite for RememberAll {
         &self,
         scene: RewriteInput<'_>,
         dialogue: &mut Dialogue<'_>,
-    ) -> Result<Rewritten, Wants> {
+    ) -> Result<Rewritten, PendingRequest> {
         if !scene.error.is_empty() && classify(scene.error, true) != ErrorKind::Overflow {
             return Ok(Rewritten::default());
         }
@@ -125,7 +125,7 @@ impl DailyMemory {
         &mut self,
         flush: &Flush,
         dialogue: &mut Dialogue<'_>,
-    ) -> Result<Option<String>, Wants> {
+    ) -> Result<Option<String>, PendingRequest> {
         if !flush.is_dispatched() {
             return Ok(None);
         }

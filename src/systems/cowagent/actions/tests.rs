@@ -1,5 +1,5 @@
 use super::*;
-use crate::chat::{Dialogue, Heard, message_from_json, message_to_json};
+use crate::chat::{Dialogue, SummaryReply, message_from_json, message_to_json};
 use crate::engine::{FileContent, Hook, Memory, RewriteInput, Storage};
 use crate::units::Millis;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn scene(
         tools: &[],
         numbers,
         at: Hook::BeforeCall,
-        step: 7,
+        call: 7,
         turn: (1, 0),
         now: 61.0 * 60.0,
         since: None,
@@ -30,7 +30,7 @@ fn scene(
     }
 }
 
-fn act(name: &str, scene: RewriteInput<'_>, answers: &[Heard]) -> Rewritten {
+fn act(name: &str, scene: RewriteInput<'_>, answers: &[SummaryReply]) -> Rewritten {
     let action = ACTIONS.iter().find(|action| action.name == name).unwrap();
     let rewrite = (action.make)(&toml::Table::new()).unwrap();
     rewrite.rewrite(scene, &mut Dialogue::new(answers)).unwrap()
@@ -80,12 +80,12 @@ fn a_summary_precedes_the_kept_messages_and_is_written_to_the_daily_file() {
         ("summary_max_tokens", 500.0),
         ("inject", 1.0),
     ];
-    let heard = [Heard::Text("- two things".into())];
+    let replies = [SummaryReply::Text("- two things".into())];
     let conversation = conversation(4);
     let remembered = act(
         "cowagent.remember",
         scene(&conversation, numbers, Memory::default()),
-        &heard,
+        &replies,
     );
     assert!(remembered.fired);
     assert_eq!(
@@ -115,7 +115,7 @@ fn a_daily_file_has_its_date_and_hours_and_a_new_day_a_new_file() {
         ("summary_max_tokens", 500.0),
         ("inject", 1.0),
     ];
-    let heard = [Heard::Text("- two things".into())];
+    let replies = [SummaryReply::Text("- two things".into())];
     let at = |time: &str, n_turns, memory| {
         let since = humantime::parse_rfc3339(time).unwrap();
         let since = since.duration_since(std::time::UNIX_EPOCH).unwrap();
@@ -124,7 +124,7 @@ fn a_daily_file_has_its_date_and_hours_and_a_new_day_a_new_file() {
             since,
             ..scene(&conversation(n_turns), numbers, memory)
         };
-        act("cowagent.remember", scene, &heard)
+        act("cowagent.remember", scene, &replies)
     };
     let first = at("2026-03-01T22:00:30Z", 4, Memory::default());
     assert_eq!(first.files[0].name, "memory/2026-03-01.md");

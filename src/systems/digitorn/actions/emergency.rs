@@ -5,7 +5,7 @@ use super::super::emergency::{emergency_compact, is_context_overflow};
 use super::super::estimate::{all_log_tokens, log_tokens};
 use super::super::tool_index::ToolIndex;
 use super::{Reading, documented, mode_of, only, reminder_inputs, terms};
-use crate::chat::{Dialogue, Shape, Wants};
+use crate::chat::{Dialogue, PendingRequest, Shape};
 use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
@@ -34,7 +34,11 @@ struct Emergency {
 }
 
 impl Rewrite for Emergency {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let refusal = match scene.error {
             "" => refusal(&scene),
             error => error.to_owned(),

@@ -6,7 +6,7 @@ use super::super::go_rewrite::micro_compact::micro_compact;
 use super::super::go_rewrite::{emergency_keep_recent, estimate_tokens, message_text};
 use super::super::safe_split::split_system;
 use super::{only, terms};
-use crate::chat::{Arguments, ChatMessage, Dialogue, Rule, Shape, Wants};
+use crate::chat::{Arguments, ChatMessage, Dialogue, PendingRequest, Rule, Shape};
 use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::python::signed;
 use serde_json::Value;
@@ -98,7 +98,7 @@ impl Compact {
         messages: &[ChatMessage],
         keep: i64,
         dialogue: &mut Dialogue<'_>,
-    ) -> Result<Compaction, Wants> {
+    ) -> Result<Compaction, PendingRequest> {
         let (prior, messages) = match messages.split_first() {
             Some((recap, rest)) if recap.written.is_some() => {
                 (recap.text().unwrap_or_default(), rest)
@@ -125,7 +125,7 @@ impl Rewrite for Compact {
         &self,
         scene: RewriteInput<'_>,
         dialogue: &mut Dialogue<'_>,
-    ) -> Result<Rewritten, Wants> {
+    ) -> Result<Rewritten, PendingRequest> {
         let (system, conversation) = split_system(&scene.messages);
         let keep = scene.number("keep_recent") as i64;
         let done = self.compact(&scene, conversation, keep, dialogue)?;
@@ -144,7 +144,7 @@ impl Rewrite for Fit {
         &self,
         scene: RewriteInput<'_>,
         dialogue: &mut Dialogue<'_>,
-    ) -> Result<Rewritten, Wants> {
+    ) -> Result<Rewritten, PendingRequest> {
         let limit = limit_of(&scene);
         let definitions = definitions(scene.tools);
         let all = scene.messages.weigh(WRITTEN, written);
@@ -230,7 +230,11 @@ fn written(message: &ChatMessage) -> u64 {
 struct Micro;
 
 impl Rewrite for Micro {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let whole = |name: &str| scene.number(name) as i64;
         let (keep, least) = (whole("keep_results"), whole("min_bytes"));
         let (messages, elided) = micro_compact(scene.messages.into_vec(), keep, least);
@@ -246,7 +250,11 @@ impl Rewrite for Micro {
 struct Emergency;
 
 impl Rewrite for Emergency {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         if !scene.error.is_empty() && !is_context_overflow(scene.error) {
             return Ok(Rewritten {
                 halt: Some(scene.error.to_owned()),

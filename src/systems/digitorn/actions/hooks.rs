@@ -9,7 +9,7 @@ use super::super::runner::HookRunner;
 use super::super::tool_index::ToolIndex;
 use super::super::turn_state::{NEVER_COMPACTED, TurnState};
 use super::{Reading, documented, mode_of, only, reminder_inputs, terms};
-use crate::chat::{Dialogue, Layout, Messages, Rule, Shape, Wants, python_dumps};
+use crate::chat::{Dialogue, Layout, Messages, PendingRequest, Rule, Shape, python_dumps};
 use crate::engine::{Hook as At, Memory, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::python::signed;
 use serde_json::{Value, json};
@@ -167,7 +167,7 @@ impl Hooks {
     /// Returns the turn. It restarts at every user message; in the document it does not.
     fn turn(&self, scene: &RewriteInput<'_>, stored: &HookMemory) -> i64 {
         if self.reading == Reading::Document {
-            return signed(scene.step) + 1;
+            return signed(scene.call) + 1;
         }
         let call = i64::from(scene.turn.1);
         match scene.at {
@@ -210,7 +210,7 @@ impl Rewrite for Hooks {
         &self,
         mut scene: RewriteInput<'_>,
         dialogue: &mut Dialogue<'_>,
-    ) -> Result<Rewritten, Wants> {
+    ) -> Result<Rewritten, PendingRequest> {
         let stored = scene.memory.shared::<HookMemory>(MEMORY_KEY);
         let mut stored = stored.cloned().unwrap_or_default();
         let hooks = stored.hooks(self, &scene);

@@ -2,7 +2,7 @@
 
 use super::super::provider_view::repairs;
 use super::only;
-use crate::chat::{Dialogue, Shape, Wants};
+use crate::chat::{Dialogue, PendingRequest, Shape};
 use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
@@ -22,7 +22,11 @@ pub(super) const ACTION: NamedAction = NamedAction {
 struct ProviderView;
 
 impl Rewrite for ProviderView {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let edits = repairs(&scene.messages);
         let dropped = edits.iter().filter(|edit| edit.now.is_none()).count();
         Ok(Rewritten {

@@ -1,6 +1,6 @@
 use super::ACTIONS;
 use super::hooks::{HookMemory, MEMORY_KEY};
-use crate::chat::{ChatMessage, Dialogue, Heard, message_from_json};
+use crate::chat::{ChatMessage, Dialogue, SummaryReply, message_from_json};
 use crate::engine::{Hook, Memory, Rewrite, RewriteInput, Rewritten, Storage};
 use serde_json::json;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ fn scene(
         tools: &[],
         numbers: NUMBERS,
         at: Hook::BeforeCall,
-        step: 7,
+        call: 7,
         turn,
         now,
         since: None,
@@ -75,7 +75,7 @@ fn chat(n: usize) -> Vec<ChatMessage> {
 }
 
 fn run(rule: &dyn Rewrite, scene: RewriteInput<'_>) -> Rewritten {
-    let answers = [Heard::Text("SUMMARY".into())];
+    let answers = [SummaryReply::Text("SUMMARY".into())];
     rule.rewrite(scene, &mut Dialogue::new(&answers)).unwrap()
 }
 
@@ -124,8 +124,8 @@ fn the_document_s_example_injects_at_its_turn_only() {
         "digitorn.hooks",
         &format!("reading = \"document\"\n{example}"),
     );
-    let at = |step: usize| RewriteInput {
-        step,
+    let at = |call: usize| RewriteInput {
+        call,
         ..scene(
             vec![ChatMessage::new("system", "s")],
             (1, 0),

@@ -2,7 +2,7 @@
 
 use super::super::tool_result::{cut_result, max_result_chars};
 use super::{Reading, only, terms};
-use crate::chat::{Dialogue, Shape, Wants};
+use crate::chat::{Dialogue, PendingRequest, Shape};
 use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
@@ -25,7 +25,11 @@ struct CutResult {
 }
 
 impl Rewrite for CutResult {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let whole = |name: &str| scene.number(name) as i64;
         let most = max_result_chars(whole("max_tokens"), whole("output_reserved"));
         let (mut longest, mut left, mut n_cut) = (0, 0, 0);

@@ -3,7 +3,7 @@
 use super::super::turn_limit::turn_limit_warning;
 use super::hooks::calls_of_turn;
 use super::{only, terms};
-use crate::chat::{Dialogue, Shape, Wants};
+use crate::chat::{Dialogue, PendingRequest, Shape};
 use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
@@ -23,7 +23,11 @@ pub(super) const ACTION: NamedAction = NamedAction {
 struct TurnLimit;
 
 impl Rewrite for TurnLimit {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let turn = i64::from(scene.turn.1);
         let max_turns = scene.number("max_turns") as i64;
         let tool_calls = calls_of_turn(&scene.messages);

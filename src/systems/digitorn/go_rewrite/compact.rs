@@ -4,7 +4,7 @@ use super::facts::{loses_a_fact, with_missing_facts};
 use super::message_text;
 use super::recap::{framed, reminder, unframed};
 use super::split::{safe_split, safe_split_budget};
-use crate::chat::{Ask, ChatMessage, Dialogue, Heard, Wants};
+use crate::chat::{ChatMessage, Dialogue, PendingRequest, SummaryReply, SummaryRequest};
 
 /// The result of a compaction.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,14 +66,14 @@ fn truncated(messages: &[ChatMessage], cut: usize, goal: &str) -> Compaction {
 /// is empty. Keeps the previous summary if the new one is much shorter or loses a fact of it.
 ///
 /// # Errors
-/// [`Wants`] if the summary is needed first.
+/// [`PendingRequest`] if the summary is needed first.
 pub fn summarize(
     messages: &[ChatMessage],
     keep_recent: i64,
     goal: &str,
     summary: Summary<'_>,
     dialogue: &mut Dialogue<'_>,
-) -> Result<Compaction, Wants> {
+) -> Result<Compaction, PendingRequest> {
     let cut = safe_split(messages, keep_recent);
     let (old, kept) = messages.split_at(cut);
     if old.is_empty() {
@@ -86,7 +86,7 @@ pub fn summarize(
     let head = (!prior.is_empty()).then(|| ChatMessage::new("system", prior));
     let dropped: Vec<ChatMessage> = head.into_iter().chain(old.iter().cloned()).collect();
     let answer = match dialogue.ask(request(&dropped, summary))? {
-        Heard::Text(text) if !text.trim().is_empty() => text,
+        SummaryReply::Text(text) if !text.trim().is_empty() => text,
         _ => return Ok(truncated(messages, cut, goal)),
     };
     let is_poorer = loses_a_fact(prior, &answer) || answer.trim().len() < prior.len() / 2;
@@ -104,10 +104,10 @@ pub fn summarize(
     })
 }
 
-fn request(dropped: &[ChatMessage], summary: Summary<'_>) -> Ask {
+fn request(dropped: &[ChatMessage], summary: Summary<'_>) -> SummaryRequest {
     let line = |m: &ChatMessage| format!("{}: {}", m.role, message_text(m));
     let lines: Vec<String> = dropped.iter().map(line).collect();
-    Ask {
+    SummaryRequest {
         messages: vec![
             ChatMessage::new("system", summary.prompt),
             ChatMessage::new("user", lines.join("\n")),

@@ -9,7 +9,7 @@ use super::super::limiter::{Limited, Threshold, compact_if_necessary, compaction
 use super::super::stats::RequestStats;
 use super::super::v038::compact_if_necessary_v038;
 use super::settings::{Settings, Version, text};
-use crate::chat::{Ask, ChatMessage, Dialogue, Heard, Shape, Wants};
+use crate::chat::{ChatMessage, Dialogue, PendingRequest, Shape, SummaryReply, SummaryRequest};
 use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -68,7 +68,7 @@ impl Rewrite for Compact {
         &self,
         scene: RewriteInput<'_>,
         dialogue: &mut Dialogue<'_>,
-    ) -> Result<Rewritten, Wants> {
+    ) -> Result<Rewritten, PendingRequest> {
         let llm = self.settings.llm(&scene);
         let threshold = Threshold {
             is_enabled: scene.number("enabled") != 0.0,
@@ -77,11 +77,11 @@ impl Rewrite for Compact {
         if is_far_below(&scene, &llm, threshold) {
             return Ok(Rewritten::default());
         }
-        let price = |ask: &Ask, heard: &Heard| {
-            let tools = if ask.with_tools { scene.tools } else { &[] };
-            let prompt = llm.count(&mut ask.messages.clone(), tools).total;
-            let answer = match heard {
-                Heard::Text(text) => llm.tokenizer.count(text),
+        let price = |request: &SummaryRequest, reply: &SummaryReply| {
+            let tools = if request.with_tools { scene.tools } else { &[] };
+            let prompt = llm.count(&mut request.messages.clone(), tools).total;
+            let answer = match reply {
+                SummaryReply::Text(text) => llm.tokenizer.count(text),
                 _ => 0,
             };
             RequestStats::of_request(prompt.unsigned_abs(), answer)
@@ -105,7 +105,7 @@ impl Compact {
         threshold: Threshold,
         mut messages: Vec<ChatMessage>,
         dialogue: &mut Dialogue<'_>,
-    ) -> Result<Outcome, Wants> {
+    ) -> Result<Outcome, PendingRequest> {
         if self.settings.version == Version::Legacy {
             let limited = compact_legacy(summarizer, threshold, messages, dialogue)?;
             let (compacted, usage) = match limited.compaction {
@@ -208,7 +208,7 @@ fn rewritten(outcome: Outcome, llm: &Llm, threshold: Threshold, memory: &Value) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::converse;
+    use crate::chat::run_with_replies;
     use crate::engine::{Hook, Storage};
 
     fn compacted(text_len: usize, window: f64, answer: &str) -> Rewritten {
@@ -231,14 +231,14 @@ mod tests {
             question,
             ChatMessage::new("assistant", "x".repeat(text_len)),
         ];
-        converse(
+        run_with_replies(
             |dialogue| {
                 let scene = RewriteInput {
                     messages: messages.clone().into(),
                     tools: &[],
                     numbers: &numbers,
                     at: Hook::BeforeCall,
-                    step: 4,
+                    call: 4,
                     turn: (1, 0),
                     now: 0.0,
                     since: None,
@@ -250,7 +250,7 @@ mod tests {
                 };
                 action.rewrite(scene, dialogue)
             },
-            |_| Heard::Text(answer.into()),
+            |_| SummaryReply::Text(answer.into()),
         )
     }
 

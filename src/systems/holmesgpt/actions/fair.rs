@@ -3,7 +3,7 @@
 use super::super::count::forget_counts;
 use super::super::legacy::truncate_to_window;
 use super::settings::Settings;
-use crate::chat::{Dialogue, Shape, Wants};
+use crate::chat::{Dialogue, PendingRequest, Shape};
 use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
@@ -25,7 +25,11 @@ pub(super) const TRUNCATE: NamedAction = NamedAction {
 struct Truncate(Settings);
 
 impl Rewrite for Truncate {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let llm = self.0.llm(&scene);
         let mut messages = scene.messages.into_vec();
         let fair = match truncate_to_window(&llm, &mut messages, scene.tools) {

@@ -6,7 +6,7 @@ use super::super::spill::{Spilling, Storage, spill_oversized_result};
 use super::super::spilled_file::{SpilledContent, SpilledFile};
 use super::super::tool_result::{ToolResult, has_prefix};
 use super::settings::{Settings, Version, text};
-use crate::chat::{ChatMessage, Dialogue, Fields, Shape, Wants};
+use crate::chat::{ChatMessage, Dialogue, Fields, PendingRequest, Shape};
 use crate::engine::{
     FileContent, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten, Storage as Place,
 };
@@ -42,7 +42,11 @@ struct Spill {
 }
 
 impl Rewrite for Spill {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let llm = self.settings.llm(&scene);
         // Without a tool that reads files there is no folder.
         let has_bash = scene.number("bash") != 0.0;
@@ -186,7 +190,7 @@ mod tests {
                 ("bash", 1.0),
             ],
             at: Hook::BeforeCall,
-            step: 0,
+            call: 0,
             turn: (1, 0),
             now: 0.0,
             since: None,

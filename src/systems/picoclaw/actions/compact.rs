@@ -2,7 +2,7 @@
 
 use super::turn::split_current;
 use super::{MakeResult, budget_terms, compression_terms, settings, term, without_options};
-use crate::chat::{Dialogue, Wants};
+use crate::chat::{Dialogue, PendingRequest};
 use crate::engine::{Rewrite, RewriteInput, Rewritten};
 use crate::systems::picoclaw::estimate::tool_tokens;
 use crate::systems::picoclaw::force_compression::EXECUTED;
@@ -24,7 +24,7 @@ impl Rewrite for CompactBeforeTurn {
         &self,
         mut scene: RewriteInput<'_>,
         _: &mut Dialogue<'_>,
-    ) -> Result<Rewritten, Wants> {
+    ) -> Result<Rewritten, PendingRequest> {
         let settings = settings(&scene, Edition::After);
         let mut conversation = Conversation::of(std::mem::take(&mut scene.messages).into_vec());
         let mut prompt = Prompt::of(&conversation, Edition::After);

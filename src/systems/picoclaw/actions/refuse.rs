@@ -3,7 +3,7 @@
 use super::{
     MakeResult, budget_terms, compression_terms, edition, settings, term, without_options,
 };
-use crate::chat::{Dialogue, Wants};
+use crate::chat::{Dialogue, PendingRequest};
 use crate::engine::{Rewrite, RewriteInput, Rewritten};
 use crate::systems::picoclaw::estimate::tool_tokens;
 use crate::systems::picoclaw::force_compression::{Compressed, EXECUTED, force_compression};
@@ -35,7 +35,11 @@ pub(super) fn make_rebuild(options: &toml::Table) -> MakeResult {
 }
 
 impl Rewrite for ForceCompression {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         if let Some(other) = other_error(scene.error, self.edition) {
             return Ok(other);
         }
@@ -50,7 +54,7 @@ impl Rewrite for RebuildAfterRefusal {
         &self,
         mut scene: RewriteInput<'_>,
         _: &mut Dialogue<'_>,
-    ) -> Result<Rewritten, Wants> {
+    ) -> Result<Rewritten, PendingRequest> {
         if let Some(other) = other_error(scene.error, Edition::After) {
             return Ok(other);
         }

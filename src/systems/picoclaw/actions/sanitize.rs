@@ -2,7 +2,7 @@
 
 use super::turn::{BuiltRequest, leave_out};
 use super::{MakeResult, edition, term};
-use crate::chat::{Dialogue, Wants};
+use crate::chat::{Dialogue, PendingRequest};
 use crate::engine::{Memory, Rewrite, RewriteInput, Rewritten};
 use crate::systems::picoclaw::Edition;
 use crate::systems::picoclaw::sanitize::sent;
@@ -30,7 +30,11 @@ pub(super) fn make(options: &toml::Table) -> MakeResult {
 }
 
 impl Rewrite for Sanitize {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let turn = scene.turn.0;
         let before = scene.memory.shared::<Sanitized>(SANITIZED);
         let mut memory = Memory::default();

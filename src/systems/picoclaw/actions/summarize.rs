@@ -1,7 +1,7 @@
 //! Summaries: after a turn, and, as proposed, before a call that would overflow.
 
 use super::{MakeResult, edition, settings, term};
-use crate::chat::{Dialogue, Wants};
+use crate::chat::{Dialogue, PendingRequest};
 use crate::engine::{Hook, Rewrite, RewriteInput, Rewritten};
 use crate::systems::picoclaw::budget::history_budget;
 use crate::systems::picoclaw::estimate::tool_tokens;
@@ -25,7 +25,7 @@ impl Rewrite for SummarizeSession {
         &self,
         mut scene: RewriteInput<'_>,
         dialogue: &mut Dialogue<'_>,
-    ) -> Result<Rewritten, Wants> {
+    ) -> Result<Rewritten, PendingRequest> {
         let number = |name| scene.number(name) as i64;
         let settings = Settings {
             kept_messages: scene.count("kept_messages"),
@@ -50,7 +50,7 @@ impl Rewrite for SummarizeSession {
             done.terms.extend([
                 term("summarized", (trigger.messages - kept) as f64),
                 term("kept", kept as f64),
-                term("model_calls", dialogue.n_asked() as f64),
+                term("model_calls", dialogue.n_requests() as f64),
             ]);
             conversation.stored = summarized.stored;
             done.messages = Some(conversation.into_messages());

@@ -1,7 +1,7 @@
 //! Tests of the mechanisms as run by a replay.
 
 use super::ACTIONS;
-use crate::chat::{ChatMessage, Content, Dialogue, Heard, Text, message_from_json};
+use crate::chat::{ChatMessage, Content, Dialogue, SummaryReply, Text, message_from_json};
 use crate::engine::{Hook, Memory, RewriteInput, Rewritten, Storage};
 use crate::systems::picoclaw::overflow::REFUSED;
 use crate::systems::picoclaw::prompt::summary_part;
@@ -31,7 +31,7 @@ struct Play<'a> {
     numbers: &'a [(&'static str, f64)],
     at: Hook,
     memory: Memory,
-    heard: &'a [Heard],
+    replies: &'a [SummaryReply],
 }
 
 impl Default for Play<'_> {
@@ -41,7 +41,7 @@ impl Default for Play<'_> {
             numbers: &[],
             at: Hook::BeforeCall,
             memory: Memory::default(),
-            heard: &[],
+            replies: &[],
         }
     }
 }
@@ -55,7 +55,7 @@ impl Play<'_> {
             tools: &[],
             numbers: self.numbers,
             at: self.at,
-            step: 0,
+            call: 0,
             turn: (1, 0),
             now: 0.0,
             since: None,
@@ -65,7 +65,7 @@ impl Play<'_> {
             error: "",
             storage: &Storage::AsSet,
         };
-        let mut dialogue = Dialogue::new(self.heard);
+        let mut dialogue = Dialogue::new(self.replies);
         let rewrite = (action.make)(&options).unwrap();
         let mut done = rewrite.rewrite(scene, &mut dialogue).unwrap();
         done.messages = done.after(messages);
@@ -177,7 +177,7 @@ fn a_summary_takes_the_place_of_all_but_the_newest() {
             ("kept_messages", 4.0),
         ],
         at: Hook::TurnEnd,
-        heard: &[Heard::Text("S".into())],
+        replies: &[SummaryReply::Text("S".into())],
         ..Play::default()
     };
     let done = play.run("picoclaw.summarize_session", &messages_of("iuauaua"));
@@ -201,7 +201,7 @@ fn as_proposed_a_call_is_limited_by_the_history_budget() {
         let play = Play {
             options: "edition = \"proposed\"",
             numbers,
-            heard: &[Heard::Text("S".into())],
+            replies: &[SummaryReply::Text("S".into())],
             ..Play::default()
         };
         play.run("picoclaw.summarize_session", &messages_of("iuauct"))

@@ -2,7 +2,7 @@
 
 use super::turn::{BuiltRequest, leave_out};
 use super::{MakeResult, budget_terms, settings, term, without_options};
-use crate::chat::{Dialogue, Wants};
+use crate::chat::{Dialogue, PendingRequest};
 use crate::engine::{Memory, Rewrite, RewriteInput, Rewritten};
 use crate::systems::picoclaw::budget::{Trimmed, trim_to_fit};
 use crate::systems::picoclaw::estimate::tool_tokens;
@@ -24,7 +24,11 @@ pub(super) fn make(options: &toml::Table) -> MakeResult {
 }
 
 impl Rewrite for TrimToFit {
-    fn rewrite(&self, scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, Wants> {
+    fn rewrite(
+        &self,
+        scene: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
         let turn = scene.turn.0;
         let before = scene.memory.shared::<BuiltRequest>(BUILT);
         let mut done = Rewritten::default();

@@ -8,7 +8,7 @@ mod verification;
 
 pub(crate) use run::run_agent_loop;
 
-use plimsoll::chat::{Ask, Block, ChatMessage, Heard};
+use plimsoll::chat::{Block, ChatMessage, SummaryReply, SummaryRequest};
 use plimsoll::systems::baseagent::{Failure, Limits};
 use serde_json::{Map, Value};
 
@@ -44,7 +44,7 @@ pub(crate) trait Environment {
     /// The client's exception.
     fn chat(&mut self, messages: &[ChatMessage]) -> Result<Reply, Failure>;
     /// Answers a summary request.
-    fn summarize(&mut self, ask: &Ask) -> Heard;
+    fn summarize(&mut self, request: &SummaryRequest) -> SummaryReply;
     /// Runs a tool.
     fn execute(&mut self, tool: &str, arguments: &Map<String, Value>) -> ToolOutput;
 }

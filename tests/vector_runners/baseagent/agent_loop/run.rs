@@ -5,7 +5,8 @@ use super::cache_marks::mark_for_cache;
 use super::verification::verification_prompt;
 use super::{Environment, Record, Reply, Request, Settings, Task, ToolCall, Usage};
 use plimsoll::chat::{
-    Arguments, Block, Call, Calls, ChatMessage, Content, Fields, Function, converse, python_str,
+    Arguments, Block, Call, Calls, ChatMessage, Content, Fields, Function, python_str,
+    run_with_replies,
 };
 use plimsoll::systems::baseagent::{Failure, middle_out};
 use serde_json::{Map, Value, json};
@@ -120,14 +121,14 @@ impl Run<'_> {
             record,
             messages,
         } = self;
-        let managed = converse(
+        let managed = run_with_replies(
             |dialogue| manage_context(messages, system, &settings.limits, false, dialogue),
-            |ask| {
+            |request| {
                 record.requests.push(Request {
                     is_compaction: true,
-                    messages: ask.messages.clone(),
+                    messages: request.messages.clone(),
                 });
-                environment.summarize(ask)
+                environment.summarize(request)
             },
         );
         record.log.extend(managed.log);

@@ -18,8 +18,8 @@ impl Environment for Script {
         let ok = || Ok(says("ok"));
         self.replies.pop_front().unwrap_or_else(ok)
     }
-    fn summarize(&mut self, _: &Ask) -> Heard {
-        Heard::Text("S".into())
+    fn summarize(&mut self, _: &SummaryRequest) -> SummaryReply {
+        SummaryReply::Text("S".into())
     }
     fn execute(&mut self, _: &str, _: &Map<String, Value>) -> ToolOutput {
         self.output.clone()
