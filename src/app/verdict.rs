@@ -160,7 +160,8 @@ fn layout(ui: &Ui, verdict: &Verdict, width: f32) -> std::sync::Arc<Galley> {
             valign: Align::Center,
             ..TextFormat::default()
         };
-        job.append(&clause.text, 0.0, format);
+        // A line does not end between a number and its sign.
+        job.append(&clause.text.replace(" %", "\u{a0}%"), 0.0, format);
     }
     ui.painter().layout_job(job)
 }

@@ -16,8 +16,11 @@ pub(super) struct Args {
     topic: Option<String>,
 }
 
+/// Adds a group of options to a command.
+type AddOptions = fn(Command) -> Command;
+
 /// Groups of options that the help of the commands omits.
-const TOPICS: [(&str, fn(Command) -> Command); 2] = [
+const TOPICS: [(&str, AddOptions); 2] = [
     ("options", GlobalOptions::augment_args),
     ("models", ApiArgs::augment_args),
 ];

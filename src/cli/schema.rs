@@ -23,8 +23,11 @@ pub(super) struct Args {
     command: Vec<String>,
 }
 
+/// Generates a schema.
+type Generate = fn() -> Schema;
+
 /// The commands with a schema, each with the function that generates it.
-const SCHEMAS: [(&str, fn() -> Schema); 19] = [
+const SCHEMAS: [(&str, Generate); 19] = [
     ("inspect", schema::<inspect::Inspection<'static>>),
     ("replay", schema::<replay::Replay<'static>>),
     ("diagnose", schema::<diagnose::DiagnosisOutput<'static>>),

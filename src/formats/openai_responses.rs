@@ -47,7 +47,6 @@ const DIALECT: Dialect = Dialect {
     messages,
     call: recorded_call,
     writes: Some(Writes { edit, written }),
-    ..Dialect::READ_ONLY
 };
 
 /// Item types without the suffix `_call` or `_call_output`.

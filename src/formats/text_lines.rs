@@ -14,10 +14,10 @@ pub(super) struct TextLine<'a> {
 }
 
 /// Iterates over the lines of a file. `trim` removes at least the line ending.
-pub(super) fn text_lines<'a, 'n>(
+pub(super) fn text_lines<'a>(
     bytes: &'a [u8],
     trim: fn(&[u8]) -> &[u8],
-    notes: &'n mut Notes,
+    notes: &mut Notes,
 ) -> impl Iterator<Item = TextLine<'a>> {
     let mut start = jsonl::text_start(bytes);
     let pieces = bytes[start..].split_inclusive(|b| *b == b'\n');

@@ -1,10 +1,15 @@
-//! A counter with `tiktoken-rs`, for verification.
+//! A counter with `tiktoken-rs`, for verification. It reads our vocabulary, because its own copy would add 3.6 MB to the
+//! executable; `tests/engine/tokens.rs` compares with its own copy.
 //!
 //! `tiktoken-rs` is slow on a long run of letters, spaces or signs (1.5 s per megabyte) or panics (a megabyte of
 //! spaces), so such texts are never passed to it.
 
 use super::Counter;
 use super::counters::{count_or_estimate, o200k};
+use crate::token_counter::Vocabulary;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+use tiktoken_rs::{CoreBPE, O200K_BASE_PAT_STR, Rank};
 
 pub(super) const O200K_BASE: Counter = Counter {
     name: "o200k_base_tiktoken_rs",
@@ -17,13 +22,20 @@ pub(super) const O200K_BASE: Counter = Counter {
 /// and takes more than linear time for it. Text that people or programs write has no longer runs.
 const MAX_RUN_BYTES: usize = 4096;
 
+/// The encoder of `tiktoken-rs`; `None` if it rejects the vocabulary.
+static ENCODER: LazyLock<Option<CoreBPE>> = LazyLock::new(|| {
+    let tokens = Vocabulary::O200kBase.tokens().map(<[u8]>::to_vec);
+    let ranks = tokens.zip(0 as Rank..).collect();
+    CoreBPE::new(ranks, HashMap::default(), O200K_BASE_PAT_STR).ok()
+});
+
 fn count(text: &str) -> u32 {
-    if longest_run(text) > MAX_RUN_BYTES {
-        return o200k(text);
+    match &*ENCODER {
+        Some(encoder) if longest_run(text) <= MAX_RUN_BYTES => {
+            count_or_estimate(text, |text| encoder.count_ordinary(text))
+        }
+        _ => o200k(text),
     }
-    count_or_estimate(text, |text| {
-        tiktoken_rs::o200k_base_singleton().count_ordinary(text)
-    })
 }
 
 /// Returns the bytes of the longest run of characters of one class. Ignores digits, which are split by threes.

@@ -269,9 +269,9 @@ proptest! {
             // A real system's compaction may increase the context; a generic strategy's may not.
             for event in simulate(&case, &policy, &values(&policy, &dice), None).events {
                 // A failed attempt is logged and changes nothing.
-                let is_told = event.did == Did::Logged && event.messages.is_empty() && !event.log.is_empty();
+                let is_logged = event.did == Did::Logged && event.messages.is_empty() && !event.log.is_empty();
                 let shrinks = event.after < event.before && event.did == Did::Removed;
-                prop_assert!(shrinks || (is_told && event.after == event.before), "{:?}", event);
+                prop_assert!(shrinks || (is_logged && event.after == event.before), "{:?}", event);
             }
         }
     }

@@ -239,7 +239,7 @@ fn count_and_give_up(
 
 fn policy(stage: &str, rest: &str) -> Policy {
     let text = format!(
-        "name = \"test\"\nlabel = \"Test\"\nhelp = \"\"\n[meter]\nname = \"letters\"\nbelieves = \"used / 100\"\n[[stage]]\nid = \"it\"\n{stage}\n{rest}"
+        "name = \"test\"\nlabel = \"Test\"\nhelp = \"\"\n[meter]\nname = \"letters\"\nbelieved_fill = \"used / 100\"\n[[stage]]\nid = \"it\"\n{stage}\n{rest}"
     );
     Policy::parse(&text, &REGISTRY).expect("a policy")
 }

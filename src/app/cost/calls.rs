@@ -71,16 +71,16 @@ fn columns(n_calls: usize, sort: CallSort) -> Vec<Column<'static, Col>> {
             "Tokens new at this call, times the recorded calls that sent them",
         )
         .sortable(sorted(CallKey::Cumulative))
-        .from_width(660.0),
-        column(Col::Read, "cache read", "Prompt tokens read from the cache").from_width(740.0),
+        .hidden_below(660.0),
+        column(Col::Read, "cache read", "Prompt tokens read from the cache").hidden_below(740.0),
         column(
             Col::Fresh,
             "not cached",
             "Prompt tokens not read from the cache",
         )
         .sortable(sorted(CallKey::Fresh))
-        .from_width(580.0),
-        narrow(Col::Output, "output", "Tokens of the answer").from_width(820.0),
+        .hidden_below(580.0),
+        narrow(Col::Output, "output", "Tokens of the answer").hidden_below(820.0),
         narrow(Col::Cost, "cost", "Cost of the call at list prices")
             .sortable(sorted(CallKey::Cost)),
     ]

@@ -56,13 +56,13 @@ fn columns(n_calls: usize) -> Vec<Column<'static, Col>> {
             "costs once",
             "Cost of rewriting the cache and of the summary",
         )
-        .from_width(620.0),
+        .hidden_below(620.0),
         figure(
             Col::SavesPerCall,
             "saves per call",
             "Savings at each later call",
         )
-        .from_width(620.0),
+        .hidden_below(620.0),
         figure(
             Col::PaysAfter,
             "pays after",
@@ -73,7 +73,7 @@ fn columns(n_calls: usize) -> Vec<Column<'static, Col>> {
             "calls left",
             "Calls from here to the end of the session",
         )
-        .from_width(560.0),
+        .hidden_below(560.0),
         Column::new(Col::HasPaid, "paid off?", Width::remainder().clip(true)),
     ]
 }

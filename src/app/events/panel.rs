@@ -198,9 +198,9 @@ fn columns(available: f32) -> Vec<Column<'static, Col>> {
         number(Col::Call, "call", 48.0),
         Column::new(Col::Lane, "lane", width(lane)),
         Column::new(Col::Event, "event", width(event)),
-        number(Col::Before, "before", 64.0).from_width(FULL),
+        number(Col::Before, "before", 64.0).hidden_below(FULL),
         number(Col::After, "after", 64.0),
-        number(Col::Messages, "messages", 72.0).from_width(FULL),
+        number(Col::Messages, "messages", 72.0).hidden_below(FULL),
         Column::new(Col::Why, "why", Width::remainder().clip(true)),
     ]
 }

@@ -87,7 +87,7 @@ fn columns(available: f32) -> Vec<Column<'static, Col>> {
         Column::new(Col::Reread, "re-read", Width::exact(60.0))
             .right()
             .help("Tokens of that message")
-            .from_width(FULL),
+            .hidden_below(FULL),
     ]
 }
 

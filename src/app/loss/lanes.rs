@@ -49,21 +49,21 @@ fn columns(note: &str) -> Vec<Column<'_, Col>> {
             56.0,
             "First call with a reference at risk or a blind edit. Until then the lane had every name that the agent used",
         )
-        .from_width(300.0),
+        .hidden_below(300.0),
         figure(
             Col::Reread,
             "re-read",
             52.0,
             "Tokens of the removed messages that the agent would have to read again",
         )
-        .from_width(380.0),
+        .hidden_below(380.0),
         figure(
             Col::Saved,
             "saved",
             48.0,
             "Unsent tokens relative to the lossless maximum. A lane that removes referenced content can exceed 100 %",
         )
-        .from_width(420.0),
+        .hidden_below(420.0),
     ]
 }
 

@@ -57,17 +57,17 @@ pub fn round_values_between((from, to): (f64, f64), least: f64, whole: bool) -> 
     }
     let power = 10f64.powf(least.log10().floor());
     let round = [1.0, 2.0, 2.5, 5.0, 10.0].map(|factor| factor * power);
-    let step = round.into_iter().find(|step| *step >= least);
-    let mut step_size = step.unwrap_or(10.0 * power);
+    let found = round.into_iter().find(|size| *size >= least);
+    let mut step_size = found.unwrap_or(10.0 * power);
     if whole {
         step_size = step_size.max(1.0).round();
     }
-    let (first, last) = ((from / step_size).ceil(), (to / step_size).floor());
+    let (start, end) = ((from / step_size).ceil(), (to / step_size).floor());
     let mark = |nth: i64| GridMark {
         value: nth as f64 * step_size,
         step_size,
     };
-    (first as i64..=last as i64).take(1000).map(mark).collect()
+    (start as i64..=end as i64).take(1000).map(mark).collect()
 }
 
 #[cfg(test)]

@@ -91,8 +91,8 @@ pub fn scatter(ui: &mut Ui, input: &ScatterInput<'_>) -> ScatterResponse {
         ..
     } = shown.inner;
     let positions = positions(input.dots, &transform);
-    let pointer = response.hover_pos();
-    let hovered = pointer.and_then(|at| nearest(at, input.dots, &positions));
+    let cursor = response.hover_pos();
+    let hovered = cursor.and_then(|at| nearest(at, input.dots, &positions));
     for idx in [input.ringed, hovered].into_iter().flatten() {
         let ring = Stroke::new(1.5, palette(ui).accent);
         let painter = ui.painter_at(*transform.frame());

@@ -306,6 +306,7 @@ pub(in crate::app) fn commands(
 }
 
 /// Returns a command of any feature.
+#[expect(clippy::unnecessary_wraps, reason = "every binding returns an option")]
 fn send(command: impl Into<Command>) -> Option<Command> {
     Some(command.into())
 }

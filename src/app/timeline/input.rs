@@ -13,6 +13,7 @@ use crate::engine::Sample;
 use std::sync::Arc;
 
 /// Input of the timeline panel.
+#[expect(clippy::struct_excessive_bools, reason = "independent conditions")]
 pub(in crate::app) struct TimelinePanelInput<'a> {
     /// The session.
     pub(in crate::app) document: &'a Document,

@@ -73,7 +73,7 @@ fn dot(ui: &Ui, sweep: &Sweep, idx: usize, point: &Point) -> Option<Dot> {
     let score = point.score.as_ref()?;
     let lane = sweep.lanes[point.subject];
     Some(Dot {
-        at: position(sweep.unit, score)?,
+        at: position(sweep.unit, score),
         // Lighter than the text color, so that the edge in the lane's color is visible.
         fill: peak_color(palette(ui), score.peak_share).lerp_to_gamma(Color32::WHITE, 0.3),
         edge: palette(ui).lane(lane),
@@ -83,8 +83,8 @@ fn dot(ui: &Ui, sweep: &Sweep, idx: usize, point: &Point) -> Option<Dot> {
     })
 }
 
-fn position(unit: Price, score: &Score) -> Option<[f64; 2]> {
-    Some([unit.of(score), score.risk.references as f64])
+fn position(unit: Price, score: &Score) -> [f64; 2] {
+    [unit.of(score), score.risk.references as f64]
 }
 
 /// Returns the color of a peak: green well below the usable window, amber near it, red above.
@@ -120,7 +120,7 @@ fn named_points(ui: &Ui, input: &TuneInput<'_>, sweep: &Sweep) -> Vec<NamedPoint
         };
         let is_present = |point: &&Point| point.subject == subject && point.knobs == run.knobs;
         let present = sweep.points.iter().find(is_present);
-        let at = present.and_then(|point| position(sweep.unit, point.score.as_ref()?));
+        let at = present.and_then(|point| Some(position(sweep.unit, point.score.as_ref()?)));
         found.extend(at.map(|at| NamedPoint {
             at,
             name: format!("{} current", input.runs.labels[*lane]),

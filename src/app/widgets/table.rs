@@ -72,7 +72,7 @@ impl<'a, K> Column<'a, K> {
     }
 
     /// Hides the column in tables narrower than this, in points.
-    pub(in crate::app) fn from_width(mut self, least: f32) -> Self {
+    pub(in crate::app) fn hidden_below(mut self, least: f32) -> Self {
         self.least_width = least;
         self
     }
@@ -224,7 +224,7 @@ impl<'a, I: Debug + Hash, K: Copy> Table<'a, I, K> {
         let shown = table.body(|body| {
             body.rows(self.row_height, self.n_rows, |row| {
                 show_row(Row {
-                    row,
+                    inner: row,
                     columns,
                     margins,
                 });
@@ -253,7 +253,7 @@ fn with_margins<'a, 'b>(
 
 /// A row of a table.
 pub(in crate::app) struct Row<'r, 't, 'a, 'b, K> {
-    row: TableRow<'a, 'b>,
+    inner: TableRow<'a, 'b>,
     columns: &'r [Column<'t, K>],
     margins: [f32; 2],
 }
@@ -261,18 +261,18 @@ pub(in crate::app) struct Row<'r, 't, 'a, 'b, K> {
 impl<K: Copy> Row<'_, '_, '_, '_, K> {
     /// Returns the index of the row.
     pub(in crate::app) fn index(&self) -> usize {
-        self.row.index()
+        self.inner.index()
     }
 
     /// Marks the row as selected or not.
     pub(in crate::app) fn select(&mut self, is_selected: bool) {
-        self.row.set_selected(is_selected);
+        self.inner.set_selected(is_selected);
     }
 
     /// Shows the cell of each column.
     pub(in crate::app) fn cells(&mut self, mut content: impl FnMut(&mut Ui, K)) {
         let columns = self.columns;
-        with_margins(&mut self.row, self.margins, |row| {
+        with_margins(&mut self.inner, self.margins, |row| {
             for column in columns {
                 column.cell(row, |ui| content(ui, column.key));
             }
@@ -281,7 +281,7 @@ impl<K: Copy> Row<'_, '_, '_, '_, K> {
 
     /// Returns the response of the row, once its cells are shown.
     pub(in crate::app) fn response(&self) -> Response {
-        self.row.response()
+        self.inner.response()
     }
 }
 

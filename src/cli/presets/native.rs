@@ -51,7 +51,7 @@ pub(super) fn export(lanes: &LaneArgs, shared: &GlobalOptions) -> anyhow::Result
     if shared.json {
         return json(&ExportedSettings {
             preset: &lane.policy.name,
-            file: &exported.file,
+            file: exported.file,
             text: &exported.text,
             notes: &exported.notes,
         });

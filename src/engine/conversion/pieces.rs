@@ -125,7 +125,7 @@ fn each_of_content<'a>(
                 match &block.body {
                     BlockBody::Text(text) => piece(block.part, PieceContent::Text(text)),
                     BlockBody::ToolUse { input, .. } => {
-                        piece(block.part, PieceContent::Value(input))
+                        piece(block.part, PieceContent::Value(input));
                     }
                     BlockBody::ToolResult { content, .. } => {
                         each_of_content(content, block.part, piece);

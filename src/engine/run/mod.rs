@@ -297,7 +297,7 @@ impl<'a> Run<'a> {
         self.outcome.summaries.sent += request.input;
         match waiting {
             Waiting::Action(stage, pending, request) => {
-                self.continue_with_answer(stage, pending, &request, reply)
+                self.continue_with_answer(stage, pending, &request, reply);
             }
             Waiting::Edit(stage, pending, request) => {
                 match plan::fulfil(self.case, &self.working.meter, pending, &request, reply) {

@@ -153,7 +153,7 @@ impl RemovedFile {
     ) -> io::Result<Self> {
         let (mut n, mut bytes, mut hasher) = (0, 0, Hasher::new());
         let (mut at, mut is_same, mut failed) = (0, true, None);
-        let mut restored = Ok(());
+        let mut put_back = Ok(());
         let staged = StagedFile::streamed(path, |file| {
             let mut line = Vec::new();
             let mut write = |entry: &RemovedRecord| -> io::Result<()> {
@@ -169,7 +169,7 @@ impl RemovedFile {
                 failed = written.err().or(failed.take());
                 Ok(entry)
             });
-            restored = write_parts(source.len(), restore, managed, &mut lines, |part| {
+            put_back = write_parts(source.len(), restore, managed, &mut lines, |part| {
                 is_same &= source[at..].starts_with(part);
                 at += part.len();
             });
@@ -177,7 +177,7 @@ impl RemovedFile {
             failed.map_or(Ok(()), Err)
         })?;
         let name = "restores";
-        let restores = match restored {
+        let restores = match put_back {
             Ok(()) if is_same && at == source.len() => {
                 let (size, n) = (counted(at, "byte"), counted(n, "removed piece"));
                 Check::passed(name, format!("{size} with {n} put back"))

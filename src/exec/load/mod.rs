@@ -119,12 +119,15 @@ pub(super) fn load_entry(
     let name = document.name.clone();
     let file = ParsedFile::parse(document, progress);
     let loaded = file.and_then(|file| file.select(0, options, progress));
-    let mut loaded = loaded.map_err(|error| match notes.is_empty {
-        true => LoadError(format!(
-            "{name}: conversation {} has no messages",
-            number + 1
-        )),
-        false => error,
+    let mut loaded = loaded.map_err(|error| {
+        if notes.is_empty {
+            LoadError(format!(
+                "{name}: conversation {} has no messages",
+                number + 1
+            ))
+        } else {
+            error
+        }
     })?;
     let warnings = notes.warnings.into_iter();
     let warnings = warnings.map(|text| Warning { line: None, text });

@@ -10,7 +10,7 @@ You are performing a CONTEXT CHECKPOINT COMPACTION. Create a handoff summary for
 Include:
 - Current progress and key decisions made
 - Important context, constraints, or user preferences
-- What remains to be done (clear next calls)
+- What remains to be done (clear next steps)
 - Any critical data, examples, or references needed to continue
 - Which files were modified and how
 - Any errors encountered and how they were resolved

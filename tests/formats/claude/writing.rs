@@ -396,7 +396,7 @@ fn real_sessions_are_read_and_can_be_written_and_read_again() {
                     assert!(user_record.contains("=[cleared]"), "{row}: {user_record}");
                 }
                 ManagedEntry::Written { .. } => {
-                    assert!(user_record.ends_with(": ours"), "{row}: {user_record}")
+                    assert!(user_record.ends_with(": ours"), "{row}: {user_record}");
                 }
             }
         }

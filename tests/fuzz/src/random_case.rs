@@ -134,7 +134,7 @@ fn own(u: &mut Unstructured<'_>) -> Result<String> {
     if u.arbitrary()? {
         let count = u.choose(&["true", "chars/4", "bytes/4"])?;
         text.push_str(&format!(
-            "[meter]\ncount = \"{count}\"\nbelieves = \"used / window\"\n"
+            "[meter]\ncount = \"{count}\"\nbelieved_fill = \"used / window\"\n"
         ));
     }
     for idx in 0..u.int_in_range(1..=3)? {

@@ -34,19 +34,19 @@ pub(super) fn draw(chart: &Chart<'_>, _ui: &Ui, shapes: &mut Vec<Shape>) {
     let lanes = chart.input.lanes.iter().zip(&chart.visible.lanes);
     let mut lanes: Vec<_> = lanes.collect();
     lanes.sort_by_key(|(lane, _)| lane.focused);
-    let lines: Vec<Line> = lanes
+    let curves: Vec<Line> = lanes
         .iter()
         .map(|(lane, curve)| line(chart, lane, chart.points(curve)))
         .collect();
-    for (nth, line) in lines.iter().enumerate() {
+    for (nth, line) in curves.iter().enumerate() {
         let stroke = Stroke::new(line.width, line.color);
         shapes.push(Shape::line(line.solid.clone(), stroke));
-        let pattern = dash_pattern(nth, &lines);
+        let pattern = dash_pattern(nth, &curves);
         let dashes = dashes::dashes(&line.dashed, DASH, pattern).into_iter();
         shapes.extend(dashes.map(|dash| Shape::line(dash, stroke)));
     }
-    for (nth, line) in lines.iter().enumerate() {
-        let above: Vec<&[Pos2]> = lines[nth + 1..].iter().map(|l| &*l.solid).collect();
+    for (nth, line) in curves.iter().enumerate() {
+        let above: Vec<&[Pos2]> = curves[nth + 1..].iter().map(|l| &*l.solid).collect();
         let (stroke, gap) = (Stroke::new(1.5, line.color), DASH * above.len() as f32);
         for shared in dashes::shared_runs(&line.points, &above) {
             let points = &line.points[shared];

@@ -78,19 +78,18 @@ pub(super) fn read(
     progress: &Progress,
 ) -> Result<Parsed, LoadError> {
     let shown = path.display().to_string();
-    let document = match session_folder::document(path)? {
-        Some(document) => document,
-        None => {
-            let file = open(path).ok_or_else(|| {
-                LoadError(format!(
-                    "cannot read {shown} (it is missing or not a regular file)"
-                ))
-            })?;
-            let size = file.metadata().map_or(0, |metadata| metadata.len());
-            Input {
-                name: file_name(path),
-                bytes: read_all(file, &shown, Bytes(size), progress)?,
-            }
+    let document = if let Some(document) = session_folder::document(path)? {
+        document
+    } else {
+        let file = open(path).ok_or_else(|| {
+            LoadError(format!(
+                "cannot read {shown} (it is missing or not a regular file)"
+            ))
+        })?;
+        let size = file.metadata().map_or(0, |metadata| metadata.len());
+        Input {
+            name: file_name(path),
+            bytes: read_all(file, &shown, Bytes(size), progress)?,
         }
     };
     let mut parsed = formats::parse_with(&document, progress)
