@@ -2,9 +2,10 @@
 //!
 //! A rule is run from its start with all replies so far. If it needs another one, it returns [`Wants`]. A rule that
 //! needs several summaries therefore reads from top to bottom like the program it reproduces, and remains a pure
-//! function.
+//! function. A rule that may need very many saves its state after each reply ([`Dialogue::save`]).
 
 use super::ChatMessage;
+use std::any::Any;
 use std::sync::Arc;
 
 /// A request to a model, as it would be sent.
@@ -38,12 +39,45 @@ pub struct Wants(pub Box<Ask>);
 pub struct Dialogue<'a> {
     answers: &'a [Heard],
     next: usize,
+    checkpoint: Option<&'a mut Checkpoint>,
 }
+
+/// The state of a rule after its most recent reply, so that a rule with many requests need not start again.
+#[derive(Clone, Debug, Default)]
+pub struct Checkpoint(Option<(usize, Arc<dyn Any + Send + Sync>)>);
 
 impl<'a> Dialogue<'a> {
     /// Creates a dialogue with these replies, in the order of the requests.
     pub fn new(answers: &'a [Heard]) -> Self {
-        Self { answers, next: 0 }
+        Self {
+            answers,
+            next: 0,
+            checkpoint: None,
+        }
+    }
+
+    /// Creates a dialogue that continues from a checkpoint of the same rule with the same input.
+    pub fn continued(answers: &'a [Heard], checkpoint: &'a mut Checkpoint) -> Self {
+        Self {
+            checkpoint: Some(checkpoint),
+            ..Self::new(answers)
+        }
+    }
+
+    /// Returns the state of the last [`Self::save`] and skips the replies before it. `None` if nothing was saved.
+    pub fn restore<T: Any + Clone>(&mut self) -> Option<T> {
+        let (n_asked, state) = self.checkpoint.as_ref()?.0.as_ref()?;
+        let state = state.downcast_ref::<T>()?.clone();
+        self.next = *n_asked;
+        Some(state)
+    }
+
+    /// Saves the state after the requests so far. It must only depend on the input of the rule and their replies.
+    pub fn save<T: Any + Send + Sync>(&mut self, state: T) {
+        let n_asked = self.next;
+        if let Some(checkpoint) = &mut self.checkpoint {
+            checkpoint.0 = Some((n_asked, Arc::new(state)));
+        }
     }
 
     /// Returns the reply to a request.
@@ -68,8 +102,9 @@ pub fn converse<T>(
     mut answer: impl FnMut(&Ask) -> Heard,
 ) -> T {
     let mut answers = Vec::new();
+    let mut checkpoint = Checkpoint::default();
     loop {
-        match rule(&mut Dialogue::new(&answers)) {
+        match rule(&mut Dialogue::continued(&answers, &mut checkpoint)) {
             Ok(done) => return done,
             Err(Wants(ask)) => answers.push(answer(&ask)),
         }

@@ -15,7 +15,7 @@ mod python;
 mod view;
 
 pub use answer::join_answer;
-pub use dialogue::{Ask, Dialogue, Heard, Wants, converse};
+pub use dialogue::{Ask, Checkpoint, Dialogue, Heard, Wants, converse};
 pub use json::{call_from_json, message_from_json, message_to_json};
 pub use message::{ChatMessage, Rule};
 pub use messages::{Mark, Messages};
