@@ -175,7 +175,7 @@ impl TokenLedger {
             return Tokens(*tokens);
         }
         let weight = Weight {
-            counted: self.scale().text(text),
+            counted: self.scale().recent_text(text),
             known: 0,
         };
         let tokens = u64::from(fitted(self.fit.as_ref(), weight));
