@@ -84,7 +84,8 @@ impl TokenLedger {
             other => (None, Vec::new(), other.map(|(fit, _)| fit)),
         };
         // A managed conversation has no usage yet, but stores the calibration of its source.
-        let fit = fit.or_else(|| stored.map(Fit::from_calibration));
+        let stored = stored.map(Fit::from_calibration).filter(Fit::is_trusted);
+        let fit = fit.or(stored);
         let basis = match &fit {
             Some(fit) => Basis::Calibrated(fit.error),
             None if distrusted.is_none() && is_exact(session, counter) => Basis::Exact,

@@ -3,8 +3,8 @@
 //! Each part is counted separately, because providers frame each part with tokens of its own. Counts therefore do not
 //! change when an export joins or splits messages.
 
-use super::{Counter, count_recent};
 use super::media::{self, Provider};
+use super::{Counter, count_recent};
 use crate::session::{Body, Part};
 
 /// Framing of each part: three tokens and a role in `OpenAI`'s chat markup.
