@@ -23,6 +23,9 @@ pub fn tokens(tokens: Tokens) -> String {
 /// A share as percent.
 pub fn percent(share: Share) -> String {
     let value = share.0 * 100.0;
+    if !value.is_finite() {
+        return "none left".to_owned();
+    }
     if value > 0.0 && value < 0.05 {
         return "<0.1 %".to_owned();
     }

@@ -50,7 +50,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
 pub fn screenshot(mut options: Options, out: &Path) -> anyhow::Result<()> {
     let opened = options.paths.clone();
     // Checked before anything is drawn.
-    exec::picture_path(out, &opened).map_err(anyhow::Error::msg)?;
+    exec::check_picture(out, &opened).map_err(anyhow::Error::msg)?;
     options.work = WorkMode::InFrame;
     options.no_state = true;
     let theme = match options.theme {

@@ -1,10 +1,11 @@
 //! Summary requests of rules, without waiting for the replies.
 //!
-//! A rule is run from its start with all replies so far. If it needs another one, it returns [`PendingRequest`]. A rule
-//! that needs several summaries therefore reads from top to bottom like the program it reproduces, and remains a pure
-//! function.
+//! A rule is run from its start with all replies so far. If it needs another one, it returns [`PendingRequest`]. A rule that
+//! needs several summaries therefore reads from top to bottom like the program it reproduces, and remains a pure
+//! function. A rule that may need very many saves its state after each reply ([`Dialogue::save`]).
 
 use super::ChatMessage;
+use std::any::Any;
 use std::sync::Arc;
 
 /// A summary request as it would be sent to a model.
@@ -38,12 +39,45 @@ pub struct PendingRequest(pub Box<SummaryRequest>);
 pub struct Dialogue<'a> {
     replies: &'a [SummaryReply],
     next: usize,
+    checkpoint: Option<&'a mut Checkpoint>,
 }
+
+/// The state of a rule after its most recent reply, so that a rule with many requests need not start again.
+#[derive(Clone, Debug, Default)]
+pub struct Checkpoint(Option<(usize, Arc<dyn Any + Send + Sync>)>);
 
 impl<'a> Dialogue<'a> {
     /// Creates a dialogue with these replies, in the order of the requests.
     pub fn new(replies: &'a [SummaryReply]) -> Self {
-        Self { replies, next: 0 }
+        Self {
+            replies,
+            next: 0,
+            checkpoint: None,
+        }
+    }
+
+    /// Creates a dialogue that continues from a checkpoint of the same rule with the same input.
+    pub fn continued(replies: &'a [SummaryReply], checkpoint: &'a mut Checkpoint) -> Self {
+        Self {
+            checkpoint: Some(checkpoint),
+            ..Self::new(replies)
+        }
+    }
+
+    /// Returns the state of the last [`Self::save`] and skips the replies before it. `None` if nothing was saved.
+    pub fn restore<T: Any + Clone>(&mut self) -> Option<T> {
+        let (n_asked, state) = self.checkpoint.as_ref()?.0.as_ref()?;
+        let state = state.downcast_ref::<T>()?.clone();
+        self.next = *n_asked;
+        Some(state)
+    }
+
+    /// Saves the state after the requests so far. It must only depend on the input of the rule and their replies.
+    pub fn save<T: Any + Send + Sync>(&mut self, state: T) {
+        let n_asked = self.next;
+        if let Some(checkpoint) = &mut self.checkpoint {
+            checkpoint.0 = Some((n_asked, Arc::new(state)));
+        }
     }
 
     /// Returns the reply to a request.
@@ -68,8 +102,9 @@ pub fn run_with_replies<T>(
     mut answer: impl FnMut(&SummaryRequest) -> SummaryReply,
 ) -> T {
     let mut replies = Vec::new();
+    let mut checkpoint = Checkpoint::default();
     loop {
-        match rule(&mut Dialogue::new(&replies)) {
+        match rule(&mut Dialogue::continued(&replies, &mut checkpoint)) {
             Ok(done) => return done,
             Err(PendingRequest(request)) => replies.push(answer(&request)),
         }

@@ -15,7 +15,9 @@ mod python;
 mod view;
 
 pub use answer::join_answer;
-pub use dialogue::{Dialogue, PendingRequest, SummaryReply, SummaryRequest, run_with_replies};
+pub use dialogue::{
+    Checkpoint, Dialogue, PendingRequest, SummaryReply, SummaryRequest, run_with_replies,
+};
 pub use json::{call_from_json, message_from_json, message_to_json};
 pub use message::{ChatMessage, Rule};
 pub use messages::{Mark, Messages};

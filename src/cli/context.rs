@@ -4,7 +4,7 @@ use super::args::{FileArg, GlobalOptions, is_stdin, ordinal};
 use super::compact;
 use super::lanes::{self, Lane, LaneArgs};
 use super::model;
-use super::output::{clean, grouped, json, note, print, tokens};
+use super::output::{clean, grouped, json, note, print_wrapped, tokens};
 use super::status::Status;
 use crate::engine::Schedule;
 use crate::exec::{
@@ -137,10 +137,10 @@ impl fmt::Display for NotRecorded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.tokens, &self.names[..]) {
             (Tokens::ZERO, _) => Ok(()),
-            (sum, []) => write!(f, " ({} of them not recorded)", tokens(sum)),
+            (sum, []) => writeln!(f, "  not recorded: {} tokens of these", tokens(sum)),
             (sum, names) => {
-                let names = names.join(", ");
-                write!(f, " ({} of them not recorded: {names})", tokens(sum))
+                let (sum, names) = (tokens(sum), names.join(", "));
+                writeln!(f, "  not recorded: {sum} tokens of these ({names})")
             }
         }
     }
@@ -193,12 +193,13 @@ fn report(
     let mut text = String::new();
     let _ = writeln!(
         text,
-        "call {} ({}): {} tokens{not_recorded}, written to {}",
+        "call {} ({}): {} tokens, written to {}",
         grouped(call as u64 + 1),
         clean(lane),
         tokens(exported.after),
         clean(&output.unwrap_or_default())
     );
+    let _ = write!(text, "{not_recorded}");
     compact::checks_text(&mut text, exported);
-    print(&text)
+    print_wrapped(&text)
 }

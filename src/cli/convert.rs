@@ -159,6 +159,13 @@ fn content(aspect: &Aspect) -> ContentEntry<'_> {
     }
 }
 
+/// Data that costs and losses are computed from.
+const MEASURED: [&str; 3] = [
+    "times of messages",
+    "reported tokens of calls",
+    "compactions",
+];
+
 fn text(converted: &Converted, format: &Format, messages: usize) -> String {
     let path = converted.output.to_string_lossy();
     if converted.is_copy {
@@ -184,8 +191,12 @@ fn text(converted: &Converted, format: &Format, messages: usize) -> String {
     } else {
         text.push_str("not in the new file:\n");
     }
+    let is_measured = missing.iter().any(|a| MEASURED.contains(&a.plural));
     for aspect in missing {
         row(&mut text, aspect);
+    }
+    if is_measured {
+        text.push_str("Its costs, recorded lane and references at risk therefore differ from those of the source.\n");
     }
     text
 }

@@ -2,8 +2,9 @@
 
 use super::args::GlobalOptions;
 use super::nearest::{nearest, unknown};
+use super::output::note;
 use super::settings::{Set, set, setting_names, value_of};
-use crate::engine::{Case, KnobRole, KnobValues, Policy};
+use crate::engine::{Action, Case, Hook, KnobRole, KnobValues, Policy, Stage};
 use crate::exec::{OwnPresets, load_policy};
 use crate::presets::{self, PRESETS};
 use crate::units::Tokens;
@@ -176,6 +177,21 @@ pub(super) fn none(shared: &GlobalOptions) -> anyhow::Result<Lane> {
     let mut none = lane("none")?;
     reserve(&mut none, shared)?;
     Ok(none)
+}
+
+/// Prints a note for `--restart` and for `--error` if no lane responds to it.
+pub(super) fn note_without_effect(case: &Case, lanes: &[Lane]) {
+    let has = |is_one: fn(&Stage) -> bool| lanes.iter().any(|l| l.policy.stages.iter().any(is_one));
+    if !case.restarts.is_empty() && !has(|stage| stage.at == Hook::Resume) {
+        note("--restart has no effect: no policy here acts after a restart");
+    }
+    let reads_error =
+        |stage: &Stage| stage.at == Hook::OverflowError && matches!(stage.action, Action::Named(_));
+    if !case.errors.is_empty() && !has(reads_error) {
+        note(
+            "--error has no effect: no policy here reads provider errors, as some presets of real systems do",
+        );
+    }
 }
 
 /// Checks that the output reserve is smaller than the window. If not, fails for a typed reserve and prints a note for

@@ -38,6 +38,7 @@ mod sweep;
 mod targets;
 mod theme;
 mod window;
+mod wrap;
 
 pub use lanes::Lane;
 pub use manual_edits::ManualEditArgs;

@@ -8,12 +8,22 @@ pub(super) fn unknown(problem: &str, typed: &str, known: &[String]) -> String {
     }
 }
 
+/// Minimum length of a part of a name that suggests the name.
+const MIN_PART: usize = 4;
+
 /// Returns the known name nearest to `typed`, if it is near enough to be a likely misspelling.
 pub(super) fn nearest<'a>(typed: &str, known: &'a [String]) -> Option<&'a str> {
     let typed: Vec<char> = typed.to_lowercase().chars().take(64).collect();
     let with_distance = known.iter().map(|name| (distance(&typed, name), name));
     let (distance, name) = with_distance.min_by_key(|(distance, _)| *distance)?;
-    (distance <= 1 + typed.len() / 5).then_some(name)
+    if distance <= 1 + typed.len() / 5 {
+        return Some(name);
+    }
+    // A part of one name, such as `trigger`.
+    let part: String = typed.into_iter().collect();
+    let mut whole = known.iter().filter(|name| name.contains(&part));
+    let (first, other) = (whole.next()?, whole.next());
+    (part.len() >= MIN_PART && other.is_none()).then_some(first)
 }
 
 /// Returns the edit distance of two words: insertions, deletions and replacements of letters.
@@ -46,6 +56,19 @@ mod tests {
             ("xyzzy", None),
             ("", None),
             ("compaction", None),
+        ] {
+            assert_eq!(nearest(typed, &known), meant, "{typed}");
+        }
+    }
+
+    #[test]
+    fn suggests_the_only_name_that_contains_a_word() {
+        let known = ["compression_trigger", "prune_minimum", "prune_protect"].map(str::to_owned);
+        for (typed, meant) in [
+            ("trigger", Some("compression_trigger")),
+            ("protect", Some("prune_protect")),
+            ("prune", None),
+            ("min", None),
         ] {
             assert_eq!(nearest(typed, &known), meant, "{typed}");
         }

@@ -6,6 +6,7 @@
 pub(super) use crate::figure::{counted, grouped, percent, tokens};
 pub(super) use crate::safe_text::clean;
 
+use super::wrap::{width, wrapped};
 use crate::safe_text::{head, is_obeyed};
 use anyhow::Context as _;
 use serde::Serialize;
@@ -24,6 +25,14 @@ pub(super) fn print(text: &str) -> anyhow::Result<()> {
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())
         .context("standard output cannot be written")
+}
+
+/// Prints a result for people, wrapped to the width of the terminal.
+pub(super) fn print_wrapped(text: &str) -> anyhow::Result<()> {
+    match width() {
+        Some(width) => print(&wrapped(text, width)),
+        None => print(text),
+    }
 }
 
 /// Prints a result as JSON. Terminal control characters are escaped; the values stay the same.

@@ -5,15 +5,11 @@ use crate::analysis::findings;
 use crate::engine::{self, Case, KnobValues, simulate};
 use crate::formats::records_compactions;
 use crate::report::Played;
-use crate::units::Tokens;
 use rayon::prelude::*;
 
-/// Plays all lanes, `recorded` and `none` first. `none` uses the same output reserve as the others.
-pub(super) fn play(case: &Case, mut none: Lane, lanes: Vec<Lane>, reserve: Tokens) -> Vec<Played> {
-    if let Some(knob) = none.policy.knobs.first().map(|k| k.name.clone()) {
-        // Keeps the default if the reserve is outside the range of `none`.
-        let _ = none.policy.set(&mut none.knobs, &knob, reserve.as_f64());
-    }
+/// Plays all lanes, `recorded` and `none` first. Both use the output reserve of `none`, whatever the other lanes are.
+pub(super) fn play(case: &Case, none: Lane, lanes: Vec<Lane>) -> Vec<Played> {
+    let reserve = none.output_reserve(case);
     let recorded = Played {
         lane: "recorded".to_owned(),
         policy: None,

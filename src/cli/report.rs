@@ -82,11 +82,12 @@ impl Args {
         let (output, report_format) = self.output(shared.json)?;
         let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);
         let loaded = shared.load(&self.file.file)?;
-        let reserve = lanes.first().unwrap_or(&none).output_reserve(&loaded.case);
+        let reserve = none.output_reserve(&loaded.case);
         if let Some(text) = lanes::check_reserve(&loaded.case, reserve, shared)? {
             note(&text);
         }
-        let played = play(&loaded.case, none, lanes, reserve);
+        lanes::note_without_effect(&loaded.case, &lanes);
+        let played = play(&loaded.case, none, lanes);
         let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
         let format = formats::by_name(loaded.case.session.source.format);
         let subject = Subject {

@@ -4,7 +4,7 @@ use super::args::{GlobalOptions, open_sessions};
 use super::output::note;
 use crate::engine::Case;
 use crate::exec::stores::find_in;
-use crate::exec::{is_database, is_folder};
+use crate::exec::{is_database, is_folder, is_managed};
 use crate::progress::Progress;
 use anyhow::bail;
 use schemars::JsonSchema;
@@ -19,6 +19,8 @@ const MOST: usize = 100_000;
 #[derive(Debug)]
 pub(super) struct Targets {
     files: Vec<Target>,
+    /// Managed conversations in folders. They would count their sources twice.
+    managed: Vec<PathBuf>,
 }
 
 /// A session file.
@@ -76,7 +78,7 @@ impl Targets {
         operands: &[PathBuf],
         shared: &GlobalOptions,
     ) -> anyhow::Result<Self> {
-        let mut files = Vec::new();
+        let (mut files, mut managed) = (Vec::new(), Vec::new());
         for path in operands {
             if is_folder(path) {
                 let mut found = find_in(path, &Progress::default())?;
@@ -87,8 +89,11 @@ impl Targets {
                         path.display()
                     );
                 }
-                files.extend(found.into_iter().map(|found| Target {
-                    path: found.path,
+                let paths = found.into_iter().map(|found| found.path);
+                let (exports, sessions): (Vec<_>, Vec<_>) = paths.partition(|p| is_managed(p));
+                managed.extend(exports);
+                files.extend(sessions.into_iter().map(|path| Target {
+                    path,
                     of_folder: true,
                 }));
             } else {
@@ -98,6 +103,12 @@ impl Targets {
                 });
             }
         }
+        if let (true, [export, ..]) = (files.is_empty(), &managed[..]) {
+            bail!(
+                "only managed conversations were found, such as {}; give the file itself",
+                export.display()
+            );
+        }
         if files.is_empty() {
             bail!("{verb} needs a session file or a folder of them: plimsoll {verb} FILE");
         }
@@ -106,7 +117,7 @@ impl Targets {
                 "--restart, --error, --pin, --clear and --drop apply to one session; give one file"
             );
         }
-        Ok(Self { files })
+        Ok(Self { files, managed })
     }
 
     /// Returns true if there may be several sessions.
@@ -126,6 +137,12 @@ impl Targets {
             n: 0,
             skipped: Skipped::default(),
         };
+        for path in &self.managed {
+            let (file, conversation) = (shown(path), None);
+            let why = format!("{file} is a managed conversation, whose source counts instead");
+            let place = SessionId { file, conversation };
+            visited.skipped.0.push((place, why));
+        }
         for target in &self.files {
             let read = target.each(shared, &mut visited)?;
             if let Err(error) = read {

@@ -19,12 +19,12 @@ pub use database::is_database;
 pub use export::{
     Claim, ExportJob, Exported, Preview, RequestCost, Restored, Resumed, Sidecars, WrittenFile,
     default_context_path, default_converted_path, default_export_path, default_path_beside, export,
-    export_context, export_resumable, files_path, free_path, preview, request_cost, restore,
-    resumable_folder,
+    export_context, export_resumable, files_path, free_path, is_managed, preview, request_cost,
+    restore, resumable_folder,
 };
 pub use files::{
-    LoadError, MOST_BYTES, Stamp, check_is_new, check_is_not_source, check_own, fingerprint,
-    is_folder, is_taken, must_exist, open_folder, picture_path, read_own, write_file, write_own,
+    LoadError, MOST_BYTES, Stamp, check_is_new, check_is_not_source, check_own, check_picture,
+    fingerprint, is_folder, is_taken, must_exist, open_folder, read_own, write_file, write_own,
     write_picture,
 };
 pub use load::{

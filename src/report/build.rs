@@ -187,7 +187,10 @@ fn about(subject: &Subject<'_>, redactor: &mut Redactor) -> About {
     let file = redactor.numbered(NameKind::File, &session.source.name);
     let has_title = session.title != session.source.name && !session.title.is_empty();
     let title = has_title.then(|| redactor.text(&session.title));
-    let by_kind = case.ledger.by_kind(session);
+    let mut by_kind = case.ledger.by_kind(session);
+    // The ledger counts tokens that are not recorded as system.
+    let system = &mut by_kind[Kind::System.index()];
+    *system = *system - case.ledger.overhead;
     let kinds = Kind::ALL.into_iter().zip(by_kind);
     let by_tool = tokens_by_tool(case).into_iter().take(HEAVIEST);
     About {
@@ -206,6 +209,7 @@ fn about(subject: &Subject<'_>, redactor: &mut Redactor) -> About {
         basis: basis_sentence(case),
         is_estimate: case.ledger.basis == Basis::Estimated,
         calls_reported: session.calls.iter().filter(|s| s.usage.is_some()).count(),
+        not_recorded: case.ledger.overhead,
         by_kind: kinds.filter(|(_, tokens)| *tokens > Tokens::ZERO).collect(),
         by_tool: by_tool
             .map(|(tool, tokens)| (redactor.tool(&tool), tokens))

@@ -86,12 +86,25 @@ pub struct About {
     pub is_estimate: bool,
     /// Calls with reported usage.
     pub calls_reported: usize,
-    /// Tokens of the full history by kind, without zeros.
+    /// Tokens that are not recorded: system prompt and tool definitions.
+    pub not_recorded: Tokens,
+    /// Recorded tokens of the full history by kind, without zeros.
     pub by_kind: Vec<(Kind, Tokens)>,
     /// Tokens of calls and results by tool, heaviest first.
     pub by_tool: Vec<(ReportText, Tokens)>,
     /// The heaviest messages of the session.
     pub heaviest: Vec<Item>,
+}
+
+impl About {
+    /// Returns the tokens of the full history by kind: what is not recorded, then the recorded kinds.
+    pub(in crate::report) fn kinds(&self) -> impl Iterator<Item = (String, Tokens)> {
+        let not_recorded = ("not recorded".to_owned(), self.not_recorded);
+        let kinds = self.by_kind.iter();
+        let kinds = kinds.map(|(kind, tokens)| (kind.name().replace('_', " "), *tokens));
+        let all = std::iter::once(not_recorded).chain(kinds);
+        all.filter(|(_, tokens)| *tokens > Tokens::ZERO)
+    }
 }
 
 /// A message and its tokens.

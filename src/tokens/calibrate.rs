@@ -34,7 +34,9 @@ pub struct Fit {
 }
 
 /// Maximum error of a usable fit.
-const MAX_TRUSTED_ERROR: f64 = 0.25;
+const MAX_ERROR: f64 = 0.25;
+/// Maximum error of a usable fit to fewer calls than a slope needs: their error is assumed.
+const MAX_ASSUMED_ERROR: f64 = 0.5;
 
 impl Fit {
     /// Creates the fit stored in a managed conversation. Clamps values outside of the valid ranges.
@@ -53,7 +55,13 @@ impl Fit {
 
     /// Returns whether the recorded content explains the reported usage.
     pub fn is_trusted(&self) -> bool {
-        self.calls < MIN_CALLS || self.error.0 <= MAX_TRUSTED_ERROR
+        let is_assumed = self.calls < MIN_CALLS;
+        self.error.0
+            <= if is_assumed {
+                MAX_ASSUMED_ERROR
+            } else {
+                MAX_ERROR
+            }
     }
 }
 

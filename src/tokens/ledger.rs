@@ -84,7 +84,8 @@ impl TokenLedger {
             other => (None, Vec::new(), other.map(|(fit, _)| fit)),
         };
         // A managed conversation has no usage yet, but stores the calibration of its source.
-        let fit = fit.or_else(|| stored.map(Fit::from_calibration));
+        let stored = stored.map(Fit::from_calibration).filter(Fit::is_trusted);
+        let fit = fit.or(stored);
         let basis = match &fit {
             Some(fit) => Basis::Calibrated(fit.error),
             None if distrusted.is_none() && is_exact(session, counter) => Basis::Exact,
@@ -175,7 +176,7 @@ impl TokenLedger {
             return Tokens(*tokens);
         }
         let weight = Weight {
-            counted: self.scale().text(text),
+            counted: self.scale().recent_text(text),
             known: 0,
         };
         let tokens = u64::from(fitted(self.fit.as_ref(), weight));

@@ -9,6 +9,7 @@
 //! | `weight`, `media` | uncalibrated tokens of a part |
 //! | `calls`, `calibrate` | the fit to reported usage |
 //! | `column`, `ledger` | counts of a session ([`TokenLedger`]) |
+//! | `recent` | the counts of the last long texts |
 
 mod calibrate;
 mod calls;
@@ -16,6 +17,7 @@ mod column;
 mod counters;
 mod ledger;
 mod media;
+mod recent;
 mod reference;
 mod sample;
 mod weight;
@@ -25,6 +27,7 @@ pub use calibrate::Fit;
 pub use calls::recorded_estimates;
 pub use column::Column;
 pub use ledger::{Basis, TokenLedger};
+pub(crate) use recent::count_recent;
 
 /// A tokenizer, or an estimate of one.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 //! Each part is counted separately, because providers frame each part with tokens of its own. Counts therefore do not
 //! change when an export joins or splits messages.
 
-use super::Counter;
 use super::media::{self, Provider};
+use super::{Counter, count_recent};
 use crate::session::{Body, Part};
 
 /// Framing of each part: three tokens and a role in `OpenAI`'s chat markup.
@@ -88,6 +88,11 @@ impl Scale {
     /// Counts a text as a separate part.
     pub(super) fn text(&self, text: &str) -> u32 {
         self.count(text).saturating_add(FRAMING)
+    }
+
+    /// Counts a text that was probably counted before, as a separate part.
+    pub(super) fn recent_text(&self, text: &str) -> u32 {
+        count_recent(self.counter.count, text).saturating_add(FRAMING)
     }
 
     /// Returns the bytes of a part that must be counted.

@@ -222,7 +222,9 @@ fn convert_writes_to_the_sources_folder_and_overwrites_nothing() {
     assert_eq!(code, Some(0), "{text}");
     assert!(folder.path().join("talk-anthropic_messages.json").exists());
     assert!(
-        text.contains("not in the new file:\n") && text.contains("compaction"),
+        text.contains("not in the new file:\n")
+            && text.contains("compaction")
+            && text.contains("costs, recorded lane and references at risk therefore differ"),
         "{text}"
     );
 

@@ -188,3 +188,20 @@ fn a_session_is_read_from_standard_input() {
     assert_eq!(piped["tokens"], read["tokens"]);
     rejected(here.path(), &["compact", "-", "--policy", "truncate"]);
 }
+
+#[test]
+fn the_trigger_and_the_numbers_of_messages_are_explained() {
+    let here = folder();
+    let text = stdout(&plimsoll(
+        here.path(),
+        &["inspect", &sample("compacted.jsonl")],
+    ));
+    assert!(
+        text.contains("\ntrigger      126,000 of truncate, the default policy"),
+        "{text}"
+    );
+    assert!(
+        text.contains("; 1 more written by the recorded compaction, numbered 1 to 137\n"),
+        "{text}"
+    );
+}

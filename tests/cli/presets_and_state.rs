@@ -1,7 +1,7 @@
 //! `plimsoll presets` and `plimsoll state`.
 
 use crate::program::{command, plimsoll};
-use crate::support::{folder, json, stdout};
+use crate::support::{folder, json, rejected, stdout};
 use serde_json::Value;
 use std::fs;
 
@@ -80,4 +80,19 @@ fn own_presets_are_part_of_the_state_and_cleared_only_on_request() {
     assert_eq!(state(&["clear", "presets"])["presets_cleared"], 2);
     assert_eq!(state(&[])["presets"], Value::Null);
     assert!(diary.exists());
+}
+
+#[test]
+fn no_state_saves_and_removes_no_preset() {
+    let here = folder();
+    let save = ["presets", "save", "prune", "--as", "mine"];
+    let refused = rejected(here.path(), &[&save[..], &["--no-state"]].concat());
+    assert!(refused.contains("--no-state keeps nothing"), "{refused}");
+    assert!(plimsoll(here.path(), &save).status.success());
+    rejected(here.path(), &["presets", "remove", "mine", "--no-state"]);
+    assert!(
+        plimsoll(here.path(), &["presets", "show", "mine"])
+            .status
+            .success()
+    );
 }

@@ -1,7 +1,7 @@
 //! `plimsoll replay` on sample sessions.
 
-use crate::program::plimsoll;
-use crate::support::{TIGHT, folder, json, samples, stdout, write_conversation};
+use crate::program::{command, plimsoll};
+use crate::support::{TIGHT, folder, json, sample, samples, stderr, stdout, write_conversation};
 use serde_json::Value;
 use std::fs;
 
@@ -232,4 +232,88 @@ fn the_strategy_of_a_lane_is_a_setting() {
         &["--policy", "truncate", "--set", "other.strategy=prune"],
         "no lane is named",
     );
+}
+
+#[test]
+fn the_recorded_lane_does_not_depend_on_the_policies() {
+    let here = folder();
+    let file = sample("compacted.jsonl");
+    let figures = |args: &[&str]| {
+        let replay = json(&plimsoll(
+            here.path(),
+            &[&["replay", "--json", &file], args].concat(),
+        ));
+        let lanes = replay["lanes"].as_array().expect("lanes");
+        (replay["output_reserve"].clone(), lanes[..2].to_vec())
+    };
+    let one = figures(&["--policy", "prune", "--policy", "claude-code"]);
+    assert_eq!(
+        one,
+        figures(&["--policy", "claude-code", "--policy", "prune"])
+    );
+    assert_eq!(
+        one,
+        figures(&["--policy", "codex", "--set", "compression_trigger=0.5"])
+    );
+    assert_eq!(one.0, 32_000);
+    let typed = figures(&["--policy", "claude-code", "--output-reserve", "20k"]);
+    assert_eq!(typed.0, 20_000);
+}
+
+#[test]
+fn an_error_that_no_policy_reads_is_noted() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let run = |policy: &str| {
+        let args = [
+            "replay",
+            "c.json",
+            "--error",
+            "3=rate_limit",
+            "--policy",
+            policy,
+        ];
+        stderr(&plimsoll(here.path(), &args))
+    };
+    assert!(
+        run("prune").contains("--error has no effect"),
+        "{}",
+        run("prune")
+    );
+    assert!(!run("digitorn").contains("has no effect"));
+}
+
+#[test]
+fn a_share_of_no_usable_window_is_shown_in_words() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    for command in ["replay", "diagnose", "inspect"] {
+        let text = stdout(&plimsoll(
+            here.path(),
+            &[command, "c.json", "--window", "10"],
+        ));
+        assert!(!text.contains("inf"), "{text}");
+        assert!(command != "replay" || text.contains("none left"), "{text}");
+    }
+}
+
+#[test]
+fn text_fits_the_width_of_the_terminal() {
+    let here = folder();
+    let file = sample("compacted.jsonl");
+    for args in [
+        &["inspect"][..],
+        &["replay"],
+        &["diagnose"],
+        &["sweep", "--policy", "prune"],
+    ] {
+        let mut command = command(here.path(), &[args, &[&file]].concat());
+        let text = stdout(&command.env("COLUMNS", "80").output().expect("it starts"));
+        // Options are for pasting.
+        let lines = text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("--"));
+        let long = lines.filter(|line| line.chars().count() > 80);
+        assert_eq!(long.collect::<Vec<_>>(), [""; 0], "{args:?}");
+    }
 }

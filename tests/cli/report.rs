@@ -205,9 +205,18 @@ fn the_context_command_reports_tokens_that_are_not_recorded() {
     assert!(hidden > Some(0) && hidden < tokens, "{result}");
     let text = context(&["-o", "b.jsonl"]);
     assert!(
-        text.contains(" of them not recorded: system prompt, tool definitions), "),
+        text.contains(" tokens of these (system prompt, tool definitions)\n"),
         "{text}"
     );
+    // Without a policy, nothing could compact it again.
+    assert!(!text.contains("  again "), "{text}");
+    let text = context(&["-o", "c.jsonl", "--policy", "prune"]);
+    assert!(text.contains("  again "), "{text}");
+    let args = ["report", &file, "-o", "r.md", "--no-state"];
+    done(here.path(), &args);
+    let report = fs::read_to_string(here.path().join("r.md")).expect("it was written");
+    assert!(report.contains("| not recorded | "), "{report}");
+    assert!(!report.contains("| system | "), "{report}");
 }
 
 #[test]

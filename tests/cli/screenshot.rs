@@ -5,7 +5,7 @@ use crate::support::{folder, names_in, rejected, stderr, write_conversation};
 use std::fs;
 
 #[test]
-fn a_screenshot_replaces_only_a_png_file() {
+fn a_screenshot_replaces_no_file() {
     let here = folder();
     write_conversation(here.path(), "v.json");
     let source = fs::read(here.path().join("v.json")).expect("it is there");
@@ -13,7 +13,7 @@ fn a_screenshot_replaces_only_a_png_file() {
     for (output, message) in [
         ("v.json", "the session itself"),
         ("./v.json", "the session itself"),
-        ("notes.png", "is not a PNG"),
+        ("notes.png", "already exists and is never overwritten"),
         ("no/such.png", "is not a folder"),
         ("", "is empty"),
     ] {
@@ -24,14 +24,16 @@ fn a_screenshot_replaces_only_a_png_file() {
         fs::read(here.path().join("v.json")).expect("it is there"),
         source
     );
-    let screenshot = |size: &str| {
-        let args = ["v.json", "--screenshot", "out.png", "--size", size];
-        let output = plimsoll(here.path(), &args);
-        assert!(output.status.success(), "{}", stderr(&output));
-        fs::read(here.path().join("out.png")).expect("it was written")
-    };
-    let (first, second) = (screenshot("900x600"), screenshot("1000x600"));
-    assert!(first.starts_with(b"\x89PNG") && first != second);
+    let args = ["v.json", "--screenshot", "out.png"];
+    let output = plimsoll(here.path(), &args);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let first = fs::read(here.path().join("out.png")).expect("it was written");
+    assert!(first.starts_with(b"\x89PNG"));
+    assert!(rejected(here.path(), &args).contains("already exists"));
+    assert_eq!(
+        fs::read(here.path().join("out.png")).expect("it is there"),
+        first
+    );
     assert_eq!(names_in(here.path()), ["notes.png", "out.png", "v.json"]);
 }
 

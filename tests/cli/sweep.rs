@@ -1,7 +1,10 @@
 //! `plimsoll sweep` on sample sessions.
 
 use crate::gate::{ends, kept, parsed};
+use crate::program::plimsoll;
+use crate::support::{folder, json, sample, stderr};
 use serde_json::Value;
+use std::fs;
 
 #[test]
 fn replay_and_gate_confirm_the_recommended_settings() {
@@ -136,4 +139,37 @@ fn the_csv_of_a_sweep_agrees_with_its_json() {
             assert_eq!(row[at], value, "{column}");
         }
     }
+}
+
+#[test]
+fn managed_conversations_of_a_folder_are_skipped() {
+    let here = folder();
+    fs::create_dir(here.path().join("all")).expect("a new folder");
+    let (source, managed) = ("all/c.jsonl", "all/m.jsonl");
+    fs::copy(sample("compacted.jsonl"), here.path().join(source)).expect("copied");
+    let export = [
+        "compact",
+        source,
+        "--policy",
+        "prune",
+        "--schedule",
+        "replay",
+        "-o",
+        managed,
+    ];
+    assert!(plimsoll(here.path(), &export).status.success());
+    let sweep = |path: &str| plimsoll(here.path(), &["sweep", path, "--policy", "prune", "--json"]);
+    let files = |path: &str| {
+        let result = json(&sweep(path));
+        let sessions = result["sessions"].as_array().expect("sessions").iter();
+        let files: Vec<_> = sessions
+            .map(|s| s["file"].as_str().expect("a path").to_owned())
+            .collect();
+        files
+    };
+    assert_eq!(files("all"), [source]);
+    assert!(stderr(&sweep("all")).contains("all/m.jsonl is a managed conversation"));
+    assert_eq!(files(managed), [managed]);
+    fs::remove_file(here.path().join(source)).expect("it is there");
+    assert!(stderr(&sweep("all")).contains("only managed conversations were found"));
 }

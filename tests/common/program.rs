@@ -24,6 +24,8 @@ pub(crate) fn command(folder: &Path, args: &[&str]) -> Command {
     for variable in FOLDER_VARIABLES {
         command.env_remove(variable);
     }
+    // Text is wrapped to it.
+    command.env_remove("COLUMNS");
     command
         .args(args)
         .current_dir(folder)

@@ -559,6 +559,10 @@ fn redacted_text_and_counts_that_contradict_the_reported_usage_are_not_exact() {
     let contradicted = gpt("hi", &[90, 3, 900, 5, 70, 2, 800, 4]);
     assert!(contradicted.distrusted.is_some(), "{:?}", contradicted.fit);
     assert_eq!(contradicted.basis, Basis::Estimated);
+    // One call says little, but not that a long text had six tokens.
+    let alone = |input| gpt(&"word ".repeat(400), &[input]);
+    assert!(matches!(alone(450).basis, Basis::Calibrated(_)));
+    assert_eq!(alone(6).basis, Basis::Estimated);
 }
 
 #[test]

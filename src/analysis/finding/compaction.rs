@@ -2,6 +2,8 @@
 
 use super::{Finding, FindingKind, PolicyRun, times};
 use crate::engine::{Did, Event, MessageStatus};
+use crate::figure::tokens;
+use crate::units::Tokens;
 
 /// Minimum number of consecutive calls with a summary that counts as thrashing.
 const THRASH: usize = 3;
@@ -30,17 +32,30 @@ pub(super) fn found(
     })
 }
 
+/// Returns the tokens before and after an event. Rounds them if their difference stays visible.
+pub(super) fn change(e: &Event) -> String {
+    let [before, after] = distinct([e.before, e.after]);
+    format!("{before} \u{2192} {after}")
+}
+
+fn distinct(counts: [Tokens; 2]) -> [String; 2] {
+    let short = counts.map(Tokens::short);
+    if short[0] == short[1] {
+        return counts.map(tokens);
+    }
+    short
+}
+
 /// Finds compactions without a summary that leave almost nothing.
 pub(super) fn wiped(run: &PolicyRun<'_>) -> Option<Finding> {
     let overhead = run.case.ledger.overhead;
     let is_wipe = |e: &Event| e.wipes(overhead);
     found(run, FindingKind::Wiped, is_wipe, |e, n| {
         format!(
-            "`{}` removes nearly the whole conversation without a summary ({}; {} \u{2192} {} tokens the first time).",
+            "`{}` removes nearly the whole conversation without a summary ({}; {} tokens the first time).",
             e.stage,
             times(n),
-            e.before.short(),
-            e.after.short()
+            change(e)
         )
     })
 }
@@ -53,11 +68,10 @@ pub(super) fn summary_saved_little(run: &PolicyRun<'_>) -> Option<Finding> {
     };
     found(run, FindingKind::SummarySavedLittle, is_vain, |e, n| {
         format!(
-            "`{}` pays for a summary that saves almost nothing ({}; {} \u{2192} {} tokens the first time).",
+            "`{}` pays for a summary that saves almost nothing ({}; {} tokens the first time).",
             e.stage,
             times(n),
-            e.before.short(),
-            e.after.short()
+            change(e)
         )
     })
 }
@@ -90,11 +104,10 @@ pub(super) fn grew(run: &PolicyRun<'_>) -> Option<Finding> {
     };
     found(run, FindingKind::Grew, is_growth, |e, n| {
         format!(
-            "`{}` makes the context larger ({}; {} \u{2192} {} tokens the first time).",
+            "`{}` makes the context larger ({}; {} tokens the first time).",
             e.stage,
             times(n),
-            e.before.short(),
-            e.after.short()
+            change(e)
         )
     })
 }
@@ -159,4 +172,16 @@ pub(super) fn thrashing(run: &PolicyRun<'_>) -> Option<Finding> {
             "It pays for a summary before each of {longest} consecutive calls: the context reaches the limit again at once."
         ),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_change_is_shown_exactly() {
+        let shown = |before, after| distinct([Tokens(before), Tokens(after)]);
+        assert_eq!(shown(61_210, 61_240), ["61,210", "61,240"]);
+        assert_eq!(shown(61_210, 71_240), ["61.2k", "71.2k"]);
+    }
 }

@@ -1,6 +1,6 @@
 //! Findings about content lost by mistake: history after an unrelated error, an earlier summary, valid JSON.
 
-use super::compaction::found;
+use super::compaction::{change, found};
 use super::{Finding, FindingKind, PolicyRun, percent, times};
 use crate::engine::{Did, EntryBody, Event, Left, PartStatus};
 use serde::de::IgnoredAny;
@@ -15,12 +15,11 @@ pub(super) fn unrelated_error(run: &PolicyRun<'_>) -> Option<Finding> {
     let is_one = |e: &Event| e.error.is_some() && e.did == Did::Removed && share(e) <= 1.0;
     found(run, FindingKind::UnrelatedError, is_one, |e, n| {
         format!(
-            "`{}` removes history after a provider error although the context fits ({}; at {} of usable, {} \u{2192} {} tokens the first time): \u{201c}{}\u{201d}",
+            "`{}` removes history after a provider error although the context fits ({}; at {} of usable, {} tokens the first time): \u{201c}{}\u{201d}",
             e.stage,
             times(n),
             percent(share(e)),
-            e.before.short(),
-            e.after.short(),
+            change(e),
             head(e.error.as_deref().unwrap_or_default()),
         )
     })

@@ -5,6 +5,7 @@ use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::{self, Background};
 use crate::app::open::document::Document;
 use crate::app::picture;
+use crate::app::policy_panel::knobs;
 use crate::app::policy_panel::policies::NONE;
 use crate::app::runs::replays::{LaneRun, Runs};
 use crate::engine::{KnobValues, recorded, simulate};
@@ -224,10 +225,8 @@ fn lanes(runs: &Runs) -> (Tokens, Vec<Played>) {
     let mut policies: Vec<Played> = named
         .map(|(lane, name)| played(runs, lane, &name))
         .collect();
-    let none = none(runs, policies.first().map(|lane| lane.output_reserve));
-    let reserve = policies
-        .first()
-        .map_or(none.output_reserve, |lane| lane.output_reserve);
+    let none = none(runs);
+    let reserve = none.output_reserve;
     let actual = Played {
         lane: "recorded".to_owned(),
         policy: None,
@@ -253,13 +252,9 @@ fn played(runs: &Runs, lane: &LaneRun, name: &str) -> Played {
 }
 
 /// Returns the lane without management, measured against the same output reserve.
-fn none(runs: &Runs, reserve: Option<Tokens>) -> Played {
+fn none(runs: &Runs) -> Played {
     let policy = presets::by_name(NONE).unwrap_or_else(crate::app::policy_panel::policies::none);
-    let mut knobs = policy.defaults();
-    if let (Some(reserve), Some(knob)) = (reserve, policy.knobs.first().map(|knob| &knob.name)) {
-        // A reserve outside this policy's range stays at its default.
-        let _ = policy.set(&mut knobs, knob, reserve.as_f64());
-    }
+    let knobs = knobs::values(&policy, &runs.config.knobs);
     let outcome = simulate(&runs.case, &policy, &knobs, None);
     Played {
         lane: NONE.to_owned(),

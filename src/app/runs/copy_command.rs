@@ -3,7 +3,9 @@
 use super::replays::{LaneRun, Runs};
 use crate::app::manual_edits::marks::{Mark, stretches};
 use crate::app::open::document::{Document, Origin};
+use crate::app::policy_panel::knobs::output_reserve;
 use crate::app::policy_panel::policies::Policies;
+use crate::engine::KnobRole;
 use crate::presets::known_error;
 use crate::tokens;
 use std::collections::BTreeSet;
@@ -16,6 +18,7 @@ pub(in crate::app) fn command(document: &Document, runs: &Runs, policies: &Polic
         let _ = write!(line, " --conversation {}", document.conversation + 1);
     }
     let mut set: BTreeSet<String> = BTreeSet::new();
+    let reserve = common_reserve(runs);
     // Lanes of one policy have unique names, since their settings may differ.
     for (lane, name) in runs.lanes.iter().zip(runs.config.lane_names()) {
         let name = name.replace(' ', "-");
@@ -27,6 +30,9 @@ pub(in crate::app) fn command(document: &Document, runs: &Runs, policies: &Polic
         };
         let _ = write!(line, " --policy {}", quoted(&format!("{word}{at}")));
         for (knob, value) in changed(lane) {
+            if reserve.is_some() && is_reserve(lane, knob) {
+                continue;
+            }
             let mut all = runs.lanes.iter().filter_map(|l| l.knobs.get(knob));
             let is_shared = all.all(|other| other == value);
             let scope = if is_shared {
@@ -39,6 +45,9 @@ pub(in crate::app) fn command(document: &Document, runs: &Runs, policies: &Polic
     }
     for setting in set {
         let _ = write!(line, " --set {}", quoted(&setting));
+    }
+    if let Some(reserve) = reserve {
+        let _ = write!(line, " --output-reserve {reserve}");
     }
     if let Some(window) = runs.config.window {
         let _ = write!(line, " --window {}", window.0);
@@ -64,6 +73,21 @@ pub(in crate::app) fn command(document: &Document, runs: &Runs, policies: &Polic
         let _ = write!(line, " --counter {}", quoted(runs.config.counter));
     }
     line
+}
+
+/// Returns the changed output reserve if all lanes with this setting have it: it also applies to the recorded lane.
+fn common_reserve(runs: &Runs) -> Option<f64> {
+    let reserve = *runs.config.knobs.get(&output_reserve())?;
+    let mut all = runs.lanes.iter().flat_map(|lane| {
+        let own = lane.knobs.iter();
+        own.filter(|(name, _)| is_reserve(lane, name))
+    });
+    all.all(|(_, value)| value == reserve).then_some(reserve)
+}
+
+fn is_reserve(lane: &LaneRun, name: &str) -> bool {
+    let knob = lane.policy.knob_for(KnobRole::OutputReserve);
+    knob.is_some_and(|knob| knob.name == name)
 }
 
 /// Returns the changed settings.

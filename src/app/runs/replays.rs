@@ -12,7 +12,7 @@ use crate::engine::{
     Action, Budget, Case, Did, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Peak, Policy,
     Stage, recorded, simulate,
 };
-use crate::presets::models;
+use crate::presets::{self, models};
 use crate::tokens::TokenLedger;
 use crate::units::{Share, Tokens};
 use rayon::prelude::*;
@@ -221,7 +221,7 @@ pub(in crate::app) fn run_all(
         .map(|(lane, policy)| run(&case, policy, config.lane_settings(lane), before))
         .collect();
     let labels = numbered(lanes.iter().map(|lane| lane.policy.label.as_str()));
-    let reserve = reserve(&lanes, &case);
+    let reserve = shared_reserve(&config, &case);
     let policy = as_recorded(reserve);
     let mut recorded = LaneRun::new(
         Arc::new(policy.clone()),
@@ -295,14 +295,11 @@ fn events(lanes: &[Arc<LaneRun>], recorded: &LaneRun) -> Vec<EventId> {
         .collect()
 }
 
-/// Returns the output reserve of the recorded lane: that of the first lane that has one.
-fn reserve(lanes: &[Arc<LaneRun>], case: &Case) -> Tokens {
-    let reserving = lanes
-        .iter()
-        .find(|lane| lane.policy.knob_for(KnobRole::OutputReserve).is_some());
-    reserving.map_or(Tokens::ZERO, |lane| {
-        lane.policy.output_reserve(&lane.knobs, case, 0)
-    })
+/// Returns the output reserve of the recorded lane and of the lane without compaction: the shared setting, whatever the
+/// other lanes are.
+fn shared_reserve(config: &Config, case: &Case) -> Tokens {
+    let none = presets::by_name(policies::NONE).unwrap_or_else(policies::none);
+    none.output_reserve(&knobs::values(&none, &config.knobs), case, 0)
 }
 
 /// Returns a policy for the recorded lane; its only setting is the output reserve.

@@ -26,7 +26,7 @@ pub(in crate::cli) struct DiagnosisOutput<'a> {
     title: &'a str,
     /// Context window in tokens, the largest if it changes.
     window: Tokens,
-    /// Tokens of the context window that are kept for the answer, as of the first policy.
+    /// Tokens of the context window that are kept for the answer in the lanes `recorded` and `none`.
     output_reserve: Tokens,
     /// Trigger that the text refers to, as a share of the usable window (`window` − `output_reserve`).
     trigger_share: Share,

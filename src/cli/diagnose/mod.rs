@@ -11,7 +11,7 @@ mod text;
 use super::args::{FileArg, GlobalOptions};
 use super::billing::BillingArgs;
 use super::lanes::{self, LaneArgs};
-use super::output::{json, note, print};
+use super::output::{json, note, print_wrapped};
 use super::played::play;
 use super::status::Status;
 use crate::analysis::cost::{Audit, Billing, Bills, audit};
@@ -87,18 +87,19 @@ impl Args {
         let prices = self.billing.prices()?;
         let billing = self.billing.billing(&prices)?;
         let loaded = shared.load(&self.file.file)?;
-        let reserve = lanes.first().unwrap_or(&none).output_reserve(&loaded.case);
+        let reserve = none.output_reserve(&loaded.case);
         if let Some(text) = lanes::check_reserve(&loaded.case, reserve, shared)? {
             note(&text);
         }
-        let played = play(&loaded.case, none, lanes, reserve);
+        lanes::note_without_effect(&loaded.case, &lanes);
+        let played = play(&loaded.case, none, lanes);
         let bills = Bills::new(&loaded.case, billing);
         let audit = audit(&loaded.case, &bills, &played[0].outcome);
         let diagnosis = diagnose(&loaded, reserve, &played, (billing, &bills), audit.as_ref());
         if shared.json {
             json(&diagnosis.json_output())?;
         } else {
-            print(&diagnosis.text(self.all))?;
+            print_wrapped(&diagnosis.text(self.all))?;
         }
         Ok(Status::Done)
     }

@@ -50,7 +50,7 @@ impl Diagnosis<'_> {
     fn costs(&self, text: &mut String) {
         let _ = writeln!(
             text,
-            "\n{:<18} {:>9} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}",
+            "\n{:<16} {:>8} {:>7} {:>8} {:>8} {:>8} {:>9} {:>8}",
             "cost", "total", "read", "written", "uncached", "output", "summaries", "rejected"
         );
         for lane in &self.lanes {
@@ -169,7 +169,7 @@ fn cost(text: &mut String, lane: &LaneCost<'_>) {
     let cell = |sum: Usd| total.map_or("–".to_owned(), |_| usd(sum));
     let _ = writeln!(
         text,
-        "  {:<16} {:>9} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}",
+        "  {:<14} {:>8} {:>7} {:>8} {:>8} {:>8} {:>9} {:>8}",
         clean(&lane.played.lane),
         total.map_or("–".to_owned(), usd),
         cell(cost.read.usd),

@@ -7,8 +7,8 @@ mod options;
 mod replay;
 
 use super::args::GlobalOptions;
-use super::lanes::Lane;
-use super::output::{clean, counted, json, note, print};
+use super::lanes::{self, Lane};
+use super::output::{clean, counted, json, note, print_wrapped};
 use super::status::Status;
 use super::targets::{SessionId, Skipped, Targets};
 use crate::analysis::tune::{Check, Limits, checks};
@@ -68,6 +68,8 @@ impl Args {
         let options = &self.options;
         // Options are checked before a large file is read.
         let (lanes, with_recorded) = options.lanes.gated("gate", shared)?;
+        let none = lanes::none(shared)?;
+        let recorded_as = with_recorded.then_some(&none);
         options.check()?;
         let targets = Targets::new("gate", &self.targets, shared)?;
         let baseline = opened(options)?;
@@ -82,7 +84,7 @@ impl Args {
         let billing = options.billing.billing(&prices)?;
         let (limits, mut sessions) = (options.limits(), Vec::new());
         let skipped = targets.each(shared, |place, case| {
-            let current = replay::session(case, (&lanes, with_recorded), billing, place);
+            let current = replay::session(case, (&lanes, recorded_as), billing, place);
             let before = baseline
                 .as_ref()
                 .and_then(|(_, known)| known.sessions.get(&place.to_string()));
@@ -101,7 +103,7 @@ impl Args {
         if shared.json {
             json(&verdict.json_output())?;
         } else {
-            print(&verdict.text())?;
+            print_wrapped(&verdict.text())?;
         }
         Ok(if verdict.passed() {
             Status::Done

@@ -13,10 +13,11 @@ use crate::session::Session;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Plays the lanes and returns their figures.
+/// Plays the lanes and returns their figures. Plays the recorded run too if a lane is given whose output reserve it
+/// uses.
 pub(super) fn session(
     case: &Case,
-    (lanes, with_recorded): (&[(&Lane, String)], bool),
+    (lanes, recorded_as): (&[(&Lane, String)], Option<&Lane>),
     billing: Billing<'_>,
     place: &SessionId,
 ) -> BaselineSession {
@@ -35,12 +36,8 @@ pub(super) fn session(
         (lane.name.clone(), played)
     });
     let mut played: BTreeMap<String, BaselineLane> = played.collect();
-    if with_recorded {
-        let reserve = lanes.first().map_or_else(
-            || crate::units::Tokens(32_000),
-            |(lane, _)| lane.output_reserve(case),
-        );
-        let score = gauge.really(&recorded(case, reserve, None));
+    if let Some(none) = recorded_as {
+        let score = gauge.really(&recorded(case, none.output_reserve(case), None));
         let lane = BaselineLane {
             policy: ALWAYS[0].to_owned(),
             policy_sha256: String::new(),

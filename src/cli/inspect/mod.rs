@@ -5,7 +5,7 @@ mod text;
 
 use super::args::{FileArg, GlobalOptions};
 use super::lanes;
-use super::output::{json, note, print};
+use super::output::{json, note, print_wrapped};
 use super::status::Status;
 use crate::analysis::{Trigger, verdict};
 use crate::engine::{Case, Peak, recorded};
@@ -37,7 +37,7 @@ impl Args {
         if shared.json {
             json(&found.json_output())?;
         } else {
-            print(&found.text())?;
+            print_wrapped(&found.text())?;
         }
         // The program ends here. Freeing a large session would only take time.
         std::mem::forget(loaded);
@@ -52,6 +52,7 @@ struct Findings<'a> {
     conversation: usize,
     reserve: Tokens,
     verdict: String,
+    trigger: Trigger,
     peak: Option<Peak>,
     warnings: Vec<String>,
     issues: Vec<String>,
@@ -74,6 +75,7 @@ impl<'a> Findings<'a> {
             conversation,
             reserve,
             verdict: verdict(case, &recorded, reserve, &trigger).text(),
+            trigger,
             peak: recorded.peak(),
             warnings: warnings.collect(),
             issues: issues

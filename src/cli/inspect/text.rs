@@ -44,8 +44,9 @@ impl Findings<'_> {
         let compacted = match self.n_compaction_messages() {
             0 => String::new(),
             n => format!(
-                "; {} more written by the recorded compaction",
-                grouped(n as u64)
+                "; {} more written by the recorded compaction, numbered 1 to {}",
+                grouped(n as u64),
+                grouped(session.messages.len() as u64)
             ),
         };
         line(
@@ -85,6 +86,7 @@ impl Findings<'_> {
                 window_source(self.case)
             ),
         );
+        line("trigger", &self.trigger_text());
         line("recorded", &self.recorded_text());
         line(
             "tokens",
@@ -100,6 +102,18 @@ impl Findings<'_> {
         self.tracks(&mut text);
         self.problems(&mut text);
         text
+    }
+
+    /// Formats the trigger that the verdict refers to.
+    fn trigger_text(&self) -> String {
+        match &self.trigger.lane {
+            Some(lane) => format!(
+                "{} of {}, the default policy (replay --policy NAME compares others)",
+                tokens(lane.tokens),
+                lane.name
+            ),
+            None => "no policy has one for this window".to_owned(),
+        }
     }
 
     /// Formats the number and the kind of the conversation.

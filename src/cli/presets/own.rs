@@ -27,6 +27,7 @@ pub(super) fn save(
     replace: bool,
     shared: &GlobalOptions,
 ) -> anyhow::Result<()> {
+    refuse_no_state("save", shared)?;
     let lane = lanes.one("presets save", shared)?;
     let presets = OwnPresets::here();
     let own = own(&policy_text(&lane.word, &presets)?, &lane.knobs, name)
@@ -41,8 +42,19 @@ pub(super) fn save(
     report(shared, "saved as", &own.name, &path)
 }
 
+/// Fails with `--no-state`: saved presets are kept between runs.
+fn refuse_no_state(action: &str, shared: &GlobalOptions) -> anyhow::Result<()> {
+    if shared.no_state {
+        bail!(
+            "presets {action} changes your saved presets, and --no-state keeps nothing; leave --no-state out"
+        );
+    }
+    Ok(())
+}
+
 /// Removes a preset of the user.
 pub(super) fn remove(name: &str, shared: &GlobalOptions) -> anyhow::Result<()> {
+    refuse_no_state("remove", shared)?;
     let path = OwnPresets::here().remove(name)?;
     report(shared, "removed", name, &path)
 }

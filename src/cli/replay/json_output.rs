@@ -21,7 +21,7 @@ pub(in crate::cli) struct Replay<'a> {
     /// Context window in tokens, the largest if it changes.
     window: Tokens,
     window_source: WindowSource,
-    /// Tokens of the context window that are kept for the answer, as of the first policy.
+    /// Tokens of the context window that are kept for the answer in the lanes `recorded` and `none`.
     output_reserve: Tokens,
     /// How exactly token counts are known: `reported`, `exact`, `calibrated` or `estimated`.
     accuracy: &'a str,

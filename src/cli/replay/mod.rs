@@ -5,11 +5,10 @@ mod text;
 
 use super::args::{FileArg, GlobalOptions};
 use super::curve::CurveArgs;
-use super::lanes::{self, Lane, LaneArgs};
-use super::output::{json, note, print};
+use super::lanes::{self, LaneArgs};
+use super::output::{json, note, print, print_wrapped};
 use super::played::play;
 use super::status::Status;
-use crate::engine::Hook;
 use crate::report::series;
 pub(super) use json_output::Replay;
 use json_output::json_output;
@@ -38,21 +37,18 @@ impl Args {
         // Options are checked before a large file is read.
         let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);
         let loaded = shared.load(&self.file.file)?;
-        let reserve = lanes.first().unwrap_or(&none).output_reserve(&loaded.case);
+        let reserve = none.output_reserve(&loaded.case);
         if let Some(text) = lanes::check_reserve(&loaded.case, reserve, shared)? {
             note(&text);
         }
-        let restores = |lane: &Lane| lane.policy.stages.iter().any(|s| s.at == Hook::Resume);
-        if !loaded.case.restarts.is_empty() && !lanes.iter().any(restores) {
-            note("--restart has no effect: no policy here acts after a restart");
-        }
-        let played = play(&loaded.case, none, lanes, reserve);
+        lanes::note_without_effect(&loaded.case, &lanes);
+        let played = play(&loaded.case, none, lanes);
         if self.csv {
             print(&series(&played))?;
         } else if shared.json {
             json(&json_output(&loaded, reserve, &played))?;
         } else {
-            print(&table(&loaded, reserve, &played))?;
+            print_wrapped(&table(&loaded, reserve, &played))?;
         }
         match curve {
             Some(curve) => curve.write(&loaded, reserve, &played),

@@ -34,7 +34,7 @@ pub(super) fn table(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> Stri
         let [lane, peak, call, share, compactions, overflows, sent] = cells;
         let _ = writeln!(
             text,
-            "{lane:<14} {peak:>11} {call:>8} {share:>10} {compactions:>12} {overflows:>10} {sent:>15}"
+            "{lane:<14} {peak:>11} {call:>7} {share:>10} {compactions:>11} {overflows:>9} {sent:>12}"
         );
     };
     row(

@@ -4,7 +4,7 @@ mod json_output;
 
 use super::args::GlobalOptions;
 use super::nearest::nearest;
-use super::output::{clean, counted, grouped, json, note, percent, print, tokens};
+use super::output::{clean, counted, grouped, json, note, percent, print_wrapped, tokens};
 use super::status::Status;
 use crate::exec::is_taken;
 use crate::exec::stores::{
@@ -66,7 +66,7 @@ impl Args {
         if shared.json {
             json(&json_output(&listing, &self.folders))?;
         } else {
-            print(&text(&listing, &self.folders))?;
+            print_wrapped(&text(&listing, &self.folders))?;
         }
         Ok(Status::Done)
     }

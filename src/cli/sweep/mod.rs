@@ -7,7 +7,7 @@ mod swept;
 mod text;
 
 use super::args::GlobalOptions;
-use super::output::{json, print, progress};
+use super::output::{json, print, print_wrapped, progress};
 use super::status::Status;
 use super::targets::{Skipped, Targets};
 use crate::analysis::tune::{Point, Robust, Subject, changed_settings, plan, robust};
@@ -81,7 +81,7 @@ impl Args {
         } else if self.options.csv {
             print(&findings.csv())?;
         } else {
-            print(&findings.text(
+            print_wrapped(&findings.text(
                 self.options.all,
                 targets.are_many() || findings.sessions.len() > 1,
             ))?;

@@ -25,7 +25,7 @@ pub use job::ExportJob;
 pub use paths::files_path;
 pub use policy_files::WrittenFile;
 pub use request_cost::{RequestCost, request_cost};
-pub use restore::{Restored, restore};
+pub use restore::{Restored, is_managed, restore};
 pub use resumable::{Resumed, export_resumable, resumable_folder};
 pub use run::{Exported, Preview, export, export_context, preview};
 pub use sidecars::Sidecars;

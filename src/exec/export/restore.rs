@@ -63,6 +63,16 @@ pub fn restore(managed: &Path, output: Option<&Path>) -> Result<Restored, String
     })
 }
 
+/// Returns whether a file is a managed conversation that is unchanged since its export: its manifest is next to it.
+pub fn is_managed(path: &Path) -> bool {
+    let manifest = manifest_path(path);
+    let is_it = || {
+        let sha = recipe(&manifest).ok()?.managed.sha256;
+        Some(sha256(&read(path, MOST_BYTES).ok()?) == sha)
+    };
+    manifest.is_file() && is_it().unwrap_or(false)
+}
+
 /// Checks that the managed file exists. If only its manifest does, it was renamed or its export was interrupted.
 fn check_exists(managed: &Path) -> Result<(), String> {
     if managed.exists() || !manifest_path(managed).exists() {

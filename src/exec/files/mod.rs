@@ -23,7 +23,7 @@ pub use open_folder::open_folder;
 pub use own_file::{check_own, fingerprint, read_own, write_own};
 pub(super) use path::{file_name, parent_folder, require_parent};
 pub use path::{is_folder, is_taken};
-pub use picture::{picture_path, write_picture};
+pub use picture::{check_picture, write_picture};
 pub use read::must_exist;
 pub(super) use read::{read_all, read_bounded, read_file, read_text};
 pub use stamp::Stamp;

@@ -1,54 +1,30 @@
-//! Writes images. An image may replace another image, but no other file.
+//! Writes images as new files.
 
-use super::path::{is_same_file, require_parent};
-use super::write::{replace, write_error};
-use std::fs::File;
-use std::io::Read as _;
+use super::new_file::{check_is_new, write_file};
+use super::path::is_same_file;
 use std::path::{Path, PathBuf};
 
-/// First bytes of every PNG.
-const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
-
-/// Writes a PNG atomically. It never replaces a file of `opened`, under whatever name.
+/// Writes a PNG atomically. It never replaces a file.
 ///
 /// # Errors
 /// Returns one line if the file cannot be written; then nothing was written.
 pub fn write_picture(output: &Path, png: &[u8], opened: &[PathBuf]) -> Result<(), String> {
-    let path = picture_path(output, opened)?;
-    replace(&path, png).map_err(|error| write_error(output, &error))
+    check_picture(output, opened)?;
+    write_file(output, png)
 }
 
-/// Returns the path that an image named `output` is written to, after following links.
+/// Checks that an image can be written to a path.
 ///
 /// # Errors
-/// Returns one line if it would replace a file of `opened` or a file that is not a PNG.
-pub fn picture_path(output: &Path, opened: &[PathBuf]) -> Result<PathBuf, String> {
-    let shown = output.display();
-    if output.symlink_metadata().is_err() {
-        return require_parent(output).map(|()| output.to_owned());
-    }
+/// Returns one line if the path is taken, possibly by a file of `opened`, or its folder does not exist.
+pub fn check_picture(output: &Path, opened: &[PathBuf]) -> Result<(), String> {
     if opened.iter().any(|source| is_same_file(source, output)) {
         return Err(format!(
-            "{shown} is the session itself, which is never overwritten; choose another name for the image"
+            "{} is the session itself, which is never overwritten; choose another name for the image",
+            output.display()
         ));
     }
-    match output.canonicalize() {
-        Ok(path) if is_png(&path) => Ok(path),
-        _ => Err(format!(
-            "{shown} already exists and is not a PNG; choose another name for the image"
-        )),
-    }
-}
-
-fn is_png(path: &Path) -> bool {
-    // Reading a pipe or a device might never end.
-    let is_file = path.metadata().is_ok_and(|m| m.is_file());
-    let mut start = [0; SIGNATURE.len()];
-    is_file
-        && File::open(path)
-            .and_then(|mut file| file.read_exact(&mut start))
-            .is_ok()
-        && start == SIGNATURE
+    check_is_new(output)
 }
 
 #[cfg(test)]
@@ -56,24 +32,21 @@ mod tests {
     use super::*;
     use std::fs;
 
+    /// First bytes of every PNG.
+    const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
+
     #[test]
-    fn an_image_replaces_an_image_and_nothing_else() {
+    fn an_image_replaces_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let (png, text) = (folder.path().join("a.png"), folder.path().join("b.png"));
         let bytes = [&SIGNATURE[..], b"1"].concat();
         assert_eq!(write_picture(&png, &bytes, &[]), Ok(()));
-        assert_eq!(
-            write_picture(&png, &[&bytes[..], b"2"].concat(), &[]),
-            Ok(())
-        );
-        assert!(fs::read(&png).unwrap().ends_with(b"12"));
         fs::write(&text, "a diary").unwrap();
-        assert!(
-            write_picture(&text, &bytes, &[])
-                .unwrap_err()
-                .contains("is not a PNG")
-        );
-        assert_eq!(fs::read(&text).unwrap(), b"a diary");
+        for (taken, content) in [(&png, &bytes[..]), (&text, b"a diary")] {
+            let error = write_picture(taken, b"x", &[]).unwrap_err();
+            assert!(error.contains("already exists"), "{error}");
+            assert_eq!(fs::read(taken).unwrap(), content);
+        }
         let nowhere = folder.path().join("no/such.png");
         assert!(
             write_picture(&nowhere, &bytes, &[])

@@ -190,9 +190,7 @@ fn with_code(sentence: &str) -> String {
 fn contents(out: &mut String, report: &Report) {
     let about = &report.about;
     out.push_str("<section><h2>Session contents</h2>\n<div class=\"columns\">\n");
-    let all = about.by_kind.iter();
-    let kinds = all.map(|(kind, tokens)| (kind.name().replace('_', " "), *tokens));
-    bars(out, "By kind", about.total, kinds);
+    bars(out, "By kind", about.total, about.kinds());
     let all = about.by_tool.iter();
     let tools = all.map(|(tool, tokens)| (tool.to_string(), *tokens));
     bars(out, "Largest tools", about.total, tools);

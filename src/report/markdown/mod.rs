@@ -246,9 +246,8 @@ fn heaviest(removal: &Removal) -> String {
 fn contents(out: &mut String, report: &Report) {
     let about = &report.about;
     out.push_str("## Session contents\n\n| kind | tokens |\n|---|---:|\n");
-    for (kind, weight) in &about.by_kind {
-        let kind = kind.name().replace('_', " ");
-        let _ = writeln!(out, "| {kind} | {} |", tokens(*weight));
+    for (kind, weight) in about.kinds() {
+        let _ = writeln!(out, "| {kind} | {} |", tokens(weight));
     }
     if !about.by_tool.is_empty() {
         out.push_str("\n| tool | tokens |\n|---|---:|\n");

@@ -4,6 +4,7 @@
 //! request is retried with half the budget, which then applies to all later ones.
 
 use super::compact::{NO_MESSAGE, Summarizer, summary_message};
+use super::count::Llm;
 use super::split::split_message;
 use super::stats::RequestStats;
 use crate::chat::{ChatMessage, Dialogue, PendingRequest, SummaryReply, SummaryRequest};
@@ -22,95 +23,110 @@ pub(super) enum Chunked {
 }
 
 /// The state between requests.
+#[derive(Clone)]
 struct Progress {
-    parts: Vec<ChatMessage>,
-    weights: Vec<i64>,
+    parts: Arc<[ChatMessage]>,
+    weights: Arc<[i64]>,
     next: usize,
     budget: i64,
     summary: Arc<str>,
+    /// Answered requests.
+    n_requests: u64,
+    /// Attempts of the next request that were rejected as too long.
+    n_rejected: usize,
+    usage: RequestStats,
 }
 
 /// Summarizes messages within a budget. Adds the cost to `usage`, whether or not it succeeds.
+///
+/// Tiny windows need hundreds of requests: the parts and the progress are saved, so that each is counted once.
 pub(super) fn summarize_in_chunks(
     summarizer: &Summarizer<'_>,
-    messages: &mut [ChatMessage],
+    messages: impl FnOnce() -> Vec<ChatMessage>,
     budget: i64,
     usage: &mut RequestStats,
     dialogue: &mut Dialogue<'_>,
 ) -> Result<Chunked, PendingRequest> {
-    let llm = summarizer.llm;
-    // A quarter, to leave space for the summary before them.
-    let mut parts: Vec<ChatMessage> = messages
-        .iter_mut()
-        .flat_map(|message| split_message(llm, message, budget / 4))
-        .collect();
-    let weights = parts
-        .iter_mut()
-        .map(|part| llm.count_message(part))
-        .collect();
-    let mut progress = Progress {
-        parts,
-        weights,
-        next: 0,
-        budget,
-        summary: "".into(),
-    };
-    let mut n_requests = 0;
-    while progress.next < progress.parts.len() {
-        let text = match progress.request(summarizer, usage, dialogue)? {
-            SummaryReply::Text(text) => text,
-            SummaryReply::ToolCall => "".into(),
-            SummaryReply::Failed(why) if why == NO_MESSAGE => "".into(),
-            SummaryReply::Failed(why) => return Ok(Chunked::Failed(why)),
-        };
-        n_requests += 1;
-        progress.summary = strip(&text).into();
-        if progress.summary.is_empty() {
-            let why = format!("summarization request {n_requests} returned no text");
-            return Ok(Chunked::Failed(why));
-        }
+    let mut progress = dialogue.restore().unwrap_or_else(|| {
+        let progress = Progress::new(summarizer.llm, messages(), budget, usage);
+        dialogue.save(progress.clone());
+        progress
+    });
+    let mut chunked = None;
+    while chunked.is_none() && progress.next < progress.parts.len() {
+        chunked = progress.request(summarizer, dialogue)?;
+        dialogue.save(progress.clone());
     }
-    Ok(Chunked::Summary(progress.summary, n_requests))
+    usage.clone_from(&progress.usage);
+    Ok(chunked.unwrap_or(Chunked::Summary(progress.summary, progress.n_requests)))
 }
 
 impl Progress {
-    /// Makes one request; retries it while it is rejected as too long and contains more than one part.
+    fn new(llm: &Llm, mut messages: Vec<ChatMessage>, budget: i64, usage: &RequestStats) -> Self {
+        // A quarter, to leave space for the summary before them.
+        let mut parts: Vec<ChatMessage> = messages
+            .iter_mut()
+            .flat_map(|message| split_message(llm, message, budget / 4))
+            .collect();
+        let weights = parts
+            .iter_mut()
+            .map(|part| llm.count_message(part))
+            .collect();
+        Self {
+            parts: parts.into(),
+            weights,
+            next: 0,
+            budget,
+            summary: "".into(),
+            n_requests: 0,
+            n_rejected: 0,
+            usage: usage.clone(),
+        }
+    }
+
+    /// Makes one attempt of a request. Returns the reason if it failed. If it was rejected as too long and contains more
+    /// than one part, the next attempt contains less.
     fn request(
         &mut self,
         summarizer: &Summarizer<'_>,
-        usage: &mut RequestStats,
         dialogue: &mut Dialogue<'_>,
-    ) -> Result<SummaryReply, PendingRequest> {
-        let mut prefix = Vec::new();
+    ) -> Result<Option<Chunked>, PendingRequest> {
+        let mut messages = Vec::new();
         if !self.summary.is_empty() {
-            prefix.push(summary_message(&self.summary, false));
+            messages.push(summary_message(&self.summary, false));
         }
-        let prefix_weight: i64 = prefix
+        let prefix_weight: i64 = messages
             .iter_mut()
             .map(|m| summarizer.llm.count_message(m))
             .sum();
-        let mut attempt = 1;
-        loop {
-            let n_sent = self.fitting(prefix_weight);
-            let mut messages = prefix.clone();
-            messages.extend_from_slice(&self.parts[self.next..self.next + n_sent]);
-            messages.push(summarizer.instruction_message());
-            let request = SummaryRequest {
-                messages,
-                with_tools: false,
-                max_tokens: summarizer.max_tokens,
-            };
-            let reply = summarizer.ask(request, usage, dialogue)?;
-            let is_too_long =
-                matches!(&reply, SummaryReply::Failed(why) if is_context_length_error(why));
-            if is_too_long && attempt < MAX_ATTEMPTS && n_sent > 1 {
-                attempt += 1;
+        let n_sent = self.fitting(prefix_weight);
+        messages.extend_from_slice(&self.parts[self.next..self.next + n_sent]);
+        messages.push(summarizer.instruction_message());
+        let ask = SummaryRequest {
+            messages,
+            with_tools: false,
+            max_tokens: summarizer.max_tokens,
+        };
+        let text = match summarizer.ask(ask, &mut self.usage, dialogue)? {
+            SummaryReply::Text(text) => text,
+            SummaryReply::ToolCall => "".into(),
+            SummaryReply::Failed(why) if why == NO_MESSAGE => "".into(),
+            SummaryReply::Failed(why) => {
+                let is_last = self.n_rejected + 1 == MAX_ATTEMPTS || n_sent == 1;
+                if is_last || !is_context_length_error(&why) {
+                    return Ok(Some(Chunked::Failed(why)));
+                }
+                self.n_rejected += 1;
                 self.budget = self.budget.div_euclid(2);
-                continue;
+                return Ok(None);
             }
-            self.next += n_sent;
-            return Ok(reply);
-        }
+        };
+        self.next += n_sent;
+        self.n_rejected = 0;
+        self.n_requests += 1;
+        self.summary = strip(&text).into();
+        let why = || format!("summarization request {} returned no text", self.n_requests);
+        Ok(self.summary.is_empty().then(|| Chunked::Failed(why())))
     }
 
     /// Returns the number of next parts that fit: at least one, whatever its size.
@@ -151,7 +167,55 @@ pub(super) fn is_context_length_error(error: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_context_length_error;
+    use super::*;
+    use crate::chat::run_with_replies;
+    use crate::systems::holmesgpt::{Limits, Overrides, Reserve, Tokenizer};
+    use std::cell::Cell;
+
+    #[test]
+    fn every_message_and_every_answer_is_counted_once() {
+        let limits = Limits::of("gpt-4o", &Overrides::default(), Reserve::Larger);
+        let llm = Llm::new("gpt-4o", Tokenizer::CHARS_4, limits);
+        let (n_prepared, n_priced) = (Cell::new(0), Cell::new(0));
+        let price = |_: &SummaryRequest, _: &SummaryReply| {
+            n_priced.set(n_priced.get() + 1);
+            RequestStats::of_request(100, 10)
+        };
+        let summarizer = Summarizer {
+            llm: &llm,
+            tools: &[],
+            instruction: "Summarize.",
+            max_tokens: None,
+            price: &price,
+        };
+        let messages = || {
+            n_prepared.set(n_prepared.get() + 1);
+            vec![ChatMessage::new("user", "word ".repeat(2_000))]
+        };
+        let mut n_asked = 0;
+        let (chunked, usage) = run_with_replies(
+            |dialogue| {
+                let mut usage = RequestStats::default();
+                let chunked =
+                    summarize_in_chunks(&summarizer, messages, 160, &mut usage, dialogue)?;
+                Ok((chunked, usage))
+            },
+            |_| {
+                n_asked += 1;
+                match n_asked {
+                    2 => SummaryReply::Failed("prompt is too long".into()),
+                    _ => SummaryReply::Text("so far".into()),
+                }
+            },
+        );
+        let Chunked::Summary(summary, n_requests) = chunked else {
+            panic!("failed")
+        };
+        assert_eq!((&*summary, n_requests), ("so far", n_asked - 1));
+        assert!(n_requests > 50, "{n_requests}");
+        assert_eq!((n_prepared.get(), n_priced.get()), (1, n_requests));
+        assert_eq!(usage.total_tokens, 110 * n_requests);
+    }
 
     #[test]
     fn providers_say_too_long_in_many_words() {

@@ -133,14 +133,8 @@ pub fn compact_conversation_history(
         if overflowed && !sizes.is_without_images {
             messages = strip_images(&messages);
         }
-        let mut flat = flatten_tool_messages(without_instructions(&messages));
-        match summarize_in_chunks(
-            summarizer,
-            &mut flat,
-            sizes.budget,
-            &mut done.usage,
-            dialogue,
-        )? {
+        let flat = || flatten_tool_messages(without_instructions(&messages));
+        match summarize_in_chunks(summarizer, flat, sizes.budget, &mut done.usage, dialogue)? {
             Chunked::Summary(text, n_requests) => (summary, done.n_requests) = (text, n_requests),
             Chunked::Failed(error) => {
                 why.push_str("; fallback summarization failed: ");

@@ -89,9 +89,9 @@ impl Tokenizer {
         self.count as usize
     }
 
-    /// Returns the tokens of a text.
+    /// Returns the tokens of a text. A summary is counted again with every request that contains it.
     pub fn count(&self, text: &str) -> u64 {
-        u64::from((self.count)(text))
+        u64::from(tokens::count_recent(self.count, text))
     }
 }
 

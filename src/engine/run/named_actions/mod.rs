@@ -4,7 +4,9 @@ mod apply;
 pub(super) mod state;
 
 use super::{Run, Waiting};
-use crate::chat::{Block, ChatMessage, Dialogue, PendingRequest, SummaryReply, SummaryRequest};
+use crate::chat::{
+    Block, ChatMessage, Checkpoint, Dialogue, PendingRequest, SummaryReply, SummaryRequest,
+};
 use crate::engine::context::taken::widen;
 use crate::engine::conversion::contents::contents;
 use crate::engine::conversion::stand_in::StandIn;
@@ -30,6 +32,7 @@ impl Run<'_> {
                 before,
                 spans,
                 answers: Vec::new(),
+                checkpoint: Checkpoint::default(),
                 is_predicted: false,
                 shown: Vec::new(),
                 traffic: (Tokens::ZERO, Tokens::ZERO),
@@ -38,7 +41,7 @@ impl Run<'_> {
     }
 
     /// Runs a named action with the answers so far, until it finishes or makes a request.
-    fn continue_action(&mut self, stage: usize, pending: PendingAction) {
+    fn continue_action(&mut self, stage: usize, mut pending: PendingAction) {
         let case = self.case;
         let stand_in = self.stand_in(&pending);
         let Action::Named(named) = &self.triggers.bound(stage).action else {
@@ -61,10 +64,8 @@ impl Run<'_> {
             error: self.error_for(stage).map_or("", |error| &**error),
             storage: &case.storage,
         };
-        match named
-            .rewrite
-            .rewrite(scene, &mut Dialogue::new(&pending.answers))
-        {
+        let mut dialogue = Dialogue::continued(&pending.answers, &mut pending.checkpoint);
+        match named.rewrite.rewrite(scene, &mut dialogue) {
             Ok(mut done) => {
                 if let Some(stand_in) = &stand_in {
                     done.messages = done.messages.map(|after| stand_in.take_out(after));
@@ -72,7 +73,6 @@ impl Run<'_> {
                 self.done(stage, pending, done);
             }
             Err(PendingRequest(mut verbatim)) => {
-                let mut pending = pending;
                 self.note_shown(&mut pending, &verbatim);
                 let mut unsent = Tokens::ZERO;
                 if let Some(stand_in) = &stand_in {

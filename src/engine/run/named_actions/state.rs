@@ -1,6 +1,6 @@
 //! State of named actions during a run.
 
-use crate::chat::{ChatMessage, Messages, SummaryReply};
+use crate::chat::{ChatMessage, Checkpoint, Messages, SummaryReply};
 use crate::engine::conversion::messages::Spans;
 use crate::engine::conversion::stand_in::StandIn;
 use crate::engine::named::memory::Memory;
@@ -29,6 +29,7 @@ pub(in crate::engine::run) struct PendingAction {
     /// The entries of these messages.
     pub(in crate::engine::run) spans: Arc<Spans>,
     pub(in crate::engine::run) answers: Vec<SummaryReply>,
+    pub(in crate::engine::run) checkpoint: Checkpoint,
     /// Whether an answer is a stand-in.
     pub(in crate::engine::run) is_predicted: bool,
     /// Ids of entries of written summaries that its requests contained.

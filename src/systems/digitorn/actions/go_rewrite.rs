@@ -1,9 +1,10 @@
 //! The rewrite in Go: compaction by a share of the window, a final fitting before the request, and the emergency.
 
-use super::super::emergency::is_context_overflow;
 use super::super::go_rewrite::compact::{Compaction, Summary, summarize, truncate};
 use super::super::go_rewrite::micro_compact::micro_compact;
-use super::super::go_rewrite::{emergency_keep_recent, estimate_tokens, message_text};
+use super::super::go_rewrite::{
+    emergency_keep_recent, estimate_tokens, is_context_overflow, message_text,
+};
 use super::super::safe_split::split_system;
 use super::{only, terms};
 use crate::chat::{Arguments, ChatMessage, Dialogue, PendingRequest, Rule, Shape};

@@ -163,6 +163,20 @@ fn anthropic_s_refusal_is_not_recognized() {
 }
 
 #[test]
+fn the_rewrite_in_go_recognizes_two_more_phrases() {
+    let emergency = action("digitorn.go_emergency", "");
+    let seen = |error| {
+        let scene = scene(chat(9), (1, 0), 0.0, Memory::default());
+        run(&*emergency, RewriteInput { error, ..scene })
+    };
+    for error in ["Prompt is too long: 9000 tokens", "context length exceeded"] {
+        let done = seen(error);
+        assert!(done.halt.is_none() && done.messages.is_some(), "{error}");
+    }
+    assert_eq!(seen("rate limit").halt.as_deref(), Some("rate limit"));
+}
+
+#[test]
 fn a_result_is_cut_in_place() {
     let cut = action("digitorn.cut_result", "");
     let result =
