@@ -1,5 +1,6 @@
 //! Compares the records that a reader accounted for with the file's own count, so that no record is lost silently.
 
+use super::byte_order_mark::text_start;
 use super::{Format, Input, Parsed, RecordCount, Warning, json, jsonl};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Pieces as _, Span};
@@ -84,7 +85,7 @@ fn n_records(
 ) -> Result<usize, Cancelled> {
     let bytes = &input.bytes;
     let start = bytes.piece(&(0..bytes.len().min(START)));
-    let start = start[jsonl::text_start(&start)..].trim_ascii_start();
+    let start = start[text_start(&start)..].trim_ascii_start();
     if !start.starts_with(b"{") && !start.starts_with(b"[") {
         return Ok(0);
     }

@@ -1,7 +1,8 @@
 //! Sessions that a program keeps as a folder of files. They are combined into the document that the program itself
 //! would export, so that the formats only need to read that one. File names decide which files belong combined.
 
-use super::{json, jsonl};
+use super::byte_order_mark::text_start;
+use super::json;
 use std::collections::BTreeMap;
 
 /// A file of such a folder.
@@ -116,7 +117,7 @@ fn value(bytes: &[u8]) -> Vec<u8> {
 
 /// Returns the values of JSON Lines as a list, also for a single line.
 fn lines(bytes: &[u8]) -> Vec<u8> {
-    let start = jsonl::text_start(bytes);
+    let start = text_start(bytes);
     let lines = bytes[start..]
         .split(|b| *b == b'\n')
         .map(<[u8]>::trim_ascii);

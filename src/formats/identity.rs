@@ -1,7 +1,7 @@
 //! The identity that a session file records, and the sub-agents that a session started.
 
-use super::{ImportReport, codex_rollout, gemini_cli, json, jsonl, opencode, title};
-use crate::session::{Body, Session, Source, SubAgent};
+use super::{ImportReport, json, title};
+use crate::session::{Body, Session, SubAgent};
 use std::collections::{BTreeMap, HashMap};
 
 /// The identity of a session among those of its program.
@@ -15,33 +15,6 @@ pub struct SessionIdentity {
     pub kind: Option<Box<str>>,
     /// Name of the agent.
     pub name: Option<Box<str>>,
-}
-
-/// Returns the identity recorded at the beginning of a file, or `None` if there is no session head or the format
-/// records none. For JSON Lines the first line suffices.
-pub fn identity(format: &str, start: &[u8]) -> Option<SessionIdentity> {
-    reader_of(format)?(start)
-}
-
-/// Returns the identity of a session whose file was read.
-pub fn identity_of(source: &Source) -> Option<SessionIdentity> {
-    let read = reader_of(source.format)?;
-    if source.format == codex_rollout::FORMAT.name {
-        return read(&jsonl::opening(&source.bytes, 1));
-    }
-    read(&source.bytes.whole())
-}
-
-/// Reads an identity from the beginning of a file.
-type ReadIdentity = fn(&[u8]) -> Option<SessionIdentity>;
-
-fn reader_of(format: &str) -> Option<ReadIdentity> {
-    match format {
-        "codex_rollout" => Some(codex_rollout::identity),
-        "gemini_cli" => Some(gemini_cli::identity),
-        "opencode" => Some(opencode::identity),
-        _ => None,
-    }
 }
 
 /// The calls with which a session started its sub-agents.

@@ -41,6 +41,7 @@ mod accounted;
 mod aider;
 mod anthropic_messages;
 mod atif;
+mod byte_order_mark;
 mod claude_code;
 mod cline;
 mod codex_rollout;
@@ -62,6 +63,8 @@ mod identity;
 mod json;
 mod jsonl;
 mod kimi;
+mod known_databases;
+mod known_identities;
 mod langchain;
 mod llama_factory;
 mod mark;
@@ -93,13 +96,12 @@ mod tree;
 
 pub use claude_code::AgentCalls;
 pub use content::media_bytes;
-pub use database::{
-    Cell, DATABASES, Database, Entry, RowFilter, Rows, Table, TableQuery, database_of,
-    supported_databases,
-};
+pub use database::{Cell, Database, Entry, RowFilter, Rows, Table, TableQuery};
 pub use folder::{CLINE_HISTORY, FolderFile, combined_document};
 pub use format::{CannotExport, Export, Format, Kept};
-pub use identity::{SessionIdentity, SubAgentCalls, identity, identity_of};
+pub use identity::{SessionIdentity, SubAgentCalls};
+pub use known_databases::{DATABASES, database_of, supported_databases};
+pub use known_identities::{identity, identity_of};
 pub use parsed::{ImportReport, Input, ParseError, Parsed, RecordCount, Refused, Warning};
 pub use probe::Probe;
 pub use recorded_data::{Availability, RecordedData, availability, records_compactions};

@@ -1,6 +1,6 @@
 //! Lines of a text file, for formats in Markdown.
 
-use super::jsonl;
+use super::byte_order_mark::text_start;
 use super::notes::Notes;
 use crate::session::Span;
 use std::borrow::Cow;
@@ -19,7 +19,7 @@ pub(super) fn text_lines<'a>(
     trim: fn(&[u8]) -> &[u8],
     notes: &mut Notes,
 ) -> impl Iterator<Item = TextLine<'a>> {
-    let mut start = jsonl::text_start(bytes);
+    let mut start = text_start(bytes);
     let pieces = bytes[start..].split_inclusive(|b| *b == b'\n');
     pieces.map(move |piece| {
         let span = start..start + piece.len();

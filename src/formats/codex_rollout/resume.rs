@@ -2,9 +2,10 @@
 //!
 //! The head names the session that it was forked from, as in Codex's own forks.
 
+use super::super::byte_order_mark::text_start;
 use super::super::editing::{Patch, json_string, patched};
 use super::super::json::{member, members, str_at};
-use super::super::jsonl::{Record, map_records, text_start};
+use super::super::jsonl::{Record, map_records};
 use super::super::{CannotExport, NewSession, Resumable, Resume};
 use crate::progress::Progress;
 use crate::session::Span;

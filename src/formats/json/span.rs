@@ -1,14 +1,14 @@
 //! Byte ranges of values in a text: elements of lists, members of objects.
 
 use super::parse_span;
-use crate::formats::jsonl;
+use crate::formats::byte_order_mark::text_start;
 use crate::session::Span;
 use serde::de::IgnoredAny;
 use serde_json::Deserializer;
 
 /// Returns the byte range of a document's value, without a byte order mark and surrounding whitespace.
 pub(in crate::formats) fn document_span(bytes: &[u8]) -> Span {
-    let text = &bytes[jsonl::text_start(bytes)..];
+    let text = &bytes[text_start(bytes)..];
     let start = bytes.len() - text.trim_ascii_start().len();
     start..start + text.trim_ascii().len()
 }

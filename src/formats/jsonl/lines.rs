@@ -1,19 +1,11 @@
 //! Splits a file into lines.
 
+use crate::formats::byte_order_mark::text_start;
 use crate::session::{FileBytes, Span};
 use memchr::memchr;
 
 /// Maximum number of lines. In memory each takes far more than the few bytes that it may have in a file.
 const MAX_LINES: usize = 5_000_000;
-
-/// Returns the start of the text, after a byte order mark if there is one.
-pub(in crate::formats) fn text_start(bytes: &[u8]) -> usize {
-    if bytes.starts_with(b"\xef\xbb\xbf") {
-        3
-    } else {
-        0
-    }
-}
 
 /// A non-blank line, trimmed.
 pub(super) struct Line<'a> {

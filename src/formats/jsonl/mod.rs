@@ -4,7 +4,7 @@ mod lines;
 mod problem;
 mod record;
 
-pub(super) use lines::{has_too_many_lines, text_start, too_many_lines};
+pub(super) use lines::{has_too_many_lines, too_many_lines};
 
 use super::{Warning, json};
 use crate::progress::{Cancelled, Progress};

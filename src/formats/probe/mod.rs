@@ -7,6 +7,7 @@ mod signature;
 
 pub(super) use file_kind::binary;
 
+use super::byte_order_mark::text_start;
 use super::json;
 use super::jsonl::{self, Head, Record};
 use crate::progress::{Cancelled, Progress};
@@ -100,7 +101,7 @@ impl Probe {
         head: Head,
         progress: &Progress,
     ) -> Result<Self, Cancelled> {
-        let start = opening[jsonl::text_start(&opening)..].trim_ascii_start();
+        let start = opening[text_start(&opening)..].trim_ascii_start();
         if start.is_empty() {
             return Ok(Self::of(Kind::Empty));
         }
@@ -167,7 +168,7 @@ impl Probe {
 
     /// Inspects a file that does not begin like JSON.
     fn of_text(bytes: &[u8]) -> Self {
-        let start = &bytes[jsonl::text_start(bytes)..];
+        let start = &bytes[text_start(bytes)..];
         if let Ok(scalar) = serde_json::from_slice(start.trim_ascii()) {
             return Self {
                 document: Some(scalar),

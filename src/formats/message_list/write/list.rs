@@ -1,8 +1,8 @@
 //! Writes the new list, with the separators of the file between its elements.
 
 use super::{DocumentWriter, Piece};
+use crate::formats::byte_order_mark::text_start;
 use crate::formats::editing::Patch;
-use crate::formats::jsonl;
 use crate::session::Span;
 use std::borrow::Cow;
 
@@ -68,7 +68,7 @@ impl<'a> DocumentWriter<'a> {
     /// conversation they mean nothing and would prevent detection.
     pub(super) fn unreadable(&self) -> Vec<Patch> {
         let bytes = self.bytes;
-        let before = jsonl::text_start(bytes)..self.layout.list.start;
+        let before = text_start(bytes)..self.layout.list.start;
         let after = self.layout.list.end..self.layout.whole.end;
         let ranges = [(before, &b""[..]), (after, self.line_end())].into_iter();
         let is_odd =
