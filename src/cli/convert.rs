@@ -3,7 +3,7 @@
 use super::args::{FileArg, GlobalOptions, is_stdin};
 use super::compact;
 use super::nearest::nearest;
-use super::output::{clean, counted, grouped, json, print};
+use super::output::{clean, counted, grouped, json, note, print};
 use super::status::Status;
 use crate::exec::{
     Aspect, Claim, Converted, check_is_not_source, convert, default_converted_path, targets,
@@ -88,6 +88,12 @@ impl Args {
             json(&json_output(&converted, source_format, format, messages))?;
         } else {
             print(&text(&converted, format, messages))?;
+        }
+        let is_measured = |a: &Aspect| !a.is_whole() && MEASURED.contains(&a.plural);
+        if converted.aspects.iter().any(is_measured) {
+            note(
+                "costs, references at risk and the recorded lane of the new file differ from those of the source",
+            );
         }
         let is_lost = |aspect: &Aspect| aspect.is_content && !aspect.is_whole();
         Ok(if converted.aspects.iter().any(is_lost) {
@@ -191,12 +197,8 @@ fn text(converted: &Converted, format: &Format, messages: usize) -> String {
     } else {
         text.push_str("not in the new file:\n");
     }
-    let is_measured = missing.iter().any(|a| MEASURED.contains(&a.plural));
     for aspect in missing {
         row(&mut text, aspect);
-    }
-    if is_measured {
-        text.push_str("Its costs, recorded lane and references at risk therefore differ from those of the source.\n");
     }
     text
 }

@@ -6,15 +6,20 @@
 pub(super) use crate::figure::{counted, grouped, percent, tokens};
 pub(super) use crate::safe_text::clean;
 
-use super::wrap::{width, wrapped};
+use super::wrap::wrapped;
 use crate::safe_text::{head, is_obeyed};
 use anyhow::Context as _;
 use serde::Serialize;
 use std::borrow::Cow;
+use std::env;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
+use terminal_size::{Width, terminal_size_of};
 
 /// Maximum bytes of an error or a note, enough for the longest path.
 const LONGEST_LINE: usize = 4 << 10;
+
+/// Minimum width that lines are wrapped to.
+const NARROWEST: usize = 40;
 
 /// Size of the buffer for JSON, in bytes.
 const PART: usize = 256 << 10;
@@ -33,6 +38,18 @@ pub(super) fn print_wrapped(text: &str) -> anyhow::Result<()> {
         Some(width) => print(&wrapped(text, width)),
         None => print(text),
     }
+}
+
+/// Returns the width of standard output in characters: `COLUMNS`, or that of the terminal.
+fn width() -> Option<usize> {
+    let set = env::var("COLUMNS").ok().and_then(|set| set.parse().ok());
+    let out = io::stdout();
+    let of_terminal = || {
+        let (Width(width), _) = terminal_size_of(&out).filter(|_| out.is_terminal())?;
+        Some(usize::from(width))
+    };
+    set.or_else(of_terminal)
+        .map(|width: usize| width.max(NARROWEST))
 }
 
 /// Prints a result as JSON. Terminal control characters are escaped; the values stay the same.

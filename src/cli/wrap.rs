@@ -1,23 +1,4 @@
-//! Wraps text to the width of the terminal.
-
-use std::env;
-use std::io::{self, IsTerminal as _};
-use terminal_size::{Width, terminal_size_of};
-
-/// Minimum width that lines are wrapped to.
-const NARROWEST: usize = 40;
-
-/// Returns the width of standard output in characters: `COLUMNS`, or that of the terminal.
-pub(super) fn width() -> Option<usize> {
-    let set = env::var("COLUMNS").ok().and_then(|set| set.parse().ok());
-    let out = io::stdout();
-    let of_terminal = || {
-        let (Width(width), _) = terminal_size_of(&out).filter(|_| out.is_terminal())?;
-        Some(usize::from(width))
-    };
-    set.or_else(of_terminal)
-        .map(|width: usize| width.max(NARROWEST))
-}
+//! Wraps text to a width.
 
 /// Breaks lines at spaces. Continues them below the last column that starts in the left half. Keeps lines of options,
 /// which are for pasting.

@@ -224,7 +224,7 @@ fn convert_writes_to_the_sources_folder_and_overwrites_nothing() {
     assert!(
         text.contains("not in the new file:\n")
             && text.contains("compaction")
-            && text.contains("costs, recorded lane and references at risk therefore differ"),
+            && text.contains("recorded lane of the new file differ"),
         "{text}"
     );
 

@@ -8,7 +8,7 @@ mod stage_words;
 
 use super::args::GlobalOptions;
 use super::lanes::LaneArgs;
-use super::output::{clean, json, print};
+use super::output::{clean, json, print_wrapped};
 use super::settings::{Set, set};
 use super::status::Status;
 use crate::engine::Policy;
@@ -159,5 +159,5 @@ fn list(as_json: bool) -> anyhow::Result<()> {
             .map_or_else(|error| error, |policy| &policy.label);
         let _ = writeln!(text, "{:<20} {}", clean(name), clean(label));
     }
-    print(&text)
+    print_wrapped(&text)
 }

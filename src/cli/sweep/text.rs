@@ -184,18 +184,15 @@ impl Findings {
                 .collect::<Vec<_>>()
                 .join(", ")
         );
-        let width = self
-            .sessions
-            .iter()
-            .map(|s| clean(&s.place.to_string()).chars().count());
-        let width = width.max().unwrap_or(0).clamp(7, 60);
+        let places: Vec<_> = self.sessions.iter().map(|s| s.place.to_string()).collect();
+        let names = short_names(&places);
         let _ = writeln!(
             text,
-            "{:width$} {:>6}  {:>24}  {:>24} {:>7}  {:>8}",
-            "session", "calls", "best: cost, at risk", "one for all", "regret", "left out"
+            "{:NAME$} {:>5} {:>17} {:>17} {:>7} {:>8}",
+            "session", "calls", "best: cost, risk", "one for all", "regret", "left out"
         );
         for (idx, swept) in self.sessions.iter().enumerate() {
-            self.row(text, (idx, swept), width);
+            self.row(text, (idx, swept), &names[idx]);
         }
         text.push('\n');
         let Some(robust) = &self.robust else {
@@ -226,7 +223,7 @@ impl Findings {
         self.paste(text, point);
     }
 
-    fn row(&self, text: &mut String, (idx, swept): (usize, &Swept), width: usize) {
+    fn row(&self, text: &mut String, (idx, swept): (usize, &Swept), name: &str) {
         let unit = price_unit(&swept.points);
         // Sessions of a folder may differ in the unit of the cost, so each figure names it.
         let paid = |point: &Point| match unit {
@@ -246,8 +243,8 @@ impl Findings {
         let without = robust.and_then(|r| r.left_out.iter().find(|l| l.session == idx));
         let _ = writeln!(
             text,
-            "{:width$} {:>6}  {best:>24}  {:>24} {:>7}  {:>8}",
-            clean(&swept.place.to_string()),
+            "{:NAME$} {:>5} {best:>17} {:>17} {:>7} {:>8}",
+            clean(name),
             swept.calls,
             robust
                 .filter(|_| own.is_some())
@@ -256,6 +253,31 @@ impl Findings {
             without.map_or_else(String::new, |l| regret(l.regret)),
         );
     }
+}
+
+/// Characters of a session's name in the table, which fits 80 columns.
+const NAME: usize = 21;
+
+/// Returns names of paths for a table: without the folder of all of them, and long ones without their beginning.
+fn short_names(paths: &[String]) -> Vec<String> {
+    let folder = |path: &String| path.rfind('/').map_or(0, |at| at + 1);
+    let shared = paths.first().map_or("", |first| &first[..folder(first)]);
+    let is_shared = paths.iter().all(|path| path.starts_with(shared));
+    let short = |path: &String| {
+        let name = if is_shared {
+            &path[shared.len()..]
+        } else {
+            path
+        };
+        match name.char_indices().nth_back(NAME - 1) {
+            Some((at, _)) if at > 0 => {
+                let end: String = name[at..].chars().skip(1).collect();
+                format!("…{end}")
+            }
+            _ => name.to_owned(),
+        }
+    };
+    paths.iter().map(short).collect()
 }
 
 /// Returns the points to list: the front of cost and risk, the recommendation and the current settings.
@@ -327,4 +349,27 @@ fn saved_text(saved: Share) -> String {
 
 fn regret(regret: Option<f64>) -> String {
     regret.map_or_else(|| "fails".to_owned(), |regret| percent(Share(regret)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_the_table_are_short() {
+        let short = |paths: [&str; 2]| short_names(&paths.map(str::to_owned));
+        assert_eq!(
+            short(["all/a.jsonl", "all/b.jsonl"]),
+            ["a.jsonl", "b.jsonl"]
+        );
+        assert_eq!(
+            short(["all/a.jsonl", "b.jsonl"]),
+            ["all/a.jsonl", "b.jsonl"]
+        );
+        let long = "a-name-of-twenty-2.md";
+        assert_eq!(
+            short([long, "a-name-of-more-than-twenty.md"]),
+            [long, "…-more-than-twenty.md"]
+        );
+    }
 }
