@@ -36,6 +36,8 @@ pub struct Outcome {
     pub idle: Option<Idle>,
     /// Points where the system itself would have stopped; the replay continues with the recorded messages.
     pub halts: Vec<Halt>,
+    /// Counts that the system's own actions compared with a limit, by the index of the call.
+    pub compared: Vec<(usize, Tokens)>,
     /// Warnings about this run, as sentences.
     pub warnings: Vec<String>,
 }

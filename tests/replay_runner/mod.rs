@@ -1,0 +1,183 @@
+//! Replays recorded conversations with presets and compares every call with what the systems' own code sent.
+//!
+//! The case files are described in `tests/replays/README.md`. Compares messages with their origin, mechanisms, counts,
+//! summary requests and halts. Expected failures are listed in `tests/replays/known_differences.toml`.
+
+mod case;
+mod known_differences;
+mod replay;
+mod settings;
+
+use crate::vector_runners::compare::difference;
+use crate::{Tally, case_files};
+use case::{ExpectedCall, ReplayCase};
+use known_differences::known_differences;
+use plimsoll::presets;
+use replay::{ActualCall, Replay};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+/// Result of a case.
+enum Verdict {
+    Passed,
+    /// The first difference.
+    Failed(String),
+    NotCovered(&'static str),
+}
+
+#[test]
+fn replays_send_what_the_systems_sent() {
+    let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/replays");
+    let additional = std::env::var_os("PLIMSOLL_REPLAYS").map(PathBuf::from);
+    let mut known = known_differences();
+    let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
+    let mut output = "\n".to_owned();
+    let mut unexpected = Vec::new();
+    for folder in [Some(bundled.clone()), additional].into_iter().flatten() {
+        for file in case_files(&folder) {
+            let (name, system, verdict) = verdict(&file);
+            let tally = tallies.entry(system).or_default();
+            // Only the bundled cases are listed.
+            let listed = (folder == bundled).then(|| known.remove(&name)).flatten();
+            match verdict {
+                Verdict::Passed => {
+                    tally.passed += 1;
+                    if listed.is_some() {
+                        unexpected.push(format!("{name} passes: remove it from the list"));
+                    }
+                }
+                Verdict::Failed(why) => {
+                    tally.failed += 1;
+                    let mark = if listed.is_some() {
+                        "known difference"
+                    } else {
+                        "FAILED"
+                    };
+                    writeln!(output, "{mark} {name}: {why}").unwrap();
+                    if listed.is_none() {
+                        unexpected.push(format!("{name} fails"));
+                    }
+                }
+                Verdict::NotCovered(_) => tally.not_covered += 1,
+            }
+        }
+    }
+    let absent = known
+        .keys()
+        .map(|name| format!("{name} is listed but is not a covered case"));
+    unexpected.extend(absent);
+    add_table(&mut output, &tallies);
+    io::stdout().write_all(output.as_bytes()).unwrap();
+    assert!(unexpected.is_empty(), "{}", unexpected.join("\n"));
+}
+
+fn add_table(output: &mut String, tallies: &BTreeMap<String, Tally>) {
+    let _ = writeln!(
+        output,
+        "{:18}{:>8}{:>8}{:>13}",
+        "replays", "passed", "failed", "not covered"
+    );
+    let mut total = Tally::default();
+    let mut add_row = |name: &str, tally: &Tally| {
+        let (passed, failed) = (tally.passed, tally.failed);
+        let _ = writeln!(
+            output,
+            "{name:18}{passed:8}{failed:8}{:13}",
+            tally.not_covered
+        );
+    };
+    for (system, tally) in tallies {
+        add_row(system, tally);
+        total.passed += tally.passed;
+        total.failed += tally.failed;
+        total.not_covered += tally.not_covered;
+    }
+    add_row("total", &total);
+}
+
+/// Returns the name, the system and the verdict of a case file. An unreadable file is a failed case.
+fn verdict(file: &Path) -> (String, String, Verdict) {
+    let folder = file.parent().and_then(Path::file_name).unwrap_or_default();
+    let stem = file.file_stem().unwrap_or_default();
+    let name = format!("{}/{}", folder.display(), stem.display());
+    let text = std::fs::read_to_string(file).map_err(|error| error.to_string());
+    match text.and_then(|text| ReplayCase::parse(name.clone(), &text)) {
+        Ok(case) => {
+            let verdict = catch_unwind(AssertUnwindSafe(|| judge(&case)));
+            let panicked = || Verdict::Failed("panicked".to_owned());
+            (name, case.system, verdict.unwrap_or_else(|_| panicked()))
+        }
+        Err(why) => (name, "unread".to_owned(), Verdict::Failed(why)),
+    }
+}
+
+fn judge(case: &ReplayCase) -> Verdict {
+    let Some(policy) = presets::by_name(&case.preset) else {
+        return Verdict::NotCovered("no preset");
+    };
+    if case.calls.iter().any(|call| call.has_rejected) {
+        return Verdict::NotCovered("rejected requests");
+    }
+    let compared = Replay::new(case, policy).and_then(|replay| {
+        for (nth, expected) in case.calls.iter().enumerate() {
+            let of_call = |why: String| format!("call {}: {why}", nth + 1);
+            let actual = replay.call(nth).map_err(of_call)?;
+            differs(expected, &actual).map_or(Ok(()), |why| Err(of_call(why)))?;
+            if nth + 1 == case.calls.len() {
+                let halts = json!(actual.halts);
+                let expected: Vec<&String> = case.halt.iter().collect();
+                difference(&json!(expected), &halts)
+                    .map_or(Ok(()), |why| Err(format!("halts{why}")))?;
+            }
+        }
+        Ok(())
+    });
+    compared.map_or_else(Verdict::Failed, |()| Verdict::Passed)
+}
+
+/// Returns the first difference between the expected call and the replay.
+fn differs(expected: &ExpectedCall, actual: &ActualCall) -> Option<String> {
+    let named = |name: &'static str, expected: &Value, actual: &Value| {
+        difference(expected, actual).map(|why| format!("{name}{why}"))
+    };
+    let normal = |messages: &[Value]| messages.iter().map(message).collect::<Value>();
+    named("fired", &json!(expected.fired), &json!(actual.fired))
+        .or_else(|| named("asked", &json!(expected.asked), &json!(actual.asked)))
+        .or_else(|| named("sent", &normal(&expected.sent), &normal(&actual.sent)))
+        .or_else(|| {
+            let from: Vec<_> = actual.from.iter().map(|from| vec![*from]).collect();
+            named("from", &json!(expected.from), &json!(from))
+        })
+        .or_else(|| {
+            named(
+                "believed",
+                &json!(expected.believed),
+                &json!(actual.believed),
+            )
+        })
+}
+
+/// Returns the compared members of a message. Arguments are compared as JSON.
+fn message(message: &Value) -> Value {
+    let mut compared = serde_json::Map::new();
+    for key in ["role", "content", "tool_call_id"] {
+        if let Some(value) = message.get(key) {
+            compared.insert(key.to_owned(), value.clone());
+        }
+    }
+    if let Some(calls) = message["tool_calls"].as_array() {
+        compared.insert("tool_calls".to_owned(), calls.iter().map(call).collect());
+    }
+    Value::Object(compared)
+}
+
+fn call(call: &Value) -> Value {
+    let function = &call["function"];
+    let arguments = function["arguments"].as_str().unwrap_or_default();
+    let parsed = serde_json::from_str(arguments).unwrap_or_else(|_| json!(arguments));
+    json!({"id": call["id"], "name": function["name"], "arguments": parsed})
+}

@@ -1,0 +1,46 @@
+//! Sets a preset's settings to a case's configuration.
+
+use super::case::ReplayCase;
+use plimsoll::engine::{Knob, KnobValues, Policy};
+use serde_json::Value;
+
+/// Returns the settings of a policy for a case: each setting that names a key of the system's own configuration takes
+/// the value of that key, and `max_output` the case's maximum answer.
+pub(crate) fn settings(case: &ReplayCase, policy: &Policy) -> Result<KnobValues, String> {
+    let mut values = policy.defaults();
+    for knob in &policy.knobs {
+        let given = knob.key.as_deref().and_then(|key| at(&case.config, key));
+        let value = match given {
+            Some(given) => number(given, knob)?,
+            None if knob.name == "max_output" => Some(case.max_output as f64),
+            None => None,
+        };
+        if let Some(value) = value {
+            let set = policy.set(&mut values, &knob.name, value);
+            set.map_err(|error| error.to_string())?;
+        }
+    }
+    Ok(values)
+}
+
+/// Returns the value at a key. A key with dots is a path, except where the configuration has the whole key.
+fn at<'a>(config: &'a Value, key: &str) -> Option<&'a Value> {
+    let found = config.get(key).or_else(|| {
+        let mut parts = key.split('.');
+        parts.try_fold(config, |value, part| value.get(part))
+    });
+    found.filter(|value| !value.is_null())
+}
+
+/// Returns the value of a setting; `None` for the default.
+fn number(given: &Value, knob: &Knob) -> Result<Option<f64>, String> {
+    let unknown = || format!("{} = {given} is not supported", knob.name);
+    let choice = |word: &str| knob.choices.iter().position(|choice| choice == word);
+    let value = match given {
+        Value::Number(number) => number.as_f64().map(|number| number / knob.scale),
+        Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
+        Value::String(word) => choice(word).map(|nth| nth as f64),
+        _ => None,
+    };
+    value.map(Some).ok_or_else(unknown)
+}
