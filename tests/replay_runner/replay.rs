@@ -4,8 +4,8 @@ use super::case::ReplayCase;
 use super::settings::settings;
 use plimsoll::chat::message_to_json;
 use plimsoll::engine::{
-    Answer, Case, Did, EntryBody, Event, KnobValues, Outcome, Policy, Reply, Request, Schedule,
-    WindowPlan, WindowSource,
+    Answer, Case, Did, EntryBody, Event, KnobValues, Left, Outcome, PartStatus, Policy, Reply,
+    Request, Schedule, WindowPlan, WindowSource,
 };
 use plimsoll::exec::{CallContext, ExportJob, LoadOptions, Summarizer, context_with, load_bytes};
 use plimsoll::formats;
@@ -19,12 +19,20 @@ use std::path::PathBuf;
 #[derive(Default)]
 pub(crate) struct ActualCall {
     pub(crate) sent: Vec<Value>,
-    /// Index of the recorded message that each entry of the context came from; `None` if the policy wrote it.
-    pub(crate) from: Vec<Option<usize>>,
+    /// Origin of each entry of the context.
+    pub(crate) from: Vec<Origin>,
     pub(crate) fired: Vec<String>,
     pub(crate) believed: Option<u64>,
     pub(crate) asked: Vec<Value>,
     pub(crate) halts: Vec<String>,
+}
+
+/// The origin of an entry of the context.
+pub(crate) struct Origin {
+    /// Index of the recorded message; `None` if the policy wrote it.
+    pub(crate) message: Option<usize>,
+    /// Whether the policy replaced all of its texts.
+    pub(crate) is_replaced: bool,
 }
 
 /// A case with its policy.
@@ -91,7 +99,7 @@ impl<'a> Replay<'a> {
                 .events
                 .iter()
                 .filter(is_of_call)
-                .filter_map(fired)
+                .flat_map(fired)
                 .collect(),
             believed: {
                 let mut counts = outcome.compared.iter().filter(|(of, _)| *of == call);
@@ -114,22 +122,45 @@ fn messages(context: &CallContext) -> Result<Vec<Value>, String> {
     messages.ok_or_else(|| "the written conversation has no messages".to_owned())
 }
 
-fn origins(outcome: &Outcome) -> Vec<Option<usize>> {
-    let entries = outcome.context.entries.iter();
-    let origin = entries.map(|entry| match &entry.body {
-        EntryBody::Original(message) => Some(*message as usize),
-        EntryBody::Edited(edited) => Some(edited.message as usize),
-        EntryBody::Written(_) => None,
+fn origins(outcome: &Outcome) -> Vec<Origin> {
+    let context = &outcome.context;
+    let origin = context.entries.iter().map(|entry| match &entry.body {
+        EntryBody::Original(message) => Origin {
+            message: Some(*message as usize),
+            is_replaced: false,
+        },
+        EntryBody::Edited(edited) => Origin {
+            message: Some(edited.message as usize),
+            is_replaced: edited.parts.as_slice().iter().all(|status| match status {
+                PartStatus::Kept => false,
+                PartStatus::Cleared { marker } => {
+                    context.markers[*marker as usize].left == Left::Nothing
+                }
+                PartStatus::Removed { .. } => true,
+            }),
+        },
+        EntryBody::Written(_) => Origin {
+            message: None,
+            is_replaced: true,
+        },
     });
     origin.collect()
 }
 
-/// Returns the mechanism of an event: the id of its stage, or its failure.
-fn fired(event: &Event) -> Option<String> {
-    match event.did {
-        Did::Removed | Did::Changed => Some(event.stage.replace('_', "-")),
-        Did::Told => Some(format!("failed: {}", event.log.first()?)),
-        Did::Nothing => None,
+/// Returns the failures that an event logs, and its mechanism: the id of its stage.
+fn fired(event: &Event) -> Vec<String> {
+    let acted = matches!(event.did, Did::Removed | Did::Changed);
+    let failures = event.log.iter().map(|line| format!("failed: {line}"));
+    let name = acted.then(|| mechanism(event));
+    failures.chain(name).collect()
+}
+
+/// Returns the name that cases give to a mechanism.
+fn mechanism(event: &Event) -> String {
+    match (&*event.stage, event.action) {
+        ("clear", "clear") => "ClearToolUsesEdit".to_owned(),
+        ("summarize", "summarize") => "SummarizationMiddleware".to_owned(),
+        (stage, _) => stage.replace('_', "-"),
     }
 }
 

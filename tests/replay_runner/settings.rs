@@ -8,8 +8,9 @@ use serde_json::Value;
 /// the value of that key, and `max_output` the case's maximum answer.
 pub(crate) fn settings(case: &ReplayCase, policy: &Policy) -> Result<KnobValues, String> {
     let mut values = policy.defaults();
+    let config = with_tuples(&case.config);
     for knob in &policy.knobs {
-        let given = knob.key.as_deref().and_then(|key| at(&case.config, key));
+        let given = knob.key.as_deref().and_then(|key| at(&config, key));
         let value = match given {
             Some(given) => number(given, knob)?,
             None if knob.name == "max_output" => Some(case.max_output as f64),
@@ -21,6 +22,42 @@ pub(crate) fn settings(case: &ReplayCase, policy: &Policy) -> Result<KnobValues,
         }
     }
     Ok(values)
+}
+
+/// Adds the keys of LangChain's `trigger` and `keep` in the form that presets name: `trigger=("tokens" …)`. A trigger
+/// with several keys needs all of them.
+fn with_tuples(config: &Value) -> Value {
+    let mut flat = config.clone();
+    let Some(members) = flat.as_object_mut() else {
+        return flat;
+    };
+    for name in ["trigger", "keep"] {
+        let given = &config[name];
+        let tuples: Vec<(String, Value)> = match given {
+            Value::Array(items) if items.first().is_some_and(Value::is_array) => {
+                items.iter().filter_map(tuple).collect()
+            }
+            Value::Object(clause) => {
+                members.insert(format!("{name}={{…}}"), true.into());
+                let pairs = clause.iter();
+                pairs
+                    .map(|(kind, value)| (kind.clone(), value.clone()))
+                    .collect()
+            }
+            _ => tuple(given).into_iter().collect(),
+        };
+        for (kind, value) in tuples {
+            members.insert(format!("{name}=(\"{kind}\" …)"), value);
+        }
+    }
+    if let Some(edit) = config["edits"].get(0) {
+        members.insert("edits".to_owned(), edit.clone());
+    }
+    flat
+}
+
+fn tuple(value: &Value) -> Option<(String, Value)> {
+    Some((value[0].as_str()?.to_owned(), value[1].clone()))
 }
 
 /// Returns the value at a key. A key with dots is a path, except where the configuration has the whole key.

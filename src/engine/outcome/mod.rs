@@ -36,7 +36,7 @@ pub struct Outcome {
     pub idle: Option<Idle>,
     /// Points where the system itself would have stopped; the replay continues with the recorded messages.
     pub halts: Vec<Halt>,
-    /// Counts that the system's own actions compared with a limit, by the index of the call.
+    /// Counts that stages compared with a limit, by the index of the call, in order.
     pub compared: Vec<(usize, Tokens)>,
     /// Warnings about this run, as sentences.
     pub warnings: Vec<String>,

@@ -80,6 +80,12 @@ impl<'a> Run<'a> {
                 .measure(self.step, &self.working, self.budget());
             return true;
         }
+        let compared = self
+            .triggers
+            .compared(idx, self.step, &self.working, self.budget());
+        self.outcome
+            .compared
+            .extend(compared.map(|count| (self.step, count)));
         let fires = self
             .triggers
             .fires(idx, self.step, &self.working, self.budget());

@@ -1,0 +1,94 @@
+//! The token count that is compared with the limits: what the newest call reported, and an estimate of what is new.
+
+use crate::chat::{ChatMessage, Content};
+use crate::engine::RewriteInput;
+use crate::systems::javascript::{arguments_of, text_of, tool_of};
+use crate::tokens;
+use serde_json::{Value, json};
+
+/// Key of the newest known size of the context, in memory.
+const CONTEXT: &str = "roo_code_context";
+
+/// Counts texts with `o200k_base`, each for itself, and adds a half.
+fn count<'a>(texts: impl IntoIterator<Item = &'a str>) -> u64 {
+    let counter = tokens::by_name("o200k_base").unwrap_or_else(tokens::default_counter);
+    let sum: u64 = texts
+        .into_iter()
+        .map(|text| u64::from((counter.count)(text)))
+        .sum();
+    (sum * 3).div_ceil(2)
+}
+
+/// The sizes at a check.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Measure {
+    /// The newest reported size of the context, or its estimate after a summary.
+    pub(super) context: u64,
+    /// That and the newest message.
+    pub(super) total: u64,
+}
+
+impl Measure {
+    /// Measures the context before a call; `None` if no size is known yet.
+    pub(super) fn new(input: &RewriteInput<'_>) -> Option<Self> {
+        let reported = input.number("reported").max(0.0) as u64;
+        let context = match reported {
+            0 => input.memory[CONTEXT].as_u64().unwrap_or(0),
+            reported => reported,
+        };
+        (context > 0).then(|| Self {
+            context,
+            total: context + newest(&input.messages),
+        })
+    }
+
+    /// Returns the size for an action's memory.
+    pub(super) fn to_memory(self) -> Value {
+        json!({CONTEXT: self.context})
+    }
+}
+
+/// Returns the size of a context that consists of instructions, a summary and tools, for an action's memory.
+pub(super) fn condensed(system: &[ChatMessage], parts: &[String], tools: &[Value]) -> Value {
+    let system: Vec<String> = system.iter().map(|m| text_of(m, "\n")).collect();
+    let texts = system.iter().chain(parts).map(String::as_str);
+    let tools = if tools.is_empty() {
+        String::new()
+    } else {
+        Value::from(tools).to_string()
+    };
+    json!({CONTEXT: count(texts) + count([&*tools])})
+}
+
+/// Counts the newest message: all results of the newest answer are one.
+fn newest(messages: &[ChatMessage]) -> u64 {
+    let last_is_result = messages.last().is_some_and(|m| m.is("tool"));
+    let n = if last_is_result {
+        messages.iter().rev().take_while(|m| m.is("tool")).count()
+    } else {
+        1
+    };
+    let newest = &messages[messages.len().saturating_sub(n)..];
+    let blocks: Vec<String> = newest.iter().flat_map(blocks).collect();
+    count(blocks.iter().map(String::as_str))
+}
+
+/// Returns the texts that are counted for a message.
+fn blocks(message: &ChatMessage) -> Vec<String> {
+    let mut blocks = match &message.content {
+        Content::Blocks(blocks) if !message.is("tool") => {
+            let texts = blocks.iter().filter_map(|block| block.as_text());
+            texts.map(str::to_owned).collect()
+        }
+        _ => vec![text_of(message, "\n")],
+    };
+    if message.is("tool") {
+        let id = message.call_id.as_deref().unwrap_or_default();
+        blocks = vec![format!("Tool Result ({id})\n{}", text_of(message, "\n"))];
+    }
+    let calls = message.calls().iter();
+    blocks.extend(
+        calls.map(|call| format!("Tool: {}\nArguments: {}", tool_of(call), arguments_of(call))),
+    );
+    blocks
+}
