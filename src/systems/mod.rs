@@ -8,6 +8,7 @@
 //! define when it acts ([`crate::presets`]).
 
 pub mod baseagent;
+pub mod cline;
 pub mod cline_legacy;
 pub mod cowagent;
 pub mod digitorn;
@@ -27,6 +28,7 @@ use crate::engine::Registry;
 pub static REGISTRY: Registry = Registry {
     actions: &[
         baseagent::ACTIONS,
+        cline::ACTIONS,
         cline_legacy::ACTIONS,
         cowagent::ACTIONS,
         digitorn::ACTIONS,

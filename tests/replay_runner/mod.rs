@@ -13,7 +13,7 @@ use crate::{Tally, case_files};
 use case::{ExpectedCall, ReplayCase};
 use known_differences::known_differences;
 use plimsoll::presets;
-use replay::{ActualCall, Replay};
+use replay::{ActualCall, Origin, Replay};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -157,9 +157,14 @@ fn differs(expected: &ExpectedCall, actual: &ActualCall) -> Option<String> {
         .or_else(|| {
             // A message whose texts the system replaced may count as its own or as the recorded one.
             let expected_at = |nth: usize| expected.from.get(nth);
-            let from = actual.from.iter().enumerate().map(|(nth, from)| {
+            let from = actual.from.iter().enumerate().map(|(nth, origins)| {
                 let is_own = expected_at(nth).is_some_and(|from| *from == [None]);
-                vec![from.message.filter(|_| !(is_own && from.is_replaced))]
+                let index =
+                    |origin: &Origin| origin.message.filter(|_| !(is_own && origin.is_replaced));
+                let mut indices: Vec<_> = origins.iter().map(index).collect();
+                // A message that is the system's own in all its parts has one origin.
+                indices.dedup_by(|a, b| a.is_none() && b.is_none());
+                indices
             });
             let from: Vec<_> = from.collect();
             named("from", &json!(expected.from), &json!(from))

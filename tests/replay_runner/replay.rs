@@ -9,6 +9,7 @@ use plimsoll::engine::{
 };
 use plimsoll::exec::{CallContext, ExportJob, LoadOptions, Summarizer, context_with, load_bytes};
 use plimsoll::formats;
+use plimsoll::session::{Role, WrittenKind};
 use plimsoll::tokens::{Progress, default_counter};
 use plimsoll::units::Tokens;
 use serde_json::{Value, json};
@@ -19,8 +20,8 @@ use std::path::PathBuf;
 #[derive(Default)]
 pub(crate) struct ActualCall {
     pub(crate) sent: Vec<Value>,
-    /// Origin of each entry of the context.
-    pub(crate) from: Vec<Origin>,
+    /// Origins of each message: of its own text and of texts added to it.
+    pub(crate) from: Vec<Vec<Origin>>,
     pub(crate) fired: Vec<String>,
     pub(crate) believed: Option<u64>,
     pub(crate) asked: Vec<Value>,
@@ -122,33 +123,48 @@ fn messages(context: &CallContext) -> Result<Vec<Value>, String> {
     messages.ok_or_else(|| "the written conversation has no messages".to_owned())
 }
 
-fn origins(outcome: &Outcome) -> Vec<Origin> {
+fn origins(outcome: &Outcome) -> Vec<Vec<Origin>> {
     let context = &outcome.context;
-    let origin = context.entries.iter().map(|entry| match &entry.body {
-        EntryBody::Original(message) => Origin {
-            message: Some(*message as usize),
-            is_replaced: false,
-        },
-        EntryBody::Edited(edited) => Origin {
-            message: Some(edited.message as usize),
-            is_replaced: edited.parts.as_slice().iter().all(|status| match status {
-                PartStatus::Kept => false,
-                PartStatus::Cleared { marker } => {
-                    context.markers[*marker as usize].left == Left::Nothing
-                }
-                PartStatus::Removed { .. } => true,
-            }),
-        },
-        EntryBody::Written(_) => Origin {
-            message: None,
-            is_replaced: true,
-        },
-    });
-    origin.collect()
+    let mut origins: Vec<Vec<Origin>> = Vec::new();
+    for entry in &context.entries {
+        let origin = match &entry.body {
+            EntryBody::Original(message) => Origin {
+                message: Some(*message as usize),
+                is_replaced: false,
+            },
+            EntryBody::Edited(edited) => Origin {
+                message: Some(edited.message as usize),
+                is_replaced: edited.parts.as_slice().iter().all(|status| match status {
+                    PartStatus::Kept => false,
+                    PartStatus::Cleared { marker } => {
+                        context.markers[*marker as usize].left == Left::Nothing
+                    }
+                    PartStatus::Removed { .. } => true,
+                }),
+            },
+            EntryBody::Written(_) => Origin {
+                message: None,
+                is_replaced: true,
+            },
+        };
+        let is_addition = matches!(&entry.body, EntryBody::Written(written)
+            if written.kind == WrittenKind::Addition && written.role == Role::User);
+        match origins.last_mut().filter(|_| is_addition) {
+            Some(last) => last.push(origin),
+            None => origins.push(vec![origin]),
+        }
+    }
+    origins
 }
+
+/// The stage that shapes each request in a system's provider layer. Cases list no mechanism for it.
+const PROVIDER_LAYER: &str = "shape";
 
 /// Returns the failures that an event logs, and its mechanism: the id of its stage.
 fn fired(event: &Event) -> Vec<String> {
+    if event.stage == PROVIDER_LAYER {
+        return Vec::new();
+    }
     let acted = matches!(event.did, Did::Removed | Did::Changed);
     let failures = event.log.iter().map(|line| format!("failed: {line}"));
     let name = acted.then(|| mechanism(event));

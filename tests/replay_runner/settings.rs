@@ -14,6 +14,8 @@ pub(crate) fn settings(case: &ReplayCase, policy: &Policy) -> Result<KnobValues,
         let value = match given {
             Some(given) => number(given, knob)?,
             None if knob.name == "max_output" => Some(case.max_output as f64),
+            // The stub of Cline's cases names model and provider `stub`.
+            None if knob.name == "model_chars" => Some(8.0),
             None => None,
         };
         if let Some(value) = value {
@@ -25,7 +27,7 @@ pub(crate) fn settings(case: &ReplayCase, policy: &Policy) -> Result<KnobValues,
 }
 
 /// Adds the keys of LangChain's `trigger` and `keep` in the form that presets name: `trigger=("tokens" …)`. A trigger
-/// with several keys needs all of them.
+/// with several keys needs all of them. Of several edits, the first counts.
 fn with_tuples(config: &Value) -> Value {
     let mut flat = config.clone();
     let Some(members) = flat.as_object_mut() else {
@@ -50,9 +52,8 @@ fn with_tuples(config: &Value) -> Value {
             members.insert(format!("{name}=(\"{kind}\" …)"), value);
         }
     }
-    if let Some(edit) = config["edits"].get(0) {
-        members.insert("edits".to_owned(), edit.clone());
-    }
+    let edit = config["edits"].get(0).and_then(Value::as_object);
+    members.extend(edit.cloned().unwrap_or_default());
     flat
 }
 

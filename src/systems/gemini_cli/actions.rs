@@ -79,6 +79,7 @@ impl Rewrite for Compress {
         let count = count.unwrap_or_else(|| estimate(history, &tools(history)));
         let unchanged = Rewritten {
             compared: Some(count),
+            terms: vec![("last_input".to_owned(), count as f64)],
             memory: json!({COUNT: count}).into(),
             ..Rewritten::default()
         };
@@ -95,7 +96,6 @@ impl Rewrite for Compress {
             },
             Compressed::History(_, tokens) if tokens > count => Rewritten {
                 fired: true,
-                terms: vec![("tokens_after".to_owned(), tokens as f64)],
                 memory: json!({COUNT: count, HAS_FAILED: true}).into(),
                 ..unchanged
             },

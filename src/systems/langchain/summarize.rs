@@ -48,6 +48,7 @@ impl Rewrite for Summarize {
         let total = scaled_total(messages, reported);
         let unchanged = Rewritten {
             compared: Some(total),
+            terms: vec![("used".to_owned(), total as f64)],
             ..Rewritten::default()
         };
         if !is_triggered(&input, messages.len(), total, reported) {

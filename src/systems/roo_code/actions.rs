@@ -1,9 +1,9 @@
 //! Actions of presets.
 
 use super::measure::{Measure, condensed};
-use super::request::{of_parts, request};
+use super::request::request;
 use super::window::{groups, slide, with_all, with_hidden, without_hidden};
-use crate::chat::{ChatMessage, Dialogue, Fields, Heard, Shape, Wants};
+use crate::chat::{ChatMessage, Dialogue, Heard, Shape, Wants};
 use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::session::WrittenKind;
 use crate::systems::javascript::text_of;
@@ -56,6 +56,7 @@ impl Rewrite for Condense {
         let acts = reaches_percent || total > input.number("allowed");
         let unchanged = Rewritten {
             compared: Some(measure.total),
+            terms: measure.terms(),
             memory: measure.to_memory().into(),
             ..Rewritten::default()
         };
@@ -98,16 +99,14 @@ impl Rewrite for Condense {
         let mut memory = condensed(&all[..n_system], &parts, input.tools);
         memory[COMMANDS] = commands.into();
         let mut messages = all[..n_system].to_vec();
-        let message = of_parts(parts).into_iter().map(|message| {
-            ChatMessage::from(Fields {
-                written: Some(WrittenKind::Summary),
-                ..message.into_fields()
-            })
-        });
-        messages.extend(message);
+        let mut parts = parts.into_iter();
+        let summary = parts.next().unwrap_or_default();
+        messages.push(ChatMessage::summary("user", summary));
+        messages.extend(parts.map(|part| ChatMessage::addition("user", part)));
         Ok(Rewritten {
             messages: Some(messages),
             compared: Some(measure.total),
+            terms: measure.terms(),
             fired: true,
             memory: without_hidden(memory.into()),
             ..Rewritten::default()
@@ -161,12 +160,13 @@ impl Rewrite for Truncate {
         let measure = Measure::new(&input).filter(|m| is_next && exceeds(m));
         let all = &input.messages;
         let n_system = all.iter().take_while(|m| m.is("system")).count();
-        let Some((messages, hidden)) = measure.and_then(|_| slide(all, n_system)) else {
+        let Some((measure, (messages, hidden))) = measure.zip(slide(all, n_system)) else {
             return Ok(Rewritten::default());
         };
         Ok(Rewritten {
             messages: Some(messages),
             fired: true,
+            terms: measure.terms(),
             memory: with_hidden(json!({}).into(), &input.memory, hidden),
             ..Rewritten::default()
         })

@@ -42,6 +42,14 @@ impl Measure {
         })
     }
 
+    /// Returns the sizes as terms of an event.
+    pub(super) fn terms(self) -> Vec<(String, f64)> {
+        vec![
+            ("last_total".to_owned(), self.context as f64),
+            ("used".to_owned(), self.total as f64),
+        ]
+    }
+
     /// Returns the size for an action's memory.
     pub(super) fn to_memory(self) -> Value {
         json!({CONTEXT: self.context})

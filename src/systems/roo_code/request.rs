@@ -1,6 +1,7 @@
 //! The summary request: calls and results become text.
 
 use crate::chat::{Ask, Block, ChatMessage, Content};
+use crate::session::WrittenKind;
 use crate::systems::javascript::{arguments_of, text_of, tool_of};
 use serde_json::Value;
 
@@ -10,25 +11,30 @@ const INSTRUCTION: &str = include_str!("prompts/summarize.txt");
 /// Returns the request for a summary of messages.
 pub(super) fn request(messages: &[ChatMessage]) -> Ask {
     let mut all = vec![ChatMessage::new("system", SYSTEM)];
-    let mut results: Vec<String> = Vec::new();
+    let mut parts: Vec<String> = Vec::new();
+    let mut last_role = "";
     for message in messages {
-        if message.is("tool") {
-            results.push(format!("[Tool Result]\n{}", text_of(message, "\n")));
-            continue;
+        let joins = match &*message.role {
+            "tool" => last_role == "tool",
+            _ => message.written == Some(WrittenKind::Addition),
+        };
+        if !joins {
+            all.extend(of_parts(std::mem::take(&mut parts)));
         }
-        all.extend(of_parts(std::mem::take(&mut results)));
+        last_role = &message.role;
+        let text = || text_of(message, "\n");
         match &message.content {
             _ if message.is("assistant") => {
                 all.push(ChatMessage::new("assistant", answer(message)));
             }
+            _ if message.is("tool") => parts.push(format!("[Tool Result]\n{}", text())),
             Content::Blocks(blocks) => {
-                let texts = blocks.iter().filter_map(Block::as_text);
-                all.extend(of_parts(texts.map(str::to_owned).collect()));
+                parts.extend(blocks.iter().filter_map(Block::as_text).map(str::to_owned));
             }
-            _ => all.push(ChatMessage::new("user", text_of(message, "\n"))),
+            _ => parts.push(text()),
         }
     }
-    all.extend(of_parts(results));
+    all.extend(of_parts(parts));
     all.push(ChatMessage::new("user", INSTRUCTION));
     Ask {
         messages: all,
@@ -38,7 +44,7 @@ pub(super) fn request(messages: &[ChatMessage]) -> Ask {
 }
 
 /// Returns a user message of several texts; a single text is its content.
-pub(super) fn of_parts(mut parts: Vec<String>) -> Option<ChatMessage> {
+fn of_parts(mut parts: Vec<String>) -> Option<ChatMessage> {
     let mut message = ChatMessage::new("user", "");
     message.content = match parts.len() {
         0 => return None,

@@ -2,6 +2,7 @@
 
 use crate::chat::ChatMessage;
 use crate::engine::Memory;
+use crate::session::WrittenKind;
 use std::ops::Range;
 
 /// Key of the hidden messages in memory.
@@ -66,12 +67,13 @@ fn is_marker(message: &ChatMessage) -> bool {
             .is_some_and(|text| text.starts_with(MARKER_START))
 }
 
-/// Returns the ranges of messages that the program stores as one: consecutive results.
+/// Returns the ranges of messages that the program stores as one: consecutive results, and additions.
 pub(super) fn groups(all: &[ChatMessage], start: usize) -> Vec<Range<usize>> {
     let mut groups: Vec<Range<usize>> = Vec::new();
     for (idx, message) in all.iter().enumerate().skip(start) {
         match groups.last_mut() {
             Some(last) if message.is("tool") && all[last.start].is("tool") => last.end = idx + 1,
+            Some(last) if message.written == Some(WrittenKind::Addition) => last.end = idx + 1,
             _ => groups.push(idx..idx + 1),
         }
     }
