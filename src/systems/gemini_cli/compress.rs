@@ -1,9 +1,10 @@
 //! Compression of the history: what is summarized, the two requests, and the new history.
 
-use super::contents::{contents, estimate, parts, tools};
-use crate::chat::{Ask, Block, ChatMessage, Dialogue, Heard, Wants};
-use crate::systems::javascript::length;
+use super::contents::{call_id, contents, estimate, parts, tools};
+use crate::chat::{Ask, Block, Calls, ChatMessage, Dialogue, Heard, Wants};
+use crate::systems::javascript::{length, tool_of};
 use serde_json::json;
+use std::ops::Range;
 
 /// Share of the history, in characters of its JSON, before the kept part.
 const COMPRESSED_SHARE: f64 = 0.7;
@@ -78,7 +79,7 @@ pub(super) fn compress(
 fn split(history: &[ChatMessage]) -> usize {
     let tools = tools(history);
     let contents = contents(history);
-    let size = |content: &std::ops::Range<usize>| {
+    let size = |content: &Range<usize>| {
         let messages = &history[content.clone()];
         let role = if messages[0].is("assistant") {
             "model"
@@ -108,13 +109,31 @@ fn split(history: &[ChatMessage]) -> usize {
 
 fn request(old: &[ChatMessage], question: impl IntoIterator<Item = ChatMessage>) -> Ask {
     let mut messages = vec![ChatMessage::new("system", SYSTEM)];
-    messages.extend_from_slice(old);
+    messages.extend(old.iter().map(with_own_ids));
     messages.extend(question);
     Ask {
         messages,
         with_tools: false,
         max_tokens: None,
     }
+}
+
+/// Returns a message with the program's ids of calls.
+fn with_own_ids(message: &ChatMessage) -> ChatMessage {
+    let mut message = message.clone();
+    if message.calls().is_empty() {
+        return message;
+    }
+    if let Calls::List(calls) = &mut message.calls {
+        for call in calls {
+            let own = call
+                .id
+                .as_deref()
+                .map(|id| call_id(tool_of(call), id).into());
+            call.id = own;
+        }
+    }
+    message
 }
 
 fn has_snapshot(message: &ChatMessage) -> bool {

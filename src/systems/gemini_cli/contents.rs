@@ -17,6 +17,11 @@ pub(super) fn tools(messages: &[ChatMessage]) -> BTreeMap<&str, &str> {
         .collect()
 }
 
+/// Returns the id that the program gives to a call. Its result keeps the provider's id.
+pub(super) fn call_id(tool: &str, id: &str) -> String {
+    format!("{tool}__{id}")
+}
+
 /// Returns the first message that is not in the history yet: the user's newest message, or the newest results.
 pub(super) fn pending(messages: &[ChatMessage]) -> usize {
     let last = messages.len().saturating_sub(1);
@@ -55,7 +60,7 @@ pub(super) fn parts(message: &ChatMessage, tools: &BTreeMap<&str, &str>) -> Vec<
     let text = text_of(message, "\n");
     let text = (!text.is_empty()).then(|| json!({"text": text}));
     let calls = message.calls().iter().map(|call| {
-        let id = call.id.as_deref().unwrap_or_default();
+        let id = call_id(tool_of(call), call.id.as_deref().unwrap_or_default());
         json!({"functionCall": {"name": tool_of(call), "args": arguments_of(call), "id": id}})
     });
     text.into_iter().chain(calls).collect()
