@@ -6,8 +6,6 @@ use serde_json::Value;
 
 /// A case file.
 pub(crate) struct ReplayCase {
-    /// System and file name: `pi/chat`.
-    pub(crate) name: String,
     /// Name of the system.
     pub(crate) system: String,
     /// Name of the preset that reproduces it.
@@ -26,6 +24,8 @@ pub(crate) struct ReplayCase {
     pub(crate) summary: String,
     /// The expected calls.
     pub(crate) calls: Vec<ExpectedCall>,
+    /// Requests that the provider rejected: index of the call and messages, in order.
+    pub(crate) rejected: Vec<(usize, Vec<Value>)>,
     /// Reason why the system stopped.
     pub(crate) halt: Option<String>,
 }
@@ -42,13 +42,11 @@ pub(crate) struct ExpectedCall {
     pub(crate) believed: Option<u64>,
     /// Summary requests.
     pub(crate) asked: Vec<Value>,
-    /// Whether the case has requests that the provider rejected.
-    pub(crate) has_rejected: bool,
 }
 
 impl ReplayCase {
     /// Parses a case file.
-    pub(crate) fn parse(name: String, text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let whole: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
         let text_of = |key: &str| {
             let text = whole[key].as_str().map(str::to_owned);
@@ -56,7 +54,6 @@ impl ReplayCase {
         };
         let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
         Ok(Self {
-            name,
             system: text_of("system")?,
             preset: text_of("preset")?,
             config: whole["config"].clone(),
@@ -66,6 +63,7 @@ impl ReplayCase {
             usage: list(&whole["input"]["usage"]).iter().map(usage).collect(),
             summary: text_of("summary")?,
             calls: list(&whole["calls"]).iter().map(call).collect(),
+            rejected: list(&whole["rejected"]).iter().map(rejected).collect(),
             halt: whole["halt"].as_str().map(str::to_owned),
         })
     }
@@ -97,10 +95,13 @@ fn call(value: &Value) -> ExpectedCall {
             .collect(),
         believed: value["believed"].as_u64(),
         asked: list("asked"),
-        has_rejected: ["rejected", "refused"]
-            .iter()
-            .any(|key| value.get(key).is_some()),
     }
+}
+
+fn rejected(value: &Value) -> (usize, Vec<Value>) {
+    let call = value["call"].as_u64().unwrap_or(0) as usize;
+    let sent = value["sent"].as_array().cloned().unwrap_or_default();
+    (call.saturating_sub(1), sent)
 }
 
 fn index(value: &Value) -> Option<usize> {

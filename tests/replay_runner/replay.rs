@@ -4,8 +4,8 @@ use super::case::ReplayCase;
 use super::settings::settings;
 use plimsoll::chat::message_to_json;
 use plimsoll::engine::{
-    Answer, Case, Did, EntryBody, Event, KnobValues, Left, Outcome, PartStatus, Policy, Reply,
-    Request, Schedule, WindowPlan, WindowSource,
+    Answer, Case, Did, EntryBody, Event, KnobValues, Left, Outcome, PartStatus, Policy,
+    ProviderError, Reply, Request, Schedule, WindowPlan, WindowSource,
 };
 use plimsoll::exec::{CallContext, ExportJob, LoadOptions, Summarizer, context_with, load_bytes};
 use plimsoll::formats;
@@ -27,6 +27,9 @@ pub(crate) struct ActualCall {
     pub(crate) asked: Vec<Value>,
     pub(crate) halts: Vec<String>,
 }
+
+/// Text of a rejection.
+const REJECTION: &str = "HTTP 400: the prompt is too long: context_length_exceeded";
 
 /// The origin of an entry of the context.
 pub(crate) struct Origin {
@@ -63,23 +66,40 @@ impl<'a> Replay<'a> {
         // Without usage every answer is one without usage.
         let mut usage = case.usage.clone();
         usage.resize(n_calls, None);
+        let errors = case.rejected.iter().map(|(call, _)| ProviderError {
+            step: *call,
+            text: REJECTION.into(),
+        });
+        let errors: Vec<ProviderError> = errors.collect();
+        let loaded = loaded.with_windows(windows).with_reported_usage(&usage);
         Ok(Self {
             knobs: settings(case, &policy)?,
-            loaded: loaded.with_windows(windows).with_reported_usage(&usage),
+            loaded: loaded.with_errors(&errors),
             case,
             policy,
         })
     }
 
+    /// Returns what is sent first for a call whose request is rejected.
+    pub(crate) fn rejected(&self, call: usize) -> Result<Vec<Value>, String> {
+        let errors = self.loaded.errors.iter().filter(|error| error.step < call);
+        let errors: Vec<ProviderError> = errors.cloned().collect();
+        Ok(self.run(&self.loaded.with_errors(&errors), call)?.sent)
+    }
+
     /// Returns what is sent for a call.
     pub(crate) fn call(&self, call: usize) -> Result<ActualCall, String> {
+        self.run(&self.loaded, call)
+    }
+
+    fn run(&self, case: &Case, call: usize) -> Result<ActualCall, String> {
         let mut answers = Answers {
             summary: &self.case.summary,
             failures: failures(self.case),
             asked: Vec::new(),
         };
         let job = ExportJob {
-            case: self.loaded.clone(),
+            case: case.clone(),
             policy: self.policy.clone(),
             knobs: self.knobs.clone(),
             schedule: Schedule::Replay,

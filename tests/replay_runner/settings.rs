@@ -2,7 +2,42 @@
 
 use super::case::ReplayCase;
 use plimsoll::engine::{Knob, KnobValues, Policy};
+use plimsoll::presets::{self, PRESETS};
 use serde_json::Value;
+
+/// Texts of a configuration that stages take: action, key of the stage, and key of the configuration.
+const STAGE_TEXTS: [(&str, &str, &str); 3] = [
+    ("langchain.clear", "exclude_tools", "exclude_tools"),
+    ("langchain.clear", "placeholder", "placeholder"),
+    ("roo_code.condense", "environment", "environmentDetails"),
+];
+
+/// Returns the policy of a case's preset, with the texts that its configuration sets; `None` without a preset.
+pub(crate) fn policy(case: &ReplayCase) -> Result<Option<Policy>, String> {
+    let Some(preset) = PRESETS.iter().find(|preset| preset.name == case.preset) else {
+        return Ok(None);
+    };
+    let config = with_tuples(&case.config);
+    let mut table: toml::Table = preset.toml.parse().map_err(|e| format!("{e}"))?;
+    let stages = table.get_mut("stage").and_then(toml::Value::as_array_mut);
+    for stage in stages.into_iter().flatten() {
+        let Some(action) = stage.get_mut("do").and_then(toml::Value::as_table_mut) else {
+            continue;
+        };
+        let named = action
+            .get("named")
+            .and_then(toml::Value::as_str)
+            .map(str::to_owned);
+        for (name, key, given) in STAGE_TEXTS {
+            let value = at(&config, given).filter(|_| named.as_deref() == Some(name));
+            let value = value.map(toml::Value::try_from).transpose();
+            let value = value.map_err(|error| error.to_string())?;
+            action.extend(value.map(|value| (key.to_owned(), value)));
+        }
+    }
+    let policy = presets::parse(&table.to_string()).map_err(|error| error.to_string())?;
+    Ok(Some(policy))
+}
 
 /// Returns the settings of a policy for a case: each setting that names a key of the system's own configuration takes
 /// the value of that key, and `max_output` the case's maximum answer.

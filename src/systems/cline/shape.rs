@@ -37,7 +37,7 @@ mod tests {
         let cut = shortened(&"x".repeat(9_000)).expect("it is too long");
         assert_eq!(cut.len(), 8_000);
         assert!(
-            cut.contains("\n\n...[truncated 1035 chars]...\n\n"),
+            cut.contains("\n\n...[truncated 1032 chars]...\n\n"),
             "{cut}"
         );
     }

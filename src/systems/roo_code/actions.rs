@@ -13,14 +13,20 @@ use std::sync::Arc;
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[CONDENSE, TRUNCATE];
 
-/// Acts above `allowed` tokens or from `percent` of the window on.
+/// Acts above `allowed` tokens or from `percent` of the window on. `environment` is the text that every summary ends
+/// with, if it is known.
 const CONDENSE: NamedAction = NamedAction {
     name: "roo_code.condense",
     verb: "summarize",
     help: "Replaces everything, the newest message too, with one summary.",
     shape: Shape::OpenAi,
     numbers: &["reported", "percent", "allowed", "is_on"],
-    make: |_| Ok(Arc::new(Condense)),
+    make: |settings| {
+        let environment = settings.get("environment").and_then(toml::Value::as_str);
+        Ok(Arc::new(Condense {
+            environment: environment.map(str::to_owned),
+        }))
+    },
 };
 
 /// Acts if `roo_code.condense` is off or failed at this call.
@@ -39,7 +45,9 @@ const FAILED_AT: &str = "roo_code_failed_at";
 const COMMANDS: &str = "roo_code_commands";
 
 #[derive(Debug)]
-struct Condense;
+struct Condense {
+    environment: Option<String>,
+}
 
 impl Rewrite for Condense {
     fn rewrite(
@@ -96,6 +104,7 @@ impl Rewrite for Condense {
         if !commands.is_empty() {
             parts.push(format!("<system-reminder>\n## Active Workflows\nThe following directives must be maintained across all future condensings:\n{commands}\n</system-reminder>"));
         }
+        parts.extend(self.environment.clone());
         let mut memory = condensed(&all[..n_system], &parts, input.tools);
         memory[COMMANDS] = commands.into();
         let mut messages = all[..n_system].to_vec();
