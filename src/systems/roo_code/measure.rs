@@ -1,6 +1,6 @@
 //! The token count that is compared with the limits: what the newest call reported, and an estimate of what is new.
 
-use crate::chat::{ChatMessage, Content};
+use crate::chat::{ChatMessage, Content, Rule};
 use crate::engine::RewriteInput;
 use crate::systems::javascript::{arguments_of, text_of, tool_of};
 use crate::tokens;
@@ -9,14 +9,21 @@ use serde_json::{Value, json};
 /// Key of the newest known size of the context, in memory.
 const CONTEXT: &str = "roo_code_context";
 
-/// Counts texts with `o200k_base`, each for itself, and adds a half.
-fn count<'a>(texts: impl IntoIterator<Item = &'a str>) -> u64 {
+const TOKENS: Rule = Rule {
+    name: "roo_code: tokens",
+    by: 0,
+};
+
+/// Counts texts with `o200k_base`, each for itself.
+fn tokens<'a>(texts: impl IntoIterator<Item = &'a str>) -> u64 {
     let counter = tokens::by_name("o200k_base").unwrap_or_else(tokens::default_counter);
-    let sum: u64 = texts
-        .into_iter()
-        .map(|text| u64::from((counter.count)(text)))
-        .sum();
-    (sum * 3).div_ceil(2)
+    let counts = texts.into_iter().map(|text| (counter.count)(text));
+    counts.map(u64::from).sum()
+}
+
+/// Adds a half to a number of tokens, rounded up.
+fn with_half(tokens: u64) -> u64 {
+    (tokens * 3).div_ceil(2)
 }
 
 /// The sizes at a check.
@@ -65,7 +72,7 @@ pub(super) fn condensed(system: &[ChatMessage], parts: &[String], tools: &[Value
     } else {
         Value::from(tools).to_string()
     };
-    json!({CONTEXT: count(texts) + count([&*tools])})
+    json!({CONTEXT: with_half(tokens(texts)) + with_half(tokens([&*tools]))})
 }
 
 /// Counts the newest message: all results of the newest answer are one.
@@ -77,8 +84,12 @@ fn newest(messages: &[ChatMessage]) -> u64 {
         1
     };
     let newest = &messages[messages.len().saturating_sub(n)..];
-    let blocks: Vec<String> = newest.iter().flat_map(blocks).collect();
-    count(blocks.iter().map(String::as_str))
+    let count = |message: &ChatMessage| {
+        message.weigh(TOKENS, |message| {
+            tokens(blocks(message).iter().map(String::as_str))
+        })
+    };
+    with_half(newest.iter().map(count).sum())
 }
 
 /// Returns the texts that are counted for a message.
