@@ -4,6 +4,8 @@
 //! a replay runs. Compares exactly. A case that cannot be run counts as *not covered*, with the reason. The table of
 //! results bypasses the capture of the test harness, so that it is always shown.
 
+#[path = "replay_runner/mod.rs"]
+mod replay_runner;
 #[path = "vector_runners/mod.rs"]
 mod vector_runners;
 

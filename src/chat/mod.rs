@@ -199,6 +199,14 @@ impl ChatMessage {
         })
     }
 
+    /// Creates a text that a policy adds to the message before it.
+    pub fn addition(role: &str, text: impl Into<Arc<str>>) -> Self {
+        Self::from(Fields {
+            written: Some(WrittenKind::Addition),
+            ..Self::new(role, text).into_fields()
+        })
+    }
+
     /// Returns whether the message has this role.
     pub fn is(&self, role: &str) -> bool {
         &*self.role == role

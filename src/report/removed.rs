@@ -92,7 +92,7 @@ fn by_event<'a>(case: &Case, context: &'a Context) -> ByEvent<'a> {
             EntryBody::Written(written) => {
                 let key = match written.kind {
                     WrittenKind::Summary => FateKey::Summarized,
-                    WrittenKind::Notice => FateKey::Dropped,
+                    WrittenKind::Notice | WrittenKind::Addition => FateKey::Dropped,
                 };
                 let covered = written.covers.iter().cloned().flatten();
                 if covered.clone().next().is_none() {

@@ -1,18 +1,26 @@
 //! Exact reproductions of real systems: one folder per system, one file per mechanism, and their tables.
 //!
-//! In each folder, `mod.rs` has a map of its files, and `actions` makes the mechanisms available to presets. `python` is
-//! shared by systems written in Python.
+//! In each folder, `mod.rs` has a map of its files, and `actions` makes the mechanisms available to presets. `python` and
+//! `javascript` are shared by systems written in these languages.
 //!
 //! Each function reproduces one of the system's own functions, over messages in that system's form. Test vectors with
 //! the original's return values verify it (`tests/vectors.rs`). Replay and execution run the same function. Presets
 //! define when it acts ([`crate::presets`]).
 
 pub mod baseagent;
+pub mod cline;
+pub mod cline_legacy;
 pub mod cowagent;
 pub mod digitorn;
+pub mod gemini_cli;
 pub mod holmesgpt;
+mod javascript;
+pub mod langchain;
+pub mod opencode;
+pub mod pi;
 pub mod picoclaw;
 pub mod python;
+pub mod roo_code;
 
 use crate::engine::Registry;
 
@@ -20,10 +28,17 @@ use crate::engine::Registry;
 pub static REGISTRY: Registry = Registry {
     actions: &[
         baseagent::ACTIONS,
+        cline::ACTIONS,
+        cline_legacy::ACTIONS,
         cowagent::ACTIONS,
         digitorn::ACTIONS,
+        gemini_cli::ACTIONS,
         holmesgpt::ACTIONS,
+        langchain::ACTIONS,
+        opencode::ACTIONS,
+        pi::ACTIONS,
         picoclaw::ACTIONS,
+        roo_code::ACTIONS,
     ],
     meters: &[
         &baseagent::METER,

@@ -226,6 +226,11 @@ fn files_of_a_policy_are_written_to_the_folder_of_the_recorded_session() {
     let args = [
         "--policy",
         "gemini-cli",
+        // Masks results before it summarizes.
+        "--set",
+        "prune_protect=2000",
+        "--set",
+        "prune_minimum=1000",
         "--schedule",
         "replay",
         "--resumable",

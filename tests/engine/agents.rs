@@ -90,8 +90,13 @@ const TRIGGERS: [(&str, Looks, [u64; 4]); 13] = [
         Looks::LastTotal,
         [160_000, 232_000, 26_215, 960_000],
     ),
-    ("roo-code", Looks::Used, [171_809, 236_609, 21_300, 891_809]),
-    ("pi", Looks::Used, [183_617, 255_617, 16_385, 983_617]),
+    // The newest results are added; the answer is at most a fifth of the window.
+    (
+        "roo-code",
+        Looks::AfterTools,
+        [171_809, 236_609, 22_938, 891_809],
+    ),
+    ("pi", Looks::LastTotal, [183_617, 255_617, 16_385, 983_617]),
     (
         "anthropic-compaction",
         Looks::Used,
@@ -193,10 +198,20 @@ fn events(name: &str, looks: Looks, model: &Model, count: u64) -> Vec<Event> {
     let unit = if name == "cline" { 3 } else { 4 };
     let values = knobs(&policy, model);
     let until = Some(looks.call());
-    let empty = case(&session(unit, 0), 1_000_000_000);
-    let nothing = simulate(&empty, &policy, &values, until);
-    let more = count - looks.count(&empty, &nothing);
-    let talk = session(unit, more);
+    let mut talk = session(unit, 0);
+    let mut more = 0;
+    // A count of JSON includes the digits of reported usage, which grow with the text.
+    let has_own_count = ["cline", "roo-code"].contains(&name);
+    for _ in 0..if name == "cline" { 4 } else { 1 } {
+        let large = case(&talk, 1_000_000_000);
+        let nothing = simulate(&large, &policy, &values, until);
+        let compared = nothing.compared.iter().rev();
+        let compared = compared.map(|(_, count)| count.0).next();
+        let is = compared.filter(|_| has_own_count);
+        let is = is.unwrap_or_else(|| looks.count(&large, &nothing));
+        more = more + count - is;
+        talk = session(unit, more);
+    }
     simulate(&case(&talk, model.window), &policy, &values, until).events
 }
 
@@ -217,7 +232,8 @@ fn every_agent_acts_exactly_at_its_trigger() {
             let found = events(name, looks, model, at);
             let event = found.iter().filter(planned).find(acts);
             let event = event.unwrap_or_else(|| panic!("{place}: {found:?}"));
-            let count = event.cause.value(looks.term());
+            let terms = [looks.term(), "total"];
+            let count = terms.iter().find_map(|term| event.cause.value(term));
             assert_eq!(count, Some(at as f64), "{place}: {:?}", event.cause);
         }
     }

@@ -4,7 +4,7 @@
 //! preset uses; scripts in the case files take the place of the model and the tools.
 
 mod baseagent;
-mod compare;
+pub(crate) mod compare;
 mod cowagent;
 mod digitorn;
 mod holmesgpt;

@@ -159,7 +159,7 @@ fn show_written(
 ) {
     let kind = match replacement.kind {
         WrittenKind::Summary => Kind::Summary,
-        WrittenKind::Notice => Kind::Notice,
+        WrittenKind::Notice | WrittenKind::Addition => Kind::Notice,
     };
     head(
         ui,

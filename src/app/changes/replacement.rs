@@ -43,8 +43,10 @@ impl ChangeInputs<'_> {
                 "Summarized {by}, with {}.",
                 wording::count(others, "other message")
             ),
-            (_, WrittenKind::Notice, 0) => format!("Dropped {by}. A notice replaces it."),
-            (_, WrittenKind::Notice, others) => format!(
+            (_, WrittenKind::Notice | WrittenKind::Addition, 0) => {
+                format!("Dropped {by}. A notice replaces it.")
+            }
+            (_, WrittenKind::Notice | WrittenKind::Addition, others) => format!(
                 "Dropped {by}, with {}. A notice replaces them.",
                 wording::count(others, "other message")
             ),

@@ -26,7 +26,7 @@ pub(super) fn paint_row(ui: &mut Ui, input: &LanesInput<'_>, row: Row, rect: Rec
                 if let Some(written) = context.written.get(&place) {
                     let kind = match written.kind {
                         WrittenKind::Summary => Kind::Summary,
-                        WrittenKind::Notice => Kind::Notice,
+                        WrittenKind::Notice | WrittenKind::Addition => Kind::Notice,
                     };
                     let content = Cell {
                         number: "+".to_owned(),

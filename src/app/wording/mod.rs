@@ -167,7 +167,7 @@ pub fn status_of_many(of: MessageStatus) -> &'static str {
 pub fn written(kind: WrittenKind) -> &'static str {
     match kind {
         WrittenKind::Summary => "summary",
-        WrittenKind::Notice => "notice",
+        WrittenKind::Notice | WrittenKind::Addition => "notice",
     }
 }
 

@@ -5,6 +5,7 @@ pub(super) mod manual_edits;
 pub(super) mod memo;
 pub(super) mod meter_column;
 pub(super) mod provider_error;
+pub(super) mod reported_usage;
 pub(super) mod storage;
 
 use crate::engine::conversion::originals::Originals;
@@ -18,6 +19,7 @@ use manual_edits::{ManualEdits, Pins};
 use memo::Memo;
 use meter_column::MeterColumn;
 use provider_error::ProviderError;
+use reported_usage::ReportedUsage;
 use std::sync::Arc;
 use storage::Storage;
 
@@ -34,6 +36,8 @@ pub struct Case {
     pub restarts: Arc<[usize]>,
     /// Provider errors that the user placed: at most one per call, by call.
     pub errors: Arc<[ProviderError]>,
+    /// Usage of each answered call, if the user gives it; `None` for an answer without usage.
+    pub reported: Option<Arc<[Option<ReportedUsage>]>>,
     /// Manual edits, set by [`Case::with_manual_edits`].
     pub manual_edits: Arc<ManualEdits>,
     /// Location of the files that a policy writes.
@@ -65,6 +69,7 @@ impl Case {
             windows,
             restarts: Arc::default(),
             errors: Arc::default(),
+            reported: None,
             manual_edits: Arc::default(),
             storage: Storage::default(),
             index,
@@ -105,6 +110,21 @@ impl Case {
             errors: errors.into(),
             ..self.clone()
         }
+    }
+
+    /// Returns the same session with the usage of each call. These calls are answered, whatever their size: a replay
+    /// does not calculate whether the provider accepts them.
+    #[must_use]
+    pub fn with_reported_usage(&self, reported: &[Option<ReportedUsage>]) -> Self {
+        Self {
+            reported: Some(reported.into()),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the usage of a call that the user gave; the inner `None` is an answer without usage.
+    pub fn reported_at(&self, call: usize) -> Option<Option<ReportedUsage>> {
+        self.reported.as_ref()?.get(call).copied()
     }
 
     /// Returns the same session with another location for the policy's files.

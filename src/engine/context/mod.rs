@@ -299,7 +299,7 @@ impl WrittenKind {
     fn status(self) -> MessageStatus {
         match self {
             Self::Summary => MessageStatus::Summarized,
-            Self::Notice => MessageStatus::Dropped,
+            Self::Notice | Self::Addition => MessageStatus::Dropped,
         }
     }
 
@@ -307,7 +307,7 @@ impl WrittenKind {
     pub(super) fn kind(self) -> Kind {
         match self {
             Self::Summary => Kind::Summary,
-            Self::Notice => Kind::Notice,
+            Self::Notice | Self::Addition => Kind::Notice,
         }
     }
 }

@@ -153,12 +153,15 @@ fn written(message: &ChatMessage, source: ChangeSource) -> Written {
         }
         _ => Arc::default(),
     };
+    let kind = message.written.unwrap_or(WrittenKind::Notice);
     Written {
         role: role_of(&message.role),
-        kind: message.written.unwrap_or(WrittenKind::Notice),
+        kind,
         text,
         blocks: Some(blocks).filter(|blocks| !blocks.is_empty()),
-        is_predicted: source.is_predicted,
+        // Notices are the system's own words.
+        is_predicted: source.is_predicted
+            && message.written.is_none_or(|k| k == WrittenKind::Summary),
         covers: Vec::new(),
         event: source.event,
     }

@@ -40,11 +40,15 @@ pub enum Quantity {
     /// Minutes since the call before. After the provider's cache lifetime the prompt cache is empty, and a removal
     /// causes no additional cache miss.
     Idle,
+    /// Prompt of the last call as its provider reported it, whatever was removed since. 0 if nothing was reported.
+    ReportedInput,
+    /// Answer of the last call as its provider reported it. 0 if nothing was reported.
+    ReportedOutput,
 }
 
 impl Quantity {
     /// All quantities with their names.
-    pub const ALL: [(&'static str, Self); 16] = [
+    pub const ALL: [(&'static str, Self); 18] = [
         ("used", Self::Used),
         ("window", Self::Window),
         ("input", Self::Input),
@@ -61,6 +65,8 @@ impl Quantity {
         ("last_total", Self::LastTotal),
         ("sent", Self::Sent),
         ("idle", Self::Idle),
+        ("reported_input", Self::ReportedInput),
+        ("reported_output", Self::ReportedOutput),
     ];
 
     pub(super) fn name(self) -> &'static str {

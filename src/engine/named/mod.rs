@@ -130,6 +130,8 @@ pub struct Rewritten {
     pub messages: Option<Vec<ChatMessage>>,
     /// Changes and removals of single messages, first to last; all others stay in place.
     pub edits: Vec<MessageEdit>,
+    /// The count that the system compared with its limit, if it compared one.
+    pub compared: Option<u64>,
     /// Whether it ran by the system's own count (its cooldown starts), even if nothing changed.
     pub fired: bool,
     /// Terms of its calculation with their values, for the event.

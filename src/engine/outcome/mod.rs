@@ -36,6 +36,8 @@ pub struct Outcome {
     pub idle: Option<Idle>,
     /// Points where the system itself would have stopped; the replay continues with the recorded messages.
     pub halts: Vec<Halt>,
+    /// Counts that stages compared with a limit, by the index of the call, in order.
+    pub compared: Vec<(usize, Tokens)>,
     /// Warnings about this run, as sentences.
     pub warnings: Vec<String>,
 }
@@ -92,7 +94,7 @@ pub struct Sample {
     pub tokens: Tokens,
     /// True tokens as a share of the usable window (window minus output reserve).
     pub pressure: Share,
-    /// Fill that the policy believes, if the preset defines it.
+    /// Fill that the policy believed_fill, if the preset defines it.
     pub believed: Option<Share>,
     /// Whether the first try overflowed.
     pub overflows: bool,

@@ -55,11 +55,12 @@ impl OwnTrigger {
 }
 
 /// Quantities that grow with the context.
-const COUNTS: [Quantity; 4] = [
+const COUNTS: [Quantity; 5] = [
     Quantity::Used,
     Quantity::Sent,
     Quantity::LastInput,
     Quantity::LastTotal,
+    Quantity::ReportedInput,
 ];
 
 /// Upper limit of all triggers, in tokens.

@@ -200,7 +200,7 @@ impl Recorder {
             EntryBody::Written(written) => {
                 let kind = match written.kind {
                     WrittenKind::Summary => TextKind::Summary,
-                    WrittenKind::Notice => TextKind::Notice,
+                    WrittenKind::Notice | WrittenKind::Addition => TextKind::Notice,
                 };
                 let about = TextInfo {
                     kind,

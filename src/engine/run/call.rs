@@ -26,7 +26,8 @@ impl Run<'_> {
         let used = self.working.tokens();
         let pressure = self.budget().pressure(used);
         let may_retry = self.rejected == 0 || (self.acted && self.rejected < MAX_RETRIES);
-        if pressure.0 > 1.0 && may_retry {
+        let is_answered = self.case.reported_at(self.call).is_some();
+        if pressure.0 > 1.0 && may_retry && !is_answered {
             self.outcome.overflows += usize::from(self.rejected == 0);
             self.outcome.tokens_rejected += used;
             self.tokens_refused += used;
@@ -84,10 +85,17 @@ impl Run<'_> {
 
     /// Records the provider's report of a call with this input and this answer.
     pub(super) fn note_report(&mut self, input: Tokens, answer: Tokens) {
-        let (input, answer) = (input.as_f64(), answer.as_f64());
+        let (input, answer) = match self.case.reported_at(self.call) {
+            None => (input.as_f64(), answer.as_f64()),
+            Some(given) => given.map_or((0.0, 0.0), |given| {
+                (given.input.as_f64(), given.output.as_f64())
+            }),
+        };
         let moment = &mut self.triggers.moment;
         moment.set(Quantity::LastInput, input);
         moment.set(Quantity::LastTotal, input + answer);
+        moment.set(Quantity::ReportedInput, input);
+        moment.set(Quantity::ReportedOutput, answer);
     }
 
     /// Handles a call without an answer: stages may change the store rather than the call's view.

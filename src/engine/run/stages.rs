@@ -80,6 +80,12 @@ impl<'a> Run<'a> {
                 .measure(self.call, &self.working, self.budget());
             return true;
         }
+        let compared = self
+            .triggers
+            .compared(idx, self.call, &self.working, self.budget());
+        self.outcome
+            .compared
+            .extend(compared.map(|count| (self.call, count)));
         let fires = self
             .triggers
             .fires(idx, self.call, &self.working, self.budget());

@@ -8,7 +8,7 @@ use crate::engine::outcome::Idle;
 use crate::engine::outcome::event::Cause;
 use crate::engine::policy::stages::{Hook, Stage};
 use crate::engine::policy::{KnobValues, Policy};
-use crate::units::Share;
+use crate::units::{Share, Tokens};
 use std::collections::BTreeMap;
 
 /// The stages of a run with the last measurements.
@@ -147,7 +147,22 @@ impl<'a> Triggers<'a> {
         Ok(())
     }
 
-    /// Returns the fill that the policy believes, if the preset defines it.
+    /// Returns the count that a stage compares with its limit, if the policy defines it.
+    pub(super) fn compared(
+        &mut self,
+        idx: usize,
+        step: usize,
+        working: &Working<'_>,
+        budget: Budget,
+    ) -> Option<Tokens> {
+        self.stages[idx].bound.compares.as_ref()?;
+        self.measure(step, working, budget);
+        let count = self.stages[idx].bound.compares.as_ref()?;
+        let count = count.value(&self.moment);
+        (count >= 0.0).then(|| Tokens(count as u64))
+    }
+
+    /// Returns the fill that the policy believed_fill, if the preset defines it.
     pub(super) fn believed(
         &mut self,
         call: usize,

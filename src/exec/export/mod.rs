@@ -27,5 +27,5 @@ pub use policy_files::WrittenFile;
 pub use request_cost::{RequestCost, request_cost};
 pub use restore::{Restored, is_managed, restore};
 pub use resumable::{Resumed, export_resumable, resumable_folder};
-pub use run::{Exported, Preview, export, export_context, preview};
+pub use run::{CallContext, Exported, Preview, context_with, export, export_context, preview};
 pub use sidecars::Sidecars;

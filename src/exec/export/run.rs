@@ -11,7 +11,7 @@ use super::notes;
 use super::paths::files_path;
 use super::policy_files::PolicyFiles;
 use super::sidecars::{Sidecars, renamed_note, sidecar_base, write_sidecars};
-use crate::engine::{ExecutedContext, Outcome, Storage, drive};
+use crate::engine::{Answer, ExecutedContext, Outcome, Storage, drive};
 use crate::exec::check::{self, Check, Promise};
 use crate::exec::files::{StagedFile, check_is_new, write_error, write_file};
 use crate::exec::summary::{Answers, LogWriter, RequestRecord, refusal};
@@ -109,11 +109,11 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
 pub fn export_context(job: &ExportJob) -> Result<Exported, String> {
     check_is_new(&job.output)?;
     let mut answers = Answers::new(&job.summarizer, &job.given);
-    let outcome = run(job, Storage::AsSet, &mut answers);
+    let context = context_with(job, &mut answers);
     if let Some(reason) = answers.fatal.take().or(answers.failures.pop()) {
         return Err(format!("nothing was written: {reason}"));
     }
-    let (result, bytes) = ManagedResult::new(job, outcome, Vec::new())?;
+    let CallContext { result, bytes } = context?;
     write_file(&job.output, &bytes)?;
     drop(bytes);
     let read = std::fs::read(&job.output).map_err(|error| write_error(&job.output, &error))?;
@@ -122,6 +122,35 @@ pub fn export_context(job: &ExportJob) -> Result<Exported, String> {
         requests: answers.records,
         ..result.exported(job, checks)
     })
+}
+
+/// The context of a call under a policy.
+pub struct CallContext {
+    result: ManagedResult,
+    bytes: Vec<u8>,
+}
+
+impl CallContext {
+    /// Returns the conversation that ends before the answer of the call, in the format of the job.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Returns the result of the run up to the call.
+    pub fn outcome(&self) -> &Outcome {
+        &self.result.outcome
+    }
+}
+
+/// Returns the context of the call `until`, as [`export_context`] writes it, and uses the caller's answers to summary
+/// requests.
+///
+/// # Errors
+/// Returns one line if the context cannot be written in the job's format.
+pub fn context_with(job: &ExportJob, answers: &mut dyn Answer) -> Result<CallContext, String> {
+    let outcome = run(job, Storage::AsSet, answers);
+    let (result, bytes) = ManagedResult::new(job, outcome, Vec::new())?;
+    Ok(CallContext { result, bytes })
 }
 
 /// The result that an export would have, with real summaries.
@@ -287,7 +316,7 @@ impl ManagedResult {
 }
 
 /// Runs the policy with this storage.
-fn run(job: &ExportJob, storage: Storage, answers: &mut Answers<'_>) -> Outcome {
+fn run(job: &ExportJob, storage: Storage, answers: &mut dyn Answer) -> Outcome {
     let case = job.case.with_storage(storage);
     drive(
         &case,

@@ -17,6 +17,7 @@ pub(super) struct StageToml {
     pub(super) id: String,
     at: Hook,
     when: String,
+    compares: Option<String>,
     take: Option<TakeToml>,
     #[serde(rename = "do")]
     action: toml::Table,
@@ -104,6 +105,7 @@ pub(super) fn stage(
     Ok(Stage {
         at: stage.at,
         when: Expr::parse(&stage.when, Type::Truth, vocabulary).map_err(at(&place))?,
+        compares: stage.compares.as_deref().map(number).transpose()?,
         take,
         action,
         guard: Guard {

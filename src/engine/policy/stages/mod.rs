@@ -34,6 +34,8 @@ pub struct Stage {
     pub at: Hook,
     /// Its trigger.
     pub when: Expr,
+    /// The count that it compares with its limit, recorded at each check; a negative value is not a count.
+    pub compares: Option<Expr>,
     /// The content that it acts on.
     pub take: Take,
     /// Its action.
@@ -281,6 +283,7 @@ impl Stage {
             id: self.id.clone(),
             at: self.at,
             when: bind(&self.when),
+            compares: self.compares.as_ref().map(bind),
             take: Take {
                 keep: keep.collect(),
                 oldest: self.take.oldest.as_ref().map(bind),

@@ -13,6 +13,7 @@ use crate::engine::outcome::event::{Did, Event};
 use crate::engine::outcome::{Halt, Idle};
 use crate::engine::policy::stages::{Action, Mutates};
 use crate::engine::run::Run;
+use crate::units::Tokens;
 use std::sync::Arc;
 
 impl After {
@@ -49,6 +50,8 @@ impl Run<'_> {
     /// Handles the result of a finished action: applies it now or later.
     pub(super) fn done(&mut self, stage: usize, pending: PendingAction, mut done: Rewritten) {
         self.named.memory.update(&done.memory);
+        let compared = done.compared.map(|count| (self.call, Tokens(count)));
+        self.outcome.compared.extend(compared);
         let delay = self.triggers.bound(stage).delay.as_ref();
         let delay = delay.map_or(0.0, |calls| calls.value(&self.triggers.moment)) as usize;
         if delay > 0 && (done.messages.is_some() || !done.edits.is_empty()) {

@@ -217,7 +217,9 @@ fn written(text: &str, kind: WrittenKind) -> Value {
         WrittenKind::Summary => json!({
             "type": "user", "message": message, "isCompactSummary": true, "isVisibleInTranscriptOnly": true,
         }),
-        WrittenKind::Notice => json!({"type": "user", "message": message, "isMeta": true}),
+        WrittenKind::Notice | WrittenKind::Addition => {
+            json!({"type": "user", "message": message, "isMeta": true})
+        }
     }
 }
 

@@ -11,7 +11,8 @@ use crate::formats::editing::{
 use crate::formats::mark::{self, MARK};
 use crate::formats::{CannotExport, json};
 use crate::progress::Progress;
-use crate::session::{Managed, ManagedEntry, Session};
+use crate::session::{Managed, ManagedEntry, Role, Session, WrittenKind};
+use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -159,8 +160,16 @@ impl<'a> DocumentWriter<'a> {
         self.push_others(0, &mut pieces);
         for entry in &managed.entries {
             let message = match entry {
-                ManagedEntry::Written { role, text, .. } => {
-                    if !text.is_empty() {
+                ManagedEntry::Written {
+                    role, text, kind, ..
+                } => {
+                    let is_addition = *kind == WrittenKind::Addition;
+                    let added = is_addition
+                        .then(|| pieces.last().and_then(|last| with_text(last, *role, text)));
+                    if let (Some(text), Some(last)) = (added.flatten(), pieces.last_mut()) {
+                        last.is_untouched = false;
+                        last.text = text.into();
+                    } else if !text.is_empty() {
                         let text = (self.writes.written)(*role, text).to_string().into_bytes();
                         pieces.push(Piece {
                             element: None,
@@ -299,4 +308,18 @@ impl<'a> DocumentWriter<'a> {
             .filter(|is| **is)
             .count()
     }
+}
+
+/// Returns a message with one more text behind its content; `None` if it has another role or another form of content.
+fn with_text(piece: &Piece<'_>, role: Role, text: &str) -> Option<Vec<u8>> {
+    let mut message = json::parse_lenient(&piece.text).ok()?;
+    let is_same = json::str_at(&message, &["role"]) == Some(role.name());
+    let content = message.get_mut("content").filter(|_| is_same)?;
+    let block = |text: &str| serde_json::json!({"type": "text", "text": text});
+    match content {
+        Value::String(own) => *content = Value::from(vec![block(own), block(text)]),
+        Value::Array(blocks) => blocks.push(block(text)),
+        _ => return None,
+    }
+    Some(message.to_string().into_bytes())
 }

@@ -165,6 +165,7 @@ impl DailyMemory {
         };
         let files = new_entries(file, &self.entries);
         Rewritten {
+            compared: None,
             messages,
             edits: Vec::new(),
             fired: true,

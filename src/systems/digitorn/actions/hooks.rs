@@ -246,6 +246,7 @@ impl Rewrite for Hooks {
         let mut log = std::mem::take(&mut runner.log);
         log.extend(runner.events.iter().filter_map(log_line));
         Ok(Rewritten {
+            compared: None,
             // A hook that only logs does not count.
             fired: acting.clone().any(|hook| hook.action.kind != "log"),
             terms: shown,

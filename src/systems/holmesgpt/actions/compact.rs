@@ -191,6 +191,7 @@ fn rewritten(outcome: Outcome, llm: &Llm, threshold: Threshold, memory: &Value) 
     let mut messages = outcome.messages;
     forget_counts(&mut messages);
     Rewritten {
+        compared: None,
         messages: outcome.is_compacted.then_some(messages),
         edits: Vec::new(),
         fired: tried,

@@ -1,0 +1,196 @@
+//! Actions of presets.
+
+use super::agentic::{Limits, Summarized, summarize};
+use super::basic::compact;
+use super::budget::Budget;
+use super::shape::shortened;
+use crate::chat::{Dialogue, PendingRequest, Shape as ChatShape};
+use crate::engine::{Hook, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::systems::javascript::text_of;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Actions of presets.
+pub static ACTIONS: &[NamedAction] = &[AGENTIC, BASIC, SHAPE];
+
+/// Acts from `trigger` tokens on, and only measures if it is not on.
+const AGENTIC: NamedAction = NamedAction {
+    name: "cline.agentic",
+    verb: "summarize",
+    help: "Summarizes everything but the newest messages.",
+    shape: ChatShape::OpenAi,
+    numbers: &[
+        "reported_input",
+        "reported_output",
+        "max_input",
+        "trigger",
+        "max_output",
+        "model_chars",
+        "keep",
+        "max_tokens",
+        "is_on",
+    ],
+    make: |_| Ok(Arc::new(Agentic)),
+};
+
+/// Acts if `cline.agentic` is off or its request failed at this call, and after a rejected request.
+const BASIC: NamedAction = NamedAction {
+    name: "cline.basic",
+    verb: "drop",
+    help: "Drops old work and keeps what the user typed, with notices of files, commands and answers.",
+    shape: ChatShape::OpenAi,
+    numbers: &[
+        "reported_input",
+        "reported_output",
+        "max_input",
+        "trigger",
+        "max_output",
+        "model_chars",
+        "agentic_is_on",
+    ],
+    make: |_| Ok(Arc::new(Basic)),
+};
+
+const SHAPE: NamedAction = NamedAction {
+    name: "cline.shape",
+    verb: "cut",
+    help: "Removes the middle of results above 8,000 characters for each request.",
+    shape: ChatShape::OpenAi,
+    numbers: &[],
+    make: |_| Ok(Arc::new(Shape)),
+};
+
+#[derive(Debug)]
+struct Agentic;
+
+impl Rewrite for Agentic {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let budget = Budget::new(&input);
+        let unchanged = Rewritten {
+            compared: Some(budget.request as u64),
+            terms: vec![("used".to_owned(), budget.request as f64)],
+            memory: budget.state.to_memory().into(),
+            ..Rewritten::default()
+        };
+        let acts = budget.request as f64 >= input.number("trigger");
+        if !acts || input.number("is_on") == 0.0 {
+            return Ok(unchanged);
+        }
+        let all = &input.messages;
+        let limits = Limits {
+            keep: input.count("keep"),
+            max_input: input.count("max_input"),
+            max_tokens: input.count("max_tokens") as u64,
+        };
+        let mut state = budget.state.clone();
+        match summarize(all, &budget, limits, dialogue)? {
+            Summarized::Nothing => Ok(unchanged),
+            Summarized::Failed => {
+                state.failed_at = Some(input.call as u64);
+                Ok(Rewritten {
+                    fired: true,
+                    log: vec!["agentic".to_owned()],
+                    memory: state.to_memory().into(),
+                    ..unchanged
+                })
+            }
+            Summarized::Done(first, summary, metadata) => {
+                let mut messages = all[..budget.start].to_vec();
+                messages.push(summary);
+                messages.extend_from_slice(&all[first..]);
+                state.is_compacted = true;
+                state.digits = budget.digits_from(first);
+                let n_frozen = state.frozen_end.saturating_sub(first);
+                let is_left = n_frozen > 0;
+                state.frozen_end = if is_left {
+                    budget.start + 1 + n_frozen
+                } else {
+                    0
+                };
+                state.first = Value::Null;
+                state.summary = metadata;
+                Ok(Rewritten {
+                    messages: Some(messages),
+                    fired: true,
+                    memory: state.to_memory().into(),
+                    ..unchanged
+                })
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Basic;
+
+impl Rewrite for Basic {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let mut budget = Budget::new(&input);
+        let is_rejected = input.at == Hook::OverflowError;
+        let has_failed = budget.state.failed_at == Some(input.call as u64);
+        let is_next = has_failed || input.number("agentic_is_on") == 0.0;
+        let acts = is_next && budget.request as f64 >= input.number("trigger");
+        if is_rejected {
+            let sum: usize = budget
+                .messages
+                .iter()
+                .map(super::stored::Stored::estimate)
+                .sum();
+            budget.target = (sum / 2).max(1);
+        } else if !acts {
+            return Ok(Rewritten::default());
+        }
+        let all = &input.messages;
+        let used = budget.request as f64;
+        let Some(kept) = compact(all, &budget) else {
+            return Ok(Rewritten::default());
+        };
+        let mut messages = all[..budget.start].to_vec();
+        messages.extend(kept.messages);
+        let mut state = budget.state;
+        state.is_compacted = true;
+        state.digits = String::new();
+        state.frozen_end = messages.len();
+        state.first = kept.first;
+        Ok(Rewritten {
+            messages: Some(messages),
+            fired: true,
+            terms: vec![("used".to_owned(), used)],
+            memory: state.to_memory().into(),
+            ..Rewritten::default()
+        })
+    }
+}
+
+#[derive(Debug)]
+struct Shape;
+
+impl Rewrite for Shape {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let results = input.messages.iter().enumerate();
+        let results = results.filter(|(_, message)| message.is("tool"));
+        let edits = results.filter_map(|(at, message)| {
+            let short = shortened(&text_of(message, "\n"))?;
+            let now = Some(message.with_text(short));
+            Some(MessageEdit { at, now })
+        });
+        let edits: Vec<MessageEdit> = edits.collect();
+        Ok(Rewritten {
+            fired: !edits.is_empty(),
+            edits,
+            ..Rewritten::default()
+        })
+    }
+}

@@ -1,0 +1,218 @@
+//! Actions of presets.
+
+use super::compress::{Compressed, compress};
+use super::contents::{estimate, pending, tools};
+use super::mask::mask;
+use super::truncate::{applies_to, truncate};
+use crate::chat::{ChatMessage, Dialogue, PendingRequest, Shape};
+use crate::engine::{
+    FileContent, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten, Storage,
+};
+use crate::systems::javascript::text_of;
+use serde_json::json;
+use std::sync::Arc;
+
+/// Actions of presets.
+pub static ACTIONS: &[NamedAction] = &[COMPRESS, MASK, TRUNCATE];
+
+/// Acts from `trigger` tokens on.
+const COMPRESS: NamedAction = NamedAction {
+    name: "gemini_cli.compress",
+    verb: "summarize",
+    help: "Summarizes about seven tenths of the history, cut at a user message, with two requests.",
+    shape: Shape::OpenAi,
+    numbers: &["reported_input", "trigger"],
+    make: |_| Ok(Arc::new(Compress)),
+};
+
+const MASK: NamedAction = NamedAction {
+    name: "gemini_cli.mask",
+    verb: "spill",
+    help: "Moves old tool results to files and keeps a preview of each.",
+    shape: Shape::OpenAi,
+    numbers: &["protect", "minimum"],
+    make: |_| Ok(Arc::new(Mask)),
+};
+
+const TRUNCATE: NamedAction = NamedAction {
+    name: "gemini_cli.truncate",
+    verb: "spill",
+    help: "Moves long outputs of shell and MCP tools to a file and keeps their start and end.",
+    shape: Shape::OpenAi,
+    numbers: &["max_chars"],
+    make: |settings| {
+        let names = settings.get("also").and_then(toml::Value::as_array);
+        let names = names.into_iter().flatten().filter_map(toml::Value::as_str);
+        Ok(Arc::new(Truncate {
+            also: names.map(str::to_owned).collect(),
+        }))
+    },
+};
+
+/// Key of the count that is compared with the trigger, in memory.
+const COUNT: &str = "gemini_cli_count";
+/// Key that says that a compression saved nothing, in memory.
+const HAS_FAILED: &str = "gemini_cli_has_failed";
+
+/// Returns the number of instructions and the end of the history.
+fn history_of(all: &[ChatMessage]) -> (usize, usize) {
+    let n_system = all.iter().take_while(|m| m.is("system")).count();
+    (n_system, pending(all).max(n_system))
+}
+
+#[derive(Debug)]
+struct Compress;
+
+impl Rewrite for Compress {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let all = &input.messages;
+        let (start, end) = history_of(all);
+        let history = &all[start..end];
+        let count = match input.number("reported_input").max(0.0) as u64 {
+            0 => input.memory[COUNT].as_u64(),
+            reported => Some(reported),
+        };
+        let count = count.unwrap_or_else(|| estimate(history, &tools(history)));
+        let unchanged = Rewritten {
+            compared: Some(count),
+            terms: vec![("last_input".to_owned(), count as f64)],
+            memory: json!({COUNT: count}).into(),
+            ..Rewritten::default()
+        };
+        let has_failed = input.memory[HAS_FAILED] == true;
+        if (count as f64) < input.number("trigger") || has_failed {
+            return Ok(unchanged);
+        }
+        Ok(match compress(history, dialogue)? {
+            Compressed::Nothing => unchanged,
+            Compressed::Failed(why) => Rewritten {
+                fired: true,
+                log: vec![why],
+                ..unchanged
+            },
+            Compressed::History(_, tokens) if tokens > count => Rewritten {
+                fired: true,
+                memory: json!({COUNT: count, HAS_FAILED: true}).into(),
+                ..unchanged
+            },
+            Compressed::History(new, tokens) => {
+                let mut messages = all[..start].to_vec();
+                messages.extend(new);
+                messages.extend_from_slice(&all[end..]);
+                Rewritten {
+                    messages: Some(messages),
+                    fired: true,
+                    memory: json!({COUNT: tokens}).into(),
+                    ..unchanged
+                }
+            }
+        })
+    }
+}
+
+#[derive(Debug)]
+struct Mask;
+
+impl Rewrite for Mask {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let all = &input.messages;
+        let (start, end) = history_of(all);
+        let limits = (input.count("protect") as u64, input.count("minimum") as u64);
+        let masked = mask(&all[start..end], limits, |name| path(input.storage, name));
+        if masked.is_empty() {
+            return Ok(Rewritten::default());
+        }
+        let mut after = all[start..end].to_vec();
+        let (mut edits, mut files) = (Vec::new(), Vec::new());
+        for result in masked {
+            after[result.at] = result.now.clone();
+            edits.push(MessageEdit {
+                at: start + result.at,
+                now: Some(result.now),
+            });
+            files.push(file(result.file.0, result.file.1));
+        }
+        let tokens = estimate(&after, &tools(all));
+        Ok(Rewritten {
+            edits,
+            files,
+            fired: true,
+            memory: json!({COUNT: tokens}).into(),
+            ..Rewritten::default()
+        })
+    }
+}
+
+/// Results of `also` are treated as those of shell tools: names that other agents use.
+#[derive(Debug)]
+struct Truncate {
+    also: Vec<String>,
+}
+
+impl Rewrite for Truncate {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        // The count is one call late: the newest answer's usage is read afterwards.
+        let count = input.memory[COUNT].as_f64().unwrap_or(0.0);
+        let left = 4.0 * (input.window as f64 - count);
+        let limit = input.number("max_chars").min(left).max(0.0) as usize;
+        let (mut edits, mut files) = (Vec::new(), Vec::new());
+        for (at, message) in input.messages.iter().enumerate() {
+            let tool = message.name.as_deref().unwrap_or_default();
+            let applies = applies_to(tool) || self.also.iter().any(|name| name == tool);
+            if !message.is("tool") || !applies {
+                continue;
+            }
+            let text = text_of(message, "\n");
+            let id = message.call_id.as_deref().unwrap_or_default();
+            let name = format!("{tool}_{id}.txt");
+            if let Some(cut) = truncate(&text, limit, &path(input.storage, &name)) {
+                let now = Some(message.with_text(cut));
+                edits.push(MessageEdit { at, now });
+                files.push(file(name, text));
+            }
+        }
+        Ok(Rewritten {
+            fired: !edits.is_empty(),
+            edits,
+            files,
+            ..Rewritten::default()
+        })
+    }
+}
+
+fn path(storage: &Storage, name: &str) -> String {
+    match storage {
+        Storage::Folder(folder) => format!("{folder}/{}", file_name(name)),
+        Storage::AsSet | Storage::Missing => {
+            format!("~/.gemini/tmp/tool-outputs/{}", file_name(name))
+        }
+    }
+}
+
+fn file(name: String, text: String) -> NewFile {
+    NewFile {
+        name: file_name(&name),
+        content: FileContent::Text(text.into()),
+        appends: false,
+    }
+}
+
+/// Returns a name without characters that file systems do not allow.
+fn file_name(name: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    name.chars()
+        .map(|c| if allowed(c) { c } else { '_' })
+        .collect()
+}

@@ -1,0 +1,91 @@
+//! Messages as the program stores them: results of parallel calls are one content.
+
+use crate::chat::ChatMessage;
+use crate::systems::javascript::{arguments_of, length, text_of, tool_of};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// UTF-16 units from which a text counts a quarter token a unit, whatever it contains.
+const LONG_TEXT: usize = 100_000;
+
+/// Tools by the ids of their calls.
+pub(super) fn tools(messages: &[ChatMessage]) -> BTreeMap<&str, &str> {
+    let calls = messages.iter().flat_map(|message| message.calls());
+    calls
+        .filter_map(|call| Some((call.id.as_deref()?, tool_of(call))))
+        .collect()
+}
+
+/// Returns the id that the program gives to a call. Its result keeps the provider's id.
+pub(super) fn call_id(tool: &str, id: &str) -> String {
+    format!("{tool}__{id}")
+}
+
+/// Returns the first message that is not in the history yet: the user's newest message, or the newest results.
+pub(super) fn pending(messages: &[ChatMessage]) -> usize {
+    let last = messages.len().saturating_sub(1);
+    match messages.last() {
+        Some(message) if message.is("user") => last,
+        Some(message) if message.is("tool") => {
+            let results = messages.iter().rev().take_while(|m| m.is("tool"));
+            messages.len() - results.count()
+        }
+        _ => messages.len(),
+    }
+}
+
+/// Returns the ranges of messages that are one content: results of parallel calls, and neighbouring user messages.
+pub(super) fn contents(messages: &[ChatMessage]) -> Vec<Range<usize>> {
+    let mut contents: Vec<Range<usize>> = Vec::new();
+    for (idx, message) in messages.iter().enumerate() {
+        match contents.last_mut() {
+            Some(last) if messages[last.start].role == message.role && !message.is("assistant") => {
+                last.end = idx + 1;
+            }
+            _ => contents.push(idx..idx + 1),
+        }
+    }
+    contents
+}
+
+/// Returns the parts of a message, in the program's form.
+pub(super) fn parts(message: &ChatMessage, tools: &BTreeMap<&str, &str>) -> Vec<Value> {
+    if message.is("tool") {
+        let id = message.call_id.as_deref().unwrap_or_default();
+        let tool = tools.get(id).copied().unwrap_or_default();
+        let response = json!({"output": text_of(message, "\n")});
+        return vec![json!({"functionResponse": {"id": id, "name": tool, "response": response}})];
+    }
+    let text = text_of(message, "\n");
+    let text = (!text.is_empty()).then(|| json!({"text": text}));
+    let calls = message.calls().iter().map(|call| {
+        let id = call_id(tool_of(call), call.id.as_deref().unwrap_or_default());
+        json!({"functionCall": {"name": tool_of(call), "args": arguments_of(call), "id": id}})
+    });
+    text.into_iter().chain(calls).collect()
+}
+
+/// Returns the estimated tokens of messages, rounded down.
+pub(super) fn estimate(messages: &[ChatMessage], tools: &BTreeMap<&str, &str>) -> u64 {
+    let parts = messages.iter().flat_map(|message| parts(message, tools));
+    parts.map(|part| estimate_part(&part)).sum::<f64>().floor() as u64
+}
+
+fn estimate_part(part: &Value) -> f64 {
+    if let Some(text) = part["text"].as_str() {
+        if length(text) > LONG_TEXT {
+            return length(text) as f64 / 4.0;
+        }
+        let weights = text
+            .encode_utf16()
+            .map(|unit| if unit < 128 { 0.25 } else { 1.5 });
+        return weights.sum();
+    }
+    let result = &part["functionResponse"];
+    let n_chars = match result["name"].as_str() {
+        Some(name) => length(name) + length(&result["response"].to_string()),
+        None => length(&part.to_string()),
+    };
+    n_chars as f64 / 4.0
+}

@@ -1,0 +1,54 @@
+//! Truncation of tool results on arrival.
+
+use crate::systems::javascript::{first_units, last_units, length};
+
+/// Share of the limit that is kept of the start.
+const HEAD: f64 = 0.2;
+
+/// Returns whether results of a tool are truncated: shell commands and tools of MCP servers.
+pub(super) fn applies_to(tool: &str) -> bool {
+    tool == "run_shell_command" || tool.starts_with("mcp_")
+}
+
+/// Returns a text shortened to its start and end; `None` if it is within the limit.
+pub(super) fn truncate(text: &str, limit: usize, path: &str) -> Option<String> {
+    let n = length(text);
+    if limit == 0 || n <= limit {
+        return None;
+    }
+    let head = (limit as f64 * HEAD).floor() as usize;
+    let tail = limit - head;
+    let (start, end) = (first_units(text, head), last_units(text, tail));
+    Some(format!(
+        "Output too large. Showing first {} and last {} characters. For full output see: {path}\n{start}\n\n... [{} characters omitted] ...\n\n{end}",
+        grouped(head),
+        grouped(tail),
+        grouped(n - limit)
+    ))
+}
+
+/// Writes a number with commas between thousands.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (idx, digit) in digits.chars().enumerate() {
+        if idx > 0 && (digits.len() - idx) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_a_fifth_of_the_limit_from_the_start() {
+        assert_eq!(truncate("aaaaabbbbb", 10, "p"), None);
+        let cut = truncate("aabbbbbbbbcccccccc", 10, "p").expect("it is too long");
+        assert!(cut.ends_with("p\naa\n\n... [8 characters omitted] ...\n\ncccccccc"));
+        assert_eq!(grouped(1_234_567), "1,234,567");
+    }
+}

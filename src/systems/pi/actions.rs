@@ -1,0 +1,133 @@
+//! The compaction as an action of presets.
+
+use super::cut::find_cut;
+use super::file_lists::FileLists;
+use super::request;
+use crate::chat::{ChatMessage, Dialogue, PendingRequest, Shape, SummaryReply, SummaryRequest};
+use crate::engine::{Hook, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::session::WrittenKind;
+use std::sync::Arc;
+
+/// Actions of presets.
+pub static ACTIONS: &[NamedAction] = &[COMPACT];
+
+/// `at = "turn_start"`: checks when the last run ended, and again before the user message if that failed. The new user
+/// message is not part of it. At `overflow_error` everything is.
+const COMPACT: NamedAction = NamedAction {
+    name: "pi.compact",
+    verb: "summarize",
+    help: "Summarizes everything before a cut that may split a turn, whose beginning gets a summary of its own.",
+    shape: Shape::OpenAi,
+    numbers: &["keep", "reserve"],
+    make: |_| Ok(Arc::new(Compact)),
+};
+
+const PREFIX: &str = "The conversation history before this point was compacted into the following summary:\n\n<summary>\n";
+const SUFFIX: &str = "\n</summary>";
+
+#[derive(Debug)]
+struct Compact;
+
+impl Rewrite for Compact {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let all = &input.messages;
+        let n_system = all.iter().take_while(|m| m.is("system")).count();
+        let is_summary = |m: &&ChatMessage| m.written == Some(WrittenKind::Summary);
+        let previous = all.get(n_system).filter(is_summary);
+        let start = n_system + usize::from(previous.is_some());
+        let end = if input.at == Hook::TurnStart {
+            let answered = all.iter().rposition(|m| !m.is("user"));
+            answered.map_or(start, |last| (last + 1).max(start))
+        } else {
+            all.len()
+        };
+        let range = &all[start..end];
+        let Some(cut) = find_cut(range, input.count("keep")) else {
+            return Ok(Rewritten::default());
+        };
+        let history = &range[..cut.turn_start.unwrap_or(cut.first_kept)];
+        let prefix = cut.turn_start.map(|start| &range[start..cut.first_kept]);
+        let previous = previous.and_then(ChatMessage::text).and_then(summary_in);
+        let reserve = input.number("reserve");
+        let n_tries = if input.at == Hook::TurnStart { 2 } else { 1 };
+        let mut log = Vec::new();
+        for _ in 0..n_tries {
+            let summary = summary(history, prefix, previous, reserve, dialogue)?;
+            let mut summary = match summary {
+                Ok(summary) => summary,
+                Err(why) => {
+                    log.push(format!("Auto-compaction failed: {why}"));
+                    continue;
+                }
+            };
+            let mut files = FileLists::from_memory(&input.memory);
+            files.add(&range[..cut.first_kept]);
+            summary.push_str(&files.text());
+            let mut messages = all[..n_system].to_vec();
+            let text = format!("{PREFIX}{summary}{SUFFIX}");
+            messages.push(ChatMessage::summary("user", text));
+            messages.extend_from_slice(&all[start + cut.first_kept..]);
+            return Ok(Rewritten {
+                messages: Some(messages),
+                fired: true,
+                log,
+                memory: files.to_memory().into(),
+                ..Rewritten::default()
+            });
+        }
+        Ok(Rewritten {
+            fired: true,
+            log,
+            ..Rewritten::default()
+        })
+    }
+}
+
+/// Returns the summary in the message that a compaction wrote.
+fn summary_in(text: &str) -> Option<&str> {
+    text.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)
+}
+
+/// Requests the summary of the history and, at the same time, that of the beginning of a split turn.
+fn summary(
+    history: &[ChatMessage],
+    prefix: Option<&[ChatMessage]>,
+    previous: Option<&str>,
+    reserve: f64,
+    dialogue: &mut Dialogue<'_>,
+) -> Result<Result<String, String>, PendingRequest> {
+    let Some(prefix) = prefix else {
+        let whole = request::history(history, previous, reserve);
+        return heard(dialogue, whole, "Summarization failed");
+    };
+    let first = if history.is_empty() {
+        Ok("No prior history.".to_owned())
+    } else {
+        let whole = request::history(history, previous, reserve);
+        heard(dialogue, whole, "Summarization failed")?
+    };
+    let ask = request::turn_prefix(prefix, reserve);
+    let second = heard(dialogue, ask, "Turn prefix summarization failed")?;
+    Ok(first.and_then(|first| {
+        let second = second?;
+        Ok(format!(
+            "{first}\n\n---\n\n**Turn Context (split turn):**\n\n{second}"
+        ))
+    }))
+}
+
+fn heard(
+    dialogue: &mut Dialogue<'_>,
+    ask: SummaryRequest,
+    failure: &str,
+) -> Result<Result<String, String>, PendingRequest> {
+    Ok(match dialogue.ask(ask)? {
+        SummaryReply::Text(text) => Ok(text.to_string()),
+        SummaryReply::ToolCall => Ok(String::new()),
+        SummaryReply::Failed(why) => Err(format!("{failure}: {why}")),
+    })
+}

@@ -1,0 +1,187 @@
+//! Actions of presets.
+
+use super::measure::{Measure, condensed};
+use super::request::request;
+use super::window::{groups, slide, with_all, with_hidden, without_hidden};
+use crate::chat::{ChatMessage, Dialogue, PendingRequest, Shape, SummaryReply};
+use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::session::WrittenKind;
+use crate::systems::javascript::text_of;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Actions of presets.
+pub static ACTIONS: &[NamedAction] = &[CONDENSE, TRUNCATE];
+
+/// Acts above `allowed` tokens or from `percent` of the window on. `environment` is the text that every summary ends
+/// with, if it is known.
+const CONDENSE: NamedAction = NamedAction {
+    name: "roo_code.condense",
+    verb: "summarize",
+    help: "Replaces everything, the newest message too, with one summary.",
+    shape: Shape::OpenAi,
+    numbers: &["reported", "percent", "allowed", "is_on"],
+    make: |settings| {
+        let environment = settings.get("environment").and_then(toml::Value::as_str);
+        Ok(Arc::new(Condense {
+            environment: environment.map(str::to_owned),
+        }))
+    },
+};
+
+/// Acts if `roo_code.condense` is off or failed at this call.
+const TRUNCATE: NamedAction = NamedAction {
+    name: "roo_code.truncate",
+    verb: "drop",
+    help: "Hides half of the messages behind the first, with a marker.",
+    shape: Shape::OpenAi,
+    numbers: &["reported", "allowed", "is_on"],
+    make: |_| Ok(Arc::new(Truncate)),
+};
+
+/// Key of the call at which a summary failed, in memory.
+const FAILED_AT: &str = "roo_code_failed_at";
+/// Key of the command blocks of the task, in memory.
+const COMMANDS: &str = "roo_code_commands";
+
+#[derive(Debug)]
+struct Condense {
+    environment: Option<String>,
+}
+
+impl Rewrite for Condense {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        dialogue: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let Some(measure) = Measure::new(&input) else {
+            return Ok(Rewritten::default());
+        };
+        let total = measure.total as f64;
+        let reaches_percent =
+            100.0 * total / input.window as f64 >= 100.0 * input.number("percent");
+        let acts = reaches_percent || total > input.number("allowed");
+        let unchanged = Rewritten {
+            compared: Some(measure.total),
+            terms: measure.terms(),
+            memory: measure.to_memory().into(),
+            ..Rewritten::default()
+        };
+        if !acts || input.number("is_on") == 0.0 {
+            return Ok(unchanged);
+        }
+        let all = &input.messages;
+        let n_system = all.iter().take_while(|m| m.is("system")).count();
+        let is_summary = |m: &ChatMessage| m.written == Some(WrittenKind::Summary);
+        let has_summary = all.get(n_system).is_some_and(is_summary);
+        if groups(all, n_system).len() < 2 {
+            let why = if has_summary {
+                "condensed_recently"
+            } else {
+                "condense_not_enough_messages"
+            };
+            return Ok(failed(unchanged, &measure, &input, why.to_owned()));
+        }
+        let commands = commands(&input, all.get(n_system));
+        let summary = match dialogue.ask(request(&with_all(&all[n_system..], &input.memory)))? {
+            SummaryReply::Text(text) => text.trim().to_owned(),
+            SummaryReply::ToolCall => String::new(),
+            SummaryReply::Failed(why) => {
+                let why = format!("condense_api_failed: {why}");
+                return Ok(failed(unchanged, &measure, &input, why));
+            }
+        };
+        if summary.is_empty() {
+            return Ok(failed(
+                unchanged,
+                &measure,
+                &input,
+                "condense_failed".to_owned(),
+            ));
+        }
+        let mut parts = vec![format!("## Conversation Summary\n{summary}")];
+        if !commands.is_empty() {
+            parts.push(format!("<system-reminder>\n## Active Workflows\nThe following directives must be maintained across all future condensings:\n{commands}\n</system-reminder>"));
+        }
+        parts.extend(self.environment.clone());
+        let mut memory = condensed(&all[..n_system], &parts, input.tools);
+        memory[COMMANDS] = commands.into();
+        let mut messages = all[..n_system].to_vec();
+        let mut parts = parts.into_iter();
+        let summary = parts.next().unwrap_or_default();
+        messages.push(ChatMessage::summary("user", summary));
+        messages.extend(parts.map(|part| ChatMessage::addition("user", part)));
+        Ok(Rewritten {
+            messages: Some(messages),
+            compared: Some(measure.total),
+            terms: measure.terms(),
+            fired: true,
+            memory: without_hidden(memory.into()),
+            ..Rewritten::default()
+        })
+    }
+}
+
+/// Returns the result of a failed attempt.
+fn failed(
+    unchanged: Rewritten,
+    measure: &Measure,
+    input: &RewriteInput<'_>,
+    why: String,
+) -> Rewritten {
+    let mut memory = measure.to_memory();
+    memory[FAILED_AT] = json!(input.call);
+    Rewritten {
+        fired: true,
+        log: vec![format!("common:errors.{why}")],
+        memory: memory.into(),
+        ..unchanged
+    }
+}
+
+/// Returns the command blocks of the task's first message, which every summary repeats.
+fn commands(input: &RewriteInput<'_>, first: Option<&ChatMessage>) -> String {
+    if let Value::String(known) = &input.memory[COMMANDS] {
+        return known.clone();
+    }
+    let text = first.map(|first| text_of(first, "\n")).unwrap_or_default();
+    let (mut blocks, mut rest) = (Vec::new(), &*text);
+    while let Some(start) = rest.find("<command") {
+        let Some(end) = rest[start..].find("</command>") else {
+            break;
+        };
+        let end = start + end + "</command>".len();
+        blocks.push(&rest[start..end]);
+        rest = &rest[end..];
+    }
+    blocks.join("\n")
+}
+
+#[derive(Debug)]
+struct Truncate;
+
+impl Rewrite for Truncate {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        _: &mut Dialogue<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let has_failed = input.memory[FAILED_AT].as_u64() == Some(input.call as u64);
+        let is_next = has_failed || input.number("is_on") == 0.0;
+        let exceeds = |m: &Measure| m.total as f64 > input.number("allowed");
+        let measure = Measure::new(&input).filter(|m| is_next && exceeds(m));
+        let all = &input.messages;
+        let n_system = all.iter().take_while(|m| m.is("system")).count();
+        let Some((measure, (messages, hidden))) = measure.zip(slide(all, n_system)) else {
+            return Ok(Rewritten::default());
+        };
+        Ok(Rewritten {
+            messages: Some(messages),
+            fired: true,
+            terms: measure.terms(),
+            memory: with_hidden(json!({}).into(), &input.memory, hidden),
+            ..Rewritten::default()
+        })
+    }
+}

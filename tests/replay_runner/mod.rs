@@ -1,0 +1,257 @@
+//! Replays recorded conversations with presets and compares every call with what the systems' own code sent.
+//!
+//! The case files are described in `tests/replays/README.md`. Compares messages with their origin, mechanisms, counts,
+//! summary requests and halts. Expected failures are listed in `tests/replays/known_differences.toml`.
+
+mod case;
+mod known_differences;
+mod replay;
+mod settings;
+
+use crate::vector_runners::compare::difference;
+use crate::{Tally, case_files};
+use case::{ExpectedCall, ReplayCase};
+use known_differences::known_differences;
+use replay::{ActualCall, Origin, Replay};
+use serde_json::{Value, json};
+use settings::policy;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+/// Result of a case.
+enum Verdict {
+    Passed,
+    /// The first difference.
+    Failed(String),
+    NotCovered(&'static str),
+}
+
+/// Reason of the cases of systems without a preset, which the table shows.
+const NO_PRESET: &str = "no preset";
+
+#[test]
+fn replays_send_what_the_systems_sent() {
+    let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/replays");
+    let additional = std::env::var_os("PLIMSOLL_REPLAYS").map(PathBuf::from);
+    let mut known = known_differences();
+    let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
+    let mut output = "\n".to_owned();
+    let mut unexpected = Vec::new();
+    for folder in [Some(bundled.clone()), additional].into_iter().flatten() {
+        for file in case_files(&folder) {
+            let (name, system, verdict) = verdict(&file);
+            let tally = tallies.entry(system).or_default();
+            // Only the bundled cases are listed.
+            let listed = (folder == bundled).then(|| known.remove(&name)).flatten();
+            match verdict {
+                Verdict::Passed => {
+                    tally.passed += 1;
+                    if listed.is_some() {
+                        unexpected.push(format!("{name} passes: remove it from the list"));
+                    }
+                }
+                Verdict::Failed(why) => {
+                    tally.failed += 1;
+                    let mark = if listed.is_some() {
+                        "known difference"
+                    } else {
+                        "FAILED"
+                    };
+                    writeln!(output, "{mark} {name}: {why}").unwrap();
+                    if listed.is_none() {
+                        unexpected.push(format!("{name} fails"));
+                    }
+                }
+                Verdict::NotCovered(why) => {
+                    tally.not_covered += 1;
+                    if why != NO_PRESET {
+                        writeln!(output, "not covered {name}: {why}").unwrap();
+                    }
+                }
+            }
+        }
+    }
+    let absent = known
+        .keys()
+        .map(|name| format!("{name} is listed but is not a covered case"));
+    unexpected.extend(absent);
+    add_table(&mut output, &tallies);
+    io::stdout().write_all(output.as_bytes()).unwrap();
+    assert!(unexpected.is_empty(), "{}", unexpected.join("\n"));
+}
+
+fn add_table(output: &mut String, tallies: &BTreeMap<String, Tally>) {
+    let _ = writeln!(
+        output,
+        "{:18}{:>8}{:>8}{:>13}",
+        "replays", "passed", "failed", "not covered"
+    );
+    let mut total = Tally::default();
+    let mut add_row = |name: &str, tally: &Tally| {
+        let (passed, failed) = (tally.passed, tally.failed);
+        let _ = writeln!(
+            output,
+            "{name:18}{passed:8}{failed:8}{:13}",
+            tally.not_covered
+        );
+    };
+    for (system, tally) in tallies {
+        add_row(system, tally);
+        total.passed += tally.passed;
+        total.failed += tally.failed;
+        total.not_covered += tally.not_covered;
+    }
+    add_row("total", &total);
+}
+
+/// Returns the name, the system and the verdict of a case file. An unreadable file is a failed case.
+fn verdict(file: &Path) -> (String, String, Verdict) {
+    let folder = file.parent().and_then(Path::file_name).unwrap_or_default();
+    let stem = file.file_stem().unwrap_or_default();
+    let name = format!("{}/{}", folder.display(), stem.display());
+    let text = std::fs::read_to_string(file).map_err(|error| error.to_string());
+    match text.and_then(|text| ReplayCase::parse(&text)) {
+        Ok(case) => {
+            let verdict = catch_unwind(AssertUnwindSafe(|| judge(&case)));
+            let panicked = || Verdict::Failed("panicked".to_owned());
+            (name, case.system, verdict.unwrap_or_else(|_| panicked()))
+        }
+        Err(why) => (name, "unread".to_owned(), Verdict::Failed(why)),
+    }
+}
+
+fn judge(case: &ReplayCase) -> Verdict {
+    let policy = match policy(case) {
+        Ok(Some(policy)) => policy,
+        Ok(None) => return Verdict::NotCovered(NO_PRESET),
+        Err(why) => return Verdict::Failed(why),
+    };
+    if case.rejected.windows(2).any(|both| both[0].0 == both[1].0) {
+        return Verdict::NotCovered("two rejected requests of one call");
+    }
+    let compared = Replay::new(case, policy).and_then(|replay| {
+        for (call, expected) in &case.rejected {
+            let actual = replay.rejected(*call)?;
+            let differs = difference(&normal(expected), &normal(&actual));
+            differs.map_or(Ok(()), |why| {
+                Err(format!("rejected call {}{why}", call + 1))
+            })?;
+        }
+        for (nth, expected) in case.calls.iter().enumerate() {
+            let of_call = |why: String| format!("call {}: {why}", nth + 1);
+            let actual = replay.call(nth).map_err(of_call)?;
+            differs(expected, &actual).map_or(Ok(()), |why| Err(of_call(why)))?;
+            if nth + 1 == case.calls.len() {
+                let halts = json!(actual.halts);
+                let expected: Vec<&String> = case.halt.iter().collect();
+                difference(&json!(expected), &halts)
+                    .map_or(Ok(()), |why| Err(format!("halts{why}")))?;
+            }
+        }
+        Ok(())
+    });
+    compared.map_or_else(Verdict::Failed, |()| Verdict::Passed)
+}
+
+/// Returns the first difference between the expected call and the replay.
+fn differs(expected: &ExpectedCall, actual: &ActualCall) -> Option<String> {
+    let named = |name: &'static str, expected: &Value, actual: &Value| {
+        difference(expected, actual).map(|why| format!("{name}{why}"))
+    };
+    named("fired", &json!(expected.fired), &json!(actual.fired))
+        .or_else(|| {
+            named(
+                "asked",
+                &requests(&expected.asked),
+                &requests(&actual.asked),
+            )
+        })
+        .or_else(|| named("sent", &normal(&expected.sent), &normal(&actual.sent)))
+        .or_else(|| {
+            // A message whose texts the system replaced may count as its own or as the recorded one.
+            let expected_at = |nth: usize| expected.from.get(nth);
+            let from = actual.from.iter().enumerate().map(|(nth, origins)| {
+                let is_own = expected_at(nth).is_some_and(|from| *from == [None]);
+                let index =
+                    |origin: &Origin| origin.message.filter(|_| !(is_own && origin.is_replaced));
+                let mut indices: Vec<_> = origins.iter().map(index).collect();
+                // A message that is the system's own in all its parts has one origin.
+                indices.dedup_by(|a, b| a.is_none() && b.is_none());
+                indices
+            });
+            let from: Vec<_> = from.collect();
+            named("from", &json!(expected.from), &json!(from))
+        })
+        .or_else(|| {
+            named(
+                "believed",
+                &json!(expected.believed),
+                &json!(actual.believed),
+            )
+        })
+}
+
+/// Returns the compared members of messages.
+fn normal(messages: &[Value]) -> Value {
+    messages.iter().map(message).collect()
+}
+
+/// Returns the compared members of summary requests.
+fn requests(asked: &[Value]) -> Value {
+    let request = |asked: &Value| {
+        let messages = asked["messages"].as_array().into_iter().flatten();
+        let messages: Value = messages.map(message).collect();
+        json!({"messages": messages, "max_tokens": asked["max_tokens"]})
+    };
+    asked.iter().map(request).collect()
+}
+
+/// Returns the compared members of a message. Arguments are compared as JSON.
+fn message(message: &Value) -> Value {
+    let mut compared = serde_json::Map::new();
+    for key in ["role", "content", "tool_call_id"] {
+        if let Some(value) = message.get(key) {
+            compared.insert(key.to_owned(), without_path(value));
+        }
+    }
+    if let Some(calls) = message["tool_calls"].as_array() {
+        // An answer without text has an empty one, null or none.
+        if message["content"].as_str().is_none_or(str::is_empty) {
+            compared.insert("content".to_owned(), Value::Null);
+        }
+        compared.insert("tool_calls".to_owned(), calls.iter().map(call).collect());
+    }
+    Value::Object(compared)
+}
+
+/// Phrases before the path of a file that a system wrote.
+const BEFORE_PATHS: [&str; 3] = [
+    "Full output saved to: ",
+    "For full output see: ",
+    "Full output available at: ",
+];
+
+/// Removes the path of a written file, which depends on the machine.
+fn without_path(content: &Value) -> Value {
+    let Some(text) = content.as_str() else {
+        return content.clone();
+    };
+    let mut text = text.to_owned();
+    for phrase in BEFORE_PATHS {
+        if let Some(at) = text.find(phrase).map(|at| at + phrase.len()) {
+            let end = text[at..].find('\n').map_or(text.len(), |end| at + end);
+            text.replace_range(at..end, "PATH");
+        }
+    }
+    Value::from(text)
+}
+
+fn call(call: &Value) -> Value {
+    let function = &call["function"];
+    let arguments = function["arguments"].as_str().unwrap_or_default();
+    let parsed = serde_json::from_str(arguments).unwrap_or_else(|_| json!(arguments));
+    json!({"id": call["id"], "name": function["name"], "arguments": parsed})
+}

@@ -1,0 +1,246 @@
+//! Replays a case with its preset, call by call, through the function behind the command `context`.
+
+use super::case::ReplayCase;
+use super::settings::settings;
+use plimsoll::chat::message_to_json;
+use plimsoll::engine::{
+    Answer, Case, Did, EntryBody, Event, KnobValues, Left, Outcome, PartStatus, Policy,
+    ProviderError, Reply, Request, Schedule, WindowPlan, WindowSource,
+};
+use plimsoll::exec::{CallContext, ExportJob, LoadOptions, Summarizer, context_with, load_bytes};
+use plimsoll::formats;
+use plimsoll::session::{Role, WrittenKind};
+use plimsoll::tokens::{Progress, default_counter};
+use plimsoll::units::Tokens;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What a replay sends for one call.
+#[derive(Default)]
+pub(crate) struct ActualCall {
+    pub(crate) sent: Vec<Value>,
+    /// Origins of each message: of its own text and of texts added to it.
+    pub(crate) from: Vec<Vec<Origin>>,
+    pub(crate) fired: Vec<String>,
+    pub(crate) believed: Option<u64>,
+    pub(crate) asked: Vec<Value>,
+    pub(crate) halts: Vec<String>,
+}
+
+/// Text of a rejection.
+const REJECTION: &str = "HTTP 400: the prompt is too long: context_length_exceeded";
+
+/// The origin of an entry of the context.
+pub(crate) struct Origin {
+    /// Index of the recorded message; `None` if the policy wrote it.
+    pub(crate) message: Option<usize>,
+    /// Whether the policy replaced all of its texts.
+    pub(crate) is_replaced: bool,
+}
+
+/// A case with its policy.
+pub(crate) struct Replay<'a> {
+    case: &'a ReplayCase,
+    loaded: Case,
+    policy: Policy,
+    knobs: KnobValues,
+}
+
+impl<'a> Replay<'a> {
+    /// Loads the conversation of a case as a chat file.
+    pub(crate) fn new(case: &'a ReplayCase, policy: Policy) -> Result<Self, String> {
+        let bytes = json!({"messages": case.messages}).to_string().into_bytes();
+        let options = LoadOptions {
+            counter: default_counter(),
+            window: Some(Tokens(case.window)),
+            conversation: 0,
+        };
+        let loaded = load_bytes("case.json", bytes, &options, &Progress::default());
+        let loaded = loaded.map_err(|error| error.to_string())?.case;
+        let (n_calls, expected) = (loaded.session.calls.len(), case.calls.len());
+        if n_calls < expected || loaded.session.messages.len() != case.messages.len() {
+            return Err(format!("the reader finds {n_calls} calls, not {expected}"));
+        }
+        let windows = WindowPlan::constant(Tokens(case.window), n_calls, WindowSource::User);
+        // Without usage every answer is one without usage.
+        let mut usage = case.usage.clone();
+        usage.resize(n_calls, None);
+        let errors = case.rejected.iter().map(|(call, _)| ProviderError {
+            call: *call,
+            text: REJECTION.into(),
+        });
+        let errors: Vec<ProviderError> = errors.collect();
+        let loaded = loaded.with_windows(windows).with_reported_usage(&usage);
+        Ok(Self {
+            knobs: settings(case, &policy)?,
+            loaded: loaded.with_errors(&errors),
+            case,
+            policy,
+        })
+    }
+
+    /// Returns what is sent first for a call whose request is rejected.
+    pub(crate) fn rejected(&self, call: usize) -> Result<Vec<Value>, String> {
+        let errors = self.loaded.errors.iter().filter(|error| error.call < call);
+        let errors: Vec<ProviderError> = errors.cloned().collect();
+        Ok(self.run(&self.loaded.with_errors(&errors), call)?.sent)
+    }
+
+    /// Returns what is sent for a call.
+    pub(crate) fn call(&self, call: usize) -> Result<ActualCall, String> {
+        self.run(&self.loaded, call)
+    }
+
+    fn run(&self, case: &Case, call: usize) -> Result<ActualCall, String> {
+        let mut answers = Answers {
+            summary: &self.case.summary,
+            failures: failures(self.case),
+            asked: Vec::new(),
+        };
+        let job = ExportJob {
+            case: case.clone(),
+            policy: self.policy.clone(),
+            knobs: self.knobs.clone(),
+            schedule: Schedule::Replay,
+            until: Some(call),
+            summarizer: Summarizer::Digest,
+            format: formats::by_name("openai_chat").ok_or("no format")?,
+            output: PathBuf::new(),
+            given: Vec::new(),
+            files: None,
+        };
+        let context = context_with(&job, &mut answers)?;
+        let outcome = context.outcome();
+        let is_of_call = |event: &&Event| event.call == call;
+        Ok(ActualCall {
+            sent: messages(&context)?,
+            from: origins(outcome),
+            fired: outcome
+                .events
+                .iter()
+                .filter(is_of_call)
+                .flat_map(fired)
+                .collect(),
+            believed: {
+                let mut counts = outcome.compared.iter().filter(|(of, _)| *of == call);
+                counts.next_back().map(|(_, count)| count.0)
+            },
+            asked: {
+                let asked = answers.asked.into_iter();
+                asked.filter(|(of, _)| *of == call).map(|a| a.1).collect()
+            },
+            halts: outcome.halts.iter().map(|halt| halt.why.clone()).collect(),
+        })
+    }
+}
+
+/// Returns the messages of the written conversation.
+fn messages(context: &CallContext) -> Result<Vec<Value>, String> {
+    let written: Value =
+        serde_json::from_slice(context.bytes()).map_err(|error| error.to_string())?;
+    let messages = written["messages"].as_array().cloned();
+    messages.ok_or_else(|| "the written conversation has no messages".to_owned())
+}
+
+fn origins(outcome: &Outcome) -> Vec<Vec<Origin>> {
+    let context = &outcome.context;
+    let mut origins: Vec<Vec<Origin>> = Vec::new();
+    for entry in &context.entries {
+        let origin = match &entry.body {
+            EntryBody::Original(message) => Origin {
+                message: Some(*message as usize),
+                is_replaced: false,
+            },
+            EntryBody::Edited(edited) => Origin {
+                message: Some(edited.message as usize),
+                is_replaced: edited.parts.as_slice().iter().all(|status| match status {
+                    PartStatus::Kept => false,
+                    PartStatus::Cleared { marker } => {
+                        context.markers[*marker as usize].left == Left::Nothing
+                    }
+                    PartStatus::Removed { .. } => true,
+                }),
+            },
+            EntryBody::Written(_) => Origin {
+                message: None,
+                is_replaced: true,
+            },
+        };
+        let is_addition = matches!(&entry.body, EntryBody::Written(written)
+            if written.kind == WrittenKind::Addition && written.role == Role::User);
+        match origins.last_mut().filter(|_| is_addition) {
+            Some(last) => last.push(origin),
+            None => origins.push(vec![origin]),
+        }
+    }
+    origins
+}
+
+/// The stage that shapes each request in a system's provider layer. Cases list no mechanism for it.
+const PROVIDER_LAYER: &str = "shape";
+
+/// Returns the failures that an event logs, and its mechanism: the id of its stage.
+fn fired(event: &Event) -> Vec<String> {
+    if event.stage == PROVIDER_LAYER {
+        return Vec::new();
+    }
+    let acted = matches!(event.did, Did::Removed | Did::Changed);
+    let failures = event.log.iter().map(|line| format!("failed: {line}"));
+    let name = acted.then(|| mechanism(event));
+    failures.chain(name).collect()
+}
+
+/// Returns the name that cases give to a mechanism.
+fn mechanism(event: &Event) -> String {
+    match (&*event.stage, event.action) {
+        ("clear", "clear") => "ClearToolUsesEdit".to_owned(),
+        ("summarize", "summarize") => "SummarizationMiddleware".to_owned(),
+        (stage, _) => stage.replace('_', "-"),
+    }
+}
+
+/// Answers summary requests with the case's text and records them.
+struct Answers<'a> {
+    summary: &'a str,
+    /// Requests that fail, by number, with the error.
+    failures: BTreeMap<usize, &'static str>,
+    asked: Vec<(usize, Value)>,
+}
+
+impl Answer for Answers<'_> {
+    fn answer(&mut self, _: &Case, request: &Request) -> Reply {
+        let nth = self.asked.len();
+        let asked = request.verbatim.as_ref().map_or(Value::Null, |ask| {
+            let messages: Vec<Value> = ask.messages.iter().map(message_to_json).collect();
+            json!({"messages": messages, "max_tokens": ask.max_tokens})
+        });
+        self.asked.push((request.call, asked));
+        match self.failures.get(&nth) {
+            Some(why) => Reply::Failed((*why).to_owned()),
+            None => Reply::Summary(self.summary.into()),
+        }
+    }
+}
+
+/// Returns the requests that the stub of a case refused: of each failed mechanism the first.
+fn failures(case: &ReplayCase) -> BTreeMap<usize, &'static str> {
+    let mut failures = BTreeMap::new();
+    let mut n_before = 0;
+    for call in &case.calls {
+        let n_each = (call.asked.len() / call.fired.len().max(1)).max(1);
+        for (nth, name) in call.fired.iter().enumerate() {
+            if name.starts_with("failed: ") {
+                let has_status = name.contains("400 the stub");
+                let why = if has_status {
+                    "400 the stub refuses"
+                } else {
+                    "the stub refuses"
+                };
+                failures.insert(n_before + nth * n_each, why);
+            }
+        }
+        n_before += call.asked.len();
+    }
+    failures
+}

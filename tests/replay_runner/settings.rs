@@ -1,0 +1,119 @@
+//! Sets a preset's settings to a case's configuration.
+
+use super::case::ReplayCase;
+use plimsoll::engine::{Knob, KnobValues, Policy};
+use plimsoll::presets::{self, PRESETS};
+use serde_json::Value;
+
+/// Texts of a configuration that stages take: action, key of the stage, and key of the configuration.
+const STAGE_TEXTS: [(&str, &str, &str); 3] = [
+    ("langchain.clear", "exclude_tools", "exclude_tools"),
+    ("langchain.clear", "placeholder", "placeholder"),
+    ("roo_code.condense", "environment", "environmentDetails"),
+];
+
+/// Returns the policy of a case's preset, with the texts that its configuration sets; `None` without a preset.
+pub(crate) fn policy(case: &ReplayCase) -> Result<Option<Policy>, String> {
+    let Some(preset) = PRESETS.iter().find(|preset| preset.name == case.preset) else {
+        return Ok(None);
+    };
+    let config = with_tuples(&case.config);
+    let mut table: toml::Table = preset.toml.parse().map_err(|e| format!("{e}"))?;
+    let stages = table.get_mut("stage").and_then(toml::Value::as_array_mut);
+    for stage in stages.into_iter().flatten() {
+        let Some(action) = stage.get_mut("do").and_then(toml::Value::as_table_mut) else {
+            continue;
+        };
+        let named = action
+            .get("named")
+            .and_then(toml::Value::as_str)
+            .map(str::to_owned);
+        for (name, key, given) in STAGE_TEXTS {
+            let value = at(&config, given).filter(|_| named.as_deref() == Some(name));
+            let value = value.map(toml::Value::try_from).transpose();
+            let value = value.map_err(|error| error.to_string())?;
+            action.extend(value.map(|value| (key.to_owned(), value)));
+        }
+    }
+    let policy = presets::parse(&table.to_string()).map_err(|error| error.to_string())?;
+    Ok(Some(policy))
+}
+
+/// Returns the settings of a policy for a case: each setting that names a key of the system's own configuration takes
+/// the value of that key, and `max_output` the case's maximum answer.
+pub(crate) fn settings(case: &ReplayCase, policy: &Policy) -> Result<KnobValues, String> {
+    let mut values = policy.defaults();
+    let config = with_tuples(&case.config);
+    for knob in &policy.knobs {
+        let given = knob.key.as_deref().and_then(|key| at(&config, key));
+        let value = match given {
+            Some(given) => number(given, knob)?,
+            None if knob.name == "max_output" => Some(case.max_output as f64),
+            // The stub of Cline's cases names model and provider `stub`.
+            None if knob.name == "model_chars" => Some(8.0),
+            None => None,
+        };
+        if let Some(value) = value {
+            let set = policy.set(&mut values, &knob.name, value);
+            set.map_err(|error| error.to_string())?;
+        }
+    }
+    Ok(values)
+}
+
+/// Adds the keys of LangChain's `trigger` and `keep` in the form that presets name: `trigger=("tokens" …)`. A trigger
+/// with several keys needs all of them. Of several edits, the first counts.
+fn with_tuples(config: &Value) -> Value {
+    let mut flat = config.clone();
+    let Some(members) = flat.as_object_mut() else {
+        return flat;
+    };
+    for name in ["trigger", "keep"] {
+        let given = &config[name];
+        let tuples: Vec<(String, Value)> = match given {
+            Value::Array(items) if items.first().is_some_and(Value::is_array) => {
+                items.iter().filter_map(tuple).collect()
+            }
+            Value::Object(clause) => {
+                members.insert(format!("{name}={{…}}"), true.into());
+                let pairs = clause.iter();
+                pairs
+                    .map(|(kind, value)| (kind.clone(), value.clone()))
+                    .collect()
+            }
+            _ => tuple(given).into_iter().collect(),
+        };
+        for (kind, value) in tuples {
+            members.insert(format!("{name}=(\"{kind}\" …)"), value);
+        }
+    }
+    let edit = config["edits"].get(0).and_then(Value::as_object);
+    members.extend(edit.cloned().unwrap_or_default());
+    flat
+}
+
+fn tuple(value: &Value) -> Option<(String, Value)> {
+    Some((value[0].as_str()?.to_owned(), value[1].clone()))
+}
+
+/// Returns the value at a key. A key with dots is a path, except where the configuration has the whole key.
+fn at<'a>(config: &'a Value, key: &str) -> Option<&'a Value> {
+    let found = config.get(key).or_else(|| {
+        let mut parts = key.split('.');
+        parts.try_fold(config, |value, part| value.get(part))
+    });
+    found.filter(|value| !value.is_null())
+}
+
+/// Returns the value of a setting; `None` for the default.
+fn number(given: &Value, knob: &Knob) -> Result<Option<f64>, String> {
+    let unknown = || format!("{} = {given} is not supported", knob.name);
+    let choice = |word: &str| knob.choices.iter().position(|choice| choice == word);
+    let value = match given {
+        Value::Number(number) => number.as_f64().map(|number| number / knob.scale),
+        Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
+        Value::String(word) => choice(word).map(|nth| nth as f64),
+        _ => None,
+    };
+    value.map(Some).ok_or_else(unknown)
+}
