@@ -23,7 +23,7 @@ pub use export::{
     resumable_folder,
 };
 pub use files::{
-    LoadError, MOST_BYTES, Stamp, check_is_new, check_is_not_source, check_own, fingerprint,
+    LoadError, MAX_SESSION_BYTES, Stamp, check_is_new, check_is_not_source, check_own, fingerprint,
     is_folder, is_taken, must_exist, open_folder, picture_path, read_own, write_file, write_own,
     write_picture,
 };

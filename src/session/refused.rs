@@ -29,8 +29,8 @@ const TOO_LONG: [&str; 22] = [
     "`inputs` tokens + `max_new_tokens`",
 ];
 
-/// Characters of the longest answer that is taken for an error message.
-const LONGEST_ERROR: usize = 2_000;
+/// Maximum length in bytes of an answer that is taken for an error message.
+const MAX_ERROR_CHARS: usize = 2_000;
 
 /// Whether an error message, in lower case, says that a prompt does not fit.
 pub fn says_too_long(message: &str) -> bool {
@@ -53,7 +53,7 @@ pub(super) fn mark_refused(session: &mut Session) {
             .iter()
             .all(|part| match &part.body {
                 Body::Text(text) => {
-                    text.len() <= LONGEST_ERROR && says_too_long(&text.to_lowercase())
+                    text.len() <= MAX_ERROR_CHARS && says_too_long(&text.to_lowercase())
                 }
                 _ => false,
             });

@@ -15,7 +15,7 @@ use crate::units::{Share, Usd};
 const SAFE_PEAK: f64 = 0.95;
 
 /// Minimum improvement over the current settings.
-const LEAST_GAIN: f64 = 0.01;
+const MIN_GAIN: f64 = 0.01;
 
 /// Added to counts of references before they are compared, so that 1 is not infinitely worse than 0.
 const ADDED: f64 = 10.0;
@@ -91,7 +91,7 @@ fn pick(points: &[Point], candidates: &[usize], preference: Preference) -> Optio
     let is_good = |idx: &usize| {
         let point = &points[*idx];
         let is_present = point.is_now && point.subject == points[best].subject;
-        is_present && is_safe(*idx) >= is_safe(best) && regret(loss(*idx), loss(best)) < LEAST_GAIN
+        is_present && is_safe(*idx) >= is_safe(best) && regret(loss(*idx), loss(best)) < MIN_GAIN
     };
     (0..points.len()).find(is_good).or(Some(best))
 }

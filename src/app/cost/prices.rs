@@ -1,6 +1,6 @@
 //! The choice of prices and billing rules. Changes can be undone like any setting.
 
-use super::billing::{BillingChoice, MOST, OwnPrice, PriceChoice, seconds, typed_price};
+use super::billing::{BillingChoice, MAX_PRICE, OwnPrice, PriceChoice, seconds, typed_price};
 use super::compute::{Costs, ModelPrice};
 use super::input::CostInput;
 use super::model_menu;
@@ -198,7 +198,7 @@ fn typed(ui: &mut Ui, own: &mut OwnPrice) {
 fn rate_field(ui: &mut Ui, name: &str, rate: &mut Rate) {
     ui.label(weak(ui, name));
     let field = DragValue::new(&mut rate.0)
-        .range(0.0..=MOST)
+        .range(0.0..=MAX_PRICE)
         .speed(0.01)
         .max_decimals(4)
         .custom_parser(typed_price)

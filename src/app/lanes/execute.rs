@@ -106,13 +106,13 @@ impl App {
 
 /// Returns the first lines and the number of remaining ones.
 fn few(lines: &[String]) -> String {
-    const SHOWN: usize = 3;
-    let mut text = lines[..lines.len().min(SHOWN)].join("\n");
-    if lines.len() > SHOWN {
+    const MAX_LINES: usize = 3;
+    let mut text = lines[..lines.len().min(MAX_LINES)].join("\n");
+    if lines.len() > MAX_LINES {
         let _ = write!(
             text,
             "\nand {} more; the copied text marks them",
-            lines.len() - SHOWN
+            lines.len() - MAX_LINES
         );
     }
     text

@@ -23,7 +23,7 @@ use egui::{
 };
 
 /// Height of a head with one row of figures, including the space below, in points.
-const HEAD: f32 = 74.0;
+const HEIGHT: f32 = 74.0;
 
 /// The layout of all lane heads.
 pub(super) struct Plan {
@@ -35,7 +35,7 @@ pub(super) struct Plan {
 /// Computes the layout for heads of this width.
 pub(super) fn plan(ui: &Ui, input: &LanesInput<'_>, width: f32) -> Plan {
     let grid = super::figures::Grid::new(ui, input, width - 2.0 * margin(width));
-    let height = HEAD + grid.more();
+    let height = HEIGHT + grid.more();
     // The line with the policy's own estimate adds height.
     let height = if own_estimate::is_any(input) {
         height + own_estimate::HEIGHT

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// An event that leaves less than 1/20 of the conversation counts as leaving nothing.
-const LEAST_LEFT: u64 = 20;
+const MIN_LEFT: u64 = 20;
 
 /// One action of a stage.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,7 +133,7 @@ impl Event {
         let is_own = self.did == Did::Removed && self.request.is_none() && !self.is_manual();
         let conversation = |tokens: Tokens| (tokens - overhead).0;
         let (before, after) = (conversation(self.before), conversation(self.after));
-        let leaves_nothing = self.left == 0 || after.saturating_mul(LEAST_LEFT) < before;
+        let leaves_nothing = self.left == 0 || after.saturating_mul(MIN_LEFT) < before;
         is_own && self.n_messages() > 0 && leaves_nothing
     }
 

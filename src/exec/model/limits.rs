@@ -13,7 +13,7 @@ pub struct Limits {
     pub idle: Duration,
     /// Time for everything, including retries and the waits between them.
     pub total: Duration,
-    /// Most bytes in the head of a response.
+    /// Maximum number of bytes in the head of a response.
     pub head_bytes: usize,
 }
 
@@ -33,7 +33,7 @@ impl Default for Limits {
 /// text, since that answer must be paid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retries {
-    /// Most retries.
+    /// Maximum number of retries.
     pub most: u32,
     /// Wait before the first retry. It doubles with every further one.
     pub first_wait: Duration,

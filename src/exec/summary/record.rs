@@ -15,7 +15,7 @@ pub struct RequestRecord {
     pub by: String,
     /// Actual tokens of the messages to summarize.
     pub input: Tokens,
-    /// Most actual tokens of the answer.
+    /// Maximum number of actual tokens of the answer.
     pub max_tokens: Tokens,
     /// Number of prompts: more than one if the messages overflow the model's window.
     pub prompts: usize,

@@ -3,10 +3,10 @@
 use crate::providers::plain_line;
 use std::collections::HashMap;
 
-/// Fewest occurrences of a repeated line.
-const LEAST: usize = 5;
-/// Most characters of the line that are shown.
-const SHOWN: usize = 60;
+/// Minimum number of occurrences of a repeated line.
+const MIN_OCCURRENCES: usize = 5;
+/// Maximum number of characters of the line that are shown.
+const MAX_SHOWN_CHARS: usize = 60;
 
 /// Returns a note if one repeated line or sentence makes up more than half of an answer.
 pub(super) fn note(text: &str) -> Option<String> {
@@ -18,10 +18,10 @@ pub(super) fn note(text: &str) -> Option<String> {
     }
     let (line, count) = counts
         .into_iter()
-        .find(|(line, count)| *count >= LEAST && line.len() * count * 2 > all)?;
+        .find(|(line, count)| *count >= MIN_OCCURRENCES && line.len() * count * 2 > all)?;
     Some(format!(
         "the summary repeats one line {count} times: “{}”",
-        plain_line(line, SHOWN)
+        plain_line(line, MAX_SHOWN_CHARS)
     ))
 }
 

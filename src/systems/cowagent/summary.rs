@@ -32,7 +32,7 @@ pub const SUMMARY_TEMPERATURE: u64 = 0;
 pub struct Summarizer {
     /// Characters of each message's text that the model reads.
     pub text_chars: usize,
-    /// Most tokens of the answer.
+    /// Maximum number of tokens of the answer.
     pub max_tokens: u64,
 }
 

@@ -18,7 +18,7 @@ const COOLDOWN_TURNS: i64 = 3;
 /// Messages to keep (default of a hook).
 const KEEP_RECENT: i64 = 10;
 
-/// Most tokens of a summary (default of a hook).
+/// Maximum number of tokens of a summary (default of a hook).
 const SUMMARY_MAX_TOKENS: u64 = 1_024;
 
 /// Characters that a kept message may always have.

@@ -10,7 +10,7 @@ use crate::chat::{ChatMessage, Dialogue, PendingRequest, SummaryReply, SummaryRe
 use crate::systems::python::strip;
 use std::sync::Arc;
 
-/// Most tries of one request.
+/// Maximum number of tries of one request.
 const MAX_ATTEMPTS: usize = 3;
 
 /// Result of the requests.

@@ -13,7 +13,7 @@ use crate::chat::{ChatMessage, Dialogue, PendingRequest};
 /// Log line at the start of a summary.
 pub const STARTED: &str = "Memory threshold reached. Optimizing conversation history...";
 
-/// The most messages that are summarized at once, with the previous summary; more are split into two halves, without
+/// Maximum number of messages that are summarized at once, with the previous summary; more are split into two halves, without
 /// it.
 const MAX_MESSAGES_AT_ONCE: usize = 10;
 

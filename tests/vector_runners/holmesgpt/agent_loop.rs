@@ -39,7 +39,7 @@ pub(crate) struct AgentLoop<'a> {
     pub(crate) threshold: Threshold,
     /// Destination of oversized results.
     pub(crate) storage: Storage<'a>,
-    /// Most model calls; the last one is made without tools.
+    /// Maximum number of model calls; the last one is made without tools.
     pub(crate) max_steps: usize,
     /// `TOOL_CALL_SAFEGUARDS_ENABLED`.
     pub(crate) refuses_repeats: bool,

@@ -15,7 +15,7 @@ use stage::StageToml;
 use std::collections::BTreeMap;
 
 /// Maximum number of nodes of an expression after its names are substituted.
-const MOST_NODES: usize = 4_096;
+const MAX_NODES: usize = 4_096;
 
 /// The TOML file.
 #[derive(Deserialize)]
@@ -176,7 +176,7 @@ fn lets(
         let (expr, found) = Expr::parse_any(text, vocabulary).map_err(at(&place))?;
         // A run substitutes each name: doubling it a few dozen times would exhaust the memory.
         let written_out = expr.written_out(&sizes);
-        if written_out > MOST_NODES {
+        if written_out > MAX_NODES {
             return Err(PolicyError::Invalid(format!(
                 "{place}: too long once written out"
             )));

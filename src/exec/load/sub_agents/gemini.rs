@@ -1,7 +1,7 @@
 //! Gemini CLI's sub-agents: `chats/PARENT/ID.jsonl` (older versions: `.json`) next to the parent's `chats/session-*`. PARENT
 //! is the id of the parent's session.
 
-use super::scan::{Found, MOST, conversations, entries, is_file, is_file_name, name_of};
+use super::scan::{Found, MAX_SUB_AGENTS, conversations, entries, is_file, is_file_name, name_of};
 use crate::formats::{self, ImportReport, SessionIdentity};
 use crate::session::Session;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(super) fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<Fo
         (is_chat && is_file(file)).then(|| (file.to_owned(), identity))
     };
     let folder = chats.join(&*identity.id);
-    let files = entries(&folder).into_iter().take(MOST);
+    let files = entries(&folder).into_iter().take(MAX_SUB_AGENTS);
     let children = files.filter_map(|file| child(&file)).collect();
     conversations(main, report, children)
 }

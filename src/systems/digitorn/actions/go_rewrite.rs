@@ -12,10 +12,10 @@ use crate::systems::python::signed;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The most compactions that one request may trigger.
+/// Maximum number of compactions that one request may trigger.
 const MAX_TRIES: usize = 8;
 
-/// The fewest messages that fitting keeps.
+/// Minimum number of messages that fitting keeps.
 const MIN_KEPT: i64 = 2;
 
 /// Bytes per token for fitting a request.

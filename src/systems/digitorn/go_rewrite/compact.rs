@@ -26,7 +26,7 @@ pub struct Summary<'a> {
     pub has_model: bool,
     /// Its prompt.
     pub prompt: &'a str,
-    /// Most tokens of its answer.
+    /// Maximum number of tokens of its answer.
     pub max_tokens: u64,
     /// The previous summary, framed or not.
     pub prior: &'a str,
