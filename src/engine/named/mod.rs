@@ -5,7 +5,7 @@
 pub(super) mod memory;
 pub(super) mod window;
 
-use crate::chat::{ChatMessage, Dialogue, Messages, PendingRequest, Rule, Shape};
+use crate::chat::{ChatMessage, Messages, PendingRequest, Replies, Rule, Shape};
 use crate::engine::case::storage::{NewFile, Storage};
 use crate::engine::policy::stages::hook::Hook;
 use crate::units::Millis;
@@ -87,8 +87,8 @@ pub trait Rewrite: fmt::Debug + Send + Sync {
     /// [`PendingRequest`] if a summary is needed first.
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        dialogue: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest>;
 }
 

@@ -6,7 +6,7 @@
 use super::compact::{NO_MESSAGE, Summarizer, summary_message};
 use super::split::split_message;
 use super::stats::RequestStats;
-use crate::chat::{ChatMessage, Dialogue, PendingRequest, SummaryReply, SummaryRequest};
+use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest};
 use crate::systems::python::strip;
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub(super) fn summarize_in_chunks(
     messages: &mut [ChatMessage],
     budget: i64,
     usage: &mut RequestStats,
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<Chunked, PendingRequest> {
     let llm = summarizer.llm;
     // A quarter, to leave space for the summary before them.
@@ -57,7 +57,7 @@ pub(super) fn summarize_in_chunks(
     };
     let mut n_requests = 0;
     while progress.next < progress.parts.len() {
-        let text = match progress.request(summarizer, usage, dialogue)? {
+        let text = match progress.request(summarizer, usage, replies)? {
             SummaryReply::Text(text) => text,
             SummaryReply::ToolCall => "".into(),
             SummaryReply::Failed(why) if why == NO_MESSAGE => "".into(),
@@ -79,7 +79,7 @@ impl Progress {
         &mut self,
         summarizer: &Summarizer<'_>,
         usage: &mut RequestStats,
-        dialogue: &mut Dialogue<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<SummaryReply, PendingRequest> {
         let mut prefix = Vec::new();
         if !self.summary.is_empty() {
@@ -100,7 +100,7 @@ impl Progress {
                 with_tools: false,
                 max_tokens: summarizer.max_tokens,
             };
-            let reply = summarizer.ask(request, usage, dialogue)?;
+            let reply = summarizer.reply_to(request, usage, replies)?;
             let is_too_long =
                 matches!(&reply, SummaryReply::Failed(why) if is_context_length_error(why));
             if is_too_long && attempt < MAX_ATTEMPTS && n_sent > 1 {

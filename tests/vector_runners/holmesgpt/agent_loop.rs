@@ -128,7 +128,7 @@ impl AgentLoop<'_> {
             tools,
         ));
         let limited: Limited = run_with_replies(
-            |dialogue| compact_if_necessary(&summarizer, threshold, run.messages.clone(), dialogue),
+            |replies| compact_if_necessary(&summarizer, threshold, run.messages.clone(), replies),
             |request| environment.summarize(request),
         );
         run.events.extend(limited.events);

@@ -4,7 +4,7 @@ mod apply;
 pub(super) mod state;
 
 use super::{Run, Waiting};
-use crate::chat::{Block, ChatMessage, Dialogue, PendingRequest, SummaryReply, SummaryRequest};
+use crate::chat::{Block, ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest};
 use crate::engine::context::taken::widen;
 use crate::engine::conversion::contents::contents;
 use crate::engine::conversion::stand_in::StandIn;
@@ -46,7 +46,7 @@ impl Run<'_> {
         };
         let with = stand_in.as_ref().map(StandIn::with);
         let messages = with.unwrap_or(&pending.before).clone();
-        let scene = RewriteInput {
+        let input = RewriteInput {
             messages,
             tools: case.originals().tools(&case.session),
             numbers: &named.values(&self.triggers.moment),
@@ -63,7 +63,7 @@ impl Run<'_> {
         };
         match named
             .rewrite
-            .rewrite(scene, &mut Dialogue::new(&pending.answers))
+            .rewrite(input, &mut Replies::new(&pending.answers))
         {
             Ok(mut done) => {
                 if let Some(stand_in) = &stand_in {

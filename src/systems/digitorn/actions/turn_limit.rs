@@ -3,7 +3,7 @@
 use super::super::turn_limit::turn_limit_warning;
 use super::hooks::calls_of_turn;
 use super::{only, terms};
-use crate::chat::{Dialogue, PendingRequest, Shape};
+use crate::chat::{PendingRequest, Replies, Shape};
 use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
@@ -25,17 +25,17 @@ struct TurnLimit;
 impl Rewrite for TurnLimit {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let turn = i64::from(scene.turn.1);
-        let max_turns = scene.number("max_turns") as i64;
-        let tool_calls = calls_of_turn(&scene.messages);
+        let turn = i64::from(input.turn.1);
+        let max_turns = input.number("max_turns") as i64;
+        let tool_calls = calls_of_turn(&input.messages);
         let warning = turn_limit_warning(turn, max_turns, tool_calls);
         let is_near = warning.is_some();
         Ok(Rewritten {
             messages: warning.map(|warning| {
-                let mut messages = scene.messages.into_vec();
+                let mut messages = input.messages.into_vec();
                 messages.push(warning);
                 messages
             }),

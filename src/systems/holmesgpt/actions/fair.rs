@@ -3,7 +3,7 @@
 use super::super::count::forget_counts;
 use super::super::legacy::truncate_to_window;
 use super::settings::Settings;
-use crate::chat::{Dialogue, PendingRequest, Shape};
+use crate::chat::{PendingRequest, Replies, Shape};
 use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
@@ -27,12 +27,12 @@ struct Truncate(Settings);
 impl Rewrite for Truncate {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let llm = self.0.llm(&scene);
-        let mut messages = scene.messages.into_vec();
-        let fair = match truncate_to_window(&llm, &mut messages, scene.tools) {
+        let llm = self.0.llm(&input);
+        let mut messages = input.messages.into_vec();
+        let fair = match truncate_to_window(&llm, &mut messages, input.tools) {
             Ok(Some(fair)) => fair,
             Ok(None) => return Ok(Rewritten::default()),
             Err(error) => {

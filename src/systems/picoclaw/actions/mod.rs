@@ -125,8 +125,8 @@ fn without_options(options: &toml::Table) -> Result<(), String> {
 }
 
 /// Returns the settings given by a stage's numbers.
-fn settings(scene: &RewriteInput<'_>, edition: Edition) -> Settings {
-    let number = |name| scene.number(name) as i64;
+fn settings(input: &RewriteInput<'_>, edition: Edition) -> Settings {
+    let number = |name| input.number(name) as i64;
     Settings::new(edition, number("context_window"), number("max_tokens"))
 }
 

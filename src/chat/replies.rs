@@ -33,15 +33,15 @@ pub enum SummaryReply {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PendingRequest(pub Box<SummaryRequest>);
 
-/// The replies so far.
+/// The replies to a rule's summary requests so far, in the order of the requests.
 #[derive(Debug)]
-pub struct Dialogue<'a> {
+pub struct Replies<'a> {
     replies: &'a [SummaryReply],
     next: usize,
 }
 
-impl<'a> Dialogue<'a> {
-    /// Creates a dialogue with these replies, in the order of the requests.
+impl<'a> Replies<'a> {
+    /// Creates the list from these replies, in the order of the requests.
     pub fn new(replies: &'a [SummaryReply]) -> Self {
         Self { replies, next: 0 }
     }
@@ -50,7 +50,7 @@ impl<'a> Dialogue<'a> {
     ///
     /// # Errors
     /// [`PendingRequest`] if there is no reply yet. Propagate it with `?`.
-    pub fn ask(&mut self, request: SummaryRequest) -> Result<SummaryReply, PendingRequest> {
+    pub fn reply_to(&mut self, request: SummaryRequest) -> Result<SummaryReply, PendingRequest> {
         let reply = self.replies.get(self.next).cloned();
         self.next += 1;
         reply.ok_or_else(|| PendingRequest(Box::new(request)))
@@ -64,12 +64,12 @@ impl<'a> Dialogue<'a> {
 
 /// Runs a rule to its end and calls `answer` for each request.
 pub fn run_with_replies<T>(
-    mut rule: impl FnMut(&mut Dialogue<'_>) -> Result<T, PendingRequest>,
+    mut rule: impl FnMut(&mut Replies<'_>) -> Result<T, PendingRequest>,
     mut answer: impl FnMut(&SummaryRequest) -> SummaryReply,
 ) -> T {
     let mut replies = Vec::new();
     loop {
-        match rule(&mut Dialogue::new(&replies)) {
+        match rule(&mut Replies::new(&replies)) {
             Ok(done) => return done,
             Err(PendingRequest(request)) => replies.push(answer(&request)),
         }
