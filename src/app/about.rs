@@ -71,7 +71,7 @@ fn show_stage(ui: &mut Ui, stage: &Stage) {
         ui.spacing_mut().item_spacing.x = 6.0;
         ui.label(RichText::new(&stage.id).text_style(theme::strong()));
         let at = wording::hook(stage.at);
-        ui.label(weak(ui, format!("{at}: {}", stage.action.name())));
+        ui.label(weak(ui, format!("{at}: {}", stage.action.kind())));
     });
     let when = stage.when.text.replace(">=", "≥").replace("<=", "≤");
     if when.trim() != "true" {

@@ -7,7 +7,9 @@ use super::{
     Belief, Column, CountBasis, CurveKind, EventReport, Figures, FindingReport, LaneReport, Peak,
     Setting, SettingValue,
 };
-use crate::engine::{self, Budget, Case, Count, Did, Event, Knob, Outcome, Policy, Sample};
+use crate::engine::{
+    self, ActionKind, Budget, Case, Count, Did, Event, Knob, Outcome, Policy, Sample,
+};
 use crate::tokens::Basis;
 use std::collections::HashSet;
 
@@ -176,7 +178,7 @@ fn belief(policy: &Policy, outcome: &Outcome) -> Option<Belief> {
 /// Groups routine events of consecutive calls into one row.
 fn rows(events: &[Event]) -> Vec<&[Event]> {
     let is_routine =
-        |e: &Event| matches!(e.did, Did::Nothing | Did::Logged) || e.action == "repair";
+        |e: &Event| matches!(e.did, Did::Nothing | Did::Logged) || e.action == ActionKind::Repair;
     let goes_on = |a: &Event, b: &Event| {
         let is_same = a.stage == b.stage && a.did == b.did && is_routine(a);
         is_same && b.call == a.call + 1

@@ -9,8 +9,9 @@
 use crate::conversation::{Talk, case};
 use plimsoll::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest};
 use plimsoll::engine::{
-    Answer, Case, Did, EntryBody, MessageEdit, MessageStatus, NamedAction, NamedMeter, Outcome,
-    Policy, Registry, Reply, Request, Rewrite, RewriteInput, Rewritten, Schedule, drive, simulate,
+    ActionKind, Answer, Case, Did, EntryBody, MessageEdit, MessageStatus, NamedAction, NamedMeter,
+    Outcome, Policy, Registry, Reply, Request, Rewrite, RewriteInput, Rewritten, Schedule, drive,
+    simulate,
 };
 use plimsoll::units::Tokens;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ impl Rewrite for ByRule {
 const fn row(name: &'static str, shape: Shape, make: MakeRule) -> NamedAction {
     NamedAction {
         name,
-        verb: "drop",
+        kind: ActionKind::Drop,
         help: "",
         shape,
         numbers: &["keep"],

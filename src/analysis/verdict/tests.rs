@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::analysis::{PlayedLane, largest_parts, tokens_by_tool};
-use crate::engine::{Budget, Cause, Did, Event, OwnMeasure, WindowPlan, WindowSource};
+use crate::engine::{ActionKind, Budget, Cause, Did, Event, OwnMeasure, WindowPlan, WindowSource};
 use crate::session::{Body, CallDraft, Draft, Kind, Part, Role, SessionBuilder, Source, Usage};
 use crate::tokens::{Progress, TokenLedger};
 use crate::units::Share;
@@ -370,7 +370,7 @@ fn event_at(call: usize) -> Event {
     Event {
         call,
         stage: String::new(),
-        action: "drop",
+        action: ActionKind::Drop,
         cause: Cause::default(),
         before: Tokens::ZERO,
         after: Tokens::ZERO,

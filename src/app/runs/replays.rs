@@ -9,8 +9,8 @@ use crate::app::policy_panel::policies;
 use crate::app::selection::{EventId, Selection};
 use crate::app::wording;
 use crate::engine::{
-    Action, Budget, Case, Did, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Peak, Policy,
-    Stage, recorded, simulate,
+    Budget, Case, Did, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Peak, Policy, Stage,
+    recorded, simulate,
 };
 use crate::presets::models;
 use crate::tokens::TokenLedger;
@@ -102,8 +102,7 @@ pub fn resumes(policy: &Policy) -> bool {
 
 /// Returns whether a policy reads the text of provider errors.
 pub fn reads_errors(policy: &Policy) -> bool {
-    let reads =
-        |stage: &Stage| stage.at == Hook::OverflowError && matches!(stage.action, Action::Named(_));
+    let reads = |stage: &Stage| stage.at == Hook::OverflowError && stage.action.reads_errors();
     policy.stages.iter().any(reads)
 }
 

@@ -172,7 +172,7 @@ fn stage(stage: &Stage) -> StageEntry<'_> {
         at: hook(stage.at),
         when: &stage.when.text,
         take: take(&stage.take),
-        action: stage.action.name(),
+        action: stage.action.kind().name(),
         size_only: matches!(&stage.action, Action::Summarize(s) if s.is_opaque),
         guard: guard(&stage.guard),
         mutates: match stage.mutates {

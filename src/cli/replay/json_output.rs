@@ -259,7 +259,7 @@ fn event(event: &Event) -> EventEntry<'_> {
     EventEntry {
         call: event.call + 1,
         stage: &event.stage,
-        action: event.action,
+        action: event.action.name(),
         cause: CauseEntry {
             when: &event.cause.when,
             terms: Object::new(terms.map(|(name, value)| (name.as_str(), Number(*value)))),

@@ -3,7 +3,7 @@
 use crate::cli::json_values::Number;
 use crate::cli::output::{clean, counted, grouped, percent, tokens};
 use crate::cli::played::compactions;
-use crate::engine::{Budget, Did, Event};
+use crate::engine::{ActionKind, Budget, Did, Event};
 use crate::exec::Loaded;
 use crate::report::{Played, basis_sentence, window_source};
 use crate::units::Tokens;
@@ -99,7 +99,7 @@ fn events(text: &mut String, lane: &Played) {
     let changing = lane.outcome.events.iter().filter(|e| e.did != Did::Logged);
     let all: Vec<&Event> = changing.collect();
     // Repeats at consecutive calls share one line.
-    let is_routine = |e: &Event| e.did == Did::Nothing || e.action == "repair";
+    let is_routine = |e: &Event| e.did == Did::Nothing || e.action == ActionKind::Repair;
     let continues = |a: &&Event, b: &&Event| {
         let is_same = a.stage == b.stage && a.did == b.did && is_routine(a);
         is_same && b.call == a.call + 1

@@ -7,6 +7,7 @@ pub(super) mod window;
 
 use crate::chat::{ChatMessage, Messages, PendingRequest, Replies, Rule, Shape};
 use crate::engine::case::storage::{NewFile, Storage};
+use crate::engine::policy::stages::ActionKind;
 use crate::engine::policy::stages::hook::Hook;
 use crate::units::Millis;
 use memory::Memory;
@@ -31,8 +32,8 @@ pub struct Registry {
 pub struct NamedAction {
     /// Name in presets: `system.what_it_does`.
     pub name: &'static str,
-    /// The verb shown in events and JSON: `clear`, `cut`, `drop`, `spill`, `summarize`, `inject`, `log`, `repair`.
-    pub verb: &'static str,
+    /// Its kind.
+    pub kind: ActionKind,
     /// One sentence for people who read a preset.
     pub help: &'static str,
     /// Format of the system's messages.

@@ -2,6 +2,7 @@
 
 use crate::engine::case::storage::NewFile;
 use crate::engine::outcome::measure::OwnMeasure;
+use crate::engine::policy::stages::ActionKind;
 use crate::units::Tokens;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,8 +19,8 @@ pub struct Event {
     pub call: usize,
     /// Id of the stage.
     pub stage: String,
-    /// The action: `drop`, `clear`, `summarize`.
-    pub action: &'static str,
+    /// The kind of action.
+    pub action: ActionKind,
     /// The cause: the trigger as written, and its quantities with their values at that moment.
     pub cause: Cause,
     /// The context before, in the policy's own count; zero if the policy did not act.

@@ -228,7 +228,14 @@ impl Policy {
     pub(super) fn mentions(&self, quantity: Quantity) -> bool {
         let of_stage = |stage: &Stage| {
             stage.when.mentions(quantity)
-                || matches!(&stage.action, Action::Log(log) if log.mentions(quantity))
+                || match &stage.action {
+                    Action::Log(log) => log.mentions(quantity),
+                    Action::Clear(_)
+                    | Action::Cut(_)
+                    | Action::Drop(_)
+                    | Action::Summarize(_)
+                    | Action::Named(_) => false,
+                }
         };
         self.stages.iter().any(of_stage) || self.lets.iter().any(|(_, e)| e.mentions(quantity))
     }

@@ -11,6 +11,7 @@ use crate::engine::outcome::event::{Cause, Did, Event};
 use crate::engine::outcome::measure::OwnMeasure;
 use crate::engine::outcome::{Outcome, Sample};
 use crate::engine::policy::meter::Meter;
+use crate::engine::policy::stages::ActionKind;
 use crate::engine::received::recorder::Recorder;
 use crate::units::Tokens;
 use std::sync::Arc;
@@ -87,7 +88,7 @@ fn event(
     Event {
         call,
         stage: "hindsight".to_owned(),
-        action: "clear",
+        action: ActionKind::Clear,
         cause: Cause {
             when: "used for the last time".to_owned(),
             terms: Vec::new(),

@@ -7,6 +7,7 @@ use crate::engine::context::taken::{Taken, join, ranges, widen};
 use crate::engine::context::{Entry, EntryBody, Left, PartStatuses};
 use crate::engine::outcome::event::{Cause, Did, Event};
 use crate::engine::outcome::measure::OwnMeasure;
+use crate::engine::policy::stages::ActionKind;
 use crate::engine::policy::stages::SummaryPosition;
 use crate::session::Session;
 use std::collections::BTreeMap;
@@ -95,7 +96,7 @@ impl Run<'_> {
         let partners = gone.iter().filter(|entry| !chosen[**entry]).copied();
         let partners = self.messages_of(partners.chain(edits.iter().map(|(entry, _)| *entry)));
         let log = (!partners.is_empty()).then(|| went_too(&partners));
-        self.apply_edit("drop", &touched, log, |working| {
+        self.apply_edit(ActionKind::Drop, &touched, log, |working| {
             working.amend(edits);
             let gone = Taken::new(&working.context, gone);
             working.replace(gone, (None, SummaryPosition::First), event);
@@ -126,7 +127,7 @@ impl Run<'_> {
         }
         edits.sort_unstable_by_key(|(entry, _)| *entry);
         let touched = self.messages_of(edits.iter().map(|(entry, _)| *entry));
-        self.apply_edit("clear", &touched, None, |working| {
+        self.apply_edit(ActionKind::Clear, &touched, None, |working| {
             working.mark(&Arc::from(MARKER), Left::Nothing, event);
             working.amend(edits);
         });
@@ -238,7 +239,7 @@ impl Run<'_> {
     /// Changes the context and records a separate event.
     fn apply_edit(
         &mut self,
-        action: &'static str,
+        action: ActionKind,
         messages: &[Range<u32>],
         log: Option<String>,
         change: impl FnOnce(&mut crate::engine::context::working::Working<'_>),

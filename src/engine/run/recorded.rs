@@ -10,6 +10,7 @@ use crate::engine::outcome::event::{Cause, Did, Event};
 use crate::engine::outcome::measure::OwnMeasure;
 use crate::engine::outcome::{Outcome, Sample};
 use crate::engine::policy::meter::Meter;
+use crate::engine::policy::stages::ActionKind;
 use crate::engine::received::recorder::Recorder;
 use crate::session::{Call, RecordedCompaction};
 use crate::units::Tokens;
@@ -98,7 +99,7 @@ fn event(
     Event {
         call,
         stage: Event::RECORDED.to_owned(),
-        action: "compaction",
+        action: ActionKind::Recorded,
         cause: Cause {
             when: compaction.trigger.clone(),
             terms: Vec::new(),

@@ -1,7 +1,7 @@
 //! Explains why a run changed nothing.
 
 use super::job::ExportJob;
-use crate::engine::{Action, EntryBody, Idle, Outcome, Schedule, Stage};
+use crate::engine::{EntryBody, Idle, Outcome, Schedule, Stage, TakeKind};
 use crate::exec::summary::{RequestRecord, refusal};
 use crate::session::{Body, Message, Part};
 use crate::units::Tokens;
@@ -60,7 +60,7 @@ fn obstacle(job: &ExportJob, outcome: &Outcome, reason: Idle) -> String {
 
 /// Explains that the context has nothing that the policy may remove, or that its settings keep all of it.
 fn nothing_to_take(job: &ExportJob, outcome: &Outcome) -> String {
-    let removes_results = |stage: &Stage| matches!(stage.action, Action::Cut(_) | Action::Clear(_));
+    let removes_results = |stage: &Stage| stage.action.takes() == Some(TakeKind::ToolResults);
     let session = &job.case.session;
     let has_result = |message: &Message| {
         let is_result = |part: &Part| matches!(part.body, Body::ToolResult { .. });

@@ -2,7 +2,7 @@
 
 use super::{choice, limits_of, terms, total, total_of};
 use crate::chat::{PendingRequest, Replies, Shape};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::baseagent::log_lines::{compaction_result, insufficient};
 use crate::systems::baseagent::{Texts, compact};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// `prefix` are the request's last message and the start of the summary (default: as shipped).
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "baseagent.compact",
-    verb: "summarize",
+    kind: ActionKind::Summarize,
     help: "The model summarizes everything; only the system prompt and the summary remain.",
     shape: Shape::OpenAi,
     numbers: &["usable", "threshold", "max_tokens"],

@@ -2,7 +2,7 @@
 
 use super::terms;
 use crate::chat::{PendingRequest, Replies, Shape};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::baseagent::{Failure, code_of_status};
 use crate::systems::python::PythonError;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// There is no emergency stage. An overflow ends the run; a temporary error causes a wait.
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "baseagent.fail",
-    verb: "log",
+    kind: ActionKind::Log,
     help: "Ends the run: there is no emergency stage for an overflow. Retries temporary errors.",
     shape: Shape::OpenAi,
     numbers: &[],

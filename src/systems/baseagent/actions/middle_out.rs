@@ -2,14 +2,14 @@
 
 use super::{choice, terms, total};
 use crate::chat::{BlockBody, Content, PendingRequest, Replies, Shape};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::baseagent::{document_middle_out, middle_out};
 use std::sync::Arc;
 
 /// `counts` is the unit of the limit: `bytes` as shipped, `code_points` as documented.
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "baseagent.middle_out",
-    verb: "cut",
+    kind: ActionKind::Cut,
     help: "Removes the middle of a tool's output, keeping half of the limit at each end.",
     shape: Shape::OpenAi,
     numbers: &["max_tokens"],

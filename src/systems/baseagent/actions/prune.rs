@@ -2,7 +2,7 @@
 
 use super::{METER, choice, limits_of, raised, terms, total_of};
 use crate::chat::{ChatMessage, Messages, PendingRequest, Replies, Rule, Shape};
-use crate::engine::{MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::baseagent::log_lines::{OVERFLOW, status, sufficient};
 use crate::systems::baseagent::prune::Results;
 use crate::systems::baseagent::{Limits, MARKER, StopAtMarker};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// any other as documented.
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "baseagent.prune",
-    verb: "clear",
+    kind: ActionKind::Clear,
     help: "Clears tool results beyond the protected turns and tokens, if that saves enough.",
     shape: Shape::OpenAi,
     numbers: &["usable", "threshold", "protect", "minimum", "protect_turns"],

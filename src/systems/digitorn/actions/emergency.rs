@@ -6,12 +6,12 @@ use super::super::estimate::{all_log_tokens, log_tokens};
 use super::super::tool_index::ToolIndex;
 use super::{Reading, documented, mode_of, only, reminder_inputs, terms};
 use crate::chat::{PendingRequest, Replies, Shape};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "digitorn.emergency",
-    verb: "drop",
+    kind: ActionKind::Drop,
     help: "After a rejected request, drops old messages without a summary and shortens long ones, once; gives up if it does not recognize the rejection.",
     shape: Shape::OpenAi,
     numbers: &[

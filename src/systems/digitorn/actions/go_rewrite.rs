@@ -7,7 +7,7 @@ use super::super::go_rewrite::{emergency_keep_recent, estimate_tokens, message_t
 use super::super::safe_split::split_system;
 use super::{only, terms};
 use crate::chat::{Arguments, ChatMessage, PendingRequest, Replies, Rule, Shape};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::python::signed;
 use serde_json::Value;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ const MIN_TOKENS: f64 = 256.0;
 
 pub(super) const COMPACT: NamedAction = NamedAction {
     name: "digitorn.go_compact",
-    verb: "summarize",
+    kind: ActionKind::Summarize,
     help: "Replaces the oldest messages with a framed recap or summary; keeps everything from the user's last message on.",
     shape: Shape::OpenAi,
     numbers: &["keep_recent", "strategy", "summary_max_tokens"],
@@ -38,7 +38,7 @@ pub(super) const COMPACT: NamedAction = NamedAction {
 
 pub(super) const FIT: NamedAction = NamedAction {
     name: "digitorn.go_fit",
-    verb: "drop",
+    kind: ActionKind::Drop,
     help: "Compacts up to eight times, keeping half as many messages each time, until a conservative estimate fits.",
     shape: Shape::OpenAi,
     numbers: &[
@@ -56,7 +56,7 @@ pub(super) const FIT: NamedAction = NamedAction {
 
 pub(super) const MICRO: NamedAction = NamedAction {
     name: "digitorn.go_micro",
-    verb: "clear",
+    kind: ActionKind::Clear,
     help: "Replaces old, large tool results with one line.",
     shape: Shape::OpenAi,
     numbers: &["keep_results", "min_bytes"],
@@ -68,7 +68,7 @@ pub(super) const MICRO: NamedAction = NamedAction {
 
 pub(super) const EMERGENCY: NamedAction = NamedAction {
     name: "digitorn.go_emergency",
-    verb: "drop",
+    kind: ActionKind::Drop,
     help: "After a rejected request, keeps half as many messages, but at least four, once.",
     shape: Shape::OpenAi,
     numbers: &["keep_recent", "attempt"],

@@ -10,7 +10,9 @@ use super::super::tool_index::ToolIndex;
 use super::super::turn_state::{NEVER_COMPACTED, TurnState};
 use super::{Reading, documented, mode_of, only, reminder_inputs, terms};
 use crate::chat::{Layout, Messages, PendingRequest, Replies, Rule, Shape, python_dumps};
-use crate::engine::{Hook as At, Memory, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{
+    ActionKind, Hook as At, Memory, NamedAction, Rewrite, RewriteInput, Rewritten,
+};
 use crate::systems::python::signed;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -21,7 +23,7 @@ const DEFAULT_COOLDOWN_TURNS: f64 = 3.0;
 
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "digitorn.hooks",
-    verb: "summarize",
+    kind: ActionKind::Summarize,
     help: "Runs the application's hooks, including the injected one: turn_start before a call, turn_end after tool results.",
     shape: Shape::OpenAi,
     numbers: &[

@@ -3,12 +3,12 @@
 use super::super::provider_view::repairs;
 use super::only;
 use crate::chat::{PendingRequest, Replies, Shape};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "digitorn.provider_view",
-    verb: "repair",
+    kind: ActionKind::Repair,
     help: "Leaves unanswered calls, results without a call and <think> blocks out of a request.",
     shape: Shape::OpenAi,
     numbers: &[],

@@ -3,12 +3,12 @@
 use super::super::tool_result::{cut_result, max_result_chars};
 use super::{Reading, only, terms};
 use crate::chat::{PendingRequest, Replies, Shape};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "digitorn.cut_result",
-    verb: "cut",
+    kind: ActionKind::Cut,
     help: "Cuts a tool result to half of the usable window, a list at an item, and adds a notice for the model.",
     shape: Shape::OpenAi,
     numbers: &["max_tokens", "output_reserved"],

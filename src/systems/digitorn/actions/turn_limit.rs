@@ -4,12 +4,12 @@ use super::super::turn_limit::turn_limit_warning;
 use super::hooks::calls_of_turn;
 use super::{only, terms};
 use crate::chat::{PendingRequest, Replies, Shape};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "digitorn.turn_limit",
-    verb: "inject",
+    kind: ActionKind::Inject,
     help: "Two calls before a turn's limit, asks the model to stop calling tools.",
     shape: Shape::OpenAi,
     numbers: &["max_turns"],

@@ -10,7 +10,7 @@ use super::super::stats::RequestStats;
 use super::super::v038::compact_if_necessary_v038;
 use super::settings::{Settings, Version, text};
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ const METER_SLACK: f64 = 4.0;
 
 pub(super) const COMPACT: NamedAction = NamedAction {
     name: "holmesgpt.compact",
-    verb: "summarize",
+    kind: ActionKind::Summarize,
     help: "Replaces a conversation near its window with instructions, a summary and the last question; ends the run if it still overflows.",
     shape: Shape::OpenAi,
     numbers: &[

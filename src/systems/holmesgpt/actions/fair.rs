@@ -4,12 +4,12 @@ use super::super::count::forget_counts;
 use super::super::legacy::truncate_to_window;
 use super::settings::Settings;
 use crate::chat::{PendingRequest, Replies, Shape};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
 pub(super) const TRUNCATE: NamedAction = NamedAction {
     name: "holmesgpt.truncate_fairly",
-    verb: "cut",
+    kind: ActionKind::Cut,
     help: "Cuts the largest tool results to equal shares until the conversation fits its window; mistakes tokens for characters.",
     shape: Shape::OpenAi,
     numbers: &[

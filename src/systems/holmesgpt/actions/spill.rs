@@ -8,7 +8,8 @@ use super::super::tool_result::{ToolResult, has_prefix};
 use super::settings::{Settings, Version, text};
 use crate::chat::{ChatMessage, Fields, PendingRequest, Replies, Shape};
 use crate::engine::{
-    FileContent, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten, Storage as Place,
+    ActionKind, FileContent, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten,
+    Storage as Place,
 };
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ const FOLDER: &str = "/tmp/.holmes/00000000-0000-4000-8000-000000000000/tool_res
 
 pub(super) const SPILL: NamedAction = NamedAction {
     name: "holmesgpt.spill",
-    verb: "spill",
+    kind: ActionKind::Spill,
     help: "Moves a tool result over its cap to a file and leaves a pointer with a preview; without storage, replaces it with an error.",
     shape: Shape::OpenAi,
     numbers: &[
