@@ -111,11 +111,11 @@ fn flags(events: &[Event], last: usize) -> Vec<(usize, String)> {
 
 /// Returns the curves of the setting under the pointer and, if shown, of the hindsight optimum.
 fn reference_curves<'a>(ui: &Ui, input: &TimelinePanelInput<'a>) -> Vec<ReferenceCurve<'a>> {
-    let hindsight = input.reach.filter(|_| input.shows_hindsight);
-    let hindsight = hindsight.map(|reach| ReferenceCurve {
+    let hindsight = input.bounds.filter(|_| input.shows_hindsight);
+    let hindsight = hindsight.map(|bounds| ReferenceCurve {
         name: "hindsight",
         color: palette(ui).ok,
-        samples: &reach.hindsight.samples,
+        samples: &bounds.hindsight.samples,
     });
     let tried = input.tried_setting.filter(|_| input.shows_tried_setting);
     let tried = tried.map(|samples| ReferenceCurve {

@@ -102,8 +102,8 @@ pub(super) fn peak_color(palette: &Palette, peak: Share) -> Color32 {
 /// Returns the named points: the recorded result, the hindsight optimum and the current settings.
 fn named_points(ui: &Ui, input: &TuneInput<'_>, sweep: &Sweep) -> Vec<NamedPoint> {
     let mut found = Vec::new();
-    if let (Some(losses), Some(reach)) = (input.losses, input.reach) {
-        let sent = (reach.hindsight.tokens_sent()).as_f64();
+    if let (Some(losses), Some(bounds)) = (input.losses, input.bounds) {
+        let sent = (bounds.hindsight.tokens_sent()).as_f64();
         let cost = match sweep.unit {
             Price::Usd => losses.hindsight.map(|usd| usd.0),
             Price::Sent => Some(sent),
