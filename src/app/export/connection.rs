@@ -57,7 +57,7 @@ impl ConnectionDraft {
             client.limits.first_byte = limit;
         }
         if let Some(tries) = self.most_tries()? {
-            client.retries.most = tries - 1;
+            client.retries.max_retries = tries - 1;
         }
         client.proxy = match typed(&self.proxy) {
             None => Proxy::System,
@@ -145,7 +145,7 @@ mod tests {
         let set = draft.applied(client()).unwrap();
         assert_eq!(set.limits.total, Duration::from_secs(90));
         assert_eq!(set.limits.first_byte, Duration::from_mins(5));
-        assert_eq!(set.retries.most, 1);
+        assert_eq!(set.retries.max_retries, 1);
         assert!(set.proxy == Proxy::Direct);
         assert_eq!(set.ca_file.as_deref(), Some(std::path::Path::new("ca.pem")));
         assert_eq!(draft.temperature(), Ok(Some(0.5)));

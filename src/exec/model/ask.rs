@@ -140,12 +140,12 @@ impl Exchange<'_> {
                 continue;
             }
             tries += 1;
-            if !failure.may_pass || tries > retries.most {
+            if !failure.may_pass || tries > retries.max_retries {
                 return Err(failure.error);
             }
             let wait = failure.wait.unwrap_or_default().max(retries.wait(tries));
             let end = begun + self.client.limits.total;
-            if wait > retries.longest_wait || Instant::now() + wait >= end {
+            if wait > retries.max_wait || Instant::now() + wait >= end {
                 return Err(with_wait(failure));
             }
             let because = &failure.error;
