@@ -167,7 +167,7 @@ pub fn drive(
         match run.poll() {
             Poll::NeedsSummary(request) => {
                 if let Some(why) = run.provide(answers.answer(case, &request)) {
-                    answers.refused(&why);
+                    answers.rejected(&why);
                 }
             }
             Poll::Done(outcome) => return *outcome,

@@ -195,14 +195,17 @@ fn manual_edits(edits: &ManualEdits) -> Value {
 
 /// Describes the source of summaries, without the key.
 fn summaries(summarizer: &Summarizer, requests: &[RequestRecord]) -> Value {
-    let mut by: Vec<&str> = requests.iter().map(|request| &*request.by).collect();
-    by.dedup();
+    let mut names: Vec<&str> = requests
+        .iter()
+        .map(|request| &*request.summarizer)
+        .collect();
+    names.dedup();
     let Summarizer::Model(model) = summarizer else {
-        return json!({"by": by});
+        return json!({"summarizers": names});
     };
     let endpoint = &model.client.endpoint;
     json!({
-        "by": by,
+        "summarizers": names,
         "model": endpoint.model,
         "host": endpoint.host(),
         "api": endpoint.api.name,

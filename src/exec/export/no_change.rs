@@ -2,7 +2,7 @@
 
 use super::job::ExportJob;
 use crate::engine::{EntryBody, Idle, Outcome, Schedule, Stage, TakeKind};
-use crate::exec::summary::{RequestRecord, refusal};
+use crate::exec::summary::{RequestRecord, rejection};
 use crate::session::{Body, Message, Part};
 use crate::units::Tokens;
 
@@ -16,13 +16,13 @@ pub(super) fn reason_for_no_change(
         return "there is no manual edit and no active policy".to_owned();
     }
     let label = &job.policy.label;
-    let refusal = refusal(requests);
-    let reason = match &refusal {
+    let rejection = rejection(requests);
+    let reason = match &rejection {
         Some(_) => Idle::Failed,
         None => outcome.idle.unwrap_or(Idle::NotMet),
     };
     let obstacle = || {
-        refusal
+        rejection
             .clone()
             .unwrap_or_else(|| obstacle(job, outcome, reason))
     };
@@ -208,7 +208,7 @@ mod tests {
         );
         assert_eq!(
             text,
-            "Summarize was forced, but the answer to summary request 2 of 3 (call 12, compact) was refused (it is empty), and so was 1 more"
+            "Summarize was forced, but the answer to summary request 2 of 3 (call 12, compact) was rejected (it is empty), 1 more answer was rejected too"
         );
     }
 }
