@@ -212,10 +212,13 @@ fn subfolders(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Lists the JSON files of a folder by name.
+/// Lists the JSON files of a folder, sorted by name.
 fn json_files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let is_json = |path: &PathBuf| path.extension().is_some_and(|end| end == "json");
+    let is_json = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|extension| extension == "json")
+    };
     let mut found: Vec<PathBuf> = entries.map(|e| e.path()).filter(is_json).collect();
     found.sort();
     found

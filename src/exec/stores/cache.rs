@@ -145,6 +145,6 @@ fn path_of(key: &str) -> &str {
 }
 
 fn nanos(found: &FoundFile) -> Option<u64> {
-    let since = found.modified?.duration_since(UNIX_EPOCH).ok()?;
-    u64::try_from(since.as_nanos()).ok()
+    let modified = found.modified?.duration_since(UNIX_EPOCH).ok()?;
+    u64::try_from(modified.as_nanos()).ok()
 }

@@ -212,8 +212,8 @@ fn entries(found: &FoundFile, snapshot: &Arc<Snapshot>) -> Vec<Item> {
 }
 
 fn moment(time: Millis) -> Option<SystemTime> {
-    let since = Duration::from_millis(u64::try_from(time.0).ok()?);
-    UNIX_EPOCH.checked_add(since)
+    let time = Duration::from_millis(u64::try_from(time.0).ok()?);
+    UNIX_EPOCH.checked_add(time)
 }
 
 impl Item {

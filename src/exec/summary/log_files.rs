@@ -39,12 +39,12 @@ pub struct LogFile {
     pub model: Option<String>,
 }
 
-/// Lists the logs by name, which starts with the time.
+/// Lists the logs, sorted by name, which starts with the time.
 pub fn logs() -> Vec<LogFile> {
     logs_folder().map_or_else(Vec::new, |folder| logs_in(&folder))
 }
 
-/// Lists the logs in a folder by name.
+/// Lists the logs in a folder, sorted by name.
 pub fn logs_in(folder: &Path) -> Vec<LogFile> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries.filter_map(|entry| {

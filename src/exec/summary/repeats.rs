@@ -31,16 +31,16 @@ mod tests {
 
     #[test]
     fn a_line_that_makes_up_most_of_an_answer_is_reported() {
-        let looped = "Summary:\n".to_owned() + &"- The tests were run.\n".repeat(40);
+        let repeating = "Summary:\n".to_owned() + &"- The tests were run.\n".repeat(40);
         let expected = "the summary repeats one line 40 times: “- The tests were run”";
-        assert_eq!(note(&looped).as_deref(), Some(expected));
+        assert_eq!(note(&repeating).as_deref(), Some(expected));
         let sentences = "I will read the file now. ".repeat(9);
         assert!(note(&sentences).is_some_and(|note| note.contains("9 times")));
         let steps = (0..40).fold(String::new(), |text, n| {
             text + &format!("- Step {n} is done.\n---\n")
         });
-        for honest in ["", "\n\n\n\n\n\n", "yes\nyes\nyes\n", &steps] {
-            assert_eq!(note(honest), None, "{honest:?}");
+        for text in ["", "\n\n\n\n\n\n", "yes\nyes\nyes\n", &steps] {
+            assert_eq!(note(text), None, "{text:?}");
         }
     }
 }

@@ -49,7 +49,10 @@ pub(super) fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<Fo
 }
 
 fn is_rollout(path: &Path) -> bool {
-    name_of(path).starts_with("rollout-") && path.extension().is_some_and(|end| end == "jsonl")
+    name_of(path).starts_with("rollout-")
+        && path
+            .extension()
+            .is_some_and(|extension| extension == "jsonl")
 }
 
 /// Returns the start time in a rollout's file name.
@@ -67,8 +70,8 @@ fn folders(path: &Path, main: &Session) -> Vec<PathBuf> {
     let is_number = |name: &&str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit());
     let last = main.messages.iter().rev().find_map(|message| message.time);
     let last = last.and_then(|time| {
-        let since = Duration::from_millis(u64::try_from(time.0).ok()?) + TOLERANCE;
-        let text = units::rfc3339(since)?;
+        let last_time = Duration::from_millis(u64::try_from(time.0).ok()?) + TOLERANCE;
+        let text = units::rfc3339(last_time)?;
         Some(text.get(..10)?.replace('-', "/"))
     });
     let root = own.ancestors().nth(3);

@@ -11,7 +11,7 @@ const CHATS: &str = "chats";
 /// Prefix of the names of main sessions.
 const MAIN: &str = "session-";
 
-/// Finds the sub-agents of the session at `path`, by name.
+/// Finds the sub-agents of the session at `path`, sorted by file name.
 pub(super) fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<Found> {
     let identity = formats::identity_of(&main.source);
     let is_name = |id: &str| !id.is_empty() && is_file_name(id);
@@ -22,8 +22,8 @@ pub(super) fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<Fo
     };
     let child = |file: &Path| {
         let id = file.file_stem()?.to_str()?;
-        let ends = file.extension()?;
-        let is_chat = ends == "jsonl" || ends == "json";
+        let extension = file.extension()?;
+        let is_chat = extension == "jsonl" || extension == "json";
         let identity = SessionIdentity {
             id: id.into(),
             ..SessionIdentity::default()
@@ -39,6 +39,6 @@ pub(super) fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<Fo
 /// Returns the id of the parent of the sub-agent at `path`.
 pub(super) fn parent(path: &Path) -> Option<String> {
     let folder = path.parent()?;
-    let is_one = !name_of(path).starts_with(MAIN) && name_of(folder.parent()?) == CHATS;
-    is_one.then(|| name_of(folder).to_owned())
+    let is_sub_agent = !name_of(path).starts_with(MAIN) && name_of(folder.parent()?) == CHATS;
+    is_sub_agent.then(|| name_of(folder).to_owned())
 }

@@ -50,8 +50,10 @@ pub(super) fn title(path: &Path, format: &str, id: &str) -> Option<String> {
 
 /// Reads the identity of a session from its file.
 fn read_identity(file: &Path, format: &str) -> Option<SessionIdentity> {
-    let is_session =
-        name_of(file).starts_with("ses_") && file.extension().is_some_and(|end| end == "json");
+    let is_session = name_of(file).starts_with("ses_")
+        && file
+            .extension()
+            .is_some_and(|extension| extension == "json");
     let opened = is_session.then(|| open(file))??;
     let mut text = Vec::new();
     opened.take(MAX_BYTES).read_to_end(&mut text).ok()?;
