@@ -105,7 +105,7 @@ pub struct App {
     /// Marks requested before the first session was loaded.
     requested_marks: Option<manual_edits::marks::RequestedMarks>,
     /// The error in the requested marks.
-    refused: Option<String>,
+    rejected_edit: Option<String>,
     /// One-time messages to panels for the next frame.
     once: FrameRequests,
     focus: shell::focus::Focus,
@@ -176,7 +176,7 @@ impl App {
             fit: shell::fit::Fit::default(),
             memory,
             requested_marks: options.marks.clone(),
-            refused: None,
+            rejected_edit: None,
             once: FrameRequests::default(),
             focus: shell::focus::Focus::default(),
             is_typing: false,

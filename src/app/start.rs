@@ -65,7 +65,7 @@ pub fn screenshot(mut options: Options, out: &Path) -> anyhow::Result<()> {
     for _ in 0..FRAMES {
         stage.frame(Vec::new(), &mut |ui| app.show(ui));
     }
-    if let Some(problem) = app.problem.or(app.refused) {
+    if let Some(problem) = app.problem.or(app.rejected_edit) {
         anyhow::bail!(problem);
     }
     picture::save_png(&stage.image(), out, &opened).map_err(anyhow::Error::msg)

@@ -103,7 +103,7 @@ fn recorded(case: &Case) -> Outcome {
             believed: None,
             pressure: budget.pressure(tokens),
             overflows: false,
-            refused: false,
+            is_rejected: false,
             rejected: Tokens::ZERO,
             unchanged: Tokens::ZERO,
             by_kind: [0; Kind::ALL.len()],

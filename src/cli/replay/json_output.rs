@@ -296,6 +296,6 @@ fn sample(sample: &Sample) -> SampleEntry {
         pressure: sample.pressure,
         believed_pressure: sample.believed,
         overflows: sample.overflows,
-        rejected: sample.refused,
+        rejected: sample.is_rejected,
     }
 }

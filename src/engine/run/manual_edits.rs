@@ -38,13 +38,13 @@ impl Run<'_> {
         if self.case.manual_edits.is_empty() {
             return;
         }
-        let mut refused = RejectedEdits::default();
-        self.drop_manually(&mut refused);
-        self.clear_manually(&mut refused);
-        self.look_for_pins(&mut refused);
+        let mut rejected = RejectedEdits::default();
+        self.drop_manually(&mut rejected);
+        self.clear_manually(&mut rejected);
+        self.look_for_pins(&mut rejected);
         let warnings = &mut self.outcome.warnings;
         warnings.extend(self.unpinned.take().map(Unpinned::sentence));
-        warnings.extend(refused.sentences());
+        warnings.extend(rejected.sentences());
     }
 
     /// Records pinned messages among those that a named action changed.
@@ -77,13 +77,13 @@ impl Run<'_> {
         );
     }
 
-    fn drop_manually(&mut self, refused: &mut RejectedEdits) {
+    fn drop_manually(&mut self, rejected: &mut RejectedEdits) {
         let (case, locations) = (self.case, self.locations());
         let mut chosen = vec![false; self.working.context.entries.len()];
         for message in self.sent(&case.manual_edits.dropped) {
             match self.droppable(message, &locations) {
                 Ok(entry) => chosen[entry] = true,
-                Err(why) => refused.add("not dropped manually", why, message),
+                Err(why) => rejected.add("not dropped manually", why, message),
             }
         }
         if !chosen.contains(&true) {
@@ -103,7 +103,7 @@ impl Run<'_> {
         });
     }
 
-    fn clear_manually(&mut self, refused: &mut RejectedEdits) {
+    fn clear_manually(&mut self, rejected: &mut RejectedEdits) {
         let (case, locations) = (self.case, self.locations());
         let event = self.outcome.events.len() as u32;
         let marker = self.working.context.markers.len() as u32;
@@ -119,7 +119,7 @@ impl Run<'_> {
             });
             match statuses {
                 Ok(edit) => edits.extend(edit),
-                Err(why) => refused.add("not cleared manually", why, message),
+                Err(why) => rejected.add("not cleared manually", why, message),
             }
         }
         if edits.is_empty() {
@@ -134,7 +134,7 @@ impl Run<'_> {
     }
 
     /// Reports pinned messages that the source's own compaction had removed before the run began.
-    fn look_for_pins(&self, refused: &mut RejectedEdits) {
+    fn look_for_pins(&self, rejected: &mut RejectedEdits) {
         let locations = self.locations();
         for message in self.sent(&self.case.manual_edits.pinned) {
             let is_lost = matches!(
@@ -142,7 +142,7 @@ impl Run<'_> {
                 Location::Nowhere | Location::Taken(None)
             );
             if is_lost {
-                refused.add(
+                rejected.add(
                     "pinned without effect",
                     self.absent(message, &locations),
                     message,

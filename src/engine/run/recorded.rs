@@ -125,7 +125,7 @@ fn sample(working: &Working<'_>, idx: usize, call: &Call, budget: Budget) -> Sam
         .map_or_else(|| working.tokens(), |usage| usage.input);
     let pressure = budget.pressure(tokens);
     let overflows = pressure.0 > 1.0;
-    let refused = call.is_refused && overflows;
+    let is_rejected = call.is_rejected && overflows;
     Sample {
         call: idx,
         believed: None,
@@ -135,8 +135,8 @@ fn sample(working: &Working<'_>, idx: usize, call: &Call, budget: Budget) -> Sam
         tokens,
         pressure,
         overflows,
-        refused,
-        rejected: if refused { tokens } else { Tokens::ZERO },
+        is_rejected,
+        rejected: if is_rejected { tokens } else { Tokens::ZERO },
         unchanged: Tokens::ZERO,
         by_kind: working.by_kind(),
     }
