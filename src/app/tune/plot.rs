@@ -78,7 +78,7 @@ fn dot(ui: &Ui, sweep: &Sweep, idx: usize, point: &Point) -> Option<Dot> {
         fill: peak_color(palette(ui), score.peak_share).lerp_to_gamma(Color32::WHITE, 0.3),
         edge: palette(ui).lane(lane),
         shape: lane,
-        is_out: point.rejected.is_some(),
+        is_out: point.ruled_out.is_some(),
         is_front: sweep.trade_off.contains(&idx),
     })
 }
@@ -150,8 +150,8 @@ pub(super) fn card(ui: &mut Ui, sweep: &Sweep, idx: usize) {
     if let Some(score) = &point.score {
         ui.label(figures(sweep.unit, score));
     }
-    let (text, tone) = match (point.rejected, point.is_now) {
-        (Some(why), _) => (format!("Excluded: {why}."), Tone::Bad),
+    let (text, tone) = match (point.ruled_out, point.is_now) {
+        (Some(why), _) => (format!("Ruled out: {why}."), Tone::Bad),
         (None, true) => (
             "Settings at the time of the sweep. Click to restore them.".to_owned(),
             Tone::Weak,

@@ -2,7 +2,8 @@
 
 use super::{Findings, Swept};
 use crate::analysis::tune::{
-    Point, Price, Recommendation, Risk, changed_settings, front, price_unit, rejections, trade_off,
+    Point, Price, Recommendation, Risk, changed_settings, front, price_unit, ruled_out_reasons,
+    trade_off,
 };
 use crate::cli::output::{clean, counted, percent, tokens};
 use crate::engine::Budget;
@@ -96,7 +97,7 @@ impl Findings {
             lanes.join(", "),
             if works == 1 { "works" } else { "work" }
         );
-        for (_, problem, n) in rejections(points) {
+        for (_, problem, n) in ruled_out_reasons(points) {
             let _ = write!(text, "; {n} {problem}");
         }
         text.push_str(".\n");
@@ -137,7 +138,7 @@ impl Findings {
             let figures = figures(point, unit, fewest);
             let settings = self.settings(point);
             let why = point
-                .rejected
+                .ruled_out
                 .map_or_else(String::new, |why| format!("  ({why})"));
             let _ = writeln!(text, "{marks} {lane:width$} {figures}  {settings}{why}");
         }
