@@ -6,7 +6,7 @@ use super::input::CostInput;
 use super::model_menu;
 use crate::analysis::cost::Lifetime;
 use crate::app::command::Commands;
-use crate::app::policy_panel::command::SettingsCommand;
+use crate::app::settings_panel::command::SettingsCommand;
 use crate::app::theme::{palette, space};
 use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};

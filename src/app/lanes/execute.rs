@@ -3,7 +3,7 @@
 use super::command::LanesCommand;
 use crate::app::App;
 use crate::app::config::{LaneConfig, MAX_LANES, lane};
-use crate::app::policy_panel::policies::NONE;
+use crate::app::settings_panel::policies::NONE;
 use crate::presets::native;
 use std::fmt::Write as _;
 use std::sync::Arc;

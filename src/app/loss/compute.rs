@@ -7,8 +7,8 @@ use crate::analysis::loss::{
     standing, survival,
 };
 use crate::app::cost::billing::BillingChoice;
-use crate::app::policy_panel::policies;
 use crate::app::runs::replays::{LaneRun, Runs};
+use crate::app::settings_panel::policies;
 use crate::engine::{Case, Outcome, simulate};
 use crate::units::{Share, Tokens, Usd};
 use rayon::prelude::*;

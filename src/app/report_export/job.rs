@@ -5,8 +5,8 @@ use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::{self, Background};
 use crate::app::open::document::Document;
 use crate::app::picture;
-use crate::app::policy_panel::policies::NONE;
 use crate::app::runs::replays::{LaneRun, Runs};
+use crate::app::settings_panel::policies::NONE;
 use crate::engine::{KnobValues, recorded, simulate};
 use crate::report::{Played, Report, Subject, draw, html, markdown, series, svg};
 use crate::units::Tokens;
@@ -254,7 +254,7 @@ fn played(runs: &Runs, lane: &LaneRun, name: &str) -> Played {
 
 /// Returns the lane without management, measured against the same output reserve.
 fn none(runs: &Runs, reserve: Option<Tokens>) -> Played {
-    let policy = presets::by_name(NONE).unwrap_or_else(crate::app::policy_panel::policies::none);
+    let policy = presets::by_name(NONE).unwrap_or_else(crate::app::settings_panel::policies::none);
     let mut knobs = policy.defaults();
     if let (Some(reserve), Some(knob)) = (reserve, policy.knobs.first().map(|knob| &knob.name)) {
         // A reserve outside this policy's range stays at its default.

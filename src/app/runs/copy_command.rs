@@ -3,7 +3,7 @@
 use super::replays::{LaneRun, Runs};
 use crate::app::manual_edits::marks::{Mark, stretches};
 use crate::app::open::document::{Document, Origin};
-use crate::app::policy_panel::policies::Policies;
+use crate::app::settings_panel::policies::Policies;
 use crate::presets::known_error;
 use crate::tokens;
 use std::collections::BTreeSet;

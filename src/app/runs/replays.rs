@@ -4,9 +4,9 @@ use super::own_count::OwnCount;
 use crate::analysis::{Finding, PlayedLane, Trigger, Verdict, findings, verdict};
 use crate::app::config::{Config, numbered};
 use crate::app::open::document::Document;
-use crate::app::policy_panel::knobs::{self, KnobSettings};
-use crate::app::policy_panel::policies;
 use crate::app::selection::{EventId, Selection};
+use crate::app::settings_panel::knobs::{self, KnobSettings};
+use crate::app::settings_panel::policies;
 use crate::app::wording;
 use crate::engine::{
     Budget, Case, Did, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Peak, Policy, Stage,
