@@ -42,7 +42,9 @@ pub struct Policy {
     pub sources: Vec<String>,
     /// Facts about the system that are unknown.
     pub unknowns: Vec<String>,
-    /// Differences from the system's own documentation, each with its consequence for the user.
+    /// Differences of the system's documentation from its code, each with its consequence for the user.
+    pub documentation_differences: Vec<String>,
+    /// Differences of the replay from the system.
     pub differences: Vec<String>,
 }
 

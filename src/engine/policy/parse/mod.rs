@@ -29,6 +29,8 @@ struct File {
     #[serde(default)]
     unknowns: Vec<String>,
     #[serde(default)]
+    documentation_differences: Vec<String>,
+    #[serde(default)]
     differences: Vec<String>,
     meter: Option<MeterToml>,
     window: Option<WindowToml>,
@@ -114,6 +116,7 @@ impl Policy {
             stages,
             sources: file.sources,
             unknowns: file.unknowns,
+            documentation_differences: file.documentation_differences,
             differences: file.differences,
         })
     }
