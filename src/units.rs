@@ -9,11 +9,11 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub};
 use std::time::{Duration, UNIX_EPOCH};
 
-/// Formats a time (since the start of 1970) in UTC as RFC 3339 with seconds: `YYYY-MM-DDTHH:MM:SSZ`. Returns `None`
+/// Formats a time since the start of 1970 in UTC as RFC 3339 with seconds: `YYYY-MM-DDTHH:MM:SSZ`. Returns `None`
 /// after the year 9999.
-pub fn rfc3339(since: Duration) -> Option<String> {
+pub fn rfc3339(time: Duration) -> Option<String> {
     const YEAR_10_000: Duration = Duration::from_hours(24 * 2_932_897);
-    (since < YEAR_10_000).then(|| humantime::format_rfc3339_seconds(UNIX_EPOCH + since).to_string())
+    (time < YEAR_10_000).then(|| humantime::format_rfc3339_seconds(UNIX_EPOCH + time).to_string())
 }
 
 /// A number of tokens. Addition and subtraction saturate.

@@ -209,7 +209,9 @@ fn kept_content(policy: &Policy, knobs: &KnobValues) -> Option<KeptContent> {
             let knob = policy.knob_for(KnobRole::SummaryMaxTokens)?;
             knobs.get(&knob.name)? as u64
         }
-        _ => 0,
+        Action::Clear(_) | Action::Cut(_) | Action::Drop(_) | Action::Log(_) | Action::Named(_) => {
+            0
+        }
     };
     Some(KeptContent::Newest(keeps(policy, stage, knobs)?, summary))
 }
@@ -221,7 +223,7 @@ fn trigger(policy: &Policy, knobs: &KnobValues) -> Option<f64> {
     let all_ours = policy
         .stages
         .iter()
-        .all(|stage| !matches!(stage.action, Action::Named(_)));
+        .all(|stage| stage.action.takes().is_some());
     knobs
         .get(&knob.name)
         .filter(|_| is_plain && all_ours && policy.stages.len() == 1)

@@ -1,5 +1,5 @@
-//! The tab About: a description of the focused lane's policy, its stages and sources, and differences between the
-//! system's documentation and its code.
+//! The tab About: a description of the focused lane's policy, its stages and sources, and the differences of the
+//! documentation from the system's code and of the replay from the system.
 
 use crate::app::command::Commands;
 use crate::app::shell::open_session::OpenSession;
@@ -30,7 +30,12 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, _commands: &m
                     });
                     ui.vertical(|ui| {
                         ui.set_width((width * (1.0 - LEFT)).round());
-                        differences(ui, policy);
+                        documentation_differences(ui, policy);
+                        list(
+                            ui,
+                            "Differences of the replay from the system",
+                            &policy.differences,
+                        );
                         list(ui, "Unknown", &policy.unknowns);
                         list(ui, "Sources", &policy.sources);
                     });
@@ -71,7 +76,7 @@ fn show_stage(ui: &mut Ui, stage: &Stage) {
         ui.spacing_mut().item_spacing.x = 6.0;
         ui.label(RichText::new(&stage.id).text_style(theme::strong()));
         let at = wording::hook(stage.at);
-        ui.label(weak(ui, format!("{at}: {}", stage.action.name())));
+        ui.label(weak(ui, format!("{at}: {}", stage.action.kind())));
     });
     let when = stage.when.text.replace(">=", "≥").replace("<=", "≤");
     if when.trim() != "true" {
@@ -83,11 +88,11 @@ fn show_stage(ui: &mut Ui, stage: &Stage) {
 }
 
 /// Shows where the system's documentation differs from its code, in three columns.
-fn differences(ui: &mut Ui, policy: &Policy) {
-    if policy.differences.is_empty() {
+fn documentation_differences(ui: &mut Ui, policy: &Policy) {
+    if policy.documentation_differences.is_empty() {
         return;
     }
-    widgets::section(ui, "Differences between documentation and code");
+    widgets::section(ui, "Differences of the documentation from the code");
     let width = ((ui.available_width() - 2.0 * space::L) / 3.0).floor();
     let columns = |ui: &mut Ui, texts: [(&str, bool); 3]| {
         ui.horizontal_top(|ui| {
@@ -107,7 +112,7 @@ fn differences(ui: &mut Ui, policy: &Policy) {
         });
     };
     let mut has_heads = false;
-    for difference in &policy.differences {
+    for difference in &policy.documentation_differences {
         let Some([document, code, you]) = split_difference(difference) else {
             ui.add(Label::new(difference).wrap());
             widgets::hairline(ui);

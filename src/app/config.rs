@@ -1,7 +1,7 @@
 //! The compared lanes and the assumptions of a comparison.
 
 use crate::app::cost::billing::BillingChoice;
-use crate::app::policy_panel::knobs::KnobSettings;
+use crate::app::settings_panel::knobs::KnobSettings;
 use crate::engine::{ManualEdits, ProviderError};
 use crate::tokens;
 use crate::units::Tokens;
@@ -145,7 +145,7 @@ mod tests {
         let mut config = Config::new(&[]);
         config
             .knobs
-            .insert(crate::app::policy_panel::knobs::output_reserve(), 1.0);
+            .insert(crate::app::settings_panel::knobs::output_reserve(), 1.0);
         config.lanes[1].own = Some(KnobSettings::new());
         assert_eq!(config.lane_settings(0).len(), 1);
         assert!(config.lane_settings(1).is_empty());

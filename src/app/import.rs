@@ -150,7 +150,7 @@ fn understood(ui: &mut Ui, open: &OpenSession<'_>) {
 
 /// Describes the sent content that the file does not record, and the calls from which its size differs.
 fn not_recorded(open: &OpenSession<'_>) -> Option<String> {
-    const MOST: usize = 4;
+    const MAX_SIZES: usize = 4;
     let ledger = &open.runs.case.ledger;
     let session = open.document.session();
     let calls = session.compactions.iter().map(|compaction| compaction.call);
@@ -164,8 +164,8 @@ fn not_recorded(open: &OpenSession<'_>) -> Option<String> {
         }
         last = now;
     }
-    if text.len() > MOST {
-        text.truncate(MOST);
+    if text.len() > MAX_SIZES {
+        text.truncate(MAX_SIZES);
         text.push("…".to_owned());
     }
     let is_any = last > Tokens::ZERO || text.len() > 1;
@@ -258,10 +258,10 @@ fn warnings(ui: &mut Ui, open: &OpenSession<'_>) {
     if warnings.is_empty() && issues.is_empty() {
         ui.label(RichText::new("No warnings: every record was read.").color(palette(ui).ok));
     }
-    for warning in warnings.iter().take(MOST) {
+    for warning in warnings.iter().take(MAX_LISTED) {
         ui.label(RichText::new(warning.to_string().replace('`', "")).color(palette(ui).warn));
     }
-    for issue in issues.iter().take(MOST) {
+    for issue in issues.iter().take(MAX_LISTED) {
         ui.label(format!(
             "message {}: {}",
             wording::number(issue.message),
@@ -269,7 +269,7 @@ fn warnings(ui: &mut Ui, open: &OpenSession<'_>) {
         ));
     }
     let more = (warnings.len() + issues.len())
-        .saturating_sub(warnings.len().min(MOST) + issues.len().min(MOST));
+        .saturating_sub(warnings.len().min(MAX_LISTED) + issues.len().min(MAX_LISTED));
     if more > 0 {
         ui.add_space(space::XS);
         ui.label(weak(
@@ -283,4 +283,4 @@ fn warnings(ui: &mut Ui, open: &OpenSession<'_>) {
 }
 
 /// Maximum number of listed warnings and of listed issues.
-const MOST: usize = 200;
+const MAX_LISTED: usize = 200;

@@ -23,12 +23,12 @@ pub mod open;
 mod options;
 pub mod picture;
 pub mod plots;
-pub mod policy_panel;
 pub mod report_export;
 pub mod run_logs;
 pub mod runs;
 pub mod selection;
 pub mod sessions;
+pub mod settings_panel;
 pub mod shell;
 mod start;
 pub mod theme;
@@ -54,13 +54,13 @@ use crate::app::open::followed_file::FollowedFile;
 use crate::app::open::loading::Loading;
 use crate::app::open::opening::Opening;
 use crate::app::open::welcome::WelcomeInput;
-use crate::app::policy_panel::policies::Policies;
-use crate::app::policy_panel::preset_saving::PresetSaving;
 use crate::app::report_export::job::ReportExport;
 use crate::app::run_logs::list::RunLogs;
 use crate::app::runs::replays::Runs;
 use crate::app::selection::Selection;
 use crate::app::sessions::list::{Sessions, SessionsCommand};
+use crate::app::settings_panel::policies::Policies;
+use crate::app::settings_panel::preset_saving::PresetSaving;
 use crate::app::shell::history::History;
 use crate::app::shell::open_session::{FrameRequests, OpenSession};
 use crate::app::shell::saved_state::Memory;
@@ -105,7 +105,7 @@ pub struct App {
     /// Marks requested before the first session was loaded.
     requested_marks: Option<manual_edits::marks::RequestedMarks>,
     /// The error in the requested marks.
-    refused: Option<String>,
+    rejected_edit: Option<String>,
     /// One-time messages to panels for the next frame.
     once: FrameRequests,
     focus: shell::focus::Focus,
@@ -130,7 +130,7 @@ impl App {
         if let Some(reserve) = options.output_reserve {
             config
                 .knobs
-                .insert(policy_panel::knobs::output_reserve(), reserve.as_f64());
+                .insert(settings_panel::knobs::output_reserve(), reserve.as_f64());
         }
         config.counter = options.counter.unwrap_or(config.counter);
         config.restarts.clone_from(&options.restarts);
@@ -176,7 +176,7 @@ impl App {
             fit: shell::fit::Fit::default(),
             memory,
             requested_marks: options.marks.clone(),
-            refused: None,
+            rejected_edit: None,
             once: FrameRequests::default(),
             focus: shell::focus::Focus::default(),
             is_typing: false,
@@ -337,7 +337,7 @@ impl App {
             run_logs::dialog::show(ui, logs, self.document.is_some(), commands);
         }
         if let Some(saving) = &self.saving {
-            policy_panel::preset_dialog::show(ui, saving, &self.policies, commands);
+            settings_panel::preset_dialog::show(ui, saving, &self.policies, commands);
         }
         if self.view.asks_path {
             open::path_dialog::show(ui, &self.view, self.problem.as_deref(), commands);

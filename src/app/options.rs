@@ -3,7 +3,7 @@
 use crate::app::background::latest_result::WorkMode;
 use crate::app::config::MAX_LANES;
 use crate::app::manual_edits::marks::RequestedMarks;
-use crate::app::policy_panel::knobs::{self, KnobKey, KnobSettings};
+use crate::app::settings_panel::knobs::{self, KnobKey, KnobSettings};
 use crate::engine::{KnobValues, Policy, ProviderError};
 use crate::exec::OwnPresets;
 use crate::units::Tokens;

@@ -8,8 +8,8 @@ use anyhow::Context as _;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The minimum size of the window, in points. Panels that need more are scaled down.
-const LEAST: [f32; 2] = [640.0, 448.0];
+/// Minimum size of the window, in points. Panels that need more are scaled down.
+const MIN_SIZE: [f32; 2] = [640.0, 448.0];
 
 /// Opens the window and returns when it is closed.
 ///
@@ -26,7 +26,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     let viewport = egui::ViewportBuilder::default()
         .with_app_id("plimsoll")
         .with_inner_size(options.size)
-        .with_min_inner_size(LEAST)
+        .with_min_inner_size(MIN_SIZE)
         .with_drag_and_drop(true);
     let native = eframe::NativeOptions {
         viewport,
@@ -65,7 +65,7 @@ pub fn screenshot(mut options: Options, out: &Path) -> anyhow::Result<()> {
     for _ in 0..FRAMES {
         stage.frame(Vec::new(), &mut |ui| app.show(ui));
     }
-    if let Some(problem) = app.problem.or(app.refused) {
+    if let Some(problem) = app.problem.or(app.rejected_edit) {
         anyhow::bail!(problem);
     }
     picture::save_png(&stage.image(), out, &opened).map_err(anyhow::Error::msg)

@@ -41,9 +41,30 @@ pub struct View {
     pub shows_shortcuts: bool,
 }
 
-/// A tab of the drawer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tab {
+/// Defines [`Tab`] with its list and labels, so that no tab can be missing from either.
+macro_rules! tabs {
+    ($($(#[$meta:meta])* $tab:ident,)*) => {
+        /// A tab of the drawer.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub enum Tab {
+            $($(#[$meta])* $tab,)*
+        }
+
+        impl Tab {
+            /// All tabs, in the order of the tab row.
+            pub const ALL: &[Self] = &[$(Self::$tab),*];
+
+            /// Returns the label.
+            pub fn label(self) -> &'static str {
+                match self {
+                    $(Self::$tab => stringify!($tab),)*
+                }
+            }
+        }
+    };
+}
+
+tabs! {
     /// The message table and the selected message.
     #[default]
     Messages,

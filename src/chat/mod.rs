@@ -7,21 +7,21 @@
 //! a rule moves it. This module is independent of any system.
 
 mod answer;
-mod dialogue;
 mod json;
 mod message;
 mod messages;
 mod python;
+mod replies;
 mod view;
 
 pub use answer::join_answer;
-pub use dialogue::{
-    Checkpoint, Dialogue, PendingRequest, SummaryReply, SummaryRequest, run_with_replies,
-};
 pub use json::{call_from_json, message_from_json, message_to_json};
 pub use message::{ChatMessage, Rule};
 pub use messages::{Mark, Messages};
 pub use python::{Layout, python_dumps, python_number, python_str};
+pub use replies::{
+    Checkpoint, PendingRequest, Replies, SummaryReply, SummaryRequest, run_with_replies,
+};
 pub use view::{Replaced, Shape, messages_of, push_grouped};
 
 use crate::session::WrittenKind;

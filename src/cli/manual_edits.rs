@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 /// Messages that the user pinned, cleared or dropped, as ranges of numbers from 1. Checked once the session is loaded.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ManualEditArgs {
-    /// Messages, from 1, that generic presets keep (ignored by presets of real systems; repeatable)
+    /// Messages, from 1, that policies keep (ignored by system presets reproduced in code; repeatable)
     #[arg(long = "pin", global = true, hide = true, value_name = "N,N-M", value_parser = ranges)]
     pinned: Vec<Ranges>,
     /// Messages whose content is removed at the end (repeatable)

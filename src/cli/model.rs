@@ -177,7 +177,7 @@ impl ApiArgs {
             client.limits.first_byte = wait;
         }
         if let Some(tries) = self.tries {
-            client.retries.most = tries - 1;
+            client.retries.max_retries = tries - 1;
         }
         if let Some(proxy) = &self.proxy {
             client.proxy = proxy.clone();

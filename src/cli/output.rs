@@ -15,8 +15,8 @@ use std::env;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use terminal_size::{Width, terminal_size_of};
 
-/// Maximum bytes of an error or a note, enough for the longest path.
-const LONGEST_LINE: usize = 4 << 10;
+/// Maximum number of bytes of an error or a note, enough for the longest path.
+const MAX_LINE_BYTES: usize = 4 << 10;
 
 /// Minimum width that lines are wrapped to.
 const NARROWEST: usize = 40;
@@ -103,11 +103,11 @@ pub(super) fn note(message: &str) {
 
 /// Cuts the middle of a long line. Its start quotes the input and its end gives the remedy.
 fn shortened(line: &str) -> Cow<'_, str> {
-    if line.len() <= LONGEST_LINE {
+    if line.len() <= MAX_LINE_BYTES {
         return Cow::Borrowed(line);
     }
-    let head = head(line, LONGEST_LINE * 3 / 4);
-    let tail = &line[line.ceil_char_boundary(line.len() - LONGEST_LINE / 4)..];
+    let head = head(line, MAX_LINE_BYTES * 3 / 4);
+    let tail = &line[line.ceil_char_boundary(line.len() - MAX_LINE_BYTES / 4)..];
     Cow::Owned(format!("{head} […] {tail}"))
 }
 
@@ -132,7 +132,7 @@ mod tests {
     fn a_long_line_keeps_its_start_and_its_end() {
         let line = format!("no file is named {}; check the path", "ä".repeat(100_000));
         let short = shortened(&line);
-        assert!(short.len() < LONGEST_LINE + 10);
+        assert!(short.len() < MAX_LINE_BYTES + 10);
         assert!(short.starts_with("no file is named ää") && short.ends_with("ä; check the path"));
         assert_eq!(shortened("as it is"), "as it is");
     }

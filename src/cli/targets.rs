@@ -13,7 +13,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Maximum number of sessions to read. A data set can hold millions.
-const MOST: usize = 100_000;
+const MAX_SESSIONS: usize = 100_000;
 
 /// Session files, read one after another because a folder of them may be larger than the memory.
 #[derive(Debug)]
@@ -204,8 +204,8 @@ impl Target {
         }
         for number in numbers {
             let place = self.place(Some(*number).filter(|_| several.are_numbered()));
-            if visited.n >= MOST {
-                let why = format!("{place} and following: only {MOST} sessions are read");
+            if visited.n >= MAX_SESSIONS {
+                let why = format!("{place} and following: only {MAX_SESSIONS} sessions are read");
                 visited.skipped.0.push((place, why));
                 break;
             }

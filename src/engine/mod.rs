@@ -50,8 +50,8 @@ pub use outcome::measure::OwnMeasure;
 pub use outcome::{Halt, Idle, Outcome, Peak, Sample, SummaryTraffic};
 pub use policy::meter::{Count, Meter};
 pub use policy::stages::{
-    Action, Boundary, Clear, Cut, Drop, Guard, Hook, Keep, Log, LogPiece, Mutates, Named, Repair,
-    Results, Stage, Summarize, SummaryPosition, Take, TakeKind, Unit,
+    Action, ActionKind, Boundary, Clear, Cut, Drop, Guard, Hook, Keep, Log, LogPiece, Mutates,
+    Named, Repair, Results, Stage, Summarize, SummaryPosition, Take, TakeKind, Unit,
 };
 pub use policy::trigger::OwnTrigger;
 pub use policy::{Knob, KnobRole, KnobValues, Policy, PolicyError};

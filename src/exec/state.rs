@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Most recent files that are remembered.
-const RECENT: usize = 12;
+/// Maximum number of recent files that are remembered.
+const MAX_RECENT: usize = 12;
 
-/// Largest state file in bytes.
-const LONGEST: u64 = 1 << 20;
+/// Maximum size of the state file, in bytes.
+const MAX_BYTES: u64 = 1 << 20;
 /// Number and length of the waits for another process that updates the state.
 const WAITS: (u32, Duration) = (100, Duration::from_millis(10));
 
@@ -106,11 +106,11 @@ impl State {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         self.recent.retain(|known| *known != path);
         self.recent.insert(0, path);
-        self.recent.truncate(RECENT);
+        self.recent.truncate(MAX_RECENT);
     }
 
     fn load_from(path: &Path) -> Self {
-        let read = read_bounded(path, LONGEST).ok();
+        let read = read_bounded(path, MAX_BYTES).ok();
         read.and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default()
     }
@@ -177,14 +177,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.json");
         std::thread::scope(|scope| {
-            for n in 0..RECENT {
+            for n in 0..MAX_RECENT {
                 let path = &path;
                 scope.spawn(move || {
                     State::update_at(path, |state| state.remember(Path::new(&n.to_string())))
                 });
             }
         });
-        assert_eq!(State::load_from(&path).recent.len(), RECENT);
+        assert_eq!(State::load_from(&path).recent.len(), MAX_RECENT);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::session::Usage;
 use crate::units::Tokens;
 use serde_json::{Number, Value};
 
-/// Largest plausible token count of a call or a window: a hundred times the largest windows in use.
+/// Maximum plausible token count of a call or a window: a hundred times the largest windows in use.
 const MAX_TOKENS: Tokens = Tokens(100_000_000);
 /// Value of a number that cannot be a count. Sums with it saturate and remain impossible.
 const IMPOSSIBLE: Tokens = Tokens(u64::MAX);

@@ -105,7 +105,7 @@ pub use known_identities::{identity, identity_of};
 pub use parsed::{ImportReport, Input, ParseError, Parsed, RecordCount, Refused, Warning};
 pub use probe::Probe;
 pub use recorded_data::{Availability, RecordedData, availability, records_compactions};
-pub use resume::{Adopt, NewSession, Resumable, Resume};
+pub use resume::{NewSession, NewSessionWriter, Resumable, Resume};
 
 use crate::progress::Progress;
 use crate::session::{MAX_KEPT, Session};

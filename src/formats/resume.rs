@@ -14,11 +14,11 @@ pub struct Resume {
     /// The folder within the user's home if the variable is not set.
     pub folder: &'static str,
     /// Converts a session file to a new session of the program.
-    pub adopt: Adopt,
+    pub to_new_session: NewSessionWriter,
 }
 
 /// Converts a session file to a new session of the program that keeps such files.
-pub type Adopt = fn(&[u8], &NewSession) -> Result<Resumable, CannotExport>;
+pub type NewSessionWriter = fn(&[u8], &NewSession) -> Result<Resumable, CannotExport>;
 
 /// Values for a new session that a pure function cannot compute.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ pub struct Resumable {
     /// The new session's id.
     pub id: String,
     /// Path of the file within the program's folder: folder names and the file name.
-    pub place: Vec<String>,
+    pub relative_path: Vec<String>,
     /// Working folder of the session.
     pub project: Option<String>,
     /// Shell command that resumes the session in that folder.
@@ -69,8 +69,8 @@ impl NewSession {
 
     /// Returns the current time in RFC 3339 format with milliseconds, in UTC.
     pub(super) fn time(&self) -> String {
-        let since = Duration::from_millis(u64::try_from(self.now.0).unwrap_or(0));
-        humantime::format_rfc3339_millis(UNIX_EPOCH + since).to_string()
+        let time = Duration::from_millis(u64::try_from(self.now.0).unwrap_or(0));
+        humantime::format_rfc3339_millis(UNIX_EPOCH + time).to_string()
     }
 }
 

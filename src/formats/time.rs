@@ -36,8 +36,10 @@ fn within_sessions(millis: i64) -> Option<Millis> {
 fn rfc3339(text: &str) -> Option<i64> {
     let (local, offset) = split_offset(text);
     let time = humantime::parse_rfc3339_weak(local).ok()?;
-    let since = time.duration_since(UNIX_EPOCH).ok()?;
-    i64::try_from(since.as_millis()).ok()?.checked_sub(offset)
+    let unix_time = time.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(unix_time.as_millis())
+        .ok()?
+        .checked_sub(offset)
 }
 
 /// Splits `2026-01-02T03:04:05+02:00` into `2026-01-02T03:04:05` and two hours in milliseconds.

@@ -6,8 +6,8 @@ use toml::{Table, Value};
 
 /// Names with another meaning wherever a policy is named.
 const TAKEN: [&str; 2] = ["recorded", "none"];
-/// The maximum length of a name.
-const LONGEST: usize = 60;
+/// Maximum number of characters of a name.
+const MAX_NAME_LEN: usize = 60;
 
 /// A policy as a user's preset.
 #[derive(Clone, Debug)]
@@ -56,8 +56,10 @@ pub fn own_name(label: &str) -> Result<String, String> {
     if name.is_empty() {
         return Err("a name must contain letters or digits (a to z, 0 to 9)".to_owned());
     }
-    if label.chars().count() > LONGEST {
-        return Err(format!("a name must have at most {LONGEST} characters"));
+    if label.chars().count() > MAX_NAME_LEN {
+        return Err(format!(
+            "a name must have at most {MAX_NAME_LEN} characters"
+        ));
     }
     if TAKEN.contains(&name) || PRESETS.iter().any(|preset| preset.name == name) {
         return Err(format!("{name} is already a preset; choose another name"));

@@ -2,8 +2,8 @@
 
 /// Replacement of a key.
 const HIDDEN: &str = "[key]";
-/// Shortest key in characters that is hidden inside of words. Shorter keys are placeholders ("x").
-const SHORTEST_KEY: usize = 4;
+/// Minimum number of characters of a key that is hidden inside of words. Shorter keys are placeholders ("x").
+const MIN_KEY_CHARS: usize = 4;
 
 /// Returns a text as one line of at most `most` characters. White space becomes one space, and control characters are removed.
 pub fn plain_line(text: &str, most: usize) -> String {
@@ -36,7 +36,7 @@ pub fn hide(text: &str, key: Option<&str>) -> String {
     let Some(key) = key.map(str::trim).filter(|key| !key.is_empty()) else {
         return text.to_owned();
     };
-    if key.chars().count() >= SHORTEST_KEY {
+    if key.chars().count() >= MIN_KEY_CHARS {
         // Some servers escape slashes in JSON.
         let text = text.replace(key, HIDDEN);
         return text.replace(&key.replace('/', "\\/"), HIDDEN);

@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value};
 pub struct Prompt {
     /// The messages, in the shape of any API.
     pub messages: Vec<ChatMessage>,
-    /// Most tokens of the answer, including reasoning. (OpenAI Responses require at least 16.)
+    /// Maximum number of tokens of the answer, including reasoning. (OpenAI Responses require at least 16.)
     pub max_tokens: u64,
     /// Temperature; the server's default if `None`, which some models require.
     pub temperature: Option<f64>,

@@ -15,10 +15,10 @@ const FREE_TEXT: u64 = 4 << 10;
 const STREAM_BYTES_A_TOKEN: u64 = 2 << 10;
 /// Bytes of a stream that are always allowed, for comments and lists of settings.
 const FREE_STREAM: u64 = 1 << 20;
-/// Most bytes of a stream.
-const MOST_STREAM: u64 = 256 << 20;
+/// Maximum number of bytes of a stream.
+const MAX_STREAM_BYTES: u64 = 256 << 20;
 /// Bytes that are kept to describe a response that is not an answer.
-const HEAD: usize = 2 << 10;
+const START_BYTES: usize = 2 << 10;
 /// Byte order mark.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -91,7 +91,7 @@ impl Reading {
         if self.n_bytes > self.most_bytes() {
             return Err(ReadError::Endless(self.max_tokens));
         }
-        let room = HEAD.saturating_sub(self.head.len()).min(bytes.len());
+        let room = START_BYTES.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend_from_slice(&bytes[..room]);
         let AnswerKind::Unknown(start) = &mut self.kind else {
             return self.take(bytes);
@@ -113,7 +113,9 @@ impl Reading {
             AnswerKind::Unknown(_) => {}
             AnswerKind::Whole(whole) => whole.extend_from_slice(bytes),
             AnswerKind::Page(page) => {
-                let room = (HEAD * 8).saturating_sub(page.len()).min(bytes.len());
+                let room = (START_BYTES * 8)
+                    .saturating_sub(page.len())
+                    .min(bytes.len());
                 page.extend_from_slice(&bytes[..room]);
             }
             AnswerKind::Events(sse) => {
@@ -140,7 +142,7 @@ impl Reading {
         self.max_tokens
             .saturating_mul(STREAM_BYTES_A_TOKEN)
             .saturating_add(FREE_STREAM)
-            .min(MOST_STREAM)
+            .min(MAX_STREAM_BYTES)
     }
 
     /// Returns the text so far.

@@ -10,10 +10,10 @@ use super::web_page;
 use crate::session::says_too_long;
 use serde_json::Value;
 
-/// Most characters of a server's message that are shown.
-const MOST_SHOWN: usize = 300;
-/// Most characters of a server's message that are read.
-const MOST_READ: usize = 2_000;
+/// Maximum number of characters of a server's message that are shown.
+const MAX_SHOWN_CHARS: usize = 300;
+/// Maximum number of characters of a server's message that are read.
+const MAX_READ_CHARS: usize = 2_000;
 
 /// A request that was not answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,12 +81,12 @@ impl Refusal {
         key: Option<&str>,
     ) -> Self {
         // Some servers quote the whole request further on.
-        let start: String = message.chars().take(MOST_READ).collect();
+        let start: String = message.chars().take(MAX_READ_CHARS).collect();
         let lower = format!("{codes} {start}").to_lowercase();
         let kind = kind(status, &lower);
         // Keys are removed before the text is cut, so that no part of one remains.
         let message = hide(&plain_line(message, usize::MAX), key);
-        let message = plain_line(&message, MOST_SHOWN);
+        let message = plain_line(&message, MAX_SHOWN_CHARS);
         let quoted = match (status, message.is_empty()) {
             (Some(status), true) => format!(" (HTTP {status})"),
             (Some(status), false) => format!(" (HTTP {status}: {message})"),

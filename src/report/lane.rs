@@ -7,16 +7,18 @@ use super::{
     Belief, Column, CountBasis, CurveKind, EventReport, Figures, FindingReport, LaneReport, Peak,
     Setting, SettingValue,
 };
-use crate::engine::{self, Budget, Case, Count, Did, Event, Knob, Outcome, Policy, Sample};
+use crate::engine::{
+    self, ActionKind, Budget, Case, Count, Did, Event, Knob, Outcome, Policy, Sample,
+};
 use crate::tokens::Basis;
 use std::collections::HashSet;
 
 /// Maximum number of listed events; policies that thrash have thousands.
-const MOST_EVENTS: usize = 400;
+const MAX_EVENTS: usize = 400;
 /// Maximum number of log lines of an event.
-const MOST_LOG: usize = 3;
-/// Maximum characters of such a line.
-const LONGEST: usize = 240;
+const MAX_LOG_LINES: usize = 3;
+/// Maximum number of characters of such a line.
+const MAX_LINE_CHARS: usize = 240;
 
 /// Creates the report of a lane.
 pub(super) fn lane_report(
@@ -51,10 +53,10 @@ pub(super) fn lane_report(
         columns: columns(case, outcome),
         belief: lane.policy.as_ref().and_then(|p| belief(p, outcome)),
         findings,
-        more_events: rows.len().saturating_sub(MOST_EVENTS),
+        more_events: rows.len().saturating_sub(MAX_EVENTS),
         events: rows
             .into_iter()
-            .take(MOST_EVENTS)
+            .take(MAX_EVENTS)
             .map(|row| event_report(row, redactor))
             .collect(),
         removed,
@@ -176,7 +178,7 @@ fn belief(policy: &Policy, outcome: &Outcome) -> Option<Belief> {
 /// Groups routine events of consecutive calls into one row.
 fn rows(events: &[Event]) -> Vec<&[Event]> {
     let is_routine =
-        |e: &Event| matches!(e.did, Did::Nothing | Did::Logged) || e.action == "repair";
+        |e: &Event| matches!(e.did, Did::Nothing | Did::Logged) || e.action == ActionKind::Repair;
     let goes_on = |a: &Event, b: &Event| {
         let is_same = a.stage == b.stage && a.did == b.did && is_routine(a);
         is_same && b.call == a.call + 1
@@ -210,13 +212,13 @@ fn event_report(row: &[Event], redactor: &mut Redactor) -> EventReport {
 fn log(event: &Event, redactor: &Redactor) -> Vec<ReportText> {
     let lines = event.log.iter().map(|line| {
         let first = line.lines().next().unwrap_or_default();
-        let short: String = first.chars().take(LONGEST).collect();
+        let short: String = first.chars().take(MAX_LINE_CHARS).collect();
         let is_cut = short.len() < line.trim_end().len();
         if is_cut { format!("{short}…") } else { short }
     });
     let lines = lines.filter(|line| !line.trim().is_empty());
     lines
-        .take(MOST_LOG)
+        .take(MAX_LOG_LINES)
         .map(|line| redactor.sentence(&line))
         .collect()
 }

@@ -30,7 +30,7 @@ pub use svg::svg;
 pub use track::{has_tracks, track};
 
 use crate::analysis::{FindingKind, Severity};
-use crate::engine::{Did, MessageStatus};
+use crate::engine::{ActionKind, Did, MessageStatus};
 use crate::session::Kind;
 use crate::units::{Share, Tokens};
 
@@ -267,7 +267,7 @@ pub struct EventReport {
     /// The stage.
     pub stage: ReportText,
     /// Action of the stage.
-    pub action: &'static str,
+    pub action: ActionKind,
     /// Outcome of the event.
     pub did: Did,
     /// Cause of the event.

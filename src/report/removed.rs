@@ -11,11 +11,11 @@ use crate::units::Tokens;
 use std::collections::BTreeMap;
 
 /// Maximum number of listed removals of a lane.
-const MOST: usize = 120;
+const MAX_REMOVALS: usize = 120;
 /// Maximum number of listed messages of a removal.
-const ITEMS: usize = 40;
-/// Maximum characters of a replacement.
-const LONGEST: usize = 160;
+const MAX_ITEMS: usize = 40;
+/// Maximum number of characters of a replacement.
+const MAX_CHARS: usize = 160;
 
 /// Messages that one event removed in the same way.
 #[derive(Default)]
@@ -62,9 +62,9 @@ pub(super) fn removals(
     redactor: &mut Redactor,
 ) -> (Vec<Removal>, usize) {
     let by_event = by_event(case, &lane.outcome.context);
-    let more = by_event.len().saturating_sub(MOST);
+    let more = by_event.len().saturating_sub(MAX_REMOVALS);
     let events = &lane.outcome.events;
-    let listed = by_event.into_iter().take(MOST);
+    let listed = by_event.into_iter().take(MAX_REMOVALS);
     let removals = listed.map(|((event, key), removed)| {
         let event = event.and_then(|event| events.get(event as usize));
         removal(case, event, key.fate(), removed, redactor)
@@ -182,7 +182,7 @@ fn shown_instead(instead: &Replacement<'_>, redactor: &Redactor) -> (ReportText,
     let text = if instead.is_predicted {
         ReportText::own("a summary of predicted size")
     } else {
-        redactor.start_of(instead.text, LONGEST)
+        redactor.start_of(instead.text, MAX_CHARS)
     };
     (text, instead.tokens)
 }
@@ -190,7 +190,7 @@ fn shown_instead(instead: &Replacement<'_>, redactor: &Redactor) -> (ReportText,
 /// Returns the largest messages, in order of the session.
 fn items(case: &Case, mut messages: Vec<(usize, Tokens)>, redactor: &mut Redactor) -> Vec<Item> {
     messages.sort_by_key(|(message, tokens)| (std::cmp::Reverse(*tokens), *message));
-    messages.truncate(ITEMS);
+    messages.truncate(MAX_ITEMS);
     messages.sort_unstable_by_key(|(message, _)| *message);
     let items = messages.into_iter();
     items

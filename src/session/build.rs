@@ -230,7 +230,7 @@ impl SessionBuilder {
             }
         }
         super::remove_implausible_usage(&mut self.session);
-        super::refused::mark_refused(&mut self.session);
+        super::rejected::mark_rejected(&mut self.session);
         self.session
     }
 
@@ -252,10 +252,10 @@ impl SessionBuilder {
         }
     }
 
-    /// Notes that the provider refused the latest call because its context was too long.
+    /// Notes that the provider rejected the latest call because its context was too long.
     pub fn refuse(&mut self) {
         if let Some(call) = self.session.calls.last_mut() {
-            call.is_refused = true;
+            call.is_rejected = true;
         }
     }
 
@@ -272,7 +272,7 @@ impl SessionBuilder {
             time: draft.time,
             effort: self.effort.clone(),
             is_after_abort: std::mem::take(&mut self.is_aborted),
-            is_refused: false,
+            is_rejected: false,
         });
         let call = self.session.calls.len() - 1;
         self.open_call = Some(call);
@@ -321,7 +321,7 @@ fn calls_of_messages(messages: &mut [Message]) -> Vec<Call> {
                 time: message.time,
                 effort: None,
                 is_after_abort: false,
-                is_refused: false,
+                is_rejected: false,
             });
         }
     }

@@ -26,8 +26,9 @@ const ABSURD: f64 = 10.0;
 const NEIGHBORS: usize = 4;
 /// Tokens of content that may not be recorded: instructions, tools, attachments.
 const UNRECORDED: f64 = 200_000.0;
-/// Larger than most context windows: absurd even without a call on both sides.
-const LARGEST: f64 = 2_000_000.0;
+/// Maximum plausible context, larger than most context windows. A larger one is implausible even without a call on both
+/// sides.
+const MAX_PLAUSIBLE: f64 = 2_000_000.0;
 /// Maximum tokens of an image or a document.
 const MEDIA: u64 = 20_000;
 
@@ -64,7 +65,7 @@ pub fn remove_implausible_usage(session: &mut Session) {
             let usual = usual(&inputs, at);
             let is_held = now <= ends[at] as f64 + UNRECORDED;
             // The last call may have received much content that is not recorded.
-            let is_between = at > 0 && at + 1 < calls.len() || now > LARGEST;
+            let is_between = at > 0 && at + 1 < calls.len() || now > MAX_PLAUSIBLE;
             (now > ABSURD * usual && !is_held && is_between).then_some(now / usual.max(1.0))
         };
         let Some(times) = spike.or_else(absurd) else {

@@ -15,7 +15,7 @@ mod message;
 mod packed;
 mod part;
 mod pieces;
-mod refused;
+mod rejected;
 mod track;
 
 pub use build::{MAX_KEPT, SessionBuilder};
@@ -29,7 +29,7 @@ pub use message::{Message, Role, Span, kind_of};
 pub use packed::Packer;
 pub use part::{Body, Kind, MediaKind, Part};
 pub use pieces::{LineRange, Pieces};
-pub use refused::says_too_long;
+pub use rejected::says_too_long;
 pub use track::{Conversation, Size, Start, SubAgent, Track};
 
 use crate::units::{Millis, Tokens};
@@ -108,8 +108,8 @@ pub struct Call {
     pub effort: Option<Arc<str>>,
     /// Whether the previous call was aborted.
     pub is_after_abort: bool,
-    /// The file says that the provider refused it because its context was too long.
-    pub is_refused: bool,
+    /// The file says that the provider rejected it because its context was too long.
+    pub is_rejected: bool,
 }
 
 /// Usage of one call as the provider reported it.

@@ -176,7 +176,7 @@ const WINDOW: [&str; 7] = [
 const PRINTING: [&str; 5] = ["dbg", "eprint", "eprintln", "print", "println"];
 
 /// Lines of a file; tests are excepted.
-const LONGEST: usize = 600;
+const MAX_LINES: usize = 600;
 
 /// Number of files that may import each other in a circle.
 const LARGEST_CIRCLE: usize = 3;
@@ -284,8 +284,8 @@ fn printing(path: &str, text: &str) -> Vec<String> {
 fn too_long(path: &str, text: &str) -> Vec<String> {
     let lines = text.lines().count();
     let is_tests = path.ends_with("tests.rs") || path.contains("/tests/");
-    if lines > LONGEST && !is_tests {
-        vec![format!("{path}: {lines} lines, at most {LONGEST}")]
+    if lines > MAX_LINES && !is_tests {
+        vec![format!("{path}: {lines} lines, at most {MAX_LINES}")]
     } else {
         Vec::new()
     }
@@ -630,12 +630,12 @@ fn printing_outside_its_place_is_found() {
 #[test]
 fn a_file_of_more_than_600_lines_is_found() {
     assert_eq!(
-        too_long("engine/run.rs", &"\n".repeat(LONGEST + 1)).len(),
+        too_long("engine/run.rs", &"\n".repeat(MAX_LINES + 1)).len(),
         1
     );
-    assert_eq!(too_long("engine/run.rs", &"\n".repeat(LONGEST)).len(), 0);
+    assert_eq!(too_long("engine/run.rs", &"\n".repeat(MAX_LINES)).len(), 0);
     assert_eq!(
-        too_long("engine/tests.rs", &"\n".repeat(LONGEST + 1)).len(),
+        too_long("engine/tests.rs", &"\n".repeat(MAX_LINES + 1)).len(),
         0
     );
 }

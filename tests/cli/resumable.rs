@@ -362,7 +362,7 @@ fn the_managed_conversation_of_a_codex_session_keeps_its_token_count() {
     }
 }
 
-fn adopt(format: &str, bytes: &[u8]) -> formats::Resumable {
+fn to_new_session(format: &str, bytes: &[u8]) -> formats::Resumable {
     let resume = formats::by_name(format)
         .and_then(|f| f.resume.as_ref())
         .expect("it can be resumed");
@@ -371,7 +371,7 @@ fn adopt(format: &str, bytes: &[u8]) -> formats::Resumable {
         random: [0x5a; 16],
         folder: "/here".to_owned(),
     };
-    (resume.adopt)(bytes, &new_session).expect("a session")
+    (resume.to_new_session)(bytes, &new_session).expect("a session")
 }
 
 #[test]
@@ -392,12 +392,13 @@ fn a_session_without_a_folder_uses_the_current_one() {
         ("codex_rollout", codex(r#""cwd":"","#), "/here"),
         ("codex_rollout", codex(""), "/here"),
     ] {
-        let new = adopt(format, file.as_bytes());
+        let new = to_new_session(format, file.as_bytes());
         assert_eq!(new.project.as_deref(), Some(folder), "{file}");
-        let place = new.place.join("/");
+        let relative_path = new.relative_path.join("/");
         assert!(
-            format == "codex_rollout" || place.starts_with(&folder.replace('/', "projects/-")),
-            "{place}"
+            format == "codex_rollout"
+                || relative_path.starts_with(&folder.replace('/', "projects/-")),
+            "{relative_path}"
         );
     }
 }
@@ -414,10 +415,10 @@ fn records_of_claude_code_change_only_in_their_ids() {
         "\n",
         "torn {\"sessionId\":\"old\"",
     );
-    let new = adopt("claude_code", file.as_bytes());
+    let new = to_new_session("claude_code", file.as_bytes());
     let id = "5a5a5a5a-5a5a-4a5a-9a5a-5a5a5a5a5a5a";
     assert_eq!(
-        (&*new.id, new.place.join("/")),
+        (&*new.id, new.relative_path.join("/")),
         (id, format!("projects/-a-b/{id}.jsonl"))
     );
     let expected = file

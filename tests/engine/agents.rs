@@ -387,7 +387,10 @@ fn every_agent_lists_sources_and_unknowns() {
         let name = &policy.name;
         assert!(!policy.sources.is_empty(), "{name}");
         assert!(
-            policy.unknowns.len() + policy.differences.len() > 0,
+            policy.unknowns.len()
+                + policy.documentation_differences.len()
+                + policy.differences.len()
+                > 0,
             "{name}"
         );
         for knob in &policy.knobs {

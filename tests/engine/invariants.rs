@@ -121,7 +121,7 @@ impl Answer for Digest {
     }
 }
 
-/// Returns the generic strategies, or the presets of real systems.
+/// Returns the generic presets, or the system presets.
 fn presets_of(ours: bool) -> impl Iterator<Item = &'static Preset> {
     PRESETS
         .iter()

@@ -3,8 +3,8 @@
 use crate::conversation::{Talk, case, event_words, pairs_are_whole, part, text};
 use plimsoll::analysis::findings;
 use plimsoll::engine::{
-    Case, EntryBody, Event, ExecutedContext, KnobValues, ManualEdits, MessageStatus, Outcome,
-    PartStatus, Policy, Schedule, drive, simulate,
+    ActionKind, Case, EntryBody, Event, ExecutedContext, KnobValues, ManualEdits, MessageStatus,
+    Outcome, PartStatus, Policy, Schedule, drive, simulate,
 };
 use plimsoll::presets;
 use plimsoll::session::{Body, ManagedEntry, MediaKind, Part, Role};
@@ -279,7 +279,10 @@ fn a_dropped_message_drops_its_call_and_changes_no_sample() {
     let [event] = by_hand(&outcome)[..] else {
         panic!("{}", event_words(&outcome));
     };
-    assert_eq!((event.stage.as_str(), event.action), ("manually", "drop"));
+    assert_eq!(
+        (event.stage.as_str(), event.action),
+        ("manually", ActionKind::Drop)
+    );
     assert_eq!((event.messages.clone(), event.orphans), (one(4..6), 0));
     assert_eq!(
         event.log,
@@ -369,7 +372,10 @@ fn clearing_keeps_calls_and_encrypted_reasoning() {
     let [event] = by_hand(&outcome)[..] else {
         panic!("{}", event_words(&outcome));
     };
-    assert_eq!((event.action, event.messages.clone()), ("clear", one(1..6)));
+    assert_eq!(
+        (event.action, event.messages.clone()),
+        (ActionKind::Clear, one(1..6))
+    );
     assert_eq!(&*outcome.context.markers[0].text, "[cleared manually]");
     let managed = ExecutedContext::new(outcome.context)
         .unwrap()

@@ -7,16 +7,17 @@
 )]
 
 use crate::conversation::{Talk, case};
-use plimsoll::chat::{ChatMessage, Dialogue, PendingRequest, Shape, SummaryReply, SummaryRequest};
+use plimsoll::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest};
 use plimsoll::engine::{
-    Answer, Case, Did, EntryBody, MessageEdit, MessageStatus, NamedAction, NamedMeter, Outcome,
-    Policy, Registry, Reply, Request, Rewrite, RewriteInput, Rewritten, Schedule, drive, simulate,
+    ActionKind, Answer, Case, Did, EntryBody, MessageEdit, MessageStatus, NamedAction, NamedMeter,
+    Outcome, Policy, Registry, Reply, Request, Rewrite, RewriteInput, Rewritten, Schedule, drive,
+    simulate,
 };
 use plimsoll::units::Tokens;
 use std::sync::Arc;
 
 /// An action of these tests.
-type Rule = fn(RewriteInput<'_>, &mut Dialogue<'_>) -> Result<Rewritten, PendingRequest>;
+type Rule = fn(RewriteInput<'_>, &mut Replies<'_>) -> Result<Rewritten, PendingRequest>;
 
 #[derive(Debug)]
 struct ByRule(Rule);
@@ -24,17 +25,17 @@ struct ByRule(Rule);
 impl Rewrite for ByRule {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        dialogue: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        (self.0)(scene, dialogue)
+        (self.0)(input, replies)
     }
 }
 
 const fn row(name: &'static str, shape: Shape, make: MakeRule) -> NamedAction {
     NamedAction {
         name,
-        verb: "drop",
+        kind: ActionKind::Drop,
         help: "",
         shape,
         numbers: &["keep"],
@@ -98,10 +99,10 @@ fn changed(messages: Vec<ChatMessage>) -> Rewritten {
 }
 
 /// Keeps instructions and the newest messages; a notice replaces the rest.
-fn drop_oldest(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, PendingRequest> {
-    let keep = scene.count("keep");
-    let n_gone = (scene.messages.len() - 1).saturating_sub(keep);
-    let mut messages = scene.messages;
+fn drop_oldest(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, PendingRequest> {
+    let keep = input.count("keep");
+    let n_gone = (input.messages.len() - 1).saturating_sub(keep);
+    let mut messages = input.messages;
     messages.drain(1..=n_gone);
     messages.insert(
         1,
@@ -110,19 +111,19 @@ fn drop_oldest(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritte
     Ok(changed(messages.into_vec()))
 }
 
-fn cut_result(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten, PendingRequest> {
-    let keep = scene.count("keep");
+fn cut_result(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, PendingRequest> {
+    let keep = input.count("keep");
     let cut = |message: &ChatMessage| {
         let text = message.text().unwrap_or_default();
         let head: String = text.chars().take(keep).collect();
         message.with_text(format!("{head}…"))
     };
     let is_long = |m: &ChatMessage| m.is("tool") && m.text().is_some_and(|t| t.len() > keep);
-    if !scene.messages.iter().any(is_long) {
+    if !input.messages.iter().any(is_long) {
         return Ok(Rewritten::default());
     }
     Ok(changed(
-        scene
+        input
             .messages
             .iter()
             .map(|m| if is_long(m) { cut(m) } else { m.clone() })
@@ -131,8 +132,8 @@ fn cut_result(scene: RewriteInput<'_>, _: &mut Dialogue<'_>) -> Result<Rewritten
 }
 
 fn empty_results(
-    scene: RewriteInput<'_>,
-    _: &mut Dialogue<'_>,
+    input: RewriteInput<'_>,
+    _: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
     let empty = |m: &ChatMessage| {
         if m.is("tool") {
@@ -141,16 +142,16 @@ fn empty_results(
             m.clone()
         }
     };
-    Ok(changed(scene.messages.iter().map(empty).collect()))
+    Ok(changed(input.messages.iter().map(empty).collect()))
 }
 
 /// Removes some messages and clears results, except in the newest messages.
 fn thin_out_by_edits(
-    scene: RewriteInput<'_>,
-    _: &mut Dialogue<'_>,
+    input: RewriteInput<'_>,
+    _: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
-    let n_old = scene.messages.len().saturating_sub(scene.count("keep"));
-    let old = scene.messages[..n_old].iter().enumerate().skip(1);
+    let n_old = input.messages.len().saturating_sub(input.count("keep"));
+    let old = input.messages[..n_old].iter().enumerate().skip(1);
     let edit = |(at, message): (usize, &ChatMessage)| match at % 5 {
         3 => Some(MessageEdit { at, now: None }),
         _ if message.is("tool") => Some(MessageEdit {
@@ -168,11 +169,11 @@ fn thin_out_by_edits(
 
 /// Returns the same changes as a whole conversation.
 fn thin_out(
-    scene: RewriteInput<'_>,
-    dialogue: &mut Dialogue<'_>,
+    input: RewriteInput<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
-    let messages = scene.messages.clone();
-    let done = thin_out_by_edits(scene, dialogue)?;
+    let messages = input.messages.clone();
+    let done = thin_out_by_edits(input, replies)?;
     Ok(Rewritten {
         messages: done.after(&messages),
         edits: Vec::new(),
@@ -182,14 +183,14 @@ fn thin_out(
 
 /// Makes two requests and replaces everything except the newest messages by both answers.
 fn two_summaries(
-    scene: RewriteInput<'_>,
-    dialogue: &mut Dialogue<'_>,
+    input: RewriteInput<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
-    let keep = scene.count("keep");
-    if scene.messages.len() < keep + 3 {
+    let keep = input.count("keep");
+    if input.messages.len() < keep + 3 {
         return Ok(Rewritten::default());
     }
-    let old = scene.messages[1..scene.messages.len() - keep].to_vec();
+    let old = input.messages[1..input.messages.len() - keep].to_vec();
     let halves = old.split_at(old.len() / 2);
     let mut texts = Vec::new();
     for half in [halves.0, halves.1] {
@@ -198,22 +199,22 @@ fn two_summaries(
             with_tools: false,
             max_tokens: Some(50),
         };
-        match dialogue.ask(request)? {
+        match replies.reply_to(request)? {
             SummaryReply::Text(text) => texts.push(text.to_string()),
             _ => return Ok(Rewritten::default()),
         }
     }
-    let mut messages = vec![scene.messages[0].clone()];
+    let mut messages = vec![input.messages[0].clone()];
     messages.push(ChatMessage::summary("user", texts.join(" / ")));
-    messages.extend_from_slice(&scene.messages[scene.messages.len() - keep..]);
+    messages.extend_from_slice(&input.messages[input.messages.len() - keep..]);
     Ok(changed(messages))
 }
 
 fn note_to_newest(
-    scene: RewriteInput<'_>,
-    _: &mut Dialogue<'_>,
+    input: RewriteInput<'_>,
+    _: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
-    let mut messages = scene.messages;
+    let mut messages = input.messages;
     let newest = messages.iter_mut().rev().find(|m| m.is("user"));
     if let Some(message) = newest {
         let text = message.text().unwrap_or_default();
@@ -224,10 +225,10 @@ fn note_to_newest(
 
 /// Counts its calls in memory and halts at the third.
 fn count_and_give_up(
-    scene: RewriteInput<'_>,
-    _: &mut Dialogue<'_>,
+    input: RewriteInput<'_>,
+    _: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
-    let count = scene.memory["count"].as_u64().unwrap_or(0) + 1;
+    let count = input.memory["count"].as_u64().unwrap_or(0) + 1;
     Ok(Rewritten {
         fired: true,
         terms: vec![("count".to_owned(), count as f64)],

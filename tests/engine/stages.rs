@@ -1,7 +1,7 @@
 //! Keywords of stages that several agents need, each on a small session.
 
 use crate::conversation::{Talk, case, event_words, pairs_are_whole};
-use plimsoll::engine::{Case, Entry, MessageStatus, Outcome, simulate};
+use plimsoll::engine::{ActionKind, Case, Entry, MessageStatus, Outcome, simulate};
 use plimsoll::presets;
 use plimsoll::session::Role;
 
@@ -260,7 +260,7 @@ fn old_results_are_cut_once_and_written_to_files() {
         .map(plimsoll::engine::Event::n_messages)
         .collect();
     assert_eq!(touched, [1, 1, 1]);
-    assert_eq!(outcome.events[0].action, "spill");
+    assert_eq!(outcome.events[0].action, ActionKind::Spill);
     assert_eq!(outcome.events[0].files[0].n_bytes(), Some(500));
 }
 

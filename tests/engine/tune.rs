@@ -4,9 +4,9 @@ use crate::conversation::{Talk, case, part, text};
 use plimsoll::analysis::cost::{Billing, Bills, price_lane};
 use plimsoll::analysis::loss::{Names, references_at_risk};
 use plimsoll::analysis::tune::{
-    Axis, Check, Figures, Gauge, Limit, Limits, Measure, Point, Preference, Rejection, Risk, Scale,
-    Score, Subject, Values, candidates, changed_settings, checks, front, plan, recommend,
-    rejections, robust, sweep, trade_off,
+    Axis, Check, Figures, Gauge, Limit, Limits, Measure, Point, Preference, Risk, RuledOut, Scale,
+    Score, Subject, Values, candidates, changed_settings, checks, front, plan, recommend, robust,
+    ruled_out_reasons, sweep, trade_off,
 };
 use plimsoll::analysis::{FindingKind, findings};
 use plimsoll::engine::{Case, KnobValues, Policy, simulate};
@@ -143,8 +143,8 @@ fn score(cost: f64, references: usize, peak: f64) -> Score {
 }
 
 /// Returns points of one subject by `keep_recent`; the first has the present settings.
-fn points(subject: &Subject, all: &[(f64, Result<Score, Rejection>)]) -> Vec<Point> {
-    let point = |(idx, (keep, came)): (usize, &(f64, Result<Score, Rejection>))| {
+fn points(subject: &Subject, all: &[(f64, Result<Score, RuledOut>)]) -> Vec<Point> {
+    let point = |(idx, (keep, came)): (usize, &(f64, Result<Score, RuledOut>))| {
         let mut knobs = subject.now.clone();
         subject
             .policy
@@ -155,7 +155,7 @@ fn points(subject: &Subject, all: &[(f64, Result<Score, Rejection>)]) -> Vec<Poi
             knobs,
             is_now: idx == 0,
             score: came.ok(),
-            rejected: came.err(),
+            ruled_out: came.err(),
         }
     };
     all.iter().enumerate().map(point).collect()
@@ -185,14 +185,14 @@ fn the_front_contains_the_nondominated_points() {
             (20.0, Ok(score(4.0, 9, 0.7))),
             (30.0, Ok(score(4.0, 4, 0.9))),
             (5.0, Ok(score(3.0, 30, 0.6))),
-            (40.0, Err(Rejection::Overflows(2, 7))),
+            (40.0, Err(RuledOut::Overflows(2, 7))),
             (50.0, Ok(score(4.5, 4, 0.7))),
         ],
     );
-    // 20 has a lower peak than 30, 20 dominates 10, 40 is rejected, 50 has as few at risk as 30 and a lower peak.
+    // 20 has a lower peak than 30, 20 dominates 10, 40 is ruled out, 50 has as few at risk as 30 and a lower peak.
     assert_eq!(front(&points), [3, 2, 1, 5]);
     assert_eq!(trade_off(&points), [3, 2]);
-    assert_eq!(rejections(&points), [("overflows", "overflows", 1)]);
+    assert_eq!(ruled_out_reasons(&points), [("overflows", "overflows", 1)]);
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn present_settings_are_kept_if_none_is_better() {
 fn rejected_present_settings_are_reported() {
     let subjects = [subject(truncate(), Vec::new())];
     let all = [
-        (10.0, Err(Rejection::Overflows(2, 7))),
+        (10.0, Err(RuledOut::Overflows(2, 7))),
         (24.0, Ok(score(4.08, 0, 0.71))),
     ];
     let found = recommend(&subjects, &points(&subjects[0], &all), weighing(0.5)).unwrap();
@@ -300,9 +300,9 @@ fn rejected_present_settings_are_reported() {
     let none = points(
         &subjects[0],
         &[
-            (10.0, Err(Rejection::Overflows(1, 7))),
-            (24.0, Err(Rejection::Overflows(2, 7))),
-            (5.0, Err(Rejection::GivesUp(3))),
+            (10.0, Err(RuledOut::Overflows(1, 7))),
+            (24.0, Err(RuledOut::Overflows(2, 7))),
+            (5.0, Err(RuledOut::GivesUp(3))),
         ],
     );
     let why = recommend(&subjects, &none, weighing(0.5)).unwrap_err();
@@ -400,11 +400,11 @@ fn a_setting_rejected_in_one_session_is_worse_than_any_regret() {
     ];
     let second = [
         (10.0, Ok(score(90.0, 50, 0.5))),
-        (5.0, Err(Rejection::Overflows(1, 0))),
+        (5.0, Err(RuledOut::Overflows(1, 0))),
     ];
     let nothing = [
-        (10.0, Err(Rejection::GivesUp(0))),
-        (5.0, Err(Rejection::GivesUp(0))),
+        (10.0, Err(RuledOut::GivesUp(0))),
+        (5.0, Err(RuledOut::GivesUp(0))),
     ];
     let sessions = [&first, &second, &nothing].map(|all| points(&subject, all));
     let found = robust(&tasted(&sessions)).unwrap();
@@ -503,12 +503,12 @@ fn settings_that_leave_almost_nothing_are_rejected() {
         let outcome = simulate(&case, policy, &point.knobs, None);
         let found = findings(&case, policy, &point.knobs, &outcome);
         let is_told = found.iter().any(|found| found.kind == FindingKind::Wiped);
-        match point.rejected {
+        match point.ruled_out {
             None => {
                 assert!(!is_told, "{:?}", point.knobs);
                 valid += 1;
             }
-            Some(Rejection::Wipes(times, call)) => {
+            Some(RuledOut::Wipes(times, call)) => {
                 let finding = found.iter().find(|found| found.kind == FindingKind::Wiped);
                 assert_eq!(
                     finding.map(|found| (found.times, found.call)),
@@ -545,13 +545,13 @@ fn settings_with_bad_findings_are_never_recommended() {
             let points = plan(&subjects, 1);
             let points = sweep(&gauge, &subjects, points, &Progress::default(), &|_, _| {});
             let points = points.unwrap();
-            let rejected = points[0].rejected;
+            let ruled_out = points[0].ruled_out;
             let name = preset.name;
             assert!(
-                bad.is_empty() || rejected.is_some(),
+                bad.is_empty() || ruled_out.is_some(),
                 "{name} at {window}: {bad:?}"
             );
-            if let Some(Rejection::Flawed(kind, times, call)) = rejected {
+            if let Some(RuledOut::Flawed(kind, times, call)) = ruled_out {
                 let finding = found.iter().find(|f| f.kind == kind).unwrap();
                 assert_eq!(
                     (finding.times, finding.call),
@@ -563,12 +563,12 @@ fn settings_with_bad_findings_are_never_recommended() {
             let recommended = recommend(&subjects, &points, weighing(0.5));
             assert_eq!(
                 recommended.is_ok(),
-                rejected.is_none(),
+                ruled_out.is_none(),
                 "{name} at {window}"
             );
-            valid += usize::from(rejected.is_none());
+            valid += usize::from(ruled_out.is_none());
             let (_, all) = gauge.judge(policy, knobs);
-            let names: Vec<&str> = all.iter().map(Rejection::name).collect();
+            let names: Vec<&str> = all.iter().map(RuledOut::name).collect();
             assert!(
                 bad.is_empty() || !names.is_empty(),
                 "{}: {bad:?}",
@@ -633,8 +633,8 @@ fn keeping_more_costs_more_until_the_trigger_cannot_be_met() {
     // The session has 200 messages: a setting that keeps all of them is not replayed.
     let all = by_keep(200.0);
     assert_eq!(all.score, None);
-    let Some(Rejection::CannotGetBelow(stuck)) = all.rejected else {
-        panic!("{:?}", all.rejected);
+    let Some(RuledOut::CannotGetBelow(stuck)) = all.ruled_out else {
+        panic!("{:?}", all.ruled_out);
     };
     assert!(stuck.least >= stuck.limit && stuck.in_all >= 3);
     // A replay confirms it: it removes nothing and overflows at the end.
@@ -653,7 +653,7 @@ fn one_large_message_rejects_no_setting() {
     let points = swept(&case, &by_keep(&[8.0]));
     // That it leaves almost nothing after that message is a different reason.
     assert!(
-        !matches!(points[1].rejected, Some(Rejection::CannotGetBelow(_))),
+        !matches!(points[1].ruled_out, Some(RuledOut::CannotGetBelow(_))),
         "it is above the trigger for four calls only"
     );
 }
@@ -666,12 +666,12 @@ fn overflows_are_counted_with_the_first_call() {
     talk.turn(3, 20);
     let case = case(&talk, 8_000);
     let points = swept(&case, &by_keep(&[4.0]));
-    let rejected = points[1].rejected.unwrap();
+    let ruled_out = points[1].ruled_out.unwrap();
     let outcome = simulate(&case, &truncate(), &points[1].knobs, None);
     let first = outcome.samples.iter().find(|s| s.overflows).unwrap().call;
-    assert_eq!(rejected, Rejection::Overflows(outcome.overflows, first));
+    assert_eq!(ruled_out, RuledOut::Overflows(outcome.overflows, first));
     assert!(
-        rejected
+        ruled_out
             .to_string()
             .ends_with(&format!("call {}", first + 1))
     );

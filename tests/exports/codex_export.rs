@@ -634,14 +634,14 @@ fn a_summary_is_kept_as_the_message_that_codex_makes_of_it() {
     assert!(read.messages[summary].is_summary);
 }
 
-fn adopt(bytes: &[u8]) -> formats::Resumable {
+fn to_new_session(bytes: &[u8]) -> formats::Resumable {
     let format = formats::by_name("codex_rollout").and_then(|f| f.resume.as_ref());
     let new_session = NewSession {
         now: Millis(1_795_323_000_123),
         random: [0xab; 16],
         folder: "/here".to_owned(),
     };
-    (format.expect("Codex resumes").adopt)(bytes, &new_session).expect("a session")
+    (format.expect("Codex resumes").to_new_session)(bytes, &new_session).expect("a session")
 }
 
 #[test]
@@ -651,11 +651,11 @@ fn a_new_session_has_its_own_id_in_all_lines_and_names_its_origin() {
     rollout.event(&json!({"type": "thread_name_updated", "thread_id": OWN, "thread_name": OWN}));
     rollout.item(&words("user", OWN));
     rollout.add("session_meta", &head(OWN));
-    let new = adopt(rollout.text().as_bytes());
+    let new = to_new_session(rollout.text().as_bytes());
     let id = "01a20196-f53b-7bab-abab-abababababab";
     assert_eq!(new.id, id);
     assert_eq!(
-        new.place.join("/"),
+        new.relative_path.join("/"),
         format!("sessions/2026/11/22/rollout-2026-11-22T04-50-00-{id}.jsonl")
     );
     assert_eq!(
@@ -721,10 +721,11 @@ fn a_new_session_equals_its_origin_including_forks() {
     plain.turn(1);
     for rollout in [plain, fork()] {
         let source = rollout.session();
-        let again = parse(&adopt(rollout.text().as_bytes()).bytes);
+        let again = parse(&to_new_session(rollout.text().as_bytes()).bytes);
         assert_eq!(again.parts, source.parts);
         assert_eq!(again.calls, source.calls);
-        let once_more = parse(&adopt(&adopt(rollout.text().as_bytes()).bytes).bytes);
+        let once_more =
+            parse(&to_new_session(&to_new_session(rollout.text().as_bytes()).bytes).bytes);
         assert_eq!(once_more.messages.len(), source.messages.len());
     }
 }

@@ -678,7 +678,7 @@ fn a_refusal_never_contains_the_key() {
     let endpoint = Endpoint::new(api("openai"), "", key).unwrap();
     let echoes = [
         format!(r#"{{"error":{{"message":"bad key {key}"}}}}"#),
-        format!("{}{key}{key}", "x".repeat(MOST - 5)),
+        format!("{}{key}{key}", "x".repeat(MAX_SHOWN_CHARS - 5)),
         format!("<title>{key}</title>"),
         format!("sk-very\x00-secret-key {key}"),
     ];
@@ -694,8 +694,8 @@ fn a_refusal_never_contains_the_key() {
     );
 }
 
-/// Most characters of a server's message that are shown.
-const MOST: usize = 300;
+/// Maximum number of characters of a server's message that are shown.
+const MAX_SHOWN_CHARS: usize = 300;
 
 #[test]
 fn a_server_that_requires_the_other_limit_field_is_detected() {

@@ -8,7 +8,8 @@ mod server;
 
 use plimsoll::chat::ChatMessage;
 use plimsoll::exec::model::{
-    AskError, AskErrorKind, AskEvent, Key, Limits, ModelClient, Proxy, Retries, ask, context_length,
+    AskError, AskErrorKind, AskEvent, Key, Limits, ModelClient, Proxy, RetryPolicy, ask,
+    context_length,
 };
 use plimsoll::progress::Progress;
 use plimsoll::providers::{Answer, Endpoint, Prompt, Stop, api_by_name};
@@ -57,10 +58,10 @@ fn client(api: &str, url: &str) -> ModelClient {
         total: millis(8_000),
         ..Limits::default()
     };
-    client.retries = Retries {
-        most: 2,
+    client.retries = RetryPolicy {
+        max_retries: 2,
         first_wait: millis(20),
-        longest_wait: millis(1_500),
+        max_wait: millis(1_500),
     };
     client
 }

@@ -4,7 +4,7 @@ use super::case::ReplayCase;
 use super::settings::settings;
 use plimsoll::chat::message_to_json;
 use plimsoll::engine::{
-    Answer, Case, Did, EntryBody, Event, KnobValues, Left, Outcome, PartStatus, Policy,
+    ActionKind, Answer, Case, Did, EntryBody, Event, KnobValues, Left, Outcome, PartStatus, Policy,
     ProviderError, Reply, Request, Schedule, WindowPlan, WindowSource,
 };
 use plimsoll::exec::{CallContext, ExportJob, LoadOptions, Summarizer, context_with, load_bytes};
@@ -194,8 +194,8 @@ fn fired(event: &Event) -> Vec<String> {
 /// Returns the name that cases give to a mechanism.
 fn mechanism(event: &Event) -> String {
     match (&*event.stage, event.action) {
-        ("clear", "clear") => "ClearToolUsesEdit".to_owned(),
-        ("summarize", "summarize") => "SummarizationMiddleware".to_owned(),
+        ("clear", ActionKind::Clear) => "ClearToolUsesEdit".to_owned(),
+        ("summarize", ActionKind::Summarize) => "SummarizationMiddleware".to_owned(),
         (stage, _) => stage.replace('_', "-"),
     }
 }

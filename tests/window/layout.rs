@@ -6,6 +6,7 @@ use egui::{Key, Modifiers, Rect, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::app::App;
+use plimsoll::app::view::Tab;
 use std::path::Path;
 
 const SIZES: [[f32; 2]; 4] = [
@@ -13,9 +14,6 @@ const SIZES: [[f32; 2]; 4] = [
     [1000.0, 650.0],
     [1440.0, 900.0],
     [1920.0, 1200.0],
-];
-const TABS: [&str; 8] = [
-    "Messages", "Insights", "Events", "Loss", "Cost", "Tune", "About", "Import",
 ];
 
 fn window(size: [f32; 2]) -> Harness<'static, App> {
@@ -26,8 +24,12 @@ fn window(size: [f32; 2]) -> Harness<'static, App> {
     window
 }
 
-fn tab(window: &Harness<'_, App>, name: &str) -> Rect {
-    window.get_by_role_and_label(Role::Tab, name).rect()
+fn tab(window: &Harness<'_, App>, tab: Tab) -> Rect {
+    window.get_by_role_and_label(Role::Tab, tab.label()).rect()
+}
+
+fn tabs(window: &Harness<'_, App>) -> Vec<Rect> {
+    Tab::ALL.iter().map(|each| tab(window, *each)).collect()
 }
 
 #[test]
@@ -36,21 +38,18 @@ fn tabs_keep_their_positions() {
         let mut window = window(size);
         window.key_press_modifiers(Modifiers::COMMAND, Key::R);
         window.run_steps(8);
-        let before = TABS.map(|name| tab(&window, name));
+        let before = tabs(&window);
         let all = Rect::from_min_size(egui::Pos2::ZERO, Vec2::from(size));
         assert!(
             before.iter().all(|rect| all.contains_rect(*rect)),
             "{size:?}"
         );
         window.get_by_label("Sweep");
-        for name in TABS {
+        for tab in Tab::ALL {
+            let name = tab.label();
             window.get_by_role_and_label(Role::Tab, name).click();
             window.run_steps(4);
-            assert_eq!(
-                TABS.map(|name| tab(&window, name)),
-                before,
-                "{size:?} {name}"
-            );
+            assert_eq!(tabs(&window), before, "{size:?} {name}");
         }
     }
 }
@@ -66,7 +65,9 @@ fn the_tools_of_a_tab_never_overlap_the_tabs() {
             window.get_by_role_and_label(Role::Tab, name).click();
             window.run_steps(4);
             let tool = window.get_by_label(tool).rect();
-            let over = TABS.iter().find(|name| tab(&window, name).intersects(tool));
+            let over = Tab::ALL
+                .iter()
+                .find(|each| tab(&window, **each).intersects(tool));
             assert_eq!(over, None, "{size:?} {name}");
         }
     }
@@ -87,7 +88,7 @@ fn alt_and_a_number_open_a_tab() {
 fn the_drawer_regains_its_height_in_a_large_window() {
     let (large, small) = (SIZES[2], SIZES[0]);
     let mut window = window(large);
-    let edge = tab(&window, "Messages").top() - 12.0;
+    let edge = tab(&window, Tab::Messages).top() - 12.0;
     // Higher than a small window allows.
     let at = |y: f32| egui::pos2(300.0, y);
     let button = |pos, pressed| egui::Event::PointerButton {
@@ -112,15 +113,15 @@ fn the_drawer_regains_its_height_in_a_large_window() {
     }
     window.event(button(at(from.y - 120.0), false));
     window.run_steps(3);
-    let chosen = tab(&window, "Messages").top();
+    let chosen = tab(&window, Tab::Messages).top();
     assert!(chosen < edge - 60.0, "{chosen} {edge}");
     window.set_size(Vec2::from(small));
     window.run_steps(4);
-    let squeezed = small[1] - tab(&window, "Messages").top();
+    let squeezed = small[1] - tab(&window, Tab::Messages).top();
     assert!(squeezed < large[1] - chosen - 40.0, "{squeezed}");
     window.set_size(Vec2::from(large));
     window.run_steps(4);
-    assert!((tab(&window, "Messages").top() - chosen).abs() < 1.5);
+    assert!((tab(&window, Tab::Messages).top() - chosen).abs() < 1.5);
 }
 
 #[test]
@@ -194,7 +195,7 @@ fn the_tune_plot_uses_most_of_the_drawer_height() {
     window.key_press_modifiers(Modifiers::COMMAND, Key::R);
     window.run_steps(8);
     let plot = window.get_by_label("settings that were tried").rect();
-    let drawer = size[1] - tab(&window, "Tune").top();
+    let drawer = size[1] - tab(&window, Tab::Tune).top();
     assert!(plot.height() > 0.75 * drawer, "{plot:?} of {drawer}");
 }
 

@@ -57,7 +57,7 @@ fn sample(call: usize, by_kind: [u32; Kind::ALL.len()]) -> Sample {
         believed: Some(Share(pressure.0 * 0.75)),
         pressure,
         overflows,
-        refused: false,
+        is_rejected: false,
         rejected: Tokens::ZERO,
         unchanged: Tokens::ZERO,
         by_kind,

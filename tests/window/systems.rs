@@ -1,4 +1,4 @@
-//! Lanes with presets of real systems: believed fill, events without effect, findings, restarts and provider errors.
+//! Lanes with system presets: believed fill, events without effect, findings, restarts and provider errors.
 
 use egui::accesskit::Role;
 use egui::{OutputCommand, Vec2};
@@ -61,7 +61,8 @@ const OWN: &str = r#"
 name = "own"
 label = "Own"
 help = "A policy of our own."
-differences = ["Document: it summarizes. Code: it drops. For you: what is gone is gone.", "Nothing else."]
+documentation_differences = ["Document: it summarizes. Code: it drops. For you: what is gone is gone.", "Nothing else."]
+differences = ["The system retries. The replay does not."]
 sources = ["a file of ours"]
 
 [meter]
@@ -250,6 +251,8 @@ fn the_tab_about_describes_the_policy() {
         "It drops.",
         "What is gone is gone.",
         "Nothing else.",
+        "Differences of the replay from the system",
+        "The system retries. The replay does not.",
         "a file of ours",
     ] {
         window.get_by_label(text);

@@ -8,8 +8,8 @@ use crate::units::{Tokens, Usd};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Smallest cache miss in tokens that is reported. Smaller ones result from rounding and framing.
-pub const LEAST_BREAK: Tokens = Tokens(5_000);
+/// Minimum cache miss that is reported, in tokens. Smaller ones result from rounding and framing.
+pub const MIN_MISS: Tokens = Tokens(5_000);
 
 /// Cache reads as predicted and as recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -135,7 +135,7 @@ pub fn audit(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Option<Audit
         let most = last.map_or(Tokens::ZERO, |(_, tokens)| tokens.min(sample.tokens));
         let again = most - read;
         let reason = last
-            .filter(|_| again > LEAST_BREAK)
+            .filter(|_| again > MIN_MISS)
             .map(|(earlier, _)| cause(case, recorded, earlier, call));
         let predicted = modelled(call, sample, unchanged).read;
         found.predicted += predicted;

@@ -133,7 +133,7 @@ pub struct Bills<'a> {
 
 impl<'a> Bills<'a> {
     /// The calls of a session. Where it reports usage, a call without any was aborted or never made: it is billed in
-    /// no lane. One that the provider refused is billed in lanes where it fits.
+    /// no lane. One that the provider rejected is billed in lanes where it fits.
     pub fn new(case: &Case, billing: Billing<'a>) -> Self {
         let session = &case.session;
         let lifetime = billing.lifetime.unwrap_or_else(|| lifetime(session));
@@ -143,7 +143,7 @@ impl<'a> Bills<'a> {
         let (mut model, mut before) = (None, None::<(Option<usize>, Option<Millis>)>);
         let mut calls = Vec::with_capacity(session.calls.len());
         for (idx, call) in session.calls.iter().enumerate() {
-            if reports && call.usage.is_none() && !call.is_refused {
+            if reports && call.usage.is_none() && !call.is_rejected {
                 continue;
             }
             model = call.model.or(model);
@@ -161,7 +161,7 @@ impl<'a> Bills<'a> {
                 output: reported.unwrap_or(answers[idx]),
                 is_output_estimated: reported.is_none(),
             });
-            if !call.is_refused {
+            if !call.is_rejected {
                 before = Some((model, call.time));
             }
         }

@@ -11,7 +11,7 @@ mod break_even;
 mod price;
 mod quote;
 
-pub use audit::{Audit, AuditedCall, Break, Cause, LEAST_BREAK, audit};
+pub use audit::{Audit, AuditedCall, Break, Cause, MIN_MISS, audit};
 pub use billing::{BilledCall, Billing, Bills, Lifetime, Tariff};
 pub use break_even::{BreakEven, break_even};
 pub use price::{price_lane, price_recorded};

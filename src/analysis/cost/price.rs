@@ -103,7 +103,7 @@ pub(super) fn with_samples<'a>(
         // Calls that are not billed are not cached either, so changes before them count too.
         while let Some(sample) = samples.next_if(|sample| sample.call <= call.index) {
             unchanged = unchanged.min(sample.unchanged);
-            if sample.call == call.index && !sample.refused {
+            if sample.call == call.index && !sample.is_rejected {
                 let unchanged = std::mem::replace(&mut unchanged, Tokens(u64::MAX));
                 return Some((call, sample, unchanged));
             }

@@ -95,12 +95,13 @@ pub(super) fn orphans(run: &PolicyRun<'_>) -> Option<Finding> {
 
 /// Finds compactions that made the context larger.
 pub(super) fn grew(run: &PolicyRun<'_>) -> Option<Finding> {
-    // Repairs and injected messages are meant to add tokens.
-    let is_meant = |e: &Event| ["repair", "inject"].contains(&e.action);
-    let is_shorter = |e: &Event| ["cut", "spill", "clear"].contains(&e.action);
     let is_growth = |e: &Event| {
-        let acts = e.did == Did::Removed || (e.did == Did::Changed && is_shorter(e));
-        acts && e.after > e.before && !is_meant(e)
+        let reduces = match e.did {
+            Did::Removed => true,
+            Did::Changed => e.action.shortens(),
+            Did::Nothing | Did::Logged => false,
+        };
+        reduces && e.after > e.before && !e.action.adds_content()
     };
     found(run, FindingKind::Grew, is_growth, |e, n| {
         format!(

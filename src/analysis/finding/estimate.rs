@@ -11,7 +11,7 @@ use std::sync::Arc;
 const REPORTED: f64 = 0.8;
 
 /// Minimum size of a context to compare; constants and missing instructions dominate smaller ones.
-const LEAST: u64 = 4_000;
+const MIN_TOKENS: u64 = 4_000;
 
 /// Finds the call at which the system's count is furthest from the actual one.
 pub(super) fn miscounts(run: &PolicyRun<'_>) -> Option<Finding> {
@@ -19,7 +19,11 @@ pub(super) fn miscounts(run: &PolicyRun<'_>) -> Option<Finding> {
         return None;
     };
     let ratio = |s: &Sample| s.metered.as_f64() / s.tokens.as_f64();
-    let judged = run.outcome.samples.iter().filter(|s| s.tokens.0 >= LEAST);
+    let judged = run
+        .outcome
+        .samples
+        .iter()
+        .filter(|s| s.tokens.0 >= MIN_TOKENS);
     let off: Vec<&Sample> = judged
         .filter(|s| !(REPORTED..1.0 / REPORTED).contains(&ratio(s)))
         .collect();

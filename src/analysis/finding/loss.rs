@@ -27,8 +27,8 @@ pub(super) fn unrelated_error(run: &PolicyRun<'_>) -> Option<Finding> {
 
 /// Returns the start of an error, which may be long.
 fn head(error: &str) -> String {
-    const MOST: usize = 160;
-    let head: String = error.chars().take(MOST).collect();
+    const MAX_CHARS: usize = 160;
+    let head: String = error.chars().take(MAX_CHARS).collect();
     if head.len() < error.len() {
         format!("{head}\u{2026}")
     } else {

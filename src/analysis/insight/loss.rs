@@ -5,8 +5,8 @@ use crate::analysis::loss::{Loss, Names};
 use crate::engine::Case;
 use crate::units::{Share, Tokens};
 
-/// Characters of an instruction that are quoted.
-const MOST: usize = 80;
+/// Maximum number of quoted characters of an instruction.
+const MAX_CHARS: usize = 80;
 
 /// Returns the insights about a lane's losses. `floor` is the loss of the lane `recorded`, whose references were derived,
 /// guessed or read elsewhere; `None` for that lane itself, of which only the instructions are reported.
@@ -87,7 +87,7 @@ fn instruction(case: &Case, names: &Names, loss: &Loss) -> Option<Insight> {
     let longest = gone.max_by_key(|idx| (calls(*idx), std::cmp::Reverse(*idx)))?;
     let instruction = &names.instructions()[longest];
     let first = loss.standing[longest].gone.first()?.start;
-    let mut head: String = instruction.text.chars().take(MOST).collect();
+    let mut head: String = instruction.text.chars().take(MAX_CHARS).collect();
     if head.len() < instruction.text.len() {
         head.push('…');
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::HashSet;
 
 /// Minimum length of a line in characters; shorter lines are too common.
-const SHORTEST: usize = 12;
+const MIN_LINE_CHARS: usize = 12;
 /// Minimum share of an edit's lines that must occur before it.
 const KNOWN: (usize, usize) = (80, 100);
 
@@ -57,7 +57,7 @@ impl Edits {
                     .extend(changes.map(|path| Change { path, message }));
                 let mut seen = HashSet::new();
                 let old = tool_call.old.iter().map(|line| line.trim());
-                let lines = old.filter(|line| line.chars().count() >= SHORTEST);
+                let lines = old.filter(|line| line.chars().count() >= MIN_LINE_CHARS);
                 let lines = lines.filter(|line| seen.insert(*line));
                 let lines: Box<[u32]> = lines.filter_map(|line| phrases.note(line)).collect();
                 if !lines.is_empty() {

@@ -22,9 +22,9 @@ pub struct Instruction {
 /// Length of a sentence in characters; longer ones are usually pasted.
 const LENGTHS: Range<usize> = 12..400;
 /// Maximum length of a message in characters; longer ones are usually pasted documents.
-const LONGEST: usize = 30_000;
+const MAX_MESSAGE_CHARS: usize = 30_000;
 /// Maximum number of instructions.
-const MOST: usize = 200;
+const MAX_INSTRUCTIONS: usize = 200;
 
 /// Returns the instructions of a session, in order, and adds each to the phrases.
 pub(super) fn instructions(session: &Session, phrases: &mut Phrases) -> Vec<Instruction> {
@@ -35,14 +35,16 @@ pub(super) fn instructions(session: &Session, phrases: &mut Phrases) -> Vec<Inst
             let Body::Text(text) = &part.body else {
                 continue;
             };
-            if text.len() > LONGEST {
+            if text.len() > MAX_MESSAGE_CHARS {
                 continue;
             }
             for sentence in sentences(text).filter(|sentence| is_instruction(sentence)) {
                 let Some(phrase) = phrases.note(sentence) else {
                     continue;
                 };
-                if found.len() < MOST && found.iter().all(|known| known.phrase != phrase) {
+                if found.len() < MAX_INSTRUCTIONS
+                    && found.iter().all(|known| known.phrase != phrase)
+                {
                     let text = sentence.replace("**", "").replace("__", "").into();
                     found.push(Instruction {
                         message,

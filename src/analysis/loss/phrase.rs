@@ -17,11 +17,11 @@ pub(super) struct Phrases {
 
 impl Phrases {
     /// Minimum length in bytes; shorter phrases cannot be searched.
-    pub(super) const SHORTEST: usize = 8;
+    pub(super) const MIN_BYTES: usize = 8;
 
     /// Adds a phrase if it is new and returns its number; none if it is too short.
     pub(super) fn note(&mut self, text: &str) -> Option<u32> {
-        if text.len() < Self::SHORTEST {
+        if text.len() < Self::MIN_BYTES {
             return None;
         }
         let next = self.texts.len() as u32;
@@ -78,7 +78,7 @@ struct Finder<'a> {
 }
 
 /// Bytes of a phrase that make its head.
-const HEAD: usize = Phrases::SHORTEST;
+const HEAD_BYTES: usize = Phrases::MIN_BYTES;
 /// Words of bits.
 const BITS: usize = 1024;
 
@@ -87,7 +87,7 @@ impl<'a> Finder<'a> {
         let mut by_head: HashMap<u64, Vec<u32>> = HashMap::new();
         let mut bits = vec![0_u64; BITS];
         for (idx, phrase) in phrases.iter().enumerate() {
-            let head = phrase.bytes().take(HEAD).fold(0, pushed);
+            let head = phrase.bytes().take(HEAD_BYTES).fold(0, pushed);
             let (word, bit) = bit_of(head);
             bits[word] |= bit;
             by_head.entry(head).or_default().push(idx as u32);
@@ -106,10 +106,10 @@ impl<'a> Finder<'a> {
         for (at, byte) in text.bytes().enumerate() {
             head = pushed(head, byte);
             let (word, bit) = bit_of(head);
-            if self.bits[word] & bit == 0 || at + 1 < HEAD {
+            if self.bits[word] & bit == 0 || at + 1 < HEAD_BYTES {
                 continue;
             }
-            let rest = &text.as_bytes()[at + 1 - HEAD..];
+            let rest = &text.as_bytes()[at + 1 - HEAD_BYTES..];
             let stands = |idx: &&u32| rest.starts_with(self.phrases[**idx as usize].as_bytes());
             let here = self.by_head.get(&head).into_iter().flatten();
             found.extend(here.filter(stands));

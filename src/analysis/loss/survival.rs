@@ -190,10 +190,10 @@ impl<'a> Words<'a> {
 
     /// Returns whether the last piece of a path or of a dotted name occurs.
     fn has_last(&self, name: &str) -> bool {
-        const SHORTEST: usize = 5;
+        const MIN_BYTES: usize = 5;
         let (path, dotted) = (name.rsplit_once('/'), name.rsplit_once('.'));
         let last = path.or(dotted).map(|(_, last)| last);
-        last.is_some_and(|last| last.len() >= SHORTEST && self.plain.contains(last))
+        last.is_some_and(|last| last.len() >= MIN_BYTES && self.plain.contains(last))
     }
 }
 

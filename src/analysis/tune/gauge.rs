@@ -46,7 +46,7 @@ pub struct Risk {
 
 /// Reason why a setting is ruled out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rejection {
+pub enum RuledOut {
     /// It cannot get below its own trigger; proven without a run.
     CannotGetBelow(Stuck),
     /// Calls overflow: their number, and the index of the first.
@@ -63,7 +63,7 @@ pub enum Rejection {
     Flawed(FindingKind, usize, usize),
 }
 
-impl Rejection {
+impl RuledOut {
     /// The name used in JSON.
     pub fn name(&self) -> &'static str {
         match self {
@@ -109,7 +109,7 @@ impl Rejection {
     }
 }
 
-impl fmt::Display for Rejection {
+impl fmt::Display for RuledOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let calls = |n: usize| {
             if n == 1 {
@@ -203,55 +203,55 @@ impl<'a> Gauge<'a> {
 
     /// Returns the score of a setting, and the main reason to reject it, if any. A setting that provably cannot work is
     /// not replayed.
-    pub fn weigh(&self, policy: &Policy, knobs: &KnobValues) -> (Option<Score>, Option<Rejection>) {
+    pub fn weigh(&self, policy: &Policy, knobs: &KnobValues) -> (Option<Score>, Option<RuledOut>) {
         if let Some(stuck) = self.floors.hopeless(policy, knobs) {
-            return (None, Some(Rejection::CannotGetBelow(stuck)));
+            return (None, Some(RuledOut::CannotGetBelow(stuck)));
         }
         let outcome = simulate(self.case, policy, knobs, None);
-        let why = self.rejections(policy, knobs, &outcome);
+        let why = self.reasons(policy, knobs, &outcome);
         (Some(self.score(&outcome)), why.into_iter().next())
     }
 
     /// Replays a setting in any case. Returns its score and all reasons to reject it.
-    pub fn judge(&self, policy: &Policy, knobs: &KnobValues) -> (Score, Vec<Rejection>) {
+    pub fn judge(&self, policy: &Policy, knobs: &KnobValues) -> (Score, Vec<RuledOut>) {
         let outcome = simulate(self.case, policy, knobs, None);
         let stuck = self
             .floors
             .hopeless(policy, knobs)
-            .map(Rejection::CannotGetBelow);
+            .map(RuledOut::CannotGetBelow);
         let all = stuck
             .into_iter()
-            .chain(self.rejections(policy, knobs, &outcome))
+            .chain(self.reasons(policy, knobs, &outcome))
             .collect();
         (self.score(&outcome), all)
     }
 
     /// Returns all reasons to reject a run, the most severe first: every bad insight, and more.
-    fn rejections(&self, policy: &Policy, knobs: &KnobValues, outcome: &Outcome) -> Vec<Rejection> {
-        let mut all = self.sum_rejections(outcome);
-        let is_included = |kind: FindingKind, all: &[Rejection]| {
+    fn reasons(&self, policy: &Policy, knobs: &KnobValues, outcome: &Outcome) -> Vec<RuledOut> {
+        let mut all = self.reasons_from_sums(outcome);
+        let is_included = |kind: FindingKind, all: &[RuledOut]| {
             all.iter().any(|why| {
                 matches!(
                     (kind, why),
-                    (FindingKind::GivesUp, Rejection::GivesUp(_))
-                        | (FindingKind::Wiped, Rejection::Wipes(..))
-                        | (FindingKind::UnhandledOverflow, Rejection::Overflows(..))
+                    (FindingKind::GivesUp, RuledOut::GivesUp(_))
+                        | (FindingKind::Wiped, RuledOut::Wipes(..))
+                        | (FindingKind::UnhandledOverflow, RuledOut::Overflows(..))
                 )
             })
         };
         for flaw in flaws(self.case, policy, knobs, outcome) {
             if !is_included(flaw.kind, &all) {
-                all.push(Rejection::Flawed(flaw.kind, flaw.times, flaw.call));
+                all.push(RuledOut::Flawed(flaw.kind, flaw.times, flaw.call));
             }
         }
         all
     }
 
     /// Returns the reasons that follow from sums over a run, the most severe first.
-    fn sum_rejections(&self, outcome: &Outcome) -> Vec<Rejection> {
+    fn reasons_from_sums(&self, outcome: &Outcome) -> Vec<RuledOut> {
         let halt = outcome.halts.first();
         let overflow = outcome.samples.iter().find(|sample| sample.overflows);
-        let overflow = overflow.map(|first| Rejection::Overflows(outcome.overflows, first.call));
+        let overflow = overflow.map(|first| RuledOut::Overflows(outcome.overflows, first.call));
         let is_wipe = |event: &&Event| event.wipes(self.case.ledger.overhead);
         let wipes = || outcome.events.iter().filter(is_wipe);
         let wipe = wipes().next();
@@ -263,13 +263,13 @@ impl<'a> Gauge<'a> {
         };
         let row = longest_row(paid().map(|event| event.call));
         [
-            halt.map(|halt| Rejection::GivesUp(halt.call)),
+            halt.map(|halt| RuledOut::GivesUp(halt.call)),
             overflow,
-            wipe.map(|first| Rejection::Wipes(wipes().count(), first.call)),
+            wipe.map(|first| RuledOut::Wipes(wipes().count(), first.call)),
             paid()
                 .find(is_too_long)
-                .map(|event| Rejection::RequestTooLong(event.call)),
-            (row.len() >= THRASH).then(|| Rejection::Thrashes(row.len(), row.start)),
+                .map(|event| RuledOut::RequestTooLong(event.call)),
+            (row.len() >= THRASH).then(|| RuledOut::Thrashes(row.len(), row.start)),
         ]
         .into_iter()
         .flatten()

@@ -1,6 +1,6 @@
 //! Checks of a run against limits and against an earlier run, for continuous integration.
 
-use super::gauge::{Rejection, Score};
+use super::gauge::{RuledOut, Score};
 use crate::analysis::FindingKind;
 use crate::units::{Share, Tokens};
 use schemars::JsonSchema;
@@ -18,8 +18,8 @@ pub struct Figures {
 
 impl Figures {
     /// Creates the figures of a run. Overflows are counted and are not a flaw.
-    pub fn new(score: Score, rejections: &[Rejection]) -> Self {
-        let mut flaws = rejections.iter().filter(|why| is_flaw(why));
+    pub fn new(score: Score, reasons: &[RuledOut]) -> Self {
+        let mut flaws = reasons.iter().filter(|why| is_flaw(why));
         Self {
             score,
             flaw: flaws.next().map(|why| why.name().to_owned()),
@@ -28,16 +28,16 @@ impl Figures {
 }
 
 /// Returns whether a rejection is a flaw. Overflows and deliberate choices are not.
-fn is_flaw(why: &Rejection) -> bool {
+fn is_flaw(why: &RuledOut) -> bool {
     match why {
-        Rejection::CannotGetBelow(_)
-        | Rejection::Thrashes(..)
-        | Rejection::GivesUp(_)
-        | Rejection::Flawed(FindingKind::NeverAgain, ..) => true,
-        Rejection::Overflows(..)
-        | Rejection::Wipes(..)
-        | Rejection::RequestTooLong(_)
-        | Rejection::Flawed(..) => false,
+        RuledOut::CannotGetBelow(_)
+        | RuledOut::Thrashes(..)
+        | RuledOut::GivesUp(_)
+        | RuledOut::Flawed(FindingKind::NeverAgain, ..) => true,
+        RuledOut::Overflows(..)
+        | RuledOut::Wipes(..)
+        | RuledOut::RequestTooLong(_)
+        | RuledOut::Flawed(..) => false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tries many settings of policies over sessions and recommends one, by cost and references at risk.
 //!
 //! A [`Subject`] is a policy with its current settings and the settings to vary. [`sweep`] replays them on all cores. A
-//! [`Point`] is one combination with its [`Score`], or the reason why it is ruled out ([`Rejection`]). [`front`] returns the
+//! [`Point`] is one combination with its [`Score`], or the reason why it is ruled out ([`RuledOut`]). [`front`] returns the
 //! points that no other beats in every figure, [`recommend`] picks one with a reason, [`alternative`] finds another policy
 //! if none works, and [`robust`] picks one setting for many sessions.
 //!
@@ -19,10 +19,10 @@ mod sweep;
 
 pub use alternative::{Alternative, alternative};
 pub use front::{Price, front, price_unit, trade_off};
-pub use gauge::{Gauge, Rejection, Risk, Score};
+pub use gauge::{Gauge, Risk, RuledOut, Score};
 pub use limits::{Check, Figures, Limit, Limits, Measure, checks};
 pub use recommend::{
-    Preference, Recommendation, candidates, changed_settings, recommend, rejections,
+    Preference, Recommendation, candidates, changed_settings, recommend, ruled_out_reasons,
 };
 pub use robust::{LeftOut, Regret, Robust, robust};
 pub use space::{Axis, Scale, Subject, Values};

@@ -4,7 +4,7 @@
 //! ratios only, not on units or on other points.
 
 use super::front::{Price, narrow_front, price_unit, references};
-use super::gauge::{Rejection, Score};
+use super::gauge::{RuledOut, Score};
 use super::space::Subject;
 use super::sweep::Point;
 use crate::engine::{KnobValues, Policy};
@@ -15,7 +15,7 @@ use crate::units::{Share, Usd};
 const SAFE_PEAK: f64 = 0.95;
 
 /// Minimum improvement over the current settings.
-const LEAST_GAIN: f64 = 0.01;
+const MIN_GAIN: f64 = 0.01;
 
 /// Added to counts of references before they are compared, so that 1 is not infinitely worse than 0.
 const ADDED: f64 = 10.0;
@@ -91,7 +91,7 @@ fn pick(points: &[Point], candidates: &[usize], preference: Preference) -> Optio
     let is_good = |idx: &usize| {
         let point = &points[*idx];
         let is_present = point.is_now && point.subject == points[best].subject;
-        is_present && is_safe(*idx) >= is_safe(best) && regret(loss(*idx), loss(best)) < LEAST_GAIN
+        is_present && is_safe(*idx) >= is_safe(best) && regret(loss(*idx), loss(best)) < MIN_GAIN
     };
     (0..points.len()).find(is_good).or(Some(best))
 }
@@ -146,7 +146,7 @@ pub(super) fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> St
         return format!("{name} with {settings} {cost},{risk}{instead}; {peak}.");
     }
     let why = now
-        .rejected
+        .ruled_out
         .map_or_else(String::new, |why| format!(": {why}"));
     format!(
         "{name} with {settings} {does} {cost}{risk}; {peak}. The current settings are ruled out{why}."
@@ -247,9 +247,9 @@ pub fn changed_settings(
 }
 
 /// Returns the number of points ruled out by reason: its name, its description and the number.
-pub fn rejections(points: &[Point]) -> Vec<(&'static str, &'static str, usize)> {
-    let mut found: Vec<(&Rejection, usize)> = Vec::new();
-    for why in points.iter().filter_map(|p| p.rejected.as_ref()) {
+pub fn ruled_out_reasons(points: &[Point]) -> Vec<(&'static str, &'static str, usize)> {
+    let mut found: Vec<(&RuledOut, usize)> = Vec::new();
+    for why in points.iter().filter_map(|p| p.ruled_out.as_ref()) {
         match found
             .iter_mut()
             .find(|(known, _)| known.name() == why.name())
@@ -259,12 +259,12 @@ pub fn rejections(points: &[Point]) -> Vec<(&'static str, &'static str, usize)> 
         }
     }
     found.sort_by_key(|(why, n)| (std::cmp::Reverse(*n), why.name()));
-    let said = |(why, n): (&Rejection, usize)| (why.name(), why.told(n), n);
+    let said = |(why, n): (&RuledOut, usize)| (why.name(), why.told(n), n);
     found.into_iter().map(said).collect()
 }
 
 fn nothing_works(points: &[Point]) -> String {
-    let reasons: Vec<String> = rejections(points)
+    let reasons: Vec<String> = ruled_out_reasons(points)
         .into_iter()
         .map(|(_, told, n)| format!("{n} {told}"))
         .collect();
@@ -273,7 +273,7 @@ fn nothing_works(points: &[Point]) -> String {
         1 => format!(
             "The only setting tried does not work: {}.",
             points[0]
-                .rejected
+                .ruled_out
                 .map_or_else(String::new, |why| why.to_string())
         ),
         n => format!(

@@ -140,7 +140,7 @@ fn choose(points: &[Point], rows: &[&Row]) -> Option<usize> {
         let regrets = || rows.iter().map(|row| row.regrets[idx]);
         let known = || regrets().flatten();
         Judged {
-            rejected: regrets().filter(Option::is_none).count(),
+            ruled_out: regrets().filter(Option::is_none).count(),
             deep: rows.iter().filter(|row| row.is_deep[idx]).count(),
             worst: known().fold(0.0, f64::max),
             sum: known().sum(),
@@ -154,7 +154,7 @@ fn choose(points: &[Point], rows: &[&Row]) -> Option<usize> {
 /// Summary of a setting over all sessions.
 struct Judged {
     /// Number of sessions in which it is ruled out.
-    rejected: usize,
+    ruled_out: usize,
     /// Number of sessions in which it is above the maximum peak.
     deep: usize,
     /// Its worst regret.
@@ -167,8 +167,8 @@ struct Judged {
 
 impl Judged {
     fn compared(&self, other: &Self) -> Ordering {
-        (self.rejected, self.deep)
-            .cmp(&(other.rejected, other.deep))
+        (self.ruled_out, self.deep)
+            .cmp(&(other.ruled_out, other.deep))
             .then(self.worst.total_cmp(&other.worst))
             .then(self.sum.total_cmp(&other.sum))
             .then(self.changes.cmp(&other.changes))

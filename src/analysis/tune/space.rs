@@ -7,8 +7,8 @@ use std::collections::HashSet;
 /// Number of steps from which whole numbers are spread by ratio: 5 and 10 differ as 50 and 100 do.
 const RATIO_FROM: f64 = 50.0;
 
-/// Number of consecutive repeated points after which the space counts as exhausted.
-const MOST_VAIN: usize = 2_000;
+/// Maximum number of consecutive repeated points, after which the space counts as exhausted.
+const MAX_REPEATED: usize = 2_000;
 
 /// A policy with its current settings and the settings to vary.
 #[derive(Clone, Debug)]
@@ -231,7 +231,7 @@ impl Subject {
             return chosen.settings;
         }
         let (mut nth, mut vain) = (0_u32, 0);
-        while chosen.settings.len() < most && vain < MOST_VAIN {
+        while chosen.settings.len() < most && vain < MAX_REPEATED {
             nth += 1;
             let steps = generators(self.axes.len());
             let place = |(axis, step): (&Axis, f64)| axis.at((0.5 + f64::from(nth) * step).fract());

@@ -1,6 +1,6 @@
 //! Replays many settings of policies over a session, on all cores.
 
-use super::gauge::{Gauge, Rejection, Score};
+use super::gauge::{Gauge, RuledOut, Score};
 use super::space::Subject;
 use crate::engine::KnobValues;
 use crate::progress::{Cancelled, Progress};
@@ -18,13 +18,13 @@ pub struct Point {
     /// Its score; none if it was not replayed.
     pub score: Option<Score>,
     /// The reason why it is ruled out, if it is.
-    pub rejected: Option<Rejection>,
+    pub ruled_out: Option<RuledOut>,
 }
 
 impl Point {
     /// Returns the score, unless the point is ruled out.
     pub fn valid(&self) -> Option<&Score> {
-        self.score.as_ref().filter(|_| self.rejected.is_none())
+        self.score.as_ref().filter(|_| self.ruled_out.is_none())
     }
 }
 
@@ -38,7 +38,7 @@ pub fn plan(subjects: &[Subject], most: usize) -> Vec<Point> {
             knobs,
             is_now: nth == 0,
             score: None,
-            rejected: None,
+            ruled_out: None,
         };
         settings.map(point).collect::<Vec<_>>()
     };
@@ -60,7 +60,7 @@ pub fn sweep(
     let weigh = |(idx, mut point): (usize, Point)| {
         progress.check_cancelled()?;
         let policy = &subjects[point.subject].policy;
-        (point.score, point.rejected) = gauge.weigh(policy, &point.knobs);
+        (point.score, point.ruled_out) = gauge.weigh(policy, &point.knobs);
         found(idx, &point);
         Ok(point)
     };

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::analysis::{PlayedLane, largest_parts, tokens_by_tool};
-use crate::engine::{Budget, Cause, Did, Event, OwnMeasure, WindowPlan, WindowSource};
+use crate::engine::{ActionKind, Budget, Cause, Did, Event, OwnMeasure, WindowPlan, WindowSource};
 use crate::session::{Body, CallDraft, Draft, Kind, Part, Role, SessionBuilder, Source, Usage};
 use crate::tokens::{Progress, TokenLedger};
 use crate::units::Share;
@@ -103,7 +103,7 @@ fn recorded(case: &Case) -> Outcome {
             believed: None,
             pressure: budget.pressure(tokens),
             overflows: false,
-            refused: false,
+            is_rejected: false,
             rejected: Tokens::ZERO,
             unchanged: Tokens::ZERO,
             by_kind: [0; Kind::ALL.len()],
@@ -370,7 +370,7 @@ fn event_at(call: usize) -> Event {
     Event {
         call,
         stage: String::new(),
-        action: "drop",
+        action: ActionKind::Drop,
         cause: Cause::default(),
         before: Tokens::ZERO,
         after: Tokens::ZERO,

@@ -9,8 +9,8 @@ use similar::{ChangeTag, DiffOp, TextDiff};
 use std::time::{Duration, Instant};
 
 /// Maximum number of differing lines that are compared, and their bytes.
-const MOST_LINES: usize = 20_000;
-const MOST_BYTES: usize = 1 << 20;
+const MAX_LINES: usize = 20_000;
+const MAX_BYTES: usize = 1 << 20;
 /// Time limit for the smallest difference. After it, a larger difference is accepted.
 const TIME: Duration = Duration::from_millis(400);
 /// Unchanged lines shown around a change.
@@ -18,8 +18,8 @@ const AROUND_LINES: usize = 3;
 /// Lines shown at the start and at the end of a long removed or added run.
 const BEGIN: usize = 12;
 const END: usize = 6;
-/// Lines of a fold that can be unfolded.
-const MOST_FOLDED: usize = 400;
+/// Maximum number of lines of a fold that can be unfolded.
+const MAX_FOLDED: usize = 400;
 
 /// The text that contains a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl Diff {
             runs.sort_by_key(|run| run.side == Side::Removed);
         }
         let mut rows = Vec::new();
-        let held = before.min(AROUND_LINES + MOST_FOLDED);
+        let held = before.min(AROUND_LINES + MAX_FOLDED);
         let run = Run {
             side: Side::Same,
             lines: old[before - held..before]
@@ -126,7 +126,7 @@ impl Diff {
             (Side::Added, differs.1.len() - added.len()),
         ];
         rows.extend(left_out.into_iter().filter_map(not_compared));
-        let held = after.min(AROUND_LINES + MOST_FOLDED);
+        let held = after.min(AROUND_LINES + MAX_FOLDED);
         let from = old.len() - after;
         let run = Run {
             side: Side::Same,
@@ -159,9 +159,9 @@ fn not_compared((side, more): (Side, usize)) -> Option<Row> {
 /// Returns the lines within the comparison limits.
 fn bounded<'l, 't>(lines: &'l [&'t str]) -> &'l [&'t str] {
     let mut bytes = 0;
-    let fits = lines.iter().take(MOST_LINES).take_while(|line| {
+    let fits = lines.iter().take(MAX_LINES).take_while(|line| {
         bytes += line.len();
-        bytes <= MOST_BYTES
+        bytes <= MAX_BYTES
     });
     // One line is always shown; the middle of a long one is omitted.
     let n = fits.count().max(1).min(lines.len());
@@ -258,8 +258,8 @@ impl Run {
         }
         let last = self.lines.split_off(self.lines.len() - end);
         let mut folded = self.lines.split_off(begin);
-        let more = self.unheld + folded.len().saturating_sub(MOST_FOLDED);
-        folded.truncate(MOST_FOLDED);
+        let more = self.unheld + folded.len().saturating_sub(MAX_FOLDED);
+        folded.truncate(MAX_FOLDED);
         rows.extend(self.lines.into_iter().map(Row::Line));
         rows.push(Row::Fold(Fold {
             side: self.side,
@@ -335,8 +335,8 @@ mod tests {
         let removed = formatted.iter().filter(|row| row.starts_with('-')).count();
         assert_eq!(removed, BEGIN + END);
         assert!(formatted.contains(&format!(
-            "Removed {MOST_FOLDED}+{}",
-            800 - BEGIN - END - MOST_FOLDED
+            "Removed {MAX_FOLDED}+{}",
+            800 - BEGIN - END - MAX_FOLDED
         )));
         assert!(formatted.contains(&"+[cut]".to_owned()));
         assert_eq!(formatted[formatted.len() - 1], "Same 97+0");
@@ -352,10 +352,7 @@ mod tests {
         assert!(formatted.iter().any(|row| row.starts_with("-line")));
         assert_eq!(
             formatted[0],
-            format!(
-                "Same {MOST_FOLDED}+{}",
-                150_000 - AROUND_LINES - MOST_FOLDED
-            )
+            format!("Same {MAX_FOLDED}+{}", 150_000 - AROUND_LINES - MAX_FOLDED)
         );
     }
 

@@ -10,11 +10,11 @@ use crate::engine::Written;
 use crate::safe_text;
 use crate::session::WrittenKind;
 
-/// Byte limit for the originals of a summary; per message if there are several.
-const WHOLE: usize = 48 * 1024;
-const HEAD: usize = 700;
+/// Maximum number of bytes of a single original, and of each of several.
+const MAX_BYTES: usize = 48 * 1024;
+const MAX_BYTES_EACH: usize = 700;
 /// Maximum number of originals shown for a summary.
-const MOST: usize = 60;
+const MAX_ORIGINALS: usize = 60;
 
 impl ChangeInputs<'_> {
     /// Returns a message the lane wrote with all messages it replaces, or with only the selected one of them.
@@ -23,10 +23,10 @@ impl ChangeInputs<'_> {
         let covered = || written.covers.iter().cloned().flatten().map(|m| m as usize);
         let n_covered = covered().count();
         let originals: Vec<_> = match message {
-            Some(message) => vec![self.original(message, WHOLE)],
+            Some(message) => vec![self.original(message, MAX_BYTES)],
             None => covered()
-                .take(MOST)
-                .map(|m| self.original(m, HEAD))
+                .take(MAX_ORIGINALS)
+                .map(|m| self.original(m, MAX_BYTES_EACH))
                 .collect(),
         };
         let by = self
@@ -60,7 +60,8 @@ impl ChangeInputs<'_> {
         } else {
             Some(written.text.as_ref().to_owned())
         };
-        let shown = |text: String| safe_text::visible(safe_text::head(&text, WHOLE)).into_owned();
+        let shown =
+            |text: String| safe_text::visible(safe_text::head(&text, MAX_BYTES)).into_owned();
         let replacement = here.map(|(place, _, tokens)| Replacement {
             kind: written.kind,
             place,

@@ -47,8 +47,8 @@ pub struct OwnPrice {
     pub caching: String,
 }
 
-/// The highest price accepted, in USD per million tokens.
-pub const MOST: f64 = 10_000.0;
+/// Maximum accepted price, in USD per million tokens.
+pub const MAX_PRICE: f64 = 10_000.0;
 
 /// The label of the row of custom prices.
 const OWN: &str = "own";
@@ -94,7 +94,7 @@ impl OwnPrice {
     pub fn remembered(kept: &KeptPrice) -> Option<Self> {
         let rates = [kept.input, kept.cache_read, kept.cache_write, kept.output];
         let mut rates = rates.iter().chain(&kept.cache_write_hour);
-        let is_price = |rate: &Rate| (0.0..=MOST).contains(&rate.0);
+        let is_price = |rate: &Rate| (0.0..=MAX_PRICE).contains(&rate.0);
         let is_known = Prices::bundled().rule(&kept.caching).is_some();
         (is_known && rates.all(is_price)).then(|| Self {
             input: kept.input,

@@ -1,12 +1,12 @@
 //! The choice of prices and billing rules. Changes can be undone like any setting.
 
-use super::billing::{BillingChoice, MOST, OwnPrice, PriceChoice, seconds, typed_price};
+use super::billing::{BillingChoice, MAX_PRICE, OwnPrice, PriceChoice, seconds, typed_price};
 use super::compute::{Costs, ModelPrice};
 use super::input::CostInput;
 use super::model_menu;
 use crate::analysis::cost::Lifetime;
 use crate::app::command::Commands;
-use crate::app::policy_panel::command::SettingsCommand;
+use crate::app::settings_panel::command::SettingsCommand;
 use crate::app::theme::{palette, space};
 use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
@@ -198,7 +198,7 @@ fn typed(ui: &mut Ui, own: &mut OwnPrice) {
 fn rate_field(ui: &mut Ui, name: &str, rate: &mut Rate) {
     ui.label(weak(ui, name));
     let field = DragValue::new(&mut rate.0)
-        .range(0.0..=MOST)
+        .range(0.0..=MAX_PRICE)
         .speed(0.01)
         .max_decimals(4)
         .custom_parser(typed_price)

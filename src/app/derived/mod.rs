@@ -16,14 +16,14 @@ use crate::app::cost::state::CallSort;
 use crate::app::events::list::{EventFilter, EventList};
 use crate::app::insights::session::SessionInsights;
 use crate::app::lanes::rows::LaneRows;
-use crate::app::loss::compute::{Losses, Reach, Survivals};
+use crate::app::loss::compute::{Losses, ReuseDistances, Survivals};
 use crate::app::messages::cumulative::CumulativeTokens;
 use crate::app::messages::order::{Filter, Sort};
 use crate::app::messages::text::MessageText;
 use crate::app::open::document::Document;
-use crate::app::policy_panel::policies::Policies;
 use crate::app::runs::replays::Runs;
 use crate::app::selection::Selection;
+use crate::app::settings_panel::policies::Policies;
 use crate::app::view::View;
 use crate::engine::{ManualEdits, Sample};
 use crate::tokens::TokenLedger;
@@ -44,7 +44,7 @@ pub struct Derived {
     costs: LatestResult<u64, Costs>,
     insights: LatestResult<InsightsKey, SessionInsights>,
     names: LatestResult<u64, Names>,
-    reach: LatestResult<(u64, &'static str), Reach>,
+    reuse: LatestResult<(u64, &'static str), ReuseDistances>,
     losses: LatestResult<(u64, u64), Losses>,
     survivals: LatestResult<(u64, u64), Survivals>,
     tried_setting: LatestResult<(u64, usize), Vec<Sample>>,
@@ -107,7 +107,7 @@ impl Derived {
             costs: LatestResult::new("costs"),
             insights: LatestResult::new("insights"),
             names: LatestResult::new("names"),
-            reach: LatestResult::new("reach"),
+            reuse: LatestResult::new("reuse distances"),
             losses: LatestResult::new("losses"),
             survivals: LatestResult::new("survivals"),
             tried_setting: LatestResult::new("tried_setting"),
@@ -129,7 +129,7 @@ impl Derived {
         self.costs.clear();
         self.insights.clear();
         self.names.clear();
-        self.reach.clear();
+        self.reuse.clear();
         self.losses.clear();
         self.survivals.clear();
         self.tried_setting.clear();
@@ -153,7 +153,7 @@ impl Derived {
         self.insights.expect(slow_if(bytes > 200_000));
         self.costs.expect(slow_if(n_messages > 5_000));
         self.names.expect(slow_if(bytes > 100_000));
-        self.reach.expect(slow_if(bytes > 100_000));
+        self.reuse.expect(slow_if(bytes > 100_000));
         self.losses.expect(slow_if(n_messages > 500));
         self.survivals.expect(slow_if(bytes > 100_000));
         self.text.expect(slow_if(bytes > 1_000_000));

@@ -9,14 +9,14 @@ use crate::app::cost::state::CallSort;
 use crate::app::events::list::{EventFilter, EventList};
 use crate::app::insights::session::SessionInsights;
 use crate::app::lanes::rows::{LaneRows, LaneState};
-use crate::app::loss::compute::{Losses, Reach, Survivals};
+use crate::app::loss::compute::{Losses, ReuseDistances, Survivals};
 use crate::app::loss::state::LossPage;
 use crate::app::messages::cumulative::CumulativeTokens;
 use crate::app::messages::text::MessageText;
 use crate::app::open::document::Document;
-use crate::app::policy_panel::policies::Policies;
 use crate::app::runs::replays::run_all;
 use crate::app::selection::Selection;
+use crate::app::settings_panel::policies::Policies;
 use crate::app::tune::sweep::Sweep;
 use crate::app::view::{Tab, View};
 use crate::app::{cost, messages};
@@ -273,18 +273,18 @@ impl Derived {
         };
         let key = (document.id, runs.config.counter);
         let (of_runs, of_names) = (Arc::clone(&runs), Arc::clone(&names));
-        self.reach.want(ctx, self.at, &key, move |_| {
-            Reach::new(&of_names, &of_runs.case, of_runs.verdict_inputs.0)
+        self.reuse.want(ctx, self.at, &key, move |_| {
+            ReuseDistances::new(&of_names, &of_runs.case, of_runs.verdict_inputs.0)
         });
-        let reach = self.reach.get().filter(|_| self.reach.is_for(&key));
-        let Some(reach) = reach.map(Arc::clone) else {
+        let reuse = self.reuse.get().filter(|_| self.reuse.is_for(&key));
+        let Some(reuse) = reuse.map(Arc::clone) else {
             return;
         };
-        let key = (self.runs.generation(), self.reach.generation());
+        let key = (self.runs.generation(), self.reuse.generation());
         let (of_runs, of_names) = (Arc::clone(&runs), Arc::clone(&names));
         self.losses.want(ctx, self.at, &key, move |before| {
             let billing = &of_runs.config.billing;
-            Losses::new(&of_runs, &of_names, &reach, billing, before.as_deref())
+            Losses::new(&of_runs, &of_names, &reuse, billing, before.as_deref())
         });
         if view.tab == Tab::Loss && view.loss.page == LossPage::Summaries {
             self.survivals

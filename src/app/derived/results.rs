@@ -7,7 +7,7 @@ use crate::app::cost::compute::Costs;
 use crate::app::events::list::EventList;
 use crate::app::insights::session::SessionInsights;
 use crate::app::lanes::rows::LaneRows;
-use crate::app::loss::compute::{Losses, Reach, Survivals};
+use crate::app::loss::compute::{Losses, ReuseDistances, Survivals};
 use crate::app::messages::cumulative::CumulativeTokens;
 use crate::app::messages::state::Aspect;
 use crate::app::messages::text::MessageText;
@@ -52,7 +52,7 @@ impl Derived {
                 derived.cumulative.get().is_some(),
                 derived.costs.get().is_some(),
                 derived.insights.get().is_some(),
-                derived.reach.get().is_some(),
+                derived.reuse.get().is_some(),
                 derived.losses.get().is_some(),
             ]
         };
@@ -76,8 +76,8 @@ impl Derived {
     }
 
     /// Returns the distances of the agent's references.
-    pub fn reach(&self) -> Option<&Arc<Reach>> {
-        self.reach.get()
+    pub fn reuse_distances(&self) -> Option<&Arc<ReuseDistances>> {
+        self.reuse.get()
     }
 
     /// Returns the losses of all lanes, possibly of earlier runs.

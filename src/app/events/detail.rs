@@ -14,9 +14,9 @@ use crate::safe_text;
 use egui::{Color32, Frame, Grid, Label, Margin, RichText, ScrollArea, TextStyle, Ui};
 
 /// Maximum number of displayed log lines. Copying includes all lines.
-const MOST_LINES: usize = 200;
+const MAX_LINES: usize = 200;
 /// Maximum length of a displayed line, in characters.
-const MOST_CHARS: usize = 2_000;
+const MAX_LINE_CHARS: usize = 2_000;
 
 /// Shows an event.
 pub(super) fn show(ui: &mut Ui, input: &EventsInput<'_>, id: EventId, commands: &mut Commands) {
@@ -174,20 +174,20 @@ fn log(ui: &mut Ui, event: &Event, halt: Option<&str>) {
     ui.add_space(space::XS);
     widgets::section(ui, "Original messages");
     let show_line = |ui: &mut Ui, line: &str, color: Color32| {
-        let line = safe_text::visible(safe_text::head(line, MOST_CHARS));
+        let line = safe_text::visible(safe_text::head(line, MAX_LINE_CHARS));
         let text = RichText::new(line.into_owned())
             .text_style(TextStyle::Monospace)
             .color(color);
         ui.add(Label::new(text).wrap().selectable(true));
     };
-    for line in event.log.iter().take(MOST_LINES) {
+    for line in event.log.iter().take(MAX_LINES) {
         show_line(ui, line, palette(ui).text);
     }
     if let Some(why) = halt {
         show_line(ui, why, palette(ui).bad);
     }
-    if event.log.len() > MOST_LINES {
-        let more = wording::grouped((event.log.len() - MOST_LINES) as u64);
+    if event.log.len() > MAX_LINES {
+        let more = wording::grouped((event.log.len() - MAX_LINES) as u64);
         ui.label(small(
             ui,
             format!("and {more} more lines (Copy includes all)"),

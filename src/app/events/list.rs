@@ -104,14 +104,14 @@ impl EventList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Cause, OwnMeasure};
+    use crate::engine::{ActionKind, Cause, OwnMeasure};
     use crate::units::Tokens;
 
     fn event(did: Did, log: &[&str]) -> Event {
         Event {
             call: 0,
             stage: String::new(),
-            action: "drop",
+            action: ActionKind::Drop,
             cause: Cause::default(),
             before: Tokens::ZERO,
             after: Tokens::ZERO,

@@ -254,7 +254,7 @@ fn content(
 fn action(ui: &mut Ui, event: &Event) {
     match event.did {
         Did::Removed | Did::Changed => {
-            ui.label(event.action);
+            ui.label(event.action.name());
         }
         Did::Nothing => {
             ui.label(weak(ui, "no-op"));
@@ -267,7 +267,7 @@ fn action(ui: &mut Ui, event: &Event) {
         }
     }
     // A stage named after its action or after the lane adds nothing.
-    if event.stage != event.action && event.stage != Event::RECORDED {
+    if event.stage != event.action.name() && event.stage != Event::RECORDED {
         ui.add(Label::new(weak(ui, &event.stage)).truncate());
     }
 }

@@ -76,7 +76,7 @@ pub fn did(event: &Event) -> String {
 }
 
 fn deed(event: &Event) -> &'static str {
-    event.action
+    event.action.name()
 }
 
 /// Returns the full text for the clipboard; `call` is the call of the event.
@@ -112,14 +112,14 @@ pub fn whole(event: &Event, outcome: &Outcome, lane: &str, call: &str) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Cause, Halt, OwnMeasure};
+    use crate::engine::{ActionKind, Cause, Halt, OwnMeasure};
     use crate::units::Tokens;
 
     fn event(when: &str, terms: &[(&str, f64)], did: Did) -> Event {
         Event {
             call: 0,
             stage: "cut".to_owned(),
-            action: "drop",
+            action: ActionKind::Drop,
             cause: Cause {
                 when: when.to_owned(),
                 terms: terms.iter().map(|(n, v)| ((*n).to_owned(), *v)).collect(),

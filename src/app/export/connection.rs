@@ -22,10 +22,10 @@ pub struct ConnectionDraft {
     pub ca_file: String,
 }
 
-/// The maximum number of attempts.
-const MOST_TRIES: u32 = 100;
-/// The longest timeout.
-const LONGEST: Duration = Duration::from_hours(24 * 7);
+/// Maximum number of attempts.
+const MAX_TRIES: u32 = 100;
+/// Maximum timeout.
+const MAX_TIMEOUT: Duration = Duration::from_hours(24 * 7);
 
 impl ConnectionDraft {
     /// Returns whether any setting is changed.
@@ -57,7 +57,7 @@ impl ConnectionDraft {
             client.limits.first_byte = limit;
         }
         if let Some(tries) = self.most_tries()? {
-            client.retries.most = tries - 1;
+            client.retries.max_retries = tries - 1;
         }
         client.proxy = match typed(&self.proxy) {
             None => Proxy::System,
@@ -90,9 +90,9 @@ impl ConnectionDraft {
             return Ok(None);
         }
         match text.parse() {
-            Ok(n) if (1..=MOST_TRIES).contains(&n) => Ok(Some(n)),
+            Ok(n) if (1..=MAX_TRIES).contains(&n) => Ok(Some(n)),
             _ => Err(format!(
-                "tries {text:?}: give a whole number from 1 to {MOST_TRIES}"
+                "tries {text:?}: give a whole number from 1 to {MAX_TRIES}"
             )),
         }
     }
@@ -110,7 +110,7 @@ fn duration(name: &str, text: &str) -> Result<Option<Duration>, String> {
         |seconds| Duration::try_from_secs_f64(seconds).ok(),
     );
     match parsed {
-        Some(limit) if limit > Duration::ZERO && limit <= LONGEST => Ok(Some(limit)),
+        Some(limit) if limit > Duration::ZERO && limit <= MAX_TIMEOUT => Ok(Some(limit)),
         _ => Err(format!(
             "time for the {name} {text:?}: give seconds, or a time as 5 min"
         )),
@@ -145,7 +145,7 @@ mod tests {
         let set = draft.applied(client()).unwrap();
         assert_eq!(set.limits.total, Duration::from_secs(90));
         assert_eq!(set.limits.first_byte, Duration::from_mins(5));
-        assert_eq!(set.retries.most, 1);
+        assert_eq!(set.retries.max_retries, 1);
         assert!(set.proxy == Proxy::Direct);
         assert_eq!(set.ca_file.as_deref(), Some(std::path::Path::new("ca.pem")));
         assert_eq!(draft.temperature(), Ok(Some(0.5)));

@@ -6,7 +6,7 @@ use super::model_fields::{field, row};
 use crate::app::command::Commands;
 use crate::app::theme::{palette, space};
 use crate::app::widgets::path_field::PathField;
-use crate::exec::model::{Limits, Retries};
+use crate::exec::model::{Limits, RetryPolicy};
 use egui::{CollapsingHeader, RichText, TextEdit, Ui};
 
 /// Shows the fields.
@@ -48,7 +48,7 @@ pub(super) fn show(ui: &mut Ui, draft: &mut ConnectionDraft, commands: &mut Comm
 
 /// Shows the time limits and the number of attempts side by side.
 fn limits(ui: &mut Ui, draft: &mut ConnectionDraft) {
-    let (limits, retries) = (Limits::default(), Retries::default());
+    let (limits, retries) = (Limits::default(), RetryPolicy::default());
     let short = |limit| humantime::format_duration(limit).to_string();
     row(ui, "limits", |ui, _| {
         let third = (ui.available_width() - 2.0 * space::S) / 3.0;
@@ -72,7 +72,7 @@ fn limits(ui: &mut Ui, draft: &mut ConnectionDraft) {
         );
         cell(
             &mut draft.tries,
-            format!("{} attempts", retries.most + 1),
+            format!("{} attempts", retries.max_retries + 1),
             "Attempts",
             "Maximum number of attempts if the server is busy or unreachable",
         );

@@ -12,7 +12,6 @@ use crate::app::theme::{palette, space};
 use crate::app::widgets::path_field::PathField;
 use crate::app::widgets::text::{small, weak};
 use crate::app::{manual_edits, widgets, wording};
-use crate::engine::Action;
 use crate::exec;
 use crate::formats::{self, Resume};
 use egui::{Align, ComboBox, Id, Layout, ScrollArea, TextEdit, Ui, vec2};
@@ -246,8 +245,7 @@ fn writes_files(input: &ExportInput<'_>, draft: &ExportDraft) -> bool {
     let Some(lane) = draft.lane.and_then(|lane| input.runs.lanes.get(lane)) else {
         return false;
     };
-    let spills = |action: &Action| matches!(action, Action::Cut(cut) if cut.spills);
-    lane.policy.stages.iter().any(|stage| spills(&stage.action))
+    lane.policy.stages.iter().any(|stage| stage.action.spills())
         || lane
             .outcome
             .events

@@ -61,7 +61,7 @@ pub(super) fn show(ui: &mut Ui, export: &Export, draft: &mut ExportDraft, comman
             .desired_width(f32::INFINITY)
             .hint_text("policy's prompt");
         ui.add(edit).labelled_by(id).on_hover_text(
-            "Applies to generic policies only; presets of real systems use their own prompts",
+            "Ignored by system presets reproduced in code, which use their own prompts",
         );
     });
     log(ui, export, model, commands);

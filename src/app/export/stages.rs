@@ -179,7 +179,10 @@ pub(super) fn review(ui: &mut Ui, review: &Review, commands: &mut Commands) {
 /// Returns the source of a summary, its purpose and its resource use.
 fn summary_info(review: &Review, idx: usize) -> String {
     let request = &review.preview.requests[idx];
-    let mut facts = format!("call {} · {} · {}", request.call, request.stage, request.by);
+    let mut facts = format!(
+        "call {} · {} · {}",
+        request.call, request.stage, request.summarizer
+    );
     if let (Some(sent), Some(received)) = (request.sent, request.received) {
         let (sent, received) = (wording::grouped(sent), wording::grouped(received));
         facts = format!("{facts} · {sent} tokens sent, {received} received (reported)");

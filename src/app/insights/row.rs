@@ -38,7 +38,7 @@ const SURE: f32 = 72.0;
 /// Width of the labels in the details, in points.
 const NAMES: f32 = 92.0;
 /// Maximum number of listed ranges of calls with a halt. The tab Events lists all.
-const MOST_HALTS: usize = 20;
+const MAX_HALTS: usize = 20;
 
 /// Shows an insight. Returns the response of its line.
 pub(super) fn show(
@@ -263,7 +263,7 @@ fn halts(ui: &mut Ui, input: &InsightsInput<'_>, lane: Option<usize>, commands: 
     };
     let is_next = |a: &Halt, b: &Halt| a.why == b.why && b.call <= a.call + 1;
     let mut runs = run.outcome.halts.chunk_by(is_next).skip(1);
-    for halts in runs.by_ref().take(MOST_HALTS) {
+    for halts in runs.by_ref().take(MAX_HALTS) {
         let Some(first) = halts.first() else { continue };
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = space::S;

@@ -3,7 +3,7 @@
 use super::command::LanesCommand;
 use crate::app::App;
 use crate::app::config::{LaneConfig, MAX_LANES, lane};
-use crate::app::policy_panel::policies::NONE;
+use crate::app::settings_panel::policies::NONE;
 use crate::presets::native;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -106,13 +106,13 @@ impl App {
 
 /// Returns the first lines and the number of remaining ones.
 fn few(lines: &[String]) -> String {
-    const SHOWN: usize = 3;
-    let mut text = lines[..lines.len().min(SHOWN)].join("\n");
-    if lines.len() > SHOWN {
+    const MAX_LINES: usize = 3;
+    let mut text = lines[..lines.len().min(MAX_LINES)].join("\n");
+    if lines.len() > MAX_LINES {
         let _ = write!(
             text,
             "\nand {} more; the copied text marks them",
-            lines.len() - SHOWN
+            lines.len() - MAX_LINES
         );
     }
     text

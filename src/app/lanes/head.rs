@@ -9,9 +9,9 @@ use crate::app::config::MAX_LANES;
 use crate::app::cost::compute::LaneCost;
 use crate::app::export::command::ExportCommand;
 use crate::app::insights::list::InsightFilter;
-use crate::app::policy_panel::command::SettingsCommand;
-use crate::app::policy_panel::preset_menu;
 use crate::app::selection::SelectCommand;
+use crate::app::settings_panel::command::SettingsCommand;
+use crate::app::settings_panel::preset_menu;
 use crate::app::shell::command::ShellCommand;
 use crate::app::theme::{self, palette};
 use crate::app::view::{Tab, ViewCommand};
@@ -23,7 +23,7 @@ use egui::{
 };
 
 /// Height of a head with one row of figures, including the space below, in points.
-const HEAD: f32 = 74.0;
+const HEIGHT: f32 = 74.0;
 
 /// The layout of all lane heads.
 pub(super) struct Plan {
@@ -35,7 +35,7 @@ pub(super) struct Plan {
 /// Computes the layout for heads of this width.
 pub(super) fn plan(ui: &Ui, input: &LanesInput<'_>, width: f32) -> Plan {
     let grid = super::figures::Grid::new(ui, input, width - 2.0 * margin(width));
-    let height = HEAD + grid.more();
+    let height = HEIGHT + grid.more();
     // The line with the policy's own estimate adds height.
     let height = if own_estimate::is_any(input) {
         height + own_estimate::HEIGHT

@@ -5,9 +5,9 @@ use crate::app::config::Config;
 use crate::app::cost::compute::Costs;
 use crate::app::loss::compute::Losses;
 use crate::app::open::document::Document;
-use crate::app::policy_panel::policies::Policies;
 use crate::app::runs::replays::Runs;
 use crate::app::selection::Selection;
+use crate::app::settings_panel::policies::Policies;
 use crate::app::shell::open_session::{FrameRequests, OpenSession};
 use std::collections::BTreeSet;
 

@@ -21,8 +21,8 @@ const MIN_LANE: f32 = 150.0;
 /// Width in points below which the status words are hidden. The bars show the status by their fill pattern.
 pub(super) const ROOM_FOR_WORDS: f32 = 200.0;
 
-/// Number of visible rows in the smallest window.
-const LEAST_ROWS: f32 = 1.0;
+/// Minimum number of visible rows.
+const MIN_ROWS: f32 = 1.0;
 
 /// Height in points of the horizontal scroll bar, which is always visible and has its own space.
 const BAR: f32 = 8.0;
@@ -33,7 +33,7 @@ pub(in crate::app) fn least_height(ui: &Ui, session: &OpenSession<'_>, available
     let width = width(input, available);
     let head = head::plan(ui, input, width).height;
     let has_bar = width * input.runs.lanes.len() as f32 > available + 0.5;
-    head + LEAST_ROWS * ROW + if has_bar { BAR } else { 0.0 }
+    head + MIN_ROWS * ROW + if has_bar { BAR } else { 0.0 }
 }
 
 /// Returns the width of each lane, in points.

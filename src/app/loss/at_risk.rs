@@ -14,7 +14,7 @@ use egui::{Id, Label, RichText, TextStyle, Ui};
 use egui_extras::Column as Width;
 
 /// Maximum length of a name, in characters.
-const LONGEST: usize = 80;
+const MAX_NAME_CHARS: usize = 80;
 
 /// Shows the list.
 pub(super) fn show(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, commands: &mut Commands) {
@@ -129,7 +129,7 @@ fn content(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, found: LostRefer
             ui.add(Label::new(text).truncate());
         }
         (Col::AtRisk, LostReference::Name(fault)) => {
-            let word = safe_text::one_line(losses.names.word(fault.name), LONGEST);
+            let word = safe_text::one_line(losses.names.word(fault.name), MAX_NAME_CHARS);
             let text = RichText::new(word).text_style(TextStyle::Monospace);
             ui.add(Label::new(text).truncate());
         }

@@ -7,33 +7,42 @@ use crate::analysis::loss::{
     standing, survival,
 };
 use crate::app::cost::billing::BillingChoice;
-use crate::app::policy_panel::policies;
 use crate::app::runs::replays::{LaneRun, Runs};
+use crate::app::settings_panel::policies;
 use crate::engine::{Case, Outcome, simulate};
 use crate::units::{Share, Tokens, Usd};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Distances of the agent's references, and the two bounds of a lossless policy. Independent of all settings.
+/// Reuse distances of the agent's references, and the bounds of a lossless policy. Independent of all settings.
 #[derive(Debug)]
-pub struct Reach {
+pub struct ReuseDistances {
     /// Distances of all references.
     pub curves: ReuseCurves,
-    /// Lane without management.
+    /// Bounds of a lossless policy.
+    pub bounds: LosslessBounds,
+}
+
+/// The lanes between which a lossless policy lies.
+#[derive(Debug)]
+pub struct LosslessBounds {
+    /// Lane without management: saves nothing.
     pub none: Outcome,
-    /// Lane that clears each tool result after its last use.
+    /// Lane that clears each tool result after its last use: saves the lossless maximum.
     pub hindsight: Outcome,
 }
 
-impl Reach {
+impl ReuseDistances {
     /// Computes the distances and bounds.
     pub fn new(names: &Names, case: &Case, output_reserve: Tokens) -> Self {
         let none = policies::none();
         Self {
             curves: reuse_distances(names, case),
-            none: simulate(case, &none, &none.defaults(), None),
-            hindsight: hindsight(names, case, output_reserve),
+            bounds: LosslessBounds {
+                none: simulate(case, &none, &none.defaults(), None),
+                hindsight: hindsight(names, case, output_reserve),
+            },
         }
     }
 }
@@ -51,7 +60,7 @@ pub struct Losses {
     pub insights: Vec<(Option<usize>, Insight)>,
     /// Cost of the hindsight lane, if prices are known.
     pub hindsight: Option<Usd>,
-    reach: Arc<Reach>,
+    reuse: Arc<ReuseDistances>,
 }
 
 /// The losses of one lane.
@@ -70,25 +79,25 @@ impl Losses {
     pub fn new(
         runs: &Runs,
         names: &Arc<Names>,
-        reach: &Arc<Reach>,
+        reuse: &Arc<ReuseDistances>,
         billing: &BillingChoice,
         before: Option<&Self>,
     ) -> Self {
         let case = &runs.case;
         // An identical run implies an identical case.
-        let before = before.filter(|b| Arc::ptr_eq(&b.reach, reach));
+        let before = before.filter(|b| Arc::ptr_eq(&b.reuse, reuse));
         let kept = |run: &Arc<LaneRun>| {
             let same = before?.lanes.iter().find(|lane| lane.is_of(run));
             same.map(Arc::clone)
         };
         let lanes = runs.lanes.par_iter();
         let lanes = lanes.map(|run| {
-            kept(run).unwrap_or_else(|| Arc::new(LaneLoss::new(case, names, reach, run)))
+            kept(run).unwrap_or_else(|| Arc::new(LaneLoss::new(case, names, &reuse.bounds, run)))
         });
         let lanes: Vec<_> = lanes.collect();
         let recorded = LaneLoss {
             saved: None,
-            ..LaneLoss::new(case, names, reach, &runs.recorded)
+            ..LaneLoss::new(case, names, &reuse.bounds, &runs.recorded)
         };
         let prices = billing.prices();
         let bills = Bills::new(case, billing.at(&prices));
@@ -96,9 +105,9 @@ impl Losses {
             insights: insights(runs, names, &lanes, &recorded),
             lanes,
             recorded,
-            hindsight: price_lane(&bills, &reach.hindsight).total(),
+            hindsight: price_lane(&bills, &reuse.bounds.hindsight).total(),
             names: Arc::clone(names),
-            reach: Arc::clone(reach),
+            reuse: Arc::clone(reuse),
         }
     }
 
@@ -119,7 +128,7 @@ impl Losses {
 }
 
 impl LaneLoss {
-    fn new(case: &Case, names: &Names, reach: &Reach, run: &Arc<LaneRun>) -> Self {
+    fn new(case: &Case, names: &Names, bounds: &LosslessBounds, run: &Arc<LaneRun>) -> Self {
         Self {
             found: Loss {
                 at_risk: references_at_risk(names, case, &run.outcome),
@@ -127,7 +136,7 @@ impl LaneLoss {
                 survival: Vec::new(),
                 is_predicted: run.outcome.received.texts.iter().any(|t| t.is_predicted),
             },
-            saved: saved(&reach.none, &reach.hindsight, &run.outcome),
+            saved: saved(&bounds.none, &bounds.hindsight, &run.outcome),
             run: Arc::clone(run),
         }
     }

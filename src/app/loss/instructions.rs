@@ -17,7 +17,7 @@ use egui_extras::Column as Width;
 /// Width of a lane's strip, in points.
 const STRIP: f32 = 104.0;
 /// Maximum length of a displayed sentence, in characters.
-const LONGEST: usize = 300;
+const MAX_CHARS: usize = 300;
 
 /// Shows the table.
 pub(super) fn show(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, commands: &mut Commands) {
@@ -61,7 +61,7 @@ pub(super) fn show(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, commands
             row.cells(|ui, column| match column {
                 Col::Message => drop(ui.label(weak(ui, wording::number(instruction.message)))),
                 Col::Text => {
-                    let sentence = safe_text::one_line(&instruction.text, LONGEST);
+                    let sentence = safe_text::one_line(&instruction.text, MAX_CHARS);
                     ui.add(Label::new(sentence).truncate());
                 }
                 Col::Strip(nth) => {
@@ -137,16 +137,16 @@ fn strip(
 }
 
 fn missing_calls(gone: &[std::ops::Range<usize>], n_calls: usize) -> String {
-    const MOST: usize = 6;
+    const MAX_RANGES: usize = 6;
     if gone.is_empty() {
         return "Present verbatim at every call".to_owned();
     }
     let stretches: Vec<String> = gone
         .iter()
-        .take(MOST)
+        .take(MAX_RANGES)
         .map(|s| calls_text(s, n_calls))
         .collect();
-    let more = match gone.len().saturating_sub(MOST) {
+    let more = match gone.len().saturating_sub(MAX_RANGES) {
         0 => String::new(),
         more => format!(" and {more} more ranges"),
     };

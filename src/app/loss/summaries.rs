@@ -14,7 +14,7 @@ use crate::safe_text;
 use egui::{Frame, Grid, Label, Margin, Panel, RichText, ScrollArea, TextStyle, Ui};
 
 /// Maximum number of listed names of each kind.
-const MOST: usize = 300;
+const MAX_NAMES: usize = 300;
 /// Width of the counts and minimum width of the list, in points.
 const COUNTS: f32 = 470.0;
 const MIN_LIST: f32 = 280.0;
@@ -231,7 +231,7 @@ fn group<'a>(
         ui.spacing_mut().item_spacing = egui::vec2(space::M, 2.0);
         // A row is as high as its text.
         ui.spacing_mut().interact_size.y = 0.0;
-        for (text, kept) in lacking.iter().take(MOST) {
+        for (text, kept) in lacking.iter().take(MAX_NAMES) {
             let sentence = safe_text::one_line(text, 160);
             let (color, how) = match kept {
                 Kept::Partly => (palette(ui).weak, "partly present"),
@@ -242,8 +242,8 @@ fn group<'a>(
                 .color(color);
             ui.add(Label::new(text)).on_hover_text(how);
         }
-        if lacking.len() > MOST {
-            let more = wording::grouped((lacking.len() - MOST) as u64);
+        if lacking.len() > MAX_NAMES {
+            let more = wording::grouped((lacking.len() - MAX_NAMES) as u64);
             ui.label(small(ui, format!("and {more} more")));
         }
     });

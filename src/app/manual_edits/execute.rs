@@ -54,7 +54,7 @@ impl App {
         match resolve(n_messages) {
             Ok(manual_edits) => Arc::new(one_each(manual_edits, n_messages)),
             Err(why) => {
-                self.refused = Some(why.clone());
+                self.rejected_edit = Some(why.clone());
                 self.warn(Some(format!("No messages are marked: {why}.")));
                 Arc::default()
             }

@@ -17,7 +17,7 @@ use egui::{Align, Button, Label, Layout, Popup, PopupCloseBehavior, RichText, Te
 /// Width of the menu, in points.
 const WIDTH: f32 = 300.0;
 /// Maximum number of warnings in the menu. The tab Insights lists all.
-const MOST: usize = 6;
+const MAX_WARNINGS: usize = 6;
 /// Width of the badge and of the button's margins, in points.
 const BADGE: f32 = 40.0;
 const PADDING: f32 = 24.0 + space::S;
@@ -200,7 +200,7 @@ fn list(ui: &mut Ui, warnings: &[(String, String)]) {
     // The menu's own layout would justify the lines.
     ui.with_layout(Layout::top_down(Align::Min), |ui| {
         ui.spacing_mut().item_spacing.y = space::XS;
-        for (lanes, warning) in warnings.iter().take(MOST) {
+        for (lanes, warning) in warnings.iter().take(MAX_WARNINGS) {
             let text = format!("{lanes}: {}", wording::with_grouped(warning));
             let color = if is_relevant(warning) {
                 palette(ui).warn
@@ -209,8 +209,8 @@ fn list(ui: &mut Ui, warnings: &[(String, String)]) {
             };
             ui.add(Label::new(RichText::new(text).color(color)).wrap());
         }
-        if warnings.len() > MOST {
-            let more = wording::grouped((warnings.len() - MOST) as u64);
+        if warnings.len() > MAX_WARNINGS {
+            let more = wording::grouped((warnings.len() - MAX_WARNINGS) as u64);
             ui.label(weak(ui, format!("and {more} more, in Insights")));
         }
     });

@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// The manual edit of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// No strategy removes the message.
+    /// No policy removes the message.
     Pinned,
     /// The content is cleared at the end of a run.
     Cleared,
@@ -57,7 +57,7 @@ impl Mark {
     pub fn help(self) -> &'static str {
         match self {
             Self::Pinned => {
-                "No strategy removes it or its related calls and results. Ignored by presets of real systems."
+                "No policy removes it or its related calls and results. Ignored by system presets reproduced in code."
             }
             Self::Cleared => {
                 "Clears its text, result and images at the end of the run; calls and pairs remain."

@@ -10,7 +10,7 @@ use crate::engine::{Event, MessageStatus};
 use egui::{Button, Color32, Popup, Response, RichText, Ui};
 
 /// Minimum width of the menu, in points.
-const LEAST: f32 = 150.0;
+const MIN_WIDTH: f32 = 150.0;
 
 /// Result of a manual edit in the focused lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +120,7 @@ pub(super) fn menu(
         [one] => format!("Message {}", wording::number(*one)),
         many => wording::count(many.len(), "message"),
     };
-    ui.set_min_width(LEAST);
+    ui.set_min_width(MIN_WIDTH);
     ui.label(small(ui, which));
     for mark in Mark::ALL {
         let has_it = |m: &usize| self::mark(input, *m) == Some(mark);

@@ -27,9 +27,9 @@ const ROW: f32 = 22.0;
 /// Minimum width of the detail, in points.
 const MIN_DETAIL: f32 = 220.0;
 /// Minimum width of the filter field, in points.
-const LEAST_FILTER: f32 = 48.0;
+const MIN_FILTER: f32 = 48.0;
 /// Minimum width of the tools, in points, at which the message count is shown.
-const LEAST_COUNTED: f32 = 300.0;
+const MIN_COUNTED: f32 = 300.0;
 /// Minimum width of the table, in points.
 const MIN_TABLE: f32 = 400.0;
 
@@ -64,20 +64,20 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
 pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let input = &MessagesInput::new(session);
     ui.spacing_mut().interact_size.y = 22.0;
-    if ui.available_width() > LEAST_COUNTED {
+    if ui.available_width() > MIN_COUNTED {
         let (shown, all) = (input.order.len(), input.document.facts.len());
         let (shown, all) = (wording::grouped(shown as u64), wording::grouped(all as u64));
         ui.label(small(ui, format!("{shown} of {all}")));
     }
     jump(ui, input, commands);
     kinds(ui, input, commands);
-    let marks = AllMarks::fitting(ui, input, LEAST_FILTER + 14.0);
+    let marks = AllMarks::fitting(ui, input, MIN_FILTER + 14.0);
     let mut filter = input.view.filter.clone();
     let edit = TextEdit::singleline(&mut filter.text)
         .id(Id::unique("message filter"))
         .hint_text("Filter…  /")
         // Shrinks where the tabs leave little width.
-        .desired_width((ui.available_width() - 14.0 - marks.width).clamp(LEAST_FILTER, 150.0));
+        .desired_width((ui.available_width() - 14.0 - marks.width).clamp(MIN_FILTER, 150.0));
     let response = ui
         .add(edit.margin(Margin::symmetric(6, 3)))
         .on_hover_text("Show messages whose text or tool name contains this")

@@ -5,9 +5,9 @@ use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::{self, Background};
 use crate::app::open::document::Document;
 use crate::app::picture;
-use crate::app::policy_panel::knobs;
-use crate::app::policy_panel::policies::NONE;
 use crate::app::runs::replays::{LaneRun, Runs};
+use crate::app::settings_panel::knobs;
+use crate::app::settings_panel::policies::NONE;
 use crate::engine::{KnobValues, recorded, simulate};
 use crate::report::{Played, Report, Subject, draw, html, markdown, series, svg};
 use crate::units::Tokens;
@@ -253,7 +253,7 @@ fn played(runs: &Runs, lane: &LaneRun, name: &str) -> Played {
 
 /// Returns the lane without management, measured against the same output reserve.
 fn none(runs: &Runs) -> Played {
-    let policy = presets::by_name(NONE).unwrap_or_else(crate::app::policy_panel::policies::none);
+    let policy = presets::by_name(NONE).unwrap_or_else(crate::app::settings_panel::policies::none);
     let knobs = knobs::values(&policy, &runs.config.knobs);
     let outcome = simulate(&runs.case, &policy, &knobs, None);
     Played {

@@ -3,8 +3,8 @@
 use super::replays::{LaneRun, Runs};
 use crate::app::manual_edits::marks::{Mark, stretches};
 use crate::app::open::document::{Document, Origin};
-use crate::app::policy_panel::knobs::output_reserve;
-use crate::app::policy_panel::policies::Policies;
+use crate::app::settings_panel::knobs::output_reserve;
+use crate::app::settings_panel::policies::Policies;
 use crate::engine::KnobRole;
 use crate::presets::known_error;
 use crate::tokens;

@@ -111,7 +111,7 @@ mod tests {
             pressure: Share(0.0),
             believed: Some(Share(*believed)),
             overflows: false,
-            refused: false,
+            is_rejected: false,
             rejected: Tokens::ZERO,
             unchanged: Tokens::ZERO,
             by_kind: [0; crate::session::Kind::ALL.len()],

@@ -4,13 +4,13 @@ use super::own_count::OwnCount;
 use crate::analysis::{Finding, PlayedLane, Trigger, Verdict, findings, verdict};
 use crate::app::config::{Config, numbered};
 use crate::app::open::document::Document;
-use crate::app::policy_panel::knobs::{self, KnobSettings};
-use crate::app::policy_panel::policies;
 use crate::app::selection::{EventId, Selection};
+use crate::app::settings_panel::knobs::{self, KnobSettings};
+use crate::app::settings_panel::policies;
 use crate::app::wording;
 use crate::engine::{
-    Action, Budget, Case, Did, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Peak, Policy,
-    Stage, recorded, simulate,
+    Budget, Case, Did, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Peak, Policy, Stage,
+    recorded, simulate,
 };
 use crate::presets::{self, models};
 use crate::tokens::TokenLedger;
@@ -102,8 +102,7 @@ pub fn resumes(policy: &Policy) -> bool {
 
 /// Returns whether a policy reads the text of provider errors.
 pub fn reads_errors(policy: &Policy) -> bool {
-    let reads =
-        |stage: &Stage| stage.at == Hook::OverflowError && matches!(stage.action, Action::Named(_));
+    let reads = |stage: &Stage| stage.at == Hook::OverflowError && stage.action.reads_errors();
     policy.stages.iter().any(reads)
 }
 

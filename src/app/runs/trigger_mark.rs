@@ -2,7 +2,7 @@
 
 use super::own_count::OwnScale;
 use super::replays::LaneRun;
-use crate::app::policy_panel::knobs;
+use crate::app::settings_panel::knobs;
 use crate::engine::{Budget, Knob, KnobRole};
 use crate::units::Tokens;
 

@@ -111,10 +111,10 @@ fn counted(sessions: &Sessions) -> String {
 
 /// Shows files without a session and the reason for each, up to a limit.
 fn unread(ui: &mut Ui, files: &[Unread]) {
-    const MOST: usize = 12;
+    const MAX_LISTED: usize = 12;
     ui.set_max_width(560.0);
     ui.spacing_mut().item_spacing.y = 2.0;
-    for file in files.iter().take(MOST) {
+    for file in files.iter().take(MAX_LISTED) {
         let name = file.path.file_name().unwrap_or(file.path.as_os_str());
         let name = safe_text::one_line(&name.to_string_lossy(), 60);
         ui.label(RichText::new(name).text_style(theme::strong()));
@@ -122,8 +122,8 @@ fn unread(ui: &mut Ui, files: &[Unread]) {
         let why = safe_text::one_line(first_sentence(&file.why), 160);
         ui.label(small(ui, why));
     }
-    if files.len() > MOST {
-        let more = wording::grouped((files.len() - MOST) as u64);
+    if files.len() > MAX_LISTED {
+        let more = wording::grouped((files.len() - MAX_LISTED) as u64);
         ui.label(weak(ui, format!("and {more} more")));
     }
 }

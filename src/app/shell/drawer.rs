@@ -8,10 +8,8 @@ use crate::app::view::Tab;
 use crate::app::{about, cost, events, import, insights, loss, messages, tune, widgets};
 use egui::{Align, Frame, Id, Layout, Margin, Ui, UiBuilder, vec2};
 
-/// A tab of the drawer.
+/// The functions that show a tab.
 struct DrawerTab {
-    tab: Tab,
-    label: &'static str,
     /// Returns the remark after the label, if any.
     remark: fn(&OpenSession<'_>) -> String,
     /// Shows the tools at the right end of the tab row, from right to left.
@@ -19,73 +17,54 @@ struct DrawerTab {
     show: fn(&mut Ui, &OpenSession<'_>, &mut Commands),
 }
 
-static TABS: &[DrawerTab] = &[
-    DrawerTab {
-        tab: Tab::Messages,
-        label: "Messages",
-        remark: |_| String::new(),
-        tools: messages::panel::tools,
-        show: messages::panel::show,
-    },
-    DrawerTab {
-        tab: Tab::Insights,
-        label: "Insights",
-        remark: insights::panel::remark,
-        tools: insights::panel::tools,
-        show: insights::panel::show,
-    },
-    DrawerTab {
-        tab: Tab::Events,
-        label: "Events",
-        remark: |_| String::new(),
-        tools: events::panel::tools,
-        show: events::panel::show,
-    },
-    DrawerTab {
-        tab: Tab::Loss,
-        label: "Loss",
-        remark: |_| String::new(),
-        tools: loss::panel::tools,
-        show: loss::panel::show,
-    },
-    DrawerTab {
-        tab: Tab::Cost,
-        label: "Cost",
-        remark: |_| String::new(),
-        tools: cost::panel::tools,
-        show: cost::panel::show,
-    },
-    DrawerTab {
-        tab: Tab::Tune,
-        label: "Tune",
-        remark: |_| String::new(),
-        tools: tune::panel::tools,
-        show: tune::panel::show,
-    },
-    DrawerTab {
-        tab: Tab::About,
-        label: "About",
-        remark: |_| String::new(),
-        tools: |_, _, _| {},
-        show: about::show,
-    },
-    DrawerTab {
-        tab: Tab::Import,
-        label: "Import",
-        remark: import::remark,
-        tools: |_, _, _| {},
-        show: import::show,
-    },
-];
+fn drawer_tab(tab: Tab) -> DrawerTab {
+    match tab {
+        Tab::Messages => DrawerTab {
+            remark: |_| String::new(),
+            tools: messages::panel::tools,
+            show: messages::panel::show,
+        },
+        Tab::Insights => DrawerTab {
+            remark: insights::panel::remark,
+            tools: insights::panel::tools,
+            show: insights::panel::show,
+        },
+        Tab::Events => DrawerTab {
+            remark: |_| String::new(),
+            tools: events::panel::tools,
+            show: events::panel::show,
+        },
+        Tab::Loss => DrawerTab {
+            remark: |_| String::new(),
+            tools: loss::panel::tools,
+            show: loss::panel::show,
+        },
+        Tab::Cost => DrawerTab {
+            remark: |_| String::new(),
+            tools: cost::panel::tools,
+            show: cost::panel::show,
+        },
+        Tab::Tune => DrawerTab {
+            remark: |_| String::new(),
+            tools: tune::panel::tools,
+            show: tune::panel::show,
+        },
+        Tab::About => DrawerTab {
+            remark: |_| String::new(),
+            tools: |_, _, _| {},
+            show: about::show,
+        },
+        Tab::Import => DrawerTab {
+            remark: import::remark,
+            tools: |_, _, _| {},
+            show: import::show,
+        },
+    }
+}
 
 /// Returns the tab at a position of the row, from 0.
 pub(super) fn tab_at(nth: usize) -> Option<Tab> {
-    TABS.get(nth).map(|t| t.tab)
-}
-
-fn chosen_tab(session: &OpenSession<'_>) -> &'static DrawerTab {
-    let chosen = TABS.iter().find(|t| t.tab == session.view.tab);
-    chosen.unwrap_or(&TABS[0])
+    Tab::ALL.get(nth).copied()
 }
 
 /// Shows the tabs and the content of the selected tab.
@@ -96,7 +75,7 @@ pub(super) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Comman
     let mut ui = ui.new_child(UiBuilder::new().max_rect(rect));
     let ui = &mut ui;
     ui.set_clip_rect(rect.intersect(ui.clip_rect()));
-    let tab = chosen_tab(session);
+    let tab = session.view.tab;
     ui.spacing_mut().item_spacing.y = 0.0;
     let header = Frame::new().inner_margin(Margin::symmetric(16, 0));
     header.show(ui, |ui| tab_row(ui, session, tab, commands));
@@ -104,24 +83,27 @@ pub(super) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Comman
     let below = ui.available_rect_before_wrap();
     let mut content = ui.new_child(UiBuilder::new().max_rect(below));
     content.set_clip_rect(below.intersect(ui.clip_rect()));
-    (tab.show)(&mut content, session, commands);
+    (drawer_tab(tab).show)(&mut content, session, commands);
 }
 
 /// Shows the tabs and the tools of the selected tab at their right, or in a row of their own if they do not fit.
-fn tab_row(ui: &mut Ui, session: &OpenSession<'_>, tab: &DrawerTab, commands: &mut Commands) {
-    let id = Id::unique(("tools of tab", tab.label));
+fn tab_row(ui: &mut Ui, session: &OpenSession<'_>, tab: Tab, commands: &mut Commands) {
+    let id = Id::unique(("tools of tab", tab.label()));
     let needed: f32 = ui.data(|d| d.get_temp(id)).unwrap_or(0.0);
     let mut is_below = false;
     ui.horizontal(|ui| {
-        let remarks: Vec<String> = TABS.iter().map(|t| (t.remark)(session)).collect();
-        let names: Vec<_> = TABS
+        let remarks: Vec<String> = Tab::ALL
+            .iter()
+            .map(|tab| (drawer_tab(*tab).remark)(session))
+            .collect();
+        let names: Vec<_> = Tab::ALL
             .iter()
             .zip(&remarks)
-            .map(|(t, remark)| (t.label, remark.as_str()))
+            .map(|(t, remark)| (t.label(), remark.as_str()))
             .collect();
-        let chosen = TABS.iter().position(|t| t.tab == tab.tab).unwrap_or(0);
+        let chosen = Tab::ALL.iter().position(|t| *t == tab).unwrap_or(0);
         if let Some(clicked) = widgets::tabs(ui, &names, chosen) {
-            commands.push(ShellCommand::ShowTab(TABS[clicked].tab));
+            commands.push(ShellCommand::ShowTab(Tab::ALL[clicked]));
         }
         is_below = needed > ui.available_width();
         if !is_below {
@@ -138,11 +120,11 @@ fn tab_row(ui: &mut Ui, session: &OpenSession<'_>, tab: &DrawerTab, commands: &m
 const TOOLS: f32 = 30.0;
 
 /// Shows the tools of a tab from right to left and stores their width.
-fn tools(ui: &mut Ui, session: &OpenSession<'_>, tab: &DrawerTab, commands: &mut Commands) {
-    let id = Id::unique(("tools of tab", tab.label));
+fn tools(ui: &mut Ui, session: &OpenSession<'_>, tab: Tab, commands: &mut Commands) {
+    let id = Id::unique(("tools of tab", tab.label()));
     let beside = ui.available_rect_before_wrap();
     let shown = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        (tab.tools)(ui, session, commands);
+        (drawer_tab(tab).tools)(ui, session, commands);
         ui.min_rect().left()
     });
     let (taken, room) = (beside.right() - shown.inner, beside.width());

@@ -2,10 +2,10 @@
 
 use egui::{Context, Vec2, vec2};
 
-/// Size that the panels require, in points.
-const LEAST: Vec2 = vec2(800.0, 560.0);
+/// Minimum size of the panels, in points.
+const MIN_SIZE: Vec2 = vec2(800.0, 560.0);
 /// Minimum scale.
-const SMALLEST: f32 = 0.5;
+const MIN_SCALE: f32 = 0.5;
 
 /// The scale of the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +33,7 @@ impl Fit {
             self.chosen = now;
         }
         let window = ctx.content_rect().size() * now;
-        let room = (window / LEAST).min_elem().max(SMALLEST);
+        let room = (window / MIN_SIZE).min_elem().max(MIN_SCALE);
         self.drawn = self.chosen.min(room);
         if self.drawn != now {
             ctx.set_zoom_factor(self.drawn);

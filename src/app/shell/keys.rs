@@ -7,8 +7,8 @@ use crate::app::manual_edits::marks::{Mark, MarkCommand};
 use crate::app::messages::order::chosen;
 use crate::app::messages::state::MessagesCommand;
 use crate::app::open::command::OpenCommand;
-use crate::app::policy_panel::command::SettingsCommand;
 use crate::app::selection::{SelectCommand, Selection};
+use crate::app::settings_panel::command::SettingsCommand;
 use crate::app::tune::command::TuneCommand;
 use egui::{Context, Key, Modifiers, Popup};
 

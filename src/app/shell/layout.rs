@@ -6,7 +6,7 @@ use super::resizable_panel::{Edge, ResizablePanel, Side};
 use crate::app::command::Commands;
 use crate::app::open::opening::Opening;
 use crate::app::theme::palette;
-use crate::app::{lanes, policy_panel, timeline, verdict};
+use crate::app::{lanes, settings_panel, timeline, verdict};
 use egui::{CentralPanel, Frame as UiFrame, Margin, Panel, Rangef, Ui};
 
 /// Shows all panels of an open session.
@@ -40,7 +40,7 @@ pub(in crate::app) fn show_all(
         });
     lanes::panel::show(&mut lanes, session, commands);
     drawer::show(&mut drawer, session, commands);
-    policy_panel::panel::show(&mut settings, session, commands);
+    settings_panel::panel::show(&mut settings, session, commands);
     for edge in [lanes_edge, drawer_edge, settings_edge] {
         edge.show(ui);
     }
@@ -55,8 +55,8 @@ const SHARE: f32 = 0.30;
 const ROOMY: f32 = 224.0;
 /// Window width in points below which the drawer takes the whole width, below the settings.
 const NARROW: f32 = 1100.0;
-/// Name of the settings panel.
-pub(super) const SETTINGS: &str = "policy";
+/// Id of the settings panel.
+pub(super) const SETTINGS: &str = "settings";
 
 /// Places lanes, drawer and settings from the outside inwards. The caller shows them in the order of keyboard focus. By
 /// default lanes and drawer take shares of the height, so a small window keeps the proportions. The timeline always

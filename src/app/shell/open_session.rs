@@ -5,9 +5,9 @@ use crate::app::cost::billing::OwnPrice;
 use crate::app::derived::Derived;
 use crate::app::lanes::rows::LaneRows;
 use crate::app::open::document::Document;
-use crate::app::policy_panel::policies::Policies;
 use crate::app::runs::replays::Runs;
 use crate::app::selection::Selection;
+use crate::app::settings_panel::policies::Policies;
 use crate::app::tune::sweep::Sweep;
 use crate::app::view::View;
 

@@ -2,7 +2,7 @@
 
 use super::state::TimelineView;
 use crate::app::config::Config;
-use crate::app::loss::compute::{Losses, Reach};
+use crate::app::loss::compute::{Losses, LosslessBounds};
 use crate::app::messages::cumulative::CumulativeTokens;
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
@@ -10,7 +10,6 @@ use crate::app::selection::Selection;
 use crate::app::shell::open_session::OpenSession;
 use crate::app::view::Tab;
 use crate::engine::Sample;
-use std::sync::Arc;
 
 /// Input of the timeline panel.
 #[expect(clippy::struct_excessive_bools, reason = "independent conditions")]
@@ -28,7 +27,7 @@ pub(in crate::app) struct TimelinePanelInput<'a> {
     /// The curve of the setting under the pointer.
     pub(in crate::app) tried_setting: Option<&'a [Sample]>,
     /// Distances of the agent's references to earlier content; `None` while they are computed.
-    pub(in crate::app) reach: Option<&'a Reach>,
+    pub(in crate::app) bounds: Option<&'a LosslessBounds>,
     /// References at risk in every lane; `None` while they are computed.
     pub(in crate::app) losses: Option<&'a Losses>,
     /// Whether the runs are of an earlier configuration.
@@ -57,7 +56,7 @@ impl<'a> TimelinePanelInput<'a> {
             tried_setting: session
                 .derived
                 .tried_setting(session.sweep, session.view.tune.hovered),
-            reach: session.derived.reach().map(Arc::as_ref),
+            bounds: session.derived.reuse_distances().map(|reuse| &reuse.bounds),
             losses: session.derived.losses(),
             is_stale: session.derived.is_stale(),
             is_covered: session.is_covered,

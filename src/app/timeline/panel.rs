@@ -4,10 +4,10 @@ use super::input::TimelinePanelInput;
 use super::plot::{Axis, LaneLine, ReferenceCurve, TimelineInput, TimelineResponse, timeline};
 use super::state::{Area, TimelineView};
 use crate::app::command::Commands;
-use crate::app::policy_panel::command::SettingsCommand;
-use crate::app::policy_panel::knobs::{self, KnobKey};
 use crate::app::runs::replays::LaneRun;
 use crate::app::selection::SelectCommand;
+use crate::app::settings_panel::command::SettingsCommand;
+use crate::app::settings_panel::knobs::{self, KnobKey};
 use crate::app::shell::open_session::OpenSession;
 use crate::app::theme::{palette, space};
 use crate::app::view::ViewCommand;
@@ -111,11 +111,11 @@ fn flags(events: &[Event], last: usize) -> Vec<(usize, String)> {
 
 /// Returns the curves of the setting under the pointer and, if shown, of the hindsight optimum.
 fn reference_curves<'a>(ui: &Ui, input: &TimelinePanelInput<'a>) -> Vec<ReferenceCurve<'a>> {
-    let hindsight = input.reach.filter(|_| input.shows_hindsight);
-    let hindsight = hindsight.map(|reach| ReferenceCurve {
+    let hindsight = input.bounds.filter(|_| input.shows_hindsight);
+    let hindsight = hindsight.map(|bounds| ReferenceCurve {
         name: "hindsight",
         color: palette(ui).ok,
-        samples: &reach.hindsight.samples,
+        samples: &bounds.hindsight.samples,
     });
     let tried = input.tried_setting.filter(|_| input.shows_tried_setting);
     let tried = tried.map(|samples| ReferenceCurve {

@@ -3,7 +3,7 @@
 use super::command::TuneCommand;
 use super::sweep::Sweep;
 use crate::app::App;
-use crate::app::policy_panel::knobs::KnobKey;
+use crate::app::settings_panel::knobs::KnobKey;
 use crate::app::view::Tab;
 use crate::engine::{KnobValues, Policy};
 use std::sync::Arc;

@@ -8,13 +8,13 @@ use egui::Ui;
 
 /// Shows the savings of the hindsight optimum.
 pub(super) fn hindsight(ui: &mut Ui, input: &TuneInput<'_>) {
-    let (Some(reach), Some(losses)) = (input.reach, input.losses) else {
+    let (Some(bounds), Some(losses)) = (input.bounds, input.losses) else {
         return;
     };
     let cost = losses
         .hindsight
         .map_or_else(String::new, |usd| format!(" for {}", wording::usd(usd)));
-    let (sent, none) = (reach.hindsight.tokens_sent(), reach.none.tokens_sent());
+    let (sent, none) = (bounds.hindsight.tokens_sent(), bounds.none.tokens_sent());
     if none == Tokens::ZERO {
         return;
     }

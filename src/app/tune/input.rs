@@ -3,10 +3,9 @@
 use super::state::TuneView;
 use super::sweep::Sweep;
 use crate::app::config::Config;
-use crate::app::loss::compute::{Losses, Reach};
+use crate::app::loss::compute::{Losses, LosslessBounds};
 use crate::app::runs::replays::Runs;
 use crate::app::shell::open_session::OpenSession;
-use std::sync::Arc;
 
 /// Input of the tab Tune.
 pub(in crate::app) struct TuneInput<'a> {
@@ -17,7 +16,7 @@ pub(in crate::app) struct TuneInput<'a> {
     /// References at risk in every lane; `None` while they are computed.
     pub(in crate::app) losses: Option<&'a Losses>,
     /// Distances of the agent's references to earlier content; `None` while they are computed.
-    pub(in crate::app) reach: Option<&'a Reach>,
+    pub(in crate::app) bounds: Option<&'a LosslessBounds>,
     /// Results of the settings sweep, if any.
     pub(in crate::app) sweep: Option<&'a Sweep>,
     /// View settings.
@@ -31,7 +30,7 @@ impl<'a> TuneInput<'a> {
             runs: session.runs,
             config: session.config,
             losses: session.derived.losses(),
-            reach: session.derived.reach().map(Arc::as_ref),
+            bounds: session.derived.reuse_distances().map(|reuse| &reuse.bounds),
             sweep: session.sweep,
             view: &session.view.tune,
         }

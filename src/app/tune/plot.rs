@@ -78,7 +78,7 @@ fn dot(ui: &Ui, sweep: &Sweep, idx: usize, point: &Point) -> Option<Dot> {
         fill: peak_color(palette(ui), score.peak_share).lerp_to_gamma(Color32::WHITE, 0.3),
         edge: palette(ui).lane(lane),
         shape: lane,
-        is_out: point.rejected.is_some(),
+        is_out: point.ruled_out.is_some(),
         is_front: sweep.trade_off.contains(&idx),
     })
 }
@@ -102,8 +102,8 @@ pub(super) fn peak_color(palette: &Palette, peak: Share) -> Color32 {
 /// Returns the named points: the recorded result, the hindsight optimum and the current settings.
 fn named_points(ui: &Ui, input: &TuneInput<'_>, sweep: &Sweep) -> Vec<NamedPoint> {
     let mut found = Vec::new();
-    if let (Some(losses), Some(reach)) = (input.losses, input.reach) {
-        let sent = (reach.hindsight.tokens_sent()).as_f64();
+    if let (Some(losses), Some(bounds)) = (input.losses, input.bounds) {
+        let sent = (bounds.hindsight.tokens_sent()).as_f64();
         let cost = match sweep.unit {
             Price::Usd => losses.hindsight.map(|usd| usd.0),
             Price::Sent => Some(sent),
@@ -150,8 +150,8 @@ pub(super) fn card(ui: &mut Ui, sweep: &Sweep, idx: usize) {
     if let Some(score) = &point.score {
         ui.label(figures(sweep.unit, score));
     }
-    let (text, tone) = match (point.rejected, point.is_now) {
-        (Some(why), _) => (format!("Excluded: {why}."), Tone::Bad),
+    let (text, tone) = match (point.ruled_out, point.is_now) {
+        (Some(why), _) => (format!("Ruled out: {why}."), Tone::Bad),
         (None, true) => (
             "Settings at the time of the sweep. Click to restore them.".to_owned(),
             Tone::Weak,

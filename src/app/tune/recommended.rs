@@ -3,7 +3,7 @@
 use super::command::TuneCommand;
 use super::input::TuneInput;
 use super::sweep::Sweep;
-use crate::analysis::tune::{Alternative, rejections};
+use crate::analysis::tune::{Alternative, ruled_out_reasons};
 use crate::app::command::Commands;
 use crate::app::lanes::command::LanesCommand;
 use crate::app::theme::{self, palette, space};
@@ -33,11 +33,11 @@ pub(super) fn show(ui: &mut Ui, input: &TuneInput<'_>, sweep: &Sweep, commands: 
     });
 }
 
-/// Shows the alternatives and the excluded settings.
+/// Shows the alternatives and the settings that are ruled out.
 pub(super) fn more(ui: &mut Ui, sweep: &Sweep) {
     padded(ui, |ui| {
         alternatives(ui, sweep);
-        excluded(ui, sweep);
+        ruled_out(ui, sweep);
     });
 }
 
@@ -110,9 +110,9 @@ fn is_applied(input: &TuneInput<'_>, sweep: &Sweep, idx: usize) -> bool {
     lane.is_some_and(|lane| lane.knobs == point.knobs)
 }
 
-/// Shows the excluded settings by reason, such as `12 of them do not fit, 3 cannot get below their trigger.`
-fn excluded(ui: &mut Ui, sweep: &Sweep) {
-    let reasons = rejections(&sweep.points);
+/// Shows the settings that are ruled out, by reason, such as `12 of them do not fit, 3 cannot get below their trigger.`
+fn ruled_out(ui: &mut Ui, sweep: &Sweep) {
+    let reasons = ruled_out_reasons(&sweep.points);
     if reasons.is_empty() {
         return;
     }
@@ -120,5 +120,5 @@ fn excluded(ui: &mut Ui, sweep: &Sweep) {
         .iter()
         .map(|(_, text, n)| format!("{} {text}", wording::grouped(*n as u64)))
         .collect();
-    ui.label(small(ui, format!("Excluded: {}.", sentence.join(", "))));
+    ui.label(small(ui, format!("Ruled out: {}.", sentence.join(", "))));
 }

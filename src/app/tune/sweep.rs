@@ -10,8 +10,8 @@ use crate::analysis::tune::{
 use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::{self, Background};
 use crate::app::config::Config;
-use crate::app::policy_panel::policies::Policies;
 use crate::app::runs::replays::Runs;
+use crate::app::settings_panel::policies::Policies;
 use crate::engine::Policy;
 use crate::progress::Progress;
 use crate::units::Share;

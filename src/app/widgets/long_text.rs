@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// Bytes laid out in each frame. The first frame lays out more. egui caches the layout line by line.
 const STRETCH: usize = 4 * 1024;
 const FIRST: usize = 2 * STRETCH;
-/// Longest line in bytes. Longer lines are broken because one line is laid out in a single frame.
-const LONGEST: usize = FIRST;
+/// Maximum length of a line, in bytes. Longer lines are broken because one line is laid out in a single frame.
+const MAX_LINE_BYTES: usize = FIRST;
 
 /// Number of bytes laid out so far, by text.
 type Reached = FramePublisher<Id, usize>;
@@ -78,16 +78,16 @@ fn height(ui: &Ui, text: &str, width: f32, style: &TextStyle) -> f32 {
 
 /// Breaks lines that are too long, at a space where possible.
 fn with_shorter_lines(text: &str) -> Cow<'_, str> {
-    if text.split('\n').all(|line| line.len() <= LONGEST) {
+    if text.split('\n').all(|line| line.len() <= MAX_LINE_BYTES) {
         return Cow::Borrowed(text);
     }
-    let mut out = String::with_capacity(text.len() + text.len() / LONGEST + 1);
+    let mut out = String::with_capacity(text.len() + text.len() / MAX_LINE_BYTES + 1);
     for (nth, mut line) in text.split('\n').enumerate() {
         if nth > 0 {
             out.push('\n');
         }
-        while line.len() > LONGEST {
-            let most = line.floor_char_boundary(LONGEST);
+        while line.len() > MAX_LINE_BYTES {
+            let most = line.floor_char_boundary(MAX_LINE_BYTES);
             let space = line[..most].rfind(' ').filter(|at| *at >= most / 2);
             let (first, rest) = line.split_at(space.map_or(most, |at| at + 1));
             out.push_str(first);
@@ -110,7 +110,7 @@ mod tests {
         for long in ["word ".repeat(9_000), "漢".repeat(9_000)] {
             let text = format!("before\n{long}\nafter\n");
             let broken = with_shorter_lines(&text);
-            assert!(broken.lines().all(|line| line.len() <= LONGEST));
+            assert!(broken.lines().all(|line| line.len() <= MAX_LINE_BYTES));
             assert!(broken.starts_with("before\n") && broken.ends_with("\nafter\n"));
             assert_eq!(broken.replace('\n', ""), text.replace('\n', ""));
         }

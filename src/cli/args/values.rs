@@ -58,11 +58,11 @@ pub(in crate::cli) fn number(text: &str) -> Option<f64> {
 
 /// Parses a number of tokens.
 pub(super) fn tokens(text: &str) -> anyhow::Result<Tokens> {
-    /// Far above any context window; sums stay exact.
-    const LARGEST: f64 = 1e12;
+    /// Maximum number of tokens, far above any context window. Sums stay exact.
+    const MAX_TOKENS: f64 = 1e12;
     let rounded = number(text).map(|n| (n, n.round()));
     match rounded {
-        Some((n, tokens)) if (n - tokens).abs() < 1e-6 && (0.0..=LARGEST).contains(&tokens) => {
+        Some((n, tokens)) if (n - tokens).abs() < 1e-6 && (0.0..=MAX_TOKENS).contains(&tokens) => {
             Ok(Tokens(tokens as u64))
         }
         _ => bail!("give a number of tokens such as 200000, 200k or 1M"),

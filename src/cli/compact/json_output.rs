@@ -169,7 +169,7 @@ fn request(request: &RequestRecord) -> RequestEntry<'_> {
     RequestEntry {
         call: request.call,
         stage: &request.stage,
-        answered_by: &request.by,
+        answered_by: &request.summarizer,
         input_tokens: request.input,
         max_tokens: request.max_tokens,
         model_requests: request.prompts,

@@ -44,10 +44,10 @@ pub(super) struct Args {
     billing: BillingArgs,
 }
 
-/// Number of messages in the list of the most resent.
-const MOST_RESENT: usize = 10;
-/// Number of calls in the list of the largest growth.
-const LARGEST_GROWTH: usize = 5;
+/// Maximum number of messages in the list of the most resent.
+const MAX_RESENT: usize = 10;
+/// Maximum number of calls in the list of the largest growth.
+const MAX_GROWTH: usize = 5;
 
 /// The result of the command, for text and JSON.
 struct Diagnosis<'a> {
@@ -124,10 +124,7 @@ fn diagnose<'a>(
     let losses = losses::losses(case, bills, &lanes, reserve);
     found.extend(losses::insights(case, &losses));
     sort(&mut found);
-    let heaviest = facts
-        .resent
-        .heaviest(&case.session, MOST_RESENT)
-        .into_iter();
+    let heaviest = facts.resent.heaviest(&case.session, MAX_RESENT).into_iter();
     let most_resent = heaviest.map(|resent| {
         let user = facts.uses.of_message(resent.message);
         (
@@ -183,7 +180,7 @@ fn of_lane(case: &Case, lane: &LaneCost<'_>) -> Vec<Insight> {
 fn largest_growth(growth: &[Growth]) -> (Vec<Growth>, Share) {
     let mut largest = growth.to_vec();
     largest.sort_by_key(|grown| (std::cmp::Reverse(grown.grown), grown.call));
-    largest.truncate(LARGEST_GROWTH);
+    largest.truncate(MAX_GROWTH);
     (
         largest,
         crate::analysis::resent::share_of_largest(growth, Share(0.05)),

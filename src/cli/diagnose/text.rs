@@ -11,13 +11,13 @@ use crate::presets::prices::Price;
 use crate::units::{Tokens, Usd};
 use std::fmt::Write as _;
 
-/// Number of insights and of compactions that are listed without `--all`.
-const SHOWN: usize = 12;
+/// Maximum number of insights and of compactions that are listed without `--all`.
+const MAX_ROWS: usize = 12;
 
 impl Diagnosis<'_> {
     /// Returns the text; `all` lists every insight and compaction.
     pub(super) fn text(&self, all: bool) -> String {
-        let shown = if all { usize::MAX } else { SHOWN };
+        let shown = if all { usize::MAX } else { MAX_ROWS };
         let mut text = format!(
             "{}\n{}\n",
             clean(&self.case().session.title),

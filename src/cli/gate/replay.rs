@@ -24,8 +24,8 @@ pub(super) fn session(
     let names = Names::new(&case.session);
     let gauge = Gauge::new(case, Bills::new(case, billing), &names);
     let played = lanes.par_iter().map(|(lane, sha256)| {
-        let (score, rejections) = gauge.judge(&lane.policy, &lane.knobs);
-        let figures = Figures::new(score, &rejections);
+        let (score, reasons) = gauge.judge(&lane.policy, &lane.knobs);
+        let figures = Figures::new(score, &reasons);
         let played = BaselineLane {
             policy: lane.policy.name.clone(),
             policy_sha256: sha256.clone(),

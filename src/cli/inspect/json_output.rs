@@ -1,6 +1,6 @@
 //! The result of `plimsoll inspect` as JSON.
 
-use super::{Findings, LARGEST};
+use super::{Findings, MAX_LARGEST};
 use crate::analysis::{largest_parts, tokens_by_tool};
 use crate::cli::json_values::Object;
 use crate::engine::WindowSource;
@@ -247,7 +247,7 @@ impl Findings<'_> {
     }
 
     fn largest(&self) -> Vec<LargestPart> {
-        let parts = largest_parts(self.case, LARGEST).into_iter();
+        let parts = largest_parts(self.case, MAX_LARGEST).into_iter();
         let parts = parts.map(|part| LargestPart {
             message: part.message + 1,
             kind: part.kind.name(),

@@ -22,8 +22,8 @@ pub(super) struct Args {
     file: FileArg,
 }
 
-/// Number of parts in the list of the largest.
-const LARGEST: usize = 10;
+/// Maximum number of parts in the list of the largest.
+const MAX_LARGEST: usize = 10;
 
 impl Args {
     pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {

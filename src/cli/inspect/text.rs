@@ -1,6 +1,6 @@
 //! The result of `plimsoll inspect` as text.
 
-use super::{Findings, LARGEST};
+use super::{Findings, MAX_LARGEST};
 use crate::analysis::{largest_parts, tokens_by_tool};
 use crate::cli::output::{clean, counted, grouped, percent, tokens};
 use crate::formats::{Availability, RecordedData};
@@ -10,8 +10,8 @@ use crate::session::CallsFrom;
 use crate::units::Tokens;
 use std::fmt::Write as _;
 
-/// Number of conversations in the list.
-const MOST_TRACKS: usize = 60;
+/// Maximum number of conversations in the list.
+const MAX_CONVERSATIONS: usize = 60;
 /// Characters of a title in that list.
 const TITLE: usize = 60;
 
@@ -177,7 +177,7 @@ impl Findings<'_> {
         }
         let _ = writeln!(text, "  conversations");
         let has_tracks = has_tracks(all);
-        for (number, conversation) in all.iter().enumerate().take(MOST_TRACKS) {
+        for (number, conversation) in all.iter().enumerate().take(MAX_CONVERSATIONS) {
             let relation = if has_tracks {
                 format!(" ({})", track(conversation))
             } else {
@@ -195,8 +195,8 @@ impl Findings<'_> {
                 clean(&relation)
             );
         }
-        if all.len() > MOST_TRACKS {
-            let more = grouped((all.len() - MOST_TRACKS) as u64);
+        if all.len() > MAX_CONVERSATIONS {
+            let more = grouped((all.len() - MAX_CONVERSATIONS) as u64);
             let _ = writeln!(text, "  and {more} more (--json lists all)");
         }
     }
@@ -240,11 +240,11 @@ impl Findings<'_> {
             row("by tool", tools.iter().map(|(_, t)| *t).sum());
             tools
                 .iter()
-                .take(LARGEST)
+                .take(MAX_LARGEST)
                 .for_each(|(tool, tokens)| row(tool, *tokens));
         }
         let _ = writeln!(text, "  largest");
-        for part in largest_parts(self.case, LARGEST) {
+        for part in largest_parts(self.case, MAX_LARGEST) {
             let tool = part.tool.unwrap_or_default();
             let (message, kind) = (part.message + 1, part.kind.name());
             let _ = writeln!(

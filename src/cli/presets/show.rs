@@ -68,7 +68,14 @@ fn text(policy: &Policy) -> String {
     for (title, lines) in [
         ("Sources", &policy.sources),
         ("Unknown", &policy.unknowns),
-        ("Differs from the documentation", &policy.differences),
+        (
+            "Differences of the documentation from the code",
+            &policy.documentation_differences,
+        ),
+        (
+            "Differences of the replay from the system",
+            &policy.differences,
+        ),
     ] {
         if !lines.is_empty() {
             let _ = writeln!(text, "\n{title}");

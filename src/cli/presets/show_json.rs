@@ -26,7 +26,9 @@ pub(in crate::cli) struct PresetOutput<'a> {
     sources: &'a [String],
     /// Facts about the system that could not be found out.
     unknowns: &'a [String],
-    /// Differences of the system from its documentation.
+    /// Differences of the system's documentation from its code.
+    documentation_differences: &'a [String],
+    /// Differences of the replay from the system.
     differences: &'a [String],
     /// Text of the preset's file.
     toml: &'a str,
@@ -146,6 +148,7 @@ pub(super) fn json_output<'a>(policy: &'a Policy, toml: &'a str) -> PresetOutput
         stages: policy.stages.iter().map(stage).collect(),
         sources: &policy.sources,
         unknowns: &policy.unknowns,
+        documentation_differences: &policy.documentation_differences,
         differences: &policy.differences,
         toml,
     }
@@ -172,7 +175,7 @@ fn stage(stage: &Stage) -> StageEntry<'_> {
         at: hook(stage.at),
         when: &stage.when.text,
         take: take(&stage.take),
-        action: stage.action.name(),
+        action: stage.action.kind().name(),
         size_only: matches!(&stage.action, Action::Summarize(s) if s.is_opaque),
         guard: guard(&stage.guard),
         mutates: match stage.mutates {

@@ -26,12 +26,7 @@ pub(super) fn sentence(stage: &Stage) -> String {
     if let Some(most) = &stage.take.oldest {
         clauses.push(format!("no more than the oldest {}", most.text));
     }
-    if matches!(stage.take.what, TakeKind::Messages)
-        && !matches!(
-            stage.action,
-            Action::Named(_) | Action::Log(_) | Action::Cut(_)
-        )
-    {
+    if stage.action.takes() == Some(TakeKind::Messages) {
         clauses.push(format!("cuts at {}", boundary(stage.take.boundary)));
     }
     if stage.mutates == Mutates::View {

@@ -259,7 +259,7 @@ fn event(event: &Event) -> EventEntry<'_> {
     EventEntry {
         call: event.call + 1,
         stage: &event.stage,
-        action: event.action,
+        action: event.action.name(),
         cause: CauseEntry {
             when: &event.cause.when,
             terms: Object::new(terms.map(|(name, value)| (name.as_str(), Number(*value)))),
@@ -296,6 +296,6 @@ fn sample(sample: &Sample) -> SampleEntry {
         pressure: sample.pressure,
         believed_pressure: sample.believed,
         overflows: sample.overflows,
-        rejected: sample.refused,
+        rejected: sample.is_rejected,
     }
 }

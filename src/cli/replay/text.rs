@@ -3,14 +3,14 @@
 use crate::cli::json_values::Number;
 use crate::cli::output::{clean, counted, grouped, percent, tokens};
 use crate::cli::played::compactions;
-use crate::engine::{Budget, Did, Event};
+use crate::engine::{ActionKind, Budget, Did, Event};
 use crate::exec::Loaded;
 use crate::report::{Played, basis_sentence, window_source};
 use crate::units::Tokens;
 use std::fmt::Write as _;
 
-/// Number of events that are listed of one lane.
-const SHOWN_EVENTS: usize = 12;
+/// Maximum number of events that are listed of one lane.
+const MAX_EVENTS: usize = 12;
 
 /// Returns the table of lanes, followed by the events and findings of each.
 pub(super) fn table(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> String {
@@ -99,13 +99,13 @@ fn events(text: &mut String, lane: &Played) {
     let changing = lane.outcome.events.iter().filter(|e| e.did != Did::Logged);
     let all: Vec<&Event> = changing.collect();
     // Repeats at consecutive calls share one line.
-    let is_routine = |e: &Event| e.did == Did::Nothing || e.action == "repair";
+    let is_routine = |e: &Event| e.did == Did::Nothing || e.action == ActionKind::Repair;
     let continues = |a: &&Event, b: &&Event| {
         let is_same = a.stage == b.stage && a.did == b.did && is_routine(a);
         is_same && b.call == a.call + 1
     };
     let rows: Vec<&[&Event]> = all.chunk_by(continues).collect();
-    for row in rows.iter().take(SHOWN_EVENTS) {
+    for row in rows.iter().take(MAX_EVENTS) {
         let event = row[0];
         let (call, stage, action) = (event.call + 1, clean(&event.stage), event.action);
         let (before, after) = (tokens(event.before), tokens(event.after));
@@ -125,11 +125,11 @@ fn events(text: &mut String, lane: &Played) {
             }
         );
     }
-    if rows.len() > SHOWN_EVENTS {
+    if rows.len() > MAX_EVENTS {
         let _ = writeln!(
             text,
             "  and {} more (--json lists all)",
-            rows.len() - SHOWN_EVENTS
+            rows.len() - MAX_EVENTS
         );
     }
     for finding in &lane.findings {

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 impl Findings {
     /// Returns CSV with one line per session and setting.
     pub(super) fn csv(&self) -> String {
-        let mut text = "file,lane,set,usd,tokens_sent,tokens_total,at_risk,peak_tokens,peak_share,compactions,overflows,current,on_front,recommended,rejected\n".to_owned();
+        let mut text = "file,lane,set,usd,tokens_sent,tokens_total,at_risk,peak_tokens,peak_share,compactions,overflows,current,on_front,recommended,ruled_out\n".to_owned();
         for swept in &self.sessions {
             let front = front(&swept.points);
             let picked = swept.recommended.as_ref().ok().map(|found| found.point);
@@ -33,7 +33,7 @@ impl Findings {
                     point.is_now,
                     front.contains(&idx),
                     picked == Some(idx),
-                    point.rejected.map_or("", |why| why.name()),
+                    point.ruled_out.map_or("", |why| why.name()),
                 );
             }
         }

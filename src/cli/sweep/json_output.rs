@@ -1,7 +1,7 @@
 //! The result of `plimsoll sweep` as JSON.
 
 use super::{Findings, Swept};
-use crate::analysis::tune::{Point, Price, Rejection, Robust, front, price_unit};
+use crate::analysis::tune::{Point, Price, Robust, RuledOut, front, price_unit};
 use crate::cli::figures::FiguresEntry;
 use crate::cli::json_values::Settings;
 use crate::cli::lazy_list::LazyList;
@@ -79,18 +79,18 @@ struct PointEntry<'a> {
     current: bool,
     /// Whether no other setting is better in cost, references at risk and peak.
     on_front: bool,
-    /// Figures of the replay; null if the setting was excluded without one.
+    /// Figures of the replay; null if the setting was ruled out without one.
     figures: Option<FiguresEntry>,
     /// References at risk if predicted summaries contained what was used most; null without figures. Computed for listed
     /// settings only, otherwise equal to `figures.at_risk`.
     fewest_at_risk: Option<usize>,
-    /// Why the setting is excluded; null if it works.
-    rejected: Option<RejectionEntry>,
+    /// Why the setting is ruled out; null if it is not.
+    ruled_out: Option<RuledOutEntry>,
 }
 
-/// Why a setting is excluded.
+/// Why a setting is ruled out.
 #[derive(Serialize, JsonSchema)]
-struct RejectionEntry {
+struct RuledOutEntry {
     /// `cannot_get_below_trigger`, `overflows`, `thrashes`, `wipes`, `request_too_long`, `gives_up`, or a kind of
     /// finding as in `replay`.
     reason: &'static str,
@@ -145,7 +145,7 @@ struct RegretEntry<'a> {
     conversation: Option<usize>,
     /// Position of the session's best setting in `points`.
     best: usize,
-    /// Its value divided by the best value, minus 1 (0 is the best); null if the setting is rejected there.
+    /// Its value divided by the best value, minus 1 (0 is the best); null if the setting is ruled out there.
     regret: Option<f64>,
 }
 
@@ -158,7 +158,7 @@ struct CrossValidationEntry<'a> {
     conversation: Option<usize>,
     /// The settings chosen, as `--set` takes them.
     set: Vec<String>,
-    /// Their regret in this session; null if they are rejected there.
+    /// Their regret in this session; null if they are ruled out there.
     regret: Option<f64>,
 }
 
@@ -227,7 +227,7 @@ impl Findings {
             on_front: false,
             figures: point.score.map(FiguresEntry::from),
             fewest_at_risk: at_risk(point),
-            rejected: point.rejected.as_ref().map(rejection),
+            ruled_out: point.ruled_out.as_ref().map(ruled_out),
         }
     }
 
@@ -263,10 +263,10 @@ fn at_risk(point: &Point) -> Option<usize> {
     Some(point.score?.risk.references)
 }
 
-fn rejection(rejection: &Rejection) -> RejectionEntry {
-    RejectionEntry {
-        reason: rejection.name(),
-        call: rejection.call() + 1,
-        text: rejection.to_string(),
+fn ruled_out(reason: &RuledOut) -> RuledOutEntry {
+    RuledOutEntry {
+        reason: reason.name(),
+        call: reason.call() + 1,
+        text: reason.to_string(),
     }
 }

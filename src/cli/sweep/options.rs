@@ -12,8 +12,8 @@ use anyhow::bail;
 
 /// Default number of settings.
 const DEFAULT_POINTS: usize = 300;
-/// Largest number of settings.
-const MOST: usize = 100_000;
+/// Maximum number of settings.
+const MAX_POINTS: usize = 100_000;
 
 /// Options of the sweep.
 #[derive(Debug, clap::Args)]
@@ -60,10 +60,10 @@ impl Options {
         let all_listed = subjects.iter().flat_map(|s| &s.axes).all(is_listed);
         let largest = subjects.iter().map(Subject::n_settings).max().unwrap_or(0);
         // The current settings may add one.
-        let all = usize::try_from(largest.saturating_add(1)).unwrap_or(MOST);
+        let all = usize::try_from(largest.saturating_add(1)).unwrap_or(MAX_POINTS);
         match self.points {
             Some(points) => points,
-            None if all_listed => all.saturating_mul(subjects.len()).min(MOST),
+            None if all_listed => all.saturating_mul(subjects.len()).min(MAX_POINTS),
             None => DEFAULT_POINTS,
         }
     }
@@ -177,7 +177,7 @@ fn stepped(
     let n = number(step)
         .filter(|step| *step > 0.0)
         .map(|step| (step, (high - low) / step));
-    let Some((step, n)) = n.filter(|(_, n)| (0.0..MOST as f64).contains(n)) else {
+    let Some((step, n)) = n.filter(|(_, n)| (0.0..MAX_POINTS as f64).contains(n)) else {
         bail!(
             "--vary {knob}={low}..{high}:{step}: after the colon give a step above 0, log or linear"
         );
@@ -189,9 +189,9 @@ fn stepped(
 }
 
 fn points(text: &str) -> anyhow::Result<usize> {
-    match number(text).filter(|n| n.fract() == 0.0 && (1.0..=MOST as f64).contains(n)) {
+    match number(text).filter(|n| n.fract() == 0.0 && (1.0..=MAX_POINTS as f64).contains(n)) {
         Some(n) => Ok(n as usize),
-        None => bail!("give a whole number from 1 to {MOST}"),
+        None => bail!("give a whole number from 1 to {MAX_POINTS}"),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::{Findings, Swept};
 use crate::analysis::tune::{
-    Point, Price, Recommendation, Risk, changed_settings, front, price_unit, rejections, trade_off,
+    Point, Price, Recommendation, Risk, changed_settings, front, price_unit, ruled_out_reasons,
+    trade_off,
 };
 use crate::cli::output::{clean, counted, percent, tokens};
 use crate::engine::Budget;
@@ -10,8 +11,8 @@ use crate::figure::usd;
 use crate::units::{Share, Tokens};
 use std::fmt::Write as _;
 
-/// Number of rows of the front that are listed without `--all`.
-const SHOWN: usize = 24;
+/// Maximum number of rows of the front that are listed without `--all`.
+const MAX_ROWS: usize = 24;
 
 impl Findings {
     /// Returns the text.
@@ -96,7 +97,7 @@ impl Findings {
             lanes.join(", "),
             if works == 1 { "works" } else { "work" }
         );
-        for (_, problem, n) in rejections(points) {
+        for (_, problem, n) in ruled_out_reasons(points) {
             let _ = write!(text, "; {n} {problem}");
         }
         text.push_str(".\n");
@@ -137,7 +138,7 @@ impl Findings {
             let figures = figures(point, unit, fewest);
             let settings = self.settings(point);
             let why = point
-                .rejected
+                .ruled_out
                 .map_or_else(String::new, |why| format!("  ({why})"));
             let _ = writeln!(text, "{marks} {lane:width$} {figures}  {settings}{why}");
         }
@@ -286,11 +287,11 @@ fn rows(points: &[Point], recommended: Option<&Recommendation>, all: bool) -> Ve
         return (0..points.len()).collect();
     }
     let mut rows = front(points);
-    if rows.len() > SHOWN {
+    if rows.len() > MAX_ROWS {
         rows = trade_off(points);
         // Picks rows evenly if there are too many.
         let n = rows.len();
-        let is_one = |nth: usize| n <= SHOWN || nth * SHOWN / n != (nth + 1) * SHOWN / n;
+        let is_one = |nth: usize| n <= MAX_ROWS || nth * MAX_ROWS / n != (nth + 1) * MAX_ROWS / n;
         let mut nth = 0..;
         rows.retain(|_| is_one(nth.next().unwrap_or(0)));
     }
@@ -335,10 +336,10 @@ fn cost(unit: Price, point: &Point) -> String {
 
 /// Formats the tokens that a setting saves, as a share of the lossless maximum.
 fn saved_text(saved: Share) -> String {
-    /// Largest share that is printed. Higher ones mean that almost nothing could be saved without loss.
-    const MOST: f64 = 10.0;
+    /// Maximum share that is printed. Higher ones mean that almost nothing could be saved without loss.
+    const MAX_SHARE: f64 = 10.0;
     let share = percent(saved);
-    if saved.0 > MOST {
+    if saved.0 > MAX_SHARE {
         "Saves many times the lossless maximum.".to_owned()
     } else if saved.0 > 1.0 {
         format!("Saves more than the lossless maximum ({share}).")

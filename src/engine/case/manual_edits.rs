@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 /// Manual edits, as indices of the session's messages, each list ascending.
 ///
-/// Pins bind generic policies. Real systems have no pins: if one removes or changes a pinned message, the run reports
-/// it. Clearing and dropping apply to the context where the run ends, so everything before is the policy's own. Edits
-/// of messages that were not sent by then have no effect.
+/// Pins bind stages. Named actions of real systems know no pins: if one removes or changes a pinned message, the run
+/// reports it. Clearing and dropping apply to the context where the run ends, so everything before is the policy's own.
+/// Edits of messages that were not sent by then have no effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ManualEdits {
     /// Messages that no stage removes, with the calls and results that they need.

@@ -217,11 +217,16 @@ impl<'a> EntryUpdater<'a> {
 }
 
 /// Number of leading characters that are compared to recognize a shortened text.
-const HEAD: usize = 12;
+const COMPARED_CHARS: usize = 12;
 
 /// Returns how much of the original a new text keeps: all of it with additions, its beginning, or none.
 fn left_of(original: &str, text: &str) -> Left {
-    let is_same_head = || original.chars().take(HEAD).eq(text.chars().take(HEAD));
+    let is_same_head = || {
+        original
+            .chars()
+            .take(COMPARED_CHARS)
+            .eq(text.chars().take(COMPARED_CHARS))
+    };
     if original.is_empty() {
         Left::Nothing
     } else if text.len() >= original.len() && text.contains(original) {

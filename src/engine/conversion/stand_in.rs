@@ -9,7 +9,7 @@ use crate::units::Tokens;
 use std::sync::Arc;
 
 /// Number of leading characters that identify the text after an action has shortened it.
-const HEAD: usize = 60;
+const IDENTIFYING_BYTES: usize = 60;
 
 /// A stand-in for content that is not recorded, as the first message of a conversation.
 #[derive(Clone, Debug)]
@@ -142,7 +142,7 @@ impl StandIn {
             let rest = text.replacen(&*self.text, "", 1);
             return (!rest.trim().is_empty()).then(|| message.with_text(rest.trim_end()));
         }
-        let head = self.text.get(..HEAD).unwrap_or(&self.text);
+        let head = self.text.get(..IDENTIFYING_BYTES).unwrap_or(&self.text);
         let is_rest_of_it = message.parts().next().is_none() && text.starts_with(head);
         (!is_rest_of_it).then_some(message)
     }

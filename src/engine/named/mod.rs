@@ -5,8 +5,9 @@
 pub(super) mod memory;
 pub(super) mod window;
 
-use crate::chat::{ChatMessage, Dialogue, Messages, PendingRequest, Rule, Shape};
+use crate::chat::{ChatMessage, Messages, PendingRequest, Replies, Rule, Shape};
 use crate::engine::case::storage::{NewFile, Storage};
+use crate::engine::policy::stages::ActionKind;
 use crate::engine::policy::stages::hook::Hook;
 use crate::units::Millis;
 use memory::Memory;
@@ -31,8 +32,8 @@ pub struct Registry {
 pub struct NamedAction {
     /// Name in presets: `system.what_it_does`.
     pub name: &'static str,
-    /// The verb shown in events and JSON: `clear`, `cut`, `drop`, `spill`, `summarize`, `inject`, `log`, `repair`.
-    pub verb: &'static str,
+    /// Its kind.
+    pub kind: ActionKind,
     /// One sentence for people who read a preset.
     pub help: &'static str,
     /// Format of the system's messages.
@@ -87,8 +88,8 @@ pub trait Rewrite: fmt::Debug + Send + Sync {
     /// [`PendingRequest`] if a summary is needed first.
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        dialogue: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest>;
 }
 

@@ -2,6 +2,7 @@
 
 use crate::engine::case::storage::NewFile;
 use crate::engine::outcome::measure::OwnMeasure;
+use crate::engine::policy::stages::ActionKind;
 use crate::units::Tokens;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// An event that leaves less than 1/20 of the conversation counts as leaving nothing.
-const LEAST_LEFT: u64 = 20;
+const MIN_LEFT: u64 = 20;
 
 /// One action of a stage.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,8 +19,8 @@ pub struct Event {
     pub call: usize,
     /// Id of the stage.
     pub stage: String,
-    /// The action: `drop`, `clear`, `summarize`.
-    pub action: &'static str,
+    /// The kind of action.
+    pub action: ActionKind,
     /// The cause: the trigger as written, and its quantities with their values at that moment.
     pub cause: Cause,
     /// The context before, in the policy's own count; zero if the policy did not act.
@@ -133,7 +134,7 @@ impl Event {
         let is_own = self.did == Did::Removed && self.request.is_none() && !self.is_manual();
         let conversation = |tokens: Tokens| (tokens - overhead).0;
         let (before, after) = (conversation(self.before), conversation(self.after));
-        let leaves_nothing = self.left == 0 || after.saturating_mul(LEAST_LEFT) < before;
+        let leaves_nothing = self.left == 0 || after.saturating_mul(MIN_LEFT) < before;
         is_own && self.n_messages() > 0 && leaves_nothing
     }
 

@@ -28,7 +28,7 @@ pub struct Outcome {
     pub compactions: usize,
     /// Number of calls whose first try overflowed.
     pub overflows: usize,
-    /// Tokens of rejected calls: tries that overflowed, and calls that the provider refused.
+    /// Tokens of rejected calls: tries that overflowed, and calls that the provider rejected.
     pub tokens_rejected: Tokens,
     /// Summary requests, which `tokens_sent` does not include.
     pub summaries: SummaryTraffic,
@@ -98,10 +98,10 @@ pub struct Sample {
     pub believed: Option<Share>,
     /// Whether the first try overflowed.
     pub overflows: bool,
-    /// Whether the provider refused the recorded call and it overflows here too. Such a call has no answer and no cost;
+    /// Whether the provider rejected the recorded call and it overflows here too. Such a call has no answer and no cost;
     /// its tokens count as rejected.
-    pub refused: bool,
-    /// True tokens of the rejected tries before this call, and of the call itself if it was refused.
+    pub is_rejected: bool,
+    /// True tokens of the rejected tries before this call, and of the call itself if it was rejected.
     pub rejected: Tokens,
     /// True tokens of the prefix that the prompt shares with that of the call before.
     pub unchanged: Tokens,
@@ -172,9 +172,9 @@ impl Outcome {
         self.compactions > 0 || self.events.iter().any(Event::is_manual)
     }
 
-    /// Returns the sum of all samples whose call was not refused.
+    /// Returns the sum of all samples whose call was not rejected.
     pub fn tokens_sent(&self) -> Tokens {
-        let answered = self.samples.iter().filter(|s| !s.refused);
+        let answered = self.samples.iter().filter(|s| !s.is_rejected);
         answered.map(|s| s.tokens).sum()
     }
 }

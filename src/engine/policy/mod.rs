@@ -42,7 +42,9 @@ pub struct Policy {
     pub sources: Vec<String>,
     /// Facts about the system that are unknown.
     pub unknowns: Vec<String>,
-    /// Differences from the system's own documentation, each with its consequence for the user.
+    /// Differences of the system's documentation from its code, each with its consequence for the user.
+    pub documentation_differences: Vec<String>,
+    /// Differences of the replay from the system.
     pub differences: Vec<String>,
 }
 
@@ -228,7 +230,14 @@ impl Policy {
     pub(super) fn mentions(&self, quantity: Quantity) -> bool {
         let of_stage = |stage: &Stage| {
             stage.when.mentions(quantity)
-                || matches!(&stage.action, Action::Log(log) if log.mentions(quantity))
+                || match &stage.action {
+                    Action::Log(log) => log.mentions(quantity),
+                    Action::Clear(_)
+                    | Action::Cut(_)
+                    | Action::Drop(_)
+                    | Action::Summarize(_)
+                    | Action::Named(_) => false,
+                }
         };
         self.stages.iter().any(of_stage) || self.lets.iter().any(|(_, e)| e.mentions(quantity))
     }

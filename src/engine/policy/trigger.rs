@@ -63,8 +63,8 @@ const COUNTS: [Quantity; 5] = [
     Quantity::ReportedInput,
 ];
 
-/// Upper limit of all triggers, in tokens.
-const MOST: u64 = 1 << 40;
+/// Maximum of all triggers, in tokens.
+const MAX_TRIGGER: u64 = 1 << 40;
 
 impl Policy {
     /// Returns the policy's trigger at the call with this index; none if no count of tokens makes it act.
@@ -92,7 +92,7 @@ impl Policy {
             let slope =
                 (value_at(&believed_fill, million) - value_at(&believed_fill, 0.0)) / million;
             let tokens = limit / slope;
-            let is_count = slope > 0.0 && (1.0..MOST as f64).contains(&tokens);
+            let is_count = slope > 0.0 && (1.0..MAX_TRIGGER as f64).contains(&tokens);
             return is_count.then_some(OwnTrigger {
                 tokens: Tokens(tokens.round() as u64),
                 believed: Some(limit),
@@ -105,10 +105,10 @@ impl Policy {
             .map(|stage| stage.when.bind(&names));
         let tokens = conditions.find_map(|when| {
             let mut holds = |count: u64| value_at(&when, count as f64) == 1.0;
-            if holds(0) || !holds(MOST) {
+            if holds(0) || !holds(MAX_TRIGGER) {
                 return None;
             }
-            let (mut below, mut from) = (0, MOST);
+            let (mut below, mut from) = (0, MAX_TRIGGER);
             while below + 1 < from {
                 let middle = below.midpoint(from);
                 if holds(middle) {

@@ -44,7 +44,7 @@ impl Run<'_> {
         self.outcome.events.push(Event {
             call: self.call,
             stage: self.triggers.stage(idx).id.clone(),
-            action: self.triggers.stage(idx).action.name(),
+            action: self.triggers.stage(idx).action.kind(),
             cause: self.triggers.cause(idx),
             measured,
             before,
@@ -86,7 +86,7 @@ impl Run<'_> {
         self.outcome.events.push(Event {
             call: self.call,
             stage: self.triggers.stage(idx).id.clone(),
-            action: self.triggers.stage(idx).action.name(),
+            action: self.triggers.stage(idx).action.kind(),
             cause: self.triggers.cause(idx),
             measured,
             before: tokens,

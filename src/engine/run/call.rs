@@ -30,21 +30,21 @@ impl Run<'_> {
         if pressure.0 > 1.0 && may_retry && !is_answered {
             self.outcome.overflows += usize::from(self.rejected == 0);
             self.outcome.tokens_rejected += used;
-            self.tokens_refused += used;
+            self.tokens_rejected += used;
             self.rejected += 1;
             return self.reject();
         }
-        let is_refused = pressure.0 > 1.0
+        let is_rejected = pressure.0 > 1.0
             && self
                 .case
                 .session
                 .calls
                 .get(self.call)
-                .is_some_and(|call| call.is_refused);
-        if is_refused && self.acted {
+                .is_some_and(|call| call.is_rejected);
+        if is_rejected && self.acted {
             // No earlier try had this context.
             self.outcome.tokens_rejected += used;
-            self.tokens_refused += used;
+            self.tokens_rejected += used;
         }
         let budget = self.budget();
         let others = (
@@ -62,8 +62,8 @@ impl Run<'_> {
             pressure,
             believed: self.triggers.believed(self.call, &self.working, budget),
             overflows: self.rejected > 0,
-            refused: is_refused,
-            rejected: std::mem::take(&mut self.tokens_refused),
+            is_rejected,
+            rejected: std::mem::take(&mut self.tokens_rejected),
             unchanged: common.tokens,
             by_kind: self.working.by_kind(),
         });

@@ -11,6 +11,7 @@ use crate::engine::outcome::event::{Cause, Did, Event};
 use crate::engine::outcome::measure::OwnMeasure;
 use crate::engine::outcome::{Outcome, Sample};
 use crate::engine::policy::meter::Meter;
+use crate::engine::policy::stages::ActionKind;
 use crate::engine::received::recorder::Recorder;
 use crate::units::Tokens;
 use std::sync::Arc;
@@ -47,8 +48,8 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
         recorder.note(&mut working, idx, common);
         let pressure = budget.pressure(tokens);
         let overflows = pressure.0 > 1.0;
-        let refused = call.is_refused && overflows;
-        let rejected = if refused { tokens } else { Tokens::ZERO };
+        let is_rejected = call.is_rejected && overflows;
+        let rejected = if is_rejected { tokens } else { Tokens::ZERO };
         outcome.overflows += usize::from(overflows);
         outcome.tokens_rejected += rejected;
         outcome.samples.push(Sample {
@@ -60,7 +61,7 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
             pressure,
             believed: None,
             overflows,
-            refused,
+            is_rejected,
             rejected,
             unchanged: common.tokens,
             by_kind: working.by_kind(),
@@ -87,7 +88,7 @@ fn event(
     Event {
         call,
         stage: "hindsight".to_owned(),
-        action: "clear",
+        action: ActionKind::Clear,
         cause: Cause {
             when: "used for the last time".to_owned(),
             terms: Vec::new(),

@@ -7,6 +7,7 @@ use crate::engine::context::taken::{Taken, join, ranges, widen};
 use crate::engine::context::{Entry, EntryBody, Left, PartStatuses};
 use crate::engine::outcome::event::{Cause, Did, Event};
 use crate::engine::outcome::measure::OwnMeasure;
+use crate::engine::policy::stages::ActionKind;
 use crate::engine::policy::stages::SummaryPosition;
 use crate::session::Session;
 use std::collections::BTreeMap;
@@ -37,13 +38,13 @@ impl Run<'_> {
         if self.case.manual_edits.is_empty() {
             return;
         }
-        let mut refused = RejectedEdits::default();
-        self.drop_manually(&mut refused);
-        self.clear_manually(&mut refused);
-        self.look_for_pins(&mut refused);
+        let mut rejected = RejectedEdits::default();
+        self.drop_manually(&mut rejected);
+        self.clear_manually(&mut rejected);
+        self.look_for_pins(&mut rejected);
         let warnings = &mut self.outcome.warnings;
         warnings.extend(self.unpinned.take().map(Unpinned::sentence));
-        warnings.extend(refused.sentences());
+        warnings.extend(rejected.sentences());
     }
 
     /// Records pinned messages among those that a named action changed.
@@ -76,13 +77,13 @@ impl Run<'_> {
         );
     }
 
-    fn drop_manually(&mut self, refused: &mut RejectedEdits) {
+    fn drop_manually(&mut self, rejected: &mut RejectedEdits) {
         let (case, locations) = (self.case, self.locations());
         let mut chosen = vec![false; self.working.context.entries.len()];
         for message in self.sent(&case.manual_edits.dropped) {
             match self.droppable(message, &locations) {
                 Ok(entry) => chosen[entry] = true,
-                Err(why) => refused.add("not dropped manually", why, message),
+                Err(why) => rejected.add("not dropped manually", why, message),
             }
         }
         if !chosen.contains(&true) {
@@ -95,14 +96,14 @@ impl Run<'_> {
         let partners = gone.iter().filter(|entry| !chosen[**entry]).copied();
         let partners = self.messages_of(partners.chain(edits.iter().map(|(entry, _)| *entry)));
         let log = (!partners.is_empty()).then(|| went_too(&partners));
-        self.apply_edit("drop", &touched, log, |working| {
+        self.apply_edit(ActionKind::Drop, &touched, log, |working| {
             working.amend(edits);
             let gone = Taken::new(&working.context, gone);
             working.replace(gone, (None, SummaryPosition::First), event);
         });
     }
 
-    fn clear_manually(&mut self, refused: &mut RejectedEdits) {
+    fn clear_manually(&mut self, rejected: &mut RejectedEdits) {
         let (case, locations) = (self.case, self.locations());
         let event = self.outcome.events.len() as u32;
         let marker = self.working.context.markers.len() as u32;
@@ -118,7 +119,7 @@ impl Run<'_> {
             });
             match statuses {
                 Ok(edit) => edits.extend(edit),
-                Err(why) => refused.add("not cleared manually", why, message),
+                Err(why) => rejected.add("not cleared manually", why, message),
             }
         }
         if edits.is_empty() {
@@ -126,14 +127,14 @@ impl Run<'_> {
         }
         edits.sort_unstable_by_key(|(entry, _)| *entry);
         let touched = self.messages_of(edits.iter().map(|(entry, _)| *entry));
-        self.apply_edit("clear", &touched, None, |working| {
+        self.apply_edit(ActionKind::Clear, &touched, None, |working| {
             working.mark(&Arc::from(MARKER), Left::Nothing, event);
             working.amend(edits);
         });
     }
 
     /// Reports pinned messages that the source's own compaction had removed before the run began.
-    fn look_for_pins(&self, refused: &mut RejectedEdits) {
+    fn look_for_pins(&self, rejected: &mut RejectedEdits) {
         let locations = self.locations();
         for message in self.sent(&self.case.manual_edits.pinned) {
             let is_lost = matches!(
@@ -141,7 +142,7 @@ impl Run<'_> {
                 Location::Nowhere | Location::Taken(None)
             );
             if is_lost {
-                refused.add(
+                rejected.add(
                     "pinned without effect",
                     self.absent(message, &locations),
                     message,
@@ -238,7 +239,7 @@ impl Run<'_> {
     /// Changes the context and records a separate event.
     fn apply_edit(
         &mut self,
-        action: &'static str,
+        action: ActionKind,
         messages: &[Range<u32>],
         log: Option<String>,
         change: impl FnOnce(&mut crate::engine::context::working::Working<'_>),

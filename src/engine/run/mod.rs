@@ -104,7 +104,7 @@ pub struct Run<'a> {
     /// Number of times this call was rejected.
     rejected: u8,
     /// Tokens of these tries.
-    tokens_refused: Tokens,
+    tokens_rejected: Tokens,
     /// The prompt of the last call.
     prefix: Prefix<'a>,
     /// Records the content that calls receive.
@@ -167,7 +167,7 @@ pub fn drive(
         match run.poll() {
             Poll::NeedsSummary(request) => {
                 if let Some(why) = run.provide(answers.answer(case, &request)) {
-                    answers.refused(&why);
+                    answers.rejected(&why);
                 }
             }
             Poll::Done(outcome) => return *outcome,
@@ -219,7 +219,7 @@ impl<'a> Run<'a> {
             clock,
             model_window: policy.window,
             rejected: 0,
-            tokens_refused: Tokens::ZERO,
+            tokens_rejected: Tokens::ZERO,
             prefix: Prefix::default(),
             recorder: Recorder::new(case),
             error: None,

@@ -10,6 +10,7 @@ use crate::engine::outcome::event::{Cause, Did, Event};
 use crate::engine::outcome::measure::OwnMeasure;
 use crate::engine::outcome::{Outcome, Sample};
 use crate::engine::policy::meter::Meter;
+use crate::engine::policy::stages::ActionKind;
 use crate::engine::received::recorder::Recorder;
 use crate::session::{Call, RecordedCompaction};
 use crate::units::Tokens;
@@ -98,7 +99,7 @@ fn event(
     Event {
         call,
         stage: Event::RECORDED.to_owned(),
-        action: "compaction",
+        action: ActionKind::Recorded,
         cause: Cause {
             when: compaction.trigger.clone(),
             terms: Vec::new(),
@@ -124,7 +125,7 @@ fn sample(working: &Working<'_>, idx: usize, call: &Call, budget: Budget) -> Sam
         .map_or_else(|| working.tokens(), |usage| usage.input);
     let pressure = budget.pressure(tokens);
     let overflows = pressure.0 > 1.0;
-    let refused = call.is_refused && overflows;
+    let is_rejected = call.is_rejected && overflows;
     Sample {
         call: idx,
         believed: None,
@@ -134,8 +135,8 @@ fn sample(working: &Working<'_>, idx: usize, call: &Call, budget: Budget) -> Sam
         tokens,
         pressure,
         overflows,
-        refused,
-        rejected: if refused { tokens } else { Tokens::ZERO },
+        is_rejected,
+        rejected: if is_rejected { tokens } else { Tokens::ZERO },
         unchanged: Tokens::ZERO,
         by_kind: working.by_kind(),
     }

@@ -35,7 +35,7 @@ impl<'a> Run<'a> {
                 let line = log.line(moment);
                 return self.tell(idx, line);
             }
-            _ => {}
+            Action::Clear(_) | Action::Cut(_) | Action::Drop(_) | Action::Summarize(_) => {}
         }
         match plan::plan(self.case, &self.working, stage, self.call, moment) {
             Plan::Nothing(why) => self.idle(why),
@@ -65,8 +65,7 @@ impl<'a> Run<'a> {
 
     /// Returns whether a stage can use the provider error: only a real system's own action reads its text.
     pub(super) fn understands(&self, stage: usize) -> bool {
-        self.error_for(stage).is_none()
-            || matches!(self.triggers.stage(stage).action, Action::Named(_))
+        self.error_for(stage).is_none() || self.triggers.stage(stage).action.reads_errors()
     }
 
     /// Returns whether a stage fires. `force` ignores triggers and cooldowns up to the first compaction, but not a
@@ -100,7 +99,9 @@ impl<'a> Run<'a> {
             if is_for_results && self.fires(stage) {
                 match &self.triggers.bound(stage).action {
                     Action::Cut(_) => self.cut(stage),
-                    _ => self.start_action(stage, newest),
+                    Action::Named(_) => self.start_action(stage, newest),
+                    // Policies with these actions at `tool_result` are rejected.
+                    Action::Clear(_) | Action::Drop(_) | Action::Summarize(_) | Action::Log(_) => {}
                 }
                 self.waiting = None;
             }

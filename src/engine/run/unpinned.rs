@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 /// Maximum number of ranges that a sentence lists; more are only counted.
-const MOST_LISTED: usize = 12;
+const MAX_LISTED: usize = 12;
 
 /// Pinned messages that a real system removed or changed.
 #[derive(Debug)]
@@ -46,14 +46,14 @@ pub(super) fn listed(messages: &[Range<u32>]) -> String {
         return format!("message {} is", one.start + 1);
     }
     let mut text = "messages ".to_owned();
-    for (nth, range) in messages.iter().take(MOST_LISTED).enumerate() {
+    for (nth, range) in messages.iter().take(MAX_LISTED).enumerate() {
         let comma = if nth > 0 { ", " } else { "" };
         let _ = match range.len() {
             1 => write!(text, "{comma}{}", range.start + 1),
             _ => write!(text, "{comma}{}\u{2013}{}", range.start + 1, range.end),
         };
     }
-    let rest = messages.iter().skip(MOST_LISTED);
+    let rest = messages.iter().skip(MAX_LISTED);
     match rest.map(ExactSizeIterator::len).sum::<usize>() {
         0 => {}
         n => {

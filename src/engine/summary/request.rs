@@ -64,5 +64,5 @@ pub trait Answer {
     fn answer(&mut self, case: &Case, request: &Request) -> Reply;
 
     /// Receives the reason why the last reply was rejected, if it was a summary and not a failure.
-    fn refused(&mut self, _why: &str) {}
+    fn rejected(&mut self, _why: &str) {}
 }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::hash::Hash;
 
-/// Most messages that are listed per aspect.
-const LISTED: usize = 5;
+/// Maximum number of messages that are listed per aspect.
+const MAX_LISTED: usize = 5;
 
 /// A noun in plural and singular.
 type Noun = (&'static str, &'static str);
@@ -119,7 +119,7 @@ pub(super) fn with_missing(
     aspect.is_content = is_content;
     aspect.messages = missing;
     aspect.messages.dedup();
-    aspect.messages.truncate(LISTED);
+    aspect.messages.truncate(MAX_LISTED);
     aspect
 }
 

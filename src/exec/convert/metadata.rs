@@ -5,8 +5,8 @@ use crate::exec::load::Loaded;
 use crate::session::{Call, Message, Session};
 use std::collections::HashSet;
 
-/// Most kinds of records that are listed.
-const LISTED: usize = 5;
+/// Maximum number of kinds of records that are listed.
+const MAX_LISTED: usize = 5;
 
 /// Compares times, flags and ids of messages.
 pub(super) fn of_messages(session: &Session, read: &Session, all: &mut Vec<Aspect>) {
@@ -132,7 +132,7 @@ pub(super) fn of_file(loaded: &Loaded) -> [Aspect; 2] {
         .iter()
         .map(|(kind, n)| format!("{n} {kind}"))
         .collect();
-    let more = kinds.len().saturating_sub(LISTED);
+    let more = kinds.len().saturating_sub(MAX_LISTED);
     records.detail = kinds[..kinds.len() - more].join(", ");
     if more > 0 {
         records.detail.push_str(", …");

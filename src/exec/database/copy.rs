@@ -5,7 +5,7 @@
 //! copied either: a malicious one names other files, which `SQLite` would delete.
 
 use crate::exec::files::unfinished::TemporaryFolder;
-use crate::exec::files::{LoadError, MOST_BYTES, unpacked};
+use crate::exec::files::{LoadError, MAX_SESSION_BYTES, unpacked};
 use crate::progress::Progress;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -62,7 +62,7 @@ impl DatabaseCopy {
         for n in 1..=TRIES {
             let before = DatabaseState::of(&real).map_err(unreadable)?;
             copy.bytes = before.bytes.saturating_add(before.log_bytes());
-            if copy.bytes > MOST_BYTES {
+            if copy.bytes > MAX_SESSION_BYTES {
                 return Err(LoadError::too_large(&shown));
             }
             copy.has_log = before.writes_ahead && before.log.is_some();
@@ -119,7 +119,7 @@ impl DatabaseCopy {
                 .map_err(|cancelled| LoadError::cancelled(&shown, cancelled))?;
             let n = io::copy(&mut from.bytes.by_ref().take(CHUNK), &mut to).map_err(failed)?;
             self.bytes += n;
-            if self.bytes > MOST_BYTES {
+            if self.bytes > MAX_SESSION_BYTES {
                 return Err(LoadError::too_large(&shown));
             }
             if n == 0 {
@@ -130,7 +130,7 @@ impl DatabaseCopy {
 
     /// Copies the database, or a file next to it, unless cancelled.
     fn copy_file(&self, real: &Path, suffix: &str, progress: &Progress) -> io::Result<()> {
-        let mut from = File::open(with_suffix(real, suffix))?.take(MOST_BYTES);
+        let mut from = File::open(with_suffix(real, suffix))?.take(MAX_SESSION_BYTES);
         let mut to = File::create(with_suffix(&self.path(), suffix))?;
         while io::copy(&mut from.by_ref().take(CHUNK), &mut to)? > 0 && !progress.is_cancelled() {}
         Ok(())

@@ -225,7 +225,7 @@ fn warnings(query: &TableQuery, result: &QueryResult) -> Vec<String> {
         warnings.push(format!(
             "{n} of the table {} {has} a value longer than {} MiB, which was left out",
             query.table,
-            tables::MOST_VALUE >> 20
+            tables::MAX_VALUE_BYTES >> 20
         ));
     }
     if result.n_invalid > 0 {

@@ -16,14 +16,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 const STEPS: i32 = 1_000;
 /// Steps that every query may take. A query may take one more step per byte of the file.
 const FREE_STEPS: u64 = 20_000_000;
-/// Most rows of a query.
-const MOST_ROWS: usize = 2_000_000;
+/// Maximum number of rows of a query.
+const MAX_ROWS: usize = 2_000_000;
 /// Bytes of text that every query may return. A query may return two more bytes per byte of the file.
 const FREE_BYTES: u64 = 1 << 20;
-/// Longest value that is read, in bytes. Providers accept no longer request.
-pub(super) const MOST_VALUE: i32 = 32 << 20;
-/// Most bytes of all values of a query as JSON.
-const MOST_BYTES: u64 = 256 << 20;
+/// Maximum length of a value that is read, in bytes. Providers accept no longer request.
+pub(super) const MAX_VALUE_BYTES: i32 = 32 << 20;
+/// Maximum number of bytes of all values of a query as JSON.
+const MAX_RESULT_BYTES: u64 = 256 << 20;
 
 /// A restricted connection to a copy of a database.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub(super) struct QueryResult {
     pub(super) error: Option<QueryError>,
     /// Number of texts that are not valid UTF-8.
     pub(super) n_invalid: usize,
-    /// Number of rows with a value longer than [`MOST_VALUE`], which is left out.
+    /// Number of rows with a value longer than [`MAX_VALUE_BYTES`], which is left out.
     pub(super) n_omitted: usize,
 }
 
@@ -92,7 +92,7 @@ impl TableReader {
             connection.set_db_config(config, is_on)?;
         }
         for (limit, most) in [
-            (Limit::SQLITE_LIMIT_LENGTH, MOST_VALUE),
+            (Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES),
             (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
             (Limit::SQLITE_LIMIT_EXPR_DEPTH, 100),
             (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 20),
@@ -222,14 +222,14 @@ impl TableReader {
         let values = rusqlite::params_from_iter(values);
         let mut rows = statement.query(values).map_err(query_error)?;
         let most = self.bytes.saturating_mul(2).saturating_add(FREE_BYTES);
-        let mut left = most.min(MOST_BYTES);
+        let mut left = most.min(MAX_RESULT_BYTES);
         while let Some(row) = rows.next().map_err(query_error)? {
             let mut cells = Vec::with_capacity(query.columns.len());
             for idx in 0..query.columns.len() {
                 let value = row.get_ref(idx).map_err(query_error)?;
                 cells.push(cell(value, &mut left, &mut result.n_invalid)?);
             }
-            if result.rows.rows.len() >= MOST_ROWS {
+            if result.rows.rows.len() >= MAX_ROWS {
                 return Err(QueryError::TooMuchData);
             }
             let is_omitted: bool = row.get(query.columns.len()).map_err(query_error)?;
@@ -267,7 +267,7 @@ fn sql_of(query: &TableQuery, table: &Table) -> (String, Vec<String>) {
     for column in query.columns {
         if has(column) {
             let column = quoted(column);
-            let is_long = format!("ifnull(octet_length({column}) > {MOST_VALUE}, 0)");
+            let is_long = format!("ifnull(octet_length({column}) > {MAX_VALUE_BYTES}, 0)");
             columns.push(format!("iif({is_long}, NULL, {column})"));
             is_omitted = format!("{is_omitted} OR {is_long}");
         } else {

@@ -7,7 +7,7 @@ use super::policy_files::WrittenFile;
 use super::removed::RemovedRecord;
 use crate::engine::{ManualEdits, Outcome, Schedule};
 use crate::exec::check::Check;
-use crate::exec::files::MOST_BYTES;
+use crate::exec::files::MAX_SESSION_BYTES;
 use crate::exec::summary::{RequestRecord, Summarizer};
 use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
@@ -76,7 +76,7 @@ pub(in crate::exec) fn restored_source(
     let stated = recipe.source.bytes;
     let too_large = || format!("the manifest states {stated} bytes, which is too large to restore");
     let mut bytes = Vec::new();
-    if stated as u64 > MOST_BYTES || bytes.try_reserve_exact(stated).is_err() {
+    if stated as u64 > MAX_SESSION_BYTES || bytes.try_reserve_exact(stated).is_err() {
         return Err(too_large());
     }
     let write = |part: &[u8]| bytes.extend_from_slice(part);
@@ -195,14 +195,17 @@ fn manual_edits(edits: &ManualEdits) -> Value {
 
 /// Describes the source of summaries, without the key.
 fn summaries(summarizer: &Summarizer, requests: &[RequestRecord]) -> Value {
-    let mut by: Vec<&str> = requests.iter().map(|request| &*request.by).collect();
-    by.dedup();
+    let mut names: Vec<&str> = requests
+        .iter()
+        .map(|request| &*request.summarizer)
+        .collect();
+    names.dedup();
     let Summarizer::Model(model) = summarizer else {
-        return json!({"by": by});
+        return json!({"summarizers": names});
     };
     let endpoint = &model.client.endpoint;
     json!({
-        "by": by,
+        "summarizers": names,
         "model": endpoint.model,
         "host": endpoint.host(),
         "api": endpoint.api.name,

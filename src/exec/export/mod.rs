@@ -1,18 +1,28 @@
-//! Exports: managed conversations with sidecars, their default paths, and the way back.
+//! Exports: managed conversations with sidecars, their default paths, and restore.
 
+/// Claims on default output paths, for concurrent processes.
 mod claim;
 mod default_path;
+/// The input of an export.
 mod job;
 mod manifest;
+/// The reason why a run changed nothing.
 mod no_change;
+/// Notes for the user about a run.
 mod notes;
+/// Paths of sidecars, and numbered alternatives of a path.
 mod paths;
+/// Pieces of the source that the managed file contains byte for byte, and pieces that it lacks.
 mod pieces;
+/// Files that a policy writes next to the conversation.
 mod policy_files;
+/// The sidecar with records that the managed file lacks.
 mod removed;
 mod request_cost;
 mod restore;
+/// Exports to the store of the program that recorded the session.
 mod resumable;
+/// Runs an export.
 mod run;
 mod sidecars;
 

@@ -1,8 +1,8 @@
 //! Explains why a run changed nothing.
 
 use super::job::ExportJob;
-use crate::engine::{Action, EntryBody, Idle, Outcome, Schedule, Stage};
-use crate::exec::summary::{RequestRecord, refusal};
+use crate::engine::{EntryBody, Idle, Outcome, Schedule, Stage, TakeKind};
+use crate::exec::summary::{RequestRecord, rejection};
 use crate::session::{Body, Message, Part};
 use crate::units::Tokens;
 
@@ -16,13 +16,13 @@ pub(super) fn reason_for_no_change(
         return "there is no manual edit and no active policy".to_owned();
     }
     let label = &job.policy.label;
-    let refusal = refusal(requests);
-    let reason = match &refusal {
+    let rejection = rejection(requests);
+    let reason = match &rejection {
         Some(_) => Idle::Failed,
         None => outcome.idle.unwrap_or(Idle::NotMet),
     };
     let obstacle = || {
-        refusal
+        rejection
             .clone()
             .unwrap_or_else(|| obstacle(job, outcome, reason))
     };
@@ -60,7 +60,7 @@ fn obstacle(job: &ExportJob, outcome: &Outcome, reason: Idle) -> String {
 
 /// Explains that the context has nothing that the policy may remove, or that its settings keep all of it.
 fn nothing_to_take(job: &ExportJob, outcome: &Outcome) -> String {
-    let removes_results = |stage: &Stage| matches!(stage.action, Action::Cut(_) | Action::Clear(_));
+    let removes_results = |stage: &Stage| stage.action.takes() == Some(TakeKind::ToolResults);
     let session = &job.case.session;
     let has_result = |message: &Message| {
         let is_result = |part: &Part| matches!(part.body, Body::ToolResult { .. });
@@ -208,7 +208,7 @@ mod tests {
         );
         assert_eq!(
             text,
-            "Summarize was forced, but the answer to summary request 2 of 3 (call 12, compact) was refused (it is empty), and so was 1 more"
+            "Summarize was forced, but the answer to summary request 2 of 3 (call 12, compact) was rejected (it is empty), 1 more answer was rejected too"
         );
     }
 }

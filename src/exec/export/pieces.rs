@@ -16,8 +16,8 @@ pub(super) struct Piece {
     pub(super) managed: Option<usize>,
 }
 
-/// Shortest piece in bytes that is worth an entry of its own in the recipe.
-const SHORTEST: usize = 24;
+/// Minimum length in bytes of a piece that is worth an entry of its own in the recipe.
+const MIN_BYTES: usize = 24;
 
 /// Splits the source into pieces, in order and without gaps. Pieces that are adjacent in both files are merged.
 pub(super) fn pieces(source: &Session, to: &[u8], managed: Option<&Session>) -> Vec<Piece> {
@@ -38,7 +38,7 @@ pub(super) fn pieces(source: &Session, to: &[u8], managed: Option<&Session>) -> 
             offsets
                 .get(bytes)
                 .copied()
-                .filter(|_| bytes.len() >= SHORTEST)
+                .filter(|_| bytes.len() >= MIN_BYTES)
         };
         let managed = continued.or_else(found);
         match pieces.last_mut() {

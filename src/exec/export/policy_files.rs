@@ -115,8 +115,8 @@ fn bytes_of(case: &Case, file: &NewFile) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Longest file name that every file system accepts, in bytes.
-const LONGEST: usize = 255;
+/// Maximum length of a file name that every file system accepts, in bytes.
+const MAX_NAME_BYTES: usize = 255;
 
 /// Names of devices on Windows.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "com", "lpt"];
@@ -128,7 +128,7 @@ fn below(folder: &Path, name: &str) -> Result<PathBuf, String> {
         let is_device = DEVICES.contains(&stem.trim_end_matches(|c: char| c.is_ascii_digit()));
         let is_dots = piece.chars().all(|c| c == '.' || c == ' ');
         let has_bad = |c: char| c.is_control() || "\\:*?\"<>|".contains(c);
-        is_dots || is_device || piece.len() > LONGEST || piece.contains(has_bad)
+        is_dots || is_device || piece.len() > MAX_NAME_BYTES || piece.contains(has_bad)
     };
     if name.split('/').any(is_bad) {
         return Err(format!("{name:?} is not a valid file name"));

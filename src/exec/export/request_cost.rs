@@ -14,7 +14,7 @@ pub struct RequestCost {
     pub requests: usize,
     /// Actual tokens of all requests, including prompts.
     pub tokens: Tokens,
-    /// Most actual tokens of all answers.
+    /// Maximum number of actual tokens of all answers.
     pub answers: Tokens,
     /// Price.
     pub quote: Quote,

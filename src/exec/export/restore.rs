@@ -3,15 +3,17 @@
 use super::manifest::{Recipe, restored_source};
 use super::paths::{manifest_path, removed_path};
 use super::removed::RemovedRecord;
-use crate::exec::files::{MOST_BYTES, is_taken, parent_folder, read_bounded, sha256, write_file};
+use crate::exec::files::{
+    MAX_SESSION_BYTES, is_taken, parent_folder, read_bounded, sha256, write_file,
+};
 use crate::figure::counted;
 use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
-/// Largest manifest in bytes. It has a few dozen bytes per piece of the source.
-const LONGEST_MANIFEST: u64 = 256 << 20;
-/// Most entries of a folder that are searched for manifests.
-const MOST_FILES: usize = 100_000;
+/// Maximum size of a manifest, in bytes. It has a few dozen bytes per piece of the source.
+const MAX_MANIFEST_BYTES: u64 = 256 << 20;
+/// Maximum number of entries of a folder that are searched for manifests.
+const MAX_ENTRIES: usize = 100_000;
 
 /// A restored source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,10 +33,10 @@ pub struct Restored {
 /// Returns one line that names the file that is missing or changed; then nothing was written.
 pub fn restore(managed: &Path, output: Option<&Path>) -> Result<Restored, String> {
     check_exists(managed)?;
-    let kept = read(managed, MOST_BYTES)?;
+    let kept = read(managed, MAX_SESSION_BYTES)?;
     let (manifest, recipe) = manifest_of(managed, &sha256(&kept))?;
     let sidecar = sidecar(&manifest, &recipe);
-    let lines = read(&sidecar, MOST_BYTES)?;
+    let lines = read(&sidecar, MAX_SESSION_BYTES)?;
     check_unchanged(&sidecar, &lines, &recipe.removed.sha256)?;
     let numbered = lines.split(|byte| *byte == b'\n').enumerate();
     let filled = numbered.filter(|(_, line)| !line.is_empty());
@@ -68,7 +70,7 @@ pub fn is_managed(path: &Path) -> bool {
     let manifest = manifest_path(path);
     let is_it = || {
         let sha = recipe(&manifest).ok()?.managed.sha256;
-        Some(sha256(&read(path, MOST_BYTES).ok()?) == sha)
+        Some(sha256(&read(path, MAX_SESSION_BYTES).ok()?) == sha)
     };
     manifest.is_file() && is_it().unwrap_or(false)
 }
@@ -125,7 +127,7 @@ fn manifests_in(folder: &Path) -> Vec<PathBuf> {
         let modified = metadata.is_file().then(|| metadata.modified().ok())?;
         Some((modified, entry.path()))
     };
-    let mut manifests: Vec<_> = entries.take(MOST_FILES).filter_map(manifest).collect();
+    let mut manifests: Vec<_> = entries.take(MAX_ENTRIES).filter_map(manifest).collect();
     manifests.sort_unstable_by(|a, b| b.cmp(a));
     manifests.into_iter().map(|(_, path)| path).collect()
 }
@@ -142,7 +144,7 @@ fn sidecar(manifest: &Path, recipe: &Recipe) -> PathBuf {
 }
 
 fn recipe(manifest: &Path) -> Result<Recipe, String> {
-    let bytes = read(manifest, LONGEST_MANIFEST)?;
+    let bytes = read(manifest, MAX_MANIFEST_BYTES)?;
     serde_json::from_slice(&bytes)
         .map_err(|error| format!("{} is not an export manifest ({error})", manifest.display()))
 }

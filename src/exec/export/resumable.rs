@@ -57,7 +57,8 @@ pub fn export_resumable(job: &ExportJob) -> Result<(Exported, Option<Resumed>), 
         return Ok((exported, None));
     }
     let bytes = fs::read(&draft.output).map_err(|error| write_error(&draft.output, &error))?;
-    let new = (resume.adopt)(&bytes, &new_session()?).map_err(|error| error.to_string())?;
+    let new =
+        (resume.to_new_session)(&bytes, &new_session()?).map_err(|error| error.to_string())?;
     let path = write_to_store(&store, &new)?;
     exported.checks.push(check(&new, &bytes, &path));
     let project = new.project.as_deref().map(Path::new);
@@ -95,10 +96,10 @@ pub fn resumable_folder(source: &Session, format: &Format) -> Result<PathBuf, St
     let resume = format.resume.as_ref();
     let resume = resume.ok_or_else(|| cannot_resume(format))?;
     let store = store(resume)?;
-    let new = (resume.adopt)(&source.source.bytes.whole(), &new_session()?)
+    let new = (resume.to_new_session)(&source.source.bytes.whole(), &new_session()?)
         .map_err(|error| error.to_string())?;
     let folders = new
-        .place
+        .relative_path
         .split_last()
         .map_or(&[][..], |(_, folders)| folders);
     Ok(folders.iter().fold(store, |path, name| path.join(name)))
@@ -141,7 +142,7 @@ fn new_session() -> Result<NewSession, String> {
     getrandom::fill(&mut random).map_err(|_error| {
         "the system provides no random numbers for a new id; write a file with -o OUT".to_owned()
     })?;
-    let since = SystemTime::now()
+    let time = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     let here = std::env::current_dir().map_err(|error| {
@@ -150,7 +151,7 @@ fn new_session() -> Result<NewSession, String> {
     })?;
     Ok(NewSession {
         folder: here.to_string_lossy().into_owned(),
-        now: Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)),
+        now: Millis(i64::try_from(time.as_millis()).unwrap_or(i64::MAX)),
         random,
     })
 }
@@ -158,7 +159,7 @@ fn new_session() -> Result<NewSession, String> {
 /// Writes the session where the program looks for it. Missing folders are created as the program creates them.
 fn write_to_store(store: &Path, new: &Resumable) -> Result<PathBuf, String> {
     let path = new
-        .place
+        .relative_path
         .iter()
         .fold(store.to_owned(), |path, name| path.join(name));
     let created = path.parent().map_or(Ok(()), create_folders);
@@ -265,7 +266,7 @@ mod tests {
         let store = tempfile::tempdir().unwrap();
         let new = Resumable {
             id: "x".to_owned(),
-            place: vec!["projects".to_owned(), "p".to_owned(), "x.jsonl".to_owned()],
+            relative_path: vec!["projects".to_owned(), "p".to_owned(), "x.jsonl".to_owned()],
             project: None,
             command: String::new(),
             bytes: b"new".to_vec(),

@@ -14,7 +14,7 @@ use super::sidecars::{Sidecars, renamed_note, sidecar_base, write_sidecars};
 use crate::engine::{Answer, ExecutedContext, Outcome, Storage, drive};
 use crate::exec::check::{self, Check, Promise};
 use crate::exec::files::{StagedFile, check_is_new, write_error, write_file};
-use crate::exec::summary::{Answers, LogWriter, RequestRecord, refusal};
+use crate::exec::summary::{Answers, LogWriter, RequestRecord, rejection};
 use crate::formats::{FORMATS, Format};
 use crate::session::{FileBytes, Managed};
 use crate::units::Tokens;
@@ -60,7 +60,7 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
             ..unchanged(job, &executed.outcome, executed.notes, requests)
         });
     }
-    executed.notes.extend(refusal(&requests));
+    executed.notes.extend(rejection(&requests));
     executed.notes.extend(renamed_note(&job.output, &base));
     let (result, bytes) = ManagedResult::new(job, executed.outcome, executed.notes)?;
     let staged =

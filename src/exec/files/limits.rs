@@ -1,7 +1,7 @@
 //! Limits of reading.
 
-/// Largest session file in bytes. A larger one would fill the memory several times over once it is parsed.
-pub const MOST_BYTES: u64 = 4 << 30;
+/// Maximum size of a session file, in bytes. A larger one would fill the memory several times over once it is parsed.
+pub const MAX_SESSION_BYTES: u64 = 4 << 30;
 
 /// Bytes that are read between two checks for cancellation.
 pub(super) const CHUNK: u64 = 4 << 20;

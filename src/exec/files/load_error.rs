@@ -1,6 +1,6 @@
 //! The error of everything that reads or writes a file of the user's.
 
-use super::limits::MOST_BYTES;
+use super::limits::MAX_SESSION_BYTES;
 use crate::progress::Cancelled;
 use std::io;
 
@@ -15,11 +15,11 @@ impl LoadError {
         Self(format!("cannot read {name} ({error})"))
     }
 
-    /// A file or stream beyond [`MOST_BYTES`].
+    /// A file or stream beyond [`MAX_SESSION_BYTES`].
     pub(in crate::exec) fn too_large(name: &str) -> Self {
         Self(format!(
             "{name} is larger than the limit of {} GiB; give a smaller session file",
-            MOST_BYTES >> 30
+            MAX_SESSION_BYTES >> 30
         ))
     }
 

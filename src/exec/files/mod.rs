@@ -16,7 +16,7 @@ mod unpack;
 mod write;
 
 pub(super) use hash::{Hasher, sha256};
-pub use limits::MOST_BYTES;
+pub use limits::MAX_SESSION_BYTES;
 pub use load_error::LoadError;
 pub use new_file::{check_is_new, check_is_not_source, write_file};
 pub use open_folder::open_folder;

@@ -7,8 +7,8 @@ use super::read::{must_exist, read_text};
 use super::write::{replace, write_error};
 use std::path::Path;
 
-/// Largest file of ours in bytes.
-const LONGEST: u64 = 256 << 20;
+/// Maximum size of a file that Plimsoll wrote, in bytes.
+const MAX_BYTES: u64 = 256 << 20;
 
 /// Reads a file of ours.
 ///
@@ -17,12 +17,12 @@ const LONGEST: u64 = 256 << 20;
 pub fn read_own(path: &Path) -> Result<String, LoadError> {
     let shown = path.display();
     let metadata = must_exist(path)?;
-    if !metadata.is_file() || metadata.len() > LONGEST {
+    if !metadata.is_file() || metadata.len() > MAX_BYTES {
         return Err(LoadError(format!(
             "{shown} is not a file that plimsoll wrote; choose another file"
         )));
     }
-    read_text(path, LONGEST)
+    read_text(path, MAX_BYTES)
 }
 
 /// Writes a file of ours atomically. An existing file is replaced if `is_own` accepts its text; `what` names such files.

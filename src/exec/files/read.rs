@@ -1,6 +1,6 @@
 //! Reads files and streams. Folders, devices, binary data and files beyond a size limit are rejected early.
 
-use super::limits::{CHUNK, MOST_BYTES};
+use super::limits::{CHUNK, MAX_SESSION_BYTES};
 use super::load_error::LoadError;
 use super::read_parallel::{LARGE, read_parallel};
 use super::unpack::unpacked;
@@ -23,7 +23,7 @@ pub(in crate::exec) fn read_file(
 ) -> Result<FileBytes, LoadError> {
     reject_folders_and_devices(path, metadata)?;
     let shown = path.display().to_string();
-    if metadata.len() > MOST_BYTES {
+    if metadata.len() > MAX_SESSION_BYTES {
         return Err(LoadError::too_large(&shown));
     }
     let mut file = File::open(path).map_err(|error| cannot_open(path, &error))?;
@@ -37,7 +37,7 @@ pub(in crate::exec) fn read_file(
     read_all(file, &shown, Bytes(metadata.len()), progress)
 }
 
-/// Reads a stream of at most [`MOST_BYTES`]. `expected` is 0 if the size is unknown. Binary data is rejected by its first
+/// Reads a stream of at most [`MAX_SESSION_BYTES`]. `expected` is 0 if the size is unknown. Binary data is rejected by its first
 /// bytes.
 pub(in crate::exec) fn read_all(
     stream: impl Read,
@@ -96,7 +96,7 @@ impl Stream<'_> {
         let chunk = self.bytes.by_ref().take(CHUNK).read_to_end(bytes);
         let n = chunk.map_err(|error| LoadError::unreadable(name, &error))?;
         self.n += n as u64;
-        if self.n > MOST_BYTES {
+        if self.n > MAX_SESSION_BYTES {
             return Err(LoadError::too_large(name));
         }
         self.progress.advance(n as u64);

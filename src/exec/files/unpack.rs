@@ -7,8 +7,8 @@ use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::rc::Rc;
 
-/// Highest compression ratio of a session. A higher one is a decompression bomb.
-const MOST_RATIO: u64 = 400;
+/// Maximum compression ratio of a session. A higher one is a decompression bomb.
+const MAX_RATIO: u64 = 400;
 /// Decompressed bytes up to which any ratio is accepted.
 const HARMLESS: u64 = 64 << 20;
 
@@ -90,7 +90,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// A decompressor that fails above [`MOST_RATIO`].
+/// A decompressor that fails above [`MAX_RATIO`].
 struct Bounded<'a> {
     unpacking: Box<dyn Read + 'a>,
     packed: Rc<Cell<u64>>,
@@ -101,7 +101,7 @@ impl Read for Bounded<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.unpacking.read(buffer)?;
         self.n += n as u64;
-        if self.n > HARMLESS && self.n / MOST_RATIO > self.packed.get() {
+        if self.n > HARMLESS && self.n / MAX_RATIO > self.packed.get() {
             return Err(io::Error::other(
                 "it decompresses to over 400 times its size, which no session does",
             ));

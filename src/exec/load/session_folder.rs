@@ -2,7 +2,7 @@
 //!
 //! Only files with known names and positions are read, and links are not followed.
 
-use crate::exec::files::{LoadError, MOST_BYTES, file_name, read_bounded};
+use crate::exec::files::{LoadError, MAX_SESSION_BYTES, file_name, read_bounded};
 use crate::formats::{self, FolderFile, Input};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ const TASK: [&str; 4] = [
     "task_metadata.json",
     "history_item.json",
 ];
-/// Most files of a session.
-const MOST_FILES: usize = 200_000;
+/// Maximum number of files of a session.
+const MAX_FILES: usize = 200_000;
 
 /// The files of a session, and the folder that their names are relative to.
 struct SessionFiles {
@@ -33,8 +33,8 @@ pub(super) fn document(path: &Path) -> Result<Option<Input>, LoadError> {
         return Ok(None);
     };
     let mut read = Vec::with_capacity(paths.len());
-    let mut left = MOST_BYTES;
-    for file in paths.iter().take(MOST_FILES) {
+    let mut left = MAX_SESSION_BYTES;
+    for file in paths.iter().take(MAX_FILES) {
         let metadata = fs::symlink_metadata(file)
             .ok()
             .filter(fs::Metadata::is_file);
@@ -42,7 +42,7 @@ pub(super) fn document(path: &Path) -> Result<Option<Input>, LoadError> {
         left = left
             .checked_sub(metadata.len())
             .ok_or_else(|| too_large(path))?;
-        let bytes = read_bounded(file, MOST_BYTES)?;
+        let bytes = read_bounded(file, MAX_SESSION_BYTES)?;
         let name = file.strip_prefix(&root).unwrap_or(file);
         let names: Vec<_> = name.iter().map(|part| part.to_string_lossy()).collect();
         read.push(FolderFile {
@@ -50,7 +50,7 @@ pub(super) fn document(path: &Path) -> Result<Option<Input>, LoadError> {
             bytes,
         });
     }
-    if paths.len() > MOST_FILES {
+    if paths.len() > MAX_FILES {
         return Err(too_large(path));
     }
     Ok(formats::combined_document(&read).map(|bytes| Input {
@@ -61,9 +61,9 @@ pub(super) fn document(path: &Path) -> Result<Option<Input>, LoadError> {
 
 fn too_large(path: &Path) -> LoadError {
     LoadError(format!(
-        "{} is larger than the limit of {} GiB or {MOST_FILES} files; give a smaller session",
+        "{} is larger than the limit of {} GiB or {MAX_FILES} files; give a smaller session",
         path.display(),
-        MOST_BYTES >> 30
+        MAX_SESSION_BYTES >> 30
     ))
 }
 
@@ -212,10 +212,13 @@ fn subfolders(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Lists the JSON files of a folder by name.
+/// Lists the JSON files of a folder, sorted by name.
 fn json_files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let is_json = |path: &PathBuf| path.extension().is_some_and(|end| end == "json");
+    let is_json = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|extension| extension == "json")
+    };
     let mut found: Vec<PathBuf> = entries.map(|e| e.path()).filter(is_json).collect();
     found.sort();
     found

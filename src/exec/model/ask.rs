@@ -12,8 +12,8 @@ use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Response, StatusCode};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Most bytes of an error response that are read.
-const LONGEST_ERROR: usize = 64 << 10;
+/// Maximum number of bytes of an error response that are read.
+const MAX_ERROR_BYTES: usize = 64 << 10;
 
 /// An event while a prompt is sent and answered.
 #[derive(Debug)]
@@ -140,12 +140,12 @@ impl Exchange<'_> {
                 continue;
             }
             tries += 1;
-            if !failure.may_pass || tries > retries.most {
+            if !failure.may_pass || tries > retries.max_retries {
                 return Err(failure.error);
             }
             let wait = failure.wait.unwrap_or_default().max(retries.wait(tries));
             let end = begun + self.client.limits.total;
-            if wait > retries.longest_wait || Instant::now() + wait >= end {
+            if wait > retries.max_wait || Instant::now() + wait >= end {
                 return Err(with_wait(failure));
             }
             let because = &failure.error;
@@ -297,7 +297,7 @@ impl Exchange<'_> {
             response.status().as_u16(),
             requested_wait(response.headers(), SystemTime::now()),
         );
-        let body = read_some(self.client, self.clock, &mut response, LONGEST_ERROR).await;
+        let body = read_some(self.client, self.clock, &mut response, MAX_ERROR_BYTES).await;
         let refusal = Refusal::new(endpoint, status, &body, self.client.secret());
         Failure {
             may_pass: refusal.kind.may_pass(),

@@ -8,10 +8,10 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Once;
 
-/// Largest file of certificates in bytes. All public root certificates take a quarter of it.
-const LARGEST_CA_FILE: u64 = 1 << 20;
-/// Most headers of a response.
-const MOST_HEADERS: usize = 100;
+/// Maximum size of a file of certificates, in bytes. All public root certificates take a quarter of it.
+const MAX_CA_FILE_BYTES: u64 = 1 << 20;
+/// Maximum number of headers of a response.
+const MAX_HEADERS: usize = 100;
 
 /// Creates an HTTP client with the limits, proxy and certificates of a model.
 pub(super) fn connect(client: &ModelClient) -> Result<reqwest::Client, AskError> {
@@ -29,7 +29,7 @@ pub(super) fn connect(client: &ModelClient) -> Result<reqwest::Client, AskError>
         // An idle connection may be closed by the server, which looks like a failure.
         .pool_max_idle_per_host(0)
         .http1_only()
-        .http1_max_headers(MOST_HEADERS);
+        .http1_max_headers(MAX_HEADERS);
     let builder = with_certificates(builder, client)?;
     let builder = with_proxy(builder, client)?;
     builder.build().map_err(|error| {
@@ -68,12 +68,12 @@ fn read_certificates(path: &Path) -> Result<Vec<reqwest::Certificate>, String> {
     let unreadable = |error: std::io::Error| format!("cannot read {shown} ({error})");
     let metadata = fs::metadata(path).map_err(unreadable)?;
     let wrong = || format!("{shown} contains no certificates; give a PEM file (BEGIN CERTIFICATE)");
-    if !metadata.is_file() || metadata.len() > LARGEST_CA_FILE {
+    if !metadata.is_file() || metadata.len() > MAX_CA_FILE_BYTES {
         return Err(wrong());
     }
     let file = fs::File::open(path).map_err(unreadable)?;
     let mut pem = Vec::new();
-    file.take(LARGEST_CA_FILE)
+    file.take(MAX_CA_FILE_BYTES)
         .read_to_end(&mut pem)
         .map_err(unreadable)?;
     match reqwest::Certificate::from_pem_bundle(&pem) {

@@ -6,8 +6,8 @@ use std::error::Error;
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// Most characters of an error's text that are shown.
-const MOST_SHOWN: usize = 300;
+/// Maximum number of characters of an error's text that are shown.
+const MAX_SHOWN_CHARS: usize = 300;
 
 /// The reason why a prompt has no answer: one line with the remedy, without the key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -109,7 +109,7 @@ pub(super) fn of_reading(client: &ModelClient, error: &ReadError) -> AskError {
 /// Creates the error of a failed connection, and returns true if a retry may succeed.
 pub(super) fn of_transport(client: &ModelClient, error: &reqwest::Error) -> (AskError, bool) {
     let host = client.endpoint.host();
-    let cause = client.hide(&plain_line(&deepest(error), MOST_SHOWN));
+    let cause = client.hide(&plain_line(&deepest(error), MAX_SHOWN_CHARS));
     if error.is_timeout() {
         let error = AskError::timed_out(client, "no connection", client.limits.connect);
         return (error, false);

@@ -13,7 +13,7 @@ pub struct Limits {
     pub idle: Duration,
     /// Time for everything, including retries and the waits between them.
     pub total: Duration,
-    /// Most bytes in the head of a response.
+    /// Maximum number of bytes in the head of a response.
     pub head_bytes: usize,
 }
 
@@ -29,24 +29,24 @@ impl Default for Limits {
     }
 }
 
-/// Retries if the server is busy or fails, or the connection breaks before the answer begins. There is no retry after the first
-/// text, since that answer must be paid for.
+/// Retry policy. A request is retried if the server is busy or fails, or if the connection breaks before the answer begins.
+/// After the first text there is no retry, since that answer must be paid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Retries {
-    /// Most retries.
-    pub most: u32,
+pub struct RetryPolicy {
+    /// Maximum number of retries.
+    pub max_retries: u32,
     /// Wait before the first retry. It doubles with every further one.
     pub first_wait: Duration,
-    /// Longest wait. If the server requests a longer one, there is no retry.
-    pub longest_wait: Duration,
+    /// Maximum wait. If the server requests a longer one, there is no retry.
+    pub max_wait: Duration,
 }
 
-impl Default for Retries {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
-            most: 4,
+            max_retries: 4,
             first_wait: Duration::from_secs(1),
-            longest_wait: Duration::from_mins(1),
+            max_wait: Duration::from_mins(1),
         }
     }
 }

@@ -16,7 +16,7 @@ mod window;
 pub use ask::{AskEvent, ask};
 pub use error::{AskError, AskErrorKind};
 pub use key::{Key, KeyError};
-pub use limits::{Limits, Retries};
+pub use limits::{Limits, RetryPolicy};
 pub use window::context_length;
 
 use crate::providers::{Endpoint, LimitField};
@@ -32,8 +32,8 @@ pub struct ModelClient {
     pub key: Option<Key>,
     /// Limits of time and size.
     pub limits: Limits,
-    /// Retries.
-    pub retries: Retries,
+    /// Retry policy.
+    pub retries: RetryPolicy,
     /// Proxy.
     pub proxy: Proxy,
     /// File of further trusted certificates (PEM), as companies' proxies require.
@@ -73,7 +73,7 @@ impl ModelClient {
             endpoint,
             key,
             limits: Limits::default(),
-            retries: Retries::default(),
+            retries: RetryPolicy::default(),
             proxy: Proxy::default(),
             ca_file: None,
             learned: OnceLock::new(),

@@ -1,16 +1,14 @@
 //! Waits before retries.
 
-use super::Retries;
+use super::RetryPolicy;
 use reqwest::header::{HeaderMap, HeaderName};
 use std::time::{Duration, SystemTime};
 
-impl Retries {
+impl RetryPolicy {
     /// Returns the wait after this number of failed attempts. It is deterministic.
     pub(super) fn wait(&self, tries: u32) -> Duration {
         let factor = 2_u32.saturating_pow(tries.saturating_sub(1));
-        self.first_wait
-            .saturating_mul(factor)
-            .min(self.longest_wait)
+        self.first_wait.saturating_mul(factor).min(self.max_wait)
     }
 }
 
@@ -65,10 +63,10 @@ mod tests {
 
     #[test]
     fn the_wait_doubles_up_to_the_longest() {
-        let retries = Retries {
-            most: 9,
+        let retries = RetryPolicy {
+            max_retries: 9,
             first_wait: Duration::from_secs(1),
-            longest_wait: Duration::from_secs(5),
+            max_wait: Duration::from_secs(5),
         };
         let waits = [1, 2, 3, 4, 90].map(|tries| retries.wait(tries).as_secs());
         assert_eq!(waits, [1, 2, 4, 5, 5]);

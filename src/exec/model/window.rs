@@ -9,8 +9,8 @@ use reqwest::StatusCode;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use std::time::Duration;
 
-/// Largest response in bytes. The list of a router with hundreds of models has about one million.
-const LARGEST: usize = 8 << 20;
+/// Maximum size of a response, in bytes. The list of a router with hundreds of models has about one million.
+const MAX_RESPONSE_BYTES: usize = 8 << 20;
 /// Longest time for these queries, which need no computation.
 const TIME_LIMIT: Duration = Duration::from_secs(15);
 
@@ -63,7 +63,7 @@ async fn send(
         Some(Ok(response)) => response,
     };
     let status = response.status();
-    let bytes = read_some(client, clock, &mut response, LARGEST).await;
+    let bytes = read_some(client, clock, &mut response, MAX_RESPONSE_BYTES).await;
     if status != StatusCode::OK {
         let refusal = Refusal::new(&client.endpoint, status.as_u16(), &bytes, client.secret());
         // With any other refusal, the server does not have this URL.
@@ -73,7 +73,7 @@ async fn send(
             Ok(None)
         };
     }
-    if bytes.len() >= LARGEST {
+    if bytes.len() >= MAX_RESPONSE_BYTES {
         let message = "the list of models is too large; set the window manually";
         return Err(AskError::new(AskErrorKind::BadAnswer, message));
     }

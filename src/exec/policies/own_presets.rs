@@ -10,8 +10,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// Most files of the folder that are read.
-const MOST: usize = 1_000;
+/// Maximum number of files of the folder that are read.
+const MAX_FILES: usize = 1_000;
 
 /// The folder of saved presets.
 #[derive(Clone, Debug, Default)]
@@ -77,7 +77,9 @@ impl OwnPresets {
         let Some(files) = self.folder.as_ref().and_then(|f| fs::read_dir(f).ok()) else {
             return Vec::new();
         };
-        let files = files.take(MOST).filter_map(|file| Some(file.ok()?.path()));
+        let files = files
+            .take(MAX_FILES)
+            .filter_map(|file| Some(file.ok()?.path()));
         let is_toml = |path: &PathBuf| path.extension().is_some_and(|end| end == "toml");
         let mut paths: Vec<PathBuf> = files.filter(is_toml).collect();
         paths.sort_unstable();

@@ -7,8 +7,8 @@ use crate::exec::files::{
 use crate::presets::{self, prices::Prices};
 use std::path::Path;
 
-/// Largest settings file in bytes; a larger one is another kind of file.
-const LONGEST: u64 = 1 << 20;
+/// Maximum size of a settings file, in bytes; a larger one is another kind of file.
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Reads and validates a policy.
 ///
@@ -57,10 +57,10 @@ pub fn save_policy(output: &Path, toml: &str) -> Result<(), LoadError> {
 pub(super) fn read_settings(path: &Path, what: &str) -> Result<String, LoadError> {
     let metadata = must_exist(path)?;
     let shown = path.display();
-    if !metadata.is_file() || metadata.len() > LONGEST {
+    if !metadata.is_file() || metadata.len() > MAX_BYTES {
         return Err(LoadError(format!("{shown} is not a {what}")));
     }
-    read_text(path, LONGEST)
+    read_text(path, MAX_BYTES)
 }
 
 /// Reduces an error of the TOML parser to position and reason, without the quoted lines.

@@ -11,8 +11,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// Largest cache file in bytes. A summary takes a few hundred.
-const LONGEST: u64 = 256 << 20;
+/// Maximum size of the cache file, in bytes. A summary takes a few hundred.
+const MAX_BYTES: u64 = 256 << 20;
 
 /// Summaries of session files by path.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +46,7 @@ impl Cache {
         let path = Self::path();
         let read = path
             .as_deref()
-            .and_then(|path| read_bounded(path, LONGEST).ok());
+            .and_then(|path| read_bounded(path, MAX_BYTES).ok());
         let kept = read.and_then(|bytes| serde_json::from_slice::<CacheFile>(&bytes).ok());
         let kept = kept.filter(|kept| kept.version == version());
         Self {
@@ -145,6 +145,6 @@ fn path_of(key: &str) -> &str {
 }
 
 fn nanos(found: &FoundFile) -> Option<u64> {
-    let since = found.modified?.duration_since(UNIX_EPOCH).ok()?;
-    u64::try_from(since.as_nanos()).ok()
+    let modified = found.modified?.duration_since(UNIX_EPOCH).ok()?;
+    u64::try_from(modified.as_nanos()).ok()
 }

@@ -10,10 +10,10 @@ use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Most files of a search, since a folder can be a whole disk.
-const MOST_FILES: usize = 100_000;
-/// Greatest depth of a search.
-const MOST_DEPTH: usize = 12;
+/// Maximum number of files of a search, since a folder can be a whole disk.
+const MAX_FILES: usize = 100_000;
+/// Maximum depth of a search.
+const MAX_DEPTH: usize = 12;
 /// Extensions of files that can contain a session.
 const EXTENSIONS: &[&str] = &[
     "json", "jsonl", "ndjson", "traj", "md", "gz", "zst", "db", "sqlite", "vscdb",
@@ -54,7 +54,7 @@ pub fn find(progress: &Progress) -> Result<Vec<FoundFile>, Cancelled> {
             progress,
             found: &mut found,
         };
-        search.segments(&folder, &segments, MOST_DEPTH)?;
+        search.segments(&folder, &segments, MAX_DEPTH)?;
     }
     Ok(newest_first(found))
 }
@@ -89,7 +89,7 @@ pub fn find_in(folder: &Path, progress: &Progress) -> Result<Vec<FoundFile>, Loa
     if search.add_folder(folder) {
         return Ok(found);
     }
-    let searched = search.below(folder, MOST_DEPTH, &|name| {
+    let searched = search.below(folder, MAX_DEPTH, &|name| {
         let is_sidecar = SIDECARS.iter().any(|end| name.ends_with(end));
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
         let is_hidden = name.starts_with('.');
@@ -176,7 +176,7 @@ impl Search<'_> {
     /// Lists a folder; empty if it cannot be read.
     fn entries(&self, folder: &Path) -> Result<Vec<DirEntry>, Cancelled> {
         self.progress.check_cancelled()?;
-        let is_enough = self.found.len() >= MOST_FILES;
+        let is_enough = self.found.len() >= MAX_FILES;
         let entries = fs::read_dir(folder).ok().filter(|_| !is_enough);
         Ok(entries.into_iter().flatten().flatten().collect())
     }

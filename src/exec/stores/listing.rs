@@ -15,8 +15,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Size of the first batch. The newest sessions are reported after each batch. Batches grow, so that cores seldom wait for
 /// each other.
 const FIRST_BATCH: usize = 8;
-/// Size of the largest batch.
-const LARGEST_BATCH: usize = 64;
+/// Maximum size of a batch.
+const MAX_BATCH: usize = 64;
 
 /// A session of a list.
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ pub fn list(
     while !rest.is_empty() && listing.sessions.len() < most {
         progress.check_cancelled()?;
         let (batch, others) = rest.split_at(size.min(rest.len()));
-        (rest, size) = (others, LARGEST_BATCH.min(2 * size));
+        (rest, size) = (others, MAX_BATCH.min(2 * size));
         let summary = |item: &Item| match cache.get(&item.found, &item.id()) {
             Some(known) => (known.clone(), false),
             None => (item.summary(), true),
@@ -212,8 +212,8 @@ fn entries(found: &FoundFile, snapshot: &Arc<Snapshot>) -> Vec<Item> {
 }
 
 fn moment(time: Millis) -> Option<SystemTime> {
-    let since = Duration::from_millis(u64::try_from(time.0).ok()?);
-    UNIX_EPOCH.checked_add(since)
+    let time = Duration::from_millis(u64::try_from(time.0).ok()?);
+    UNIX_EPOCH.checked_add(time)
 }
 
 impl Item {

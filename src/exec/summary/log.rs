@@ -14,8 +14,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Largest log in bytes. Each request repeats the text to summarize.
-const LONGEST: u64 = 1 << 30;
+/// Maximum size of a log, in bytes. Each request repeats the text to summarize.
+const MAX_BYTES: u64 = 1 << 30;
 
 /// The log of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -99,7 +99,7 @@ impl RunLog {
     /// Returns one line if it cannot be read or is not a log.
     pub fn read(path: &Path) -> Result<Self, String> {
         let shown = path.display();
-        let text = read_text(path, LONGEST).map_err(|error| error.to_string())?;
+        let text = read_text(path, MAX_BYTES).map_err(|error| error.to_string())?;
         let mut lines = text.lines();
         let head = lines.next().unwrap_or_default();
         let mut log: Self = serde_json::from_str(head)

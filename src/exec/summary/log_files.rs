@@ -8,8 +8,8 @@ use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Longest first line of a log in bytes. It may contain the user's own prompt.
-const LONGEST_HEAD: u64 = 1 << 20;
+/// Maximum length of the first line of a log, in bytes. It may contain the user's own prompt.
+const MAX_LINE_BYTES: u64 = 1 << 20;
 
 /// Returns the folder of logs; `None` without a home folder.
 pub fn logs_folder() -> Option<PathBuf> {
@@ -39,12 +39,12 @@ pub struct LogFile {
     pub model: Option<String>,
 }
 
-/// Lists the logs by name, which starts with the time.
+/// Lists the logs, sorted by name, which starts with the time.
 pub fn logs() -> Vec<LogFile> {
     logs_folder().map_or_else(Vec::new, |folder| logs_in(&folder))
 }
 
-/// Lists the logs in a folder by name.
+/// Lists the logs in a folder, sorted by name.
 pub fn logs_in(folder: &Path) -> Vec<LogFile> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries.filter_map(|entry| {
@@ -66,7 +66,7 @@ pub fn logs_in(folder: &Path) -> Vec<LogFile> {
 /// Reads the model from the first line of a log.
 fn model_of(path: &Path) -> Option<String> {
     let mut head = String::new();
-    let file = File::open(path).ok()?.take(LONGEST_HEAD);
+    let file = File::open(path).ok()?.take(MAX_LINE_BYTES);
     BufReader::new(file).read_line(&mut head).ok()?;
     Some(serde_json::from_str::<RunLog>(&head).ok()?.model)
 }

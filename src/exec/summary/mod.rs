@@ -15,7 +15,7 @@ pub use log::RunLog;
 pub use log_files::{LogFile, clear_logs, logs, logs_folder, logs_in, new_log, remove_log};
 pub use model::{Model, ModelEvent};
 pub use record::RequestRecord;
-pub(super) use record::refusal;
+pub(super) use record::rejection;
 pub use request::read_prompt;
 pub(super) use request::{PlannedCall, planned_calls};
 pub use summarizer::Summarizer;
@@ -105,7 +105,7 @@ impl<'a> Answers<'a> {
         RequestRecord {
             call: request.call + 1,
             stage: request.stage.clone(),
-            by: self.by(),
+            summarizer: self.summarizer_name(),
             input: request.input,
             max_tokens: request.max_tokens,
             prompts: spent.prompts,
@@ -123,7 +123,7 @@ impl<'a> Answers<'a> {
                 Err(failure) => Some(failure.reason.clone()),
             },
             is_edited: false,
-            is_called: matches!(answer, Ok(Reply::ToolCall)),
+            called_tool: matches!(answer, Ok(Reply::ToolCall)),
             text: match answer {
                 Ok(Reply::Summary(text)) => Some(Arc::clone(text)),
                 _ => None,
@@ -132,7 +132,7 @@ impl<'a> Answers<'a> {
     }
 
     /// Names the source of the answers.
-    fn by(&self) -> String {
+    fn summarizer_name(&self) -> String {
         match self.summarizer {
             Summarizer::Digest => "digest".to_owned(),
             Summarizer::Text(_) => "text".to_owned(),
@@ -152,7 +152,7 @@ fn repeated(given: &RequestRecord, case: &Case, request: &Request) -> Result<Rep
     match (&given.text, &given.failed) {
         (Some(text), _) if given.is_edited => pasted(case, request, text),
         (Some(text), _) => Ok(Reply::Summary(Arc::clone(text))),
-        (None, Some(reason)) if !given.is_called => Err(Failure::unusable(reason.clone())),
+        (None, Some(reason)) if !given.called_tool => Err(Failure::unusable(reason.clone())),
         (None, _) => Ok(Reply::ToolCall),
     }
 }
@@ -202,7 +202,7 @@ impl Answer for Answers<'_> {
         }
     }
 
-    fn refused(&mut self, why: &str) {
+    fn rejected(&mut self, why: &str) {
         if let Some(record) = self.records.last_mut() {
             record.failed.get_or_insert_with(|| why.to_owned());
         }

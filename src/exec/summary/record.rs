@@ -11,11 +11,11 @@ pub struct RequestRecord {
     pub call: usize,
     /// The stage that made it.
     pub stage: String,
-    /// The source of the answer.
-    pub by: String,
+    /// The model or other summarizer that answered.
+    pub summarizer: String,
     /// Actual tokens of the messages to summarize.
     pub input: Tokens,
-    /// Most actual tokens of the answer.
+    /// Maximum number of actual tokens of the answer.
     pub max_tokens: Tokens,
     /// Number of prompts: more than one if the messages overflow the model's window.
     pub prompts: usize,
@@ -31,14 +31,14 @@ pub struct RequestRecord {
     pub is_edited: bool,
     /// The model called a tool instead of answering.
     #[serde(skip)]
-    pub is_called: bool,
+    pub called_tool: bool,
     /// The answer.
     #[serde(skip)]
     pub text: Option<Arc<str>>,
 }
 
 /// Describes the first rejected or missing answer and the number of others.
-pub(in crate::exec) fn refusal(requests: &[RequestRecord]) -> Option<String> {
+pub(in crate::exec) fn rejection(requests: &[RequestRecord]) -> Option<String> {
     let mut failed = requests
         .iter()
         .enumerate()
@@ -46,11 +46,11 @@ pub(in crate::exec) fn refusal(requests: &[RequestRecord]) -> Option<String> {
     let (nth, first, reason) = failed.next()?;
     let more = match failed.count() {
         0 => String::new(),
-        1 => ", and so was 1 more".to_owned(),
-        n => format!(", and so were {n} more"),
+        1 => ", 1 more answer was rejected too".to_owned(),
+        n => format!(", {n} more answers were rejected too"),
     };
     let (n, call, stage) = (requests.len(), first.call, &first.stage);
     Some(format!(
-        "the answer to summary request {nth} of {n} (call {call}, {stage}) was refused ({reason}){more}"
+        "the answer to summary request {nth} of {n} (call {call}, {stage}) was rejected ({reason}){more}"
     ))
 }

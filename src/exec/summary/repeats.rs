@@ -3,10 +3,10 @@
 use crate::providers::plain_line;
 use std::collections::HashMap;
 
-/// Fewest occurrences of a repeated line.
-const LEAST: usize = 5;
-/// Most characters of the line that are shown.
-const SHOWN: usize = 60;
+/// Minimum number of occurrences of a repeated line.
+const MIN_OCCURRENCES: usize = 5;
+/// Maximum number of characters of the line that are shown.
+const MAX_SHOWN_CHARS: usize = 60;
 
 /// Returns a note if one repeated line or sentence makes up more than half of an answer.
 pub(super) fn note(text: &str) -> Option<String> {
@@ -18,10 +18,10 @@ pub(super) fn note(text: &str) -> Option<String> {
     }
     let (line, count) = counts
         .into_iter()
-        .find(|(line, count)| *count >= LEAST && line.len() * count * 2 > all)?;
+        .find(|(line, count)| *count >= MIN_OCCURRENCES && line.len() * count * 2 > all)?;
     Some(format!(
         "the summary repeats one line {count} times: “{}”",
-        plain_line(line, SHOWN)
+        plain_line(line, MAX_SHOWN_CHARS)
     ))
 }
 
@@ -31,16 +31,16 @@ mod tests {
 
     #[test]
     fn a_line_that_makes_up_most_of_an_answer_is_reported() {
-        let looped = "Summary:\n".to_owned() + &"- The tests were run.\n".repeat(40);
+        let repeating = "Summary:\n".to_owned() + &"- The tests were run.\n".repeat(40);
         let expected = "the summary repeats one line 40 times: “- The tests were run”";
-        assert_eq!(note(&looped).as_deref(), Some(expected));
+        assert_eq!(note(&repeating).as_deref(), Some(expected));
         let sentences = "I will read the file now. ".repeat(9);
         assert!(note(&sentences).is_some_and(|note| note.contains("9 times")));
         let steps = (0..40).fold(String::new(), |text, n| {
             text + &format!("- Step {n} is done.\n---\n")
         });
-        for honest in ["", "\n\n\n\n\n\n", "yes\nyes\nyes\n", &steps] {
-            assert_eq!(note(honest), None, "{honest:?}");
+        for text in ["", "\n\n\n\n\n\n", "yes\nyes\nyes\n", &steps] {
+            assert_eq!(note(text), None, "{text:?}");
         }
     }
 }

@@ -18,21 +18,21 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Most times that parts are halved when a server rejects them.
-const MOST_HALVINGS: usize = 5;
+/// Maximum number of times that parts are halved when a server rejects them.
+const MAX_HALVINGS: usize = 5;
 
 /// Relative error of our count of a prompt, since the model's vocabulary differs.
 const MARGIN: f64 = 0.1;
 
-/// Largest prompt file in bytes.
-const LONGEST_PROMPT: u64 = 1 << 20;
+/// Maximum size of a prompt file, in bytes.
+const MAX_PROMPT_BYTES: u64 = 1 << 20;
 
 /// Reads the user's own prompt from a file.
 ///
 /// # Errors
 /// Returns one line if it cannot be read or is empty.
 pub fn read_prompt(path: &Path) -> Result<String, String> {
-    match read_text(path, LONGEST_PROMPT) {
+    match read_text(path, MAX_PROMPT_BYTES) {
         Ok(text) if text.trim().is_empty() => {
             Err(format!("the prompt {} is empty", path.display()))
         }
@@ -121,7 +121,7 @@ fn tools(case: &Case) -> Vec<Value> {
 pub(in crate::exec) struct PlannedCall {
     /// Tokens of the prompt.
     pub(in crate::exec) input: Tokens,
-    /// Most tokens of the answer.
+    /// Maximum number of tokens of the answer.
     pub(in crate::exec) most_output: Tokens,
 }
 
@@ -206,7 +206,7 @@ impl<'a> OwnPrompt<'a> {
     /// Sends the whole transcript or its parts. If the server rejects them as too long, smaller parts follow.
     fn answer(&self, responder: &mut Responder<'_>) -> RequestAnswer {
         let mut room = self.room(responder.window());
-        for _ in 0..=MOST_HALVINGS {
+        for _ in 0..=MAX_HALVINGS {
             let parts = self.parts(room);
             let is_split = self.weight > room;
             let reply = if is_split {

@@ -10,8 +10,8 @@ use crate::providers::{Answer, Prompt, Stop, plain_line};
 use std::collections::HashMap;
 use std::time::Instant;
 
-/// Most characters of a refusal that are shown.
-const LONGEST_REFUSAL: usize = 300;
+/// Maximum number of characters of a refusal that are shown.
+const MAX_SHOWN_CHARS: usize = 300;
 
 /// Tokens and time of the prompts for one summary request.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -220,7 +220,7 @@ fn answered(exchange: Exchange, answer: Answer) -> Exchange {
 
 /// Describes a refused or filtered answer, which is not used whatever its text.
 fn refusal_line(text: Option<&str>) -> String {
-    match text.map(|text| plain_line(text, LONGEST_REFUSAL)) {
+    match text.map(|text| plain_line(text, MAX_SHOWN_CHARS)) {
         Some(text) => format!("the model refused to answer ({text})"),
         None => "the model refused to answer, or its provider filtered the answer".to_owned(),
     }

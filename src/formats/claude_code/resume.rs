@@ -16,7 +16,7 @@ pub(super) const RESUME: Resume = Resume {
     program: "Claude Code",
     variable: "CLAUDE_CONFIG_DIR",
     folder: ".claude",
-    adopt,
+    to_new_session,
 };
 
 /// Maximum length of a folder name in the store. Longer names are cut and get a hash.
@@ -30,7 +30,7 @@ struct Line {
     cwd: Option<String>,
 }
 
-fn adopt(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, CannotExport> {
+fn to_new_session(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, CannotExport> {
     let lines = map_records(bytes, &Progress::default(), 1, &mut Vec::new(), Line::read);
     let lines = lines.unwrap_or_default();
     if lines.is_empty() {
@@ -45,7 +45,7 @@ fn adopt(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, CannotExpo
         .flat_map(|line| line.patches(bytes, &id))
         .collect();
     Ok(Resumable {
-        place: vec!["projects".to_owned(), folder(&cwd), format!("{id}.jsonl")],
+        relative_path: vec!["projects".to_owned(), folder(&cwd), format!("{id}.jsonl")],
         project: Some(cwd),
         command: format!("claude --resume {id}"),
         bytes: patched(bytes, &(0..bytes.len()), patches),
@@ -65,8 +65,8 @@ impl Line {
     }
 
     fn patches(&self, bytes: &[u8], id: &str) -> Vec<Patch> {
-        let place = member(bytes, &self.span, "sessionId");
-        let (Some(session), Some(place)) = (&self.session, place) else {
+        let id_span = member(bytes, &self.span, "sessionId");
+        let (Some(session), Some(id_span)) = (&self.session, id_span) else {
             return Vec::new();
         };
         let mut new = Value::from(id).to_string();
@@ -78,7 +78,7 @@ impl Line {
                 None => new.extend([",\"forkedFrom\":", &origin]),
             }
         }
-        patches.push((place, new.into_bytes()));
+        patches.push((id_span, new.into_bytes()));
         patches
     }
 }

@@ -16,22 +16,25 @@ pub(super) const RESUME: Resume = Resume {
     program: "Codex",
     variable: "CODEX_HOME",
     folder: ".codex",
-    adopt,
+    to_new_session,
 };
 
-/// A line: its session head, if it is one, and whether it is sent to the model.
+/// A line of the rollout.
 struct Line {
     span: Span,
+    /// The session head, if the line is a `session_meta`.
     head: Option<Head>,
+    /// Whether the content of the line is sent to the model.
     is_context: bool,
 }
 
+/// The head of a session: its id and working folder.
 struct Head {
     id: String,
     cwd: Option<String>,
 }
 
-fn adopt(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, CannotExport> {
+fn to_new_session(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, CannotExport> {
     // Codex reads a byte order mark as part of the first line and rejects the line.
     let bytes = &bytes[text_start(bytes)..];
     let lines = map_records(bytes, &Progress::default(), 1, &mut Vec::new(), Line::read);
@@ -55,11 +58,11 @@ fn adopt(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, CannotExpo
     }
     let (date, clock) = time.split_once('T').unwrap_or_default();
     let clock = clock[..8.min(clock.len())].replace(':', "-");
-    let mut place = vec!["sessions".to_owned()];
-    place.extend(date.split('-').map(ToOwned::to_owned));
-    place.push(format!("rollout-{date}T{clock}-{id}.jsonl"));
+    let mut relative_path = vec!["sessions".to_owned()];
+    relative_path.extend(date.split('-').map(ToOwned::to_owned));
+    relative_path.push(format!("rollout-{date}T{clock}-{id}.jsonl"));
     Ok(Resumable {
-        place,
+        relative_path,
         project: Some(new_session.project(head.cwd.as_deref())),
         command: format!("codex resume {id}"),
         bytes: patched(bytes, &(0..bytes.len()), patches),
@@ -115,12 +118,13 @@ fn head_patches(bytes: &[u8], line: &Span, old: &str, new: &str, time: &str) -> 
 fn id_spans<'a>(bytes: &'a [u8], line: &'a Span, id: &'a str) -> impl Iterator<Item = Span> + 'a {
     let text = std::str::from_utf8(&bytes[line.clone()]).unwrap_or_default();
     let is_named = |at: usize| {
-        let before = text[..at].strip_suffix('"')?;
-        let key = before.trim_end().strip_suffix(':')?.trim_end();
-        let names = ["id\"", "Id\""].iter().any(|end| key.ends_with(end));
-        (names && text[at + id.len()..].starts_with('"')).then_some(())
+        let before = text[..at].strip_suffix('"').map(str::trim_end);
+        let key = before.and_then(|before| before.strip_suffix(':'));
+        let key = key.map_or("", str::trim_end);
+        let is_id = key.ends_with("id\"") || key.ends_with("Id\"");
+        is_id && text[at + id.len()..].starts_with('"')
     };
     text.match_indices(id)
-        .filter(move |(at, _)| is_named(*at).is_some())
+        .filter(move |(at, _)| is_named(*at))
         .map(move |(at, _)| line.start + at..line.start + at + id.len())
 }

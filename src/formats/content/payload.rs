@@ -6,10 +6,10 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 /// Length of the prefix that is decoded to read an image's size, in base64 characters (64 KiB decoded).
-const HEAD: usize = 65_536 / 3 * 4;
+const PREFIX_CHARS: usize = 65_536 / 3 * 4;
 
 /// Maximum plausible edge and area in pixels. No provider accepts larger images.
-const MOST_PIXELS: (usize, usize) = (100_000, 1_000_000_000);
+const MAX_PIXELS: (usize, usize) = (100_000, 1_000_000_000);
 
 /// Returns a media part for a base64 payload.
 pub(in crate::formats) fn from_base64(mime: &str, payload: &str, within: Option<&str>) -> Body {
@@ -91,9 +91,9 @@ pub(super) fn decode(payload: &str, most: usize) -> Option<Vec<u8>> {
 }
 
 fn pixels(payload: &str) -> Option<(u32, u32)> {
-    let head = decode(payload, HEAD)?;
+    let head = decode(payload, PREFIX_CHARS)?;
     let size = imagesize::blob_size(&head).ok()?;
-    let (edge, area) = MOST_PIXELS;
+    let (edge, area) = MAX_PIXELS;
     let is_possible = size.width.max(size.height) <= edge
         && size.width.min(size.height) > 0
         && size.width.saturating_mul(size.height) <= area;

@@ -28,7 +28,7 @@ const KEY_VALUE: &[&str] = &["key", "value"];
 /// Key prefix of conversations.
 const COMPOSER: &str = "composerData:";
 /// Members copied from a conversation.
-const HEAD: [&str; 9] = [
+const COPIED_MEMBERS: [&str; 9] = [
     "composerId",
     "name",
     "createdAt",
@@ -111,7 +111,7 @@ fn document(entry: &Entry, rows: &[Rows]) -> Vec<u8> {
     let head = heads.iter().next().map_or("", |row| row.text("value"));
     let head = head.as_bytes();
     let whole = json::document_span(head);
-    let mut members = copied(head, &HEAD);
+    let mut members = copied(head, &COPIED_MEMBERS);
     let within = json::member(head, &whole, "conversation")
         .and_then(|list| json::elements(head, &list))
         .filter(|list| !list.is_empty());

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 /// Number of objects that are searched for the keys of known files.
 const SEARCHED_OBJECTS: usize = 20;
 
-/// Number of keys that the description of a rejected file names.
-const LISTED_KEYS: usize = 6;
+/// Maximum number of keys that the description of a rejected file names.
+const MAX_LISTED_KEYS: usize = 6;
 
 impl Probe {
     /// Returns the description of a session of an agent that is not supported.
@@ -112,14 +112,14 @@ impl Probe {
         }
         let named: Vec<String> = keys
             .iter()
-            .take(LISTED_KEYS)
+            .take(MAX_LISTED_KEYS)
             .map(|k| json::shortened(k))
             .collect();
         let named = named.join(", ");
         match keys.len() {
             0 => "it has no keys".to_owned(),
-            n if n > LISTED_KEYS => {
-                format!("its keys are {named} and {} more", n - LISTED_KEYS)
+            n if n > MAX_LISTED_KEYS => {
+                format!("its keys are {named} and {} more", n - MAX_LISTED_KEYS)
             }
             _ => format!("its keys are {named}"),
         }

@@ -12,12 +12,12 @@ use crate::figure::{counted, grouped, number, percent, tokens};
 use inline::{code, prose};
 use std::fmt::Write as _;
 
-/// Events listed of one lane.
-const MOST_EVENTS: usize = 12;
-/// Removals listed of one lane.
-const MOST_REMOVALS: usize = 12;
-/// Messages listed of one removal.
-const MOST_ITEMS: usize = 5;
+/// Maximum number of listed events of one lane.
+const MAX_EVENTS: usize = 12;
+/// Maximum number of listed removals of one lane.
+const MAX_REMOVALS: usize = 12;
+/// Maximum number of listed messages of one removal.
+const MAX_ITEMS: usize = 5;
 
 /// Returns the Markdown.
 pub fn markdown(report: &Report) -> String {
@@ -167,13 +167,13 @@ fn events(out: &mut String, lane: &LaneReport) {
         return;
     }
     out.push_str("Events:\n\n");
-    for event in lane.events.iter().take(MOST_EVENTS) {
+    for event in lane.events.iter().take(MAX_EVENTS) {
         event_line(out, event);
     }
     more(
         out,
         lane.events.len() + lane.more_events,
-        MOST_EVENTS,
+        MAX_EVENTS,
         "event",
     );
     out.push('\n');
@@ -204,7 +204,7 @@ fn removed(out: &mut String, lane: &LaneReport) {
         return;
     }
     out.push_str("Missing at the end, by message:\n\n");
-    for removal in lane.removed.iter().take(MOST_REMOVALS) {
+    for removal in lane.removed.iter().take(MAX_REMOVALS) {
         let _ = write!(out, "- {}", prose(&removal.sentence()));
         if let Some((text, weight)) = &removal.instead {
             let (text, weight) = (code(&text.to_string()), tokens(*weight));
@@ -213,7 +213,7 @@ fn removed(out: &mut String, lane: &LaneReport) {
         let _ = writeln!(out, "{}", heaviest(removal));
     }
     let all = lane.removed.len() + lane.more_removed;
-    more(out, all, MOST_REMOVALS, "removal");
+    more(out, all, MAX_REMOVALS, "removal");
     out.push('\n');
 }
 
@@ -223,7 +223,7 @@ fn heaviest(removal: &Removal) -> String {
     items.sort_by_key(|item| std::cmp::Reverse(item.tokens));
     let named: Vec<String> = items
         .iter()
-        .take(MOST_ITEMS)
+        .take(MAX_ITEMS)
         .map(|item| {
             format!(
                 "{} {} ({})",
@@ -273,7 +273,7 @@ fn warnings(out: &mut String, report: &Report) {
         return;
     }
     out.push_str("## Warnings\n\n");
-    let most = MOST_EVENTS;
+    let most = MAX_EVENTS;
     for warning in report.warnings.iter().take(most) {
         let _ = writeln!(out, "- Warning: {}", prose(&warning.to_string()));
     }

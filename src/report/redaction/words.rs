@@ -116,8 +116,8 @@ pub(super) struct Number {
     is_negative: bool,
 }
 
-/// Maximum digits of a count. Account, card and telephone numbers have more.
-const MOST_DIGITS: usize = 9;
+/// Maximum number of digits of a count. Account, card and telephone numbers have more.
+const MAX_DIGITS: usize = 9;
 
 impl Number {
     /// A whole number.
@@ -150,7 +150,7 @@ impl Number {
             && !whole.is_empty()
             && has_point != fraction.is_empty()
             && !is_padded
-            && whole.len() + fraction.len() <= MOST_DIGITS;
+            && whole.len() + fraction.len() <= MAX_DIGITS;
         is_told.then_some(())?;
         Some(Self {
             digits: format!("{whole}{fraction}").parse().ok()?,

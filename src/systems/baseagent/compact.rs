@@ -1,7 +1,7 @@
 //! Summarizes everything: a system prompt and one user message remain.
 
 use super::text_tokens;
-use crate::chat::{ChatMessage, Dialogue, PendingRequest, SummaryReply, SummaryRequest};
+use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest};
 
 /// `COMPACTION_PROMPT`, the last message of the request.
 const PROMPT: &str = "\
@@ -69,11 +69,11 @@ pub fn compact(
     messages: &[ChatMessage],
     system: Option<&ChatMessage>,
     texts: &Texts,
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<Compacted, PendingRequest> {
     let mut request = messages.to_vec();
     request.push(ChatMessage::new("user", texts.prompt.as_str()));
-    let reply = dialogue.ask(SummaryRequest {
+    let reply = replies.reply_to(SummaryRequest {
         messages: request,
         with_tools: false,
         max_tokens: Some(texts.max_tokens),

@@ -2,7 +2,7 @@
 
 use crate::systems::python::PythonError;
 
-/// Tries of one call.
+/// Maximum number of tries of one call.
 const MAX_ATTEMPTS: u64 = 5;
 /// Seconds before the second try; each further wait is longer by this much.
 const WAIT: u64 = 10;

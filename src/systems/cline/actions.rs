@@ -4,8 +4,8 @@ use super::agentic::{Limits, Summarized, summarize};
 use super::basic::compact;
 use super::budget::Budget;
 use super::shape::shortened;
-use crate::chat::{Dialogue, PendingRequest, Shape as ChatShape};
-use crate::engine::{Hook, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{PendingRequest, Replies, Shape as ChatShape};
+use crate::engine::{ActionKind, Hook, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::javascript::text_of;
 use serde_json::Value;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub static ACTIONS: &[NamedAction] = &[AGENTIC, BASIC, SHAPE];
 /// Acts from `trigger` tokens on, and only measures if it is not on.
 const AGENTIC: NamedAction = NamedAction {
     name: "cline.agentic",
-    verb: "summarize",
+    kind: ActionKind::Summarize,
     help: "Summarizes everything but the newest messages.",
     shape: ChatShape::OpenAi,
     numbers: &[
@@ -36,7 +36,7 @@ const AGENTIC: NamedAction = NamedAction {
 /// Acts if `cline.agentic` is off or its request failed at this call, and after a rejected request.
 const BASIC: NamedAction = NamedAction {
     name: "cline.basic",
-    verb: "drop",
+    kind: ActionKind::Drop,
     help: "Drops old work and keeps what the user typed, with notices of files, commands and answers.",
     shape: ChatShape::OpenAi,
     numbers: &[
@@ -53,7 +53,7 @@ const BASIC: NamedAction = NamedAction {
 
 const SHAPE: NamedAction = NamedAction {
     name: "cline.shape",
-    verb: "cut",
+    kind: ActionKind::Cut,
     help: "Removes the middle of results above 8,000 characters for each request.",
     shape: ChatShape::OpenAi,
     numbers: &[],
@@ -67,7 +67,7 @@ impl Rewrite for Agentic {
     fn rewrite(
         &self,
         input: RewriteInput<'_>,
-        dialogue: &mut Dialogue<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let budget = Budget::new(&input);
         let unchanged = Rewritten {
@@ -87,7 +87,7 @@ impl Rewrite for Agentic {
             max_tokens: input.count("max_tokens") as u64,
         };
         let mut state = budget.state.clone();
-        match summarize(all, &budget, limits, dialogue)? {
+        match summarize(all, &budget, limits, replies)? {
             Summarized::Nothing => Ok(unchanged),
             Summarized::Failed => {
                 state.failed_at = Some(input.call as u64);
@@ -131,7 +131,7 @@ impl Rewrite for Basic {
     fn rewrite(
         &self,
         input: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let mut budget = Budget::new(&input);
         let is_rejected = input.at == Hook::OverflowError;
@@ -177,7 +177,7 @@ impl Rewrite for Shape {
     fn rewrite(
         &self,
         input: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let results = input.messages.iter().enumerate();
         let results = results.filter(|(_, message)| message.is("tool"));

@@ -3,7 +3,7 @@
 use super::activity::FileLists;
 use super::budget::Budget;
 use super::stored::{Kind, Stored, tokens};
-use crate::chat::{ChatMessage, Dialogue, PendingRequest, SummaryReply, SummaryRequest};
+use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest};
 use crate::systems::javascript::{
     arguments_of, first_units, length, named_arguments, text_of, tool_of,
 };
@@ -59,7 +59,7 @@ pub(super) fn summarize(
     all: &[ChatMessage],
     budget: &Budget,
     limits: Limits,
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<Summarized, PendingRequest> {
     let list = &budget.messages;
     let cut = cut(list, limits.keep.min(budget.target));
@@ -94,7 +94,7 @@ pub(super) fn summarize(
         with_tools: false,
         max_tokens: Some(limits.max_tokens),
     };
-    let summary = match dialogue.ask(ask)? {
+    let summary = match replies.reply_to(ask)? {
         SummaryReply::Text(text) => text.trim().to_owned(),
         SummaryReply::ToolCall => String::new(),
         SummaryReply::Failed(_) => return Ok(Summarized::Failed),

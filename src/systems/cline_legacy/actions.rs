@@ -2,8 +2,8 @@
 
 use super::reads::replace_repeated_reads;
 use super::units::{MISSING, units};
-use crate::chat::{Block, BlockBody, ChatMessage, Content, Dialogue, PendingRequest, Shape};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{Block, BlockBody, ChatMessage, Content, PendingRequest, Replies, Shape};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub static ACTIONS: &[NamedAction] = &[DEDUPE, TRUNCATE];
 /// Prevents `cline_legacy.truncate` at the same call if it saves `enough_share`.
 const DEDUPE: NamedAction = NamedAction {
     name: "cline_legacy.dedupe",
-    verb: "clear",
+    kind: ActionKind::Clear,
     help: "Replaces file reads by a notice if the same file was read again.",
     shape: Shape::OpenAi,
     numbers: &["enough_share"],
@@ -23,7 +23,7 @@ const DEDUPE: NamedAction = NamedAction {
 /// `task` is `kept` or, after a rejected request, `replaced`.
 const TRUNCATE: NamedAction = NamedAction {
     name: "cline_legacy.truncate",
-    verb: "drop",
+    kind: ActionKind::Drop,
     help: "Hides a share of the messages behind the first two, with a notice in place of the first answer's text.",
     shape: Shape::OpenAi,
     numbers: &["share"],
@@ -57,7 +57,7 @@ impl Rewrite for Dedupe {
     fn rewrite(
         &self,
         input: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let reads = replace_repeated_reads(&input.messages);
         let acts = !reads.edits.is_empty();
@@ -82,7 +82,7 @@ impl Rewrite for Truncate {
     fn rewrite(
         &self,
         input: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let all = &input.messages;
         let units = units(all);

@@ -56,7 +56,7 @@ const RETRYABLE: [&str; 15] = [
     "512",
 ];
 
-/// Most retries of a call.
+/// Maximum number of retries of a call.
 pub const MAX_RETRIES: u64 = 3;
 
 /// The error after the conversation was emptied for an overflow.

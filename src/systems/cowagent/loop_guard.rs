@@ -3,7 +3,7 @@
 use crate::chat::{Layout, python_dumps};
 use serde_json::Value;
 
-/// Most calls that are recorded.
+/// Maximum number of calls that are recorded.
 const MAX_RECORDED: usize = 50;
 /// Number of recent calls searched for repeats.
 const N_RECENT: usize = 10;

@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashSet};
 const SYNTHETIC: &str = "Error: Missing tool_result adjacent to tool_use (session repair). \
                          The conversation history was inconsistent; continue from here.";
 
-/// Most passes that remove mismatches.
+/// Maximum number of passes that remove mismatches.
 const MAX_PASSES: usize = 5;
 
 /// Repairs in place and returns the number of removals and repairs.

@@ -2,7 +2,7 @@
 
 use super::fallback::rule_based;
 use super::flush::full_text;
-use crate::chat::{ChatMessage, Dialogue, PendingRequest, SummaryReply, SummaryRequest};
+use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest};
 use crate::systems::python::{head, strip};
 
 /// `SUMMARIZE_SYSTEM_PROMPT`.
@@ -32,7 +32,7 @@ pub const SUMMARY_TEMPERATURE: u64 = 0;
 pub struct Summarizer {
     /// Characters of each message's text that the model reads.
     pub text_chars: usize,
-    /// Most tokens of the answer.
+    /// Maximum number of tokens of the answer.
     pub max_tokens: u64,
 }
 
@@ -51,7 +51,7 @@ impl Summarizer {
     pub fn summarize(
         self,
         messages: &[ChatMessage],
-        dialogue: &mut Dialogue<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Option<String>, PendingRequest> {
         let conversation = self.conversation(messages);
         if strip(&conversation).is_empty() {
@@ -65,7 +65,7 @@ impl Summarizer {
             with_tools: false,
             max_tokens: Some(self.max_tokens),
         };
-        let raw = match dialogue.ask(request)? {
+        let raw = match replies.reply_to(request)? {
             SummaryReply::Text(text) => text.to_string(),
             SummaryReply::ToolCall => String::new(),
             SummaryReply::Failed(_) => rule_based(messages),
@@ -136,7 +136,7 @@ mod tests {
         ];
         let mut requests = Vec::new();
         let summary = run_with_replies(
-            |dialogue| Summarizer::SHIPPED.summarize(&messages, dialogue),
+            |replies| Summarizer::SHIPPED.summarize(&messages, replies),
             |request| {
                 requests.push(request.clone());
                 SummaryReply::Text(" - done ".into())
@@ -155,7 +155,7 @@ mod tests {
             ChatMessage::new("assistant", "# Done\n**built in 3 s**"),
         ];
         let summary = run_with_replies(
-            |dialogue| Summarizer::SHIPPED.summarize(&messages, dialogue),
+            |replies| Summarizer::SHIPPED.summarize(&messages, replies),
             |_| SummaryReply::Failed("down".to_owned()),
         );
         let wanted = "- 用户: build it → 回复: built in 3 s**";

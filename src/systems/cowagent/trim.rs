@@ -17,7 +17,7 @@ pub const FEW_TURNS: usize = 5;
 /// Limits of the trim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The most turns.
+    /// Maximum number of turns.
     pub max_turns: usize,
     /// The most tokens, including the instructions.
     pub max_tokens: u64,

@@ -8,7 +8,7 @@ use super::safe_split::{safe_keep_behind_system, split_system};
 use super::stop::Stop;
 use super::transcript::summary_request;
 use super::turn_state::TurnState;
-use crate::chat::{ChatMessage, Dialogue, SummaryReply, python_str};
+use crate::chat::{ChatMessage, Replies, SummaryReply, python_str};
 use crate::systems::python::{PythonError, class_of, head, number, signed, whole, with_commas};
 use serde_json::{Map, Value, json};
 
@@ -18,7 +18,7 @@ const COOLDOWN_TURNS: i64 = 3;
 /// Messages to keep (default of a hook).
 const KEEP_RECENT: i64 = 10;
 
-/// Most tokens of a summary (default of a hook).
+/// Maximum number of tokens of a summary (default of a hook).
 const SUMMARY_MAX_TOKENS: u64 = 1_024;
 
 /// Characters that a kept message may always have.
@@ -87,7 +87,7 @@ pub fn compact(
     params: &Map<String, Value>,
     keep_recent: i64,
     around: Surroundings<'_>,
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
     log: &mut Vec<String>,
 ) -> Result<(), Stop> {
     let messages = state.messages.clone();
@@ -105,7 +105,7 @@ pub fn compact(
     let strategy = strategy.unwrap_or_else(|| json!("summarize"));
     let note = match strategy.as_str() {
         Some("truncate") => Some(around.wording.dropped(old.len(), &reminder)),
-        Some("summarize") => Some(summarize(old, params, &reminder, around, dialogue, log)?),
+        Some("summarize") => Some(summarize(old, params, &reminder, around, replies, log)?),
         // Any other strategy removes nothing, but has all other effects.
         _ => None,
     };
@@ -132,7 +132,7 @@ fn summarize(
     params: &Map<String, Value>,
     reminder: &str,
     around: Surroundings<'_>,
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
     log: &mut Vec<String>,
 ) -> Result<ChatMessage, Stop> {
     if !around.has_provider {
@@ -142,7 +142,7 @@ fn summarize(
     let prompt = params.get("summary_prompt").and_then(Value::as_str);
     let most = params.get("summary_max_tokens").and_then(Value::as_u64);
     let request = summary_request(old, prompt, most.unwrap_or(SUMMARY_MAX_TOKENS))?;
-    Ok(match dialogue.ask(request)? {
+    Ok(match replies.reply_to(request)? {
         SummaryReply::Text(summary) => around.wording.summarized(old.len(), &summary, reminder),
         SummaryReply::ToolCall => around.wording.summarized(old.len(), "", reminder),
         SummaryReply::Failed(why) => {

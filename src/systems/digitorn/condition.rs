@@ -4,7 +4,7 @@ use super::turn_state::TurnState;
 use crate::systems::python::{PythonError, class_of, number};
 use serde_json::{Map, Value};
 
-/// Deepest nesting of conditions that is evaluated.
+/// Maximum nesting depth of conditions that are evaluated.
 const MAX_DEPTH: usize = 64;
 
 /// Returns whether a condition is true; `None` if its name is unknown. Composite conditions log to `log`.

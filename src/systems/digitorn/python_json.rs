@@ -9,11 +9,11 @@ use crate::chat::{Layout, python_dumps, python_number};
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Deepest nesting that is read: approximately the limit of Python's own reader.
+/// Maximum nesting depth that is read: approximately the limit of Python's own reader.
 const MAX_DEPTH: usize = 990;
 
 /// Number of digits from which Python rejects an integer.
-const MOST_DIGITS: usize = 4_300;
+const MAX_DIGITS: usize = 4_300;
 
 /// The top-level value of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -244,7 +244,7 @@ impl Reader<'_> {
             };
         }
         let (literal, rest) = self.rest.split_at_checked(end)?;
-        if end == sign + whole && whole > MOST_DIGITS {
+        if end == sign + whole && whole > MAX_DIGITS {
             return None;
         }
         self.rest = rest;

@@ -7,11 +7,11 @@ use crate::chat::{ChatMessage, Layout, python_dumps};
 use crate::systems::python::PythonError;
 use serde_json::Value;
 
-/// Most names listed of a category.
-const LISTED_NAMES: usize = 5;
+/// Maximum number of names listed of a category.
+const MAX_LISTED_NAMES: usize = 5;
 
-/// Most tools whose examples are shown.
-const SHOWN_EXAMPLES: usize = 5;
+/// Maximum number of tools whose examples are shown.
+const MAX_EXAMPLES: usize = 5;
 
 const TITLE: &str = "[Context reminder — your tools and capabilities are still available]";
 const SEARCH: &str = "Use search_tools or list_categories to rediscover tools if needed.";
@@ -109,9 +109,9 @@ fn categories(index: &ToolIndex, lines: &mut Vec<String>) {
     ));
     for category in &index.categories {
         let n = category.tool_names.len();
-        let names: Vec<_> = category.tool_names.iter().take(LISTED_NAMES).collect();
+        let names: Vec<_> = category.tool_names.iter().take(MAX_LISTED_NAMES).collect();
         let names = names.into_iter().map(String::as_str).collect::<Vec<_>>();
-        let more = match n.checked_sub(LISTED_NAMES) {
+        let more = match n.checked_sub(MAX_LISTED_NAMES) {
             None | Some(0) => String::new(),
             Some(more) => format!(" (+{more} more)"),
         };
@@ -146,7 +146,7 @@ fn examples(index: &ToolIndex, kept: &[ChatMessage]) -> Result<Vec<String>, Pyth
             python_dumps(value, Layout::UNICODE)
         ))
     };
-    let top = usage.iter().take(SHOWN_EXAMPLES);
+    let top = usage.iter().take(MAX_EXAMPLES);
     Ok(top.filter_map(example).collect())
 }
 

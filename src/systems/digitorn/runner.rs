@@ -11,7 +11,7 @@ use super::log_message::{filled, log_message};
 use super::module_action::module_action;
 use super::stop::Stop;
 use super::turn_state::TurnState;
-use crate::chat::{Dialogue, PendingRequest};
+use crate::chat::{PendingRequest, Replies};
 use crate::systems::python::PythonError;
 use serde_json::{Map, Value, json};
 
@@ -61,14 +61,14 @@ impl<'a> HookRunner<'a> {
         event: &str,
         state: &mut TurnState,
         around: Surroundings<'_>,
-        dialogue: &mut Dialogue<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Vec<String>, PendingRequest> {
         let mut fired = Vec::new();
         for (idx, hook) in self.hooks.iter().enumerate() {
             if !self.is_due(idx, hook, event, state) {
                 continue;
             }
-            match self.fire(idx, hook, state, around, dialogue) {
+            match self.fire(idx, hook, state, around, replies) {
                 Ok(()) => fired.push(hook.id.clone()),
                 Err(Stop::Pending(pending)) => return Err(pending),
                 Err(Stop::Raised(PythonError { text, .. })) => {
@@ -140,13 +140,13 @@ impl<'a> HookRunner<'a> {
         hook: &Hook,
         state: &mut TurnState,
         around: Surroundings<'_>,
-        dialogue: &mut Dialogue<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<(), Stop> {
         state.forget_estimate();
         let tokens_before = state.estimated_tokens()?;
         let start = json!({"condition": hook.condition.kind, "params": hook.action.params});
         self.emit(hook, "start", start);
-        self.act(hook, state, around, dialogue)?;
+        self.act(hook, state, around, replies)?;
         let fire_count = self.mark_fired(idx);
         let details = end_details(hook, fire_count, tokens_before, state)?;
         self.emit(hook, "end", Value::Object(details));
@@ -168,7 +168,7 @@ impl<'a> HookRunner<'a> {
         hook: &Hook,
         state: &mut TurnState,
         around: Surroundings<'_>,
-        dialogue: &mut Dialogue<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<(), Stop> {
         let params = &hook.action.params;
         match &*hook.action.kind {
@@ -179,11 +179,11 @@ impl<'a> HookRunner<'a> {
                 // The original recurses endlessly if such a hook compacts in turn. Here the event is raised once.
                 if self.raises_pre_compact && !self.is_compacting {
                     self.is_compacting = true;
-                    let ran = self.run("pre_compact", state, around, dialogue);
+                    let ran = self.run("pre_compact", state, around, replies);
                     self.is_compacting = false;
                     ran?;
                 }
-                compact(state, params, keep, around, dialogue, &mut self.log)?;
+                compact(state, params, keep, around, replies, &mut self.log)?;
             }
             "inject_message" => inject_message(state, params, &mut self.log),
             "log" => log_message(state, params, &mut self.log)?,

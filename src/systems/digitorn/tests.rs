@@ -6,7 +6,7 @@ use super::module_action::render;
 use super::runner::HookRunner;
 use super::tool_result::cut_result;
 use super::turn_state::{ToolContext, TurnState};
-use crate::chat::{ChatMessage, Dialogue};
+use crate::chat::{ChatMessage, Replies};
 use serde_json::{Value, json};
 
 /// Returns the phases that hooks emit for an event on ten plain messages.
@@ -23,9 +23,9 @@ fn phases(hooks: &Value, event: &str, agent: &str) -> Vec<String> {
     let messages = vec![ChatMessage::new("user", "x"); 10];
     let mut state = TurnState::new(messages, 4_000, 500);
     agent.clone_into(&mut state.agent_id);
-    let mut dialogue = Dialogue::new(&[]);
+    let mut replies = Replies::new(&[]);
     runner
-        .run(event, &mut state, Surroundings::default(), &mut dialogue)
+        .run(event, &mut state, Surroundings::default(), &mut replies)
         .unwrap();
     let events = runner.events.iter().filter(|e| e.hook_id != "_system");
     events

@@ -10,7 +10,7 @@ use serde_json::Value;
 /// `last_compact_turn` of an agent that never compacted.
 pub const NEVER_COMPACTED: i64 = -10;
 
-/// The most turns of an agent for a user message.
+/// Maximum number of turns of an agent for a user message.
 pub const MAX_TURNS: i64 = 50;
 
 /// The state of a turn when an event is raised.
@@ -20,7 +20,7 @@ pub struct TurnState {
     pub messages: Messages,
     /// The turn, restarting at 0 for every user message.
     pub turn: i64,
-    /// The most turns.
+    /// Maximum number of turns.
     pub max_turns: i64,
     /// Tool calls since the user message.
     pub tool_calls: i64,

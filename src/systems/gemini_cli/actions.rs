@@ -4,9 +4,10 @@ use super::compress::{Compressed, compress};
 use super::contents::{estimate, pending, tools};
 use super::mask::mask;
 use super::truncate::{applies_to, truncate};
-use crate::chat::{ChatMessage, Dialogue, PendingRequest, Shape};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
 use crate::engine::{
-    FileContent, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten, Storage,
+    ActionKind, FileContent, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten,
+    Storage,
 };
 use crate::systems::javascript::text_of;
 use serde_json::json;
@@ -18,7 +19,7 @@ pub static ACTIONS: &[NamedAction] = &[COMPRESS, MASK, TRUNCATE];
 /// Acts from `trigger` tokens on.
 const COMPRESS: NamedAction = NamedAction {
     name: "gemini_cli.compress",
-    verb: "summarize",
+    kind: ActionKind::Summarize,
     help: "Summarizes about seven tenths of the history, cut at a user message, with two requests.",
     shape: Shape::OpenAi,
     numbers: &["reported_input", "trigger"],
@@ -27,7 +28,7 @@ const COMPRESS: NamedAction = NamedAction {
 
 const MASK: NamedAction = NamedAction {
     name: "gemini_cli.mask",
-    verb: "spill",
+    kind: ActionKind::Spill,
     help: "Moves old tool results to files and keeps a preview of each.",
     shape: Shape::OpenAi,
     numbers: &["protect", "minimum"],
@@ -36,7 +37,7 @@ const MASK: NamedAction = NamedAction {
 
 const TRUNCATE: NamedAction = NamedAction {
     name: "gemini_cli.truncate",
-    verb: "spill",
+    kind: ActionKind::Spill,
     help: "Moves long outputs of shell and MCP tools to a file and keeps their start and end.",
     shape: Shape::OpenAi,
     numbers: &["max_chars"],
@@ -67,7 +68,7 @@ impl Rewrite for Compress {
     fn rewrite(
         &self,
         input: RewriteInput<'_>,
-        dialogue: &mut Dialogue<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let all = &input.messages;
         let (start, end) = history_of(all);
@@ -87,7 +88,7 @@ impl Rewrite for Compress {
         if (count as f64) < input.number("trigger") || has_failed {
             return Ok(unchanged);
         }
-        Ok(match compress(history, dialogue)? {
+        Ok(match compress(history, replies)? {
             Compressed::Nothing => unchanged,
             Compressed::Failed(why) => Rewritten {
                 fired: true,
@@ -121,7 +122,7 @@ impl Rewrite for Mask {
     fn rewrite(
         &self,
         input: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let all = &input.messages;
         let (start, end) = history_of(all);
@@ -161,7 +162,7 @@ impl Rewrite for Truncate {
     fn rewrite(
         &self,
         input: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         // The count is one call late: the newest answer's usage is read afterwards.
         let count = input.memory[COUNT].as_f64().unwrap_or(0.0);

@@ -2,7 +2,7 @@
 
 use super::contents::{call_id, contents, estimate, parts, tools};
 use crate::chat::{
-    Block, Calls, ChatMessage, Dialogue, PendingRequest, SummaryReply, SummaryRequest,
+    Block, Calls, ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest,
 };
 use crate::systems::javascript::{length, tool_of};
 use serde_json::json;
@@ -33,7 +33,7 @@ pub(super) enum Compressed {
 /// Compresses a history without instructions.
 pub(super) fn compress(
     history: &[ChatMessage],
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<Compressed, PendingRequest> {
     let split = split(history);
     if split == 0 {
@@ -46,7 +46,7 @@ pub(super) fn compress(
         NEW_SNAPSHOT
     };
     let question = ChatMessage::new("user", format!("{instruction}\n\n{REASON}"));
-    let first = match dialogue.ask(request(old, [question]))? {
+    let first = match replies.reply_to(request(old, [question]))? {
         SummaryReply::Text(text) => text,
         SummaryReply::ToolCall => "".into(),
         SummaryReply::Failed(why) => return Ok(Compressed::Failed(why)),
@@ -55,7 +55,7 @@ pub(super) fn compress(
         ChatMessage::new("assistant", first.clone()),
         ChatMessage::new("user", VERIFY),
     ];
-    let second = match dialogue.ask(request(old, again))? {
+    let second = match replies.reply_to(request(old, again))? {
         SummaryReply::Text(text) => text,
         SummaryReply::ToolCall => "".into(),
         SummaryReply::Failed(why) => return Ok(Compressed::Failed(why)),

@@ -7,11 +7,11 @@ use super::compact::{NO_MESSAGE, Summarizer, summary_message};
 use super::count::Llm;
 use super::split::split_message;
 use super::stats::RequestStats;
-use crate::chat::{ChatMessage, Dialogue, PendingRequest, SummaryReply, SummaryRequest};
+use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest};
 use crate::systems::python::strip;
 use std::sync::Arc;
 
-/// Most tries of one request.
+/// Maximum number of tries of one request.
 const MAX_ATTEMPTS: usize = 3;
 
 /// Result of the requests.
@@ -45,17 +45,17 @@ pub(super) fn summarize_in_chunks(
     messages: impl FnOnce() -> Vec<ChatMessage>,
     budget: i64,
     usage: &mut RequestStats,
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<Chunked, PendingRequest> {
-    let mut progress = dialogue.restore().unwrap_or_else(|| {
+    let mut progress = replies.restore().unwrap_or_else(|| {
         let progress = Progress::new(summarizer.llm, messages(), budget, usage);
-        dialogue.save(progress.clone());
+        replies.save(progress.clone());
         progress
     });
     let mut chunked = None;
     while chunked.is_none() && progress.next < progress.parts.len() {
-        chunked = progress.request(summarizer, dialogue)?;
-        dialogue.save(progress.clone());
+        chunked = progress.request(summarizer, replies)?;
+        replies.save(progress.clone());
     }
     usage.clone_from(&progress.usage);
     Ok(chunked.unwrap_or(Chunked::Summary(progress.summary, progress.n_requests)))
@@ -89,7 +89,7 @@ impl Progress {
     fn request(
         &mut self,
         summarizer: &Summarizer<'_>,
-        dialogue: &mut Dialogue<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Option<Chunked>, PendingRequest> {
         let mut messages = Vec::new();
         if !self.summary.is_empty() {
@@ -102,12 +102,12 @@ impl Progress {
         let n_sent = self.fitting(prefix_weight);
         messages.extend_from_slice(&self.parts[self.next..self.next + n_sent]);
         messages.push(summarizer.instruction_message());
-        let ask = SummaryRequest {
+        let request = SummaryRequest {
             messages,
             with_tools: false,
             max_tokens: summarizer.max_tokens,
         };
-        let text = match summarizer.ask(ask, &mut self.usage, dialogue)? {
+        let text = match summarizer.reply_to(request, &mut self.usage, replies)? {
             SummaryReply::Text(text) => text,
             SummaryReply::ToolCall => "".into(),
             SummaryReply::Failed(why) if why == NO_MESSAGE => "".into(),
@@ -194,10 +194,9 @@ mod tests {
         };
         let mut n_asked = 0;
         let (chunked, usage) = run_with_replies(
-            |dialogue| {
+            |replies| {
                 let mut usage = RequestStats::default();
-                let chunked =
-                    summarize_in_chunks(&summarizer, messages, 160, &mut usage, dialogue)?;
+                let chunked = summarize_in_chunks(&summarizer, messages, 160, &mut usage, replies)?;
                 Ok((chunked, usage))
             },
             |_| {

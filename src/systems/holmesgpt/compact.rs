@@ -10,7 +10,7 @@ use super::flatten::{flatten_tool_messages, strip_images};
 use super::image::is_image;
 use super::stats::RequestStats;
 use crate::chat::{
-    ChatMessage, Content, Dialogue, Fields, PendingRequest, SummaryReply, SummaryRequest,
+    ChatMessage, Content, Fields, PendingRequest, Replies, SummaryReply, SummaryRequest,
 };
 use crate::systems::python::strip;
 use serde_json::Value;
@@ -53,14 +53,14 @@ impl Summarizer<'_> {
     }
 
     /// Makes the request, and adds the cost of the answer; a failed one costs nothing.
-    pub(super) fn ask(
+    pub(super) fn reply_to(
         &self,
         mut request: SummaryRequest,
         usage: &mut RequestStats,
-        dialogue: &mut Dialogue<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<SummaryReply, PendingRequest> {
         forget_counts(&mut request.messages);
-        let reply = dialogue.ask(request.clone())?;
+        let reply = replies.reply_to(request.clone())?;
         if !matches!(&reply, SummaryReply::Failed(why) if why != NO_MESSAGE) {
             usage.add(&(self.price)(&request, &reply));
         }
@@ -104,7 +104,7 @@ struct Sizes {
 pub fn compact_conversation_history(
     summarizer: &Summarizer<'_>,
     original: &mut [ChatMessage],
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<Compaction, PendingRequest> {
     let mut done = Compaction::default();
     let (mut messages, sizes) = prepared(summarizer, original, &mut done.log);
@@ -117,7 +117,7 @@ pub fn compact_conversation_history(
             sizes.total, sizes.budget
         ));
     } else {
-        match primary(summarizer, &messages, &mut done.usage, dialogue)? {
+        match primary(summarizer, &messages, &mut done.usage, replies)? {
             Primary::Summary(text) => (summary, done.n_requests) = (text, 1),
             Primary::Nothing(why) => reason = Some(why.to_owned()),
             Primary::Failed(why) => {
@@ -134,7 +134,7 @@ pub fn compact_conversation_history(
             messages = strip_images(&messages);
         }
         let flat = || flatten_tool_messages(without_instructions(&messages));
-        match summarize_in_chunks(summarizer, flat, sizes.budget, &mut done.usage, dialogue)? {
+        match summarize_in_chunks(summarizer, flat, sizes.budget, &mut done.usage, replies)? {
             Chunked::Summary(text, n_requests) => (summary, done.n_requests) = (text, n_requests),
             Chunked::Failed(error) => {
                 why.push_str("; fallback summarization failed: ");
@@ -202,7 +202,7 @@ fn primary(
     summarizer: &Summarizer<'_>,
     messages: &[ChatMessage],
     usage: &mut RequestStats,
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<Primary, PendingRequest> {
     let mut messages = messages.to_vec();
     messages.push(summarizer.instruction_message());
@@ -211,7 +211,7 @@ fn primary(
         with_tools: !summarizer.tools.is_empty(),
         max_tokens: summarizer.max_tokens,
     };
-    Ok(match summarizer.ask(request, usage, dialogue)? {
+    Ok(match summarizer.reply_to(request, usage, replies)? {
         SummaryReply::Failed(why) if why == NO_MESSAGE => Primary::Nothing(NO_MESSAGE),
         SummaryReply::Failed(why) => Primary::Failed(why),
         SummaryReply::ToolCall => {

@@ -9,7 +9,7 @@ use crate::chat::{ChatMessage, Content, Fields, message_to_json, python_str};
 use crate::systems::python::head;
 
 const NOTICE: &str = "\n\n[TRUNCATED]";
-/// `MAX_OUTPUT_TOKEN_RESERVATION`: the most tokens reserved for the answer here.
+/// `MAX_OUTPUT_TOKEN_RESERVATION`: the maximum number of tokens reserved for the answer here.
 const MAX_RESERVED: i64 = 16_384;
 
 /// A truncated result.

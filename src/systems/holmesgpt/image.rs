@@ -14,7 +14,7 @@ const UNKNOWN_FORMAT: (u32, u32) = (300, 300);
 const UNREADABLE: (u32, u32) = (768, 768);
 /// Tokens of an image without an address, for Anthropic's rule.
 const WITHOUT_ADDRESS: u64 = 1600;
-/// Longest side after Anthropic's resizing.
+/// Maximum side length after Anthropic's resizing.
 const MAX_SIDE: u32 = 1568;
 
 /// Returns whether a block is an image in OpenAI's format.

@@ -8,8 +8,8 @@ use super::fair_truncation::{Fair, truncate_fairly};
 use super::limiter::Threshold;
 use super::tool_data::{Status, ToolData};
 use super::tool_result::ToolResult;
-use super::v038::{NOTICE, ask_once};
-use crate::chat::{ChatMessage, Dialogue, PendingRequest};
+use super::v038::{NOTICE, request_once};
+use crate::chat::{ChatMessage, PendingRequest, Replies};
 use serde_json::{Value, json};
 
 /// Removes the data of a successful result over the cap (`prevent_overly_big_tool_response`). Returns whether it did.
@@ -65,7 +65,7 @@ pub fn compact_legacy(
     summarizer: &Summarizer<'_>,
     threshold: Threshold,
     mut messages: Vec<ChatMessage>,
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<LegacyLimited, PendingRequest> {
     let (llm, tools) = (summarizer.llm, summarizer.tools);
     let mut limited = LegacyLimited::default();
@@ -80,7 +80,7 @@ pub fn compact_legacy(
     limited.initial = llm.count(&mut messages, tools);
     limited.messages = messages;
     if threshold.is_over(llm, limited.initial.total) {
-        let mut compaction = compact(summarizer, &limited.messages, dialogue)?;
+        let mut compaction = compact(summarizer, &limited.messages, replies)?;
         limited.error = compaction.raised.take().map(RunError::plain);
         let tokens = llm.count(&mut compaction.messages, tools).total;
         limited.accept(compaction, tokens);
@@ -136,11 +136,11 @@ impl LegacyLimited {
 fn compact(
     summarizer: &Summarizer<'_>,
     original: &[ChatMessage],
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<Compaction, PendingRequest> {
     let mut done = Compaction::default();
     let messages = without_instructions(original).to_vec();
-    let Some(summary) = ask_once(summarizer, messages, &mut done, dialogue)? else {
+    let Some(summary) = request_once(summarizer, messages, &mut done, replies)? else {
         done.messages = original.to_vec();
         return Ok(done);
     };

@@ -5,7 +5,7 @@ use super::compact::{Compaction, Summarizer, compact_conversation_history};
 use super::count::{Llm, Usage};
 use super::event::{Event, RunError};
 use super::stats::RequestStats;
-use crate::chat::{ChatMessage, Dialogue, PendingRequest};
+use crate::chat::{ChatMessage, PendingRequest, Replies};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -101,10 +101,10 @@ pub fn compact_if_necessary(
     summarizer: &Summarizer<'_>,
     threshold: Threshold,
     messages: Vec<ChatMessage>,
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<Limited, PendingRequest> {
     let version = Version {
-        compact: &mut |messages| compact_conversation_history(summarizer, messages, dialogue),
+        compact: &mut |messages| compact_conversation_history(summarizer, messages, replies),
         details,
     };
     limit(summarizer, threshold, messages, version)

@@ -45,7 +45,7 @@ pub struct Limits {
     pub window: i64,
     /// Tokens reserved for the answer.
     pub max_output: i64,
-    /// Most tokens of one tool result.
+    /// Maximum number of tokens of one tool result.
     pub tool_cap: i64,
 }
 

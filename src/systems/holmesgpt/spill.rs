@@ -9,7 +9,7 @@ use super::tool_data::{Status, ToolData};
 use super::tool_result::ToolResult;
 use crate::systems::python::head;
 
-/// Most characters of a failed call's preview.
+/// Maximum number of characters of a failed call's preview.
 const ERROR_PREVIEW: usize = 500;
 
 /// Destination of results.

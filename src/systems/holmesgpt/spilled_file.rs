@@ -4,7 +4,7 @@ use super::image::decode;
 use super::tool_data::{Status, ToolImage};
 use super::tool_result::ToolResult;
 
-/// Longest file name in bytes: a longer one cannot be written, and the data is dropped.
+/// Maximum length of a file name, in bytes: a longer one cannot be written, and the data is dropped.
 const MAX_NAME_BYTES: usize = 255;
 /// Stored image types.
 const EXTENSIONS: [(&str, &str); 4] = [

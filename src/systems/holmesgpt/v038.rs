@@ -5,7 +5,7 @@ use super::compact::{Compaction, Summarizer, image_tokens, last_question, withou
 use super::flatten::strip_images;
 use super::limiter::{Limited, Threshold, Version, limit};
 use crate::chat::{
-    ChatMessage, Content, Dialogue, Fields, PendingRequest, SummaryReply, SummaryRequest,
+    ChatMessage, Content, Fields, PendingRequest, Replies, SummaryReply, SummaryRequest,
 };
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -21,10 +21,10 @@ pub fn compact_if_necessary_v038(
     summarizer: &Summarizer<'_>,
     threshold: Threshold,
     messages: Vec<ChatMessage>,
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<Limited, PendingRequest> {
     let version = Version {
-        compact: &mut |messages| compact_once(summarizer, messages, dialogue),
+        compact: &mut |messages| compact_once(summarizer, messages, replies),
         details,
     };
     limit(summarizer, threshold, messages, version)
@@ -49,7 +49,7 @@ fn details(compaction: &Compaction) -> Map<String, Value> {
 pub fn compact_once(
     summarizer: &Summarizer<'_>,
     original: &mut [ChatMessage],
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<Compaction, PendingRequest> {
     let mut done = Compaction::default();
     let mut messages = without_instructions(original).to_vec();
@@ -67,7 +67,7 @@ pub fn compact_once(
             messages = strip_images(&messages);
         }
     }
-    let Some(summary) = ask_once(summarizer, messages, &mut done, dialogue)? else {
+    let Some(summary) = request_once(summarizer, messages, &mut done, replies)? else {
         done.messages = original.to_vec();
         return Ok(done);
     };
@@ -83,11 +83,11 @@ pub fn compact_once(
 }
 
 /// Returns the model's answer as a message; `None` if it failed, with the reason in `done`.
-pub(super) fn ask_once(
+pub(super) fn request_once(
     summarizer: &Summarizer<'_>,
     mut messages: Vec<ChatMessage>,
     done: &mut Compaction,
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<Option<ChatMessage>, PendingRequest> {
     messages.push(summarizer.instruction_message());
     let request = SummaryRequest {
@@ -95,7 +95,7 @@ pub(super) fn ask_once(
         with_tools: false,
         max_tokens: summarizer.max_tokens,
     };
-    let reply = summarizer.ask(request, &mut done.usage, dialogue)?;
+    let reply = summarizer.reply_to(request, &mut done.usage, replies)?;
     done.n_requests = 1;
     Ok(match reply {
         SummaryReply::Text(text) => {

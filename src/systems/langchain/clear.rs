@@ -1,15 +1,15 @@
 //! `ContextEditingMiddleware` with `ClearToolUsesEdit`.
 
 use super::estimate::total;
-use crate::chat::{Arguments, Calls, ChatMessage, Dialogue, PendingRequest, Shape};
-use crate::engine::{MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{Arguments, Calls, ChatMessage, PendingRequest, Replies, Shape};
+use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::javascript::tool_of;
 use std::sync::Arc;
 
 /// `placeholder` takes the place of results (default: `[cleared]`); results of `exclude_tools` are kept.
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "langchain.clear",
-    verb: "clear",
+    kind: ActionKind::Clear,
     help: "Clears all tool results but the newest, for the request only.",
     shape: Shape::OpenAi,
     numbers: &["trigger", "keep", "clear_at_least", "clear_tool_inputs"],
@@ -39,7 +39,7 @@ impl Rewrite for Clear {
     fn rewrite(
         &self,
         input: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let all = &input.messages;
         let n_system = all.iter().take_while(|m| m.is("system")).count();

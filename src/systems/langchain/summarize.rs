@@ -3,14 +3,14 @@
 use super::cut::{Keep, cut};
 use super::estimate::scaled_total;
 use super::request::request;
-use crate::chat::{ChatMessage, Dialogue, PendingRequest, Shape, SummaryReply};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
 /// Acts at any trigger, or if `needs_all` at all of them. A trigger or an amount to keep is 0 if it is not set.
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "langchain.summarize",
-    verb: "summarize",
+    kind: ActionKind::Summarize,
     help: "Replaces everything but the newest messages with a summary.",
     shape: Shape::OpenAi,
     numbers: &[
@@ -39,7 +39,7 @@ impl Rewrite for Summarize {
     fn rewrite(
         &self,
         input: RewriteInput<'_>,
-        dialogue: &mut Dialogue<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let all = &input.messages;
         let n_system = all.iter().take_while(|m| m.is("system")).count();
@@ -64,7 +64,7 @@ impl Rewrite for Summarize {
             Some(ask) => {
                 let mut tries = 1;
                 loop {
-                    match dialogue.ask(ask.clone())? {
+                    match replies.reply_to(ask.clone())? {
                         SummaryReply::Text(text) => break text.trim().to_owned(),
                         SummaryReply::ToolCall => break String::new(),
                         SummaryReply::Failed(_) if tries < MAX_RETRIES => tries += 1,

@@ -4,9 +4,10 @@ use super::request::request;
 use super::tail::first_kept;
 use super::truncate::truncate;
 use super::units::rounded_quarter;
-use crate::chat::{ChatMessage, Dialogue, PendingRequest, Shape, SummaryReply};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply};
 use crate::engine::{
-    FileContent, Hook, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten, Storage,
+    ActionKind, FileContent, Hook, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput,
+    Rewritten, Storage,
 };
 use crate::session::WrittenKind;
 use crate::systems::javascript::{length, text_of, tool_of};
@@ -17,7 +18,7 @@ pub static ACTIONS: &[NamedAction] = &[COMPACT, PRUNE, TRUNCATE];
 
 const COMPACT: NamedAction = NamedAction {
     name: "opencode.compact",
-    verb: "summarize",
+    kind: ActionKind::Summarize,
     help: "Summarizes everything but the newest messages within a budget, and continues in the user's name.",
     shape: Shape::OpenAi,
     numbers: &["keep", "max_tokens"],
@@ -26,7 +27,7 @@ const COMPACT: NamedAction = NamedAction {
 
 const PRUNE: NamedAction = NamedAction {
     name: "opencode.prune",
-    verb: "clear",
+    kind: ActionKind::Clear,
     help: "Clears old tool results beyond the protected tokens when a turn has ended.",
     shape: Shape::OpenAi,
     numbers: &["protect", "minimum", "spare_turns"],
@@ -35,7 +36,7 @@ const PRUNE: NamedAction = NamedAction {
 
 const TRUNCATE: NamedAction = NamedAction {
     name: "opencode.truncate",
-    verb: "spill",
+    kind: ActionKind::Spill,
     help: "Moves long tool results to a file and keeps their first lines.",
     shape: Shape::OpenAi,
     numbers: &["max_lines", "max_bytes"],
@@ -57,7 +58,7 @@ impl Rewrite for Compact {
     fn rewrite(
         &self,
         input: RewriteInput<'_>,
-        dialogue: &mut Dialogue<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let all = &input.messages;
         let n_system = all.iter().take_while(|m| m.is("system")).count();
@@ -88,7 +89,7 @@ impl Rewrite for Compact {
         }
         let prior = prior.and_then(|prior| all[prior].text());
         let max_tokens = input.number("max_tokens").max(1.0) as u64;
-        let summary = match dialogue.ask(request(&range[..kept], prior, max_tokens))? {
+        let summary = match replies.reply_to(request(&range[..kept], prior, max_tokens))? {
             SummaryReply::Text(text) => text,
             SummaryReply::ToolCall => "".into(),
             SummaryReply::Failed(why) => {
@@ -125,7 +126,7 @@ impl Rewrite for Prune {
     fn rewrite(
         &self,
         input: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let all = &input.messages;
         let (protect, minimum) = (input.count("protect"), input.count("minimum"));
@@ -182,7 +183,7 @@ impl Rewrite for Truncate {
     fn rewrite(
         &self,
         input: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let (max_lines, max_bytes) = (input.count("max_lines"), input.count("max_bytes"));
         let (mut edits, mut files) = (Vec::new(), Vec::new());

@@ -3,8 +3,8 @@
 use super::cut::find_cut;
 use super::file_lists::FileLists;
 use super::request;
-use crate::chat::{ChatMessage, Dialogue, PendingRequest, Shape, SummaryReply, SummaryRequest};
-use crate::engine::{Hook, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest};
+use crate::engine::{ActionKind, Hook, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::session::WrittenKind;
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub static ACTIONS: &[NamedAction] = &[COMPACT];
 /// message is not part of it. At `overflow_error` everything is.
 const COMPACT: NamedAction = NamedAction {
     name: "pi.compact",
-    verb: "summarize",
+    kind: ActionKind::Summarize,
     help: "Summarizes everything before a cut that may split a turn, whose beginning gets a summary of its own.",
     shape: Shape::OpenAi,
     numbers: &["keep", "reserve"],
@@ -32,7 +32,7 @@ impl Rewrite for Compact {
     fn rewrite(
         &self,
         input: RewriteInput<'_>,
-        dialogue: &mut Dialogue<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let all = &input.messages;
         let n_system = all.iter().take_while(|m| m.is("system")).count();
@@ -56,7 +56,7 @@ impl Rewrite for Compact {
         let n_tries = if input.at == Hook::TurnStart { 2 } else { 1 };
         let mut log = Vec::new();
         for _ in 0..n_tries {
-            let summary = summary(history, prefix, previous, reserve, dialogue)?;
+            let summary = summary(history, prefix, previous, reserve, replies)?;
             let mut summary = match summary {
                 Ok(summary) => summary,
                 Err(why) => {
@@ -98,20 +98,20 @@ fn summary(
     prefix: Option<&[ChatMessage]>,
     previous: Option<&str>,
     reserve: f64,
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<Result<String, String>, PendingRequest> {
     let Some(prefix) = prefix else {
         let whole = request::history(history, previous, reserve);
-        return heard(dialogue, whole, "Summarization failed");
+        return heard(replies, whole, "Summarization failed");
     };
     let first = if history.is_empty() {
         Ok("No prior history.".to_owned())
     } else {
         let whole = request::history(history, previous, reserve);
-        heard(dialogue, whole, "Summarization failed")?
+        heard(replies, whole, "Summarization failed")?
     };
     let ask = request::turn_prefix(prefix, reserve);
-    let second = heard(dialogue, ask, "Turn prefix summarization failed")?;
+    let second = heard(replies, ask, "Turn prefix summarization failed")?;
     Ok(first.and_then(|first| {
         let second = second?;
         Ok(format!(
@@ -121,11 +121,11 @@ fn summary(
 }
 
 fn heard(
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
     ask: SummaryRequest,
     failure: &str,
 ) -> Result<Result<String, String>, PendingRequest> {
-    Ok(match dialogue.ask(ask)? {
+    Ok(match replies.reply_to(ask)? {
         SummaryReply::Text(text) => Ok(text.to_string()),
         SummaryReply::ToolCall => Ok(String::new()),
         SummaryReply::Failed(why) => Err(format!("{failure}: {why}")),

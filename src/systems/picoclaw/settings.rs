@@ -25,7 +25,7 @@ pub const KEPT_MESSAGES: usize = 4;
 pub struct Settings {
     /// The context window that the agent assumes, in tokens.
     pub context_window: i64,
-    /// Most tokens of an answer, reserved in the window.
+    /// Maximum number of tokens of an answer, reserved in the window.
     pub max_tokens: i64,
     /// A history with more messages than this is summarized.
     pub message_threshold: i64,

@@ -8,12 +8,12 @@ use super::event::Event;
 use super::message::text_of;
 use super::summary_text::{merge_summaries, summarize_batch};
 use super::{Edition, Settings, Stored};
-use crate::chat::{ChatMessage, Dialogue, PendingRequest};
+use crate::chat::{ChatMessage, PendingRequest, Replies};
 
 /// Log line at the start of a summary.
 pub const STARTED: &str = "Memory threshold reached. Optimizing conversation history...";
 
-/// The most messages that are summarized at once, with the previous summary; more are split into two halves, without
+/// Maximum number of messages that are summarized at once, with the previous summary; more are split into two halves, without
 /// it.
 const MAX_MESSAGES_AT_ONCE: usize = 10;
 
@@ -85,7 +85,7 @@ pub fn summarize_session(
     stored: &Stored,
     edition: Edition,
     settings: &Settings,
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<Option<Summarized>, PendingRequest> {
     let Some(plan) = plan(&stored.history, edition, settings) else {
         return Ok(None);
@@ -94,11 +94,11 @@ pub fn summarize_session(
     let mut summary = if plan.messages.len() > MAX_MESSAGES_AT_ONCE {
         // The model does not receive the previous summary, which is lost here.
         let (first, second) = plan.messages.split_at(middle(&plan.messages));
-        let first = summarize_batch(first, "", max_tokens, dialogue)?;
-        let second = summarize_batch(second, "", max_tokens, dialogue)?;
-        merge_summaries(&first, &second, max_tokens, dialogue)?
+        let first = summarize_batch(first, "", max_tokens, replies)?;
+        let second = summarize_batch(second, "", max_tokens, replies)?;
+        merge_summaries(&first, &second, max_tokens, replies)?
     } else {
-        summarize_batch(&plan.messages, &stored.summary, max_tokens, dialogue)?
+        summarize_batch(&plan.messages, &stored.summary, max_tokens, replies)?
     };
     if summary.is_empty() {
         return Ok(None);
@@ -167,7 +167,7 @@ mod tests {
         let settings = Settings::new(Edition::After, 1000, 100);
         let mut prompts = Vec::new();
         run_with_replies(
-            |dialogue| summarize_session(stored, Edition::After, &settings, dialogue),
+            |replies| summarize_session(stored, Edition::After, &settings, replies),
             |request| {
                 prompts.push(text_of(&request.messages[0]).into_owned());
                 SummaryReply::Text("S".into())
@@ -192,7 +192,7 @@ mod tests {
         let stored = Stored::new(texts(8), "EARLIER");
         let settings = Settings::new(Edition::After, 1000, 100);
         let done = run_with_replies(
-            |dialogue| summarize_session(&stored, Edition::After, &settings, dialogue),
+            |replies| summarize_session(&stored, Edition::After, &settings, replies),
             |_| SummaryReply::Text(" ".into()),
         );
         assert_eq!(done, None);

@@ -1,7 +1,7 @@
 //! Summary requests: their text, their retries, and the fallback without an answer.
 
 use super::message::text_of;
-use crate::chat::{ChatMessage, Dialogue, PendingRequest, SummaryReply, SummaryRequest};
+use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest};
 
 /// Temperature of every summary request.
 pub const TEMPERATURE: f64 = 0.3;
@@ -23,7 +23,7 @@ pub fn summarize_batch(
     batch: &[&ChatMessage],
     existing: &str,
     max_tokens: i64,
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<String, PendingRequest> {
     let mut prompt = String::from(
         "Provide a concise summary of this conversation segment, preserving core context and key points.\n",
@@ -35,7 +35,7 @@ pub fn summarize_batch(
     for message in batch {
         prompt.extend([&*message.role, ": ", &*text_of(message), "\n"]);
     }
-    let answer = ask_with_retries(&prompt, max_tokens, dialogue)?;
+    let answer = request_with_retries(&prompt, max_tokens, replies)?;
     Ok(answer.map_or_else(|| fallback(batch), |text| text.trim().to_owned()))
 }
 
@@ -47,23 +47,23 @@ pub fn merge_summaries(
     first: &str,
     second: &str,
     max_tokens: i64,
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<String, PendingRequest> {
     let prompt = format!(
         "Merge these two conversation summaries into one cohesive summary:\n\n1: {first}\n\n2: {second}"
     );
-    let answer = ask_with_retries(&prompt, max_tokens, dialogue)?;
+    let answer = request_with_retries(&prompt, max_tokens, replies)?;
     Ok(answer.unwrap_or_else(|| format!("{first} {second}")))
 }
 
 /// Returns the first answer that is not empty, even if it is blank.
-fn ask_with_retries(
+fn request_with_retries(
     prompt: &str,
     max_tokens: i64,
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<Option<String>, PendingRequest> {
     for _ in 0..TRIES {
-        let reply = dialogue.ask(SummaryRequest {
+        let reply = replies.reply_to(SummaryRequest {
             messages: vec![ChatMessage::new("user", prompt)],
             with_tools: false,
             max_tokens: u64::try_from(max_tokens).ok(),
@@ -116,9 +116,9 @@ mod tests {
     fn an_answer_of_spaces_is_an_answer() {
         let replies = [SummaryReply::Text("  ".into())];
         let batch = ChatMessage::new("user", "hi");
-        let summary = summarize_batch(&[&batch], "", 10, &mut Dialogue::new(&replies)).unwrap();
+        let summary = summarize_batch(&[&batch], "", 10, &mut Replies::new(&replies)).unwrap();
         assert_eq!(summary, "");
-        let merged = merge_summaries("a", "b", 10, &mut Dialogue::new(&replies)).unwrap();
+        let merged = merge_summaries("a", "b", 10, &mut Replies::new(&replies)).unwrap();
         assert_eq!(merged, "  ");
     }
 }

@@ -3,8 +3,8 @@
 use super::measure::{Measure, condensed};
 use super::request::request;
 use super::window::{groups, slide, with_all, with_hidden, without_hidden};
-use crate::chat::{ChatMessage, Dialogue, PendingRequest, Shape, SummaryReply};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::session::WrittenKind;
 use crate::systems::javascript::text_of;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ pub static ACTIONS: &[NamedAction] = &[CONDENSE, TRUNCATE];
 /// with, if it is known.
 const CONDENSE: NamedAction = NamedAction {
     name: "roo_code.condense",
-    verb: "summarize",
+    kind: ActionKind::Summarize,
     help: "Replaces everything, the newest message too, with one summary.",
     shape: Shape::OpenAi,
     numbers: &["reported", "percent", "allowed", "is_on"],
@@ -32,7 +32,7 @@ const CONDENSE: NamedAction = NamedAction {
 /// Acts if `roo_code.condense` is off or failed at this call.
 const TRUNCATE: NamedAction = NamedAction {
     name: "roo_code.truncate",
-    verb: "drop",
+    kind: ActionKind::Drop,
     help: "Hides half of the messages behind the first, with a marker.",
     shape: Shape::OpenAi,
     numbers: &["reported", "allowed", "is_on"],
@@ -53,7 +53,7 @@ impl Rewrite for Condense {
     fn rewrite(
         &self,
         input: RewriteInput<'_>,
-        dialogue: &mut Dialogue<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let Some(measure) = Measure::new(&input) else {
             return Ok(Rewritten::default());
@@ -84,7 +84,7 @@ impl Rewrite for Condense {
             return Ok(failed(unchanged, &measure, &input, why.to_owned()));
         }
         let commands = commands(&input, all.get(n_system));
-        let summary = match dialogue.ask(request(&with_all(&all[n_system..], &input.memory)))? {
+        let summary = match replies.reply_to(request(&with_all(&all[n_system..], &input.memory)))? {
             SummaryReply::Text(text) => text.trim().to_owned(),
             SummaryReply::ToolCall => String::new(),
             SummaryReply::Failed(why) => {
@@ -165,7 +165,7 @@ impl Rewrite for Truncate {
     fn rewrite(
         &self,
         input: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let has_failed = input.memory[FAILED_AT].as_u64() == Some(input.call as u64);
         let is_next = has_failed || input.number("is_on") == 0.0;

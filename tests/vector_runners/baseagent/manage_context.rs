@@ -2,7 +2,7 @@
 //!
 //! Presets split it into stages; only case files run it whole.
 
-use plimsoll::chat::{ChatMessage, Dialogue, PendingRequest};
+use plimsoll::chat::{ChatMessage, PendingRequest, Replies};
 use plimsoll::systems::baseagent::log_lines::{
     OVERFLOW, compaction_result, insufficient, status, sufficient,
 };
@@ -30,7 +30,7 @@ pub(super) fn manage_context(
     system: &ChatMessage,
     limits: &Limits,
     is_forced: bool,
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<Managed, PendingRequest> {
     let mut log = Vec::new();
     let cleared = match clear(messages, limits, is_forced, &mut log) {
@@ -57,7 +57,7 @@ pub(super) fn manage_context(
     };
     log.push(insufficient(after));
     let given = pruned.as_deref().unwrap_or(messages);
-    let compacted = compact(given, Some(system), &Texts::default(), dialogue)?;
+    let compacted = compact(given, Some(system), &Texts::default(), replies)?;
     log.extend(compacted.log);
     let messages = compacted.messages.or(pruned);
     let result = messages.as_deref().map_or(Ok(after), total_tokens);
@@ -115,8 +115,8 @@ mod tests {
 
     fn managed(limits: &Limits, is_forced: bool) -> Managed {
         let system = ChatMessage::new("system", "S");
-        let mut dialogue = Dialogue::new(&[]);
-        manage_context(&[], &system, limits, is_forced, &mut dialogue).unwrap()
+        let mut replies = Replies::new(&[]);
+        manage_context(&[], &system, limits, is_forced, &mut replies).unwrap()
     }
 
     #[test]

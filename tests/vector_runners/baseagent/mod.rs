@@ -166,7 +166,7 @@ fn manage(case: &Case) -> Map<String, Value> {
     let system = ChatMessage::new("system", prompt);
     let mut calls = Vec::new();
     let managed = run_with_replies(
-        |dialogue| manage_context(&messages, &system, &limits, is_forced, dialogue),
+        |replies| manage_context(&messages, &system, &limits, is_forced, replies),
         |request| {
             calls.push(call_of(request));
             scripted_reply(&case.input)

@@ -103,7 +103,7 @@ impl Memory {
     /// Summarizes the messages and writes the summary.
     fn write(&mut self, flush: &Flush, input: &Value) -> Option<String> {
         let summary = run_with_replies(
-            |dialogue| Summarizer::SHIPPED.summarize(&flush.fresh, dialogue),
+            |replies| Summarizer::SHIPPED.summarize(&flush.fresh, replies),
             |request| {
                 self.requests.push(request_json(request));
                 answer_of(input)

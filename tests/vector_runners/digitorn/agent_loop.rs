@@ -2,7 +2,7 @@
 //!
 //! Source: `agent_turn` of `runtime/agent_loop.py`, mbathe/digitorn-bridge @8d8eb4a6.
 
-use plimsoll::chat::{Call, Calls, ChatMessage, Content, Dialogue, PendingRequest};
+use plimsoll::chat::{Call, Calls, ChatMessage, Content, PendingRequest, Replies};
 use plimsoll::systems::digitorn::clock::Clock;
 use plimsoll::systems::digitorn::compact::Surroundings;
 use plimsoll::systems::digitorn::runner::HookRunner;
@@ -75,7 +75,7 @@ impl AgentLoop<'_> {
         &mut self,
         exchange: &Exchange,
         around: Surroundings<'_>,
-        dialogue: &mut Dialogue<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Vec<Trace>, Stop> {
         let mut traces = Vec::new();
         let user = ChatMessage::new("user", exchange.user.as_str());
@@ -85,14 +85,14 @@ impl AgentLoop<'_> {
             self.clock += exchange.seconds;
             self.runner.clock = Clock::at(self.clock);
             self.state.start_event(turn, self.state.tool_calls);
-            traces.push(self.start(around, dialogue)?);
+            traces.push(self.start(around, replies)?);
             let Some(tool_turn) = exchange.tool_turns.get(turn as usize) else {
                 // A turn without tool calls ends without the event `turn_end`.
                 let answer = ChatMessage::new("assistant", exchange.answer.as_str());
                 self.state.messages.push(answer);
                 break;
             };
-            self.call_tools(tool_turn, around, dialogue)?;
+            self.call_tools(tool_turn, around, replies)?;
         }
         Ok(traces)
     }
@@ -101,7 +101,7 @@ impl AgentLoop<'_> {
     fn start(
         &mut self,
         around: Surroundings<'_>,
-        dialogue: &mut Dialogue<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Trace, Stop> {
         let state = &mut self.state;
         if let Some(warning) = turn_limit_warning(state.turn, state.max_turns, state.tool_calls) {
@@ -109,10 +109,10 @@ impl AgentLoop<'_> {
         }
         let (pressure_before, tokens_before) = measure(state)?;
         if state.turn == 0 {
-            self.runner.run("session_start", state, around, dialogue)?;
+            self.runner.run("session_start", state, around, replies)?;
             state.forget_estimate();
         }
-        let fired = self.runner.run("turn_start", state, around, dialogue)?;
+        let fired = self.runner.run("turn_start", state, around, replies)?;
         state.forget_estimate();
         Ok(Trace {
             turn: state.turn,
@@ -131,7 +131,7 @@ impl AgentLoop<'_> {
         &mut self,
         tool_turn: &ToolTurn,
         around: Surroundings<'_>,
-        dialogue: &mut Dialogue<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<(), PendingRequest> {
         let state = &mut self.state;
         let mut assistant = ChatMessage::new("assistant", "");
@@ -148,7 +148,7 @@ impl AgentLoop<'_> {
             state.messages.push(message);
         }
         state.forget_estimate();
-        self.runner.run("turn_end", state, around, dialogue)?;
+        self.runner.run("turn_end", state, around, replies)?;
         Ok(())
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn run_agent_loop(case: &Case) -> Value {
     let script: Vec<Exchange> = script.map(exchange).collect();
     let mut n_requests = 0;
     let played = run_with_replies(
-        |dialogue| {
+        |replies| {
             let mut agent = AgentLoop {
                 runner: HookRunner::new(&hooks, Vec::new(), Clock::at(START)),
                 state: first.clone(),
@@ -36,7 +36,7 @@ pub(super) fn run_agent_loop(case: &Case) -> Value {
             };
             let mut traces: Vec<Trace> = Vec::new();
             for exchange in &script {
-                match agent.answer(exchange, setting.around(), dialogue) {
+                match agent.answer(exchange, setting.around(), replies) {
                     Ok(turns) => traces.extend(turns),
                     Err(Stop::Pending(pending)) => return Err(pending),
                     Err(Stop::Raised(error)) => return Ok(Err(error)),

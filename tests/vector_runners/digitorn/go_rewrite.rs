@@ -37,7 +37,7 @@ pub(super) fn compact(case: &Case) -> Value {
             prior: "",
         };
         run_with_replies(
-            |dialogue| summarize(&messages, keep, "", summary, dialogue),
+            |replies| summarize(&messages, keep, "", summary, replies),
             |_| SummaryReply::Text(answer.into()),
         )
     };

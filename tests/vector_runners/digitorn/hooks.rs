@@ -108,10 +108,10 @@ pub(super) fn auto_compact(case: &Case) -> Value {
     let clock = clock(&config["monotonic_clock"]).unwrap_or(Clock::at(1_000.0));
     let mut requests = Vec::new();
     let (state, runner, fired) = run_with_replies(
-        |dialogue| {
+        |replies| {
             let mut state = first.clone();
             let mut runner = HookRunner::new(&hooks, Vec::new(), clock.clone());
-            let fired = runner.run("turn_start", &mut state, setting.around(), dialogue)?;
+            let fired = runner.run("turn_start", &mut state, setting.around(), replies)?;
             Ok((state, runner, fired))
         },
         |request| {
@@ -152,7 +152,7 @@ pub(super) fn hooks(case: &Case) -> Value {
     let default_event = config["hooks"][0]["on"].as_str().unwrap_or("turn_end");
     let mut n_requests = 0;
     let (state, lines) = run_with_replies(
-        |dialogue| {
+        |replies| {
             let mut state = first.clone();
             let mut runner = HookRunner::new(&hooks, Vec::new(), Clock::at(1_000.0));
             let mut lines = Vec::new();
@@ -166,7 +166,7 @@ pub(super) fn hooks(case: &Case) -> Value {
                 runner.clock = clock(&step["clock"]).unwrap_or(runner.clock);
                 runner.events.clear();
                 let event = step["event"].as_str().unwrap_or(default_event);
-                let fired = runner.run(event, &mut state, setting.around(), dialogue)?;
+                let fired = runner.run(event, &mut state, setting.around(), replies)?;
                 lines.push(json!({
                     "step": step,
                     "fired": fired,

@@ -39,7 +39,7 @@ pub(crate) struct AgentLoop<'a> {
     pub(crate) threshold: Threshold,
     /// Destination of oversized results.
     pub(crate) storage: Storage<'a>,
-    /// Most model calls; the last one is made without tools.
+    /// Maximum number of model calls; the last one is made without tools.
     pub(crate) max_steps: usize,
     /// `TOOL_CALL_SAFEGUARDS_ENABLED`.
     pub(crate) refuses_repeats: bool,
@@ -128,7 +128,7 @@ impl AgentLoop<'_> {
             tools,
         ));
         let limited: Limited = run_with_replies(
-            |dialogue| compact_if_necessary(&summarizer, threshold, run.messages.clone(), dialogue),
+            |replies| compact_if_necessary(&summarizer, threshold, run.messages.clone(), replies),
             |request| environment.summarize(request),
         );
         run.events.extend(limited.events);

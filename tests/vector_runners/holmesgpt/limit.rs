@@ -5,7 +5,7 @@ use super::scripted_answers::{described, scripted_reply};
 use super::small::{uncounted_json, usage_to_json};
 use super::{Version, is, llm, tools};
 use plimsoll::chat::{
-    ChatMessage, Dialogue, PendingRequest, SummaryReply, SummaryRequest, run_with_replies,
+    ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest, run_with_replies,
 };
 use plimsoll::systems::holmesgpt::{
     Event, LEGACY_INSTRUCTION, LegacyLimited, Llm, RequestStats, RunError, Summarizer, Threshold,
@@ -77,11 +77,11 @@ pub(super) fn limit(case: &Case) -> Answer {
     let start = compaction_start_event(&llm, threshold, &mut input, tools(case));
     let mut requests = Vec::new();
     let limited = run_with_replies(
-        |dialogue| {
+        |replies| {
             if is(case, Version::V038) {
-                compact_if_necessary_v038(&summarizer, threshold, input.clone(), dialogue)
+                compact_if_necessary_v038(&summarizer, threshold, input.clone(), replies)
             } else {
-                compact_if_necessary(&summarizer, threshold, input.clone(), dialogue)
+                compact_if_necessary(&summarizer, threshold, input.clone(), replies)
             }
         },
         answering(case, &mut requests),
@@ -132,9 +132,9 @@ pub(super) fn legacy(case: &Case) -> Answer {
     );
     let mut requests = Vec::new();
     let limited = run_with_replies(
-        |dialogue| {
+        |replies| {
             let input = messages_from_json(&case.input["messages"]);
-            limit_input_context_window(&summarizer, threshold(&case.config), input, dialogue)
+            limit_input_context_window(&summarizer, threshold(&case.config), input, replies)
         },
         answering(case, &mut requests),
     );
@@ -164,10 +164,10 @@ fn limit_input_context_window(
     summarizer: &Summarizer<'_>,
     threshold: Threshold,
     messages: Vec<ChatMessage>,
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<LegacyLimited, PendingRequest> {
     let (llm, tools) = (summarizer.llm, summarizer.tools);
-    let mut limited = compact_legacy(summarizer, threshold, messages, dialogue)?;
+    let mut limited = compact_legacy(summarizer, threshold, messages, replies)?;
     if limited.error.is_none() {
         match truncate_to_window(llm, &mut limited.messages, tools) {
             Ok(fair) => limited.fair = fair,

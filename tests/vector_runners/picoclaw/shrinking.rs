@@ -140,7 +140,7 @@ fn run_summary(
 ) -> (Option<Summarized>, Vec<SummaryRequest>) {
     let mut requests = Vec::new();
     let done = run_with_replies(
-        |dialogue| summarize_session(stored, edition, settings, dialogue),
+        |replies| summarize_session(stored, edition, settings, replies),
         |request| {
             requests.push(request.clone());
             model(case)

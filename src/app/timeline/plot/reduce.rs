@@ -11,8 +11,8 @@ use crate::session::Kind;
 use crate::units::Tokens;
 use std::ops::Range;
 
-/// Calls below this share of the largest cumulative tokens are not marked.
-const LEAST_SHARE: f64 = 0.002;
+/// Minimum cumulative tokens of a marked call, as a share of the largest.
+const MIN_SHARE: f64 = 0.002;
 
 /// A curve reduced to pixel resolution: position and tokens.
 pub(super) type Curve = Vec<[f64; 2]>;
@@ -125,7 +125,7 @@ pub(super) fn hottest(heat: &[Heat], axis: CallAxis<'_>, columns: &Columns) -> V
     let mut out: Vec<usize> = Vec::new();
     let mut last_column = i64::MIN;
     for call in columns.calls(axis, heat.len()) {
-        if heat[call].share.0 < LEAST_SHARE {
+        if heat[call].share.0 < MIN_SHARE {
             continue;
         }
         let at = columns.column(axis.x(call));

@@ -27,7 +27,7 @@ fn samples(n: usize, tokens: impl Fn(usize) -> u32) -> Vec<Sample> {
             believed: None,
             pressure: Share(0.0),
             overflows: false,
-            refused: false,
+            is_rejected: false,
             rejected: Tokens::ZERO,
             unchanged: Tokens::ZERO,
             by_kind,

@@ -15,7 +15,7 @@ use stage::StageToml;
 use std::collections::BTreeMap;
 
 /// Maximum number of nodes of an expression after its names are substituted.
-const MOST_NODES: usize = 4_096;
+const MAX_NODES: usize = 4_096;
 
 /// The TOML file.
 #[derive(Deserialize)]
@@ -28,6 +28,8 @@ struct File {
     sources: Vec<String>,
     #[serde(default)]
     unknowns: Vec<String>,
+    #[serde(default)]
+    documentation_differences: Vec<String>,
     #[serde(default)]
     differences: Vec<String>,
     meter: Option<MeterToml>,
@@ -114,6 +116,7 @@ impl Policy {
             stages,
             sources: file.sources,
             unknowns: file.unknowns,
+            documentation_differences: file.documentation_differences,
             differences: file.differences,
         })
     }
@@ -176,7 +179,7 @@ fn lets(
         let (expr, found) = Expr::parse_any(text, vocabulary).map_err(at(&place))?;
         // A run substitutes each name: doubling it a few dozen times would exhaust the memory.
         let written_out = expr.written_out(&sizes);
-        if written_out > MOST_NODES {
+        if written_out > MAX_NODES {
             return Err(PolicyError::Invalid(format!(
                 "{place}: too long once written out"
             )));

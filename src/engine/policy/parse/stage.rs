@@ -82,25 +82,17 @@ pub(super) fn stage(
     let number = |text: &str| Expr::parse(text, Type::Number, vocabulary).map_err(at(&place));
     let action = action(stage.action, vocabulary, registry, &place)?;
     let is_for_results = stage.at == Hook::ToolResult;
-    let acts_on_results = matches!(action, Action::Cut(_) | Action::Named(_));
-    if is_for_results && !acts_on_results {
+    if is_for_results && !action.acts_on_new_results() {
         return Err(invalid(
             &place,
             "at tool_result only `cut` and named actions act",
         ));
     }
-    let take = match (stage.take, &action) {
-        (None, Action::Named(_) | Action::Log(_)) => Take::EVERYTHING,
-        (None, Action::Cut(_)) if is_for_results => Take::EVERYTHING,
-        (Some(given), Action::Cut(_)) if is_for_results => results(given, &place)?,
-        (
-            Some(given),
-            Action::Clear(_) | Action::Cut(_) | Action::Drop(_) | Action::Summarize(_),
-        ) => take(given, &action, vocabulary, &place)?,
-        (None, _) => return Err(invalid(&place, "`take` is missing")),
-        (Some(_), _) => {
-            return Err(invalid(&place, "this action does not support `take`"));
-        }
+    let take = match stage.take {
+        None if is_for_results || action.takes().is_none() => Take::EVERYTHING,
+        None => return Err(invalid(&place, "`take` is missing")),
+        Some(given) if is_for_results && action.takes().is_some() => results(given, &place)?,
+        Some(given) => take(given, &action, vocabulary, &place)?,
     };
     Ok(Stage {
         at: stage.at,

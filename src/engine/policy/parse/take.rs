@@ -35,13 +35,11 @@ pub(super) fn take(
         .iter()
         .map(|k| keep(k, vocabulary, place))
         .collect::<Result<_, _>>()?;
-    let wanted = if matches!(action, Action::Clear(_) | Action::Cut(_)) {
-        TakeKind::ToolResults
-    } else {
-        TakeKind::Messages
+    let Some(kind) = action.takes() else {
+        return Err(invalid(place, "this action does not support `take`"));
     };
-    if take.what != wanted {
-        let what = format!("`{}` cannot take that", action.name());
+    if take.what != kind {
+        let what = format!("`{}` cannot take that", action.kind());
         return Err(invalid(place, &what));
     }
     let results = Results {
@@ -49,7 +47,7 @@ pub(super) fn take(
         except: take.except,
         repeated: take.repeated,
     };
-    let is_idle = match wanted {
+    let is_idle = match kind {
         TakeKind::Messages => results != Results::ALL,
         TakeKind::ToolResults => take.oldest.is_some(),
     };
@@ -58,7 +56,7 @@ pub(super) fn take(
             "`only`, `except` and `repeated` are about tool results, `oldest` about messages";
         return Err(invalid(place, what));
     }
-    refuse_idle_rules(&keep, wanted, place)?;
+    refuse_idle_rules(&keep, kind, place)?;
     Ok(Take {
         what: take.what,
         keep,

@@ -3,6 +3,7 @@
 //! An action consists of a settings struct in its own file, a variant of [`Action`], and a pure plan from the taken
 //! content to an [`Edit`]. This module does not depend on any particular system.
 
+mod action_kind;
 mod clear;
 mod cut;
 mod drop;
@@ -11,6 +12,7 @@ mod log;
 mod named;
 mod summarize;
 
+pub use action_kind::ActionKind;
 pub use clear::Clear;
 pub use cut::{Cut, Unit};
 pub use drop::Drop;
@@ -231,16 +233,53 @@ pub enum Action {
 }
 
 impl Action {
-    /// Returns the verb shown in events and JSON.
-    pub fn name(&self) -> &'static str {
+    /// Returns its kind, which events and JSON show.
+    pub fn kind(&self) -> ActionKind {
         match self {
-            Self::Clear(_) => "clear",
-            Self::Cut(cut) if cut.spills => "spill",
-            Self::Cut(_) => "cut",
-            Self::Drop(_) => "drop",
-            Self::Summarize(_) => "summarize",
-            Self::Log(_) => "log",
-            Self::Named(named) => named.spec.verb,
+            Self::Clear(_) => ActionKind::Clear,
+            Self::Cut(cut) if cut.spills => ActionKind::Spill,
+            Self::Cut(_) => ActionKind::Cut,
+            Self::Drop(_) => ActionKind::Drop,
+            Self::Summarize(_) => ActionKind::Summarize,
+            Self::Log(_) => ActionKind::Log,
+            Self::Named(named) => named.spec.kind,
+        }
+    }
+
+    /// Returns the kind of content that the action takes by the rules of its stage; `None` if it selects its own.
+    pub fn takes(&self) -> Option<TakeKind> {
+        match self {
+            Self::Clear(_) | Self::Cut(_) => Some(TakeKind::ToolResults),
+            Self::Drop(_) | Self::Summarize(_) => Some(TakeKind::Messages),
+            Self::Log(_) | Self::Named(_) => None,
+        }
+    }
+
+    /// Returns whether the action can be used at `tool_result`.
+    pub(in crate::engine) fn acts_on_new_results(&self) -> bool {
+        match self {
+            Self::Cut(_) | Self::Named(_) => true,
+            Self::Clear(_) | Self::Drop(_) | Self::Summarize(_) | Self::Log(_) => false,
+        }
+    }
+
+    /// Returns whether the action may read the text of a provider error. Only real systems have such rules.
+    pub fn reads_errors(&self) -> bool {
+        match self {
+            Self::Named(_) => true,
+            Self::Clear(_) | Self::Cut(_) | Self::Drop(_) | Self::Summarize(_) | Self::Log(_) => {
+                false
+            }
+        }
+    }
+
+    /// Returns whether the action may move texts to files by the settings of its stage.
+    pub fn spills(&self) -> bool {
+        match self {
+            Self::Cut(cut) => cut.spills,
+            Self::Clear(_) | Self::Drop(_) | Self::Summarize(_) | Self::Log(_) | Self::Named(_) => {
+                false
+            }
         }
     }
 
@@ -248,7 +287,9 @@ impl Action {
     pub(in crate::engine) fn system(&self) -> Option<&'static str> {
         match self {
             Self::Named(named) => named.spec.name.split('.').next(),
-            _ => None,
+            Self::Clear(_) | Self::Cut(_) | Self::Drop(_) | Self::Summarize(_) | Self::Log(_) => {
+                None
+            }
         }
     }
 }
@@ -277,7 +318,7 @@ impl Stage {
             Action::Cut(cut) => Action::Cut(cut.bind(names)),
             Action::Log(log) => Action::Log(log.bind(names)),
             Action::Named(its_own) => Action::Named(its_own.bind(names)),
-            other => other.clone(),
+            Action::Clear(_) | Action::Drop(_) => self.action.clone(),
         };
         Self {
             id: self.id.clone(),

@@ -11,6 +11,7 @@ use crate::engine::conversion::stand_in::StandIn;
 use crate::engine::named::{MessageEdit, Rewritten, edited};
 use crate::engine::outcome::event::{Did, Event};
 use crate::engine::outcome::{Halt, Idle};
+use crate::engine::policy::stages::ActionKind;
 use crate::engine::policy::stages::{Action, Mutates};
 use crate::engine::run::Run;
 use crate::units::Tokens;
@@ -129,7 +130,7 @@ impl Run<'_> {
         let context_change = context_change.unwrap_or_default();
         self.note_pins(stage, &context_change.messages);
         let goes_on = self.goes_on(stage);
-        let repairs = self.triggers.stage(stage).action.name() == "repair";
+        let repairs = self.triggers.stage(stage).action.kind() == ActionKind::Repair;
         self.triggers.tried(stage, self.call);
         if changed {
             self.triggers.fired(stage, self.call);
@@ -147,7 +148,7 @@ impl Run<'_> {
         self.outcome.events.push(Event {
             call: self.call,
             stage: self.triggers.stage(stage).id.clone(),
-            action: self.triggers.stage(stage).action.name(),
+            action: self.triggers.stage(stage).action.kind(),
             cause,
             measured,
             before,

@@ -5,7 +5,7 @@ pub(super) mod state;
 
 use super::{Run, Waiting};
 use crate::chat::{
-    Block, ChatMessage, Checkpoint, Dialogue, PendingRequest, SummaryReply, SummaryRequest,
+    Block, ChatMessage, Checkpoint, PendingRequest, Replies, SummaryReply, SummaryRequest,
 };
 use crate::engine::context::taken::widen;
 use crate::engine::conversion::contents::contents;
@@ -49,7 +49,7 @@ impl Run<'_> {
         };
         let with = stand_in.as_ref().map(StandIn::with);
         let messages = with.unwrap_or(&pending.before).clone();
-        let scene = RewriteInput {
+        let input = RewriteInput {
             messages,
             tools: case.originals().tools(&case.session),
             numbers: &named.values(&self.triggers.moment),
@@ -64,8 +64,8 @@ impl Run<'_> {
             error: self.error_for(stage).map_or("", |error| &**error),
             storage: &case.storage,
         };
-        let mut dialogue = Dialogue::continued(&pending.answers, &mut pending.checkpoint);
-        match named.rewrite.rewrite(scene, &mut dialogue) {
+        let mut replies = Replies::continued(&pending.answers, &mut pending.checkpoint);
+        match named.rewrite.rewrite(input, &mut replies) {
             Ok(mut done) => {
                 if let Some(stand_in) = &stand_in {
                     done.messages = done.messages.map(|after| stand_in.take_out(after));

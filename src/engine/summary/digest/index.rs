@@ -5,7 +5,7 @@ use crate::session::{Body, Session, identifiers};
 use std::collections::HashMap;
 
 /// Maximum number of identifiers.
-const MOST: usize = 120;
+const MAX_IDENTIFIERS: usize = 120;
 
 /// Number of identifiers per line.
 const PER_LINE: usize = 8;
@@ -43,7 +43,7 @@ pub(super) fn lines(session: &Session, messages: &[usize]) -> Vec<String> {
         .map(|(word, s)| (score(s, messages.len()), *word))
         .collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-    ranked.truncate(MOST);
+    ranked.truncate(MAX_IDENTIFIERS);
     ranked
         .chunks(PER_LINE)
         .map(|words| words.iter().map(|w| w.1).collect::<Vec<_>>().join(" "))

@@ -22,8 +22,8 @@ const PREFIX: &str = ".plimsoll-";
 const SUFFIX: &str = ".tmp";
 /// Age below which a file may not be locked yet.
 const YOUNG: Duration = Duration::from_mins(1);
-/// Most entries of a folder that are searched for leftovers.
-const MOST_ENTRIES: usize = 20_000;
+/// Maximum number of entries of a folder that are searched for leftovers.
+const MAX_ENTRIES: usize = 20_000;
 
 /// Paths that a signal removes.
 static ALL: Mutex<BTreeMap<PathBuf, Kind>> = Mutex::new(BTreeMap::new());
@@ -170,7 +170,7 @@ fn remove_leftovers(own: &Path) {
     let Ok(own) = fs::symlink_metadata(own) else {
         return;
     };
-    for entry in entries.take(MOST_ENTRIES).flatten() {
+    for entry in entries.take(MAX_ENTRIES).flatten() {
         let name = entry.file_name();
         let name = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
         if name.is_some_and(|name| name.ends_with(SUFFIX)) {

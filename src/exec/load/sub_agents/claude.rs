@@ -1,6 +1,8 @@
 //! Claude Code's sub-agents: `ID/subagents/agent-*.jsonl` next to `ID.jsonl`; in older versions `agent-*.jsonl` next to it.
 
-use super::scan::{Found, HEAD, MOST, entries, head, is_file, is_file_name, is_folder, open};
+use super::scan::{
+    Found, MAX_SUB_AGENTS, START_BYTES, entries, head, is_file, is_file_name, is_folder, open,
+};
 use crate::formats::{AgentCalls, ImportReport};
 use crate::session::{Conversation, Session, SubAgent, Track};
 use std::io::Read as _;
@@ -72,7 +74,7 @@ fn files(path: &Path, report: &ImportReport) -> Vec<(String, PathBuf)> {
     for id in report.sub_agents.keys() {
         let file = folder.join(format!("{}{id}{}", NAME.0, NAME.1));
         let is_new = found.iter().all(|(known, _)| known != id);
-        if is_file_name(id) && is_new && found.len() < MOST && is_file(&file) {
+        if is_file_name(id) && is_new && found.len() < MAX_SUB_AGENTS && is_file(&file) {
             found.push((id.clone(), file));
         }
     }
@@ -81,7 +83,7 @@ fn files(path: &Path, report: &ImportReport) -> Vec<(String, PathBuf)> {
 
 fn search(folder: &Path, depth: usize, found: &mut Vec<(String, PathBuf)>) {
     for path in entries(folder) {
-        if found.len() >= MOST {
+        if found.len() >= MAX_SUB_AGENTS {
             return;
         }
         if let Some(id) = id(&path).filter(|_| is_file(&path)) {
@@ -104,7 +106,7 @@ fn read_metadata(path: &Path, session: &mut Session) {
     };
     let file = open(&path.with_extension("meta.json"));
     let metadata: Option<serde_json::Value> =
-        file.and_then(|file| serde_json::from_reader(file.take(HEAD)).ok());
+        file.and_then(|file| serde_json::from_reader(file.take(START_BYTES)).ok());
     let text = |key: &str| {
         let text = metadata.as_ref()?.get(key)?.as_str();
         text.filter(|text| !text.is_empty())

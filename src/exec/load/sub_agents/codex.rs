@@ -9,12 +9,12 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Most files of which the first line is read.
-const MOST_FILES: usize = 2_000;
-/// Most day folders that are searched.
-const MOST_DAYS: usize = 100;
-/// Longest first line in bytes. It contains the instructions.
-const LONGEST_LINE: u64 = 512 << 10;
+/// Maximum number of files whose first line is read.
+const MAX_FILES: usize = 2_000;
+/// Maximum number of day folders that are searched.
+const MAX_DAYS: usize = 100;
+/// Maximum length of a first line, in bytes. It contains the instructions.
+const MAX_LINE_BYTES: u64 = 512 << 10;
 /// Tolerance for the last day of a session, which depends on the time zone.
 const TOLERANCE: Duration = Duration::from_hours(36);
 
@@ -32,7 +32,7 @@ pub(super) fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<Fo
         .flat_map(|folder| entries(folder))
         // Names sort by time, and no sub-agent is older than its parent.
         .filter(|file| file != path && is_rollout(file) && start_time(file) >= start)
-        .take(MOST_FILES)
+        .take(MAX_FILES)
         .collect();
     files.sort_by(|a, b| name_of(a).cmp(name_of(b)));
     let mut children: Vec<(PathBuf, SessionIdentity)> = Vec::new();
@@ -49,7 +49,10 @@ pub(super) fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<Fo
 }
 
 fn is_rollout(path: &Path) -> bool {
-    name_of(path).starts_with("rollout-") && path.extension().is_some_and(|end| end == "jsonl")
+    name_of(path).starts_with("rollout-")
+        && path
+            .extension()
+            .is_some_and(|extension| extension == "jsonl")
 }
 
 /// Returns the start time in a rollout's file name.
@@ -67,8 +70,8 @@ fn folders(path: &Path, main: &Session) -> Vec<PathBuf> {
     let is_number = |name: &&str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit());
     let last = main.messages.iter().rev().find_map(|message| message.time);
     let last = last.and_then(|time| {
-        let since = Duration::from_millis(u64::try_from(time.0).ok()?) + TOLERANCE;
-        let text = units::rfc3339(since)?;
+        let last_time = Duration::from_millis(u64::try_from(time.0).ok()?) + TOLERANCE;
+        let text = units::rfc3339(last_time)?;
         Some(text.get(..10)?.replace('-', "/"))
     });
     let root = own.ancestors().nth(3);
@@ -83,7 +86,7 @@ fn folders(path: &Path, main: &Session) -> Vec<PathBuf> {
         for month in entries(year).iter().filter(|m| is_folder(m)) {
             for day in entries(month).iter().filter(|d| is_folder(d)) {
                 let date = [year, month, day].map(|path| name_of(path)).join("/");
-                if date > first && date <= last && days.len() < MOST_DAYS {
+                if date > first && date <= last && days.len() < MAX_DAYS {
                     days.push(day.clone());
                 }
             }
@@ -95,7 +98,7 @@ fn folders(path: &Path, main: &Session) -> Vec<PathBuf> {
 fn first_line(path: &Path) -> Option<Vec<u8>> {
     let file = open(path)?;
     let mut line = Vec::new();
-    let mut start = BufReader::new(file.take(LONGEST_LINE));
+    let mut start = BufReader::new(file.take(MAX_LINE_BYTES));
     start.read_until(b'\n', &mut line).ok()?;
     Some(line)
 }

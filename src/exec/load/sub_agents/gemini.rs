@@ -1,7 +1,7 @@
 //! Gemini CLI's sub-agents: `chats/PARENT/ID.jsonl` (older versions: `.json`) next to the parent's `chats/session-*`. PARENT
 //! is the id of the parent's session.
 
-use super::scan::{Found, MOST, conversations, entries, is_file, is_file_name, name_of};
+use super::scan::{Found, MAX_SUB_AGENTS, conversations, entries, is_file, is_file_name, name_of};
 use crate::formats::{self, ImportReport, SessionIdentity};
 use crate::session::Session;
 use std::path::Path;
@@ -11,7 +11,7 @@ const CHATS: &str = "chats";
 /// Prefix of the names of main sessions.
 const MAIN: &str = "session-";
 
-/// Finds the sub-agents of the session at `path`, by name.
+/// Finds the sub-agents of the session at `path`, sorted by file name.
 pub(super) fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<Found> {
     let identity = formats::identity_of(&main.source);
     let is_name = |id: &str| !id.is_empty() && is_file_name(id);
@@ -22,8 +22,8 @@ pub(super) fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<Fo
     };
     let child = |file: &Path| {
         let id = file.file_stem()?.to_str()?;
-        let ends = file.extension()?;
-        let is_chat = ends == "jsonl" || ends == "json";
+        let extension = file.extension()?;
+        let is_chat = extension == "jsonl" || extension == "json";
         let identity = SessionIdentity {
             id: id.into(),
             ..SessionIdentity::default()
@@ -31,7 +31,7 @@ pub(super) fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<Fo
         (is_chat && is_file(file)).then(|| (file.to_owned(), identity))
     };
     let folder = chats.join(&*identity.id);
-    let files = entries(&folder).into_iter().take(MOST);
+    let files = entries(&folder).into_iter().take(MAX_SUB_AGENTS);
     let children = files.filter_map(|file| child(&file)).collect();
     conversations(main, report, children)
 }
@@ -39,6 +39,6 @@ pub(super) fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<Fo
 /// Returns the id of the parent of the sub-agent at `path`.
 pub(super) fn parent(path: &Path) -> Option<String> {
     let folder = path.parent()?;
-    let is_one = !name_of(path).starts_with(MAIN) && name_of(folder.parent()?) == CHATS;
-    is_one.then(|| name_of(folder).to_owned())
+    let is_sub_agent = !name_of(path).starts_with(MAIN) && name_of(folder.parent()?) == CHATS;
+    is_sub_agent.then(|| name_of(folder).to_owned())
 }

@@ -18,7 +18,7 @@ use crate::progress::Progress;
 use crate::session::{Conversation, Session, Track};
 use crate::units::Bytes;
 pub(super) use database::in_database;
-use scan::{MOST, open};
+use scan::{MAX_SUB_AGENTS, open};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -44,7 +44,7 @@ pub(super) fn attach(
         "opencode" => opencode::find(path, main, report),
         _ => Vec::new(),
     };
-    for (file, conversation) in found.into_iter().take(MOST) {
+    for (file, conversation) in found.into_iter().take(MAX_SUB_AGENTS) {
         let same = conversations
             .iter()
             .position(|c| is_same(&c.track, &conversation.track));

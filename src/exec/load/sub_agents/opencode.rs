@@ -6,10 +6,10 @@ use crate::session::{Conversation, Session};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// Most sessions of a project that are read.
-const MOST_FILES: usize = 10_000;
-/// Longest description of a session in bytes.
-const LONGEST: u64 = 1 << 20;
+/// Maximum number of sessions of a project that are read.
+const MAX_FILES: usize = 10_000;
+/// Maximum size of the description of a session, in bytes.
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Finds the sub-agents of the session to which the file at `path` belongs, the oldest first (ids grow).
 pub(super) fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<Found> {
@@ -33,7 +33,7 @@ pub(super) fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<Fo
             .unwrap_or_else(|| id.to_owned());
         Some((file, (title, agent, None)))
     };
-    let files = entries(&folder).into_iter().take(MOST_FILES);
+    let files = entries(&folder).into_iter().take(MAX_FILES);
     let (files, children): (Vec<_>, Vec<_>) = files.filter_map(child).unzip();
     let all = Conversation::sub_agents(main, children.into_iter());
     files.into_iter().zip(all).collect()
@@ -50,11 +50,13 @@ pub(super) fn title(path: &Path, format: &str, id: &str) -> Option<String> {
 
 /// Reads the identity of a session from its file.
 fn read_identity(file: &Path, format: &str) -> Option<SessionIdentity> {
-    let is_session =
-        name_of(file).starts_with("ses_") && file.extension().is_some_and(|end| end == "json");
+    let is_session = name_of(file).starts_with("ses_")
+        && file
+            .extension()
+            .is_some_and(|extension| extension == "json");
     let opened = is_session.then(|| open(file))??;
     let mut text = Vec::new();
-    opened.take(LONGEST).read_to_end(&mut text).ok()?;
+    opened.take(MAX_BYTES).read_to_end(&mut text).ok()?;
     identity(format, &text)
 }
 

@@ -6,10 +6,10 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// Most sub-agents of a session that are listed.
-pub(super) const MOST: usize = 500;
-/// Bytes that are read of a file that is not opened yet.
-pub(super) const HEAD: u64 = 64 << 10;
+/// Maximum number of sub-agents of a session that are listed.
+pub(super) const MAX_SUB_AGENTS: usize = 500;
+/// Number of bytes that are read from the start of a file until it is opened.
+pub(super) const START_BYTES: u64 = 64 << 10;
 
 /// The file of a sub-agent, and the conversation according to the start of the file.
 pub(super) type Found = (PathBuf, Conversation);
@@ -44,8 +44,11 @@ pub(super) fn conversations(
 /// conversation.
 pub(super) fn head(path: &Path) -> Option<(Session, bool)> {
     let mut bytes = Vec::new();
-    open(path)?.take(HEAD + 1).read_to_end(&mut bytes).ok()?;
-    let is_whole = bytes.len() as u64 <= HEAD;
+    open(path)?
+        .take(START_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .ok()?;
+    let is_whole = bytes.len() as u64 <= START_BYTES;
     if !is_whole {
         bytes.truncate(bytes.iter().rposition(|b| *b == b'\n')?);
     }
@@ -70,7 +73,7 @@ pub(super) fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
-/// Lists the paths in a folder by name.
+/// Lists the paths in a folder, sorted by name.
 pub(super) fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();

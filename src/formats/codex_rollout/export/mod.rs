@@ -29,9 +29,9 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     if managed.is_everything(session) {
         return Ok(bytes.to_vec());
     }
-    let known = known(managed).unwrap_or(session.messages.len());
-    let source = SourceLines::of(session, &bytes, known)?;
-    let context = session.real_context(known);
+    let covered_messages = covered_messages(managed).unwrap_or(session.messages.len());
+    let source = SourceLines::of(session, &bytes, covered_messages)?;
+    let context = session.real_context(covered_messages);
     let mut out = head::written(session, managed, &source);
     if is_untouched(managed, &context) {
         return Ok(out);
@@ -56,7 +56,7 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
 }
 
 /// Returns the number of messages that the managed context covers.
-fn known(managed: &Managed) -> Option<usize> {
+fn covered_messages(managed: &Managed) -> Option<usize> {
     let end = |entry: &ManagedEntry| match entry {
         ManagedEntry::Kept { message } | ManagedEntry::Edited { message, .. } => message + 1,
         ManagedEntry::Written { before_message, .. } => *before_message,

@@ -1,4 +1,4 @@
-//! The lines of the source rollout, up to the end of the managed context.
+//! The lines of the source rollout that the export keeps: those of the messages that the managed context covers.
 
 use crate::formats::{CannotExport, json, jsonl};
 use crate::progress::Progress;
@@ -6,7 +6,7 @@ use crate::session::{Session, Span};
 use jsonl::Record;
 use serde_json::Value;
 
-/// Lines that are kept.
+/// The kept lines of the source rollout.
 pub(super) struct SourceLines<'a> {
     pub(super) bytes: &'a [u8],
     lines: Vec<Line>,
@@ -39,22 +39,23 @@ enum LineKind {
 }
 
 impl<'a> SourceLines<'a> {
-    /// Returns the lines before the first message that the managed context does not cover, which has index `known`.
+    /// Parses the lines of the first `covered_messages` messages, which the managed context covers. Later lines are left
+    /// out.
     pub(super) fn of(
         session: &Session,
         bytes: &'a [u8],
-        known: usize,
+        covered_messages: usize,
     ) -> Result<Self, CannotExport> {
         let lines = jsonl::map_records(bytes, &Progress::default(), 1, &mut Vec::new(), Line::read);
         let mut lines = lines.unwrap_or_default();
-        let end = end(session, known, &lines);
+        let end = end(session, covered_messages, &lines);
         lines.retain(|line| line.span.end <= end);
-        let past = Self {
+        let source_lines = Self {
             bytes: &bytes[..end],
             lines,
         };
-        past.check()?;
-        Ok(past)
+        source_lines.check()?;
+        Ok(source_lines)
     }
 
     fn check(&self) -> Result<(), CannotExport> {
@@ -160,18 +161,24 @@ fn kind(value: &Value) -> LineKind {
 }
 
 /// Returns the end of the kept lines: the start of the first message or turn that the managed context does not cover.
-fn end(session: &Session, known: usize, lines: &[Line]) -> usize {
+fn end(session: &Session, covered_messages: usize, lines: &[Line]) -> usize {
     let in_history = |range: std::ops::Range<usize>| {
         let messages = session.messages[range].iter().filter(|m| m.in_history);
         messages.filter_map(|m| m.raw.first())
     };
     let all = session.messages.len();
-    let known = known.min(all);
-    let Some(unknown) = in_history(known..all).next() else {
+    let covered = covered_messages.min(all);
+    let Some(first_uncovered) = in_history(covered..all).next() else {
         return session.source.bytes.len();
     };
-    let last = in_history(0..known).map(|span| span.end).max().unwrap_or(0);
-    let begins = |line: &&Line| matches!(line.kind, LineKind::Start) && line.span.start >= last;
+    let covered_end = in_history(0..covered)
+        .map(|span| span.end)
+        .max()
+        .unwrap_or(0);
+    let begins =
+        |line: &&Line| matches!(line.kind, LineKind::Start) && line.span.start >= covered_end;
     let first = lines.iter().find(begins).map(|line| line.span.start);
-    first.unwrap_or(unknown.start).min(unknown.start)
+    first
+        .unwrap_or(first_uncovered.start)
+        .min(first_uncovered.start)
 }

@@ -1,8 +1,8 @@
 //! Replaces everything before a call with a summary.
 
 use super::{choice, limits_of, terms, total, total_of};
-use crate::chat::{Dialogue, PendingRequest, Shape};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{PendingRequest, Replies, Shape};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::baseagent::log_lines::{compaction_result, insufficient};
 use crate::systems::baseagent::{Texts, compact};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// `prefix` are the request's last message and the start of the summary (default: as shipped).
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "baseagent.compact",
-    verb: "summarize",
+    kind: ActionKind::Summarize,
     help: "The model summarizes everything; only the system prompt and the summary remain.",
     shape: Shape::OpenAi,
     numbers: &["usable", "threshold", "max_tokens"],
@@ -54,11 +54,11 @@ struct Compact {
 impl Rewrite for Compact {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        dialogue: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let limits = limits_of(&scene);
-        let messages = &scene.messages;
+        let limits = limits_of(&input);
+        let messages = &input.messages;
         let system = messages.first().filter(|first| first.is("system"));
         // A system prompt that is not recorded would count on both sides of the comparison.
         let n_left = 1 + usize::from(system.is_some());
@@ -70,11 +70,11 @@ impl Rewrite for Compact {
         let texts = Texts {
             prompt: self.prompt.clone(),
             prefix: self.prefix.clone(),
-            max_tokens: scene.number("max_tokens").max(0.0) as u64,
+            max_tokens: input.number("max_tokens").max(0.0) as u64,
         };
         let before = total_of(messages);
         let mut log = vec![insufficient(before)];
-        let compacted = compact(messages, system, &texts, dialogue)?;
+        let compacted = compact(messages, system, &texts, replies)?;
         log.extend(compacted.log);
         let after = compacted.messages.as_deref().map_or(before, total);
         log.push(compaction_result(before, after));

@@ -1,8 +1,8 @@
 //! Effects of a provider error: it ends the run or delays it.
 
 use super::terms;
-use crate::chat::{Dialogue, PendingRequest, Shape};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{PendingRequest, Replies, Shape};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::baseagent::{Failure, code_of_status};
 use crate::systems::python::PythonError;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// There is no emergency stage. An overflow ends the run; a temporary error causes a wait.
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "baseagent.fail",
-    verb: "log",
+    kind: ActionKind::Log,
     help: "Ends the run: there is no emergency stage for an overflow. Retries temporary errors.",
     shape: Shape::OpenAi,
     numbers: &[],
@@ -23,10 +23,10 @@ struct Fail;
 impl Rewrite for Fail {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let failure = failure(&scene);
+        let failure = failure(&input);
         let first = failure.of_attempt(1);
         let (halt, last) = match failure.wait_after(1) {
             Some(seconds) => (None, format!("sleep {seconds}")),
@@ -36,7 +36,7 @@ impl Rewrite for Fail {
         Ok(Rewritten {
             // A retried call has not failed yet.
             fired: halt.is_some(),
-            terms: terms(&[("window", scene.window as f64)]),
+            terms: terms(&[("window", input.window as f64)]),
             log: log.map(|line| format!("[loop] {line}")).collect(),
             halt,
             ..Rewritten::default()
@@ -45,13 +45,13 @@ impl Rewrite for Fail {
 }
 
 /// Returns the client's failure for the provider's error; without an error, an overflow.
-fn failure(scene: &RewriteInput<'_>) -> Failure {
-    let window = scene.window;
-    let (status, message) = if scene.error.is_empty() {
+fn failure(input: &RewriteInput<'_>) -> Failure {
+    let window = input.window;
+    let (status, message) = if input.error.is_empty() {
         let why = format!("HTTP 400: the prompt does not fit into {window} tokens");
         (Some(400), why)
     } else {
-        (status_of(scene.error), scene.error.to_owned())
+        (status_of(input.error), input.error.to_owned())
     };
     match status {
         Some(status) => Failure::Llm {

@@ -1,15 +1,15 @@
 //! Truncates a tool's output on arrival.
 
 use super::{choice, terms, total};
-use crate::chat::{BlockBody, Content, Dialogue, PendingRequest, Shape};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{BlockBody, Content, PendingRequest, Replies, Shape};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::baseagent::{document_middle_out, middle_out};
 use std::sync::Arc;
 
 /// `counts` is the unit of the limit: `bytes` as shipped, `code_points` as documented.
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "baseagent.middle_out",
-    verb: "cut",
+    kind: ActionKind::Cut,
     help: "Removes the middle of a tool's output, keeping half of the limit at each end.",
     shape: Shape::OpenAi,
     numbers: &["max_tokens"],
@@ -46,11 +46,11 @@ impl Rewrite for MiddleOut {
     /// An output is one text in the original; if a session has several in one result, each is an output.
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let max_tokens = scene.number("max_tokens") as i64;
-        let mut messages = scene.messages.into_vec();
+        let max_tokens = input.number("max_tokens") as i64;
+        let mut messages = input.messages.into_vec();
         let before = total(&messages);
         let mut n_cut: u32 = 0;
         for message in messages.iter_mut().filter(|message| message.is("tool")) {

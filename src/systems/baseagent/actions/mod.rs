@@ -56,12 +56,12 @@ fn raised(error: PythonError) -> Rewritten {
     }
 }
 
-fn limits_of(scene: &RewriteInput<'_>) -> Limits {
-    let whole = |name: &str| scene.number(name) as i64;
+fn limits_of(input: &RewriteInput<'_>) -> Limits {
+    let whole = |name: &str| input.number(name) as i64;
     Limits {
         context: whole("usable"),
         output: 0,
-        threshold: scene.number("threshold"),
+        threshold: input.number("threshold"),
         protect: whole("protect"),
         minimum: whole("minimum"),
         protected_turns: whole("protect_turns"),

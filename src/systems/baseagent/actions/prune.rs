@@ -1,8 +1,8 @@
 //! Clears old tool results before a call.
 
 use super::{METER, choice, limits_of, raised, terms, total_of};
-use crate::chat::{ChatMessage, Dialogue, Messages, PendingRequest, Rule, Shape};
-use crate::engine::{MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{ChatMessage, Messages, PendingRequest, Replies, Rule, Shape};
+use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::baseagent::log_lines::{OVERFLOW, status, sufficient};
 use crate::systems::baseagent::prune::Results;
 use crate::systems::baseagent::{Limits, MARKER, StopAtMarker};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// any other as documented.
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "baseagent.prune",
-    verb: "clear",
+    kind: ActionKind::Clear,
     help: "Clears tool results beyond the protected turns and tokens, if that saves enough.",
     shape: Shape::OpenAi,
     numbers: &["usable", "threshold", "protect", "minimum", "protect_turns"],
@@ -34,11 +34,11 @@ struct Prune {
 impl Rewrite for Prune {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let limits = limits_of(&scene);
-        Ok(self.prune(&scene.messages, &limits).unwrap_or_else(raised))
+        let limits = limits_of(&input);
+        Ok(self.prune(&input.messages, &limits).unwrap_or_else(raised))
     }
 }
 

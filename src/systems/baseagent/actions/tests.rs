@@ -1,7 +1,7 @@
 //! Tests of the actions on a session's conversation.
 
 use super::*;
-use crate::chat::{Content, Dialogue, Fields, PendingRequest, SummaryReply, Text};
+use crate::chat::{Content, Fields, PendingRequest, Replies, SummaryReply, Text};
 use crate::engine::{Hook, Memory, Storage};
 use crate::systems::baseagent::MARKER;
 
@@ -24,7 +24,7 @@ fn run(
     answers: &[SummaryReply],
 ) -> Result<Rewritten, PendingRequest> {
     let rewrite = (action.make)(&toml::from_str(settings).unwrap()).unwrap();
-    let scene = RewriteInput {
+    let input = RewriteInput {
         messages: messages.into(),
         tools: &[],
         numbers,
@@ -39,7 +39,7 @@ fn run(
         error: "",
         storage: &Storage::AsSet,
     };
-    rewrite.rewrite(scene, &mut Dialogue::new(answers))
+    rewrite.rewrite(input, &mut Replies::new(answers))
 }
 
 const LIMITS: &[(&str, f64)] = &[

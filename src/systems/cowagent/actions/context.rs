@@ -2,7 +2,7 @@
 
 use super::super::statistics::{Statistics, context_command};
 use super::{split_instructions, term};
-use crate::chat::{Dialogue, PendingRequest};
+use crate::chat::{PendingRequest, Replies};
 use crate::engine::{Rewrite, RewriteInput, Rewritten};
 
 /// Reports messages, roles and characters in the command's own wording.
@@ -12,10 +12,10 @@ pub(super) struct Context;
 impl Rewrite for Context {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let (_, conversation) = split_instructions(&scene.messages);
+        let (_, conversation) = split_instructions(&input.messages);
         let counts = Statistics::of(conversation);
         Ok(Rewritten {
             terms: vec![

@@ -5,7 +5,7 @@ use super::super::truncate::cut_reasoning;
 use super::super::truncate::cut_result;
 use super::super::truncate::{Ends, cut_history, is_longer};
 use super::{changed, idle, split_instructions, term};
-use crate::chat::{Block, BlockBody, ChatMessage, Content, Dialogue, PendingRequest};
+use crate::chat::{Block, BlockBody, ChatMessage, Content, PendingRequest, Replies};
 use crate::engine::{Rewrite, RewriteInput, Rewritten};
 
 /// Cuts results on arrival.
@@ -15,11 +15,11 @@ pub(super) struct CutResult;
 impl Rewrite for CutResult {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let most = scene.count("result_chars");
-        let mut messages = scene.messages.into_vec();
+        let most = input.count("result_chars");
+        let mut messages = input.messages.into_vec();
         let mut log = Vec::new();
         let is_long = |m: &&mut ChatMessage| m.blocks().iter().any(|b| is_longer(b, most));
         for message in messages.iter_mut().filter(is_long) {
@@ -55,18 +55,18 @@ pub(super) struct CutThinking;
 impl Rewrite for CutThinking {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let most = scene.count("thinking_chars");
-        let mut newest = scene.messages.last().cloned();
+        let most = input.count("thinking_chars");
+        let mut newest = input.messages.last().cloned();
         let answer = newest.as_mut().filter(|m| m.is("assistant"));
         let n_cut = answer.map_or(0, |message| cut_thinking(message, most));
         let terms = vec![term("cut", n_cut), term("thinking_chars", most)];
         Ok(Rewritten {
             fired: n_cut > 0,
             messages: (n_cut > 0).then(|| {
-                let before = &scene.messages[..scene.messages.len() - 1];
+                let before = &input.messages[..input.messages.len() - 1];
                 before.iter().cloned().chain(newest).collect()
             }),
             terms,
@@ -118,11 +118,11 @@ impl CutHistory {
 impl Rewrite for CutHistory {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let most = scene.count("result_chars");
-        let (system, conversation) = split_instructions(&scene.messages);
+        let most = input.count("result_chars");
+        let (system, conversation) = split_instructions(&input.messages);
         let is_long = |m: &ChatMessage| m.blocks().iter().any(|b| is_longer(b, most));
         if !conversation.iter().any(is_long) {
             return Ok(idle(vec![term("cut", 0), term("result_chars", most)]));

@@ -8,7 +8,7 @@ use super::super::trim::{
 use super::super::turn::trim_to_turns;
 use super::super::turn::turns;
 use super::{changed, idle, instructions_tokens, split_instructions, term, with_instructions};
-use crate::chat::{ChatMessage, Dialogue, PendingRequest};
+use crate::chat::{ChatMessage, PendingRequest, Replies};
 use crate::engine::{Rewrite, RewriteInput, Rewritten};
 use std::ops::Range;
 
@@ -19,11 +19,11 @@ pub(super) struct TrimScheduler;
 impl Rewrite for TrimScheduler {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let keep = scene.count("keep_turns");
-        let (system, conversation) = split_instructions(&scene.messages);
+        let keep = input.count("keep_turns");
+        let (system, conversation) = split_instructions(&input.messages);
         let mut conversation = conversation.to_vec();
         let before = conversation.len();
         trim_to_turns(&mut conversation, keep);
@@ -48,11 +48,11 @@ pub(super) struct LimitTurns;
 impl Rewrite for LimitTurns {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let max_turns = scene.count("max_turns");
-        let (system, conversation) = split_instructions(&scene.messages);
+        let max_turns = input.count("max_turns");
+        let (system, conversation) = split_instructions(&input.messages);
         let turns = turns(conversation);
         let mut terms = vec![term("turns", turns.len()), term("max_turns", max_turns)];
         let Some((start, n_removed)) = turns_over_limit(&turns, max_turns) else {
@@ -82,9 +82,9 @@ struct Weighed<'a> {
 }
 
 impl<'a> Weighed<'a> {
-    fn new(scene: &'a RewriteInput<'_>) -> Self {
-        let (max_tokens, few_turns) = (scene.count("max_tokens"), scene.count("few_turns"));
-        let (system, conversation) = split_instructions(&scene.messages);
+    fn new(input: &'a RewriteInput<'_>) -> Self {
+        let (max_tokens, few_turns) = (input.count("max_tokens"), input.count("few_turns"));
+        let (system, conversation) = split_instructions(&input.messages);
         let system_tokens = instructions_tokens(system);
         let used = messages_tokens(conversation) + system_tokens;
         let turns = turns(conversation);
@@ -128,10 +128,10 @@ pub(super) struct FlattenTurns;
 impl Rewrite for FlattenTurns {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let weighed = Weighed::new(&scene);
+        let weighed = Weighed::new(&input);
         if !weighed.is_over() || weighed.turns.len() >= weighed.few_turns {
             return Ok(idle(weighed.terms));
         }
@@ -153,10 +153,10 @@ pub(super) struct HalveTurns;
 impl Rewrite for HalveTurns {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let mut weighed = Weighed::new(&scene);
+        let mut weighed = Weighed::new(&input);
         if !weighed.is_over() || weighed.turns.len() < weighed.few_turns {
             return Ok(idle(weighed.terms));
         }

@@ -8,7 +8,7 @@ use super::super::sanitize::{is_sound, sanitize};
 use super::super::turn::starts_turn;
 use super::{changed, idle, split_instructions, term};
 use crate::chat::{
-    Block, BlockBody, ChatMessage, Content, Dialogue, Fields, Messages, PendingRequest, Rule,
+    Block, BlockBody, ChatMessage, Content, Fields, Messages, PendingRequest, Replies, Rule,
 };
 use crate::engine::{Rewrite, RewriteInput, Rewritten};
 use serde_json::{Value, json};
@@ -21,13 +21,13 @@ pub(super) struct Validate;
 impl Rewrite for Validate {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        if is_sound(&scene.messages) {
+        if is_sound(&input.messages) {
             return Ok(idle(vec![term("repairs", 0)]));
         }
-        let (system, conversation) = split_instructions(&scene.messages);
+        let (system, conversation) = split_instructions(&input.messages);
         let mut conversation = conversation.to_vec();
         let mut log = Vec::new();
         let n_repairs = sanitize(&mut conversation, &mut log);
@@ -43,16 +43,16 @@ pub(super) struct AskForReport;
 impl Rewrite for AskForReport {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let max_steps = scene.count("max_steps");
-        let n_steps = scene.turn.1 as usize;
+        let max_steps = input.count("max_steps");
+        let n_steps = input.turn.1 as usize;
         let terms = vec![term("steps", n_steps), term("max_steps", max_steps)];
         if n_steps != max_steps || n_steps == 0 {
             return Ok(idle(terms));
         }
-        let mut messages = scene.messages.into_vec();
+        let mut messages = input.messages.into_vec();
         messages.push(notice(&ask_for_report(n_steps)));
         Ok(Rewritten {
             messages: Some(messages),
@@ -71,15 +71,15 @@ pub(super) struct HintAtRepeats;
 impl Rewrite for HintAtRepeats {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let (n_steps, tool, n_succeeded) = repeats(&scene.messages);
+        let (n_steps, tool, n_succeeded) = repeats(&input.messages);
         let terms = vec![term("steps", n_steps), term("succeeded", n_succeeded)];
         if n_steps < FIRST_CHECKED_STEP || n_succeeded < TOO_MANY_REPEATS {
             return Ok(idle(terms));
         }
-        let mut messages = scene.messages.into_vec();
+        let mut messages = input.messages.into_vec();
         messages.push(notice(HINT));
         Ok(Rewritten {
             messages: Some(messages),

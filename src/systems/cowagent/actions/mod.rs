@@ -9,14 +9,14 @@ mod remember;
 
 use super::estimate::messages_tokens;
 use crate::chat::{ChatMessage, Shape};
-use crate::engine::{NamedAction, Rewrite, Rewritten};
+use crate::engine::{ActionKind, NamedAction, Rewrite, Rewritten};
 use std::sync::Arc;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "cowagent.cut_result",
-        verb: "cut",
+        kind: ActionKind::Cut,
         help: "Keeps the head of a new tool result that is longer than the limit.",
         shape: Shape::Anthropic,
         numbers: &["result_chars"],
@@ -24,7 +24,7 @@ pub static ACTIONS: &[NamedAction] = &[
     },
     NamedAction {
         name: "cowagent.cut_thinking",
-        verb: "cut",
+        kind: ActionKind::Cut,
         help: "Stores head and tail of long thinking.",
         shape: Shape::Anthropic,
         numbers: &["thinking_chars"],
@@ -32,7 +32,7 @@ pub static ACTIONS: &[NamedAction] = &[
     },
     NamedAction {
         name: "cowagent.cut_history",
-        verb: "cut",
+        kind: ActionKind::Cut,
         help: "Keeps the head of tool results of earlier turns; a result cut earlier is cut again.",
         shape: Shape::Anthropic,
         numbers: &["result_chars"],
@@ -40,7 +40,7 @@ pub static ACTIONS: &[NamedAction] = &[
     },
     NamedAction {
         name: "cowagent.trim_scheduler",
-        verb: "drop",
+        kind: ActionKind::Drop,
         help: "Drops all but the last turns of a scheduled task's session.",
         shape: Shape::Anthropic,
         numbers: &["keep_turns"],
@@ -48,7 +48,7 @@ pub static ACTIONS: &[NamedAction] = &[
     },
     NamedAction {
         name: "cowagent.remember",
-        verb: "summarize",
+        kind: ActionKind::Summarize,
         help: "Summarizes the messages that the trim will drop for the daily memory file, and inserts the summary before the first text kept.",
         shape: Shape::Anthropic,
         numbers: &[
@@ -63,7 +63,7 @@ pub static ACTIONS: &[NamedAction] = &[
     },
     NamedAction {
         name: "cowagent.limit_turns",
-        verb: "drop",
+        kind: ActionKind::Drop,
         help: "Drops the oldest half of the turns if there are too many.",
         shape: Shape::Anthropic,
         numbers: &["max_turns"],
@@ -71,7 +71,7 @@ pub static ACTIONS: &[NamedAction] = &[
     },
     NamedAction {
         name: "cowagent.flatten_turns",
-        verb: "drop",
+        kind: ActionKind::Drop,
         help: "Over budget with few turns: keeps the first question and the last answer of each turn, including the current one.",
         shape: Shape::Anthropic,
         numbers: &["max_tokens", "few_turns"],
@@ -79,7 +79,7 @@ pub static ACTIONS: &[NamedAction] = &[
     },
     NamedAction {
         name: "cowagent.halve_turns",
-        verb: "drop",
+        kind: ActionKind::Drop,
         help: "Over budget with many turns: drops the oldest half, once.",
         shape: Shape::Anthropic,
         numbers: &["max_tokens", "few_turns"],
@@ -87,7 +87,7 @@ pub static ACTIONS: &[NamedAction] = &[
     },
     NamedAction {
         name: "cowagent.validate",
-        verb: "repair",
+        kind: ActionKind::Repair,
         help: "Inserts missing results and removes mismatches.",
         shape: Shape::Anthropic,
         numbers: &[],
@@ -95,7 +95,7 @@ pub static ACTIONS: &[NamedAction] = &[
     },
     NamedAction {
         name: "cowagent.ask_for_report",
-        verb: "inject",
+        kind: ActionKind::Inject,
         help: "After the last step of a run, requests a report instead of more calls.",
         shape: Shape::Anthropic,
         numbers: &["max_steps"],
@@ -103,7 +103,7 @@ pub static ACTIONS: &[NamedAction] = &[
     },
     NamedAction {
         name: "cowagent.hint_at_repeats",
-        verb: "inject",
+        kind: ActionKind::Inject,
         help: "Asks the model to answer after the same call succeeded three times; the hint remains and counts as a turn.",
         shape: Shape::Anthropic,
         numbers: &[],
@@ -111,7 +111,7 @@ pub static ACTIONS: &[NamedAction] = &[
     },
     NamedAction {
         name: "cowagent.remember_all",
-        verb: "summarize",
+        kind: ActionKind::Summarize,
         help: "Summarizes the whole conversation for the daily memory file before handling an overflow.",
         shape: Shape::Anthropic,
         numbers: &["summary_chars", "summary_max_tokens"],
@@ -119,7 +119,7 @@ pub static ACTIONS: &[NamedAction] = &[
     },
     NamedAction {
         name: "cowagent.recover",
-        verb: "drop",
+        kind: ActionKind::Drop,
         help: "After an overflow, cuts all long contents and keeps the last turns; if that has no effect or was already done for this call, empties the conversation.",
         shape: Shape::Anthropic,
         numbers: &["result_chars", "user_chars", "keep_turns"],
@@ -127,7 +127,7 @@ pub static ACTIONS: &[NamedAction] = &[
     },
     NamedAction {
         name: "cowagent.restore",
-        verb: "drop",
+        kind: ActionKind::Drop,
         help: "Restores the last turns after a restart, a question and an answer each.",
         shape: Shape::Anthropic,
         numbers: &["max_turns", "is_scheduled"],
@@ -135,7 +135,7 @@ pub static ACTIONS: &[NamedAction] = &[
     },
     NamedAction {
         name: "cowagent.context",
-        verb: "log",
+        kind: ActionKind::Log,
         help: "Logs the statistics of /context: messages, roles and characters.",
         shape: Shape::Anthropic,
         numbers: &[],
@@ -143,7 +143,7 @@ pub static ACTIONS: &[NamedAction] = &[
     },
     NamedAction {
         name: "cowagent.clear",
-        verb: "drop",
+        kind: ActionKind::Drop,
         help: "Empties the conversation in memory, as /context clear does; the store keeps it.",
         shape: Shape::Anthropic,
         numbers: &[],

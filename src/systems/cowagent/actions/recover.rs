@@ -7,7 +7,7 @@ use super::super::error::{
 use super::super::restore::restore;
 use super::super::turn::turns;
 use super::{idle, split_instructions, term, with_instructions};
-use crate::chat::{Dialogue, PendingRequest};
+use crate::chat::{PendingRequest, Replies};
 use crate::engine::{Memory, Rewrite, RewriteInput, Rewritten};
 use serde_json::json;
 
@@ -18,20 +18,20 @@ pub(super) struct Recover;
 impl Rewrite for Recover {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        if let Some(done) = other_error(&scene) {
+        if let Some(done) = other_error(&input) {
             return Ok(done);
         }
         let recovery = Recovery {
-            result_chars: scene.count("result_chars"),
-            user_chars: scene.count("user_chars"),
-            turns: scene.count("keep_turns"),
+            result_chars: input.count("result_chars"),
+            user_chars: input.count("user_chars"),
+            turns: input.count("keep_turns"),
         };
         // A call that was retried after a trim is not tried a third time.
-        let was_tried = scene.memory["tried_call"] == json!(scene.call);
-        let (system, conversation) = split_instructions(&scene.messages);
+        let was_tried = input.memory["tried_call"] == json!(input.call);
+        let (system, conversation) = split_instructions(&input.messages);
         let mut conversation = conversation.to_vec();
         let n_turns = turns(&conversation).len();
         let mut log = Vec::new();
@@ -58,7 +58,7 @@ impl Rewrite for Recover {
             files: Vec::new(),
             halt: (!helps).then(|| OVERFLOW_ERROR.to_owned()),
             memory: if helps {
-                json!({"tried_call": scene.call}).into()
+                json!({"tried_call": input.call}).into()
             } else {
                 Memory::default()
             },
@@ -68,15 +68,15 @@ impl Rewrite for Recover {
 
 /// Handles a provider error that is not treated as an overflow. A format error, or one treated as such, empties the
 /// conversation.
-fn other_error(scene: &RewriteInput<'_>) -> Option<Rewritten> {
-    let error = scene.error;
+fn other_error(input: &RewriteInput<'_>) -> Option<Rewritten> {
+    let error = input.error;
     if error.is_empty() {
         return None;
     }
     let done = match classify(error, true) {
         ErrorKind::Overflow => return None,
         ErrorKind::Format => {
-            let (system, conversation) = split_instructions(&scene.messages);
+            let (system, conversation) = split_instructions(&input.messages);
             Rewritten {
                 messages: Some(system.to_vec()),
                 fired: true,
@@ -112,13 +112,13 @@ pub(super) struct Restore;
 impl Rewrite for Restore {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let max_turns = scene.count("max_turns");
-        let is_scheduled = scene.number("is_scheduled") > 0.0;
+        let max_turns = input.count("max_turns");
+        let is_scheduled = input.number("is_scheduled") > 0.0;
         let session = if is_scheduled { "scheduler_" } else { "" };
-        let (system, conversation) = split_instructions(&scene.messages);
+        let (system, conversation) = split_instructions(&input.messages);
         let restored = restore(conversation, 0, max_turns, session);
         let terms = vec![
             term("messages", conversation.len()),
@@ -142,10 +142,10 @@ pub(super) struct Clear;
 impl Rewrite for Clear {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let (system, conversation) = split_instructions(&scene.messages);
+        let (system, conversation) = split_instructions(&input.messages);
         let terms = vec![term("messages", conversation.len())];
         if conversation.is_empty() {
             return Ok(idle(terms));

@@ -6,7 +6,7 @@ use super::super::inject::inject;
 use super::super::summary::Summarizer;
 use super::super::trim::{Limits, is_due, trim_messages};
 use super::{idle, instructions_tokens, split_instructions, term, with_instructions};
-use crate::chat::{ChatMessage, Dialogue, PendingRequest};
+use crate::chat::{ChatMessage, PendingRequest, Replies};
 use crate::engine::{FileContent, Memory, NewFile, Rewrite, RewriteInput, Rewritten};
 use serde_json::json;
 
@@ -18,18 +18,18 @@ pub(super) struct Remember;
 impl Rewrite for Remember {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        dialogue: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let limits = Limits {
-            max_turns: scene.count("max_turns"),
-            max_tokens: scene.count("max_tokens") as u64,
-            few_turns: scene.count("few_turns"),
+            max_turns: input.count("max_turns"),
+            max_tokens: input.count("max_tokens") as u64,
+            few_turns: input.count("few_turns"),
             has_memory: true,
         };
-        let injects = scene.number("inject") > 0.0;
-        let mut memory = DailyMemory::of(&scene);
-        let (system, conversation) = split_instructions(&scene.messages);
+        let injects = input.number("inject") > 0.0;
+        let mut memory = DailyMemory::of(&input);
+        let (system, conversation) = split_instructions(&input.messages);
         let mut log = Vec::new();
         let tokens = instructions_tokens(system);
         if !is_due(conversation, tokens, &limits) {
@@ -38,7 +38,7 @@ impl Rewrite for Remember {
         let trimmed = trim_messages(conversation, tokens, &limits, &mut memory.flushed, &mut log);
         let mut after = conversation.to_vec();
         for flush in &trimmed.flushes {
-            let summary = memory.write(flush, dialogue)?;
+            let summary = memory.write(flush, replies)?;
             if let (true, Some(summary), Some(target)) = (injects, summary, &flush.target) {
                 inject(&mut after, 0, target, &summary);
             }
@@ -56,14 +56,14 @@ pub(super) struct RememberAll;
 impl Rewrite for RememberAll {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        dialogue: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        if !scene.error.is_empty() && classify(scene.error, true) != ErrorKind::Overflow {
+        if !input.error.is_empty() && classify(input.error, true) != ErrorKind::Overflow {
             return Ok(Rewritten::default());
         }
-        let mut memory = DailyMemory::of(&scene);
-        let (_, conversation) = split_instructions(&scene.messages);
+        let mut memory = DailyMemory::of(&input);
+        let (_, conversation) = split_instructions(&input.messages);
         let flushed = &mut memory.flushed;
         let flush = flush(
             conversation,
@@ -72,7 +72,7 @@ impl Rewrite for RememberAll {
             flushed,
             &mut Vec::new(),
         );
-        memory.write(&flush, dialogue)?;
+        memory.write(&flush, replies)?;
         Ok(memory.result(&[flush], None))
     }
 }
@@ -102,18 +102,18 @@ struct DailyMemory {
 }
 
 impl DailyMemory {
-    fn of(scene: &RewriteInput<'_>) -> Self {
-        let moment = scene.since.and_then(|since| day_and_hour(since, scene.now));
+    fn of(input: &RewriteInput<'_>) -> Self {
+        let moment = input.since.and_then(|since| day_and_hour(since, input.now));
         let (day, hour) = moment.unzip();
-        let started_file = scene.memory["daily_memory_file"].as_str();
+        let started_file = input.memory["daily_memory_file"].as_str();
         Self {
-            flushed: scene.memory.shared(FLUSHED).cloned().unwrap_or_default(),
+            flushed: input.memory.shared(FLUSHED).cloned().unwrap_or_default(),
             has_file: started_file == Some(&daily_file(day.as_deref())),
             day,
             hour: hour.unwrap_or_else(|| UNKNOWN_HOUR.to_owned()),
             summarizer: Summarizer {
-                text_chars: scene.count("summary_chars"),
-                max_tokens: scene.count("summary_max_tokens") as u64,
+                text_chars: input.count("summary_chars"),
+                max_tokens: input.count("summary_max_tokens") as u64,
             },
             log: Vec::new(),
             entries: String::new(),
@@ -124,7 +124,7 @@ impl DailyMemory {
     fn write(
         &mut self,
         flush: &Flush,
-        dialogue: &mut Dialogue<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Option<String>, PendingRequest> {
         if !flush.is_dispatched() {
             return Ok(None);
@@ -134,7 +134,7 @@ impl DailyMemory {
             flush.reason.name(),
             flush.fresh.len()
         ));
-        let summary = self.summarizer.summarize(&flush.fresh, dialogue)?;
+        let summary = self.summarizer.summarize(&flush.fresh, replies)?;
         if let Some(summary) = &summary {
             let entry = daily_entry(flush.reason, &self.hour, summary);
             self.log.push(entry.trim().to_owned());

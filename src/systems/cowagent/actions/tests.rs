@@ -1,10 +1,10 @@
 use super::*;
-use crate::chat::{Dialogue, SummaryReply, message_from_json, message_to_json};
+use crate::chat::{Replies, SummaryReply, message_from_json, message_to_json};
 use crate::engine::{FileContent, Hook, Memory, RewriteInput, Storage};
 use crate::units::Millis;
 use serde_json::{Value, json};
 
-fn scene(
+fn input(
     messages: &[Value],
     numbers: &'static [(&'static str, f64)],
     memory: Memory,
@@ -30,10 +30,10 @@ fn scene(
     }
 }
 
-fn act(name: &str, scene: RewriteInput<'_>, answers: &[SummaryReply]) -> Rewritten {
+fn act(name: &str, input: RewriteInput<'_>, answers: &[SummaryReply]) -> Rewritten {
     let action = ACTIONS.iter().find(|action| action.name == name).unwrap();
     let rewrite = (action.make)(&toml::Table::new()).unwrap();
-    rewrite.rewrite(scene, &mut Dialogue::new(answers)).unwrap()
+    rewrite.rewrite(input, &mut Replies::new(answers)).unwrap()
 }
 
 fn text(role: &str, text: &str) -> Value {
@@ -84,7 +84,7 @@ fn a_summary_precedes_the_kept_messages_and_is_written_to_the_daily_file() {
     let conversation = conversation(4);
     let remembered = act(
         "cowagent.remember",
-        scene(&conversation, numbers, Memory::default()),
+        input(&conversation, numbers, Memory::default()),
         &replies,
     );
     assert!(remembered.fired);
@@ -99,7 +99,7 @@ fn a_summary_precedes_the_kept_messages_and_is_written_to_the_daily_file() {
     // The same texts are not summarized twice.
     let again = act(
         "cowagent.remember",
-        scene(&conversation, numbers, remembered.memory),
+        input(&conversation, numbers, remembered.memory),
         &[],
     );
     assert!(!again.fired && again.messages.is_none());
@@ -120,11 +120,11 @@ fn a_daily_file_has_its_date_and_hours_and_a_new_day_a_new_file() {
         let since = humantime::parse_rfc3339(time).unwrap();
         let since = since.duration_since(std::time::UNIX_EPOCH).unwrap();
         let since = Some(Millis(i64::try_from(since.as_millis()).unwrap()));
-        let scene = RewriteInput {
+        let input = RewriteInput {
             since,
-            ..scene(&conversation(n_turns), numbers, memory)
+            ..input(&conversation(n_turns), numbers, memory)
         };
-        act("cowagent.remember", scene, &replies)
+        act("cowagent.remember", input, &replies)
     };
     let first = at("2026-03-01T22:00:30Z", 4, Memory::default());
     assert_eq!(first.files[0].name, "memory/2026-03-01.md");
@@ -147,7 +147,7 @@ fn a_daily_file_has_its_date_and_hours_and_a_new_day_a_new_file() {
 fn half_of_too_many_turns_is_dropped() {
     let limited = act(
         "cowagent.limit_turns",
-        scene(&conversation(4), &[("max_turns", 3.0)], Memory::default()),
+        input(&conversation(4), &[("max_turns", 3.0)], Memory::default()),
         &[],
     );
     assert_eq!(
@@ -166,7 +166,7 @@ fn half_of_too_many_turns_is_dropped() {
     );
     let kept = act(
         "cowagent.limit_turns",
-        scene(&conversation(3), &[("max_turns", 3.0)], Memory::default()),
+        input(&conversation(3), &[("max_turns", 3.0)], Memory::default()),
         &[],
     );
     assert!(!kept.fired);
@@ -178,7 +178,7 @@ fn of_the_two_answers_to_the_budget_only_one_acts() {
     let run = |name: &str, n_turns: usize| {
         act(
             name,
-            scene(&conversation(n_turns), numbers, Memory::default()),
+            input(&conversation(n_turns), numbers, Memory::default()),
             &[],
         )
     };
@@ -196,14 +196,14 @@ fn a_second_overflow_of_the_same_call_empties_the_conversation() {
     ];
     let first = act(
         "cowagent.recover",
-        scene(&conversation(8), numbers, Memory::default()),
+        input(&conversation(8), numbers, Memory::default()),
         &[],
     );
     assert_eq!(first.messages.as_ref().map(Vec::len), Some(11));
     assert_eq!(first.halt, None);
     let second = act(
         "cowagent.recover",
-        scene(&conversation(8), numbers, first.memory),
+        input(&conversation(8), numbers, first.memory),
         &[],
     );
     assert_eq!(texts(&second), ["be good"]);
@@ -219,7 +219,7 @@ fn a_short_conversation_is_emptied_at_once() {
     ];
     let recovered = act(
         "cowagent.recover",
-        scene(&conversation(5), numbers, Memory::default()),
+        input(&conversation(5), numbers, Memory::default()),
         &[],
     );
     assert!(recovered.halt.is_some());
@@ -243,7 +243,7 @@ fn a_third_equal_success_brings_a_hint() {
     let run = |n: usize| {
         act(
             "cowagent.hint_at_repeats",
-            scene(&with_calls(n), &[], Memory::default()),
+            input(&with_calls(n), &[], Memory::default()),
             &[],
         )
     };

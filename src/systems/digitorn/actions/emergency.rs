@@ -5,13 +5,13 @@ use super::super::emergency::{emergency_compact, is_context_overflow};
 use super::super::estimate::{all_log_tokens, log_tokens};
 use super::super::tool_index::ToolIndex;
 use super::{Reading, documented, mode_of, only, reminder_inputs, terms};
-use crate::chat::{Dialogue, PendingRequest, Shape};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{PendingRequest, Replies, Shape};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "digitorn.emergency",
-    verb: "drop",
+    kind: ActionKind::Drop,
     help: "After a rejected request, drops old messages without a summary and shortens long ones, once; gives up if it does not recognize the rejection.",
     shape: Shape::OpenAi,
     numbers: &[
@@ -36,31 +36,31 @@ struct Emergency {
 impl Rewrite for Emergency {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let refusal = match scene.error {
-            "" => refusal(&scene),
+        let refusal = match input.error {
+            "" => refusal(&input),
             error => error.to_owned(),
         };
-        let is_overflow = self.reading == Reading::Document && scene.error.is_empty();
+        let is_overflow = self.reading == Reading::Document && input.error.is_empty();
         let is_recognized = is_overflow || is_context_overflow(&refusal);
         // A further attempt means that the only retry was rejected too.
-        if !is_recognized || scene.number("attempt") > 1.0 {
+        if !is_recognized || input.number("attempt") > 1.0 {
             return Ok(halted(refusal));
         }
-        let max_tokens = scene.number("max_tokens") as i64;
-        let keep = scene.number("keep_recent") as i64;
-        let mode = mode_of(&scene, max_tokens);
-        let index = ToolIndex::of_definitions(scene.tools);
+        let max_tokens = input.number("max_tokens") as i64;
+        let keep = input.number("keep_recent") as i64;
+        let mode = mode_of(&input, max_tokens);
+        let index = ToolIndex::of_definitions(input.tools);
         let inputs = reminder_inputs(&index, &[]);
-        let before = all_log_tokens(&scene.messages);
+        let before = all_log_tokens(&input.messages);
         let done = match self.reading {
             Reading::Code => {
-                emergency_compact(scene.messages.into_vec(), max_tokens, keep, mode, inputs)
+                emergency_compact(input.messages.into_vec(), max_tokens, keep, mode, inputs)
             }
             Reading::Document => document::emergency(
-                scene.messages.into_vec(),
+                input.messages.into_vec(),
                 max_tokens,
                 keep,
                 documented(mode),
@@ -96,13 +96,13 @@ fn halted(why: String) -> Rewritten {
 
 /// Returns the provider's error text: by the number, or by the model if that is 0. Providers of the OpenAI kind (1) use
 /// phrases that are recognized, Anthropic (2) does not.
-fn refusal(scene: &RewriteInput<'_>) -> String {
-    let is_anthropic = match scene.count("provider") {
+fn refusal(input: &RewriteInput<'_>) -> String {
+    let is_anthropic = match input.count("provider") {
         1 => false,
         2 => true,
-        _ => scene.model.starts_with("claude"),
+        _ => input.model.starts_with("claude"),
     };
-    let window = scene.window;
+    let window = input.window;
     if is_anthropic {
         format!("prompt is too long: more than {window} tokens > {window} maximum")
     } else {

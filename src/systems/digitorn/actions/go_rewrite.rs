@@ -7,16 +7,16 @@ use super::super::go_rewrite::{
 };
 use super::super::safe_split::split_system;
 use super::{only, terms};
-use crate::chat::{Arguments, ChatMessage, Dialogue, PendingRequest, Rule, Shape};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{Arguments, ChatMessage, PendingRequest, Replies, Rule, Shape};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::python::signed;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The most compactions that one request may trigger.
+/// Maximum number of compactions that one request may trigger.
 const MAX_TRIES: usize = 8;
 
-/// The fewest messages that fitting keeps.
+/// Minimum number of messages that fitting keeps.
 const MIN_KEPT: i64 = 2;
 
 /// Bytes per token for fitting a request.
@@ -30,7 +30,7 @@ const MIN_TOKENS: f64 = 256.0;
 
 pub(super) const COMPACT: NamedAction = NamedAction {
     name: "digitorn.go_compact",
-    verb: "summarize",
+    kind: ActionKind::Summarize,
     help: "Replaces the oldest messages with a framed recap or summary; keeps everything from the user's last message on.",
     shape: Shape::OpenAi,
     numbers: &["keep_recent", "strategy", "summary_max_tokens"],
@@ -39,7 +39,7 @@ pub(super) const COMPACT: NamedAction = NamedAction {
 
 pub(super) const FIT: NamedAction = NamedAction {
     name: "digitorn.go_fit",
-    verb: "drop",
+    kind: ActionKind::Drop,
     help: "Compacts up to eight times, keeping half as many messages each time, until a conservative estimate fits.",
     shape: Shape::OpenAi,
     numbers: &[
@@ -57,7 +57,7 @@ pub(super) const FIT: NamedAction = NamedAction {
 
 pub(super) const MICRO: NamedAction = NamedAction {
     name: "digitorn.go_micro",
-    verb: "clear",
+    kind: ActionKind::Clear,
     help: "Replaces old, large tool results with one line.",
     shape: Shape::OpenAi,
     numbers: &["keep_results", "min_bytes"],
@@ -69,7 +69,7 @@ pub(super) const MICRO: NamedAction = NamedAction {
 
 pub(super) const EMERGENCY: NamedAction = NamedAction {
     name: "digitorn.go_emergency",
-    verb: "drop",
+    kind: ActionKind::Drop,
     help: "After a rejected request, keeps half as many messages, but at least four, once.",
     shape: Shape::OpenAi,
     numbers: &["keep_recent", "attempt"],
@@ -95,10 +95,10 @@ impl Compact {
     /// Compacts once. The recap of an earlier compaction is not a message but the previous summary.
     fn compact(
         &self,
-        scene: &RewriteInput<'_>,
+        input: &RewriteInput<'_>,
         messages: &[ChatMessage],
         keep: i64,
-        dialogue: &mut Dialogue<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Compaction, PendingRequest> {
         let (prior, messages) = match messages.split_first() {
             Some((recap, rest)) if recap.written.is_some() => {
@@ -108,28 +108,28 @@ impl Compact {
         };
         let since = messages.iter().rev().position(|m| m.is("user"));
         let keep = keep.max(since.map_or(0, |idx| signed(idx) + 1));
-        if scene.number("strategy") < 1.0 {
+        if input.number("strategy") < 1.0 {
             return Ok(truncate(messages, keep, ""));
         }
         let summary = Summary {
             has_model: true,
             prompt: &self.prompt,
-            max_tokens: scene.count("summary_max_tokens") as u64,
+            max_tokens: input.count("summary_max_tokens") as u64,
             prior,
         };
-        summarize(messages, keep, "", summary, dialogue)
+        summarize(messages, keep, "", summary, replies)
     }
 }
 
 impl Rewrite for Compact {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        dialogue: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let (system, conversation) = split_system(&scene.messages);
-        let keep = scene.number("keep_recent") as i64;
-        let done = self.compact(&scene, conversation, keep, dialogue)?;
+        let (system, conversation) = split_system(&input.messages);
+        let keep = input.number("keep_recent") as i64;
+        let done = self.compact(&input, conversation, keep, replies)?;
         let before = estimate_tokens(conversation);
         Ok(rewritten(system, done, before))
     }
@@ -143,27 +143,25 @@ struct Fit {
 impl Rewrite for Fit {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        dialogue: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let limit = limit_of(&scene);
-        let definitions = definitions(scene.tools);
-        let all = scene.messages.weigh(WRITTEN, written);
+        let limit = limit_of(&input);
+        let definitions = definitions(input.tools);
+        let all = input.messages.weigh(WRITTEN, written);
         let before = (definitions + all) / BYTES_PER_TOKEN;
         let (mut now, mut dropped) = (before, 0);
         let mut messages = None;
         if now as f64 > limit {
-            let (system, conversation) = split_system(&scene.messages);
+            let (system, conversation) = split_system(&input.messages);
             let mut conversation = conversation.to_vec();
             let fixed = definitions + system.map_or(0, written);
-            let mut keep = scene.number("keep_recent") as i64;
+            let mut keep = input.number("keep_recent") as i64;
             for _ in 0..MAX_TRIES {
                 if now as f64 <= limit {
                     break;
                 }
-                let done = self
-                    .compact
-                    .compact(&scene, &conversation, keep, dialogue)?;
+                let done = self.compact.compact(&input, &conversation, keep, replies)?;
                 if done.dropped == 0 {
                     break;
                 }
@@ -202,8 +200,8 @@ fn definitions(tools: &[Value]) -> u64 {
 }
 
 /// Returns the limit of a request's estimated tokens.
-fn limit_of(scene: &RewriteInput<'_>) -> f64 {
-    let limit = scene.number("limit") / scene.number("estimate_ratio").max(1.0);
+fn limit_of(input: &RewriteInput<'_>) -> f64 {
+    let limit = input.number("limit") / input.number("estimate_ratio").max(1.0);
     limit.floor().max(MIN_TOKENS)
 }
 
@@ -233,12 +231,12 @@ struct Micro;
 impl Rewrite for Micro {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let whole = |name: &str| scene.number(name) as i64;
+        let whole = |name: &str| input.number(name) as i64;
         let (keep, least) = (whole("keep_results"), whole("min_bytes"));
-        let (messages, elided) = micro_compact(scene.messages.into_vec(), keep, least);
+        let (messages, elided) = micro_compact(input.messages.into_vec(), keep, least);
         Ok(Rewritten {
             messages: (!elided.is_empty()).then_some(messages),
             terms: terms(&[("results_elided", elided.len() as f64)]),
@@ -253,25 +251,25 @@ struct Emergency;
 impl Rewrite for Emergency {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        if !scene.error.is_empty() && !is_context_overflow(scene.error) {
+        if !input.error.is_empty() && !is_context_overflow(input.error) {
             return Ok(Rewritten {
-                halt: Some(scene.error.to_owned()),
+                halt: Some(input.error.to_owned()),
                 ..Rewritten::default()
             });
         }
-        if scene.number("attempt") > 1.0 {
-            let window = scene.window;
+        if input.number("attempt") > 1.0 {
+            let window = input.window;
             let why = format!("This model's maximum context length is {window} tokens.");
             return Ok(Rewritten {
                 halt: Some(why),
                 ..Rewritten::default()
             });
         }
-        let keep = emergency_keep_recent(scene.number("keep_recent") as i64);
-        let (system, conversation) = split_system(&scene.messages);
+        let keep = emergency_keep_recent(input.number("keep_recent") as i64);
+        let (system, conversation) = split_system(&input.messages);
         let conversation = match conversation {
             [note, rest @ ..] if note.written.is_some() => rest,
             _ => conversation,

@@ -9,8 +9,10 @@ use super::super::runner::HookRunner;
 use super::super::tool_index::ToolIndex;
 use super::super::turn_state::{NEVER_COMPACTED, TurnState};
 use super::{Reading, documented, mode_of, only, reminder_inputs, terms};
-use crate::chat::{Dialogue, Layout, Messages, PendingRequest, Rule, Shape, python_dumps};
-use crate::engine::{Hook as At, Memory, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{Layout, Messages, PendingRequest, Replies, Rule, Shape, python_dumps};
+use crate::engine::{
+    ActionKind, Hook as At, Memory, NamedAction, Rewrite, RewriteInput, Rewritten,
+};
 use crate::systems::python::signed;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -21,7 +23,7 @@ const DEFAULT_COOLDOWN_TURNS: f64 = 3.0;
 
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "digitorn.hooks",
-    verb: "summarize",
+    kind: ActionKind::Summarize,
     help: "Runs the application's hooks, including the injected one: turn_start before a call, turn_end after tool results.",
     shape: Shape::OpenAi,
     numbers: &[
@@ -77,16 +79,16 @@ struct BuiltHooks {
 
 impl HookMemory {
     /// Returns the hooks of an action. Builds them again only if its numbers changed.
-    fn hooks(&mut self, action: &Hooks, scene: &RewriteInput<'_>) -> Arc<[Hook]> {
+    fn hooks(&mut self, action: &Hooks, input: &RewriteInput<'_>) -> Arc<[Hook]> {
         let by = std::ptr::from_ref(action).addr();
-        let is_current = |built: &&BuiltHooks| built.by == by && built.numbers == scene.numbers;
+        let is_current = |built: &&BuiltHooks| built.by == by && built.numbers == input.numbers;
         if let Some(built) = self.built.iter().find(is_current) {
             return Arc::clone(&built.hooks);
         }
         let built = BuiltHooks {
             by,
-            numbers: scene.numbers.to_vec(),
-            hooks: action.all(scene).into(),
+            numbers: input.numbers.to_vec(),
+            hooks: action.all(input).into(),
         };
         let hooks = Arc::clone(&built.hooks);
         self.built.retain(|built| built.by != by);
@@ -129,21 +131,21 @@ impl Hooks {
     }
 
     /// Returns the application's hooks, and the injected one if the numbers enable it.
-    fn all(&self, scene: &RewriteInput<'_>) -> Vec<Hook> {
-        let auto = (scene.number("auto_compact") >= 1.0).then(|| {
-            let strategy = if scene.number("strategy") >= 1.0 {
+    fn all(&self, input: &RewriteInput<'_>) -> Vec<Hook> {
+        let auto = (input.number("auto_compact") >= 1.0).then(|| {
+            let strategy = if input.number("strategy") >= 1.0 {
                 "summarize"
             } else {
                 "truncate"
             };
             let mut hook = Hook::auto_compact(
-                &json!(scene.number("compression_trigger")),
+                &json!(input.number("compression_trigger")),
                 strategy,
-                scene.number("keep_recent") as i64,
-                scene.count("summary_max_tokens") as u64,
+                input.number("keep_recent") as i64,
+                input.count("summary_max_tokens") as u64,
             );
-            hook.cooldown = scene.number("cooldown");
-            let turns = scene.number("cooldown_turns");
+            hook.cooldown = input.number("cooldown");
+            let turns = input.number("cooldown_turns");
             if turns != DEFAULT_COOLDOWN_TURNS {
                 let turns = json!(turns as i64);
                 hook.action
@@ -156,21 +158,21 @@ impl Hooks {
     }
 
     /// Returns the events to raise, in order.
-    fn events(scene: &RewriteInput<'_>) -> &'static [&'static str] {
-        match scene.at {
+    fn events(input: &RewriteInput<'_>) -> &'static [&'static str] {
+        match input.at {
             At::AfterTools | At::TurnEnd => &["turn_end"],
-            _ if scene.turn.1 == 0 => &["session_start", "turn_start"],
+            _ if input.turn.1 == 0 => &["session_start", "turn_start"],
             _ => &["turn_start"],
         }
     }
 
     /// Returns the turn. It restarts at every user message; in the document it does not.
-    fn turn(&self, scene: &RewriteInput<'_>, stored: &HookMemory) -> i64 {
+    fn turn(&self, input: &RewriteInput<'_>, stored: &HookMemory) -> i64 {
         if self.reading == Reading::Document {
-            return signed(scene.call) + 1;
+            return signed(input.call) + 1;
         }
-        let call = i64::from(scene.turn.1);
-        match scene.at {
+        let call = i64::from(input.turn.1);
+        match input.at {
             // Results join before the next call or the next user message.
             At::AfterTools => stored.turn.unwrap_or(call - 1).max(0),
             _ => call,
@@ -184,16 +186,16 @@ impl Hooks {
         }
     }
 
-    fn state(&self, scene: &mut RewriteInput<'_>, stored: &HookMemory) -> TurnState {
-        let (max_tokens, reserved) = (scene.number("max_tokens"), scene.number("output_reserved"));
-        let mode = mode_of(scene, max_tokens as i64);
-        let tool_calls = calls_of_turn(&scene.messages);
-        let turn = self.turn(scene, stored);
-        let messages = std::mem::take(&mut scene.messages);
+    fn state(&self, input: &mut RewriteInput<'_>, stored: &HookMemory) -> TurnState {
+        let (max_tokens, reserved) = (input.number("max_tokens"), input.number("output_reserved"));
+        let mode = mode_of(input, max_tokens as i64);
+        let tool_calls = calls_of_turn(&input.messages);
+        let turn = self.turn(input, stored);
+        let messages = std::mem::take(&mut input.messages);
         let mut state = TurnState::new(messages, max_tokens as i64, reserved as i64);
         state.start_event(turn, tool_calls);
-        state.max_turns = scene.number("max_turns") as i64;
-        state.trigger = scene.number("compression_trigger");
+        state.max_turns = input.number("max_turns") as i64;
+        state.trigger = input.number("compression_trigger");
         state.agent_id.clone_from(&self.agent);
         state.is_plain_estimate = self.reading == Reading::Document;
         state.tool_injection = match self.reading {
@@ -208,19 +210,19 @@ impl Hooks {
 impl Rewrite for Hooks {
     fn rewrite(
         &self,
-        mut scene: RewriteInput<'_>,
-        dialogue: &mut Dialogue<'_>,
+        mut input: RewriteInput<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let stored = scene.memory.shared::<HookMemory>(MEMORY_KEY);
+        let stored = input.memory.shared::<HookMemory>(MEMORY_KEY);
         let mut stored = stored.cloned().unwrap_or_default();
-        let hooks = stored.hooks(self, &scene);
+        let hooks = stored.hooks(self, &input);
         let states = hooks.iter().map(|hook| stored.states.get(&hook.id));
         let states = states.map(|state| state.copied().unwrap_or_default());
-        let clock = Clock::at(scene.number("uptime") + scene.now);
+        let clock = Clock::at(input.number("uptime") + input.now);
         let mut runner = HookRunner::new(&hooks, states.collect(), clock);
         runner.raises_pre_compact = true;
-        let mut state = self.state(&mut scene, &stored);
-        let index = ToolIndex::of_definitions(scene.tools);
+        let mut state = self.state(&mut input, &stored);
+        let index = ToolIndex::of_definitions(input.tools);
         let around = Surroundings {
             has_provider: true,
             reminder: reminder_inputs(&index, &self.setup_summary),
@@ -228,9 +230,9 @@ impl Rewrite for Hooks {
         };
         let before = (state.token_pressure(), state.last_compact_turn);
         let mut fired = Vec::new();
-        for event in Self::events(&scene) {
+        for event in Self::events(&input) {
             state.start_event(state.turn, state.tool_calls);
-            fired.extend(runner.run(event, &mut state, around, dialogue)?);
+            fired.extend(runner.run(event, &mut state, around, replies)?);
         }
         let pressure_after = state.token_pressure();
         let mut shown = terms(&[

@@ -80,14 +80,14 @@ fn only(settings: &toml::Table, known: &[&str]) -> Result<(), String> {
 
 /// Returns how tools are described: as forced by a number (0 by size, then direct, compact direct, discovery), else by
 /// their size.
-fn mode_of(scene: &RewriteInput<'_>, max_tokens: i64) -> ToolInjection {
-    match scene.count("tool_injection") {
+fn mode_of(input: &RewriteInput<'_>, max_tokens: i64) -> ToolInjection {
+    match input.count("tool_injection") {
         1 => ToolInjection::Direct,
         2 => ToolInjection::CompactDirect,
         3 => ToolInjection::Discovery,
         _ => {
-            let n = scene.tools.len() as u64;
-            ToolInjection::choose(n, max_tokens.max(0) as u64, scene.tools)
+            let n = input.tools.len() as u64;
+            ToolInjection::choose(n, max_tokens.max(0) as u64, input.tools)
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use super::super::provider_view::repairs;
 use super::only;
-use crate::chat::{Dialogue, PendingRequest, Shape};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{PendingRequest, Replies, Shape};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "digitorn.provider_view",
-    verb: "repair",
+    kind: ActionKind::Repair,
     help: "Leaves unanswered calls, results without a call and <think> blocks out of a request.",
     shape: Shape::OpenAi,
     numbers: &[],
@@ -24,10 +24,10 @@ struct ProviderView;
 impl Rewrite for ProviderView {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let edits = repairs(&scene.messages);
+        let edits = repairs(&input.messages);
         let dropped = edits.iter().filter(|edit| edit.now.is_none()).count();
         Ok(Rewritten {
             edits,

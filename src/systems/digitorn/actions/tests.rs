@@ -1,6 +1,6 @@
 use super::ACTIONS;
 use super::hooks::{HookMemory, MEMORY_KEY};
-use crate::chat::{ChatMessage, Dialogue, SummaryReply, message_from_json};
+use crate::chat::{ChatMessage, Replies, SummaryReply, message_from_json};
 use crate::engine::{Hook, Memory, Rewrite, RewriteInput, Rewritten, Storage};
 use serde_json::json;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ fn action(name: &str, settings: &str) -> Arc<dyn Rewrite> {
     (action.make)(&toml::from_str(settings).unwrap()).unwrap()
 }
 
-fn scene(
+fn input(
     messages: Vec<ChatMessage>,
     turn: (u32, u32),
     now: f64,
@@ -74,23 +74,23 @@ fn chat(n: usize) -> Vec<ChatMessage> {
     messages
 }
 
-fn run(rule: &dyn Rewrite, scene: RewriteInput<'_>) -> Rewritten {
+fn run(rule: &dyn Rewrite, input: RewriteInput<'_>) -> Rewritten {
     let answers = [SummaryReply::Text("SUMMARY".into())];
-    rule.rewrite(scene, &mut Dialogue::new(&answers)).unwrap()
+    rule.rewrite(input, &mut Replies::new(&answers)).unwrap()
 }
 
 #[test]
 fn a_chat_without_tools_compacts_once_and_never_again() {
     let hooks = action("digitorn.hooks", "");
-    let first = run(&*hooks, scene(chat(9), (9, 0), 100.0, Memory::default()));
+    let first = run(&*hooks, input(chat(9), (9, 0), 100.0, Memory::default()));
     assert_eq!(first.messages.as_ref().unwrap().len(), 6);
     assert!(first.fired);
-    let again = run(&*hooks, scene(chat(9), (10, 0), 200.0, first.memory));
+    let again = run(&*hooks, input(chat(9), (10, 0), 200.0, first.memory));
     assert!(
         again.fired && again.messages.is_none(),
         "it fires and does nothing"
     );
-    let rested = run(&*hooks, scene(chat(9), (11, 0), 220.0, again.memory));
+    let rested = run(&*hooks, input(chat(9), (11, 0), 220.0, again.memory));
     assert!(
         !rested.fired,
         "less than 30 seconds later it does not even fire"
@@ -104,13 +104,13 @@ fn own_hooks_keep_their_count_in_the_memory() {
     let short = vec![ChatMessage::new("user", "q")];
     let first = run(
         &*hooks,
-        scene(short.clone(), (1, 0), 0.0, Memory::default()),
+        input(short.clone(), (1, 0), 0.0, Memory::default()),
     );
     let messages = first.messages.unwrap();
     assert_eq!(messages[0].text(), Some("q\n\n[System note: N]"));
     let kept = first.memory.shared::<HookMemory>(MEMORY_KEY).unwrap();
     assert_eq!(kept.states["note"].fire_count, 1);
-    let second = run(&*hooks, scene(short, (1, 1), 1.0, first.memory));
+    let second = run(&*hooks, input(short, (1, 1), 1.0, first.memory));
     assert!(!second.fired && second.messages.is_none());
 }
 
@@ -126,7 +126,7 @@ fn the_document_s_example_injects_at_its_turn_only() {
     );
     let at = |call: usize| RewriteInput {
         call,
-        ..scene(
+        ..input(
             vec![ChatMessage::new("system", "s")],
             (1, 0),
             0.0,
@@ -151,11 +151,11 @@ fn the_document_s_example_injects_at_its_turn_only() {
 #[test]
 fn anthropic_s_refusal_is_not_recognized() {
     let emergency = action("digitorn.emergency", "");
-    let seen = run(&*emergency, scene(chat(9), (1, 0), 0.0, Memory::default()));
+    let seen = run(&*emergency, input(chat(9), (1, 0), 0.0, Memory::default()));
     assert_eq!(seen.messages.unwrap().len(), 6);
     let claude = RewriteInput {
         model: "claude-sonnet-4",
-        ..scene(chat(9), (1, 0), 0.0, Memory::default())
+        ..input(chat(9), (1, 0), 0.0, Memory::default())
     };
     let missed = run(&*emergency, claude);
     assert!(missed.messages.is_none());
@@ -166,8 +166,8 @@ fn anthropic_s_refusal_is_not_recognized() {
 fn the_rewrite_in_go_recognizes_two_more_phrases() {
     let emergency = action("digitorn.go_emergency", "");
     let seen = |error| {
-        let scene = scene(chat(9), (1, 0), 0.0, Memory::default());
-        run(&*emergency, RewriteInput { error, ..scene })
+        let input = input(chat(9), (1, 0), 0.0, Memory::default());
+        run(&*emergency, RewriteInput { error, ..input })
     };
     for error in ["Prompt is too long: 9000 tokens", "context length exceeded"] {
         let done = seen(error);
@@ -183,7 +183,7 @@ fn a_result_is_cut_in_place() {
         json!({"role": "tool", "tool_call_id": "c", "name": "ls", "content": "y".repeat(6_000)});
     let done = run(
         &*cut,
-        scene(
+        input(
             vec![message_from_json(&result)],
             (1, 1),
             0.0,
@@ -197,14 +197,14 @@ fn a_result_is_cut_in_place() {
 #[test]
 fn the_rewrite_in_go_keeps_half_as_many_until_a_request_fits() {
     let fit = action("digitorn.go_fit", "prompt = 'P'");
-    let done = run(&*fit, scene(chat(9), (5, 0), 0.0, Memory::default()));
+    let done = run(&*fit, input(chat(9), (5, 0), 0.0, Memory::default()));
     let messages = done.messages.unwrap();
     assert_eq!(
         messages.len(),
         2 + 2,
         "system prompt and recap, then the least that it keeps"
     );
-    let again = run(&*fit, scene(messages, (6, 0), 1.0, Memory::default()));
+    let again = run(&*fit, input(messages, (6, 0), 1.0, Memory::default()));
     assert!(
         again.messages.is_none(),
         "what it keeps cannot shrink further"

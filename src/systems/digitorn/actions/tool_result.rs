@@ -2,13 +2,13 @@
 
 use super::super::tool_result::{cut_result, max_result_chars};
 use super::{Reading, only, terms};
-use crate::chat::{Dialogue, PendingRequest, Shape};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{PendingRequest, Replies, Shape};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "digitorn.cut_result",
-    verb: "cut",
+    kind: ActionKind::Cut,
     help: "Cuts a tool result to half of the usable window, a list at an item, and adds a notice for the model.",
     shape: Shape::OpenAi,
     numbers: &["max_tokens", "output_reserved"],
@@ -27,13 +27,13 @@ struct CutResult {
 impl Rewrite for CutResult {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let whole = |name: &str| scene.number(name) as i64;
+        let whole = |name: &str| input.number(name) as i64;
         let most = max_result_chars(whole("max_tokens"), whole("output_reserved"));
         let (mut longest, mut left, mut n_cut) = (0, 0, 0);
-        let mut messages = scene.messages.into_vec();
+        let mut messages = input.messages.into_vec();
         for message in messages.iter_mut().filter(|m| m.is("tool")) {
             let Some(text) = message.text() else { continue };
             let tool = message.name.as_deref().unwrap_or("tool");

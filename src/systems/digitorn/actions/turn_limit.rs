@@ -3,13 +3,13 @@
 use super::super::turn_limit::turn_limit_warning;
 use super::hooks::calls_of_turn;
 use super::{only, terms};
-use crate::chat::{Dialogue, PendingRequest, Shape};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{PendingRequest, Replies, Shape};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "digitorn.turn_limit",
-    verb: "inject",
+    kind: ActionKind::Inject,
     help: "Two calls before a turn's limit, asks the model to stop calling tools.",
     shape: Shape::OpenAi,
     numbers: &["max_turns"],
@@ -25,17 +25,17 @@ struct TurnLimit;
 impl Rewrite for TurnLimit {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let turn = i64::from(scene.turn.1);
-        let max_turns = scene.number("max_turns") as i64;
-        let tool_calls = calls_of_turn(&scene.messages);
+        let turn = i64::from(input.turn.1);
+        let max_turns = input.number("max_turns") as i64;
+        let tool_calls = calls_of_turn(&input.messages);
         let warning = turn_limit_warning(turn, max_turns, tool_calls);
         let is_near = warning.is_some();
         Ok(Rewritten {
             messages: warning.map(|warning| {
-                let mut messages = scene.messages.into_vec();
+                let mut messages = input.messages.into_vec();
                 messages.push(warning);
                 messages
             }),

@@ -31,7 +31,7 @@ pub struct Application {
     pub summary_brain: Option<SummaryBrain>,
     /// All hooks in execution order, including the injected one.
     pub hooks: Vec<Hook>,
-    /// The most turns for one user message.
+    /// Maximum number of turns for one user message.
     pub max_turns: i64,
     /// The forced tool description mode, if any.
     pub tool_injection: Option<ToolInjection>,
@@ -63,7 +63,7 @@ pub struct ContextSettings {
     pub keep_recent: i64,
     /// Pressure from which the injected hook compacts, as written.
     pub compression_trigger: Value,
-    /// Most tokens of a summary.
+    /// Maximum number of tokens of a summary.
     pub summary_max_tokens: u64,
     /// Whether a hook is injected if no other compacts.
     pub auto_compact: bool,

@@ -7,7 +7,7 @@ use crate::chat::python_str;
 use crate::systems::python::PythonError;
 use serde_json::{Value, json};
 
-/// Deepest nesting of fields within format specifications.
+/// Maximum nesting depth of fields within format specifications.
 const MAX_DEPTH: usize = 2;
 
 /// Fills the fields of a template.

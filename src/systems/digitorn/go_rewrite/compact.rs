@@ -4,7 +4,7 @@ use super::facts::{loses_a_fact, with_missing_facts};
 use super::message_text;
 use super::recap::{framed, reminder, unframed};
 use super::split::{safe_split, safe_split_budget};
-use crate::chat::{ChatMessage, Dialogue, PendingRequest, SummaryReply, SummaryRequest};
+use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest};
 
 /// The result of a compaction.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +26,7 @@ pub struct Summary<'a> {
     pub has_model: bool,
     /// Its prompt.
     pub prompt: &'a str,
-    /// Most tokens of its answer.
+    /// Maximum number of tokens of its answer.
     pub max_tokens: u64,
     /// The previous summary, framed or not.
     pub prior: &'a str,
@@ -72,7 +72,7 @@ pub fn summarize(
     keep_recent: i64,
     goal: &str,
     summary: Summary<'_>,
-    dialogue: &mut Dialogue<'_>,
+    replies: &mut Replies<'_>,
 ) -> Result<Compaction, PendingRequest> {
     let cut = safe_split(messages, keep_recent);
     let (old, kept) = messages.split_at(cut);
@@ -85,7 +85,7 @@ pub fn summarize(
     let prior = unframed(summary.prior);
     let head = (!prior.is_empty()).then(|| ChatMessage::new("system", prior));
     let dropped: Vec<ChatMessage> = head.into_iter().chain(old.iter().cloned()).collect();
-    let answer = match dialogue.ask(request(&dropped, summary))? {
+    let answer = match replies.reply_to(request(&dropped, summary))? {
         SummaryReply::Text(text) if !text.trim().is_empty() => text,
         _ => return Ok(truncated(messages, cut, goal)),
     };

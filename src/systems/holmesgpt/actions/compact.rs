@@ -9,8 +9,8 @@ use super::super::limiter::{Limited, Threshold, compact_if_necessary, compaction
 use super::super::stats::RequestStats;
 use super::super::v038::compact_if_necessary_v038;
 use super::settings::{Settings, Version, text};
-use crate::chat::{ChatMessage, Dialogue, PendingRequest, Shape, SummaryReply, SummaryRequest};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ const METER_SLACK: f64 = 4.0;
 
 pub(super) const COMPACT: NamedAction = NamedAction {
     name: "holmesgpt.compact",
-    verb: "summarize",
+    kind: ActionKind::Summarize,
     help: "Replaces a conversation near its window with instructions, a summary and the last question; ends the run if it still overflows.",
     shape: Shape::OpenAi,
     numbers: &[
@@ -66,19 +66,19 @@ struct Outcome {
 impl Rewrite for Compact {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        dialogue: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let llm = self.settings.llm(&scene);
+        let llm = self.settings.llm(&input);
         let threshold = Threshold {
-            is_enabled: scene.number("enabled") != 0.0,
-            pct: scene.number("threshold_pct").round() as i64,
+            is_enabled: input.number("enabled") != 0.0,
+            pct: input.number("threshold_pct").round() as i64,
         };
-        if is_far_below(&scene, &llm, threshold) {
+        if is_far_below(&input, &llm, threshold) {
             return Ok(Rewritten::default());
         }
         let price = |request: &SummaryRequest, reply: &SummaryReply| {
-            let tools = if request.with_tools { scene.tools } else { &[] };
+            let tools = if request.with_tools { input.tools } else { &[] };
             let prompt = llm.count(&mut request.messages.clone(), tools).total;
             let answer = match reply {
                 SummaryReply::Text(text) => llm.tokenizer.count(text),
@@ -88,13 +88,13 @@ impl Rewrite for Compact {
         };
         let summarizer = Summarizer {
             llm: &llm,
-            tools: scene.tools,
+            tools: input.tools,
             instruction: &self.prompt,
-            max_tokens: Some(scene.number("summary_max_tokens") as u64).filter(|most| *most > 0),
+            max_tokens: Some(input.number("summary_max_tokens") as u64).filter(|most| *most > 0),
             price: &price,
         };
-        let outcome = self.run(&summarizer, threshold, scene.messages.into_vec(), dialogue)?;
-        Ok(rewritten(outcome, &llm, threshold, &scene.memory))
+        let outcome = self.run(&summarizer, threshold, input.messages.into_vec(), replies)?;
+        Ok(rewritten(outcome, &llm, threshold, &input.memory))
     }
 }
 
@@ -104,10 +104,10 @@ impl Compact {
         summarizer: &Summarizer<'_>,
         threshold: Threshold,
         mut messages: Vec<ChatMessage>,
-        dialogue: &mut Dialogue<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Outcome, PendingRequest> {
         if self.settings.version == Version::Legacy {
-            let limited = compact_legacy(summarizer, threshold, messages, dialogue)?;
+            let limited = compact_legacy(summarizer, threshold, messages, replies)?;
             let (compacted, usage) = match limited.compaction {
                 Some((tokens, compaction)) => (Some(tokens), compaction.usage),
                 None => (None, RequestStats::default()),
@@ -131,9 +131,9 @@ impl Compact {
             .then(|| compaction_start_event(llm, threshold, &mut messages, tools))
             .flatten();
         let limited = if self.settings.version == Version::V038 {
-            compact_if_necessary_v038(summarizer, threshold, messages, dialogue)?
+            compact_if_necessary_v038(summarizer, threshold, messages, replies)?
         } else {
-            compact_if_necessary(summarizer, threshold, messages, dialogue)?
+            compact_if_necessary(summarizer, threshold, messages, replies)?
         };
         Ok(outcome(limited, start.and_then(|event| event.content)))
     }
@@ -154,8 +154,8 @@ fn outcome(limited: Limited, start: Option<String>) -> Outcome {
 }
 
 /// Returns whether the meter already rules out any action, so that no exact count is needed.
-fn is_far_below(scene: &RewriteInput<'_>, llm: &Llm, threshold: Threshold) -> bool {
-    let used = scene.number("used");
+fn is_far_below(input: &RewriteInput<'_>, llm: &Llm, threshold: Threshold) -> bool {
+    let used = input.number("used");
     let needed = used + METER_SLACK + llm.limits.max_output as f64;
     let line = llm
         .limits
@@ -233,8 +233,8 @@ mod tests {
             ChatMessage::new("assistant", "x".repeat(text_len)),
         ];
         run_with_replies(
-            |dialogue| {
-                let scene = RewriteInput {
+            |replies| {
+                let input = RewriteInput {
                     messages: messages.clone().into(),
                     tools: &[],
                     numbers: &numbers,
@@ -249,7 +249,7 @@ mod tests {
                     error: "",
                     storage: &Storage::AsSet,
                 };
-                action.rewrite(scene, dialogue)
+                action.rewrite(input, replies)
             },
             |_| SummaryReply::Text(answer.into()),
         )

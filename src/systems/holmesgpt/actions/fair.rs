@@ -3,13 +3,13 @@
 use super::super::count::forget_counts;
 use super::super::legacy::truncate_to_window;
 use super::settings::Settings;
-use crate::chat::{Dialogue, PendingRequest, Shape};
-use crate::engine::{NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{PendingRequest, Replies, Shape};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
 pub(super) const TRUNCATE: NamedAction = NamedAction {
     name: "holmesgpt.truncate_fairly",
-    verb: "cut",
+    kind: ActionKind::Cut,
     help: "Cuts the largest tool results to equal shares until the conversation fits its window; mistakes tokens for characters.",
     shape: Shape::OpenAi,
     numbers: &[
@@ -27,12 +27,12 @@ struct Truncate(Settings);
 impl Rewrite for Truncate {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let llm = self.0.llm(&scene);
-        let mut messages = scene.messages.into_vec();
-        let fair = match truncate_to_window(&llm, &mut messages, scene.tools) {
+        let llm = self.0.llm(&input);
+        let mut messages = input.messages.into_vec();
+        let fair = match truncate_to_window(&llm, &mut messages, input.tools) {
             Ok(Some(fair)) => fair,
             Ok(None) => return Ok(Rewritten::default()),
             Err(error) => {

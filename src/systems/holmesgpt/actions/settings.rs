@@ -40,20 +40,20 @@ impl Settings {
         Ok(Self { version, tokenizer })
     }
 
-    /// Returns the model of a scene, with limits from its numbers.
-    pub(super) fn llm(&self, scene: &RewriteInput<'_>) -> Llm {
+    /// Returns the model of a input, with limits from its numbers.
+    pub(super) fn llm(&self, input: &RewriteInput<'_>) -> Llm {
         let overrides = Overrides {
-            max_context_size: scene.number("window_override") as i64,
-            max_output_token: scene.number("output_override") as i64,
-            tool_pct: scene.number("tool_pct"),
-            tool_tokens: scene.number("tool_tokens") as i64,
+            max_context_size: input.number("window_override") as i64,
+            max_output_token: input.number("output_override") as i64,
+            tool_pct: input.number("tool_pct"),
+            tool_tokens: input.number("tool_tokens") as i64,
         };
         let llm = if self.version == Version::Legacy {
-            let limits = Limits::of(scene.model, &overrides, Reserve::Smaller);
-            Llm::legacy(scene.model, self.tokenizer, limits)
+            let limits = Limits::of(input.model, &overrides, Reserve::Smaller);
+            Llm::legacy(input.model, self.tokenizer, limits)
         } else {
-            let limits = Limits::of(scene.model, &overrides, Reserve::Larger);
-            Llm::new(scene.model, self.tokenizer, limits)
+            let limits = Limits::of(input.model, &overrides, Reserve::Larger);
+            Llm::new(input.model, self.tokenizer, limits)
         };
         Llm {
             keeps_all_counts: false,

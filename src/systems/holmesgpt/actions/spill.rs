@@ -6,9 +6,10 @@ use super::super::spill::{Spilling, Storage, spill_oversized_result};
 use super::super::spilled_file::{SpilledContent, SpilledFile};
 use super::super::tool_result::{ToolResult, has_prefix};
 use super::settings::{Settings, Version, text};
-use crate::chat::{ChatMessage, Dialogue, Fields, PendingRequest, Shape};
+use crate::chat::{ChatMessage, Fields, PendingRequest, Replies, Shape};
 use crate::engine::{
-    FileContent, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten, Storage as Place,
+    ActionKind, FileContent, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten,
+    Storage as Place,
 };
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ const FOLDER: &str = "/tmp/.holmes/00000000-0000-4000-8000-000000000000/tool_res
 
 pub(super) const SPILL: NamedAction = NamedAction {
     name: "holmesgpt.spill",
-    verb: "spill",
+    kind: ActionKind::Spill,
     help: "Moves a tool result over its cap to a file and leaves a pointer with a preview; without storage, replaces it with an error.",
     shape: Shape::OpenAi,
     numbers: &[
@@ -44,23 +45,23 @@ struct Spill {
 impl Rewrite for Spill {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let llm = self.settings.llm(&scene);
+        let llm = self.settings.llm(&input);
         // Without a tool that reads files there is no folder.
-        let has_bash = scene.number("bash") != 0.0;
-        let folder = match scene.storage {
+        let has_bash = input.number("bash") != 0.0;
+        let folder = match input.storage {
             Place::Folder(folder) => folder,
             Place::AsSet | Place::Missing => &self.folder,
         };
         let storage = Storage {
             folder: has_bash.then_some(&**folder),
-            is_enabled: scene.number("storage") != 0.0 && *scene.storage != Place::Missing,
+            is_enabled: input.number("storage") != 0.0 && *input.storage != Place::Missing,
             spares_failures: self.settings.version == Version::V038,
         };
         let mut done = Rewritten::default();
-        let mut messages = scene.messages.into_vec();
+        let mut messages = input.messages.into_vec();
         for message in messages.iter_mut().filter(|m| m.is("tool")) {
             if let Some(spilled) = self.spilled(&llm, message, storage, &mut done) {
                 *message = spilled;
@@ -170,7 +171,7 @@ mod tests {
     fn spilled(text: &str, storage: f64) -> Rewritten {
         let table: toml::Table = toml::from_str("tokenizer = 'chars/4'").unwrap();
         let action = (SPILL.make)(&table).unwrap();
-        let scene = RewriteInput {
+        let input = RewriteInput {
             messages: vec![ChatMessage::from(Fields {
                 content: Content::Text(Text {
                     text: text.into(),
@@ -200,7 +201,7 @@ mod tests {
             error: "",
             storage: &Storage::AsSet,
         };
-        action.rewrite(scene, &mut Dialogue::new(&[])).unwrap()
+        action.rewrite(input, &mut Replies::new(&[])).unwrap()
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::turn::split_current;
 use super::{MakeResult, budget_terms, compression_terms, settings, term, without_options};
-use crate::chat::{Dialogue, PendingRequest};
+use crate::chat::{PendingRequest, Replies};
 use crate::engine::{Rewrite, RewriteInput, Rewritten};
 use crate::systems::picoclaw::estimate::tool_tokens;
 use crate::systems::picoclaw::force_compression::EXECUTED;
@@ -22,14 +22,14 @@ pub(super) fn make(options: &toml::Table) -> MakeResult {
 impl Rewrite for CompactBeforeTurn {
     fn rewrite(
         &self,
-        mut scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        mut input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let settings = settings(&scene, Edition::After);
-        let mut conversation = Conversation::of(std::mem::take(&mut scene.messages).into_vec());
+        let settings = settings(&input, Edition::After);
+        let mut conversation = Conversation::of(std::mem::take(&mut input.messages).into_vec());
         let mut prompt = Prompt::of(&conversation, Edition::After);
         prompt.current = split_current(&mut conversation.stored.history);
-        let tools = tool_tokens(scene.tools);
+        let tools = tool_tokens(input.tools);
         let (budget, compressed) = compact_if_over(&prompt, &conversation.stored, tools, &settings);
         let mut done = Rewritten {
             fired: budget.is_over(),

@@ -14,14 +14,14 @@ use super::estimate::{content_chars, message_tokens, tokens_of_chars, tool_token
 use super::force_compression::Compressed;
 use super::{Edition, Settings};
 use crate::chat::{ChatMessage, Shape};
-use crate::engine::{NamedAction, NamedMeter, Rewrite, RewriteInput};
+use crate::engine::{ActionKind, NamedAction, NamedMeter, Rewrite, RewriteInput};
 use std::sync::Arc;
 
 /// Every PicoClaw action that a preset may name.
 pub static ACTIONS: &[NamedAction] = &[
     NamedAction {
         name: "picoclaw.summarize_session",
-        verb: "summarize",
+        kind: ActionKind::Summarize,
         help: "Replaces all but the newest messages with a summary of the texts of user and assistant; the summarizer never receives tool results.",
         shape: Shape::OpenAi,
         numbers: &[
@@ -35,7 +35,7 @@ pub static ACTIONS: &[NamedAction] = &[
     },
     NamedAction {
         name: "picoclaw.force_compression",
-        verb: "drop",
+        kind: ActionKind::Drop,
         help: "After a rejected request, drops the older half of the messages without a summary, and adds a note to the first message.",
         shape: Shape::OpenAi,
         numbers: &[],
@@ -43,7 +43,7 @@ pub static ACTIONS: &[NamedAction] = &[
     },
     NamedAction {
         name: "picoclaw.compact_before_turn",
-        verb: "drop",
+        kind: ActionKind::Drop,
         help: "Drops the older half of the turns if the turn's first request would overflow, and adds a note to the summary.",
         shape: Shape::OpenAi,
         numbers: &["context_window", "max_tokens"],
@@ -51,7 +51,7 @@ pub static ACTIONS: &[NamedAction] = &[
     },
     NamedAction {
         name: "picoclaw.rebuild_after_refusal",
-        verb: "drop",
+        kind: ActionKind::Drop,
         help: "After a rejected request, drops the older half of the turns; gives up if the current turn alone overflows.",
         shape: Shape::OpenAi,
         numbers: &["context_window", "max_tokens"],
@@ -59,7 +59,7 @@ pub static ACTIONS: &[NamedAction] = &[
     },
     NamedAction {
         name: "picoclaw.trim_to_fit",
-        verb: "drop",
+        kind: ActionKind::Drop,
         help: "Leaves the oldest turns out of a turn's requests until the first request fits; the store keeps them.",
         shape: Shape::OpenAi,
         numbers: &["context_window", "max_tokens"],
@@ -67,7 +67,7 @@ pub static ACTIONS: &[NamedAction] = &[
     },
     NamedAction {
         name: "picoclaw.sanitize",
-        verb: "repair",
+        kind: ActionKind::Repair,
         help: "Leaves messages that a provider would reject out of a request: calls without all their results, results without their call, system messages in between. The store keeps them.",
         shape: Shape::OpenAi,
         numbers: &[],
@@ -125,8 +125,8 @@ fn without_options(options: &toml::Table) -> Result<(), String> {
 }
 
 /// Returns the settings given by a stage's numbers.
-fn settings(scene: &RewriteInput<'_>, edition: Edition) -> Settings {
-    let number = |name| scene.number(name) as i64;
+fn settings(input: &RewriteInput<'_>, edition: Edition) -> Settings {
+    let number = |name| input.number(name) as i64;
     Settings::new(edition, number("context_window"), number("max_tokens"))
 }
 

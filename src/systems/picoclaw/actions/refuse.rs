@@ -3,7 +3,7 @@
 use super::{
     MakeResult, budget_terms, compression_terms, edition, settings, term, without_options,
 };
-use crate::chat::{Dialogue, PendingRequest};
+use crate::chat::{PendingRequest, Replies};
 use crate::engine::{Rewrite, RewriteInput, Rewritten};
 use crate::systems::picoclaw::estimate::tool_tokens;
 use crate::systems::picoclaw::force_compression::{Compressed, EXECUTED, force_compression};
@@ -37,13 +37,13 @@ pub(super) fn make_rebuild(options: &toml::Table) -> MakeResult {
 impl Rewrite for ForceCompression {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        if let Some(other) = other_error(scene.error, self.edition) {
+        if let Some(other) = other_error(input.error, self.edition) {
             return Ok(other);
         }
-        let conversation = Conversation::of(scene.messages.into_vec());
+        let conversation = Conversation::of(input.messages.into_vec());
         let compressed = force_compression(&conversation.stored, self.edition);
         Ok(report(conversation, compressed))
     }
@@ -52,19 +52,19 @@ impl Rewrite for ForceCompression {
 impl Rewrite for RebuildAfterRefusal {
     fn rewrite(
         &self,
-        mut scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        mut input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        if let Some(other) = other_error(scene.error, Edition::After) {
+        if let Some(other) = other_error(input.error, Edition::After) {
             return Ok(other);
         }
-        let settings = settings(&scene, Edition::After);
-        let conversation = Conversation::of(std::mem::take(&mut scene.messages).into_vec());
+        let settings = settings(&input, Edition::After);
+        let conversation = Conversation::of(std::mem::take(&mut input.messages).into_vec());
         let prompt = Prompt::of(&conversation, Edition::After);
         let stored = &conversation.stored;
         let last_user = stored.history.iter().rposition(|m| m.is("user"));
         let turn = &stored.history[last_user.unwrap_or(0)..];
-        let tools = tool_tokens(scene.tools);
+        let tools = tool_tokens(input.tools);
         let retry = rebuild_after_refusal(&prompt, stored, turn, tools, &settings);
         let mut done = report(conversation, retry.compressed);
         done.halt = (!retry.trimmed.fits).then(|| REFUSED.to_owned());

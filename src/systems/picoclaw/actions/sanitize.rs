@@ -2,7 +2,7 @@
 
 use super::turn::{BuiltRequest, leave_out};
 use super::{MakeResult, edition, term};
-use crate::chat::{Dialogue, PendingRequest};
+use crate::chat::{PendingRequest, Replies};
 use crate::engine::{Memory, Rewrite, RewriteInput, Rewritten};
 use crate::systems::picoclaw::Edition;
 use crate::systems::picoclaw::sanitize::sent;
@@ -32,16 +32,16 @@ pub(super) fn make(options: &toml::Table) -> MakeResult {
 impl Rewrite for Sanitize {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let turn = scene.turn.0;
-        let before = scene.memory.shared::<Sanitized>(SANITIZED);
+        let turn = input.turn.0;
+        let before = input.memory.shared::<Sanitized>(SANITIZED);
         let mut memory = Memory::default();
-        let still = before.filter(|sanitized| sanitized.built.is_current(&scene.messages, turn));
+        let still = before.filter(|sanitized| sanitized.built.is_current(&input.messages, turn));
         // Messages that the turn added since then are sent unchanged.
         let sanitized = still.cloned().unwrap_or_else(|| {
-            let history = history(&scene.messages);
+            let history = history(&input.messages);
             let built = BuiltRequest::new(history, turn, before.map(|sanitized| &sanitized.built));
             let mut sent = sent(&history[..built.messages], self.edition)
                 .into_iter()
@@ -59,7 +59,7 @@ impl Rewrite for Sanitize {
                 term("left_out", left_out.len() as f64),
             ],
             fired: !left_out.is_empty(),
-            edits: leave_out(&scene.messages, left_out.iter().copied()),
+            edits: leave_out(&input.messages, left_out.iter().copied()),
             memory,
             ..Rewritten::default()
         })

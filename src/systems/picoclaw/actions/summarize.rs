@@ -1,7 +1,7 @@
 //! Summaries: after a turn, and, as proposed, before a call that would overflow.
 
 use super::{MakeResult, edition, settings, term};
-use crate::chat::{Dialogue, PendingRequest};
+use crate::chat::{PendingRequest, Replies};
 use crate::engine::{Hook, Rewrite, RewriteInput, Rewritten};
 use crate::systems::picoclaw::budget::history_budget;
 use crate::systems::picoclaw::estimate::tool_tokens;
@@ -23,17 +23,17 @@ pub(super) fn make(options: &toml::Table) -> MakeResult {
 impl Rewrite for SummarizeSession {
     fn rewrite(
         &self,
-        mut scene: RewriteInput<'_>,
-        dialogue: &mut Dialogue<'_>,
+        mut input: RewriteInput<'_>,
+        replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let number = |name| scene.number(name) as i64;
+        let number = |name| input.number(name) as i64;
         let settings = Settings {
-            kept_messages: scene.count("kept_messages"),
-            ..settings(&scene, self.edition)
+            kept_messages: input.count("kept_messages"),
+            ..settings(&input, self.edition)
                 .with_thresholds(number("message_threshold"), number("token_percent"))
         };
-        let mut conversation = Conversation::of(std::mem::take(&mut scene.messages).into_vec());
-        let trigger = self.trigger(&scene, &conversation, &settings);
+        let mut conversation = Conversation::of(std::mem::take(&mut input.messages).into_vec());
+        let trigger = self.trigger(&input, &conversation, &settings);
         let mut done = Rewritten {
             fired: trigger.fires(),
             terms: trigger_terms(&trigger),
@@ -43,14 +43,13 @@ impl Rewrite for SummarizeSession {
             return Ok(done);
         }
         done.log.push(STARTED.to_owned());
-        let summarized =
-            summarize_session(&conversation.stored, self.edition, &settings, dialogue)?;
+        let summarized = summarize_session(&conversation.stored, self.edition, &settings, replies)?;
         if let Some(summarized) = summarized {
             let kept = summarized.stored.history.len();
             done.terms.extend([
                 term("summarized", (trigger.messages - kept) as f64),
                 term("kept", kept as f64),
-                term("model_calls", dialogue.n_requests() as f64),
+                term("model_calls", replies.n_requests() as f64),
             ]);
             conversation.stored = summarized.stored;
             done.messages = Some(conversation.into_messages());
@@ -63,7 +62,7 @@ impl SummarizeSession {
     /// As proposed, the budget replaces the share of the window, and before a call it alone decides.
     fn trigger(
         &self,
-        scene: &RewriteInput<'_>,
+        input: &RewriteInput<'_>,
         conversation: &Conversation,
         settings: &Settings,
     ) -> Trigger {
@@ -71,11 +70,11 @@ impl SummarizeSession {
         let token_threshold = match self.edition {
             Edition::Proposed => {
                 let system = Prompt::of(conversation, self.edition).system(&stored.summary);
-                history_budget(system.as_ref(), tool_tokens(scene.tools), settings)
+                history_budget(system.as_ref(), tool_tokens(input.tools), settings)
             }
             Edition::Before | Edition::After => settings.token_threshold(),
         };
-        let message_threshold = match scene.at {
+        let message_threshold = match input.at {
             Hook::BeforeCall => i64::MAX,
             _ => settings.message_threshold,
         };

@@ -1,7 +1,7 @@
 //! Tests of the mechanisms as run by a replay.
 
 use super::ACTIONS;
-use crate::chat::{ChatMessage, Content, Dialogue, SummaryReply, Text, message_from_json};
+use crate::chat::{ChatMessage, Content, Replies, SummaryReply, Text, message_from_json};
 use crate::engine::{Hook, Memory, RewriteInput, Rewritten, Storage};
 use crate::systems::picoclaw::overflow::REFUSED;
 use crate::systems::picoclaw::prompt::summary_part;
@@ -50,7 +50,7 @@ impl Play<'_> {
     fn run(self, name: &str, messages: &[ChatMessage]) -> Rewritten {
         let action = ACTIONS.iter().find(|action| action.name == name).unwrap();
         let options = toml::from_str(self.options).unwrap();
-        let scene = RewriteInput {
+        let input = RewriteInput {
             messages: messages.to_vec().into(),
             tools: &[],
             numbers: self.numbers,
@@ -65,9 +65,9 @@ impl Play<'_> {
             error: "",
             storage: &Storage::AsSet,
         };
-        let mut dialogue = Dialogue::new(self.replies);
+        let mut replies = Replies::new(self.replies);
         let rewrite = (action.make)(&options).unwrap();
-        let mut done = rewrite.rewrite(scene, &mut dialogue).unwrap();
+        let mut done = rewrite.rewrite(input, &mut replies).unwrap();
         done.messages = done.after(messages);
         done
     }

@@ -2,7 +2,7 @@
 
 use super::turn::{BuiltRequest, leave_out};
 use super::{MakeResult, budget_terms, settings, term, without_options};
-use crate::chat::{Dialogue, PendingRequest};
+use crate::chat::{PendingRequest, Replies};
 use crate::engine::{Memory, Rewrite, RewriteInput, Rewritten};
 use crate::systems::picoclaw::budget::{Trimmed, trim_to_fit};
 use crate::systems::picoclaw::estimate::tool_tokens;
@@ -26,34 +26,34 @@ pub(super) fn make(options: &toml::Table) -> MakeResult {
 impl Rewrite for TrimToFit {
     fn rewrite(
         &self,
-        scene: RewriteInput<'_>,
-        _: &mut Dialogue<'_>,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let turn = scene.turn.0;
-        let before = scene.memory.shared::<BuiltRequest>(BUILT);
+        let turn = input.turn.0;
+        let before = input.memory.shared::<BuiltRequest>(BUILT);
         let mut done = Rewritten::default();
-        let still = before.filter(|built| built.is_current(&scene.messages, turn));
+        let still = before.filter(|built| built.is_current(&input.messages, turn));
         let built = still.copied().unwrap_or_else(|| {
-            let conversation = Conversation::of(scene.messages.to_vec());
+            let conversation = Conversation::of(input.messages.to_vec());
             let history = &conversation.stored.history;
             let mut built = BuiltRequest::new(history, turn, before);
-            let trimmed = trim(&scene, &conversation, built.turn_start(history));
+            let trimmed = trim(&input, &conversation, built.turn_start(history));
             built.leave_out(history, trimmed.dropped);
             report(&mut done, &trimmed);
             done.memory = Memory::default().with(BUILT, built);
             built
         });
-        let left_out = built.left_out(history(&scene.messages));
+        let left_out = built.left_out(history(&input.messages));
         done.terms.push(term("left_out", left_out as f64));
         done.fired = left_out > 0;
-        done.edits = leave_out(&scene.messages, 0..left_out);
+        done.edits = leave_out(&input.messages, 0..left_out);
         Ok(done)
     }
 }
 
 /// Trims the messages before the current turn.
-fn trim(scene: &RewriteInput<'_>, conversation: &Conversation, turn_start: usize) -> Trimmed {
-    let settings = settings(scene, Edition::After);
+fn trim(input: &RewriteInput<'_>, conversation: &Conversation, turn_start: usize) -> Trimmed {
+    let settings = settings(input, Edition::After);
     let prompt = Prompt::of(conversation, Edition::After);
     let mut stable = conversation.stored.clone();
     let active = stable.history.split_off(turn_start);
@@ -61,7 +61,7 @@ fn trim(scene: &RewriteInput<'_>, conversation: &Conversation, turn_start: usize
         &prompt,
         &stable,
         &active,
-        tool_tokens(scene.tools),
+        tool_tokens(input.tools),
         &settings,
     )
 }

@@ -122,7 +122,7 @@ impl Run<'_> {
             messages,
         } = self;
         let managed = run_with_replies(
-            |dialogue| manage_context(messages, system, &settings.limits, false, dialogue),
+            |replies| manage_context(messages, system, &settings.limits, false, replies),
             |request| {
                 record.requests.push(Request {
                     is_compaction: true,

@@ -14,8 +14,8 @@ pub(crate) fn json_error(text: &str) -> Option<String> {
     Some(format!("{what}: line {line} column {column} (char {at})"))
 }
 
-/// Deepest nesting; beyond it Python fails too, with another error.
-const MOST_DEPTH: usize = 500;
+/// Maximum nesting depth; beyond it Python fails too, with another error.
+const MAX_DEPTH: usize = 500;
 
 /// The error, and the index of its character.
 struct Flaw(&'static str, usize);
@@ -86,7 +86,7 @@ impl Scanner {
         mut item: impl FnMut(&mut Self) -> Result<(), Flaw>,
     ) -> Result<(), Flaw> {
         self.depth += 1;
-        if self.depth > MOST_DEPTH {
+        if self.depth > MAX_DEPTH {
             return Err(Flaw("Expecting value", self.at));
         }
         self.at += 1;

@@ -17,7 +17,7 @@ const MANY: usize = 12;
 /// Number of common knobs below which a single group of own settings is open.
 const FEW: usize = 4;
 /// Maximum length of a help line, in characters. A longer first sentence is shown only as hover text.
-const LONGEST_HELP: usize = 120;
+const MAX_HELP_CHARS: usize = 120;
 
 /// Note on a setting that the shipped code does not read.
 const IGNORED: &str = "The shipped code ignores this setting.";
@@ -132,7 +132,7 @@ pub(super) fn show_knob(
     let value = lane.values.get(&knob.name).unwrap_or(knob.value);
     let (consequence, tone) = knob_effect::consequence(input, lane, knob);
     let help = first_sentence(&knob.help);
-    let is_short = help.chars().count() <= LONGEST_HELP;
+    let is_short = help.chars().count() <= MAX_HELP_CHARS;
     let hint = hint(knob);
     let spec = KnobSpec {
         label: &knob.name,

@@ -2,7 +2,7 @@
 
 use super::policies::Policies;
 use crate::app::config::Config;
-use crate::app::loss::compute::Reach;
+use crate::app::loss::compute::ReuseDistances;
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
 use crate::app::selection::Selection;
@@ -22,7 +22,7 @@ pub(in crate::app) struct SettingsInput<'a> {
     /// All available policies.
     pub(in crate::app) policies: &'a Policies,
     /// Distances of the agent's references to earlier content; `None` while they are computed.
-    pub(in crate::app) reach: Option<&'a Reach>,
+    pub(in crate::app) reuse: Option<&'a ReuseDistances>,
 }
 
 impl<'a> SettingsInput<'a> {
@@ -34,7 +34,7 @@ impl<'a> SettingsInput<'a> {
             config: session.config,
             selection: session.selection,
             policies: session.policies,
-            reach: session.derived.reach().map(Arc::as_ref),
+            reuse: session.derived.reuse_distances().map(Arc::as_ref),
         }
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn show(ui: &mut Ui, input: &SettingsInput<'_>, knob: &Knob, spec: &K
 
 /// Returns the distances that apply to a knob and the hover text of its curve.
 fn distances<'a>(input: &SettingsInput<'a>, knob: &Knob) -> Option<(&'a Distances, &'static str)> {
-    let curves = &input.reach?.curves;
+    let curves = &input.reuse?.curves;
     match (knob.role?, &*knob.unit) {
         (KnobRole::KeepRecent, "messages") => Some((
             &curves.messages,

@@ -11,7 +11,7 @@ use crate::app::{widgets, wording};
 use egui::Ui;
 
 /// Maximum number of restarts listed one by one.
-const MOST: usize = 24;
+const MAX_LISTED: usize = 24;
 
 /// Shows the restarts if there are any or if a lane's policy reacts to them.
 pub(super) fn show(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
@@ -52,11 +52,11 @@ fn all(ui: &mut Ui, marks: &[usize], commands: &mut Commands) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(space::XS, space::XS);
         ui.spacing_mut().interact_size.y = 22.0;
-        for call in marks.iter().take(MOST) {
+        for call in marks.iter().take(MAX_LISTED) {
             mark(ui, *call, commands);
         }
-        if marks.len() > MOST {
-            let more = wording::grouped((marks.len() - MOST) as u64);
+        if marks.len() > MAX_LISTED {
+            let more = wording::grouped((marks.len() - MAX_LISTED) as u64);
             ui.label(small(ui, format!("and {more} more")));
         }
     });

@@ -2,7 +2,7 @@
 //!
 //! A rule is run from its start with all replies so far. If it needs another one, it returns [`PendingRequest`]. A rule that
 //! needs several summaries therefore reads from top to bottom like the program it reproduces, and remains a pure
-//! function. A rule that may need very many saves its state after each reply ([`Dialogue::save`]).
+//! function. A rule that may need very many saves its state after each reply ([`Replies::save`]).
 
 use super::ChatMessage;
 use std::any::Any;
@@ -34,9 +34,9 @@ pub enum SummaryReply {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PendingRequest(pub Box<SummaryRequest>);
 
-/// The replies so far.
+/// The replies to a rule's summary requests so far, in the order of the requests.
 #[derive(Debug)]
-pub struct Dialogue<'a> {
+pub struct Replies<'a> {
     replies: &'a [SummaryReply],
     next: usize,
     checkpoint: Option<&'a mut Checkpoint>,
@@ -46,8 +46,8 @@ pub struct Dialogue<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Checkpoint(Option<(usize, Arc<dyn Any + Send + Sync>)>);
 
-impl<'a> Dialogue<'a> {
-    /// Creates a dialogue with these replies, in the order of the requests.
+impl<'a> Replies<'a> {
+    /// Creates a replies with these replies, in the order of the requests.
     pub fn new(replies: &'a [SummaryReply]) -> Self {
         Self {
             replies,
@@ -56,7 +56,7 @@ impl<'a> Dialogue<'a> {
         }
     }
 
-    /// Creates a dialogue that continues from a checkpoint of the same rule with the same input.
+    /// Creates a replies that continues from a checkpoint of the same rule with the same input.
     pub fn continued(replies: &'a [SummaryReply], checkpoint: &'a mut Checkpoint) -> Self {
         Self {
             checkpoint: Some(checkpoint),
@@ -84,7 +84,7 @@ impl<'a> Dialogue<'a> {
     ///
     /// # Errors
     /// [`PendingRequest`] if there is no reply yet. Propagate it with `?`.
-    pub fn ask(&mut self, request: SummaryRequest) -> Result<SummaryReply, PendingRequest> {
+    pub fn reply_to(&mut self, request: SummaryRequest) -> Result<SummaryReply, PendingRequest> {
         let reply = self.replies.get(self.next).cloned();
         self.next += 1;
         reply.ok_or_else(|| PendingRequest(Box::new(request)))
@@ -98,13 +98,13 @@ impl<'a> Dialogue<'a> {
 
 /// Runs a rule to its end and calls `answer` for each request.
 pub fn run_with_replies<T>(
-    mut rule: impl FnMut(&mut Dialogue<'_>) -> Result<T, PendingRequest>,
+    mut rule: impl FnMut(&mut Replies<'_>) -> Result<T, PendingRequest>,
     mut answer: impl FnMut(&SummaryRequest) -> SummaryReply,
 ) -> T {
     let mut replies = Vec::new();
     let mut checkpoint = Checkpoint::default();
     loop {
-        match rule(&mut Dialogue::continued(&replies, &mut checkpoint)) {
+        match rule(&mut Replies::continued(&replies, &mut checkpoint)) {
             Ok(done) => return done,
             Err(PendingRequest(request)) => replies.push(answer(&request)),
         }

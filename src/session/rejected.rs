@@ -1,4 +1,4 @@
-//! Calls that the provider refused because their context was too long, as files record them.
+//! Calls that the provider rejected because their context was too long, as files record them.
 
 use super::{Body, Session};
 
@@ -29,8 +29,8 @@ const TOO_LONG: [&str; 22] = [
     "`inputs` tokens + `max_new_tokens`",
 ];
 
-/// Characters of the longest answer that is taken for an error message.
-const LONGEST_ERROR: usize = 2_000;
+/// Maximum length in bytes of an answer that is taken for an error message.
+const MAX_ERROR_CHARS: usize = 2_000;
 
 /// Whether an error message, in lower case, says that a prompt does not fit.
 pub fn says_too_long(message: &str) -> bool {
@@ -38,7 +38,7 @@ pub fn says_too_long(message: &str) -> bool {
 }
 
 /// Marks the calls whose answer in the file is only such an error message. A call with reported usage was answered.
-pub(super) fn mark_refused(session: &mut Session) {
+pub(super) fn mark_rejected(session: &mut Session) {
     let n_calls = session.calls.len();
     let mut answers: Vec<Option<bool>> = vec![None; n_calls];
     for message in &session.messages {
@@ -53,7 +53,7 @@ pub(super) fn mark_refused(session: &mut Session) {
             .iter()
             .all(|part| match &part.body {
                 Body::Text(text) => {
-                    text.len() <= LONGEST_ERROR && says_too_long(&text.to_lowercase())
+                    text.len() <= MAX_ERROR_CHARS && says_too_long(&text.to_lowercase())
                 }
                 _ => false,
             });
@@ -61,7 +61,7 @@ pub(super) fn mark_refused(session: &mut Session) {
         answers[call] = Some(answers[call].unwrap_or(true) && is_error);
     }
     for (call, answer) in session.calls.iter_mut().zip(answers) {
-        call.is_refused |= answer == Some(true);
+        call.is_rejected |= answer == Some(true);
     }
 }
 
@@ -95,16 +95,16 @@ mod tests {
     }
 
     #[test]
-    fn only_an_error_message_without_usage_is_a_refused_call() {
+    fn only_an_error_message_without_usage_is_a_rejected_call() {
         let error = "(400 context_length_exceeded)";
-        assert!(answered(error, None).calls[0].is_refused);
+        assert!(answered(error, None).calls[0].is_rejected);
         let usage = Usage {
             input: Tokens(700),
             ..Usage::default()
         };
-        assert!(!answered(error, Some(usage)).calls[0].is_refused);
-        assert!(!answered("It has 700 lines.", None).calls[0].is_refused);
+        assert!(!answered(error, Some(usage)).calls[0].is_rejected);
+        assert!(!answered("It has 700 lines.", None).calls[0].is_rejected);
         let long = format!("{error} {}", "is what the log says. ".repeat(200));
-        assert!(!answered(&long, None).calls[0].is_refused);
+        assert!(!answered(&long, None).calls[0].is_rejected);
     }
 }

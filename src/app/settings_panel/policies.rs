@@ -160,6 +160,7 @@ pub fn none() -> Policy {
         stages: Vec::new(),
         sources: Vec::new(),
         unknowns: Vec::new(),
+        documentation_differences: Vec::new(),
         differences: Vec::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! The menu of policies: generic presets, then the presets of each system.
+//! The menu of policies: generic presets, then system presets.
 
 use super::policies::Policies;
 use crate::app::theme::space;

@@ -130,7 +130,7 @@ mod tests {
     fn policy(knob: Knob) -> Policy {
         Policy {
             knobs: vec![knob],
-            ..crate::app::policy_panel::policies::none()
+            ..crate::app::settings_panel::policies::none()
         }
     }
 
@@ -171,7 +171,7 @@ mod tests {
             answer.key = Some("agents.max_tokens".to_owned());
             let policy = Policy {
                 knobs: vec![trigger, answer],
-                ..crate::app::policy_panel::policies::none()
+                ..crate::app::settings_panel::policies::none()
             };
             trigger_unit(&policy, &policy.defaults(), &policy.knobs[0], budget)
         };
