@@ -4,8 +4,8 @@
 //! `javascript` are shared by systems written in these languages.
 //!
 //! Each function reproduces one of the system's own functions, over messages in that system's form. Test vectors with
-//! the original's return values verify it (`tests/vectors.rs`). Replay and execution run the same function. Presets
-//! define when it acts ([`crate::presets`]).
+//! the original's return values, or whole conversations that the original managed, verify it (`tests/vectors.rs`).
+//! Replay and execution run the same function. Presets define when it acts ([`crate::presets`]).
 
 pub mod baseagent;
 pub mod cline;

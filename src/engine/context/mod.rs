@@ -249,6 +249,11 @@ impl Entry {
         }
     }
 
+    /// Returns whether it is a summary that the policy wrote.
+    pub(super) fn is_summary(&self) -> bool {
+        matches!(&self.body, EntryBody::Written(written) if written.kind == WrittenKind::Summary)
+    }
+
     /// Returns its text, if it is a written message.
     pub(super) fn text(&self) -> Option<Arc<str>> {
         match &self.body {

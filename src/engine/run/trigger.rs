@@ -159,7 +159,7 @@ impl<'a> Triggers<'a> {
         self.measure(step, working, budget);
         let count = self.stages[idx].bound.compares.as_ref()?;
         let count = count.value(&self.moment);
-        (count >= 0.0).then(|| Tokens(count as u64))
+        (count >= 0.0).then_some(Tokens(count as u64))
     }
 
     /// Returns the fill that the policy believed_fill, if the preset defines it.

@@ -19,7 +19,7 @@ impl FileLists {
     /// Collects the files of the calls in messages.
     pub(super) fn of(messages: &[ChatMessage]) -> Self {
         let mut lists = Self::default();
-        for call in messages.iter().flat_map(|message| message.calls()) {
+        for call in messages.iter().flat_map(ChatMessage::calls) {
             let mut paths = Vec::new();
             add_paths(&arguments_of(call), &mut paths);
             let tool = tool_of(call);
@@ -82,7 +82,9 @@ fn add_paths(value: &Value, paths: &mut Vec<String>) {
 /// none.
 pub(super) fn notice(dropped: &[ChatMessage], answers: &[String]) -> Option<String> {
     let mut activity = Activity::default();
-    dropped.iter().for_each(|message| activity.add(message));
+    for message in dropped {
+        activity.add(message);
+    }
     let edits = std::mem::take(&mut activity.open_edits);
     for (_, path) in edits {
         push(&mut activity.edited, &path);

@@ -7,6 +7,7 @@ use crate::chat::{
 use crate::systems::javascript::{length, tool_of};
 use serde_json::json;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Share of the history, in characters of its JSON, before the kept part.
 const COMPRESSED_SHARE: f64 = 0.7;
@@ -52,7 +53,7 @@ pub(super) fn compress(
         SummaryReply::Failed(why) => return Ok(Compressed::Failed(why)),
     };
     let again = [
-        ChatMessage::new("assistant", first.clone()),
+        ChatMessage::new("assistant", Arc::clone(&first)),
         ChatMessage::new("user", VERIFY),
     ];
     let second = match replies.reply_to(request(old, again))? {

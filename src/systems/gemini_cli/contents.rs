@@ -11,7 +11,7 @@ const LONG_TEXT: usize = 100_000;
 
 /// Tools by the ids of their calls.
 pub(super) fn tools(messages: &[ChatMessage]) -> BTreeMap<&str, &str> {
-    let calls = messages.iter().flat_map(|message| message.calls());
+    let calls = messages.iter().flat_map(ChatMessage::calls);
     calls
         .filter_map(|call| Some((call.id.as_deref()?, tool_of(call))))
         .collect()

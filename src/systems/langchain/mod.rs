@@ -1,4 +1,4 @@
-//! LangChain 1.5.0: `SummarizationMiddleware` and `ContextEditingMiddleware` of `langchain.agents.middleware`.
+//! `LangChain` 1.5.0: `SummarizationMiddleware` and `ContextEditingMiddleware` of `langchain.agents.middleware`.
 //!
 //! | file | contains |
 //! |---|---|

@@ -171,7 +171,7 @@ impl Rewrite for Prune {
 
 /// Returns whether a result belongs to a protected tool.
 fn is_protected(all: &[ChatMessage], result: &ChatMessage) -> bool {
-    let calls = all.iter().flat_map(|message| message.calls());
+    let calls = all.iter().flat_map(ChatMessage::calls);
     let mut own = calls.filter(|call| call.id == result.call_id);
     own.any(|call| PROTECTED_TOOLS.contains(&tool_of(call)))
 }

@@ -1,4 +1,4 @@
-//! OpenCode, the engine of its command line: `opencode-ai` 1.18.34, `session/compaction`, `session/overflow`,
+//! `OpenCode`, the engine of its command line: `opencode-ai` 1.18.34, `session/compaction`, `session/overflow`,
 //! `session/message-v2` and `tool/truncate`.
 //!
 //! | file | contains |

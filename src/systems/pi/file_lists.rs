@@ -36,7 +36,7 @@ impl FileLists {
 
     /// Adds the files of the calls in messages.
     pub(super) fn add(&mut self, messages: &[ChatMessage]) {
-        for call in messages.iter().flat_map(|message| message.calls()) {
+        for call in messages.iter().flat_map(ChatMessage::calls) {
             let arguments = arguments_of(call);
             let Some(path) = arguments["path"].as_str() else {
                 continue;

@@ -36,7 +36,9 @@ impl Working<'_> {
         let tail = std::mem::replace(&mut self.context.entries, head);
         let is_as_it_was = |((id, text), is): &(&(u32, Option<Arc<str>>), &Entry)| {
             let is_kept = *id == is.id && !diff.touches(is.id);
-            is_kept || text.as_ref().is_some_and(|text| is.says(text))
+            // Another summary is a change even if it has the same text: in a simulation its text is a stand-in.
+            let is_new_summary = *id != is.id && is.is_summary();
+            is_kept || !is_new_summary && text.as_ref().is_some_and(|text| is.says(text))
         };
         let as_they_were = were.iter().zip(&tail).take_while(is_as_it_was).count();
         self.change_from(first + as_they_were);
