@@ -251,7 +251,7 @@ fn the_tab_about_describes_the_policy() {
         "It drops.",
         "What is gone is gone.",
         "Nothing else.",
-        "Differences of the replay from the system",
+        "DIFFERENCES OF THE REPLAY FROM THE SYSTEM",
         "The system retries. The replay does not.",
         "a file of ours",
     ] {
