@@ -37,7 +37,7 @@ pub struct PendingRequest(pub Box<SummaryRequest>);
 /// The replies to a rule's summary requests so far, in the order of the requests.
 #[derive(Debug)]
 pub struct Replies<'a> {
-    replies: &'a [SummaryReply],
+    given: &'a [SummaryReply],
     next: usize,
     checkpoint: Option<&'a mut Checkpoint>,
 }
@@ -50,7 +50,7 @@ impl<'a> Replies<'a> {
     /// Creates a replies with these replies, in the order of the requests.
     pub fn new(replies: &'a [SummaryReply]) -> Self {
         Self {
-            replies,
+            given: replies,
             next: 0,
             checkpoint: None,
         }
@@ -85,7 +85,7 @@ impl<'a> Replies<'a> {
     /// # Errors
     /// [`PendingRequest`] if there is no reply yet. Propagate it with `?`.
     pub fn reply_to(&mut self, request: SummaryRequest) -> Result<SummaryReply, PendingRequest> {
-        let reply = self.replies.get(self.next).cloned();
+        let reply = self.given.get(self.next).cloned();
         self.next += 1;
         reply.ok_or_else(|| PendingRequest(Box::new(request)))
     }

@@ -77,7 +77,7 @@ pub(super) struct Call {
     /// Index of its stretch, from 0, ascending.
     pub(super) stretch: usize,
     /// Index of the call in the session.
-    pub(super) call: usize,
+    pub(super) index: usize,
 }
 
 /// Range of valid factors. No vocabulary differs more, so that a fit outside of it fits something else.
@@ -125,7 +125,7 @@ pub(super) fn fit(calls: &[Call]) -> Option<(Fit, Vec<Stretch>)> {
         mean_error(calls.iter().map(|c| (c, lines.predict(c))))
     };
     let starts = stretches_of(calls).map(|stretch| Stretch {
-        call: stretch[0].call,
+        call: stretch[0].index,
         overhead: lines.overheads[stretch[0].stretch],
         is_short: overhead(stretch, lines.factor) < 0.0,
     });

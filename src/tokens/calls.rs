@@ -66,7 +66,7 @@ pub(super) fn calls(session: &Session, weights: &[Weight]) -> Vec<Call> {
                     counted: counted as f64,
                     known: known as f64,
                     stretch,
-                    call: idx,
+                    index: idx,
                 })
             });
     let mut calls: Vec<Call> = calls.collect();

@@ -30,7 +30,7 @@ pub(crate) struct ReplayCase {
     pub(crate) halt: Option<String>,
 }
 
-/// What the system sent for one call.
+/// The request that the system sent for one call.
 pub(crate) struct ExpectedCall {
     /// Messages without `from`.
     pub(crate) sent: Vec<Value>,

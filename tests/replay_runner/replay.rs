@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What a replay sends for one call.
+/// The request that a replay sends for one call.
 #[derive(Default)]
 pub(crate) struct ActualCall {
     pub(crate) sent: Vec<Value>,

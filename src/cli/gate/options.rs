@@ -11,8 +11,11 @@ use std::path::PathBuf;
 /// Limits and the baseline.
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
-    /// Write the result as JUnit XML, replacing an earlier result
-    #[arg(long, value_name = "FILE")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "Write the result as JUnit XML, replacing an earlier result"
+    )]
     pub(super) junit: Option<PathBuf>,
     #[command(flatten)]
     pub(super) lanes: LaneArgs,

@@ -94,7 +94,7 @@ pub struct Sample {
     pub tokens: Tokens,
     /// True tokens as a share of the usable window (window minus output reserve).
     pub pressure: Share,
-    /// Fill that the policy believed_fill, if the preset defines it.
+    /// Fill that the policy believes, if the preset defines it.
     pub believed: Option<Share>,
     /// Whether the first try overflowed.
     pub overflows: bool,

@@ -162,7 +162,7 @@ impl<'a> Triggers<'a> {
         (count >= 0.0).then_some(Tokens(count as u64))
     }
 
-    /// Returns the fill that the policy believed_fill, if the preset defines it.
+    /// Returns the fill that the policy believes, if the preset defines it.
     pub(super) fn believed(
         &mut self,
         call: usize,

@@ -36,7 +36,7 @@ const PREFIX: &str = "Context summary:\n\n";
 
 /// The result of a compaction.
 pub(super) enum Summarized {
-    /// Nothing is to be summarized, or the summary is empty.
+    /// There is nothing to summarize, or the summary is empty.
     Nothing,
     Failed,
     /// The first kept message, the message with the summary and its metadata.

@@ -10,15 +10,15 @@ use std::ops::Range;
 /// Envelope of a message besides its role and content: an id of 12 characters and a time in milliseconds.
 const ENVELOPE: usize = r#","id":"msg_12345678","ts":1234567890123"#.len();
 const FROZEN: usize = r#","metadata":{"compaction":"preserved"}"#.len();
-/// What an answer states besides the names of model and provider and the digits of its usage.
+/// Metadata of an answer without the names of model and provider and without the digits of its usage.
 const ANSWER: usize = r#","modelInfo":{"id":"","provider":""},"metrics":{"inputTokens":,"outputTokens":,"cacheReadTokens":0,"cacheWriteTokens":0}"#.len();
-/// The same without usage.
+/// Metadata of an answer without usage.
 const ANSWER_WITHOUT_USAGE: usize = r#","modelInfo":{"id":"","provider":""}"#.len();
 
 /// Kind of a stored message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// What the user typed.
+    /// Text that the user typed.
     Typed,
     /// The result of a call.
     Result,
@@ -37,13 +37,13 @@ pub(super) struct Stored {
     pub(super) is_frozen: bool,
     /// Length of its content as JSON.
     content: usize,
-    /// The same with results as they are sent.
+    /// Length of its content as JSON, with results as they are sent.
     shaped_content: usize,
     /// Length of its metadata, model and usage as JSON.
     rest: usize,
 }
 
-/// What is known about stored messages besides their content.
+/// Metadata of stored messages.
 #[derive(Debug)]
 pub(super) struct Envelopes<'a> {
     /// Digits of the usage of each answer that still has one, as characters from `0` on; the newest last.
@@ -154,15 +154,15 @@ pub(super) fn request_tokens(system: &str, list: &[Stored], is_shaped: bool) -> 
         };
         let joins = is_shaped && message.kind == Kind::Result && last_kind == Some(Kind::Result);
         match lengths.last_mut() {
-            Some(last) if joins => *last += ",".len() + content - "[]".len(),
+            Some(length) if joins => *length += ",".len() + content - "[]".len(),
             _ => lengths.push(message.length(content)),
         }
         last_kind = Some(message.kind);
     }
     let frame = length(&json!({"systemPrompt": system, "messages": [], "tools": []}).to_string());
     let commas = lengths.len().saturating_sub(1);
-    let whole = tokens(frame + commas + lengths.iter().sum::<usize>());
-    (whole, lengths.into_iter().map(tokens).sum())
+    let request = tokens(frame + commas + lengths.iter().sum::<usize>());
+    (request, lengths.into_iter().map(tokens).sum())
 }
 
 const CONTENT: Rule = Rule {

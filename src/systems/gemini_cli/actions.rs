@@ -139,7 +139,7 @@ impl Rewrite for Mask {
                 at: start + result.at,
                 now: Some(result.now),
             });
-            files.push(file(result.file.0, result.file.1));
+            files.push(file(&result.file.0, result.file.1));
         }
         let tokens = estimate(&after, &tools(all));
         Ok(Rewritten {
@@ -181,7 +181,7 @@ impl Rewrite for Truncate {
             if let Some(cut) = truncate(&text, limit, &path(input.storage, &name)) {
                 let now = Some(message.with_text(cut));
                 edits.push(MessageEdit { at, now });
-                files.push(file(name, text));
+                files.push(file(&name, text));
             }
         }
         Ok(Rewritten {
@@ -202,9 +202,9 @@ fn path(storage: &Storage, name: &str) -> String {
     }
 }
 
-fn file(name: String, text: String) -> NewFile {
+fn file(name: &str, text: String) -> NewFile {
     NewFile {
-        name: file_name(&name),
+        name: file_name(name),
         content: FileContent::Text(text.into()),
         appends: false,
     }

@@ -23,7 +23,7 @@ const CONTEXT_START: &str = "<session_context>";
 
 /// The result of a compression.
 pub(super) enum Compressed {
-    /// Nothing stands before the split, or the summary is empty.
+    /// There is no message before the split, or the summary is empty.
     Nothing,
     /// The new history with its estimated tokens.
     History(Vec<ChatMessage>, u64),
@@ -77,7 +77,7 @@ pub(super) fn compress(
     Ok(Compressed::History(new, tokens))
 }
 
-/// Returns the first kept message: the first user message behind enough characters of JSON. If there is none,
+/// Returns the first kept message: the first user message after enough characters of JSON. If there is none,
 /// everything is compressed after a final answer, else what is before the last user message.
 fn split(history: &[ChatMessage]) -> usize {
     let tools = tools(history);

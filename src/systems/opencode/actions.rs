@@ -104,12 +104,11 @@ impl Rewrite for Compact {
         messages.push(ChatMessage::notice("user", QUESTION));
         messages.push(ChatMessage::summary("assistant", summary));
         messages.extend_from_slice(&range[kept..]);
-        match replayed {
-            Some(user) => messages.extend_from_slice(&all[user..]),
-            None => {
-                messages.push(ChatMessage::notice("user", CONTINUE));
-                messages.extend_from_slice(&all[end..]);
-            }
+        if let Some(user) = replayed {
+            messages.extend_from_slice(&all[user..]);
+        } else {
+            messages.push(ChatMessage::notice("user", CONTINUE));
+            messages.extend_from_slice(&all[end..]);
         }
         Ok(Rewritten {
             messages: Some(messages),

@@ -49,12 +49,12 @@ fn conversation(messages: &[ChatMessage]) -> String {
     let mut parts = Vec::new();
     for message in messages {
         match &*message.role {
-            "user" => add(&mut parts, "[User]", text_of(message, "")),
+            "user" => add(&mut parts, "[User]", &text_of(message, "")),
             "assistant" => {
                 let thinking = message.reasoning.as_ref();
                 let thinking = thinking.map_or(String::new(), |r| r.text.to_string());
-                add(&mut parts, "[Assistant thinking]", thinking);
-                add(&mut parts, "[Assistant]", text_of(message, "\n"));
+                add(&mut parts, "[Assistant thinking]", &thinking);
+                add(&mut parts, "[Assistant]", &text_of(message, "\n"));
                 let calls = message.calls().iter().map(|call| {
                     format!(
                         "{}({})",
@@ -63,16 +63,20 @@ fn conversation(messages: &[ChatMessage]) -> String {
                     )
                 });
                 let calls: Vec<String> = calls.collect();
-                add(&mut parts, "[Assistant tool calls]", calls.join("; "));
+                add(&mut parts, "[Assistant tool calls]", &calls.join("; "));
             }
-            "tool" => add(&mut parts, "[Tool result]", shortened(text_of(message, ""))),
+            "tool" => add(
+                &mut parts,
+                "[Tool result]",
+                &shortened(text_of(message, "")),
+            ),
             _ => {}
         }
     }
     parts.join("\n\n")
 }
 
-fn add(parts: &mut Vec<String>, label: &str, text: String) {
+fn add(parts: &mut Vec<String>, label: &str, text: &str) {
     if !text.is_empty() {
         parts.push(format!("{label}: {text}"));
     }

@@ -81,7 +81,7 @@ impl Rewrite for Condense {
             } else {
                 "condense_not_enough_messages"
             };
-            return Ok(failed(unchanged, &measure, &input, why.to_owned()));
+            return Ok(failed(unchanged, &measure, &input, why));
         }
         let commands = commands(&input, all.get(n_system));
         let summary = match replies.reply_to(request(&with_all(&all[n_system..], &input.memory)))? {
@@ -89,16 +89,11 @@ impl Rewrite for Condense {
             SummaryReply::ToolCall => String::new(),
             SummaryReply::Failed(why) => {
                 let why = format!("condense_api_failed: {why}");
-                return Ok(failed(unchanged, &measure, &input, why));
+                return Ok(failed(unchanged, &measure, &input, &why));
             }
         };
         if summary.is_empty() {
-            return Ok(failed(
-                unchanged,
-                &measure,
-                &input,
-                "condense_failed".to_owned(),
-            ));
+            return Ok(failed(unchanged, &measure, &input, "condense_failed"));
         }
         let mut parts = vec![format!("## Conversation Summary\n{summary}")];
         if !commands.is_empty() {
@@ -128,7 +123,7 @@ fn failed(
     unchanged: Rewritten,
     measure: &Measure,
     input: &RewriteInput<'_>,
-    why: String,
+    why: &str,
 ) -> Rewritten {
     let mut memory = measure.to_memory();
     memory[FAILED_AT] = json!(input.call);
