@@ -61,7 +61,7 @@ pub(crate) fn settings(case: &ReplayCase, policy: &Policy) -> Result<KnobValues,
     Ok(values)
 }
 
-/// Adds the keys of LangChain's `trigger` and `keep` in the form that presets name: `trigger=("tokens" …)`. A trigger
+/// Adds the keys of `LangChain`'s `trigger` and `keep` in the form that presets name: `trigger=("tokens" …)`. A trigger
 /// with several keys needs all of them. Of several edits, the first counts.
 fn with_tuples(config: &Value) -> Value {
     let mut flat = config.clone();
