@@ -72,10 +72,10 @@ pub fn count(n: usize, one: &str) -> String {
     format!("{} {one}{plural}", grouped(n as u64))
 }
 
-/// Groups the longer numbers in a sentence, except within words.
+/// Groups the longer numbers in a sentence, except within words. Lines do not break inside a number.
 pub fn with_grouped(text: &str) -> String {
     let word = |word: &str| match word.parse::<u64>() {
-        Ok(n) if word.len() > 3 && !word.starts_with('0') => grouped(n),
+        Ok(n) if word.len() > 3 && !word.starts_with('0') => grouped(n).replace(THIN, "\u{a0}"),
         _ => word.to_owned(),
     };
     let is_inner = |c: char| c.is_alphanumeric() || "_-./".contains(c);
@@ -217,7 +217,7 @@ mod tests {
     fn numbers_in_a_sentence_are_grouped_but_not_names() {
         assert_eq!(
             with_grouped("promised 44979, not 999 of call-44979.json"),
-            "promised 44\u{2009}979, not 999 of call-44979.json"
+            "promised 44\u{a0}979, not 999 of call-44979.json"
         );
     }
 
