@@ -107,6 +107,6 @@ pub enum WrittenKind {
     Summary,
     /// A notice that something was removed.
     Notice,
-    /// A text that is added to the message before it, as a part of its own. Formats without parts write a message.
+    /// A text that is added to the message before it as a separate part. Formats without parts write a message.
     Addition,
 }

@@ -185,7 +185,7 @@ mod tests {
 
     fn assert_equal_counts(piece: &[u8]) {
         for vocabulary in Vocabulary::ALL {
-            let expected = vocabulary.library().bpe.count(piece);
+            let expected = vocabulary.reference().bpe.count(piece);
             let ranks = vocabulary.ranks();
             let counted = Merger::default().count(ranks, piece);
             assert_eq!(counted, expected, "{vocabulary:?} {piece:?}");

@@ -146,7 +146,7 @@ mod tests {
     fn assert_equal_pieces(text: &str) {
         for vocabulary in Vocabulary::ALL {
             let mut from = 0;
-            for piece in vocabulary.library().split(text) {
+            for piece in vocabulary.reference().split(text) {
                 let piece_text = &text[from..vocabulary.piece_end(text, from)];
                 assert_eq!(piece_text, piece, "{vocabulary:?} {text:?}");
                 from += piece.len();
@@ -170,7 +170,7 @@ mod tests {
     fn cached_and_uncached_counts_are_equal() {
         let text = "It's plain English, 12345 words; fn main() { let x_y = \"z\"; }\r\n\r\n\tΑθήνα Москва 東京";
         for vocabulary in Vocabulary::ALL {
-            let counted: usize = vocabulary.library().count(text);
+            let counted: usize = vocabulary.reference().count(text);
             assert_eq!(count(vocabulary, text), counted);
             assert_eq!(count(vocabulary, text), counted);
         }
@@ -184,7 +184,7 @@ mod tests {
         for unit in units {
             let text = unit.repeat(200_000);
             for vocabulary in Vocabulary::ALL {
-                let counted: usize = vocabulary.library().count(text.as_str());
+                let counted: usize = vocabulary.reference().count(text.as_str());
                 assert_eq!(count(vocabulary, &text), counted, "{unit:?}");
             }
         }
@@ -197,7 +197,7 @@ mod tests {
         ) {
             assert_equal_pieces(&text);
             for vocabulary in Vocabulary::ALL {
-                let counted: usize = vocabulary.library().count(text.as_str());
+                let counted: usize = vocabulary.reference().count(text.as_str());
                 prop_assert_eq!(count(vocabulary, &text), counted);
             }
         }

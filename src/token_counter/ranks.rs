@@ -213,7 +213,7 @@ mod tests {
                 .count(u128::from_le_bytes(bytes), piece.len());
             assert_eq!(
                 counted,
-                vocabulary.library().bpe.count(piece),
+                vocabulary.reference().bpe.count(piece),
                 "{vocabulary:?} {piece:?}"
             );
         }

@@ -110,7 +110,7 @@ impl Vocabulary {
 
     /// Returns an independent implementation of the same vocabulary for comparison.
     #[cfg(test)]
-    pub(super) fn library(self) -> &'static bpe_openai::Tokenizer {
+    pub(super) fn reference(self) -> &'static bpe_openai::Tokenizer {
         match self {
             Self::O200kBase => bpe_openai::o200k_base(),
             Self::Cl100kBase => bpe_openai::cl100k_base(),
@@ -125,12 +125,12 @@ mod tests {
     #[test]
     fn tokens_match_the_library() {
         for vocabulary in Vocabulary::ALL {
-            let library = vocabulary.library();
-            assert_eq!(vocabulary.tokens().count(), library.bpe.num_tokens());
+            let reference = vocabulary.reference();
+            assert_eq!(vocabulary.tokens().count(), reference.bpe.num_tokens());
             for (rank, token) in (0..).zip(vocabulary.tokens()) {
                 assert_eq!(
                     token,
-                    library.bpe.token_bytes(rank),
+                    reference.bpe.token_bytes(rank),
                     "{vocabulary:?} {rank}"
                 );
             }

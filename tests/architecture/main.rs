@@ -10,7 +10,7 @@ use source::{code_of, macros_of, paths_of};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The layers that each layer may import. `lib.rs` declares all layers and is none itself.
+/// The layers that each layer may import. `lib.rs` declares them and is not a layer.
 const LAYERS: [(&str, &[&str]); 19] = [
     ("units", &[]),
     ("figure", &["units"]),

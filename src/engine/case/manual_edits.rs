@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// Manual edits, as indices of the session's messages, each list ascending.
 ///
-/// Pins bind stages. Named actions of real systems know no pins: if one removes or changes a pinned message, the run
+/// Pins bind stages. Named actions of real systems ignore pins: if one removes or changes a pinned message, the run
 /// reports it. Clearing and dropping apply to the context where the run ends, so everything before is the policy's own.
 /// Edits of messages that were not sent by then have no effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
