@@ -98,7 +98,7 @@ fn n_records(
     if !format.in_pieces {
         let whole = bytes.whole();
         let document = json::document_span(&whole);
-        if json::is_one_value(&whole[document.clone()]) {
+        if n_lines == 1 || json::is_one_value(&whole[document.clone()]) {
             return Ok(count_listed(&whole, &document, &starts(parsed), 0));
         }
     }

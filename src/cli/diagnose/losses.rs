@@ -8,6 +8,7 @@ use crate::analysis::loss::{
 };
 use crate::engine::{Case, KnobRole, Outcome};
 use crate::units::{Share, Tokens};
+use rayon::prelude::*;
 
 /// Losses of all lanes of a session.
 pub(super) struct Losses {
@@ -62,7 +63,7 @@ pub(super) fn losses(
         saved: share(&lane.played.outcome),
     };
     Losses {
-        lanes: lanes.iter().map(of_lane).collect(),
+        lanes: lanes.par_iter().map(of_lane).collect(),
         current: current(lanes, &curves),
         hindsight: Hindsight {
             sent: best.tokens_sent(),

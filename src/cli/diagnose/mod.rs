@@ -26,6 +26,7 @@ use crate::units::{Share, Tokens};
 pub(super) use json_output::DiagnosisOutput;
 use lane_cost::LaneCost;
 use losses::Losses;
+use rayon::prelude::*;
 
 /// List problems of a session, its cost and losses, and those of each policy
 #[derive(Debug, clap::Args)]
@@ -114,14 +115,18 @@ fn diagnose<'a>(
 ) -> Diagnosis<'a> {
     let (case, recorded) = (&loaded.case, &played[0].outcome);
     let trigger = Trigger::of_lanes(case, reserve, played.iter().filter_map(Played::lane));
-    let facts = Facts::new(case, recorded, (reserve, trigger), audit);
     let lanes: Vec<LaneCost<'_>> = played
-        .iter()
+        .par_iter()
         .map(|played| LaneCost::new(case, bills, played))
         .collect();
-    let mut found = insights(&facts);
+    let of_session = || {
+        let facts = Facts::new(case, recorded, (reserve, trigger), audit);
+        let found = insights(&facts);
+        (facts, found)
+    };
+    let of_lanes = || losses::losses(case, bills, &lanes, reserve);
+    let ((facts, mut found), losses) = rayon::join(of_session, of_lanes);
     found.extend(lanes.iter().flat_map(|lane| of_lane(case, lane)));
-    let losses = losses::losses(case, bills, &lanes, reserve);
     found.extend(losses::insights(case, &losses));
     sort(&mut found);
     let heaviest = facts.resent.heaviest(&case.session, MAX_RESENT).into_iter();

@@ -135,9 +135,13 @@ fn read_elements(
         }));
     };
     let bytes = source.bytes.whole();
+    // A batch is parsed while the one before it is read.
+    let mut parsed = Ok(Vec::new());
     for spans in layout.elements.chunks(ELEMENTS_PER_BATCH) {
-        read(parse_elements(&bytes, spans, progress)?);
+        let before = parsed?;
+        parsed = rayon::join(|| read(before), || parse_elements(&bytes, spans, progress)).1;
     }
+    read(parsed?);
     read(parse_answers(&bytes, layout));
     Ok(elements)
 }
