@@ -9,6 +9,8 @@ mod replay_runner;
 #[path = "vector_runners/mod.rs"]
 mod vector_runners;
 
+use plimsoll::engine::Proof;
+use plimsoll::presets;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -62,6 +64,21 @@ fn reproductions_return_what_the_systems_returned() {
         total.failed,
         total.passed
     );
+    if folder == bundled_folder() {
+        let mut proven: BTreeMap<String, usize> = BTreeMap::new();
+        for ((system, _), tally) in tallies {
+            *proven.entry(system).or_default() += tally.passed;
+        }
+        let wrong: Vec<_> = proven.into_iter().filter_map(wrong_proof).collect();
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}
+
+/// Compares the number of bundled cases that pass with the number that the preset states. Returns the difference.
+fn wrong_proof((preset, passed): (String, usize)) -> Option<String> {
+    let stated = presets::by_name(&preset)?.proof;
+    let is_right = stated == Some(Proof::Cases(passed));
+    (!is_right).then(|| format!("{preset}: write proof = {{ cases = {passed} }} in its preset"))
 }
 
 /// Adds a line for each system and stage. Returns the sums.

@@ -75,6 +75,11 @@ impl Commands {
     pub fn push(&mut self, command: impl Into<Command>) {
         self.0.push(command.into());
     }
+
+    /// Returns the number of commands.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
 }
 
 impl<C: Into<Command>> Extend<C> for Commands {

@@ -31,6 +31,8 @@ pub fn own(toml: &str, values: &KnobValues, label: &str) -> Result<Own, String> 
     change_values(&mut table, values);
     table.insert("name".to_owned(), Value::from(name.as_str()));
     table.insert("label".to_owned(), Value::from(label));
+    // Proven is the preset as it was.
+    table.remove("proof");
     let toml = toml::to_string(&table).map_err(|e| e.to_string())?;
     let policy = super::parse(&toml).map_err(|e| e.to_string())?;
     Ok(Own { name, toml, policy })

@@ -13,6 +13,7 @@ mod loss;
 mod manual_edits;
 mod named_actions;
 mod native_settings;
+mod preset_page;
 mod properties;
 mod replay;
 mod report;

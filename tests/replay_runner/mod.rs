@@ -9,7 +9,7 @@ mod replay;
 mod settings;
 
 use crate::vector_runners::compare::difference;
-use crate::{Tally, case_files};
+use crate::{Tally, case_files, wrong_proof};
 use case::{ExpectedCall, ReplayCase};
 use known_differences::known_differences;
 use replay::{ActualCall, Origin, Replay};
@@ -40,15 +40,22 @@ fn replays_send_what_the_systems_sent() {
     let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
     let mut output = "\n".to_owned();
     let mut unexpected = Vec::new();
+    let mut proven: BTreeMap<String, usize> = BTreeMap::new();
     for folder in [Some(bundled.clone()), additional].into_iter().flatten() {
         for file in case_files(&folder) {
-            let (name, system, verdict) = verdict(&file);
+            let Judged {
+                name,
+                system,
+                preset,
+                verdict,
+            } = judged(&file);
             let tally = tallies.entry(system).or_default();
             // Only the bundled cases are listed.
             let listed = (folder == bundled).then(|| known.remove(&name)).flatten();
             match verdict {
                 Verdict::Passed => {
                     tally.passed += 1;
+                    *proven.entry(preset).or_default() += usize::from(folder == bundled);
                     if listed.is_some() {
                         unexpected.push(format!("{name} passes: remove it from the list"));
                     }
@@ -78,6 +85,7 @@ fn replays_send_what_the_systems_sent() {
         .keys()
         .map(|name| format!("{name} is listed but is not a covered case"));
     unexpected.extend(absent);
+    unexpected.extend(proven.into_iter().filter_map(wrong_proof));
     add_table(&mut output, &tallies);
     io::stdout().write_all(output.as_bytes()).unwrap();
     assert!(unexpected.is_empty(), "{}", unexpected.join("\n"));
@@ -107,19 +115,37 @@ fn add_table(output: &mut String, tallies: &BTreeMap<String, Tally>) {
     add_row("total", &total);
 }
 
-/// Returns the name, the system and the verdict of a case file. An unreadable file is a failed case.
-fn verdict(file: &Path) -> (String, String, Verdict) {
+/// A case file that was compared.
+struct Judged {
+    name: String,
+    system: String,
+    preset: String,
+    verdict: Verdict,
+}
+
+/// Compares a case file. An unreadable file is a failed case.
+fn judged(file: &Path) -> Judged {
     let folder = file.parent().and_then(Path::file_name).unwrap_or_default();
     let stem = file.file_stem().unwrap_or_default();
     let name = format!("{}/{}", folder.display(), stem.display());
     let text = std::fs::read_to_string(file).map_err(|error| error.to_string());
-    match text.and_then(|text| ReplayCase::parse(&text)) {
+    let (system, preset, verdict) = match text.and_then(|text| ReplayCase::parse(&text)) {
         Ok(case) => {
             let verdict = catch_unwind(AssertUnwindSafe(|| judge(&case)));
             let panicked = || Verdict::Failed("panicked".to_owned());
-            (name, case.system, verdict.unwrap_or_else(|_| panicked()))
+            (
+                case.system,
+                case.preset,
+                verdict.unwrap_or_else(|_| panicked()),
+            )
         }
-        Err(why) => (name, "unread".to_owned(), Verdict::Failed(why)),
+        Err(why) => ("unread".to_owned(), String::new(), Verdict::Failed(why)),
+    };
+    Judged {
+        name,
+        system,
+        preset,
+        verdict,
     }
 }
 

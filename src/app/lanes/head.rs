@@ -19,7 +19,8 @@ use crate::app::widgets::text::small;
 use crate::app::{insights, widgets, wording};
 use crate::units::Tokens;
 use egui::{
-    Align, Button, Layout, Popup, Rect, RichText, Role, Sense, Ui, UiBuilder, WidgetInfo, vec2,
+    Align, Button, Layout, Popup, PopupCloseBehavior, Rect, RichText, Role, Sense, Ui, UiBuilder,
+    WidgetInfo, vec2,
 };
 
 /// Height of a head with one row of figures, including the space below, in points.
@@ -145,12 +146,13 @@ fn title(
 }
 
 fn menu(button: &egui::Response, input: &LanesInput<'_>, lane: usize, commands: &mut Commands) {
-    Popup::menu(button).show(|ui| {
+    let popup = Popup::menu(button).close_behavior(PopupCloseBehavior::CloseOnClickOutside);
+    popup.show(|ui| {
+        let n_before = commands.len();
         let chosen = input.config.lanes.get(lane).map_or("", |l| &l.policy);
         if let Some(name) = preset_menu::list(ui, input.policies, chosen) {
             commands.push(LanesCommand::SetPolicy(lane, name));
             commands.push(SelectCommand::Lane(Some(lane)));
-            ui.close();
         }
         ui.separator();
         let n = input.config.lanes.len();
@@ -187,6 +189,9 @@ fn menu(button: &egui::Response, input: &LanesInput<'_>, lane: usize, commands: 
         }
         if ui.button("Export this lane…").clicked() {
             commands.push(ExportCommand::Start(Some(lane)));
+        }
+        if commands.len() > n_before {
+            ui.close();
         }
     });
 }

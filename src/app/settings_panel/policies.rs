@@ -1,9 +1,8 @@
 //! All policies of a lane: saved presets, bundled presets, `none`, and policies named at startup.
 
 use crate::app::options::LaneOption;
-use crate::engine::Policy;
+use crate::engine::{Policy, PolicyKind};
 use crate::presets;
-use crate::presets::native::Native;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -83,31 +82,35 @@ impl Policies {
         self.words.get(name).map_or(name, String::as_str)
     }
 
-    /// Returns all policies in display groups: saved, generic, and each system with its variants.
-    pub fn groups(&self) -> Vec<Group<'_>> {
-        let mut groups: Vec<Group<'_>> = Vec::new();
-        for policy in &self.all {
-            let key = self.group_of(policy);
-            match groups.iter_mut().find(|group| group.key == key) {
-                Some(group) => group.policies.push(policy),
-                None => groups.push(Group {
-                    key,
-                    title: title(key, policy),
-                    policies: vec![policy],
-                }),
+    /// Returns the policies that contain all these words, in groups: from files, saved, then by kind.
+    pub fn groups(&self, words: &[&str]) -> Vec<Group<'_>> {
+        let mut groups: Vec<Group<'_>> = [FILES, SAVED]
+            .into_iter()
+            .chain(PolicyKind::ALL.map(PolicyKind::title))
+            .map(|title| Group {
+                title,
+                policies: Vec::new(),
+            })
+            .collect();
+        for policy in self.all.iter().filter(|policy| policy.matches(words)) {
+            let title = self.group_of(policy);
+            let group = groups.iter_mut().find(|group| group.title == title);
+            if let Some(group) = group {
+                group.policies.push(policy);
             }
         }
+        groups.retain(|group| !group.policies.is_empty());
         groups
     }
 
     fn group_of(&self, policy: &Policy) -> &'static str {
         if self.words.contains_key(&policy.name) {
-            return OWN;
+            return FILES;
         }
         if self.is_saved(&policy.name) {
             return SAVED;
         }
-        Native::of(&policy.name).map_or(GENERIC, |native| native.system)
+        policy.kind.unwrap_or(PolicyKind::Strategy).title()
     }
 
     /// Returns all policies in display order.
@@ -120,34 +123,23 @@ impl Policies {
     }
 }
 
-/// A group of related policies.
+/// A group of policies in a list.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
-    key: &'static str,
-    /// Display name.
-    pub title: String,
+    /// Title.
+    pub title: &'static str,
     /// The policies, in display order.
     pub policies: Vec<&'a Arc<Policy>>,
 }
 
-const OWN: &str = "From files";
+const FILES: &str = "From files";
 const SAVED: &str = "Your own";
-const GENERIC: &str = "Generic";
-
-/// Returns the name of a group; for a system, the common start of its presets' labels.
-fn title(key: &str, first: &Policy) -> String {
-    if [OWN, SAVED, GENERIC].contains(&key) {
-        return key.to_owned();
-    }
-    let end = first.label.find([',', '·', '(', ':']);
-    first.label[..end.unwrap_or(first.label.len())]
-        .trim()
-        .to_owned()
-}
 
 /// Returns the policy without any action.
 pub fn none() -> Policy {
     Policy {
+        kind: Some(PolicyKind::Strategy),
+        proof: None,
         meter: crate::engine::Meter::TRUE,
         believed_fill: None,
         reserve: None,
@@ -169,35 +161,21 @@ pub fn none() -> Policy {
 mod tests {
     use super::*;
 
-    fn named(name: &str, label: &str) -> Arc<Policy> {
-        let (name, label) = (name.to_owned(), label.to_owned());
-        Arc::new(Policy {
-            name,
-            label,
-            ..none()
-        })
-    }
-
     #[test]
-    fn presets_are_grouped_by_system_and_others_are_generic() {
-        let policies = Policies {
-            all: vec![
-                named("mine", "Mine"),
-                named("truncate", "Truncate"),
-                named("digitorn", "Digitorn · as shipped"),
-                named("digitorn-document", "Digitorn · as its document says"),
-                named("none", "None"),
-            ],
-            words: BTreeMap::from([("mine".to_owned(), "mine.toml".to_owned())]),
-            saved: BTreeSet::new(),
-        };
-        let groups: Vec<_> = policies
-            .groups()
-            .iter()
-            .map(|group| (group.title.clone(), group.policies.len()))
-            .collect();
-        let titles = [("From files", 1), ("Generic", 2), ("Digitorn", 2)];
-        assert_eq!(groups, titles.map(|(title, n)| (title.to_owned(), n)));
+    fn policies_are_grouped_by_kind_and_found_by_words() {
+        let mut policies = Policies::new(&[], Vec::new());
+        policies.keep(Policy {
+            name: "mine".to_owned(),
+            ..none()
+        });
+        let titles: Vec<_> = policies.groups(&[]).iter().map(|g| g.title).collect();
+        let kinds = PolicyKind::ALL.map(PolicyKind::title);
+        assert_eq!(titles, [&["Your own"], &kinds[..]].concat());
+        let found = policies.groups(&["CODING", "pi"]);
+        let names = found.iter().flat_map(|g| &g.policies).map(|p| &*p.name);
+        assert!(names.clone().any(|name| name == "pi"));
+        assert!(!names.clone().any(|name| name == "picoclaw"));
+        assert!(policies.groups(&["no such policy"]).is_empty());
     }
 
     #[test]
@@ -213,8 +191,8 @@ mod tests {
         }
         assert_eq!(policies.iter().count(), n + 1);
         assert_eq!(policies.get("mine").label, "Second");
-        let first = &policies.groups()[0];
-        assert_eq!((&*first.title, first.policies.len()), ("Your own", 1));
+        let first = &policies.groups(&[])[0];
+        assert_eq!((first.title, first.policies.len()), ("Your own", 1));
         assert_eq!(policies.word("mine"), "mine");
     }
 }

@@ -3,7 +3,7 @@
 use super::knob_slider::reset;
 use super::knob_spec::{KnobResponse, KnobSpec};
 use crate::app::theme::space;
-use egui::{Align, ComboBox, Layout, Ui};
+use egui::{Align, ComboBox, Layout, PopupCloseBehavior, Ui};
 
 /// Maximum length of a short choice, in characters.
 const SHORT: usize = 4;
@@ -19,6 +19,7 @@ pub fn knob_choice(ui: &mut Ui, spec: &KnobSpec<'_>, choices: &[String]) -> Knob
         for (index, choice) in choices.iter().enumerate() {
             if ui.selectable_label(index == chosen, choice).clicked() {
                 changed = Some(index as f64);
+                ui.close();
             }
         }
     });
@@ -29,7 +30,8 @@ pub fn knob_choice(ui: &mut Ui, spec: &KnobSpec<'_>, choices: &[String]) -> Knob
     }
 }
 
-/// Shows a knob as a menu. The arguments include the name of the current choice and the width of the closed menu.
+/// Shows a knob as a menu, which closes itself after a choice. The arguments include the name of the current choice and
+/// the width of the closed menu.
 pub fn knob_menu(
     ui: &mut Ui,
     spec: &KnobSpec<'_>,
@@ -50,6 +52,7 @@ pub fn knob_menu(
                 let combo = ComboBox::from_id_salt("choice")
                     .width(width)
                     .height((ui.ctx().content_rect().height() * 0.7).round())
+                    .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
                     .selected_text(chosen)
                     .truncate();
                 let shown = combo.show_ui(ui, menu);

@@ -148,15 +148,15 @@ pub fn chip(ui: &mut Ui, dot: Option<Color32>, words: &[(&str, bool)]) -> Respon
     response
 }
 
-/// Shows a menu item: a name, a truncated help line below it, and a dot if it is chosen.
-pub fn choice(ui: &mut Ui, name: &str, help: &str, is_chosen: bool) -> Response {
+/// Shows a menu item: a name with a note at the right, help of up to two lines below it, and a dot if it is chosen.
+pub fn choice(ui: &mut Ui, (name, note): (&str, &str), help: &str, is_chosen: bool) -> Response {
     const INDENT: f32 = 18.0;
     let palette = palette(ui);
-    let line = |text: &str, style: TextStyle, color: Color32| {
+    let room = ui.available_width() - INDENT - space::S;
+    let text = |text: &str, style: TextStyle, color: Color32, (max_width, max_rows)| {
         let font = style.resolve(ui.style());
-        let mut job = egui::text::LayoutJob::simple_singleline(text.to_owned(), font, color);
-        let room = ui.available_width() - INDENT - space::S;
-        job.wrap = egui::text::TextWrapping::truncate_at_width(room);
+        let mut job = egui::text::LayoutJob::simple(text.to_owned(), font, color, max_width);
+        job.wrap.max_rows = max_rows;
         ui.painter().layout_job(job)
     };
     let style = if is_chosen {
@@ -164,8 +164,10 @@ pub fn choice(ui: &mut Ui, name: &str, help: &str, is_chosen: bool) -> Response 
     } else {
         TextStyle::Body
     };
-    let title = line(name, style, palette.text);
-    let words = line(help, TextStyle::Small, palette.weak);
+    let note = text(note, TextStyle::Small, palette.weak, (room / 2.0, 1));
+    let title_room = room - note.size().x - space::S;
+    let title = text(name, style, palette.text, (title_room, 1));
+    let words = text(help, TextStyle::Small, palette.weak, (room, 2));
     let height = title.size().y + words.size().y + 9.0;
     let (rect, response) =
         ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
@@ -179,7 +181,9 @@ pub fn choice(ui: &mut Ui, name: &str, help: &str, is_chosen: bool) -> Response 
         ui.painter().circle_filled(dot, 3.0, palette.accent);
     }
     let below = at + vec2(0.0, title.size().y);
+    let right = pos2(at.x + room - note.size().x, below.y - note.size().y);
     ui.painter().galley(at, title, palette.text);
+    ui.painter().galley(right, note, palette.weak);
     ui.painter().galley(below, words, palette.weak);
     response
         .widget_info(|| WidgetInfo::selected(Role::RadioButton, ui.is_enabled(), is_chosen, name));

@@ -8,17 +8,16 @@ mod stage_words;
 
 use super::args::GlobalOptions;
 use super::lanes::LaneArgs;
-use super::output::{clean, json, print_wrapped};
+use super::output::{clean, json, note, print_wrapped};
 use super::settings::{Set, set};
 use super::status::Status;
-use crate::engine::Policy;
+use crate::engine::{Policy, PolicyKind, Proof};
 use crate::exec::OwnPresets;
 use crate::presets::{self, PRESETS};
 use schemars::JsonSchema;
 use serde::Serialize;
 use show::show;
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 pub(super) use native::{ExportedSettings, ImportedSettings};
@@ -36,7 +35,11 @@ pub(super) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Action {
     /// List the presets (default)
-    List,
+    List {
+        /// List only presets whose name, kind or description contains all these words
+        #[arg(value_name = "WORD")]
+        words: Vec<String>,
+    },
     /// Show the settings, stages and sources of a preset
     Show {
         /// Preset
@@ -92,6 +95,10 @@ pub(super) struct PresetEntry<'a> {
     label: &'a str,
     /// Description as a sentence.
     help: &'a str,
+    /// Kind of system; null for a preset of your own that names none.
+    kind: Option<PolicyKind>,
+    /// How its behaviour is known; null for our own strategies and your own presets.
+    proof: Option<Proof>,
     /// Names of the settings.
     settings: Vec<&'a str>,
     /// Ids of the stages.
@@ -102,8 +109,9 @@ pub(super) struct PresetEntry<'a> {
 
 impl Args {
     pub(super) fn run(self, shared: &GlobalOptions) -> anyhow::Result<Status> {
-        match self.action.unwrap_or(Action::List) {
-            Action::List => list(shared.json)?,
+        let list_all = Action::List { words: Vec::new() };
+        match self.action.unwrap_or(list_all) {
+            Action::List { words } => list(&words, shared.json)?,
             Action::Show { name } => show(&name, shared.json)?,
             Action::Export { name, sets } => native::export(&LaneArgs::of(&name, sets), shared)?,
             Action::Import { file, output } => native::import(&file, output.as_deref(), shared)?,
@@ -124,6 +132,8 @@ fn entry<'a>(policy: &'a Policy, path: Option<&'a Path>) -> PresetEntry<'a> {
         name: &policy.name,
         label: &policy.label,
         help: &policy.help,
+        kind: policy.kind,
+        proof: policy.proof,
         settings: policy.knobs.iter().map(|knob| knob.name.as_str()).collect(),
         stages: policy
             .stages
@@ -134,30 +144,50 @@ fn entry<'a>(policy: &'a Policy, path: Option<&'a Path>) -> PresetEntry<'a> {
     }
 }
 
-fn list(as_json: bool) -> anyhow::Result<()> {
+fn list(words: &[String], as_json: bool) -> anyhow::Result<()> {
     let bundled = PRESETS.iter().filter_map(|p| presets::by_name(p.name));
-    let own = OwnPresets::here().all();
+    let bundled: Vec<Policy> = bundled.filter(|policy| policy.matches(words)).collect();
+    let mut own = OwnPresets::here().all();
+    // A file that cannot be read is listed, so that its user learns of it.
+    own.retain(|own| {
+        own.policy
+            .as_ref()
+            .map_or(words.is_empty(), |p| p.matches(words))
+    });
     if as_json {
-        let bundled: Vec<Policy> = bundled.collect();
         let bundled = bundled.iter().map(|policy| entry(policy, None));
         let own = own.iter();
         let own = own.filter_map(|own| Some(entry(own.policy.as_ref().ok()?, Some(&own.path))));
         return json(&bundled.chain(own).collect::<PresetList<'_>>());
     }
-    let mut text = String::new();
-    for policy in bundled {
-        let _ = writeln!(text, "{:<20} {}", policy.name, policy.help);
+    let mut groups: Vec<String> = Vec::new();
+    for kind in PolicyKind::ALL {
+        let of_kind = bundled.iter().filter(|policy| policy.kind == Some(kind));
+        let rows: String = of_kind.map(row).collect();
+        if !rows.is_empty() {
+            groups.push(format!("{}\n{rows}", kind.title()));
+        }
     }
     if !own.is_empty() {
-        text.push_str("\nYour own:\n");
+        let rows = own.iter().map(|own| match &own.policy {
+            Ok(policy) => row(policy),
+            Err(error) => format!(
+                "  {}\n      {}\n",
+                clean(own.name().unwrap_or("?")),
+                clean(error)
+            ),
+        });
+        groups.push(format!("Your own\n{}", rows.collect::<String>()));
     }
-    for own in &own {
-        let name = own.name().unwrap_or("?");
-        let label = own
-            .policy
-            .as_ref()
-            .map_or_else(|error| error, |policy| &policy.label);
-        let _ = writeln!(text, "{:<20} {}", clean(name), clean(label));
+    if groups.is_empty() {
+        note(&format!("no preset matches {}", clean(&words.join(" "))));
     }
-    print_wrapped(&text)
+    print_wrapped(&groups.join("\n"))
+}
+
+/// Returns the lines of a preset: its name and how it is known, then its description.
+fn row(policy: &Policy) -> String {
+    let proof = policy.proof.map(|proof| proof.to_string());
+    let first = format!("  {:<25}{}", clean(&policy.name), proof.unwrap_or_default());
+    format!("{}\n      {}\n", first.trim_end(), clean(&policy.help))
 }

@@ -2,7 +2,7 @@
 
 use super::stage_words::{boundary, hook, kept, objects, role, sentence};
 use crate::cli::json_values::Number;
-use crate::engine::{Action, Expr, Guard, Knob, Mutates, Policy, Stage, Take};
+use crate::engine::{Action, Expr, Guard, Knob, Mutates, Policy, PolicyKind, Proof, Stage, Take};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -15,6 +15,11 @@ pub(in crate::cli) struct PresetOutput<'a> {
     label: &'a str,
     /// Description as a sentence.
     help: &'a str,
+    /// Kind of system; null for a policy of your own that names none.
+    kind: Option<PolicyKind>,
+    /// How its behaviour is known: test cases in which the system's own code did the same, facts from its code or
+    /// documentation, or observation from outside; null for our own strategies and your own policies.
+    proof: Option<Proof>,
     /// Settings with their default values.
     settings: Vec<SettingEntry<'a>>,
     /// Named expressions.
@@ -143,6 +148,8 @@ pub(super) fn json_output<'a>(policy: &'a Policy, toml: &'a str) -> PresetOutput
         name: &policy.name,
         label: &policy.label,
         help: &policy.help,
+        kind: policy.kind,
+        proof: policy.proof,
         settings: policy.knobs.iter().map(setting).collect(),
         lets: lets.collect(),
         stages: policy.stages.iter().map(stage).collect(),

@@ -1,6 +1,7 @@
 //! A policy as data: knobs, named expressions, stages, and sources.
 //!
 //! A policy is parsed from TOML once ([`Policy::parse`]). This checks every name and type, so that a run cannot fail.
+mod listing;
 pub(super) mod meter;
 mod parse;
 pub(super) mod stages;
@@ -11,6 +12,7 @@ use crate::engine::expr::{Expr, ExprError, Moment, Quantity};
 use crate::engine::named::window::NamedWindow;
 use crate::engine::policy::stages::{Action, Stage};
 use crate::units::Tokens;
+pub use listing::{PolicyKind, Proof};
 use meter::Meter;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -24,6 +26,10 @@ pub struct Policy {
     pub label: String,
     /// One or two sentences: its effect and when to choose it.
     pub help: String,
+    /// Its kind, in lists.
+    pub kind: Option<PolicyKind>,
+    /// How its behaviour is known.
+    pub proof: Option<Proof>,
     /// Its counting rule for its own triggers.
     pub meter: Meter,
     /// Believed fill: at 1 it acts or must act.

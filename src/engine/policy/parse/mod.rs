@@ -5,7 +5,7 @@ mod stage;
 mod take;
 
 use super::meter::Meter;
-use super::{Knob, KnobRole, Policy, PolicyError};
+use super::{Knob, KnobRole, Policy, PolicyError, PolicyKind, Proof};
 use crate::engine::expr::{Expr, ExprError, Type, Vocabulary};
 use crate::engine::named::Registry;
 use crate::engine::named::window::NamedWindow;
@@ -24,6 +24,8 @@ struct File {
     name: String,
     label: String,
     help: String,
+    kind: Option<PolicyKind>,
+    proof: Option<Proof>,
     #[serde(default)]
     sources: Vec<String>,
     #[serde(default)]
@@ -104,6 +106,8 @@ impl Policy {
             name: file.name,
             label: file.label,
             help: file.help,
+            kind: file.kind,
+            proof: file.proof,
             meter: file
                 .meter
                 .as_ref()

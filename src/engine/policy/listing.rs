@@ -1,0 +1,79 @@
+//! The place of a policy in lists of policies: its kind, and how its behaviour is known.
+
+use super::Policy;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Kinds of policies, in the order in which they are listed.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum PolicyKind {
+    /// A strategy of no particular system.
+    Strategy,
+    /// An agent that writes code.
+    CodingAgent,
+    /// An agent for other work.
+    OtherAgent,
+    /// A library that agents are built with.
+    Framework,
+    /// A provider that manages the context on its server.
+    Provider,
+}
+
+impl PolicyKind {
+    /// All kinds, in order.
+    pub const ALL: [Self; 5] = [
+        Self::Strategy,
+        Self::CodingAgent,
+        Self::OtherAgent,
+        Self::Framework,
+        Self::Provider,
+    ];
+
+    /// Returns the title of its group in a list.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Strategy => "Strategies",
+            Self::CodingAgent => "Coding agents",
+            Self::OtherAgent => "Other agents",
+            Self::Framework => "Frameworks",
+            Self::Provider => "Providers",
+        }
+    }
+}
+
+/// How the behaviour of a preset is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Proof {
+    /// The system's own code returned the same in this many test cases.
+    Cases(usize),
+    /// The system's code or documentation was read.
+    Facts,
+    /// The system's code is not public; the behaviour was observed from outside.
+    Observed,
+}
+
+impl fmt::Display for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cases(n) => write!(f, "proven ({n} cases)"),
+            Self::Facts => f.write_str("facts"),
+            Self::Observed => f.write_str("observed"),
+        }
+    }
+}
+
+impl Policy {
+    /// Returns whether its name, label, kind or description contains all these words, in any case.
+    pub fn matches(&self, words: &[impl AsRef<str>]) -> bool {
+        let kind = self.kind.map_or("", PolicyKind::title);
+        let text = [&*self.name, &self.label, kind, &self.help].join("\n");
+        let text = text.to_lowercase();
+        let mut words = words.iter().map(|word| word.as_ref().to_lowercase());
+        words.all(|word| text.contains(&word))
+    }
+}
