@@ -83,6 +83,7 @@ impl Args {
         if let Some(text) = lanes::check_reserve(&loaded.case, reserve, shared)? {
             note(&text);
         }
+        lanes::note_without_effect(&loaded.case, std::slice::from_ref(&lane));
         let until = compact::within(&loaded, Some(call))?;
         let not_recorded = NotRecorded::new(&loaded, call);
         let (format, format_note) = compact::output_format(&loaded, self.format);

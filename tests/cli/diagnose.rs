@@ -1,11 +1,12 @@
 //! `plimsoll diagnose` on sample sessions and on invalid input.
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
+use crate::real_sessions;
 use crate::support::{sample, stdout};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::PathBuf;
 use std::process::Output;
-use std::{env, fs};
 
 fn plimsoll(args: &[&str]) -> Output {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -169,15 +170,9 @@ fn the_cost_of_shared_sessions_follows_their_recorded_counts() {
             142_811,
         ),
     ];
-    let shared = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/sessions");
-    let folder = env::var_os("PLIMSOLL_SESSIONS").map_or_else(shared, PathBuf::from);
-    if !folder.is_dir() {
-        eprintln!(
-            "skipped: there are no shared sessions in {}",
-            folder.display()
-        );
+    let Some(folder) = real_sessions::folder() else {
         return;
-    }
+    };
     for (name, read, written, misses, lost) in known {
         let file = folder.join(name);
         let result = json(&["diagnose", &file.to_string_lossy(), "--json"]);

@@ -7,6 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Output;
 use tempfile::TempDir;
 
 /// The schemas of all commands, which allow no undocumented fields.
@@ -43,7 +44,14 @@ impl Validator {
 
     /// Runs a command with `--json` and validates its output.
     fn run(&self, args: &[&str]) -> Value {
-        let output = plimsoll(self.folder.path(), &[args, &["--json"]].concat());
+        self.validate(args, &self.output(args))
+    }
+
+    fn output(&self, args: &[&str]) -> Output {
+        plimsoll(self.folder.path(), &[args, &["--json"]].concat())
+    }
+
+    fn validate(&self, args: &[&str], output: &Output) -> Value {
         let error = String::from_utf8_lossy(&output.stderr);
         // 1: a check failed.
         assert!(
@@ -104,11 +112,13 @@ fn inspect_replay_and_diagnose_follow_their_schemas_for_every_format() {
     assert!(files.len() > 50, "{} files", files.len());
     for (idx, file) in files.iter().enumerate() {
         let file = file.to_string_lossy();
-        if plimsoll(Path::new("."), &["inspect", &file]).status.code() == Some(2) {
+        let inspect = ["inspect", &*file];
+        let output = validator.output(&inspect);
+        if output.status.code() == Some(2) {
             // Part of a session of several files.
             continue;
         }
-        validator.run(&["inspect", &file]);
+        validator.validate(&inspect, &output);
         if idx % 4 == 0 {
             validator.run(&["replay", &file, "--window", "1k", "--output-reserve", "100"]);
             validator.run(&[

@@ -1,9 +1,9 @@
 //! The losses of `plimsoll diagnose`, on sample sessions and on long shared ones.
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
+use crate::real_sessions;
 use crate::support::sample;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
 use std::process::Output;
 
 fn diagnose(args: &[&str]) -> Output {
@@ -91,14 +91,10 @@ fn a_reuse_curve_falls_and_lists_the_values_of_the_lanes() {
 
 #[test]
 fn hindsight_and_the_whole_history_lose_nothing() {
-    let folder = std::env::var_os("PLIMSOLL_SESSIONS").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/sessions"),
-        PathBuf::from,
-    );
-    let Ok(files) = std::fs::read_dir(folder.join("claude_code")) else {
-        eprintln!("SKIPPED: no session files are at hand");
+    let Some(folder) = real_sessions::folder() else {
         return;
     };
+    let files = std::fs::read_dir(folder.join("claude_code")).expect("a folder of the format");
     let mut n = 0;
     for file in files.flatten().map(|file| file.path()) {
         let file = file.to_string_lossy().into_owned();

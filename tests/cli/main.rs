@@ -2,6 +2,8 @@
 
 #[path = "../common/program.rs"]
 mod program;
+#[path = "../common/real_sessions.rs"]
+mod real_sessions;
 #[path = "../providers/server.rs"]
 #[expect(dead_code, reason = "faults of servers have tests of their own")]
 mod server;

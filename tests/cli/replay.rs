@@ -264,23 +264,24 @@ fn the_recorded_lane_does_not_depend_on_the_policies() {
 fn an_error_that_no_policy_reads_is_noted() {
     let here = folder();
     write_conversation(here.path(), "c.json");
-    let run = |policy: &str| {
-        let args = [
-            "replay",
-            "c.json",
-            "--error",
-            "3=rate_limit",
-            "--policy",
-            policy,
-        ];
-        stderr(&plimsoll(here.path(), &args))
+    let run = |command: &[&str], policy: &str| {
+        let options = ["--error", "3=rate_limit", "--policy", policy, "--no-state"];
+        stderr(&plimsoll(here.path(), &[command, &options].concat()))
     };
-    assert!(
-        run("prune").contains("--error has no effect"),
-        "{}",
-        run("prune")
-    );
-    assert!(!run("digitorn").contains("has no effect"));
+    let commands: [&[&str]; 3] = [
+        &["replay", "c.json"],
+        &["compact", "c.json", "-o", "managed.json"],
+        &["context", "c.json", "--at-call", "2", "-o", "context.json"],
+    ];
+    for command in commands {
+        let said = run(command, "prune");
+        assert!(
+            said.contains("--error has no effect"),
+            "{command:?}: {said}"
+        );
+        let said = run(command, "digitorn");
+        assert!(!said.contains("has no effect"), "{command:?}: {said}");
+    }
 }
 
 #[test]

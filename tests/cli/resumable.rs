@@ -4,6 +4,7 @@
     reason = "a skipped test says so, and a table is printed"
 )]
 
+use crate::real_sessions;
 use plimsoll::formats::{self, Input, NewSession};
 use plimsoll::session::Session;
 use plimsoll::units::Millis;
@@ -449,14 +450,9 @@ fn records_of_claude_code_change_only_in_their_ids() {
 
 #[test]
 fn real_sessions_are_added_and_pass_every_check() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/sessions");
-    if !folder.is_dir() {
-        eprintln!(
-            "SKIPPED: there are no real sessions at {}",
-            folder.display()
-        );
+    let Some(folder) = real_sessions::folder() else {
         return;
-    }
+    };
     let folder = &folder;
     std::thread::scope(|scope| {
         for kind in ["codex_rollout", "claude_code"] {

@@ -9,6 +9,8 @@ mod fixtures;
 mod hostile_input;
 #[path = "../common/program.rs"]
 mod program;
+#[path = "../common/real_sessions.rs"]
+mod real_sessions;
 #[path = "../common/rules.rs"]
 mod rules;
 

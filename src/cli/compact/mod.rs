@@ -96,6 +96,7 @@ impl Args {
         {
             note(&text);
         }
+        lanes::note_without_effect(&loaded.case, std::slice::from_ref(&lane));
         let until = within(&loaded, self.at_call)?;
         let (format, format_note) = output_format(&loaded, self.format);
         let claim = self.claim(format)?;

@@ -1,13 +1,13 @@
 //! Writing unchanged and edited conversations.
 
 use super::{File, call, compacted, parse, result, summaries, summary_of, text, user_record};
+use crate::real_sessions;
 use plimsoll::formats::{self, Input};
 use plimsoll::session::{
     Body, Managed, ManagedEntry, ManagedPart, Message, Role, Session, WrittenKind,
 };
 use serde_json::{Value, json};
 use std::collections::HashSet;
-use std::path::Path;
 
 /// Returns the entries that keep the whole context at the end of the session.
 fn whole_context(session: &Session) -> Vec<ManagedEntry> {
@@ -351,16 +351,14 @@ fn managed_entries(session: &Session) -> Vec<ManagedEntry> {
 
 #[test]
 fn real_sessions_are_read_and_can_be_written_and_read_again() {
-    let dir = Path::new("../shared/sessions/claude_code");
-    let index = std::fs::read_to_string(dir.join("../INDEX.tsv")).unwrap_or_default();
-    if index.is_empty() {
-        eprintln!("SKIPPED: the shared session files are not here");
+    let Some(folder) = real_sessions::folder() else {
         return;
-    }
+    };
+    let index = std::fs::read_to_string(folder.join("INDEX.tsv")).expect("an index");
     for row in index.lines().filter(|row| row.starts_with("claude_code/")) {
         let columns: Vec<_> = row.split('\t').collect();
-        let bytes = std::fs::read(dir.join("..").join(columns[0]))
-            .expect("a file of the index can be read");
+        let bytes =
+            std::fs::read(folder.join(columns[0])).expect("a file of the index can be read");
         let source = String::from_utf8_lossy(&bytes).into_owned();
         let session = parse(&source).sessions.remove(0);
         assert_eq!(

@@ -4,6 +4,7 @@ use super::{
     OWN, call, event, inputs, item, line, message, meta, parse, session, tokens, turn_context,
     two_calls, user_message,
 };
+use crate::real_sessions;
 use plimsoll::formats::{self, Input};
 use plimsoll::session::{Body, CallsFrom, Role, Usage, issues};
 use plimsoll::units::Tokens;
@@ -293,15 +294,10 @@ const PEAKS: [(&str, usize, u64); 10] = [
 
 #[test]
 fn real_files_have_the_expected_calls_and_peaks() {
-    let folder =
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/sessions/codex_rollout");
-    if !folder.is_dir() {
-        eprintln!(
-            "SKIPPED: there are no real sessions at {}",
-            folder.display()
-        );
+    let Some(folder) = real_sessions::folder() else {
         return;
-    }
+    };
+    let folder = folder.join("codex_rollout");
     for (name, calls, peak) in PEAKS {
         let bytes = std::fs::read(folder.join(format!("{name}.jsonl"))).expect("a readable file");
         let input = Input {

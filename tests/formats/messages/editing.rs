@@ -4,11 +4,11 @@ use super::{
     all_kept, anthropic_request, export, export_own, line, lines, openai_request, read, session,
 };
 use crate::dice::Dice;
+use crate::real_sessions;
 use plimsoll::session::{
     Body, Managed, ManagedEntry, ManagedPart, Role, Session, WrittenKind, issues,
 };
 use plimsoll::units::Tokens;
-use std::path::PathBuf;
 
 /// Returns documents with a single conversation and unusual bytes.
 fn odd_documents() -> Vec<Vec<u8>> {
@@ -239,10 +239,7 @@ fn a_logged_answer_is_the_last_message() {
 }
 
 fn shared(path: &str) -> Option<Vec<u8>> {
-    let folder = std::env::var_os("PLIMSOLL_SESSIONS").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/sessions"),
-        PathBuf::from,
-    );
+    let folder = real_sessions::folder()?;
     let found = std::fs::read(folder.join(path)).ok();
     if found.is_none() {
         eprintln!("SKIPPED: {path} is not in {}", folder.display());
