@@ -50,7 +50,9 @@ fn a_preset_saved_by_the_command_line_keeps_its_settings() {
     let tuned = played(&[&["--policy", "truncate"], &set[..]].concat());
     assert!(own.is_some() && own == tuned, "{own:?} {tuned:?}");
     assert_ne!(own, played(&["--policy", "truncate"]));
-    assert!(printed(&run(&["presets"])).contains("Your own:\nshort-leash          Short leash"));
+    let listed = printed(&run(&["presets"]));
+    let row = "Your own\n  short-leash              Short leash\n";
+    assert!(listed.contains(row), "{listed}");
     assert!(printed(&run(&["presets", "show", "short-leash"])).contains("Short leash"));
     assert!(run(&["presets", "remove", "short-leash"]).status.success());
     let gone = run(&["replay", file, "--policy", "short-leash"]);

@@ -1,8 +1,8 @@
 //! First steps in the window: open, select, change settings, export; and errors.
 
 use crate::screen::sized;
-use egui::Vec2;
 use egui::accesskit::Role;
+use egui::{Event, Key, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use plimsoll::app::App;
@@ -151,6 +151,21 @@ fn lanes_are_switched_added_and_removed() {
     window.get_by_label("Remove this lane").click();
     window.run_steps(4);
     assert!(window.query_by_label_contains("Focus lane 4").is_none());
+}
+
+#[test]
+fn a_policy_is_found_by_words_and_chosen_with_enter() {
+    let mut window = window(vec![sample(MANY_RESULTS)]);
+    window.get_by_label("Policy of lane 1").click();
+    window.run_steps(3);
+    window.event(Event::Text("coding gemini".to_owned()));
+    window.run_steps(3);
+    assert!(window.query_by_label("Gemini CLI").is_some());
+    assert!(window.query_by_label("Codex CLI").is_none());
+    window.key_press(Key::Enter);
+    window.run_steps(4);
+    window.get_by_label_contains("Focus lane 1: Gemini CLI");
+    assert!(window.query_by_label("Find a policy").is_none(), "closed");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::app::selection::SelectCommand;
 use crate::app::shell::command::ShellCommand;
 use crate::app::shell::open_session::OpenSession;
 use crate::app::theme::{self, palette, space};
-use crate::app::widgets::text::{first_sentence, small, weak};
+use crate::app::widgets::text::{small, weak};
 use crate::app::widgets::{self, KnobSpec, Tone, knob_menu, knob_slider};
 use crate::app::wording;
 use crate::engine::{Knob, WindowSource};
@@ -245,7 +245,7 @@ fn strategy(ui: &mut Ui, input: &SettingsInput<'_>, lane: Lane<'_>, commands: &m
         step: 1.0,
         log: false,
         unit: "",
-        help: first_sentence(&policy.help),
+        help: policy.first_sentence(),
         hint: &hint,
         note: "",
         is_noted: false,

@@ -11,7 +11,7 @@ const WIDTH: f32 = 420.0;
 
 /// Returns the maximum height of the menu, in points.
 pub(super) fn height(ui: &Ui) -> f32 {
-    (ui.ctx().content_rect().height() * 0.62).round()
+    (ui.ctx().content_rect().height() * 0.58).round()
 }
 
 /// Lists the policies that contain the words of the search field, with `chosen` marked. Returns the name of the clicked
@@ -21,18 +21,18 @@ pub(in crate::app) fn list(ui: &mut Ui, policies: &Policies, chosen: &str) -> Op
     let (sought, is_entered) = find(ui);
     let words: Vec<&str> = sought.split_whitespace().collect();
     let groups = policies.groups(&words);
-    if groups.is_empty() {
-        ui.label(weak(ui, "No policy matches."));
-    }
     let first = groups.first().and_then(|group| group.policies.first());
     let mut picked = first.filter(|_| is_entered && !words.is_empty());
     ScrollArea::vertical()
         .max_height(height(ui))
-        .auto_shrink([false, true])
+        .auto_shrink(false) // the menu stays where it is while the user types
         .show(ui, |ui| {
             // Keeps the scroll bar clear of the texts.
             ui.set_max_width(WIDTH - 10.0);
             ui.spacing_mut().item_spacing.y = 0.0;
+            if groups.is_empty() {
+                ui.label(weak(ui, "No policy matches."));
+            }
             for (idx, group) in groups.iter().enumerate() {
                 if idx > 0 {
                     ui.add_space(space::S);

@@ -185,9 +185,12 @@ fn list(words: &[String], as_json: bool) -> anyhow::Result<()> {
     print_wrapped(&groups.join("\n"))
 }
 
-/// Returns the lines of a preset: its name and how it is known, then its description.
+/// Returns the lines of a preset: its name, its label and how it is known, then the first sentence of its description.
 fn row(policy: &Policy) -> String {
-    let proof = policy.proof.map(|proof| proof.to_string());
-    let first = format!("  {:<25}{}", clean(&policy.name), proof.unwrap_or_default());
-    format!("{}\n      {}\n", first.trim_end(), clean(&policy.help))
+    let proof = policy
+        .proof
+        .map_or_else(String::new, |proof| format!(", {proof}"));
+    let (name, label) = (clean(&policy.name), clean(&policy.label));
+    let help = clean(policy.first_sentence());
+    format!("  {name:<24} {label}{proof}\n      {help}\n")
 }

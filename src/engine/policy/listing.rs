@@ -68,6 +68,12 @@ impl fmt::Display for Proof {
 }
 
 impl Policy {
+    /// Returns the first sentence of its description.
+    pub fn first_sentence(&self) -> &str {
+        let end = self.help.find(". ");
+        end.map_or(&self.help, |end| &self.help[..=end])
+    }
+
     /// Returns whether its name, label, kind or description contains all these words, in any case.
     pub fn matches(&self, words: &[impl AsRef<str>]) -> bool {
         let kind = self.kind.map_or("", PolicyKind::title);
