@@ -123,6 +123,17 @@ pub(super) fn edits(
     edits
 }
 
+/// Returns an answer with some of its calls and without text. Reasoning stays if it led to the first call.
+pub(super) fn only_calls(answer: &ChatMessage, stays: impl Fn(usize) -> bool) -> ChatMessage {
+    let calls = (0..answer.calls().len()).filter(|nth| stays(*nth));
+    let mut kept: Vec<Piece> = calls.map(Piece::Call).collect();
+    let has_text = !matches!(answer.content, Content::Missing | Content::Null);
+    if !has_text && stays(0) {
+        kept.push(Piece::Reasoning);
+    }
+    with_pieces(answer, &kept)
+}
+
 /// Returns a message with only some of its pieces.
 fn with_pieces(message: &ChatMessage, kept: &[Piece]) -> ChatMessage {
     let mut now = message.clone();

@@ -1,5 +1,6 @@
-//! Turns: where each begins, and answers that are never stored because their turn ended before all results were there.
+//! Turns: where each begins, and what is stored of an answer if its turn ended before all results were there.
 
+use super::items::only_calls;
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
 use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
 use serde_json::{Value, json};
@@ -9,7 +10,7 @@ use std::sync::Arc;
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "openai_agents.turn",
     kind: ActionKind::Repair,
-    help: "Removes an answer whose turn ended before all of its calls had results.",
+    help: "Keeps only answered calls of an answer whose turn ended before all calls had results.",
     shape: Shape::OpenAi,
     numbers: &[],
     make: |_| Ok(Arc::new(Begin)),
@@ -108,8 +109,9 @@ impl Rewrite for Begin {
         };
         // Earlier answers were removed at earlier calls.
         let lost = lost(all, known.map_or(0, |known| known.start));
-        let n_before = |at: usize| lost.iter().filter(|lost| **lost < at).count();
-        let is_lost = begins && new > 0 && lost.contains(&(new - 1));
+        let gone = || lost.iter().filter(|edit| edit.now.is_none());
+        let n_before = |at: usize| gone().filter(|edit| edit.at < at).count();
+        let is_lost = begins && gone().any(|edit| edit.at + 1 == new);
         turn = Turn {
             previous: turn.previous - n_before(turn.previous),
             start: turn.start - n_before(turn.start),
@@ -118,18 +120,17 @@ impl Rewrite for Begin {
         if is_lost {
             memory[LOST_AT] = json!(input.call);
         }
-        let gone = |at| MessageEdit { at, now: None };
         Ok(Rewritten {
-            edits: lost.into_iter().map(gone).collect(),
+            edits: lost,
             memory: memory.into(),
             ..Rewritten::default()
         })
     }
 }
 
-/// Returns the positions of lost answers and of their results: an answer is lost if a user message follows before each
-/// of its calls has a result.
-fn lost(messages: &[ChatMessage], from: usize) -> Vec<usize> {
+/// Returns what is lost of answers after which a user message follows before each call has a result. Answered calls with
+/// their results are stored.
+fn lost(messages: &[ChatMessage], from: usize) -> Vec<MessageEdit> {
     let mut lost = Vec::new();
     for (at, answer) in messages.iter().enumerate().skip(from) {
         if answer.calls().is_empty() {
@@ -139,9 +140,12 @@ fn lost(messages: &[ChatMessage], from: usize) -> Vec<usize> {
         let n_results = rest.iter().take_while(|m| m.is("tool")).count();
         let (results, rest) = rest.split_at(n_results);
         let has_result = |id: &Option<Arc<str>>| results.iter().any(|r| r.call_id == *id);
-        let is_whole = answer.calls().iter().all(|call| has_result(&call.id));
-        if !is_whole && rest.first().is_some_and(|m| m.is("user")) {
-            lost.extend(at..=at + n_results);
+        let answered = answer.calls().iter().map(|call| has_result(&call.id));
+        let answered: Vec<bool> = answered.collect();
+        if answered.contains(&false) && rest.first().is_some_and(|m| m.is("user")) {
+            let is_any = answered.contains(&true);
+            let now = is_any.then(|| only_calls(answer, |nth| answered[nth]));
+            lost.push(MessageEdit { at, now });
         }
     }
     lost
