@@ -32,9 +32,10 @@ const below = (rng, n) => Math.floor(rng() * n);
 const words = (rng, n) => Array.from({ length: n }, () => WORDS[below(rng, WORDS.length)]).join(' ');
 
 /** Returns an invented conversation in chat form. */
-function conversation(rng, { turns, steps = 3, parallel = 3, silent = 0.4, system = true, lost = 0 }) {
+function conversation(rng, { turns, steps = 3, parallel = 3, silent = 0.4, system = true, lost = 0, thinks = 0 }) {
   const messages = system ? [{ role: 'system', content: `You plan a ${words(rng, 6)}` }] : [];
   let n = 0;
+  const thinking = () => (rng() < thinks ? { reasoning_content: `Thought: ${words(rng, 6)}` } : {});
   for (let turn = 0; turn < turns; turn++) {
     messages.push({ role: 'user', content: `Request ${messages.length}: ${words(rng, 8)}` });
     let isLost = false;
@@ -50,13 +51,13 @@ function conversation(rng, { turns, steps = 3, parallel = 3, silent = 0.4, syste
         },
       }));
       const content = rng() < silent ? null : `Step ${messages.length}: ${words(rng, 5)}`;
-      messages.push({ role: 'assistant', content, tool_calls: calls });
+      messages.push({ role: 'assistant', content, ...thinking(), tool_calls: calls });
       for (const call of isLost ? [] : calls) {
         messages.push({ role: 'tool', tool_call_id: call.id, content: `${call.id}: ${words(rng, 12)}` });
       }
     }
     if (!isLost) {
-      messages.push({ role: 'assistant', content: `Answer ${messages.length}: ${words(rng, 9)}` });
+      messages.push({ role: 'assistant', content: `Answer ${messages.length}: ${words(rng, 9)}`, ...thinking() });
     }
   }
   return messages;
@@ -107,7 +108,8 @@ async function play(messages, options) {
       calls.push({ before: at, sent: chat(prompt), fired: hasChanged ? ['prune'] : [], believed: null, asked: [] });
       const answer = messages[at++];
       while (messages[at]?.role === 'tool') at++;
-      const content = answer.content ? [{ type: 'text', text: answer.content }] : [];
+      const content = answer.reasoning_content ? [{ type: 'reasoning', text: answer.reasoning_content }] : [];
+      if (answer.content) content.push({ type: 'text', text: answer.content });
       for (const call of answer.tool_calls ?? []) {
         const { name, arguments: input } = call.function;
         content.push({ type: 'tool-call', toolCallId: call.id, toolName: name, input });
@@ -167,7 +169,7 @@ async function madeCase(messages, options, notes) {
   };
 }
 
-const options = (toolCalls, emptyMessages = 'remove') => ({ reasoning: 'none', toolCalls, emptyMessages });
+const options = (toolCalls, emptyMessages = 'remove', reasoning = 'none') => ({ reasoning, toolCalls, emptyMessages });
 
 /** Cases that are bundled: name, seed, conversation, options, notes. */
 const CHOSEN = [
@@ -182,6 +184,8 @@ const CHOSEN = [
   ['interrupted', 4, { turns: 5, lost: 0.5, system: false }, options('before-last-message'),
     'Calls without results are removed like others.'],
   ['none', 5, { turns: 2 }, options('none'), 'Nothing is removed.'],
+  ['reasoning', 7, { turns: 3, silent: 0.6, thinks: 0.7 }, options('before-last-2-messages', 'remove', 'before-last-message'),
+    'Reasoning is removed from all messages but the newest.'],
   ['long-turn', 8, { turns: 1, steps: 30, silent: 0.8 }, options('before-last-6-messages'), 'One turn.'],
 ];
 
@@ -196,12 +200,14 @@ function anyCase(seed) {
     return rng() < 0.7 ? { type, tools: TOOLS.filter(() => rng() < 0.5) } : { type };
   };
   const toolCalls = rng() < 0.5 ? kind() : Array.from({ length: below(rng, 4) }, rule);
-  const given = options(toolCalls, rng() < 0.5 ? 'keep' : 'remove');
+  const reasoning = ['none', 'all', 'before-last-message'][below(rng, 3)];
+  const given = options(toolCalls, rng() < 0.5 ? 'keep' : 'remove', reasoning);
   const shape = {
     turns: 1 + below(rng, 8),
     steps: below(rng, 9),
     parallel: 1 + below(rng, 4),
     silent: [0, 0.5, 1][below(rng, 3)],
+    thinks: [0, 0.5, 1][below(rng, 3)],
     system: rng() < 0.7,
     lost: toolCalls === 'all' || toolCalls === 'before-last-message' ? 0.2 : 0,
   };
