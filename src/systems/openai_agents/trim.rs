@@ -83,7 +83,7 @@ impl<'a> Trimmer<'a> {
         let Some((boundary, _)) = users.nth(self.recent_turns - 1) else {
             return Vec::new();
         };
-        let calls = messages.iter().flat_map(|message| message.calls());
+        let calls = messages.iter().flat_map(ChatMessage::calls);
         let calls = calls.filter_map(|call| Some((call.id.as_deref()?, tool_of(call))));
         let called: HashMap<&str, &str> = calls.collect();
         let old = messages[..boundary].iter().enumerate();

@@ -186,7 +186,7 @@ const CHOSEN = [
   ['none', 5, { turns: 2 }, options('none'), 'Nothing is removed.'],
   ['reasoning', 7, { turns: 3, silent: 0.6, thinks: 0.7 }, options('before-last-2-messages', 'remove', 'before-last-message'),
     'Reasoning is removed from all messages but the newest.'],
-  ['long-turn', 8, { turns: 1, steps: 30, silent: 0.8 }, options('before-last-6-messages'), 'One turn.'],
+  ['long-turn', 12, { turns: 1, steps: 30, silent: 0.8 }, options('before-last-6-messages'), 'One turn.'],
 ];
 
 /** Makes a random case. */
