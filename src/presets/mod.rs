@@ -73,6 +73,8 @@ pub static PRESETS: &[Preset] = &[
     preset!("langchain"),
     preset!("langchain-summarization"),
     preset!("pi"),
+    preset!("openai-agents"),
+    preset!("ai-sdk"),
 ];
 
 impl Preset {

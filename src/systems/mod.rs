@@ -7,6 +7,7 @@
 //! the original's return values, or whole conversations that the original managed, verify it (`tests/vectors.rs`).
 //! Replay and execution run the same function. Presets define when it acts ([`crate::presets`]).
 
+pub mod ai_sdk;
 pub mod baseagent;
 pub mod cline;
 pub mod cline_legacy;
@@ -16,6 +17,7 @@ pub mod gemini_cli;
 pub mod holmesgpt;
 mod javascript;
 pub mod langchain;
+pub mod openai_agents;
 pub mod opencode;
 pub mod pi;
 pub mod picoclaw;
@@ -27,6 +29,7 @@ use crate::engine::Registry;
 /// Everything that presets may name.
 pub static REGISTRY: Registry = Registry {
     actions: &[
+        ai_sdk::ACTIONS,
         baseagent::ACTIONS,
         cline::ACTIONS,
         cline_legacy::ACTIONS,
@@ -35,6 +38,7 @@ pub static REGISTRY: Registry = Registry {
         gemini_cli::ACTIONS,
         holmesgpt::ACTIONS,
         langchain::ACTIONS,
+        openai_agents::ACTIONS,
         opencode::ACTIONS,
         pi::ACTIONS,
         picoclaw::ACTIONS,

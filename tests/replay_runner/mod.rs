@@ -243,6 +243,9 @@ fn message(message: &Value) -> Value {
             compared.insert(key.to_owned(), without_path(value));
         }
     }
+    if message["role"] == "assistant" && message["content"] == "" {
+        compared.insert("content".to_owned(), Value::Null);
+    }
     if let Some(calls) = message["tool_calls"].as_array() {
         // An answer without text has an empty one, null or none.
         if message["content"].as_str().is_none_or(str::is_empty) {

@@ -6,9 +6,20 @@ use plimsoll::presets::{self, PRESETS};
 use serde_json::Value;
 
 /// Texts of a configuration that stages take: action, key of the stage, and key of the configuration.
-const STAGE_TEXTS: [(&str, &str, &str); 3] = [
+const STAGE_TEXTS: [(&str, &str, &str); 6] = [
+    ("ai_sdk.prune", "rules", "pruneMessages.toolCalls"),
     ("langchain.clear", "exclude_tools", "exclude_tools"),
     ("langchain.clear", "placeholder", "placeholder"),
+    (
+        "openai_agents.compact",
+        "trimmable_tools",
+        "ToolOutputTrimmer.trimmable_tools",
+    ),
+    (
+        "openai_agents.trim",
+        "trimmable_tools",
+        "ToolOutputTrimmer.trimmable_tools",
+    ),
     ("roo_code.condense", "environment", "environmentDetails"),
 ];
 
@@ -45,9 +56,13 @@ pub(crate) fn settings(case: &ReplayCase, policy: &Policy) -> Result<KnobValues,
     let mut values = policy.defaults();
     let config = with_tuples(&case.config);
     for knob in &policy.knobs {
-        let given = knob.key.as_deref().and_then(|key| at(&config, key));
-        let value = match given {
+        let key = knob.key.as_deref().unwrap_or_default();
+        let is_text = STAGE_TEXTS.iter().any(|(_, _, given)| *given == key);
+        let value = match at(&config, key) {
+            Some(given) if is_text => number(given, knob).unwrap_or(None),
             Some(given) => number(given, knob)?,
+            // An object that a configuration does not have is off.
+            None if key.ends_with("={…}") => Some(0.0),
             None if knob.name == "max_output" => Some(case.max_output as f64),
             // The stub of Cline's cases names model and provider `stub`.
             None if knob.name == "model_chars" => Some(8.0),
@@ -61,13 +76,18 @@ pub(crate) fn settings(case: &ReplayCase, policy: &Policy) -> Result<KnobValues,
     Ok(values)
 }
 
-/// Adds the keys of `LangChain`'s `trigger` and `keep` in the form that presets name: `trigger=("tokens" …)`. A trigger
-/// with several keys needs all of them. Of several edits, the first counts.
+/// Adds a key for each object that the configuration has: `trigger={…}`. Adds the keys of `LangChain`'s `trigger` and
+/// `keep` in the form that presets name: `trigger=("tokens" …)`. A trigger with several keys needs all of them. Of
+/// several edits, the first counts.
 fn with_tuples(config: &Value) -> Value {
     let mut flat = config.clone();
     let Some(members) = flat.as_object_mut() else {
         return flat;
     };
+    let given = config.as_object().into_iter().flatten();
+    for (name, _) in given.filter(|(_, value)| value.is_object()) {
+        members.insert(format!("{name}={{…}}"), true.into());
+    }
     for name in ["trigger", "keep"] {
         let given = &config[name];
         let tuples: Vec<(String, Value)> = match given {
@@ -75,7 +95,6 @@ fn with_tuples(config: &Value) -> Value {
                 items.iter().filter_map(tuple).collect()
             }
             Value::Object(clause) => {
-                members.insert(format!("{name}={{…}}"), true.into());
                 let pairs = clause.iter();
                 pairs
                     .map(|(kind, value)| (kind.clone(), value.clone()))

@@ -135,6 +135,9 @@ pub struct Rewritten {
     pub compared: Option<u64>,
     /// Whether it ran by the system's own count (its cooldown starts), even if nothing changed.
     pub fired: bool,
+    /// Whether it only repeats the change of its last event, for a view that is rebuilt for each call. There is no
+    /// other event then.
+    pub repeats: bool,
     /// Terms of its calculation with their values, for the event.
     pub terms: Vec<(String, f64)>,
     /// Lines that the system logs or shows.

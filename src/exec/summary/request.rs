@@ -24,6 +24,9 @@ const MAX_HALVINGS: usize = 5;
 /// Relative error of our count of a prompt, since the model's vocabulary differs.
 const MARGIN: f64 = 0.1;
 
+/// Our own prompt, if the policy names none.
+const DEFAULT_PROMPT: &str = "summarize";
+
 /// Maximum size of a prompt file, in bytes.
 const MAX_PROMPT_BYTES: u64 = 1 << 20;
 
@@ -55,7 +58,7 @@ pub(super) fn answer(
     responder: &mut Responder<'_>,
 ) -> RequestAnswer {
     let plain = |reply| RequestAnswer { reply, note: None };
-    if let Some(verbatim) = &request.verbatim {
+    if let Some(verbatim) = system_prompt(request) {
         return plain(answer_as_system(case, request, verbatim, responder));
     }
     let prompt = OwnPrompt::new(case, request, responder.prompt(), responder.temperature());
@@ -66,6 +69,16 @@ pub(super) fn answer(
             request.prompt
         )))),
     }
+}
+
+/// Returns the prompt of a real system; `None` if there is none or it has no instructions: a provider compacts such a
+/// conversation itself, so another model needs our own prompt.
+fn system_prompt(request: &Request) -> Option<&SummaryRequest> {
+    let verbatim = request.verbatim.as_deref()?;
+    let messages = &verbatim.messages;
+    let is_instructed = messages.iter().any(|message| message.is("system"))
+        || messages.last().is_some_and(|last| last.is("user"));
+    is_instructed.then_some(verbatim)
 }
 
 /// Sends the prompt of a real system.
@@ -131,7 +144,7 @@ pub(in crate::exec) fn planned_calls(
     request: &Request,
     model: &Model,
 ) -> Vec<PlannedCall> {
-    if let Some(verbatim) = &request.verbatim {
+    if let Some(verbatim) = system_prompt(request) {
         return vec![PlannedCall {
             input: Tokens(input_of(case, request, verbatim)),
             most_output: verbatim.max_tokens.map_or(request.max_tokens, Tokens),
@@ -172,7 +185,11 @@ impl<'a> OwnPrompt<'a> {
         own: Option<&str>,
         temperature: Option<f64>,
     ) -> Option<Self> {
-        let instructions = own.or(presets::prompt(&request.prompt))?.to_owned();
+        let name = match &*request.prompt {
+            "" => DEFAULT_PROMPT,
+            name => name,
+        };
+        let instructions = own.or(presets::prompt(name))?.to_owned();
         let transcript = transcript(case, request);
         // The summary's message contains the prefix, too.
         let prefix = case.ledger.weigh(&request.prefix).0;

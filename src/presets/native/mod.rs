@@ -123,6 +123,18 @@ pub static NATIVE: &[Native] = &[
         root: &[],
         file: "settings.json",
     },
+    Native {
+        system: "openai-agents",
+        form: FileFormat::Json,
+        root: &[],
+        file: "arguments by class (compaction: OpenAIResponsesCompactionSession)",
+    },
+    Native {
+        system: "ai-sdk",
+        form: FileFormat::Json,
+        root: &["pruneMessages"],
+        file: "options of pruneMessages",
+    },
 ];
 
 /// A configuration in a system's own form.

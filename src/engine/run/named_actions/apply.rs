@@ -118,9 +118,10 @@ impl Run<'_> {
                 .map(|(id, summary)| (id, Arc::clone(&summary.text)))
                 .collect()
         };
-        let event = self.outcome.events.len() as u32;
+        let repeated = done.repeats.then(|| self.last_event(stage)).flatten();
+        let event = repeated.unwrap_or(self.outcome.events.len() as u32);
         let metered = self.working.metered().as_f64();
-        let context_change = self.change(stage, pending, &mut done);
+        let context_change = self.change(stage, pending, &mut done, event);
         let changed = context_change.is_some();
         let has_news = done.fired || !done.log.is_empty() || done.halt.is_some();
         if !changed && !has_news {
@@ -135,6 +136,10 @@ impl Run<'_> {
         if changed {
             self.triggers.fired(stage, self.call);
             self.acted = true;
+        }
+        if changed && repeated.is_some() {
+            self.took(stage, metered);
+            return;
         }
         self.outcome.compactions += usize::from(context_change.removed && !goes_on && !repairs);
         if let Some(why) = &done.halt {
@@ -176,6 +181,13 @@ impl Run<'_> {
         }
     }
 
+    /// Returns the index of the last event of a stage.
+    fn last_event(&self, stage: usize) -> Option<u32> {
+        let id = &self.triggers.stage(stage).id;
+        let last = self.outcome.events.iter().rposition(|e| e.stage == *id);
+        last.map(|at| at as u32)
+    }
+
     /// Returns the number of earlier summaries that were removed without being shown to the author of the new one.
     fn forgotten(&self, pending: &PendingAction, earlier: &[(u32, Arc<str>)], event: u32) -> usize {
         let is_there = |id: u32, text: &str| {
@@ -187,15 +199,16 @@ impl Run<'_> {
         earlier.iter().filter(is_forgotten).count()
     }
 
-    /// Changes the context to the result of an action, if it differs.
+    /// Changes the context to the result of an action, if it differs. `event` is the index of its event.
     fn change(
         &mut self,
         stage: usize,
         pending: &PendingAction,
         done: &mut Rewritten,
+        event: u32,
     ) -> Option<ContextChange> {
         let change = ChangeSource {
-            event: self.outcome.events.len() as u32,
+            event,
             is_predicted: pending.is_predicted,
         };
         let is_edited = done.messages.is_none() && !done.edits.is_empty();

@@ -164,12 +164,13 @@ impl<'a> DocumentWriter<'a> {
                     role, text, kind, ..
                 } => {
                     let is_addition = *kind == WrittenKind::Addition;
+                    let is_empty_answer = (*role, *kind) == (Role::Assistant, WrittenKind::Notice);
                     let added = is_addition
                         .then(|| pieces.last().and_then(|last| with_text(last, *role, text)));
                     if let (Some(text), Some(last)) = (added.flatten(), pieces.last_mut()) {
                         last.is_untouched = false;
                         last.text = text.into();
-                    } else if !text.is_empty() {
+                    } else if !text.is_empty() || is_empty_answer {
                         let text = (self.writes.written)(*role, text).to_string().into_bytes();
                         pieces.push(Piece {
                             element: None,

@@ -50,6 +50,7 @@ impl Rewrite for Recover {
         terms.push(term("turns_left", turns(&conversation).len()));
         Ok(Rewritten {
             compared: None,
+            repeats: false,
             messages: Some(with_instructions(system, &conversation)),
             edits: Vec::new(),
             fired: true,

@@ -166,6 +166,7 @@ impl DailyMemory {
         let files = new_entries(file, &self.entries);
         Rewritten {
             compared: None,
+            repeats: false,
             messages,
             edits: Vec::new(),
             fired: true,

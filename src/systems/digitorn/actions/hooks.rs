@@ -249,6 +249,7 @@ impl Rewrite for Hooks {
         log.extend(runner.events.iter().filter_map(log_line));
         Ok(Rewritten {
             compared: None,
+            repeats: false,
             // A hook that only logs does not count.
             fired: acting.clone().any(|hook| hook.action.kind != "log"),
             terms: shown,

@@ -192,6 +192,7 @@ fn rewritten(outcome: Outcome, llm: &Llm, threshold: Threshold, memory: &Value) 
     forget_counts(&mut messages);
     Rewritten {
         compared: None,
+        repeats: false,
         messages: outcome.is_compacted.then_some(messages),
         edits: Vec::new(),
         fired: tried,

@@ -1,0 +1,104 @@
+//! Options of `pruneMessages`.
+
+/// Options of `pruneMessages`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Options {
+    pub(super) reasoning: Reasoning,
+    /// Rules of `toolCalls`, applied one after the other.
+    pub(super) rules: Vec<Rule>,
+    pub(super) keeps_empty: bool,
+}
+
+/// Removal of reasoning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reasoning {
+    Kept,
+    Removed,
+    /// Removed from all messages but the newest.
+    KeptInLast,
+}
+
+/// Removal of calls and results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Rule {
+    /// Number of newest messages that stay as they are.
+    pub(super) kept: usize,
+    /// Tools whose calls are removed; `None` for all.
+    pub(super) tools: Option<Vec<String>>,
+}
+
+impl Reasoning {
+    /// Returns the choice of this number.
+    pub(super) fn by_number(nth: usize) -> Self {
+        match nth {
+            0 => Self::Kept,
+            1 => Self::Removed,
+            _ => Self::KeptInLast,
+        }
+    }
+}
+
+impl Rule {
+    /// Returns the rule of this number: none, all, or all before the last messages, from one on.
+    pub(super) fn by_number(nth: usize) -> Option<Self> {
+        Some(Self {
+            kept: nth.checked_sub(1)?,
+            tools: None,
+        })
+    }
+
+    fn by_name(name: &str) -> Result<Self, String> {
+        let kept = match name {
+            "all" => Some(0),
+            "before-last-message" => Some(1),
+            _ => {
+                let n = name.strip_prefix("before-last-");
+                n.and_then(|n| n.strip_suffix("-messages")?.parse().ok())
+            }
+        };
+        let kept = kept.ok_or_else(|| format!("unknown rule {name:?}"))?;
+        Ok(Self { kept, tools: None })
+    }
+}
+
+/// Returns the rules of a stage's text: the value of `toolCalls`.
+pub(super) fn rules(tool_calls: &toml::Value) -> Result<Vec<Rule>, String> {
+    let rule = |value: &toml::Value| {
+        let kind = value.get("type").and_then(toml::Value::as_str);
+        let tools = value.get("tools").and_then(toml::Value::as_array);
+        let names = tools.map(|names| {
+            let names = names.iter().filter_map(toml::Value::as_str);
+            names.map(str::to_owned).collect()
+        });
+        Ok(Rule {
+            tools: names,
+            ..Rule::by_name(kind.ok_or("a rule needs a `type`")?)?
+        })
+    };
+    match tool_calls {
+        toml::Value::String(name) if name == "none" => Ok(Vec::new()),
+        toml::Value::String(name) => Ok(vec![Rule::by_name(name)?]),
+        toml::Value::Array(list) => list.iter().map(rule).collect(),
+        _ => Err("`rules` is a text or a list of rules".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_a_name_or_a_list() {
+        let rule = |kept, tools| Rule { kept, tools };
+        let parse = |toml: &str| rules(&toml.parse::<toml::Table>().unwrap()["rules"]);
+        assert_eq!(parse("rules = 'none'"), Ok(Vec::new()));
+        assert_eq!(parse("rules = 'all'"), Ok(vec![rule(0, None)]));
+        let named = parse("rules = 'before-last-12-messages'");
+        assert_eq!(named, Ok(vec![rule(12, None)]));
+        let listed = parse("rules = [{ type = 'before-last-message', tools = ['a'] }]");
+        assert_eq!(listed, Ok(vec![rule(1, Some(vec!["a".to_owned()]))]));
+        assert!(parse("rules = 'sometimes'").is_err());
+        assert_eq!(Rule::by_number(0), None);
+        assert_eq!(Rule::by_number(3), Some(rule(2, None)));
+    }
+}

@@ -1,0 +1,57 @@
+//! `SessionSettings.limit`: a turn begins with the newest items of the stored history.
+
+use super::items::{edits, items, paired};
+use super::turn::{Turn, n_system};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
+use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
+use std::sync::Arc;
+
+/// A negative `limit` loads everything.
+pub(super) const ACTION: NamedAction = NamedAction {
+    name: "openai_agents.load",
+    kind: ActionKind::Drop,
+    help: "Loads only the newest stored items at the start of a turn. All stay stored.",
+    shape: Shape::OpenAi,
+    numbers: &["limit"],
+    make: |_| Ok(Arc::new(Load)),
+};
+
+#[derive(Debug)]
+struct Load;
+
+impl Rewrite for Load {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let all = &input.messages;
+        let turn = Turn::of(&input);
+        let n_system = n_system(all);
+        let history = &all[n_system..turn.start.max(n_system)];
+        let mut edits = load(history, input.number("limit"));
+        for edit in &mut edits {
+            edit.at += n_system;
+        }
+        Ok(Rewritten {
+            edits,
+            repeats: !turn.begins(all),
+            ..Rewritten::default()
+        })
+    }
+}
+
+/// Returns what is missing of a history when only its newest items are loaded, up to a limit: older items, and the other
+/// halves of pairs.
+pub(super) fn load(history: &[ChatMessage], limit: f64) -> Vec<MessageEdit> {
+    if limit < 0.0 {
+        return Vec::new();
+    }
+    let items = items(history);
+    let first = items.len().saturating_sub(limit as usize);
+    if first == 0 {
+        return Vec::new();
+    }
+    let stays = paired(&items[first..], history);
+    edits(&items, history, |nth| nth >= first && stays[nth - first])
+}
