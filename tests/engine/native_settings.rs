@@ -199,3 +199,62 @@ fn an_invalid_number_is_rejected_with_its_location() {
     let why = import("{\"agents\": [}").expect_err("no JSON");
     assert!(why.contains("as JSON: expected value at line 1"), "{why}");
 }
+
+/// Presets whose configuration does not differ from that of their system: it names no variant.
+const LIKE_THEIR_SYSTEM: [&str; 11] = [
+    "holmesgpt-document",
+    "holmesgpt-v038",
+    "holmesgpt-legacy",
+    "digitorn-document",
+    "digitorn-hooks",
+    "digitorn-go",
+    "baseagent-document",
+    "cowagent-document",
+    "codex-remote",
+    "picoclaw-before",
+    "picoclaw-proposed",
+];
+
+#[test]
+fn every_key_of_every_preset_comes_back() {
+    for preset in PRESETS {
+        let policy = preset.policy().expect("bundled");
+        if Native::of(preset.name).is_none() || LIKE_THEIR_SYSTEM.contains(&preset.name) {
+            continue;
+        }
+        let mut knobs = policy.defaults();
+        for knob in policy.knobs.iter().filter(|knob| knob.key.is_some()) {
+            // Another value than the default, where there is one.
+            let [low, high] = knob.range;
+            let step = knob
+                .step
+                .max(if knob.unit == "tokens" { 1_000.0 } else { 1.0 });
+            let tuned = [knob.value + step, knob.value - step, knob.value + knob.step]
+                .into_iter()
+                .find(|value| (low..=high).contains(value))
+                .unwrap_or(knob.value);
+            policy.set(&mut knobs, &knob.name, tuned).expect("in range");
+        }
+        let Ok(written) = export(&policy, &knobs) else {
+            assert!(
+                policy.knobs.iter().all(|knob| knob.key.is_none()),
+                "{}",
+                preset.name
+            );
+            continue;
+        };
+        let read = import(&written.text).unwrap_or_else(|why| panic!("{}: {why}", preset.name));
+        assert_eq!(read.policy.name, preset.name, "{}", written.text);
+        assert_eq!(read.unread, [""; 0], "{}: {}", preset.name, written.text);
+        for knob in policy.knobs.iter().filter(|knob| knob.key.is_some()) {
+            let (set, back) = (knobs.get(&knob.name), read.knobs.get(&knob.name));
+            let is_told = written.notes.iter().any(|note| note.contains(&knob.name));
+            assert!(
+                set == back || is_told,
+                "{}: {set:?}, {back:?}\n{}",
+                knob.name,
+                written.text
+            );
+        }
+    }
+}

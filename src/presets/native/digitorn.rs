@@ -1,6 +1,7 @@
 //! A whole Digitorn application: its settings as knobs and its own hooks as the policy's.
 
 use super::Imported;
+use crate::engine::Policy;
 use crate::presets::{self, own};
 use crate::systems::digitorn::config::Application;
 use serde_json::Value;
@@ -34,6 +35,7 @@ pub(super) fn imported(document: &Value) -> Option<Imported> {
         ("auto_compact", flag(context.auto_compact)),
         ("summary_brain", flag(app.summary_brain.is_some())),
         ("max_turns", app.max_turns as f64),
+        ("tool_injection", tool_injection(&policy, document)),
     ];
     let mut imported = Imported::new(policy.clone());
     for (knob, value) in wanted {
@@ -68,6 +70,15 @@ pub(super) fn imported(document: &Value) -> Option<Imported> {
         imported.policy = policy;
     }
     Some(imported)
+}
+
+/// Returns the position of the mode in which tools are described, 0 for the default.
+fn tool_injection(policy: &Policy, document: &Value) -> f64 {
+    let mode = document["execution"]["tool_injection"].as_str();
+    let knob = policy.knob("tool_injection");
+    let choices = knob.map_or(&[][..], |knob| &knob.choices);
+    let at = choices.iter().position(|choice| Some(&**choice) == mode);
+    at.unwrap_or(0) as f64
 }
 
 /// Returns the hooks as written, with agents' hooks bound to them.

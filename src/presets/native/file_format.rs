@@ -1,7 +1,7 @@
 //! Notations of configurations: environment variables, a Python dict, JSON, YAML, TOML.
 
-use super::Setting;
-use serde_json::{Map, Value};
+use super::{Setting, python};
+use serde_json::Value;
 use std::fmt::Write as _;
 
 /// A notation for settings.
@@ -9,8 +9,10 @@ use std::fmt::Write as _;
 pub enum FileFormat {
     /// `KEY=value`, one per line.
     Environment,
-    /// `"key": value,` in a dict.
+    /// `"key": value,` in a Python dict.
     Python,
+    /// `key=value,` in the call of a Python class.
+    PythonCall,
     /// Nested objects.
     Json,
     /// Nested mappings.
@@ -20,19 +22,21 @@ pub enum FileFormat {
 }
 
 impl FileFormat {
-    /// Writes the settings in this form.
-    pub(super) fn write(self, settings: &[Setting<'_>]) -> String {
+    /// Writes the settings in this form. `kind` is the class or the `type` that the configuration names, if any.
+    pub(super) fn write(self, kind: Option<&str>, settings: &[Setting<'_>]) -> String {
         match self {
             Self::Environment => lines(settings, |key, value| format!("{key}={}", bare(value))),
             Self::Python => format!(
                 "CONFIG = {{\n{}}}\n",
                 lines(settings, |key, value| format!(
                     "    \"{key}\": {},",
-                    python(value)
+                    python::literal(value)
                 ))
             ),
+            Self::PythonCall => python::write_call(kind.unwrap_or("CONFIG"), settings),
             Self::Json => {
-                let mut text = serde_json::to_string_pretty(&nested(settings)).unwrap_or_default();
+                let config = nested(kind, settings);
+                let mut text = serde_json::to_string_pretty(&config).unwrap_or_default();
                 text.push('\n');
                 text
             }
@@ -41,12 +45,16 @@ impl FileFormat {
         }
     }
 
-    /// Parses the settings of a text in this form, by path. Skips comments.
+    /// Parses the settings of a text in this form, by path. Skips comments. `kind` is as in [`Self::write`].
     ///
     /// # Errors
     /// A description of the syntax error.
-    pub(super) fn read(self, text: &str) -> Result<Value, String> {
+    pub(super) fn read(self, kind: Option<&str>, text: &str) -> Result<Value, String> {
         match self {
+            Self::PythonCall => {
+                let class = kind.unwrap_or("CONFIG");
+                python::arguments(text, class).ok_or_else(|| format!("no call of {class}"))
+            }
             Self::Environment => Ok(pairs(text, '=')),
             Self::Python => Ok(pairs(text, ':')),
             Self::Json => serde_json::from_str(text).map_err(|e| e.to_string()),
@@ -75,17 +83,9 @@ fn bare(value: &Value) -> String {
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn python(value: &Value) -> String {
-    match value {
-        Value::Bool(true) => "True".to_owned(),
-        Value::Bool(false) => "False".to_owned(),
-        Value::Null => "None".to_owned(),
-        other => other.to_string(),
-    }
-}
-
-fn nested(settings: &[Setting<'_>]) -> Value {
-    let mut root = Value::Object(Map::new());
+fn nested(kind: Option<&str>, settings: &[Setting<'_>]) -> Value {
+    let kind = kind.map(|kind| ("type".to_owned(), Value::from(kind)));
+    let mut root = Value::Object(kind.into_iter().collect());
     for setting in settings {
         let mut at = &mut root;
         for key in &setting.path {

@@ -1,7 +1,8 @@
 //! Import of a user's configuration as a policy with its knobs.
 
+use super::shape::Shape;
 use super::{FileFormat, NATIVE, Native, digitorn, knob_value};
-use crate::engine::{KnobValues, Policy};
+use crate::engine::{Knob, KnobValues, Policy};
 use crate::presets::{self, own::change_values};
 use serde_json::Value;
 
@@ -27,16 +28,20 @@ pub struct Imported {
 /// # Errors
 /// One line that describes the error, or that no system matches.
 pub fn import(text: &str) -> Result<Imported, String> {
-    let read = NATIVE.iter().filter_map(|native| {
-        let found = native.form.read(text).ok()?;
-        let imported = imported(native, &found)?;
-        Some((imported.set.len(), imported))
+    let read = NATIVE.iter().flat_map(|native| {
+        let names = presets::PRESETS.iter().map(|preset| preset.name);
+        let own = names.filter(|name| Native::of(name).is_some_and(|of| std::ptr::eq(of, native)));
+        own.filter_map(|preset| {
+            let kind = native.kind(preset);
+            let found = native.form.read(kind, text).ok()?;
+            imported(native, (preset, kind), &found)
+        })
     });
-    // Select the system that knows most of its keys.
+    // Select the preset that knows most of its keys. Without a difference, variants follow their system.
     let best = read.reduce(|a, b| if b.0 > a.0 { b } else { a });
     best.map(|(_, imported)| imported).ok_or_else(|| {
         let why = |(form, name): (FileFormat, &str)| {
-            let why = form.read(text).err()?;
+            let why = form.read(None, text).err()?;
             let why = why.lines().next()?.trim_start_matches("error: ").to_owned();
             Some(format!("cannot parse as {name}: {why}"))
         };
@@ -78,6 +83,15 @@ impl Imported {
         }
     }
 
+    /// Sets a knob, or notes why its value is not possible.
+    fn set_knob(&mut self, knob: &Knob, value: f64) {
+        let key = knob.key.as_deref().unwrap_or_default();
+        match self.policy.set(&mut self.knobs, &knob.name, value) {
+            Ok(()) => self.set.push(knob.name.clone()),
+            Err(why) => self.notes.push(format!("{key}: {why}; using the default.")),
+        }
+    }
+
     /// Returns the policy as a separate file, with these values as its defaults.
     ///
     /// # Errors
@@ -94,14 +108,31 @@ impl Imported {
     }
 }
 
-/// Imports a parsed text for one system; `None` if it contains none of its keys.
-fn imported(native: &Native, found: &Value) -> Option<Imported> {
+/// Imports a parsed text for one preset. Returns the number of its keys in the text; `None` if there is none, or if the text
+/// names another class or `type`.
+fn imported(
+    native: &Native,
+    (preset, kind): (&str, Option<&str>),
+    found: &Value,
+) -> Option<(usize, Imported)> {
     if native.system == "digitorn" {
-        return digitorn::imported(found);
+        let imported = (preset == native.system).then(|| digitorn::imported(found))??;
+        return Some((imported.set.len(), imported));
     }
-    let mut imported = Imported::new(presets::by_name(native.system)?);
-    let mut read = Vec::new();
-    for knob in imported.policy.knobs.clone() {
+    let named = found.get("type").and_then(Value::as_str);
+    if named.is_some() && kind.is_some() && named != kind {
+        return None;
+    }
+    let mut imported = Imported::new(presets::by_name(preset)?);
+    let policy = imported.policy.clone();
+    let (clauses, mut read) = Shape::of(&policy).read(found);
+    for (knob, value) in clauses {
+        imported.set_knob(knob, value);
+    }
+    if named.is_some() && named == kind {
+        read.push("type".to_owned());
+    }
+    for knob in &policy.knobs {
         let Some(key) = &knob.key else {
             continue;
         };
@@ -112,15 +143,11 @@ fn imported(native: &Native, found: &Value) -> Option<Imported> {
             continue;
         };
         read.push(path.join("."));
-        let set = knob_value(&knob, value)
-            .ok_or_else(|| format!("{key}: invalid value {value}"))
-            .and_then(|value| {
-                let set = imported.policy.set(&mut imported.knobs, &knob.name, value);
-                set.map_err(|e| format!("{key}: {e}"))
-            });
-        match set {
-            Ok(()) => imported.set.push(knob.name.clone()),
-            Err(why) => imported.notes.push(format!("{why}; using the default.")),
+        match knob_value(knob, value) {
+            Some(value) => imported.set_knob(knob, value),
+            None => imported
+                .notes
+                .push(format!("{key}: invalid value {value}; using the default.")),
         }
         if let Some(why) = &knob.ignored {
             imported
@@ -134,7 +161,7 @@ fn imported(native: &Native, found: &Value) -> Option<Imported> {
         .into_iter()
         .filter(|path| !read.contains(path))
         .collect();
-    (!read.is_empty()).then_some(imported)
+    (!read.is_empty()).then_some((read.len(), imported))
 }
 
 /// Collects the paths of everything that is not a mapping.

@@ -6,11 +6,14 @@
 mod digitorn;
 mod file_format;
 mod import;
+mod python;
+mod shape;
 
 use crate::engine::{Knob, KnobValues, Policy};
 pub use file_format::FileFormat;
 pub use import::{Imported, import};
 use serde_json::{Number, Value};
+use shape::Shape;
 
 /// The configuration of one system.
 #[derive(Debug)]
@@ -23,6 +26,8 @@ pub struct Native {
     pub root: &'static [&'static str],
     /// Name of the file, for messages.
     pub file: &'static str,
+    /// Presets with the class or the `type` that their configuration names.
+    pub kinds: &'static [(&'static str, &'static str)],
 }
 
 /// Every system with a configuration of its own.
@@ -32,108 +37,138 @@ pub static NATIVE: &[Native] = &[
         form: FileFormat::Environment,
         root: &[],
         file: "environment variables",
+        kinds: &[],
     },
     Native {
         system: "digitorn",
         form: FileFormat::Yaml,
         root: &["execution", "context"],
         file: "app.yaml",
+        kinds: &[],
     },
     Native {
         system: "baseagent",
         form: FileFormat::Python,
         root: &[],
         file: "src/config/defaults.py",
+        kinds: &[],
     },
     Native {
         system: "cowagent",
         form: FileFormat::Json,
         root: &[],
         file: "config.json",
+        kinds: &[],
     },
     Native {
         system: "picoclaw",
         form: FileFormat::Json,
         root: &["agents", "defaults"],
         file: "config.json",
+        kinds: &[],
     },
     Native {
         system: "claude-code",
         form: FileFormat::Environment,
         root: &[],
         file: "environment variables",
+        kinds: &[],
     },
     Native {
         system: "codex",
         form: FileFormat::Toml,
         root: &[],
         file: "config.toml",
+        kinds: &[],
     },
     Native {
         system: "opencode",
         form: FileFormat::Json,
         root: &[],
         file: "opencode.json",
+        kinds: &[],
     },
     Native {
         system: "gemini-cli",
         form: FileFormat::Json,
         root: &[],
         file: "settings.json",
+        kinds: &[],
     },
     Native {
         system: "cline",
         form: FileFormat::Json,
         root: &[],
         file: "the session's config",
+        kinds: &[],
     },
     Native {
         system: "anthropic",
         form: FileFormat::Json,
         root: &[],
-        file: "an edit of context_management (its type and those of trigger and keep to be added)",
+        file: "an edit of context_management (the types of its trigger and keep to be added)",
+        kinds: &[
+            ("anthropic", "clear_tool_uses_20250919"),
+            ("anthropic-compaction", "compact_20260112"),
+        ],
     },
     Native {
         system: "goose",
         form: FileFormat::Environment,
         root: &[],
         file: "environment variables",
+        kinds: &[],
     },
     Native {
         system: "roo-code",
         form: FileFormat::Json,
         root: &["globalSettings"],
         file: "exported settings",
+        kinds: &[],
     },
     Native {
         system: "openhands",
-        form: FileFormat::Python,
+        form: FileFormat::PythonCall,
         root: &[],
-        file: "arguments of the condenser",
+        file: "call of the condenser",
+        kinds: &[
+            ("openhands", "LLMSummarizingCondenser"),
+            ("openhands-v0", "CondenserPipelineConfig"),
+            ("openhands-masking", "ObservationMaskingCondenser"),
+            ("openhands-recent", "RecentEventsCondenser"),
+            ("openhands-amortized", "AmortizedForgettingCondenser"),
+        ],
     },
     Native {
         system: "langchain",
-        form: FileFormat::Python,
+        form: FileFormat::PythonCall,
         root: &[],
-        file: "arguments of the middleware",
+        file: "call of the middleware",
+        kinds: &[
+            ("langchain", "ClearToolUsesEdit"),
+            ("langchain-summarization", "SummarizationMiddleware"),
+        ],
     },
     Native {
         system: "pi",
         form: FileFormat::Json,
         root: &[],
         file: "settings.json",
+        kinds: &[],
     },
     Native {
         system: "openai-agents",
         form: FileFormat::Json,
         root: &[],
         file: "arguments by class (compaction: OpenAIResponsesCompactionSession)",
+        kinds: &[],
     },
     Native {
         system: "ai-sdk",
         form: FileFormat::Json,
         root: &["pruneMessages"],
         file: "options of pruneMessages",
+        kinds: &[],
     },
 ];
 
@@ -165,6 +200,14 @@ impl Native {
             variant.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
         };
         NATIVE.iter().find(is_of)
+    }
+
+    /// Returns the class or the `type` that the configuration of a preset names.
+    fn kind(&self, preset: &str) -> Option<&'static str> {
+        let mut kinds = self.kinds.iter();
+        kinds
+            .find(|(name, _)| *name == preset)
+            .map(|(_, kind)| *kind)
     }
 
     /// Returns the path of a knob's key; `None` if the key is a description instead of a path.
@@ -205,10 +248,28 @@ pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
             known.join(", ")
         )
     })?;
-    let mut settings = Vec::new();
-    let mut notes = Vec::new();
+    if !policy.knobs.iter().any(|knob| knob.key.is_some()) {
+        return Err(format!(
+            "{} has no setting that its configuration can change",
+            policy.name
+        ));
+    }
+    let shape = Shape::of(policy);
+    let (mut settings, mut notes) = shape.clauses(knobs);
     for knob in &policy.knobs {
         let value = knobs.get(&knob.name).unwrap_or(knob.value);
+        if shape::is_clause(knob) || shape::is_switch(knob) {
+            continue;
+        }
+        if let Some(switch) = shape.is_off(knob, knobs) {
+            if value != knob.value {
+                notes.push(format!(
+                    "{} has no effect while {} is off: not written.",
+                    knob.name, switch.name
+                ));
+            }
+            continue;
+        }
         let path = knob.key.as_deref().and_then(|key| native.path(key));
         let (Some(key), Some(path)) = (&knob.key, path) else {
             if value != knob.value {
@@ -235,14 +296,15 @@ pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
             ignored: knob.ignored.as_deref(),
         });
     }
-    if policy.name != native.system {
+    let kind = native.kind(&policy.name);
+    if policy.name != native.system && kind.is_none() {
         notes.push(format!(
             "Only settings are written, not the other differences between {} and {} (own hooks, another version).",
             policy.name, native.system
         ));
     }
     Ok(Exported {
-        text: native.form.write(&settings),
+        text: native.form.write(kind, &settings),
         file: native.file,
         notes,
     })

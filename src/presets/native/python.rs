@@ -1,0 +1,261 @@
+//! Calls of Python classes with keyword arguments: `SummarizationMiddleware(trigger=("tokens", 100000))`.
+
+use super::Setting;
+use serde_json::{Map, Number, Value};
+use std::fmt::Write as _;
+
+/// Writes the call of a class. A list that starts with text is a tuple.
+pub(super) fn write_call(class: &str, settings: &[Setting<'_>]) -> String {
+    let mut text = format!("{class}(\n");
+    for setting in settings {
+        let _ = write!(
+            text,
+            "    {}={},",
+            setting.path.join("."),
+            literal(&setting.value)
+        );
+        if let Some(why) = setting.ignored {
+            let _ = write!(text, "  # ignored: {why}");
+        }
+        text.push('\n');
+    }
+    text.push_str(")\n");
+    text
+}
+
+/// Writes a value as Python does.
+pub(super) fn literal(value: &Value) -> String {
+    let all = |values: &[Value]| values.iter().map(literal).collect::<Vec<_>>().join(", ");
+    match value {
+        Value::Bool(true) => "True".to_owned(),
+        Value::Bool(false) => "False".to_owned(),
+        Value::Null => "None".to_owned(),
+        Value::Array(values) if values.first().is_some_and(Value::is_string) => {
+            format!("({})", all(values))
+        }
+        Value::Array(values) => format!("[{}]", all(values)),
+        Value::Object(members) => {
+            let members = members.iter();
+            let members = members.map(|(key, value)| format!("\"{key}\": {}", literal(value)));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Returns the keyword arguments of the first call of a class in a program; `None` if there is no call. A value that is no
+/// literal is null.
+pub(super) fn arguments(text: &str, class: &str) -> Option<Value> {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let mut places = text.match_indices(class);
+    let rest = places.find_map(|(at, _)| {
+        let is_whole = !text[..at].ends_with(is_name);
+        let rest = text[at + class.len()..].trim_start().strip_prefix('(')?;
+        is_whole.then_some(rest)
+    })?;
+    Some(Value::Object(Reader { rest }.keywords()))
+}
+
+/// Maximum depth of nested lists and dictionaries.
+const MAX_DEPTH: usize = 32;
+
+/// Reads literals from a program.
+struct Reader<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads arguments up to the closing parenthesis. Skips those without a name.
+    fn keywords(&mut self) -> Map<String, Value> {
+        let mut found = Map::new();
+        while !self.accept(')') && !self.is_at_end() {
+            let start = self.rest;
+            let name = self.word();
+            self.skip_space();
+            let is_named =
+                !name.is_empty() && self.rest.starts_with('=') && !self.rest.starts_with("==");
+            if is_named {
+                self.rest = &self.rest[1..];
+                let value = self.value(0);
+                found.insert(name.to_owned(), value);
+            } else {
+                self.rest = start;
+                self.value(0);
+            }
+            // Another bracket closes the call: the program is broken.
+            if !self.accept(',') && self.rest.len() == start.len() {
+                break;
+            }
+        }
+        found
+    }
+
+    /// Reads a value up to the next comma or closing bracket; null if it is no literal.
+    fn value(&mut self, depth: usize) -> Value {
+        self.skip_space();
+        let value = match self.rest.chars().next() {
+            Some('(' | '[') if depth < MAX_DEPTH => self.list(depth + 1),
+            Some('{') if depth < MAX_DEPTH => self.dictionary(depth + 1),
+            Some(quote @ ('"' | '\'')) => self.text(quote),
+            _ => match self.word() {
+                "True" => Value::Bool(true),
+                "False" => Value::Bool(false),
+                word => {
+                    let number = word.replace('_', "").parse::<f64>().ok();
+                    let whole = number.filter(|n| n.fract() == 0.0 && n.abs() < 1e15);
+                    let whole = whole.map(|n| Number::from(n as i64));
+                    let number = whole.or_else(|| number.and_then(Number::from_f64));
+                    number.map_or(Value::Null, Value::Number)
+                }
+            },
+        };
+        if self.skip_expression() {
+            Value::Null
+        } else {
+            value
+        }
+    }
+
+    fn list(&mut self, depth: usize) -> Value {
+        let close = if self.rest.starts_with('(') { ')' } else { ']' };
+        self.rest = &self.rest[1..];
+        let mut values = Vec::new();
+        while !self.accept(close) && !self.is_at_end() {
+            values.push(self.value(depth));
+            if !self.accept(',') && !self.rest.starts_with(close) {
+                return Value::Null;
+            }
+        }
+        Value::Array(values)
+    }
+
+    fn dictionary(&mut self, depth: usize) -> Value {
+        self.rest = &self.rest[1..];
+        let mut members = Map::new();
+        while !self.accept('}') && !self.is_at_end() {
+            self.skip_space();
+            let quote = self.rest.chars().next().filter(|c| matches!(c, '"' | '\''));
+            let key = quote.map(|quote| self.text(quote));
+            let Some(Value::String(key)) = key.filter(|_| self.accept(':')) else {
+                return Value::Null;
+            };
+            let value = self.value(depth);
+            members.insert(key, value);
+            if !self.accept(',') && !self.rest.starts_with('}') {
+                return Value::Null;
+            }
+        }
+        Value::Object(members)
+    }
+
+    fn text(&mut self, quote: char) -> Value {
+        let body = &self.rest[1..];
+        let end = body.find([quote, '\\', '\n']);
+        match end.filter(|end| body[*end..].starts_with(quote)) {
+            Some(end) => {
+                self.rest = &body[end + 1..];
+                Value::from(&body[..end])
+            }
+            // Settings have no escapes and no line ends.
+            None => Value::Null,
+        }
+    }
+
+    /// Reads a name or a number.
+    fn word(&mut self) -> &'a str {
+        self.skip_space();
+        let is_outside = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '+'));
+        let end = self.rest.find(is_outside).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        word
+    }
+
+    /// Skips the rest of an expression up to a comma or a closing bracket. Returns whether there was any.
+    fn skip_expression(&mut self) -> bool {
+        self.skip_space();
+        let start = self.rest.len();
+        let mut open = 0_usize;
+        let mut quoted = None;
+        let end = self.rest.char_indices().find(|(_, c)| {
+            match (quoted, c) {
+                (Some(quote), c) if quote == *c => quoted = None,
+                (Some(_), _) => {}
+                (None, '"' | '\'') => quoted = Some(*c),
+                (None, '(' | '[' | '{') => open += 1,
+                (None, ')' | ']' | '}') if open > 0 => open -= 1,
+                (None, ',' | ')' | ']' | '}') => return open == 0,
+                _ => {}
+            }
+            false
+        });
+        self.rest = &self.rest[end.map_or(self.rest.len(), |(at, _)| at)..];
+        self.rest.len() < start
+    }
+
+    fn accept(&mut self, c: char) -> bool {
+        self.skip_space();
+        let rest = self.rest.strip_prefix(c);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    fn is_at_end(&mut self) -> bool {
+        self.skip_space();
+        self.rest.is_empty()
+    }
+
+    /// Skips whitespace and comments.
+    fn skip_space(&mut self) {
+        self.rest = self.rest.trim_start();
+        while let Some(comment) = self.rest.strip_prefix('#') {
+            let end = comment.find('\n').unwrap_or(comment.len());
+            self.rest = comment[end..].trim_start();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn keyword_arguments_of_a_call_are_read() {
+        let program = r#"
+from somewhere import Middleware
+agent = create_agent(model, middleware=[
+    NotThisMiddleware(keep=1),
+    Middleware(
+        model="a",  # any (model), "quoted"
+        trigger=[("tokens", 100_000), ("fraction", 0.8)],
+        keep={"messages": 20, 'on': True},
+        prompt=PROMPT.format(x=[1, 2], y=")"), limit=10 * 1000,
+        off=None,
+    ),
+])"#;
+        let expected = json!({
+            "model": "a", "trigger": [["tokens", 100_000], ["fraction", 0.8]],
+            "keep": {"messages": 20, "on": true}, "prompt": null, "limit": null, "off": null,
+        });
+        assert_eq!(arguments(program, "Middleware"), Some(expected));
+        assert_eq!(arguments(program, "Other"), None);
+    }
+
+    #[test]
+    fn broken_programs_end() {
+        for text in [
+            "C(",
+            "C(a=(",
+            "C(a={\"b\":",
+            "C(a=\"",
+            "C(=,=)",
+            "C(a=[1 2])",
+            "C(a==b)",
+        ] {
+            assert!(arguments(text, "C").is_some(), "{text}");
+        }
+        let deep = format!("C(a={}", "[".repeat(100_000));
+        assert!(arguments(&deep, "C").is_some());
+    }
+}
