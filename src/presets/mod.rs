@@ -73,6 +73,8 @@ pub static PRESETS: &[Preset] = &[
     preset!("langchain"),
     preset!("langchain-summarization"),
     preset!("pi"),
+    preset!("agent-framework"),
+    preset!("adk"),
 ];
 
 impl Preset {

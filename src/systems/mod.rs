@@ -7,6 +7,8 @@
 //! the original's return values, or whole conversations that the original managed, verify it (`tests/vectors.rs`).
 //! Replay and execution run the same function. Presets define when it acts ([`crate::presets`]).
 
+pub mod adk;
+pub mod agent_framework;
 pub mod baseagent;
 pub mod cline;
 pub mod cline_legacy;
@@ -27,6 +29,8 @@ use crate::engine::Registry;
 /// Everything that presets may name.
 pub static REGISTRY: Registry = Registry {
     actions: &[
+        adk::ACTIONS,
+        agent_framework::ACTIONS,
         baseagent::ACTIONS,
         cline::ACTIONS,
         cline_legacy::ACTIONS,

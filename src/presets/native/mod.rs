@@ -118,6 +118,18 @@ pub static NATIVE: &[Native] = &[
         file: "arguments of the middleware",
     },
     Native {
+        system: "agent-framework",
+        form: FileFormat::Python,
+        root: &[],
+        file: "arguments of the strategy",
+    },
+    Native {
+        system: "adk",
+        form: FileFormat::Python,
+        root: &[],
+        file: "arguments of EventsCompactionConfig",
+    },
+    Native {
         system: "pi",
         form: FileFormat::Json,
         root: &[],
