@@ -46,8 +46,8 @@ struct Compact;
 #[derive(Debug)]
 struct Remembered {
     call: usize,
-    before: Session,
-    after: Session,
+    before: Arc<Session>,
+    after: Arc<Session>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -71,20 +71,19 @@ impl Rewrite for Compact {
         replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let remembered = input.memory.shared::<Remembered>(SESSION);
-        let before = remembered.map_or_else(Session::default, |known| {
+        let before = remembered.map_or_else(Arc::default, |known| {
             let is_again = known.call == input.call;
-            (if is_again {
+            Arc::clone(if is_again {
                 &known.before
             } else {
                 &known.after
             })
-            .clone()
         });
         let all = &input.messages;
         let n_system = all.iter().take_while(|m| m.is("system")).count();
         let agent = agent(&all[..n_system]);
         let mut effects = Effects::default();
-        let mut after = before.clone();
+        let mut after = Session::clone(&before);
         if !all[n_system..].starts_with(&after.seen) {
             after = Session::default();
         }
@@ -104,12 +103,12 @@ impl Rewrite for Compact {
         if filter(&mut sent, keep, input.count("remove_amount")) {
             effects.acted.push("ContextFilterPlugin".to_owned());
         }
-        let sent = sent.into_iter().flat_map(|event| event.messages);
-        let messages = all[..n_system].iter().cloned().chain(sent).collect();
+        let sent = sent.iter().flat_map(|event| event.messages.iter());
+        let messages = all[..n_system].iter().chain(sent).cloned().collect();
         let remembered = Remembered {
             call: input.call,
             before,
-            after,
+            after: Arc::new(after),
         };
         let counted = compared.map(|count| ("used".to_owned(), count as f64));
         let acted = effects.acted.iter().map(|name| (name.clone(), 1.0));
@@ -149,39 +148,23 @@ impl Session {
         let last_answer = new.iter().rposition(|m| m.is("assistant"));
         let last_turn = new.iter().rposition(|m| !is_input(m)).map(|at| at + 1);
         for (nth, message) in new.iter().enumerate() {
-            let last = self.events.last();
+            let raw = self.events.iter().rev().find(|e| e.range().is_none());
+            let turn = raw.map_or(1, |event| event.turn);
             if is_input(message) {
+                let begins = raw.is_some_and(|event| event.kind != Kind::User);
+                // A caller that stops reading ends a turn too.
                 if last_turn == Some(nth) {
                     self.after_turn((input, agent), effects, replies)?;
                 }
-                let raw = self
-                    .events
-                    .iter()
-                    .rev()
-                    .find(|event| event.range().is_none());
-                let turn = raw.map_or(1, |e| e.turn + usize::from(e.kind != Kind::User));
-                self.push(Kind::User, message, turn);
-                continue;
-            }
-            let raw = self
-                .events
-                .iter()
-                .rev()
-                .find(|event| event.range().is_none());
-            let turn = raw.map_or(1, |event| event.turn);
-            if message.is("assistant") {
+                self.push(Kind::User, message, turn + usize::from(begins));
+            } else if message.is("assistant") {
                 self.push(Kind::Model, message, turn);
-                let reported = input.number("reported");
-                if last_answer == Some(nth) && reported > 0.0 {
-                    let answer = self.events.last_mut();
-                    answer
-                        .into_iter()
-                        .for_each(|e| e.prompt_tokens = Some(reported as u64));
+                let reported = Some(input.number("reported")).filter(|n| *n > 0.0);
+                if let Some(answer) = self.events.last_mut().filter(|_| last_answer == Some(nth)) {
+                    answer.prompt_tokens = reported.map(|n| n as u64);
                 }
-            } else if last.is_some_and(|event| event.kind == Kind::Responses) {
-                let last = self.events.last_mut();
-                last.into_iter()
-                    .for_each(|e| e.messages.push(message.clone()));
+            } else if let Some(last) = self.last_responses() {
+                Arc::make_mut(&mut last.messages).push(message.clone());
             } else {
                 self.push(Kind::Responses, message, turn);
             }
@@ -190,10 +173,15 @@ impl Session {
         Ok(())
     }
 
+    fn last_responses(&mut self) -> Option<&mut Event> {
+        let last = self.events.last_mut();
+        last.filter(|event| event.kind == Kind::Responses)
+    }
+
     fn push(&mut self, kind: Kind, message: &ChatMessage, turn: usize) {
         self.events.push(Event {
             kind,
-            messages: vec![message.clone()],
+            messages: Arc::new(vec![message.clone()]),
             time: self.events.len() + 1,
             turn,
             prompt_tokens: None,

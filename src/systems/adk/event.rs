@@ -2,6 +2,7 @@
 
 use crate::chat::{ChatMessage, Content};
 use crate::systems::javascript::text_of;
+use std::sync::Arc;
 
 /// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub(super) enum Kind {
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) kind: Kind,
-    pub(super) messages: Vec<ChatMessage>,
+    pub(super) messages: Arc<Vec<ChatMessage>>,
     pub(super) time: usize,
     /// Number of the invocation.
     pub(super) turn: usize,
@@ -40,7 +41,7 @@ impl Event {
 
     /// Returns the ids of its calls.
     pub(super) fn calls(&self) -> impl Iterator<Item = &str> {
-        let calls = self.messages.iter().flat_map(|message| message.calls());
+        let calls = self.messages.iter().flat_map(ChatMessage::calls);
         let ids = calls.filter_map(|call| call.id.as_deref());
         ids.filter(|id| !id.is_empty())
     }

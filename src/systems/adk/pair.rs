@@ -3,10 +3,11 @@
 use super::event::{Event, response_id};
 use crate::chat::{Calls, ChatMessage};
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 /// Removes responses without a call and calls without a response, and moves responses behind their calls.
 pub(super) fn with_whole_pairs(events: Vec<Event>) -> Vec<Event> {
-    without_lone_calls(behind_calls(without_lone_responses(events)))
+    without_lone_calls(behind_calls(&without_lone_responses(events)))
 }
 
 /// Removes responses that no call before has the id of.
@@ -16,9 +17,11 @@ pub(super) fn without_lone_responses(events: Vec<Event>) -> Vec<Event> {
     for mut event in events {
         let is_paired =
             |message: &ChatMessage| response_id(message).is_none_or(|id| calls.contains(id));
-        event.messages.retain(is_paired);
-        if event.messages.is_empty() {
-            continue;
+        if !event.messages.iter().all(is_paired) {
+            Arc::make_mut(&mut event.messages).retain(is_paired);
+            if event.messages.is_empty() {
+                continue;
+            }
         }
         calls.extend(event.calls().map(str::to_owned));
         kept.push(event);
@@ -27,7 +30,7 @@ pub(super) fn without_lone_responses(events: Vec<Event>) -> Vec<Event> {
 }
 
 /// Moves the responses behind the newest call before them with their id; of several, the last counts.
-fn behind_calls(events: Vec<Event>) -> Vec<Event> {
+fn behind_calls(events: &[Event]) -> Vec<Event> {
     let mut newest: HashMap<&str, usize> = HashMap::new();
     let mut answers: HashMap<(&str, usize), usize> = HashMap::new();
     for (at, event) in events.iter().enumerate() {
@@ -51,7 +54,7 @@ fn behind_calls(events: Vec<Event>) -> Vec<Event> {
         let mut responses = responses.into_iter().map(|at| events[at].clone());
         if let Some(mut merged) = responses.next() {
             for more in responses {
-                merge(&mut merged, more);
+                merge(&mut merged, &more);
             }
             moved.push(merged);
         }
@@ -60,13 +63,13 @@ fn behind_calls(events: Vec<Event>) -> Vec<Event> {
 }
 
 /// Adds responses to an event; those with the same id replace its own.
-fn merge(event: &mut Event, more: Event) {
-    for message in more.messages {
-        let same = event.messages.iter_mut();
-        let mut same = same.filter(|known| response_id(known) == response_id(&message));
-        match same.next() {
-            Some(known) => *known = message,
-            None => event.messages.push(message),
+fn merge(event: &mut Event, more: &Event) {
+    let messages = Arc::make_mut(&mut event.messages);
+    for message in more.messages.iter() {
+        let mut same = messages.iter_mut();
+        match same.find(|known| response_id(known) == response_id(message)) {
+            Some(known) => *known = message.clone(),
+            None => messages.push(message.clone()),
         }
     }
 }
@@ -81,7 +84,7 @@ fn without_lone_calls(events: Vec<Event>) -> Vec<Event> {
     let mut kept = Vec::new();
     for mut event in events {
         if event.calls().any(is_lone) {
-            for message in &mut event.messages {
+            for message in Arc::make_mut(&mut event.messages) {
                 if let Calls::List(calls) = &mut message.calls {
                     calls.retain(|call| !call.id.as_deref().is_some_and(is_lone));
                     if calls.is_empty() {

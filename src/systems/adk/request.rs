@@ -26,7 +26,7 @@ pub(super) fn request(
             Kind::Model | Kind::Responses => agent,
             Kind::Compaction { .. } => "model",
         };
-        for message in &event.messages {
+        for message in event.messages.iter() {
             if message.is("tool") {
                 let (tool, text) = (tool_name(message, &tools), python_str(&response(message)));
                 lines.push(format!("Tool response from {tool}: {}", shortened(&text)));

@@ -53,8 +53,8 @@ const CONVERSATION: &str = "agent_framework_conversation";
 #[derive(Debug)]
 struct Remembered {
     call: usize,
-    before: Conversation,
-    after: Conversation,
+    before: Arc<Conversation>,
+    after: Arc<Conversation>,
 }
 
 impl Rewrite for Compact {
@@ -65,19 +65,18 @@ impl Rewrite for Compact {
     ) -> Result<Rewritten, PendingRequest> {
         let plan = self.0.plan(&input);
         let remembered = input.memory.shared::<Remembered>(CONVERSATION);
-        let before = remembered.map_or_else(Conversation::default, |known| {
+        let before = remembered.map_or_else(Arc::default, |known| {
             let is_again = known.call == input.call;
-            (if is_again {
+            Arc::clone(if is_again {
                 &known.before
             } else {
                 &known.after
             })
-            .clone()
         });
         let all = &input.messages;
         let n_system = all.iter().take_while(|m| m.is("system")).count();
         let mut effects = Effects::default();
-        let mut after = before.clone();
+        let mut after = Conversation::clone(&before);
         after.begin_call(&all[n_system..], &mut (&plan, &mut effects, replies))?;
         let mut compared = None;
         if let Some(strategy) = &plan.in_run {
@@ -92,7 +91,7 @@ impl Rewrite for Compact {
         let remembered = Remembered {
             call: input.call,
             before,
-            after,
+            after: Arc::new(after),
         };
         let acted = effects.acted.iter().map(|name| (name.clone(), 1.0));
         let counted = compared.map(|count| ("used".to_owned(), count as f64));

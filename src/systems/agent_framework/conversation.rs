@@ -7,6 +7,7 @@ use super::settings::Plan;
 use super::strategy::{Effects, Strategy};
 use crate::chat::{ChatMessage, PendingRequest, Replies};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The messages of a session so far.
 #[derive(Clone, Debug, Default)]
@@ -64,7 +65,7 @@ impl Conversation {
             self.new.push(Marked::new(message.clone()));
         } else if message.is("tool") {
             match self.new.last_mut().filter(|last| last.role() == "tool") {
-                Some(last) => last.messages.push(message.clone()),
+                Some(last) => Arc::make_mut(&mut last.messages).push(message.clone()),
                 None => self.new.push(Marked::new(message.clone())),
             }
         } else {

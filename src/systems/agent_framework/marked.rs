@@ -19,7 +19,7 @@ const OCCURRENCE: &str = "af-call-00000000000000000000000000000000";
 pub(super) struct Marked {
     /// Identity: a copy of a message is another message.
     pub(super) uid: u64,
-    pub(super) messages: Vec<ChatMessage>,
+    pub(super) messages: Arc<Vec<ChatMessage>>,
     pub(super) id: Option<Arc<str>>,
     pub(super) group: Option<Group>,
     pub(super) is_excluded: bool,
@@ -34,7 +34,7 @@ impl Marked {
     pub(super) fn new(message: ChatMessage) -> Self {
         Self {
             uid: 0,
-            messages: vec![message],
+            messages: Arc::new(vec![message]),
             id: None,
             group: None,
             is_excluded: false,
@@ -50,7 +50,7 @@ impl Marked {
 
     /// Returns the calls.
     pub(super) fn calls(&self) -> impl Iterator<Item = &Call> {
-        self.messages.iter().flat_map(|message| message.calls())
+        self.messages.iter().flat_map(ChatMessage::calls)
     }
 
     /// Returns the results.

@@ -26,7 +26,7 @@ pub(super) enum Strategy {
     Summarization(Summarization),
     TokenBudget {
         budget: u64,
-        strategies: Vec<Strategy>,
+        strategies: Vec<Self>,
         early_stop: bool,
     },
     ContextWindow {
@@ -154,7 +154,7 @@ impl Truncation {
             return false;
         }
         let groups = groups(list);
-        let last = minimum(&groups, list);
+        let kept = minimum(&groups, list);
         let is_first_user = |nth: usize| {
             self.keep_first_user && groups.iter().position(|g| g.kind == Kind::User) == Some(nth)
         };
@@ -164,7 +164,7 @@ impl Truncation {
                 break;
             }
             let is_system = self.keep_system && group.kind == Kind::System;
-            if is_system || is_first_user(nth) || last == Some(nth) {
+            if is_system || is_first_user(nth) || kept == Some(nth) {
                 continue;
             }
             count -= self.count_of(group, list);
@@ -188,12 +188,12 @@ impl Truncation {
 
 /// Returns the group that must stay: the last included one that is not a system message, else the last included one.
 fn minimum(groups: &[Members], list: &[Marked]) -> Option<usize> {
-    let last = |is_any: bool| {
+    let newest = |is_any: bool| {
         groups
             .iter()
             .rposition(|g| (is_any || g.kind != Kind::System) && g.is_included(list))
     };
-    last(false).or_else(|| last(true))
+    newest(false).or_else(|| newest(true))
 }
 
 fn slide(list: &mut [Marked], keep: usize, keep_system: bool) -> bool {
@@ -318,13 +318,13 @@ fn compose(
         }
     }
     let groups = groups(list);
-    let last = minimum(&groups, list);
+    let kept = minimum(&groups, list);
     for is_system in [false, true] {
         if tokens(list) <= budget {
             break;
         }
         for (nth, group) in groups.iter().enumerate() {
-            if (group.kind == Kind::System) == is_system && last != Some(nth) {
+            if (group.kind == Kind::System) == is_system && kept != Some(nth) {
                 changed |= group.exclude(list);
                 if tokens(list) <= budget {
                     break;

@@ -135,7 +135,7 @@ fn line(number: usize, message: &Marked) -> String {
         id.map_or_else(String::new, |id| format!(" [call_id={id}]"))
     };
     let mut parts = Vec::new();
-    for part in &message.messages {
+    for part in message.messages.iter() {
         if part.is("tool") {
             let (text, id) = (result_text(part), id_of(part.call_id.as_ref()));
             let text = if text.is_empty() { EMPTY } else { &*text };

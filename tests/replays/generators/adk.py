@@ -1,6 +1,6 @@
 """Generates replay cases of Google ADK (google-adk 2.13.0).
 
-Usage: adk.py FOLDER N    writes N cases with invented conversations
+Usage: adk.py FOLDER N [SEED]    writes N cases with invented conversations
        adk.py --check FILE…    runs the input of cases and compares the calls
 
 Runs a real `Runner` whose model returns the recorded answers and whose tools return the recorded results.
@@ -13,6 +13,7 @@ import logging
 import random
 import sys
 import warnings
+from contextlib import aclosing
 from pathlib import Path
 
 warnings.simplefilter("ignore")
@@ -29,6 +30,7 @@ from google.adk.sessions import InMemorySessionService
 from google.adk.tools import BaseTool
 from google.genai import types
 
+START = int(sys.argv[3]) if len(sys.argv) == 4 and sys.argv[3].isdigit() else 0
 SUMMARY = "SUMMARY OF EARLIER WORK: the ledger imports disputes; tests pass except two."
 IDENTITY = '\n\nYou are an agent. Your internal name is "worker".'
 
@@ -38,8 +40,10 @@ class Recorder:
 
     def __init__(self):
         self.fired, self.believed, self.asked, self.calls = [], None, [], []
+        self.refusals = iter(())
 
 
+FAILED = "failed: Event compaction failed; continuing with the uncompacted history."
 recorder = Recorder()
 ticks = itertools.count(1_700_000_000)
 clock.set_time_provider(lambda: float(next(ticks)))
@@ -62,7 +66,9 @@ is_before_call = False
 
 async def with_name(*, trigger, **rest):
     event = await summarize(trigger=trigger, **rest)
-    if event is not None:
+    if event is None:
+        recorder.fired.append(FAILED)
+    else:
         recorder.fired.append(f"{trigger} ({'before the call' if is_before_call else 'after the turn'})")
     return event
 
@@ -99,6 +105,8 @@ class Recorded(BaseLlm):
     async def generate_content_async(self, llm_request, stream=False):
         if not llm_request.config.system_instruction:
             recorder.asked.append({"messages": openai(llm_request.contents), "max_tokens": None})
+            if not recorder.fired and next(recorder.refusals, False):
+                raise RuntimeError("the stub refuses")
             yield LlmResponse(content=types.Content(role="model", parts=[types.Part(text=SUMMARY)]))
             return
         system = {"role": "system", "content": llm_request.config.system_instruction}
@@ -141,10 +149,11 @@ def openai(contents):
     return sent
 
 
-async def play(config, messages, usage):
-    """Runs a conversation and returns its calls."""
+async def play(config, messages, usage, refusals=()):
+    """Runs a conversation and returns its calls. A turn without a final answer is aborted."""
     global recorder
     recorder = Recorder()
+    recorder.refusals = iter(refusals)
     answers = [m for m in messages if m["role"] == "assistant"]
     results = {m["tool_call_id"]: m["content"] for m in messages if m["role"] == "tool"}
     names = {c["function"]["name"] for m in answers for c in m.get("tool_calls", [])}
@@ -169,11 +178,20 @@ async def play(config, messages, usage):
     sessions = InMemorySessionService()
     session = await sessions.create_session(app_name="case", user_id="user")
     runner = Runner(app=app, session_service=sessions)
-    for message in messages:
-        if message["role"] == "user":
-            content = types.Content(role="user", parts=[types.Part(text=message["content"])])
-            async for _ in runner.run_async(user_id="user", session_id=session.id, new_message=content):
-                pass
+    for at, message in enumerate(messages):
+        if message["role"] != "user":
+            continue
+        turn = list(itertools.takewhile(lambda m: m["role"] != "user", messages[at + 1:]))
+        is_whole = bool(turn) and turn[-1]["role"] == "assistant" and not turn[-1].get("tool_calls")
+        groups = [role for role, _ in itertools.groupby(turn, key=lambda m: m["role"])]
+        content = types.Content(role="user", parts=[types.Part(text=message["content"])])
+        run = runner.run_async(user_id="user", session_id=session.id, new_message=content)
+        async with aclosing(run) as events:
+            n_events = 0
+            async for _ in events:
+                n_events += 1
+                if not is_whole and n_events == len(groups):
+                    break
     return recorder.calls
 
 
@@ -182,14 +200,18 @@ def with_origins(calls, messages):
     befores = [n for n, m in enumerate(messages) if m["role"] == "assistant"]
 
     def key(m):
-        calls = [(c["id"], c["function"]["name"]) for c in m.get("tool_calls", [])]
-        return json.dumps([m["role"], m["content"] or "", m.get("tool_call_id"), calls])
+        return json.dumps([m["role"], m["content"] or "", m.get("tool_call_id")])
+
+    def is_origin(m, sent):
+        ids, of_sent = ([c["id"] for c in one.get("tool_calls", [])] for one in [m, sent])
+        return key(m) == key(sent) and set(of_sent) <= set(ids) and (
+            m["role"] != "assistant" or bool(m["content"] or of_sent))
 
     for call, before in zip(calls, befores):
         call["before"] = before
         end = before
         for sent in reversed(call["sent"]):
-            found = [n for n in range(end) if key(messages[n]) == key(sent)]
+            found = [n for n in range(end) if is_origin(messages[n], sent)]
             sent["from"] = found[-1] if found else None
             end = found[-1] if found else end
     return calls
@@ -206,12 +228,14 @@ def text(rng, low, high):
     return rng.choice([" ", " ", "\n"]).join(words)
 
 
-def conversation(rng, n_turns, has_tools):
+def conversation(rng, n_turns, has_tools, aborts):
     messages = [{"role": "system", "content": text(rng, 30, 120) + IDENTITY}]
     number = 0
     for _ in range(n_turns):
         messages.append({"role": "user", "content": text(rng, 10, 300)})
-        for _ in range(rng.randint(0, 6) if has_tools else 0):
+        n_steps = rng.randint(0, 6) if has_tools else 0
+        is_aborted = n_steps > 0 and rng.random() < aborts
+        for step in range(n_steps):
             calls = []
             for _ in range(rng.choice([1, 1, 1, 2, 3])):
                 number += 1
@@ -222,11 +246,14 @@ def conversation(rng, n_turns, has_tools):
                     "arguments": json.dumps(arguments, ensure_ascii=False)}})
             content = text(rng, 5, 120) if rng.random() < 0.7 else None
             messages.append({"role": "assistant", "content": content, "tool_calls": calls})
+            if is_aborted and step == n_steps - 1 and rng.random() < 0.7:
+                break
             for call in calls:
                 size = rng.choice([0, 200, 200, 600, 600, 3000 if rng.random() < 0.2 else 300])
                 content = text(rng, size // 2, size) if size else ""
                 messages.append({"role": "tool", "tool_call_id": call["id"], "content": content})
-        messages.append({"role": "assistant", "content": text(rng, 20, 300)})
+        if not is_aborted:
+            messages.append({"role": "assistant", "content": text(rng, 20, 300)})
     return messages
 
 
@@ -251,6 +278,7 @@ def configuration(rng):
 
 
 def case(config, messages, usage, calls, notes):
+    """Makes a case of a conversation and its calls."""
     return {
         "system": "adk", "preset": "adk",
         "upstream": {"package": "google-adk", "version": "2.13.0", "functions": ["Runner.run_async"]},
@@ -280,14 +308,15 @@ def main():
         return
     folder, n = Path(sys.argv[1]), int(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    for seed in range(n):
+    for seed in range(START, START + n):
         rng = random.Random(seed)
         config = configuration(rng)
-        messages = conversation(rng, rng.randint(1, 8), rng.random() < 0.8)
+        messages = conversation(rng, rng.randint(1, 8), rng.random() < 0.8, rng.choice([0, 0, 0.3]))
         kind = rng.choice(["count", "count", "none", "some"])
         answers = [m for m in messages if m["role"] == "assistant"]
         usage = ["count" if kind == "count" or (kind == "some" and rng.random() < 0.4) else None for _ in answers]
-        calls = asyncio.run(play(config, messages, usage))
+        refusals = [rng.random() < 0.3 for _ in range(99)] if rng.random() < 0.3 else []
+        calls = asyncio.run(play(config, messages, usage, refusals))
         usage = [call.pop("usage", None) for call in calls]
         made = case(config, messages, usage, calls, "Invented conversation of the generator, seed %d." % seed)
         name = "-".join(key.split("_")[0].lower() for key, value in config.items() if value) + f"-{seed}"

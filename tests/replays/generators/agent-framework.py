@@ -1,6 +1,6 @@
 """Generates replay cases of Microsoft Agent Framework (agent-framework-core 1.23.0).
 
-Usage: agent-framework.py FOLDER N    writes N cases with invented conversations
+Usage: agent-framework.py FOLDER N [SEED]    writes N cases with invented conversations
        agent-framework.py --check FILE…    runs the input of cases and compares the calls
 
 Runs a real `Agent` whose client returns the recorded answers and whose tools return the recorded results.
@@ -27,6 +27,7 @@ from agent_framework import (
 )
 from agent_framework import _compaction as compaction
 
+START = int(sys.argv[3]) if len(sys.argv) == 4 and sys.argv[3].isdigit() else 0
 SUMMARY = "SUMMARY OF EARLIER WORK: the ledger imports disputes; tests pass except two."
 STRATEGIES = {
     "truncation": compaction.TruncationStrategy,
@@ -44,8 +45,10 @@ class Recorder:
 
     def __init__(self):
         self.fired, self.believed, self.asked, self.calls, self.depth, self.phase = [], None, [], [], 0, ""
+        self.refusals = iter(())
 
 
+FAILED = "failed: Skipping summarization compaction: summary generation failed (the stub refuses)."
 recorder = Recorder()
 
 
@@ -107,6 +110,9 @@ class Summarizer(BaseChatClient):
     async def _answer(self, messages):
         asked = [{"role": str(m.role), "content": m.text} for m in messages]
         recorder.asked.append({"messages": asked, "max_tokens": None})
+        if not recorder.fired and next(recorder.refusals, False):
+            recorder.fired.append(FAILED)
+            raise RuntimeError("the stub refuses")
         return ChatResponse(messages=[Message("assistant", [SUMMARY])])
 
     def _inner_get_response(self, *, messages, stream, options, **rest):
@@ -188,10 +194,11 @@ def agent(config, client, tools, instructions):
                  compaction_strategy=strategy(config.get("compaction_strategy")))
 
 
-async def play(config, messages):
+async def play(config, messages, refusals=()):
     """Runs a conversation and returns its calls."""
     global recorder
     recorder = Recorder()
+    recorder.refusals = iter(refusals)
     system = messages[0]["content"] if messages[0]["role"] == "system" else None
     answers = [m for m in messages if m["role"] == "assistant"]
     results = {m["tool_call_id"]: m["content"] for m in messages if m["role"] == "tool"}
@@ -349,11 +356,12 @@ def main():
         return
     folder, n = Path(sys.argv[1]), int(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    for seed in range(n):
+    for seed in range(START, START + n):
         rng = random.Random(seed)
         config = configuration(rng)
         messages = conversation(rng, rng.randint(1, 7), rng.random() < 0.85, rng.random() < 0.7)
-        calls = asyncio.run(play(config, messages))
+        refusals = [rng.random() < 0.3 for _ in range(99)] if rng.random() < 0.3 else []
+        calls = asyncio.run(play(config, messages, refusals))
         notes = "Invented conversation of the generator, seed %d." % seed
         made = case(config, messages, calls, notes)
         name = next(iter(config)).replace("_", "-") + f"-{seed}"
