@@ -205,11 +205,22 @@ fn repr_text(text: &str) -> String {
             c if (c as u32) < 0x20 || (0x7f..0xa1).contains(&(c as u32)) || c == '\u{ad}' => {
                 let _ = write!(out, "\\x{:02x}", c as u32);
             }
+            c if is_unprintable(c) => {
+                let _ = write!(out, "\\u{:04x}", c as u32);
+            }
             c => out.push(c),
         }
     }
     out.push(quote);
     out
+}
+
+/// Returns whether `str.isprintable` is false of a character of four digits: a separator other than the space, a
+/// formatting character, or one for private use.
+fn is_unprintable(c: char) -> bool {
+    matches!(c, '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{1680}' | '\u{180e}'
+        | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{205f}'..='\u{206f}' | '\u{3000}'
+        | '\u{e000}'..='\u{f8ff}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
 }
 
 #[cfg(test)]
@@ -266,6 +277,10 @@ mod tests {
         assert_eq!(
             python_str(&value(r#"{"a":"it's","b":[true,null,1.0]}"#)),
             r#"{'a': "it's", 'b': [True, None, 1.0]}"#
+        );
+        assert_eq!(
+            python_str(&value(r#"["a\u00a0\u200b\u3000\u00e9"]"#)),
+            r"['a\xa0\u200b\u3000é']"
         );
     }
 }

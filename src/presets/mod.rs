@@ -75,6 +75,8 @@ pub static PRESETS: &[Preset] = &[
     preset!("pi"),
     preset!("openai-agents"),
     preset!("ai-sdk"),
+    preset!("agent-framework"),
+    preset!("adk"),
 ];
 
 impl Preset {

@@ -7,6 +7,8 @@
 //! the original's return values, or whole conversations that the original managed, verify it (`tests/vectors.rs`).
 //! Replay and execution run the same function. Presets define when it acts ([`crate::presets`]).
 
+pub mod adk;
+pub mod agent_framework;
 pub mod ai_sdk;
 pub mod baseagent;
 pub mod cline;
@@ -30,6 +32,8 @@ use crate::engine::Registry;
 pub static REGISTRY: Registry = Registry {
     actions: &[
         ai_sdk::ACTIONS,
+        adk::ACTIONS,
+        agent_framework::ACTIONS,
         baseagent::ACTIONS,
         cline::ACTIONS,
         cline_legacy::ACTIONS,

@@ -180,6 +180,11 @@ fn origins(outcome: &Outcome) -> Vec<Vec<Origin>> {
 /// The stage that shapes each request in a system's provider layer. Cases list no mechanism for it.
 const PROVIDER_LAYER: &str = "shape";
 
+/// The stage of systems whose strategies contain others: the terms of its events name those that acted.
+const STRATEGIES: &str = "strategies";
+/// The other term of such events.
+const COUNT: &str = "used";
+
 /// Returns the failures that an event logs, and its mechanism: the id of its stage.
 fn fired(event: &Event) -> Vec<String> {
     if event.stage == PROVIDER_LAYER {
@@ -187,8 +192,13 @@ fn fired(event: &Event) -> Vec<String> {
     }
     let acted = matches!(event.did, Did::Removed | Did::Changed);
     let failures = event.log.iter().map(|line| format!("failed: {line}"));
-    let name = acted.then(|| mechanism(event));
-    failures.chain(name).collect()
+    let names = if event.stage == STRATEGIES {
+        let terms = event.cause.terms.iter().map(|(name, _)| name.clone());
+        terms.filter(|name| name != COUNT).collect()
+    } else {
+        Vec::from_iter(acted.then(|| mechanism(event)))
+    };
+    failures.chain(names).collect()
 }
 
 /// Returns the name that cases give to a mechanism.

@@ -6,7 +6,18 @@ use plimsoll::presets::{self, PRESETS};
 use serde_json::Value;
 
 /// Texts of a configuration that stages take: action, key of the stage, and key of the configuration.
-const STAGE_TEXTS: [(&str, &str, &str); 6] = [
+const STAGE_TEXTS: [(&str, &str, &str); 9] = [
+    ("agent_framework.compact", "strategies", "strategies"),
+    (
+        "agent_framework.compact",
+        "before_strategy",
+        "before_strategy",
+    ),
+    (
+        "agent_framework.compact",
+        "after_strategy",
+        "after_strategy",
+    ),
     ("ai_sdk.prune", "rules", "pruneMessages.toolCalls"),
     ("langchain.clear", "exclude_tools", "exclude_tools"),
     ("langchain.clear", "placeholder", "placeholder"),
@@ -28,7 +39,7 @@ pub(crate) fn policy(case: &ReplayCase) -> Result<Option<Policy>, String> {
     let Some(preset) = PRESETS.iter().find(|preset| preset.name == case.preset) else {
         return Ok(None);
     };
-    let config = with_tuples(&case.config);
+    let config = with_tuples(case);
     let mut table: toml::Table = preset.toml.parse().map_err(|e| format!("{e}"))?;
     let stages = table.get_mut("stage").and_then(toml::Value::as_array_mut);
     for stage in stages.into_iter().flatten() {
@@ -41,8 +52,7 @@ pub(crate) fn policy(case: &ReplayCase) -> Result<Option<Policy>, String> {
             .map(str::to_owned);
         for (name, key, given) in STAGE_TEXTS {
             let value = at(&config, given).filter(|_| named.as_deref() == Some(name));
-            let value = value.map(toml::Value::try_from).transpose();
-            let value = value.map_err(|error| error.to_string())?;
+            let value = value.and_then(to_toml);
             action.extend(value.map(|value| (key.to_owned(), value)));
         }
     }
@@ -50,11 +60,30 @@ pub(crate) fn policy(case: &ReplayCase) -> Result<Option<Policy>, String> {
     Ok(Some(policy))
 }
 
+/// Converts a value to TOML; `None` for `null`, which TOML does not have.
+fn to_toml(value: &Value) -> Option<toml::Value> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Bool(flag) => (*flag).into(),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => whole.into(),
+            None => number.as_f64()?.into(),
+        },
+        Value::String(text) => text.clone().into(),
+        Value::Array(items) => toml::Value::Array(items.iter().filter_map(to_toml).collect()),
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            let fields = fields.filter_map(|(key, value)| Some((key.clone(), to_toml(value)?)));
+            toml::Value::Table(fields.collect())
+        }
+    })
+}
+
 /// Returns the settings of a policy for a case: each setting that names a key of the system's own configuration takes
 /// the value of that key, and `max_output` the case's maximum answer.
 pub(crate) fn settings(case: &ReplayCase, policy: &Policy) -> Result<KnobValues, String> {
     let mut values = policy.defaults();
-    let config = with_tuples(&case.config);
+    let config = with_tuples(case);
     for knob in &policy.knobs {
         let key = knob.key.as_deref().unwrap_or_default();
         let is_text = STAGE_TEXTS.iter().any(|(_, _, given)| *given == key);
@@ -79,7 +108,8 @@ pub(crate) fn settings(case: &ReplayCase, policy: &Policy) -> Result<KnobValues,
 /// Adds a key for each object that the configuration has: `trigger={…}`. Adds the keys of `LangChain`'s `trigger` and
 /// `keep` in the form that presets name: `trigger=("tokens" …)`. A trigger with several keys needs all of them. Of
 /// several edits, the first counts.
-fn with_tuples(config: &Value) -> Value {
+fn with_tuples(case: &ReplayCase) -> Value {
+    let config = &case.config;
     let mut flat = config.clone();
     let Some(members) = flat.as_object_mut() else {
         return flat;
@@ -108,6 +138,52 @@ fn with_tuples(config: &Value) -> Value {
     }
     let edit = config["edits"].get(0).and_then(Value::as_object);
     members.extend(edit.cloned().unwrap_or_default());
+    if case.system == "agent-framework" {
+        members.extend(strategy(config));
+    }
+    flat
+}
+
+/// Returns the strategy of an agent of Microsoft Agent Framework in the form that the preset names: its class, and its
+/// arguments.
+fn strategy(config: &Value) -> serde_json::Map<String, Value> {
+    let harness = config["harness"].as_object();
+    let (name, arguments) = (
+        &config["compaction_strategy"][0],
+        &config["compaction_strategy"][1],
+    );
+    let mut flat = arguments
+        .as_object()
+        .or(harness)
+        .cloned()
+        .unwrap_or_default();
+    let class = match name.as_str().unwrap_or_default() {
+        "" => "none",
+        "window" => "ContextWindowCompactionStrategy",
+        "truncation" => "TruncationStrategy",
+        "tool_result" => "ToolResultCompactionStrategy",
+        "summarization" => "SummarizationStrategy",
+        name if name.contains("sliding") => "SlidingWindowStrategy",
+        name if name.contains("selective") => "SelectiveToolCallCompactionStrategy",
+        _ => "TokenBudgetComposedStrategy",
+    };
+    let counts_tokens = arguments
+        .get("tokens")
+        .is_some_and(|tokens| *tokens == true);
+    let keep = flat.get("keep_last_tool_call_groups").cloned();
+    let has_no_limit = flat.get("max_summary_input_tokens") == Some(&Value::Null);
+    flat.extend([
+        ("harness".to_owned(), harness.is_some().into()),
+        ("compaction_strategy".to_owned(), class.into()),
+        ("tokenizer".to_owned(), counts_tokens.into()),
+    ]);
+    if class.starts_with("ContextWindow") {
+        let key = "ContextWindowCompactionStrategy.keep_last_tool_call_groups".to_owned();
+        flat.extend(keep.map(|keep| (key, keep)));
+    }
+    if has_no_limit {
+        flat.insert("max_summary_input_tokens".to_owned(), 0.into());
+    }
     flat
 }
 

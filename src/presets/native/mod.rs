@@ -150,6 +150,20 @@ pub static NATIVE: &[Native] = &[
         ],
     },
     Native {
+        system: "agent-framework",
+        form: FileFormat::Python,
+        root: &[],
+        file: "arguments of the strategy",
+        kinds: &[],
+    },
+    Native {
+        system: "adk",
+        form: FileFormat::Python,
+        root: &[],
+        file: "arguments of EventsCompactionConfig",
+        kinds: &[],
+    },
+    Native {
         system: "pi",
         form: FileFormat::Json,
         root: &[],

@@ -1,0 +1,70 @@
+//! Events of a session.
+
+use crate::chat::{ChatMessage, Content};
+use crate::systems::javascript::text_of;
+use std::sync::Arc;
+
+/// Kind of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    User,
+    Model,
+    /// All responses to the calls of one answer.
+    Responses,
+    /// A summary of the events within a range of time.
+    Compaction {
+        start: usize,
+        end: usize,
+    },
+}
+
+/// An event. Its time is its position in the session, from 1.
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    pub(super) kind: Kind,
+    pub(super) messages: Arc<Vec<ChatMessage>>,
+    pub(super) time: usize,
+    /// Number of the invocation.
+    pub(super) turn: usize,
+    /// Prompt of the call as reported with its answer.
+    pub(super) prompt_tokens: Option<u64>,
+}
+
+impl Event {
+    /// Returns the range that a summary covers.
+    pub(super) fn range(&self) -> Option<(usize, usize)> {
+        match self.kind {
+            Kind::Compaction { start, end } => Some((start, end)),
+            Kind::User | Kind::Model | Kind::Responses => None,
+        }
+    }
+
+    /// Returns the ids of its calls.
+    pub(super) fn calls(&self) -> impl Iterator<Item = &str> {
+        let calls = self.messages.iter().flat_map(ChatMessage::calls);
+        let ids = calls.filter_map(|call| call.id.as_deref());
+        ids.filter(|id| !id.is_empty())
+    }
+
+    /// Returns the ids of its responses.
+    pub(super) fn responses(&self) -> impl Iterator<Item = &str> {
+        let ids = self.messages.iter().filter_map(response_id);
+        ids.filter(|id| !id.is_empty())
+    }
+
+    /// Returns whether it has content for a request.
+    pub(super) fn has_content(&self) -> bool {
+        match self.kind {
+            Kind::Compaction { .. } | Kind::Responses => true,
+            Kind::User | Kind::Model => self.messages.iter().any(|message| {
+                let has_blocks = matches!(message.content, Content::Blocks(_));
+                has_blocks || !message.calls().is_empty() || !text_of(message, "").is_empty()
+            }),
+        }
+    }
+}
+
+/// Returns the id of the call that a message answers, if it is a response.
+pub(super) fn response_id(message: &ChatMessage) -> Option<&str> {
+    message.call_id.as_deref().filter(|_| message.is("tool"))
+}

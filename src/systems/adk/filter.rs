@@ -1,0 +1,35 @@
+//! `ContextFilterPlugin`: removes old turns from a request.
+
+use super::event::{Event, Kind};
+use std::collections::HashSet;
+
+/// Removes all but the newest `keep` turns from `keep + at_least` turns on. Returns whether it removed something.
+pub(super) fn filter(events: &mut Vec<Event>, keep: usize, at_least: usize) -> bool {
+    if keep == 0 {
+        return false;
+    }
+    let is_user = |at: usize| events[at].kind == Kind::User;
+    let is_start = |at: &usize| is_user(*at) && at.checked_sub(1).is_none_or(|at| !is_user(at));
+    let starts: Vec<usize> = (0..events.len()).filter(is_start).collect();
+    if starts.len() < keep + at_least {
+        return false;
+    }
+    let split = whole(events, starts[starts.len() - keep]);
+    events.drain(..split);
+    split > 0
+}
+
+/// Moves a split back until no event behind it responds to a call before it.
+fn whole(events: &[Event], split: usize) -> usize {
+    let mut open: HashSet<&str> = HashSet::new();
+    for (at, event) in events.iter().enumerate().rev() {
+        open.extend(event.responses());
+        for id in event.calls() {
+            open.remove(id);
+        }
+        if at <= split && open.is_empty() {
+            return at;
+        }
+    }
+    0
+}

@@ -1,0 +1,62 @@
+//! The summary request: the events as lines of a prompt.
+
+use super::estimate::{response, tool_name, tools};
+use super::event::{Event, Kind};
+use crate::chat::{ChatMessage, SummaryRequest, python_str};
+use crate::systems::javascript::{arguments_of, text_of, tool_of};
+use crate::systems::python::head;
+
+const PROMPT: &str = include_str!("prompt.txt");
+/// Maximum characters of arguments, and of a response.
+const TOOL_CHARS: usize = 2000;
+
+/// Returns the request for a summary of the last summary, if any, and events.
+pub(super) fn request(
+    events: &[Event],
+    seed: Option<usize>,
+    chosen: &[usize],
+    agent: &str,
+) -> SummaryRequest {
+    let tools = tools(events);
+    let mut lines: Vec<String> = Vec::new();
+    for at in seed.iter().chain(chosen) {
+        let event = &events[*at];
+        let author = match event.kind {
+            Kind::User => "user",
+            Kind::Model | Kind::Responses => agent,
+            Kind::Compaction { .. } => "model",
+        };
+        for message in event.messages.iter() {
+            if message.is("tool") {
+                let (tool, text) = (tool_name(message, &tools), python_str(&response(message)));
+                lines.push(format!("Tool response from {tool}: {}", shortened(&text)));
+                continue;
+            }
+            let text = text_of(message, "");
+            if !text.is_empty() {
+                lines.push(format!("{author}: {text}"));
+            }
+            lines.extend(message.calls().iter().map(|call| {
+                let (tool, arguments) = (tool_of(call), python_str(&arguments_of(call)));
+                format!("{author} called tool: {tool}({})", shortened(&arguments))
+            }));
+        }
+    }
+    SummaryRequest {
+        messages: vec![ChatMessage::new(
+            "user",
+            format!("{PROMPT}{}", lines.join("\n")),
+        )],
+        with_tools: false,
+        max_tokens: None,
+    }
+}
+
+fn shortened(text: &str) -> String {
+    let n_removed = text.chars().count().saturating_sub(TOOL_CHARS);
+    if n_removed == 0 {
+        return text.to_owned();
+    }
+    let kept = head(text, TOOL_CHARS);
+    format!("{kept}... [truncated {n_removed} chars]")
+}

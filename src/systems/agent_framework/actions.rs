@@ -1,0 +1,108 @@
+//! The action of presets.
+
+use super::conversation::Conversation;
+use super::group::annotate;
+use super::settings::Lists;
+use super::strategy::Effects;
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
+use crate::engine::{ActionKind, Memory, NamedAction, Rewrite, RewriteInput, Rewritten};
+use serde_json::json;
+use std::sync::Arc;
+
+/// Actions of presets.
+pub static ACTIONS: &[NamedAction] = &[COMPACT];
+
+/// Acts on the whole history of each call. `strategies` are those within `TokenBudgetComposedStrategy`;
+/// `before_strategy` and `after_strategy` those of a `CompactionProvider`.
+const COMPACT: NamedAction = NamedAction {
+    name: "agent_framework.compact",
+    kind: ActionKind::Drop,
+    help: "Runs a compaction strategy before each call, and in the harness after each turn.",
+    shape: Shape::OpenAi,
+    numbers: &[
+        "strategy",
+        "is_harness",
+        "skip_excluded",
+        "max_context_window_tokens",
+        "max_output_tokens",
+        "tool_eviction_threshold",
+        "truncation_threshold",
+        "keep_last_tool_call_groups",
+        "preserve_system",
+        "preserve_first_user_group",
+        "max_n",
+        "compact_to",
+        "tokens",
+        "keep_last_groups",
+        "target_count",
+        "threshold",
+        "max_summary_input_tokens",
+        "token_budget",
+        "early_stop",
+    ],
+    make: |settings| Ok(Arc::new(Compact(Lists::parse(settings)?))),
+};
+
+#[derive(Debug)]
+struct Compact(Lists);
+
+/// Key of the conversation in memory.
+const CONVERSATION: &str = "agent_framework_conversation";
+
+/// The conversation before and after the strategy of a call: the call may be tried again.
+#[derive(Debug)]
+struct Remembered {
+    call: usize,
+    before: Arc<Conversation>,
+    after: Arc<Conversation>,
+}
+
+impl Rewrite for Compact {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        replies: &mut Replies<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let plan = self.0.plan(&input);
+        let remembered = input.memory.shared::<Remembered>(CONVERSATION);
+        let before = remembered.map_or_else(Arc::default, |known| {
+            let is_again = known.call == input.call;
+            Arc::clone(if is_again {
+                &known.before
+            } else {
+                &known.after
+            })
+        });
+        let all = &input.messages;
+        let n_system = all.iter().take_while(|m| m.is("system")).count();
+        let mut effects = Effects::default();
+        let mut after = Conversation::clone(&before);
+        after.begin_call(&all[n_system..], &mut (&plan, &mut effects, replies))?;
+        let mut compared = None;
+        if let Some(strategy) = &plan.in_run {
+            annotate(&mut after.working, None);
+            compared = strategy.count(&after.working);
+            strategy.run(&mut after.working, &mut effects, replies)?;
+        }
+        let hides = plan.in_run.is_some();
+        let sent = after.working.iter().filter(|m| !hides || !m.is_excluded);
+        let sent = sent.flat_map(|m| m.messages.iter().cloned());
+        let messages: Vec<ChatMessage> = all[..n_system].iter().cloned().chain(sent).collect();
+        let remembered = Remembered {
+            call: input.call,
+            before,
+            after: Arc::new(after),
+        };
+        let acted = effects.acted.iter().map(|name| (name.clone(), 1.0));
+        let counted = compared.map(|count| ("used".to_owned(), count as f64));
+        Ok(Rewritten {
+            messages: Some(messages),
+            compared,
+            fired: !effects.acted.is_empty(),
+            terms: counted.into_iter().chain(acted).collect(),
+            log: effects.log,
+            memory: Memory::from(json!({})).with(CONVERSATION, remembered),
+            ..Rewritten::default()
+        })
+    }
+}

@@ -1,0 +1,173 @@
+//! Strategies from the numbers of a preset, and from lists such as `["sliding_window", { keep_last_groups = 4 }]`.
+
+use super::strategy::{Strategy, Truncation};
+use super::summarize::Summarization;
+use crate::engine::RewriteInput;
+use toml::{Table, Value};
+
+/// The strategies of an agent and when they run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plan {
+    /// Before each call.
+    pub(super) in_run: Option<Strategy>,
+    /// Before a turn, on the loaded history.
+    pub(super) before: Option<Strategy>,
+    /// After a turn, on the stored history.
+    pub(super) after: Option<Strategy>,
+    /// Whether excluded messages of the stored history are loaded.
+    pub(super) skip_excluded: bool,
+    /// Whether history is stored after each call.
+    pub(super) is_harness: bool,
+}
+
+/// Strategies that a preset gives as lists.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lists {
+    before: Option<Strategy>,
+    after: Option<Strategy>,
+    /// Strategies within `TokenBudgetComposedStrategy`.
+    composed: Vec<Strategy>,
+}
+
+/// Names of the strategies in lists, in the order of the choices of the setting `strategy`.
+const NAMES: [&str; 7] = [
+    "window",
+    "truncation",
+    "sliding_window",
+    "selective_tool_call",
+    "tool_result",
+    "summarization",
+    "token_budget",
+];
+
+impl Lists {
+    /// Parses the lists of an action.
+    pub(super) fn parse(settings: &Table) -> Result<Self, String> {
+        let one = |key: &str| settings.get(key).map(parse).transpose();
+        let composed = settings.get("strategies").and_then(Value::as_array);
+        let composed = composed.into_iter().flatten().map(parse);
+        Ok(Self {
+            before: one("before_strategy")?,
+            after: one("after_strategy")?,
+            composed: composed.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Returns the strategies for the numbers of a call.
+    pub(super) fn plan(&self, input: &RewriteInput<'_>) -> Plan {
+        let is_harness = input.number("is_harness") != 0.0;
+        let name = if is_harness {
+            NAMES.first()
+        } else {
+            NAMES.get(input.count("strategy"))
+        };
+        let number = |key: &str| Some(input.number(key));
+        let in_run = name.map(|name| match make(name, &number) {
+            Strategy::TokenBudget {
+                budget, early_stop, ..
+            } => Strategy::TokenBudget {
+                budget,
+                strategies: self.composed.clone(),
+                early_stop,
+            },
+            other => other,
+        });
+        Plan {
+            after: if is_harness {
+                in_run.clone()
+            } else {
+                self.after.clone()
+            },
+            in_run,
+            before: self.before.clone(),
+            skip_excluded: input.number("skip_excluded") != 0.0,
+            is_harness,
+        }
+    }
+}
+
+/// Parses a list of a name and arguments.
+fn parse(list: &Value) -> Result<Strategy, String> {
+    let unknown = || format!("`{list}` is no list of a strategy's name and its arguments");
+    let name = list.get(0).and_then(Value::as_str).ok_or_else(unknown)?;
+    let name = NAMES.iter().find(|known| **known == name);
+    let name = name.ok_or_else(unknown)?;
+    let arguments = list.get(1).and_then(Value::as_table);
+    let arguments = arguments.cloned().unwrap_or_default();
+    let number = |key: &str| match arguments.get(key)? {
+        Value::Integer(number) => Some(*number as f64),
+        Value::Float(number) => Some(*number),
+        Value::Boolean(flag) => Some(f64::from(u8::from(*flag))),
+        _ => None,
+    };
+    let mut strategy = make(name, &number);
+    match &mut strategy {
+        Strategy::TokenBudget { strategies, .. } => {
+            let inner = arguments.get("strategies").and_then(Value::as_array);
+            let inner = inner.into_iter().flatten().map(parse);
+            *strategies = inner.collect::<Result<_, _>>()?;
+        }
+        Strategy::Summarization(summarization) => {
+            let prompt = arguments.get("prompt").and_then(Value::as_str);
+            summarization.prompt = prompt.map(str::to_owned);
+        }
+        _ => {}
+    }
+    Ok(strategy)
+}
+
+/// Makes a strategy; `number` returns an argument or none for the default.
+fn make(name: &str, number: &dyn Fn(&str) -> Option<f64>) -> Strategy {
+    let or = |key: &str, default: f64| number(key).unwrap_or(default).max(0.0);
+    let count = |key: &str, default: usize| or(key, default as f64) as usize;
+    let is_set = |key: &str, default: bool| or(key, f64::from(u8::from(default))) != 0.0;
+    match name {
+        "truncation" => Strategy::Truncation(Truncation {
+            most: count("max_n", 0) as u64,
+            target: count("compact_to", 0) as u64,
+            by_tokens: is_set("tokens", false),
+            keep_system: is_set("preserve_system", true),
+            keep_first_user: is_set("preserve_first_user_group", false),
+        }),
+        "sliding_window" => Strategy::SlidingWindow {
+            keep: count("keep_last_groups", 1),
+            keep_system: is_set("preserve_system", true),
+        },
+        "selective_tool_call" => Strategy::SelectiveToolCall {
+            keep: count("keep_last_tool_call_groups", 1),
+        },
+        "tool_result" => Strategy::ToolResult {
+            keep: count("keep_last_tool_call_groups", 1),
+        },
+        "summarization" => Strategy::Summarization(Summarization {
+            target: count("target_count", 4),
+            threshold: count("threshold", 2),
+            max_input: Some(count("max_summary_input_tokens", 8000) as u64).filter(|n| *n > 0),
+            prompt: None,
+        }),
+        "token_budget" => Strategy::TokenBudget {
+            budget: count("token_budget", 0) as u64,
+            strategies: Vec::new(),
+            early_stop: is_set("early_stop", true),
+        },
+        _ => {
+            let (window, output) = (
+                or("max_context_window_tokens", 0.0),
+                or("max_output_tokens", 0.0),
+            );
+            let share = |key: &str, default| ((window - output) * or(key, default)) as u64;
+            let eviction = share("tool_eviction_threshold", 0.5);
+            Strategy::ContextWindow {
+                eviction,
+                keep: count("keep_last_tool_call_groups", 4),
+                truncation: Truncation {
+                    most: share("truncation_threshold", 0.8),
+                    target: eviction,
+                    by_tokens: true,
+                    keep_system: true,
+                    keep_first_user: is_set("preserve_first_user_group", false),
+                },
+            }
+        }
+    }
+}
