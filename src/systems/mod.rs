@@ -11,6 +11,7 @@ pub mod baseagent;
 pub mod cline;
 pub mod cline_legacy;
 pub mod cowagent;
+pub mod deepagents;
 pub mod digitorn;
 pub mod gemini_cli;
 pub mod holmesgpt;
@@ -21,6 +22,7 @@ pub mod pi;
 pub mod picoclaw;
 pub mod python;
 pub mod roo_code;
+pub mod strands;
 
 use crate::engine::Registry;
 
@@ -31,6 +33,7 @@ pub static REGISTRY: Registry = Registry {
         cline::ACTIONS,
         cline_legacy::ACTIONS,
         cowagent::ACTIONS,
+        deepagents::ACTIONS,
         digitorn::ACTIONS,
         gemini_cli::ACTIONS,
         holmesgpt::ACTIONS,
@@ -39,6 +42,7 @@ pub static REGISTRY: Registry = Registry {
         pi::ACTIONS,
         picoclaw::ACTIONS,
         roo_code::ACTIONS,
+        strands::ACTIONS,
     ],
     meters: &[
         &baseagent::METER,

@@ -44,6 +44,7 @@ impl ExecutedContext {
                 role: written.role,
                 text: written.text.to_string(),
                 kind: written.kind,
+                answers: written.answers.as_deref().map(str::to_owned),
                 before_message: written.covers.last().map_or(0, |range| range.end as usize),
             },
         });

@@ -77,6 +77,8 @@ pub struct Written {
     pub text: Arc<str>,
     /// Blocks of the text, if an action in Anthropic's shape wrote it.
     pub blocks: Option<Arc<[Block]>>,
+    /// The call that it answers, if it is a result that was not recorded.
+    pub answers: Option<Arc<str>>,
     /// Whether the text is a stand-in of the right size, which cannot be exported.
     pub is_predicted: bool,
     /// Indices of the messages it covers, as ascending ranges.

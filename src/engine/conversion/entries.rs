@@ -159,6 +159,7 @@ fn written(message: &ChatMessage, source: ChangeSource) -> Written {
         kind,
         text,
         blocks: Some(blocks).filter(|blocks| !blocks.is_empty()),
+        answers: message.call_id.clone(),
         // Notices are the system's own words.
         is_predicted: source.is_predicted
             && message.written.is_none_or(|k| k == WrittenKind::Summary),

@@ -278,6 +278,7 @@ fn written_message(written: &Written, id: u32, shape: Shape) -> ChatMessage {
     };
     ChatMessage::from(Fields {
         content,
+        call_id: written.answers.clone(),
         written: Some(written.kind),
         ..ChatMessage::new(written.role.name(), "").into_fields()
     })

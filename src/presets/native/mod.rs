@@ -118,6 +118,18 @@ pub static NATIVE: &[Native] = &[
         file: "arguments of the middleware",
     },
     Native {
+        system: "deepagents",
+        form: FileFormat::Python,
+        root: &[],
+        file: "arguments of the middleware",
+    },
+    Native {
+        system: "strands",
+        form: FileFormat::Python,
+        root: &[],
+        file: "arguments of the conversation manager",
+    },
+    Native {
         system: "pi",
         form: FileFormat::Json,
         root: &[],

@@ -1,4 +1,5 @@
-//! `LangChain` 1.5.0: `SummarizationMiddleware` and `ContextEditingMiddleware` of `langchain.agents.middleware`.
+//! `LangChain` 1.5.0: `SummarizationMiddleware` and `ContextEditingMiddleware` of `langchain.agents.middleware`. Deep
+//! Agents is built on it and uses its functions.
 //!
 //! | file | contains |
 //! |---|---|
@@ -8,10 +9,10 @@
 //! | `request` | the summary request |
 
 mod clear;
-mod cut;
-mod estimate;
-mod request;
-mod summarize;
+pub(super) mod cut;
+pub(super) mod estimate;
+pub(super) mod request;
+pub(super) mod summarize;
 
 use crate::engine::NamedAction;
 

@@ -3,12 +3,20 @@
 use super::estimate::{estimate, total};
 use crate::chat::{ChatMessage, Content, Layout, SummaryRequest, python_dumps};
 use crate::systems::javascript::{arguments_of, text_of, tool_of};
+use crate::systems::python::head;
 use std::fmt::Write as _;
 
-const PROMPT: &str = include_str!("prompt.txt");
+/// The prompt, up to the messages.
+pub(in crate::systems) const PROMPT: &str = include_str!("prompt.txt");
+/// Longest id of a call that is written whole, in characters.
+const MAX_ID: usize = 64;
 
 /// Returns the request for a summary of messages; `None` if trimming leaves none.
-pub(super) fn request(messages: &[ChatMessage], trim_tokens: u64) -> Option<SummaryRequest> {
+pub(super) fn request(
+    messages: &[ChatMessage],
+    trim_tokens: u64,
+    prompt: &str,
+) -> Option<SummaryRequest> {
     let trimmed = if trim_tokens == 0 {
         messages.to_vec()
     } else {
@@ -17,8 +25,7 @@ pub(super) fn request(messages: &[ChatMessage], trim_tokens: u64) -> Option<Summ
     if trimmed.is_empty() {
         return None;
     }
-    let lines: Vec<String> = trimmed.iter().map(xml).collect();
-    let text = format!("{PROMPT}{}\n</messages>", lines.join("\n"));
+    let text = format!("{prompt}{}\n</messages>", xml_of(&trimmed));
     Some(SummaryRequest {
         messages: vec![ChatMessage::new("user", text)],
         with_tools: false,
@@ -57,9 +64,15 @@ fn last_lines(message: &ChatMessage, limit: u64) -> Option<ChatMessage> {
     shortened.find(|message| estimate(message) <= limit)
 }
 
+/// Writes messages as XML.
+pub(in crate::systems) fn xml_of(messages: &[ChatMessage]) -> String {
+    let lines: Vec<String> = messages.iter().map(xml).collect();
+    lines.join("\n")
+}
+
 /// Writes a message as XML.
 fn xml(message: &ChatMessage) -> String {
-    let text = escaped(&text_of(message, "\n"));
+    let text = escaped(&text_of(message, " "));
     let kind = match &*message.role {
         "user" => "human",
         "assistant" => "ai",
@@ -74,10 +87,15 @@ fn xml(message: &ChatMessage) -> String {
     }
     for call in message.calls() {
         let arguments = python_dumps(&arguments_of(call), Layout::UNICODE);
+        let id = call.id.as_deref().unwrap_or_default();
+        let shown = match head(id, MAX_ID) {
+            whole if whole == id => id.to_owned(),
+            start => format!("{start}..."),
+        };
         let _ = writeln!(
             xml,
             "  <tool_call id={} name={}>{}</tool_call>",
-            quoted(call.id.as_deref().unwrap_or_default()),
+            quoted(&shown),
             quoted(tool_of(call)),
             escaped(&arguments)
         );
