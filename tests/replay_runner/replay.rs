@@ -147,16 +147,22 @@ impl<'a> Replay<'a> {
             sent: messages(&context)?,
             from: origins(outcome),
             fired: {
-                let mut error: Option<&Arc<str>> = None;
-                let events = outcome.events.iter().filter(is_of_call);
-                let names = events.flat_map(|event| {
-                    let is_new = |new: &&Arc<str>| !error.is_some_and(|old| Arc::ptr_eq(old, new));
-                    let refused = event.error.as_ref().filter(is_new);
-                    error = event.error.as_ref().or(error);
-                    let refused = refused.map(|_| REFUSED.to_owned());
-                    refused.into_iter().chain(fired(event))
+                let events: Vec<&Event> = outcome.events.iter().filter(is_of_call).collect();
+                let names_of = |error: Option<&Arc<str>>| -> Vec<String> {
+                    let is_same = |event: &&&Event| match (&event.error, error) {
+                        (Some(own), Some(error)) => Arc::ptr_eq(own, error),
+                        (own, error) => own.is_none() && error.is_none(),
+                    };
+                    let events = events.iter().filter(is_same);
+                    let names = events.flat_map(|event| fired(event, &self.case.system));
+                    names.collect()
+                };
+                let errors = case.errors.iter().filter(|error| error.call == call);
+                let after_errors = errors.flat_map(|error| {
+                    let refused = std::iter::once(REFUSED.to_owned());
+                    refused.chain(names_of(Some(&error.text)))
                 });
-                names.collect()
+                names_of(None).into_iter().chain(after_errors).collect()
             },
             believed: {
                 let mut counts = outcome.compared.iter().filter(|(of, _)| *of == call);
@@ -217,7 +223,7 @@ fn origins(outcome: &Outcome) -> Vec<Vec<Origin>> {
 const PROVIDER_LAYER: &str = "shape";
 
 /// Returns the failures that an event logs, and its mechanism: the id of its stage.
-fn fired(event: &Event) -> Vec<String> {
+fn fired(event: &Event, system: &str) -> Vec<String> {
     if event.stage == PROVIDER_LAYER {
         return Vec::new();
     }
@@ -225,7 +231,7 @@ fn fired(event: &Event) -> Vec<String> {
     let is_idle = event.log.is_empty() && event.request.is_none() && event.did == Did::Nothing;
     let acted = matches!(event.did, Did::Removed | Did::Changed) || is_idle;
     let failures = event.log.iter().map(|line| format!("failed: {line}"));
-    let name = acted.then(|| mechanism(event));
+    let name = acted.then(|| mechanism(event, system));
     failures.chain(name).collect()
 }
 
@@ -239,10 +245,13 @@ const AGAIN: [&str; 5] = [
 ];
 
 /// Returns the name that cases give to a mechanism.
-fn mechanism(event: &Event) -> String {
+fn mechanism(event: &Event, system: &str) -> String {
+    let is_langchain = system == "langchain";
     match (&*event.stage, event.action) {
-        ("clear", ActionKind::Clear) => "ClearToolUsesEdit".to_owned(),
-        ("summarize", ActionKind::Summarize) => "SummarizationMiddleware".to_owned(),
+        ("clear", ActionKind::Clear) if is_langchain => "ClearToolUsesEdit".to_owned(),
+        ("summarize", ActionKind::Summarize) if is_langchain => {
+            "SummarizationMiddleware".to_owned()
+        }
         (stage, ActionKind::Repair) => format!("{REPAIR}{}", stage.replace('_', "-")),
         // Stages of one mechanism at several points of a call.
         (stage, _) => {

@@ -33,6 +33,8 @@ pub(super) const NUMBERS: [&str; 7] = [
 struct Originals {
     call: usize,
     messages: Vec<ChatMessage>,
+    /// The count of the request with them.
+    total: u64,
 }
 
 /// Returns the edits that cut old arguments, by their index in the conversation.
@@ -128,15 +130,29 @@ pub(super) fn with_originals(
     memory: Memory,
     input: &RewriteInput<'_>,
     messages: Vec<ChatMessage>,
+    total: u64,
 ) -> Memory {
-    let call = input.call;
-    memory.with(ORIGINALS, Originals { call, messages })
+    let originals = Originals {
+        call: input.call,
+        messages,
+        total,
+    };
+    memory.with(ORIGINALS, originals)
+}
+
+/// Returns the count of this call's request before its arguments were cut, if they were.
+pub(super) fn uncut_total(input: &RewriteInput<'_>) -> Option<u64> {
+    originals(input).map(|originals| originals.total)
+}
+
+fn originals<'a>(input: &'a RewriteInput<'_>) -> Option<&'a Originals> {
+    let originals = input.memory.shared::<Originals>(ORIGINALS);
+    originals.filter(|originals| originals.call == input.call)
 }
 
 /// Returns the edits that put back the arguments of this call's messages.
 pub(super) fn restored(input: &RewriteInput<'_>) -> Vec<MessageEdit> {
-    let originals = input.memory.shared::<Originals>(ORIGINALS);
-    let Some(originals) = originals.filter(|originals| originals.call == input.call) else {
+    let Some(originals) = originals(input) else {
         return Vec::new();
     };
     let first = |message: &ChatMessage| message.parts().next();

@@ -78,7 +78,7 @@ impl Rewrite for Clip {
         };
         done.memory = call.to_memory(tried, count);
         if !originals.is_empty() {
-            done.memory = with_originals(done.memory, &input, originals);
+            done.memory = with_originals(done.memory, &input, originals, count);
         }
         let why = match limit {
             Some(refused) if count >= refused => Some(EXHAUSTED),

@@ -1,6 +1,6 @@
 //! `SummarizationMiddleware.wrap_model_call` up to the request.
 
-use super::arguments::{are_cut, cut_arguments, with_originals};
+use super::arguments::{are_cut, cut_arguments, uncut_total, with_originals};
 use super::call::{Call, Tried};
 use super::clip::{EXHAUSTED, ended};
 use crate::chat::{ChatMessage, PendingRequest, Replies};
@@ -40,7 +40,8 @@ impl Rewrite for CutArguments {
         let originals = edits
             .iter()
             .map(|edit| call.conversation()[edit.at].clone());
-        let memory = with_originals(Memory::default(), &input, originals.collect());
+        let total = call.count(call.conversation());
+        let memory = with_originals(Memory::default(), &input, originals.collect(), total);
         edits.iter_mut().for_each(|edit| edit.at += start);
         Ok(Rewritten {
             edits,
@@ -90,10 +91,10 @@ impl Rewrite for Summarize {
         };
         let mut memory = call.to_memory(tried, total);
         if !originals.is_empty() {
-            memory = with_originals(memory, &input, originals);
+            memory = with_originals(memory, &input, originals, total);
         }
         let unchanged = Rewritten {
-            compared: (!is_refused).then_some(total),
+            compared: (!is_refused).then(|| uncut_total(&input).unwrap_or(total)),
             terms: vec![("used".to_owned(), total as f64)],
             memory,
             ..Rewritten::default()

@@ -23,7 +23,7 @@ const ANSWER: NamedAction = NamedAction {
     make: |_| Ok(Arc::new(Answer)),
 };
 
-/// `because` is the reason: `refused`, `projected` (at the share `threshold` of `limit`), `call` (before each call, or
+/// `because` is the reason: `refused`, `refused for good` (the turn ends with the provider's error), `projected` (at the share `threshold` of `limit`), `call` (before each call, or
 /// each of `per_turn`) or `turn`.
 const SLIDE: NamedAction = NamedAction {
     name: "strands.slide",
@@ -80,6 +80,7 @@ const N_CALLS: &str = "strands_calls";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Because {
     Refused,
+    RefusedForGood,
     Projected,
     Call,
     Turn,
@@ -88,10 +89,11 @@ enum Because {
 fn because(settings: &toml::Table) -> Result<Because, String> {
     match settings.get("because").and_then(toml::Value::as_str) {
         Some("refused") => Ok(Because::Refused),
+        Some("refused for good") => Ok(Because::RefusedForGood),
         Some("projected") => Ok(Because::Projected),
         Some("call") => Ok(Because::Call),
         Some("turn") => Ok(Because::Turn),
-        _ => Err("`because` is refused, projected, call or turn".to_owned()),
+        _ => Err("`because` is refused, refused for good, projected, call or turn".to_owned()),
     }
 }
 
@@ -104,7 +106,7 @@ impl Because {
         }
         let exceeds_window = units.len() > input.count("window_size");
         let acts = match self {
-            Self::Refused => true,
+            Self::Refused | Self::RefusedForGood => true,
             Self::Turn => exceeds_window,
             Self::Call => {
                 let n_calls = input.memory[N_CALLS].as_u64().unwrap_or(0) + 1;
@@ -132,10 +134,11 @@ impl Because {
 
     /// Returns the result of a reduction that failed: after a refusal, it ends the turn.
     fn failed(self, why: &str, call: usize, done: Rewritten) -> Rewritten {
-        if self != Self::Refused {
+        if !matches!(self, Self::Refused | Self::RefusedForGood) {
             return done;
         }
         Rewritten {
+            fired: true,
             halt: Some(why.to_owned()),
             memory: joined(done.memory, &json!({ENDED_AT: call}).into()),
             ..done
@@ -166,9 +169,12 @@ impl Rewrite for Slide {
         if !acts {
             return Ok(done);
         }
+        if self.because == Because::RefusedForGood {
+            return Ok(self.because.failed(input.error, input.call, done));
+        }
         let pins = Pins::new(&input.memory, &units, input.count("pin_first"));
         done.memory = joined(done.memory, &pins.to_memory());
-        done.fired = true;
+        done.fired = pins.are_new;
         let shortens = self.because == Because::Refused && input.number("shortens") != 0.0;
         let position =
             |unit: usize| n_system + units[..unit].iter().map(|u| u.len()).sum::<usize>();
@@ -179,6 +185,7 @@ impl Rewrite for Slide {
                 done.edits = edits
                     .map(|(at, now)| MessageEdit { at, now: Some(now) })
                     .collect();
+                done.fired = true;
                 Ok(done)
             }
             Reduced::Removed(removed) => {
@@ -187,6 +194,7 @@ impl Rewrite for Slide {
                     let messages = position(unit)..position(unit + 1);
                     edits.extend(messages.map(|at| MessageEdit { at, now: None }));
                 }
+                done.fired |= !edits.is_empty();
                 done.edits = edits;
                 Ok(done)
             }
@@ -210,7 +218,6 @@ impl Rewrite for Summarize {
         if !acts {
             return Ok(done);
         }
-        done.fired = true;
         let preserved = input.count("preserved");
         let n = match n_summarized(&units, input.number("ratio"), preserved) {
             Ok(n) => n,
@@ -218,9 +225,14 @@ impl Rewrite for Summarize {
         };
         let pins = Pins::new(&input.memory, &units, input.count("pin_first"));
         done.memory = joined(done.memory, &pins.to_memory());
+        done.fired = pins.are_new;
         match summarized(&units, &pins, n, replies)? {
-            Err(why) => Ok(self.because.failed(&why, input.call, done)),
+            Err(why) => {
+                done.fired |= replies.n_requests() > 0;
+                Ok(self.because.failed(&why, input.call, done))
+            }
             Ok(left) => {
+                done.fired = true;
                 let system = input.messages[..n_system].iter().cloned();
                 done.messages = Some(system.chain(left).collect());
                 Ok(done)

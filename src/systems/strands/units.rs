@@ -28,32 +28,43 @@ pub(super) fn has_calls(unit: Unit<'_>) -> bool {
 }
 
 /// The pinned messages, by their parts: those of the first reduction, for good.
-pub(super) struct Pins(Vec<u32>);
+pub(super) struct Pins {
+    parts: Vec<u32>,
+    /// Whether this reduction pins messages.
+    pub(super) are_new: bool,
+}
 
 impl Pins {
     /// Returns the known pins, else the first messages.
     pub(super) fn new(memory: &Memory, units: &[Unit<'_>], pin_first: usize) -> Self {
         if let Some(known) = memory[PINS].as_array() {
             let parts = known.iter().filter_map(|part| part.as_u64());
-            return Self(parts.map(|part| part as u32).collect());
+            return Self {
+                parts: parts.map(|part| part as u32).collect(),
+                are_new: false,
+            };
         }
         let first = units.iter().take(pin_first).copied().flatten();
-        Self(first.flat_map(ChatMessage::parts).collect())
+        let parts: Vec<u32> = first.flat_map(ChatMessage::parts).collect();
+        Self {
+            are_new: !parts.is_empty(),
+            parts,
+        }
     }
 
     /// Returns the pins for an action's memory.
     pub(super) fn to_memory(&self) -> Memory {
-        json!({PINS: self.0}).into()
+        json!({PINS: self.parts}).into()
     }
 
     /// Returns whether a message is pinned itself, or by the pinned neighbor with its calls or results.
     pub(super) fn contain(&self, units: &[Unit<'_>], at: usize) -> bool {
         let is_flagged = |unit: Unit<'_>| {
             let mut parts = unit.iter().flat_map(ChatMessage::parts);
-            parts.any(|part| self.0.contains(&part))
+            parts.any(|part| self.parts.contains(&part))
         };
-        if self.0.is_empty() || is_flagged(units[at]) {
-            return !self.0.is_empty();
+        if self.parts.is_empty() || is_flagged(units[at]) {
+            return !self.parts.is_empty();
         }
         let before = at.checked_sub(1).map(|before| units[before]);
         let neighbors = [before, units.get(at + 1).copied()];

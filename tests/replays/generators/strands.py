@@ -4,6 +4,7 @@ Runs a real `Agent` (strands-agents 1.62.0) over invented conversations. Its mod
 tools the recorded results. Each case records what the model received.
 """
 
+import copy
 import json
 import logging
 import math
@@ -27,6 +28,7 @@ from strands.tools.tools import PythonAgentTool
 from strands.types.exceptions import ContextWindowOverflowException
 
 logging.disable(logging.CRITICAL)
+REFUSAL = "HTTP 400: the prompt is too long: context_length_exceeded"
 SUMMARY = "SUMMARY: the importer reads invoices; two checks are open."
 WORDS = "the ledger imports invoices before a check of late entries closes and every batch is sent again café 日本語 🚢".split()
 TOOLS = ["read_log", "run_check", "find_text"]
@@ -79,7 +81,7 @@ class Recorder(Model):
         raise NotImplementedError
 
     async def stream(self, messages, tool_specs=None, system_prompt=None, **_):
-        if messages[-1]["content"] == [{"text": "Please summarize this conversation."}]:
+        if messages and messages[-1]["content"] == [{"text": "Please summarize this conversation."}]:
             answer, usage = self.run.summarize(messages, system_prompt), None
         else:
             answer, usage = self.run.answer(messages, system_prompt)
@@ -144,8 +146,14 @@ class Case:
         state = {"at": "management"}
 
         def watched_reduce(agent, e=None, **more):
-            self.fired += ["ContextWindowOverflowException", "overflow"] if e else [state["at"]]
-            return reduce(agent, e=e, **more)
+            before = copy.deepcopy(agent.messages)
+            if e:
+                self.fired.append("ContextWindowOverflowException")
+            try:
+                return reduce(agent, e=e, **more)
+            finally:
+                if before != agent.messages:
+                    self.fired.append("overflow" if e else state["at"])
 
         def watched_threshold(event):
             tokens = event.projected_input_tokens
@@ -188,7 +196,7 @@ class Case:
         if self.n_refused.get(nth, 0) < refusals:
             self.n_refused[nth] = self.n_refused.get(nth, 0) + 1
             self.rejected.append({"call": nth + 1, "sent": self.sent(messages, system)})
-            raise ContextWindowOverflowException("too long")
+            raise ContextWindowOverflowException(REFUSAL)
         before = self.answers[nth]
         sent = self.sent(messages, system)
         self.calls.append({"before": before, "sent": sent, "fired": self.fired, "believed": self.believed, "asked": self.asked})
@@ -269,7 +277,8 @@ def random_case(rng):
         optional["preserve_recent_messages"] = lambda: rng.choice([0, 1, 2, 3, 4, 6, 10])
     else:
         optional = {}
-    optional["proactive_compression"] = lambda: rng.choice([True, False, {"compression_threshold": rng.choice([0.1, 0.3, 0.5, 1.0])}])
+    if optional:
+        optional["proactive_compression"] = lambda: rng.choice([True, False, {"compression_threshold": rng.choice([0.1, 0.3, 0.5, 1.0])}])
     for key, value in optional.items():
         if rng.random() < 0.6:
             config[key] = value()
