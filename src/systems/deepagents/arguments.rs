@@ -79,7 +79,11 @@ fn first_kept(input: &RewriteInput<'_>, call: &Call<'_>, messages: &[ChatMessage
         kept += estimate(message);
         kept > target
     };
-    messages.iter().rposition(exceeds).map_or(0, |at| at + 1)
+    match messages.iter().rposition(exceeds) {
+        // If not even the newest message may be kept, no arguments are cut.
+        Some(at) if at + 1 < messages.len() => at + 1,
+        _ => 0,
+    }
 }
 
 /// Returns an answer with cut arguments; `None` if it has none to cut.

@@ -52,6 +52,7 @@ def conversation(rng, n_turns, n_steps, options):
     for turn in range(n_turns):
         size = rng.choice([2, 5, 60]) if rng.random() < options["large"] else 1
         messages.append({"role": "user", "content": f"Task {turn}: {words(rng, rng.randint(3, 30))}{lines(rng, size) if size > 1 else ''}"})
+        is_broken = False
         for _ in range(rng.randint(0, n_steps)):
             calls, results = [], []
             for _ in range(rng.randint(2, 3) if rng.random() < options["parallel"] else 1):
@@ -69,9 +70,10 @@ def conversation(rng, n_turns, n_steps, options):
             messages.append({"role": "assistant", "content": text, "tool_calls": calls})
             if rng.random() < options["broken"]:
                 messages += rng.sample(results, rng.randint(0, len(results) - 1))
+                is_broken = True
                 break
             messages += results
-        if messages[-1]["role"] == "user" or "tool_calls" not in messages[-1] and messages[-1]["role"] == "tool" and rng.random() > options["broken"]:
+        if not is_broken:
             messages.append({"role": "assistant", "content": f"Done {turn}: {words(rng, rng.randint(3, 30))}"})
     return messages
 
@@ -204,10 +206,11 @@ class Case:
                 self.agent.invoke({"messages": [HumanMessage(content=text)]}, config)
             except KeyboardInterrupt:
                 # The results that were recorded count.
-                state = self.agent.get_state(config)
-                calls = {call["id"] for call in state.values["messages"][-1].tool_calls}
-                kept = [m for m in self.messages if m.get("tool_call_id") in calls]
-                names = {call["id"]: call["name"] for call in state.values["messages"][-1].tool_calls}
+                known = self.agent.get_state(config).values["messages"]
+                answer = [m for m in known if m.type == "ai"][-1]
+                there = {m.tool_call_id for m in known if m.type == "tool"}
+                names = {call["id"]: call["name"] for call in answer.tool_calls if call["id"] not in there}
+                kept = [m for m in self.messages if m.get("tool_call_id") in names]
                 results = [ToolMessage(content=m["content"], name=names[m["tool_call_id"]], tool_call_id=m["tool_call_id"]) for m in kept]
                 if results:
                     self.agent.update_state(config, {"messages": results}, as_node="tools")
@@ -295,9 +298,9 @@ def random_case(rng):
     options = {"parallel": rng.choice([0, 0.3, 0.8]), "large": rng.choice([0, 0.15, 0.4]), "broken": rng.choice([0, 0, 0, 0.1])}
     messages = conversation(rng, n_turns, n_steps, options)
     # The tools' schemas alone count some thousands of tokens.
-    limit = rng.choice([5000, 6000, 7000, 9000, 20000])
+    limit = rng.choice([5000, 5000, 6000, 6000, 7000, 9000, 20000, None])
     amount = lambda kinds: [kind := rng.choice(kinds), {"fraction": lambda: rng.choice([0.03, 0.05, 0.1, 0.5, 0.8, 0.85, 0.9]), "tokens": lambda: rng.choice([1, 200, 500, 2000, 4500, 5500]), "messages": lambda: rng.choice([1, 2, 3, 5, 9, 14, 20])}[kind]()]
-    kinds = ["fraction", "fraction", "tokens", "messages"]
+    kinds = ["fraction", "fraction", "tokens", "messages"] if limit else ["tokens", "messages"]
     config = {"profile.max_input_tokens": limit, "model.max_tokens": rng.choice([None, None, 500, 2000])}
     config["trigger"] = rng.choice([None, ["fraction", 0.85], ["fraction", 0.85], amount(kinds), amount(kinds), {"tokens": 4000, "messages": 6}, [["tokens", 6000], ["messages", 12]]])
     config["keep"] = rng.choice([["fraction", 0.1], amount(kinds), amount(kinds)])
@@ -306,6 +309,9 @@ def random_case(rng):
         cut["max_length"] = rng.choice([100, 300])
     if rng.random() < 0.3:
         cut["truncation_text"] = " [cut]"
+    if not limit:
+        config["trigger"], config["keep"] = rng.choice([["tokens", 4000], ["messages", 10]]), ["messages", 6]
+        cut = {"trigger": ["messages", 20], "keep": ["messages", 20]}
     config["truncate_args_settings"] = rng.choice([None, cut, cut, {"trigger": ["fraction", 0.85], "keep": ["fraction", 0.1]}])
     config["trim_tokens_to_summarize"] = rng.choice([None, None, None, 300, 4000])
     config["tool_token_limit_before_evict"] = rng.choice([20000, 100, 300, None])
@@ -316,7 +322,7 @@ def random_case(rng):
     share = rng.choice([0, 0, 0.3, 1.0])
     options["without_usage"] = [n for n in range(n_answers) if rng.random() < share]
     options["divisor"] = rng.choice([4, 4, 1])
-    return messages, config, limit, options
+    return messages, config, limit or 200000, options
 
 
 def main():
