@@ -1,12 +1,11 @@
-//! The state of a call: the newest reported usage, the counts, the input budget, and what was tried.
+//! The state of a call: the reported usage, the counts, the input budget, and what was tried.
 
 use crate::chat::ChatMessage;
 use crate::engine::{Memory, RewriteInput};
 use crate::systems::langchain::estimate::scaled;
-use serde_json::{Value, json};
+use crate::systems::langchain::usage::{USAGE, Usage};
+use serde_json::json;
 
-/// Key of the newest reported usage, in memory: the call and its total.
-const USAGE: &str = "deepagents_usage";
 /// Key of what was tried at a call, in memory.
 const TRIED: &str = "deepagents_tried";
 
@@ -32,22 +31,15 @@ pub(super) enum Tried {
 /// The counts of a call.
 pub(super) struct Call<'a> {
     input: &'a RewriteInput<'a>,
-    /// The newest reported usage: index of its call, and total.
-    usage: Option<(u64, u64)>,
+    usage: Usage,
     /// Instructions of the conversation.
     n_system: usize,
 }
 
 impl<'a> Call<'a> {
     pub(super) fn new(input: &'a RewriteInput<'a>) -> Self {
-        let reported = input.number("reported").max(0.0) as u64;
-        let known = &input.memory[USAGE];
-        let usage = match (input.call.checked_sub(1), reported) {
-            (Some(last), 1..) => Some((last as u64, reported)),
-            _ => known[0].as_u64().zip(known[1].as_u64()),
-        };
         Self {
-            usage,
+            usage: Usage::new(input),
             n_system: input.messages.iter().take_while(|m| m.is("system")).count(),
             input,
         }
@@ -81,31 +73,17 @@ impl<'a> Call<'a> {
     pub(super) fn count(&self, messages: &[ChatMessage]) -> u64 {
         let all = [self.system(), messages].concat();
         let tools = self.input.count("tools_tokens") as u64;
-        scaled(&all, tools, self.reported_in(&all))
+        scaled(&all, tools, self.usage.newest(&all))
     }
 
     /// Returns the count of messages alone.
     pub(super) fn count_alone(&self, messages: &[ChatMessage]) -> u64 {
-        scaled(messages, 0, self.reported_in(messages))
+        scaled(messages, 0, self.usage.newest(messages))
     }
 
-    /// Returns the newest answer with usage among messages, with its total.
-    fn reported_in(&self, messages: &[ChatMessage]) -> Option<(usize, u64)> {
-        let (call, total) = self.usage?;
-        let n_newer = (self.input.call as u64).checked_sub(call + 1)?;
-        let is_answer = |(_, message): &(usize, &ChatMessage)| message.is("assistant");
-        let mut answers = messages.iter().enumerate().rev().filter(is_answer);
-        let (at, _) = answers.nth(n_newer as usize)?;
-        Some((at, total))
-    }
-
-    /// Returns the total that the newest answer among messages reported; 0 if none.
-    pub(super) fn reported_by_newest(&self, messages: &[ChatMessage]) -> u64 {
-        let is_newest =
-            |(at, _): &(usize, u64)| !messages[at + 1..].iter().any(|m| m.is("assistant"));
-        self.reported_in(messages)
-            .filter(is_newest)
-            .map_or(0, |(_, total)| total)
+    /// Returns the totals that answers reported.
+    pub(super) fn usage(&self) -> &Usage {
+        &self.usage
     }
 
     /// Returns what was tried at this call, with the count of that request.
@@ -131,8 +109,7 @@ impl<'a> Call<'a> {
             Tried::Last => "last",
             Tried::Ended => "ended",
         };
-        let usage = self.usage.map_or(Value::Null, |usage| json!(usage));
-        json!({USAGE: usage, TRIED: {"call": self.input.call, "tried": name, "count": count}})
-            .into()
+        let tried = json!({"call": self.input.call, "tried": name, "count": count});
+        json!({USAGE: self.usage.to_json(), TRIED: tried}).into()
     }
 }

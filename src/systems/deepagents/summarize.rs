@@ -100,7 +100,7 @@ impl Rewrite for Summarize {
             ..Rewritten::default()
         };
         let limit = call.limit();
-        let counts = (total, call.reported_by_newest(&conversation));
+        let counts = (total, call.usage().of_newest(&conversation));
         let acts = is_refused
             || is_triggered(&input, limit, conversation.len(), counts)
             || call.is_over(total);
@@ -119,8 +119,9 @@ impl Rewrite for Summarize {
             });
         }
         let (old, kept) = conversation.split_at(first_kept);
-        let trim_tokens = input.count("trim_tokens") as u64;
-        let text = match summary(old, trim_tokens, &prompt(), replies)? {
+        let totals = &call.usage().of(&conversation)[..first_kept];
+        let trim = (input.count("trim_tokens") as u64, totals);
+        let text = match summary(old, trim, &prompt(), replies)? {
             Ok(text) => text,
             Err(why) => {
                 return Ok(Rewritten {

@@ -52,13 +52,6 @@ pub(in crate::systems) fn total(messages: &[ChatMessage]) -> u64 {
     messages.iter().map(estimate).sum()
 }
 
-/// Returns the estimated tokens of messages, scaled by the total that the newest answer reported; 0 if none.
-pub(super) fn scaled_total(messages: &[ChatMessage], reported: u64) -> u64 {
-    let newest = messages.iter().rposition(|m| m.is("assistant"));
-    let newest = newest.filter(|_| reported > 0);
-    scaled(messages, 0, newest.map(|newest| (newest, reported)))
-}
-
 /// Returns the estimated tokens of messages and of tool definitions (`tools`), scaled by the total that the answer at a
 /// position reported.
 pub(in crate::systems) fn scaled(
@@ -70,8 +63,13 @@ pub(in crate::systems) fn scaled(
     let Some((answer, reported)) = reported.filter(|_| messages.len() > 1) else {
         return plain;
     };
-    let scale = reported as f64 / (tools + total(&messages[..=answer])) as f64;
-    (plain as f64 * scale.clamp(1.0, MAX_SCALE)).ceil() as u64
+    scale(plain, reported, tools + total(&messages[..=answer]))
+}
+
+/// Scales an estimate by a reported total and the estimate of what it counts.
+pub(super) fn scale(plain: u64, reported: u64, estimated: u64) -> u64 {
+    let factor = reported as f64 / estimated as f64;
+    (plain as f64 * factor.clamp(1.0, MAX_SCALE)).ceil() as u64
 }
 
 /// Returns the calls of an answer as the program stores them.

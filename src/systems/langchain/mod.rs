@@ -7,12 +7,14 @@
 //! | `estimate` | the token estimate |
 //! | `cut` | the position of the cut between summarized and kept messages |
 //! | `request` | the summary request |
+//! | `usage` | the totals that answers reported |
 
 mod clear;
 pub(super) mod cut;
 pub(super) mod estimate;
 pub(super) mod request;
 pub(super) mod summarize;
+pub(super) mod usage;
 
 use crate::engine::NamedAction;
 

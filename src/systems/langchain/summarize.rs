@@ -1,10 +1,12 @@
 //! `SummarizationMiddleware`.
 
 use super::cut::{Keep, cut};
-use super::estimate::scaled_total;
+use super::estimate::scaled;
 use super::request::{PROMPT, request};
+use super::usage::{USAGE, Usage};
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use serde_json::json;
 use std::sync::Arc;
 
 /// Acts at any trigger, or if `needs_all` at all of them. A trigger or an amount to keep is 0 if it is not set.
@@ -44,11 +46,13 @@ impl Rewrite for Summarize {
         let all = &input.messages;
         let n_system = all.iter().take_while(|m| m.is("system")).count();
         let messages = &all[n_system..];
-        let reported = input.number("reported").max(0.0) as u64;
-        let total = scaled_total(messages, reported);
+        let usage = Usage::new(&input);
+        let total = scaled(messages, 0, usage.newest(messages));
+        let reported = usage.of_newest(messages);
         let unchanged = Rewritten {
             compared: Some(total),
             terms: vec![("used".to_owned(), total as f64)],
+            memory: json!({USAGE: usage.to_json()}).into(),
             ..Rewritten::default()
         };
         if !is_triggered(&input, input.window, messages.len(), (total, reported)) {
@@ -58,8 +62,9 @@ impl Rewrite for Summarize {
         if first_kept == 0 {
             return Ok(unchanged);
         }
-        let trim_tokens = input.count("trim_tokens") as u64;
-        let summary = match summary(&messages[..first_kept], trim_tokens, PROMPT, replies)? {
+        let totals = &usage.of(messages)[..first_kept];
+        let trim = (input.count("trim_tokens") as u64, totals);
+        let summary = match summary(&messages[..first_kept], trim, PROMPT, replies)? {
             Ok(summary) => summary,
             Err(why) => return Ok(failed(why, unchanged)),
         };
@@ -74,14 +79,15 @@ impl Rewrite for Summarize {
     }
 }
 
-/// Returns a summary of messages. The inner error ends the agent's run.
+/// Returns a summary of messages, trimmed to a number of tokens (0: whole), given the totals that the messages reported.
+/// The inner error ends the agent's run.
 pub(in crate::systems) fn summary(
     messages: &[ChatMessage],
-    trim_tokens: u64,
+    trim: (u64, &[Option<u64>]),
     prompt: &str,
     replies: &mut Replies<'_>,
 ) -> Result<Result<String, String>, PendingRequest> {
-    let Some(request) = request(messages, trim_tokens, prompt) else {
+    let Some(request) = request(messages, trim, prompt) else {
         return Ok(Ok(TOO_LONG.to_owned()));
     };
     let mut tries = 1;
