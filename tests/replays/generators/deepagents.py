@@ -121,7 +121,7 @@ class Recorded(AgentMiddleware):
         text = self.case.results.get(call["id"])
         if text is None:
             raise KeyboardInterrupt
-        return ToolMessage(content=text, name=call["name"], tool_call_id=call["id"])
+        return ToolMessage(content=text, name=call["name"], tool_call_id=call["id"], id=call["id"])
 
 
 class Case:
@@ -208,10 +208,9 @@ class Case:
                 # The results that were recorded count.
                 known = self.agent.get_state(config).values["messages"]
                 answer = [m for m in known if m.type == "ai"][-1]
-                there = {m.tool_call_id for m in known if m.type == "tool"}
-                names = {call["id"]: call["name"] for call in answer.tool_calls if call["id"] not in there}
+                names = {call["id"]: call["name"] for call in answer.tool_calls}
                 kept = [m for m in self.messages if m.get("tool_call_id") in names]
-                results = [ToolMessage(content=m["content"], name=names[m["tool_call_id"]], tool_call_id=m["tool_call_id"]) for m in kept]
+                results = [ToolMessage(content=m["content"], name=names[m["tool_call_id"]], tool_call_id=m["tool_call_id"], id=m["tool_call_id"]) for m in kept]
                 if results:
                     self.agent.update_state(config, {"messages": results}, as_node="tools")
             except StopIteration:
