@@ -42,7 +42,9 @@ impl Rewrite for CutArguments {
             .map(|edit| call.conversation()[edit.at].clone());
         let total = call.count(call.conversation());
         let memory = with_originals(Memory::default(), &input, originals.collect(), total);
-        edits.iter_mut().for_each(|edit| edit.at += start);
+        for edit in &mut edits {
+            edit.at += start;
+        }
         Ok(Rewritten {
             edits,
             fired: true,
@@ -130,7 +132,7 @@ impl Rewrite for Summarize {
                 });
             }
         };
-        let (text, file) = with_path(input.storage, text, old, input.call);
+        let (text, file) = with_path(input.storage, &text, old, input.call);
         let mut left = call.system().to_vec();
         left.push(ChatMessage::summary("user", text));
         left.extend_from_slice(kept);
@@ -151,7 +153,7 @@ fn prompt() -> String {
 /// Returns the text of the summary message, and the file with the summarized messages.
 fn with_path(
     storage: &Storage,
-    summary: String,
+    summary: &str,
     old: &[ChatMessage],
     call: usize,
 ) -> (String, Option<NewFile>) {

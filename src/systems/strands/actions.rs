@@ -140,14 +140,14 @@ impl Because {
         Rewritten {
             fired: true,
             halt: Some(why.to_owned()),
-            memory: joined(done.memory, &json!({ENDED_AT: call}).into()),
+            memory: joined(&done.memory, &json!({ENDED_AT: call}).into()),
             ..done
         }
     }
 }
 
 /// Returns memory with the keys of both.
-fn joined(memory: Memory, other: &Memory) -> Memory {
+fn joined(memory: &Memory, other: &Memory) -> Memory {
     let mut all = memory.as_object().cloned().unwrap_or_default();
     all.extend(other.as_object().cloned().unwrap_or_default());
     serde_json::Value::from(all).into()
@@ -173,7 +173,7 @@ impl Rewrite for Slide {
             return Ok(self.because.failed(input.error, input.call, done));
         }
         let pins = Pins::new(&input.memory, &units, input.count("pin_first"));
-        done.memory = joined(done.memory, &pins.to_memory());
+        done.memory = joined(&done.memory, &pins.to_memory());
         done.fired = pins.are_new;
         let shortens = self.because == Because::Refused && input.number("shortens") != 0.0;
         let position =
@@ -224,7 +224,7 @@ impl Rewrite for Summarize {
             Err(why) => return Ok(self.because.failed(why, input.call, done)),
         };
         let pins = Pins::new(&input.memory, &units, input.count("pin_first"));
-        done.memory = joined(done.memory, &pins.to_memory());
+        done.memory = joined(&done.memory, &pins.to_memory());
         done.fired = pins.are_new;
         match summarized(&units, &pins, n, replies)? {
             Err(why) => {

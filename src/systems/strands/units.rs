@@ -2,7 +2,7 @@
 
 use crate::chat::ChatMessage;
 use crate::engine::Memory;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Key of the pinned parts, in memory.
 const PINS: &str = "strands_pins";
@@ -38,7 +38,7 @@ impl Pins {
     /// Returns the known pins, else the first messages.
     pub(super) fn new(memory: &Memory, units: &[Unit<'_>], pin_first: usize) -> Self {
         if let Some(known) = memory[PINS].as_array() {
-            let parts = known.iter().filter_map(|part| part.as_u64());
+            let parts = known.iter().filter_map(Value::as_u64);
             return Self {
                 parts: parts.map(|part| part as u32).collect(),
                 are_new: false,
@@ -80,7 +80,9 @@ fn share_a_call(a: Unit<'_>, b: Unit<'_>) -> bool {
 
 /// Returns the ids of the calls and results of a message.
 fn ids(unit: Unit<'_>) -> impl Iterator<Item = &str> {
-    let of_calls = unit.iter().flat_map(|message| message.calls());
+    let of_calls = unit
+        .iter()
+        .flat_map(|message: &ChatMessage| message.calls());
     let of_calls = of_calls.filter_map(|call| call.id.as_deref());
     let of_results = unit.iter().filter_map(|message| message.call_id.as_deref());
     of_calls.chain(of_results).filter(|id| !id.is_empty())
