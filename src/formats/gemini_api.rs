@@ -28,6 +28,7 @@ const DIALECT: Dialect = Dialect {
     messages: |value, calls| message(value, calls).map(|draft| vec![draft]),
     writes: Some(Writes {
         edit,
+        result: None,
         written: |role, text| {
             let role = if role == Role::Assistant {
                 "model"

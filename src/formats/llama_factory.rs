@@ -30,6 +30,7 @@ const DIALECT: Dialect = Dialect {
     messages: |value, calls| Ok(vec![message(value, calls)?]),
     writes: Some(Writes {
         edit,
+        result: None,
         written: |role, text| json!({"role": role.name(), "content": [{"type": "text", "value": text}]}),
     }),
     ..Dialect::READ_ONLY

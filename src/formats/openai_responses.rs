@@ -46,7 +46,11 @@ const DIALECT: Dialect = Dialect {
     body,
     messages,
     call: recorded_call,
-    writes: Some(Writes { edit, written }),
+    writes: Some(Writes {
+        edit,
+        written,
+        result: None,
+    }),
 };
 
 /// Item types without the suffix `_call` or `_call_output`.

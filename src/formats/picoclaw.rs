@@ -29,6 +29,7 @@ const DIALECT: Dialect = Dialect {
     writes: Some(Writes {
         edit: openai_chat::edit,
         written: openai_chat::written,
+        result: Some(openai_chat::added_result),
     }),
     ..Dialect::READ_ONLY
 };

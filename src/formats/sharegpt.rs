@@ -32,7 +32,11 @@ const DIALECT: Dialect = Dialect {
     title: |conversation| json::str_at(conversation, &["title"]).map(str::to_owned),
     body,
     messages: |value, calls| Ok(vec![message(value, calls)?]),
-    writes: Some(Writes { edit, written }),
+    writes: Some(Writes {
+        edit,
+        written,
+        result: None,
+    }),
     ..Dialect::READ_ONLY
 };
 

@@ -72,6 +72,8 @@ pub static PRESETS: &[Preset] = &[
     preset!("openhands-amortized"),
     preset!("langchain"),
     preset!("langchain-summarization"),
+    preset!("deepagents"),
+    preset!("strands"),
     preset!("pi"),
     preset!("openai-agents"),
     preset!("ai-sdk"),

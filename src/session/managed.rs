@@ -78,6 +78,9 @@ pub enum ManagedEntry {
         text: String,
         /// Kind of message.
         kind: WrittenKind,
+        /// Id of the call that it answers, if it is a result that was not recorded. Formats that cannot add a result leave
+        /// it out.
+        answers: Option<String>,
         /// The messages it replaces are before this index of [`super::Session::messages`].
         before_message: usize,
     },

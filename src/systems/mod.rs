@@ -14,6 +14,7 @@ pub mod baseagent;
 pub mod cline;
 pub mod cline_legacy;
 pub mod cowagent;
+pub mod deepagents;
 pub mod digitorn;
 pub mod gemini_cli;
 pub mod holmesgpt;
@@ -25,6 +26,7 @@ pub mod pi;
 pub mod picoclaw;
 pub mod python;
 pub mod roo_code;
+pub mod strands;
 
 use crate::engine::Registry;
 
@@ -38,6 +40,7 @@ pub static REGISTRY: Registry = Registry {
         cline::ACTIONS,
         cline_legacy::ACTIONS,
         cowagent::ACTIONS,
+        deepagents::ACTIONS,
         digitorn::ACTIONS,
         gemini_cli::ACTIONS,
         holmesgpt::ACTIONS,
@@ -47,6 +50,7 @@ pub static REGISTRY: Registry = Registry {
         pi::ACTIONS,
         picoclaw::ACTIONS,
         roo_code::ACTIONS,
+        strands::ACTIONS,
     ],
     meters: &[
         &baseagent::METER,

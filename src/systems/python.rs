@@ -144,6 +144,23 @@ pub(super) fn strip_end(text: &str) -> &str {
     text.trim_end_matches(is_space)
 }
 
+/// `text.splitlines()`.
+pub(super) fn lines(text: &str) -> Vec<&str> {
+    let is_end = |c: char| matches!(c, '\n'..='\r' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    let mut lines = Vec::new();
+    let mut rest = text;
+    while let Some(end) = rest.find(is_end) {
+        lines.push(&rest[..end]);
+        let after = &rest[end..];
+        let first = after.chars().next().map_or(0, char::len_utf8);
+        rest = after.strip_prefix("\r\n").unwrap_or(&after[first..]);
+    }
+    if !rest.is_empty() {
+        lines.push(rest);
+    }
+    lines
+}
+
 /// `text[:n]`, in characters.
 pub fn head(text: &str, n: usize) -> &str {
     let end = text.char_indices().nth(n);
@@ -170,5 +187,11 @@ mod tests {
         assert_eq!(tail("a\u{e9}\u{1f600}b", 2), "\u{1f600}b");
         assert_eq!((tail("ab", 3), tail("ab", 0)), ("ab", ""));
         assert_eq!(strip("\u{1f} x\n"), "x");
+    }
+
+    #[test]
+    fn lines_end_at_any_separator() {
+        assert_eq!(lines("a\r\nb\r\n\nc\u{2028}"), ["a", "b", "", "c"]);
+        assert!(lines("").is_empty());
     }
 }

@@ -4,8 +4,8 @@ use super::case::ReplayCase;
 use super::settings::settings;
 use plimsoll::chat::message_to_json;
 use plimsoll::engine::{
-    ActionKind, Answer, Case, Did, EntryBody, Event, KnobValues, Left, Outcome, PartStatus, Policy,
-    ProviderError, Reply, Request, Schedule, WindowPlan, WindowSource,
+    ActionKind, Answer, Case, Did, EntryBody, Event, Hook, KnobValues, Left, Outcome, PartStatus,
+    Policy, ProviderError, Reply, Request, Schedule, WindowPlan, WindowSource,
 };
 use plimsoll::exec::{CallContext, ExportJob, LoadOptions, Summarizer, context_with, load_bytes};
 use plimsoll::formats;
@@ -15,6 +15,7 @@ use plimsoll::units::Tokens;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The request that a replay sends for one call.
 #[derive(Default)]
@@ -26,6 +27,30 @@ pub(crate) struct ActualCall {
     pub(crate) believed: Option<u64>,
     pub(crate) asked: Vec<Value>,
     pub(crate) halts: Vec<String>,
+}
+
+/// The name of a refusal among the mechanisms of a call.
+pub(crate) const REFUSED: &str = "refused";
+
+/// The name of a repair of calls and results among the mechanisms of a call, before its own name.
+const REPAIR: &str = "repair: ";
+
+impl ActualCall {
+    /// Returns the mechanisms of a call as a case names them: some list neither refusals nor repairs.
+    pub(crate) fn fired_as(&self, expected: &[String]) -> Vec<String> {
+        let lists_refusals = expected
+            .iter()
+            .any(|name| name.ends_with("OverflowError") || name.ends_with("OverflowException"));
+        let name = |name: &String| match name.strip_prefix(REPAIR) {
+            None if name == REFUSED && !lists_refusals => None,
+            None => Some(name.clone()),
+            Some(repair) => {
+                let is_listed = expected.iter().any(|name| name.replace('_', "-") == repair);
+                is_listed.then(|| repair.to_owned())
+            }
+        };
+        self.fired.iter().filter_map(name).collect()
+    }
 }
 
 /// Text of a rejection.
@@ -80,11 +105,10 @@ impl<'a> Replay<'a> {
         })
     }
 
-    /// Returns what is sent first for a call whose request is rejected.
-    pub(crate) fn rejected(&self, call: usize) -> Result<Vec<Value>, String> {
-        let errors = self.loaded.errors.iter().filter(|error| error.call < call);
-        let errors: Vec<ProviderError> = errors.cloned().collect();
-        Ok(self.run(&self.loaded.with_errors(&errors), call)?.sent)
+    /// Returns the request that is rejected as the nth one.
+    pub(crate) fn rejected(&self, nth: usize) -> Result<Vec<Value>, String> {
+        let (errors, call) = (&self.loaded.errors[..nth], self.loaded.errors[nth].call);
+        Ok(self.run(&self.loaded.with_errors(errors), call)?.sent)
     }
 
     /// Returns what is sent for a call.
@@ -112,16 +136,34 @@ impl<'a> Replay<'a> {
         };
         let context = context_with(&job, &mut answers)?;
         let outcome = context.outcome();
-        let is_of_call = |event: &&Event| event.call == call;
+        // A case shows what a system did after a turn at the next call.
+        let is_of_call = |event: &&Event| {
+            let mut stages = self.policy.stages.iter();
+            let stage = stages.find(|stage| stage.id == event.stage);
+            let is_late = stage.is_some_and(|stage| stage.at == Hook::TurnEnd);
+            event.call + usize::from(is_late) == call
+        };
         Ok(ActualCall {
             sent: messages(&context)?,
             from: origins(outcome),
-            fired: outcome
-                .events
-                .iter()
-                .filter(is_of_call)
-                .flat_map(fired)
-                .collect(),
+            fired: {
+                let events: Vec<&Event> = outcome.events.iter().filter(is_of_call).collect();
+                let names_of = |error: Option<&Arc<str>>| -> Vec<String> {
+                    let is_same = |event: &&&Event| match (&event.error, error) {
+                        (Some(own), Some(error)) => Arc::ptr_eq(own, error),
+                        (own, error) => own.is_none() && error.is_none(),
+                    };
+                    let events = events.iter().filter(is_same);
+                    let names = events.flat_map(|event| fired(event, &self.case.system));
+                    names.collect()
+                };
+                let errors = case.errors.iter().filter(|error| error.call == call);
+                let after_errors = errors.flat_map(|error| {
+                    let refused = std::iter::once(REFUSED.to_owned());
+                    refused.chain(names_of(Some(&error.text)))
+                });
+                names_of(None).into_iter().chain(after_errors).collect()
+            },
             believed: {
                 let mut counts = outcome.compared.iter().filter(|(of, _)| *of == call);
                 counts.next_back().map(|(_, count)| count.0)
@@ -186,27 +228,47 @@ const STRATEGIES: &str = "strategies";
 const COUNT: &str = "used";
 
 /// Returns the failures that an event logs, and its mechanism: the id of its stage.
-fn fired(event: &Event) -> Vec<String> {
+fn fired(event: &Event, system: &str) -> Vec<String> {
     if event.stage == PROVIDER_LAYER {
         return Vec::new();
     }
-    let acted = matches!(event.did, Did::Removed | Did::Changed);
+    // A mechanism that ran without a change or an error counts.
+    let is_idle = event.log.is_empty() && event.request.is_none() && event.did == Did::Nothing;
+    let acted = matches!(event.did, Did::Removed | Did::Changed) || is_idle;
     let failures = event.log.iter().map(|line| format!("failed: {line}"));
     let names = if event.stage == STRATEGIES {
-        let terms = event.cause.terms.iter().map(|(name, _)| name.clone());
+        let terms = event.cause.terms.iter();
+        let terms = terms.map(|(name, _)| name.replace('_', "-"));
         terms.filter(|name| name != COUNT).collect()
     } else {
-        Vec::from_iter(acted.then(|| mechanism(event)))
+        Vec::from_iter(acted.then(|| mechanism(event, system)))
     };
     failures.chain(names).collect()
 }
 
+/// Ends of the ids of stages that belong to the mechanism with the rest as its name.
+const AGAIN: [&str; 5] = [
+    "_if_refused",
+    "_before_call",
+    "_summary_again",
+    "_again",
+    "_summary",
+];
+
 /// Returns the name that cases give to a mechanism.
-fn mechanism(event: &Event) -> String {
+fn mechanism(event: &Event, system: &str) -> String {
+    let is_langchain = system == "langchain";
     match (&*event.stage, event.action) {
-        ("clear", ActionKind::Clear) => "ClearToolUsesEdit".to_owned(),
-        ("summarize", ActionKind::Summarize) => "SummarizationMiddleware".to_owned(),
-        (stage, _) => stage.replace('_', "-"),
+        ("clear", ActionKind::Clear) if is_langchain => "ClearToolUsesEdit".to_owned(),
+        ("summarize", ActionKind::Summarize) if is_langchain => {
+            "SummarizationMiddleware".to_owned()
+        }
+        (stage, ActionKind::Repair) => format!("{REPAIR}{}", stage.replace('_', "-")),
+        // Stages of one mechanism at several points of a call.
+        (stage, _) => {
+            let name = AGAIN.iter().find_map(|end| stage.strip_suffix(end));
+            name.unwrap_or(stage).replace('_', "-")
+        }
     }
 }
 

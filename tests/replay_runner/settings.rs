@@ -3,10 +3,10 @@
 use super::case::ReplayCase;
 use plimsoll::engine::{Knob, KnobValues, Policy};
 use plimsoll::presets::{self, PRESETS};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Texts of a configuration that stages take: action, key of the stage, and key of the configuration.
-const STAGE_TEXTS: [(&str, &str, &str); 9] = [
+const STAGE_TEXTS: [(&str, &str, &str); 12] = [
     ("agent_framework.compact", "strategies", "strategies"),
     (
         "agent_framework.compact",
@@ -32,6 +32,21 @@ const STAGE_TEXTS: [(&str, &str, &str); 9] = [
         "ToolOutputTrimmer.trimmable_tools",
     ),
     ("roo_code.condense", "environment", "environmentDetails"),
+    (
+        "deepagents.cut_arguments",
+        "truncation_text",
+        "truncate_args_settings.truncation_text",
+    ),
+    (
+        "deepagents.summarize",
+        "truncation_text",
+        "truncate_args_settings.truncation_text",
+    ),
+    (
+        "deepagents.clip",
+        "truncation_text",
+        "truncate_args_settings.truncation_text",
+    ),
 ];
 
 /// Returns the policy of a case's preset, with the texts that its configuration sets; `None` without a preset.
@@ -93,9 +108,11 @@ pub(crate) fn settings(case: &ReplayCase, policy: &Policy) -> Result<KnobValues,
             // An object that a configuration does not have is off.
             None if key.ends_with("={…}") => Some(0.0),
             None if knob.name == "max_output" => Some(case.max_output as f64),
+            // What the tools' schemas weigh is a result, not a setting of a system.
+            None if knob.name == "tools_tokens" => config["tools_tokens"].as_f64(),
             // The stub of Cline's cases names model and provider `stub`.
             None if knob.name == "model_chars" => Some(8.0),
-            None => None,
+            None => of_another_kind(&case.config, knob).then_some(0.0),
         };
         if let Some(value) = value {
             let set = policy.set(&mut values, &knob.name, value);
@@ -105,9 +122,17 @@ pub(crate) fn settings(case: &ReplayCase, policy: &Policy) -> Result<KnobValues,
     Ok(values)
 }
 
-/// Adds a key for each object that the configuration has: `trigger={…}`. Adds the keys of `LangChain`'s `trigger` and
-/// `keep` in the form that presets name: `trigger=("tokens" …)`. A trigger with several keys needs all of them. Of
-/// several edits, the first counts.
+/// Returns whether a configuration gives an amount of another kind than a setting's (`trigger=("tokens" …)`), or none at
+/// all, so that its default does not apply.
+fn of_another_kind(config: &Value, knob: &Knob) -> bool {
+    let amount = knob.key.as_deref().and_then(|key| key.split_once("=("));
+    let root = amount.and_then(|(name, _)| name.split('.').next());
+    knob.range[0] <= 0.0 && root.is_some_and(|root| config.get(root).is_some())
+}
+
+/// Adds a key for each object that the configuration has: `trigger={…}`. Adds the keys of amounts (`trigger`, `keep`) in
+/// the form that presets name: `trigger=("tokens" …)`. A trigger with several keys needs all of them. Of several edits,
+/// the first counts. `True` for Strands' compression is its default.
 fn with_tuples(case: &ReplayCase) -> Value {
     let config = &case.config;
     let mut flat = config.clone();
@@ -118,8 +143,14 @@ fn with_tuples(case: &ReplayCase) -> Value {
     for (name, _) in given.filter(|(_, value)| value.is_object()) {
         members.insert(format!("{name}={{…}}"), true.into());
     }
-    for name in ["trigger", "keep"] {
-        let given = &config[name];
+    let names = [
+        "trigger",
+        "keep",
+        "truncate_args_settings.trigger",
+        "truncate_args_settings.keep",
+    ];
+    for name in names {
+        let given = at(config, name).unwrap_or(&Value::Null);
         let tuples: Vec<(String, Value)> = match given {
             Value::Array(items) if items.first().is_some_and(Value::is_array) => {
                 items.iter().filter_map(tuple).collect()
@@ -135,6 +166,10 @@ fn with_tuples(case: &ReplayCase) -> Value {
         for (kind, value) in tuples {
             members.insert(format!("{name}=(\"{kind}\" …)"), value);
         }
+    }
+    if config["proactive_compression"] == true {
+        let default = json!({"compression_threshold": 0.7});
+        members.insert("proactive_compression".to_owned(), default);
     }
     let edit = config["edits"].get(0).and_then(Value::as_object);
     members.extend(edit.cloned().unwrap_or_default());

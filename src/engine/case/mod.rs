@@ -99,13 +99,11 @@ impl Case {
         }
     }
 
-    /// Returns the same session with provider errors at these calls. If two errors name one call, the last one applies.
+    /// Returns the same session with provider errors at these calls. Errors of one call apply to its tries, in order.
     #[must_use]
     pub fn with_errors(&self, errors: &[ProviderError]) -> Self {
         let mut errors = errors.to_vec();
-        errors.reverse();
         errors.sort_by_key(|error| error.call);
-        errors.dedup_by_key(|error| error.call);
         Self {
             errors: errors.into(),
             ..self.clone()
@@ -136,10 +134,11 @@ impl Case {
         }
     }
 
-    /// Returns the provider's error at the first try of a call, if there is one.
-    pub fn error_at(&self, call: usize) -> Option<&Arc<str>> {
-        let at = self.errors.binary_search_by_key(&call, |error| error.call);
-        at.ok().map(|at| &self.errors[at].text)
+    /// Returns the provider's error at a try of a call, from 0, if there is one.
+    pub fn error_at(&self, call: usize, nth_try: usize) -> Option<&Arc<str>> {
+        let first = self.errors.partition_point(|error| error.call < call);
+        let error = self.errors.get(first + nth_try)?;
+        (error.call == call).then_some(&error.text)
     }
 
     /// Returns the recorded model of a call; empty if unknown.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-/// An error in place of the answer to one call. The call is made once more afterwards.
+/// An error in place of the answer to one call. The call is made once more afterwards; errors of one call follow each
+/// other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderError {
     /// Index of the call.

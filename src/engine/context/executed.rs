@@ -44,6 +44,10 @@ impl ExecutedContext {
                 role: written.role,
                 text: written.text.to_string(),
                 kind: written.kind,
+                answers: written
+                    .answers
+                    .as_ref()
+                    .map(|answered| answered.call.to_string()),
                 before_message: written.covers.last().map_or(0, |range| range.end as usize),
             },
         });

@@ -77,12 +77,23 @@ pub struct Written {
     pub text: Arc<str>,
     /// Blocks of the text, if an action in Anthropic's shape wrote it.
     pub blocks: Option<Arc<[Block]>>,
+    /// The call that it answers, if it is a result that was not recorded.
+    pub answers: Option<AnsweredCall>,
     /// Whether the text is a stand-in of the right size, which cannot be exported.
     pub is_predicted: bool,
     /// Indices of the messages it covers, as ascending ranges.
     pub covers: Vec<Range<u32>>,
     /// Index of the event that wrote it.
     pub event: u32,
+}
+
+/// A call that a written result answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnsweredCall {
+    /// Its id.
+    pub call: Arc<str>,
+    /// Name of the tool, if the action states it.
+    pub tool: Option<Arc<str>>,
 }
 
 /// Dropped messages that no entry covers.

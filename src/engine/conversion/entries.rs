@@ -9,7 +9,7 @@ use super::entry_updater::{ChangeSource, ContextChange, EntryUpdater};
 use super::pieces::{Origin, pieces};
 use crate::chat::{Block, ChatMessage, Content};
 use crate::engine::case::Case;
-use crate::engine::context::{Context, Dropped, Entry, EntryBody, Written};
+use crate::engine::context::{AnsweredCall, Context, Dropped, Entry, EntryBody, Written};
 use crate::engine::policy::meter::Meter;
 use crate::session::{Role, WrittenKind};
 use std::sync::Arc;
@@ -159,6 +159,10 @@ fn written(message: &ChatMessage, source: ChangeSource) -> Written {
         kind,
         text,
         blocks: Some(blocks).filter(|blocks| !blocks.is_empty()),
+        answers: message.call_id.clone().map(|call| AnsweredCall {
+            call,
+            tool: message.name.clone(),
+        }),
         // Notices are the system's own words.
         is_predicted: source.is_predicted
             && message.written.is_none_or(|k| k == WrittenKind::Summary),

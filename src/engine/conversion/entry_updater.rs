@@ -147,6 +147,7 @@ impl<'a> EntryUpdater<'a> {
                         event: self.source.event,
                     }
                 }
+                Some(text) if *text == *case.session.parts[part].body.text() => PartStatus::Kept,
                 Some(text) => self.marked(part, text),
             };
         }

@@ -276,8 +276,11 @@ fn written_message(written: &Written, id: u32, shape: Shape) -> ChatMessage {
             part,
         }),
     };
+    let answered = written.answers.as_ref();
     ChatMessage::from(Fields {
         content,
+        call_id: answered.map(|answered| Arc::clone(&answered.call)),
+        name: answered.and_then(|answered| answered.tool.clone()),
         written: Some(written.kind),
         ..ChatMessage::new(written.role.name(), "").into_fields()
     })

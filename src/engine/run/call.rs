@@ -18,9 +18,9 @@ impl Run<'_> {
                 self.prefix.last = LastPrompt::Old(view);
             }
         }
-        self.error = self.case.error_at(self.call).filter(|_| !self.has_failed);
+        self.error = self.case.error_at(self.call, usize::from(self.failed));
         if self.error.is_some() {
-            self.has_failed = true;
+            self.failed += 1;
             return self.reject();
         }
         let used = self.working.tokens();
@@ -101,7 +101,7 @@ impl Run<'_> {
     /// Handles a call without an answer: stages may change the store rather than the call's view.
     fn reject(&mut self) {
         self.acted = false;
-        let attempt = self.rejected + u8::from(self.has_failed);
+        let attempt = u16::from(self.rejected) + self.failed;
         self.triggers
             .moment
             .set(Quantity::Attempt, f64::from(attempt));

@@ -111,8 +111,8 @@ pub struct Run<'a> {
     recorder: Recorder,
     /// The provider error that stages respond to, if the user placed one.
     error: Option<&'a Arc<str>>,
-    /// Whether this call's error was returned already.
-    has_failed: bool,
+    /// Number of this call's errors that were returned already.
+    failed: u16,
     /// Whether a stage has changed the context since the last try of a call.
     acted: bool,
     /// Whether the restart before this call was processed.
@@ -223,7 +223,7 @@ impl<'a> Run<'a> {
             prefix: Prefix::default(),
             recorder: Recorder::new(case),
             error: None,
-            has_failed: false,
+            failed: 0,
             acted: false,
             resumed: false,
             acts_from: 0,

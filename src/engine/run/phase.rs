@@ -46,7 +46,7 @@ impl Run<'_> {
     pub(super) fn begin_call(&mut self) {
         self.rejected = 0;
         self.error = None;
-        self.has_failed = false;
+        self.failed = 0;
         if self.triggers.are_settled {
             return;
         }

@@ -242,6 +242,7 @@ fn written(replacement: Replacement, kind: WrittenKind, is_predicted: bool) -> W
         kind,
         text,
         blocks: None,
+        answers: None,
         is_predicted,
         covers: Vec::new(),
         event: 0,

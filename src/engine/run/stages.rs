@@ -12,7 +12,7 @@ impl<'a> Run<'a> {
         for idx in first..self.triggers.len() {
             let stage = self.triggers.stage(idx);
             // Another try of a rejected call builds its view from the store; all other stages are skipped.
-            let is_over = hook == Hook::BeforeCall && (self.rejected > 0 || self.has_failed);
+            let is_over = hook == Hook::BeforeCall && (self.rejected > 0 || self.failed > 0);
             let is_due = !is_over || stage.mutates == Mutates::View;
             if stage.at != hook || !is_due || !self.understands(idx) || !self.fires(idx) {
                 continue;

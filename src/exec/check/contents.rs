@@ -30,6 +30,10 @@ fn promised<'a>(promise: &Promise<'a>) -> Contents<'a> {
                     contents.add_part(session, *message, *part, replaced);
                 }
             }
+            // Not every format can add a result.
+            ManagedEntry::Written {
+                answers: Some(_), ..
+            } => {}
             ManagedEntry::Written {
                 role,
                 text,

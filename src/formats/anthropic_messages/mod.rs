@@ -39,6 +39,7 @@ const DIALECT: Dialect = Dialect {
     writes: Some(Writes {
         edit: write::edit,
         written: write::written,
+        result: Some(write::added_result),
     }),
     ..Dialect::READ_ONLY
 };

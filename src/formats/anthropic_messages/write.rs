@@ -42,6 +42,13 @@ pub(super) fn written(role: Role, text: &str) -> Value {
     json!({"role": list_role(role).name(), "content": text})
 }
 
+/// Creates a result that Plimsoll adds.
+pub(super) fn added_result(call: &str, text: &str) -> Value {
+    let result =
+        json!({"type": "tool_result", "tool_use_id": call, "content": text, "is_error": true});
+    json!({"role": "user", "content": [result]})
+}
+
 /// Returns a message with its edited parts, or `None` if no part is left.
 pub(super) fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     if editing.is_emptied() {

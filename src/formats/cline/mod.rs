@@ -46,6 +46,7 @@ const DIALECT: Dialect = Dialect {
     call: message::call,
     writes: Some(Writes {
         edit: |editing| editing::edit(editing, &["content"]),
+        result: None,
         written: |role, text| {
             let role = if role == Role::Assistant {
                 role

@@ -75,8 +75,13 @@ pub(in crate::formats) fn output_records<'a>(
     let mut records = Vec::with_capacity(managed.entries.len());
     for entry in &managed.entries {
         let message = match entry {
-            ManagedEntry::Written { role, text, .. } => {
-                if !text.is_empty() {
+            ManagedEntry::Written {
+                role,
+                text,
+                answers,
+                ..
+            } => {
+                if !text.is_empty() && answers.is_none() {
                     records.push(OutputRecord::Added { role: *role, text });
                 }
                 continue;

@@ -30,6 +30,7 @@ const DIALECT: Dialect = Dialect {
     writes: Some(Writes {
         edit,
         written: openai_chat::written,
+        result: Some(openai_chat::added_result),
     }),
     ..Dialect::READ_ONLY
 };

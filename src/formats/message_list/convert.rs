@@ -19,10 +19,24 @@ pub(in crate::formats) fn plain_messages(
     let mut messages = Vec::with_capacity(managed.entries.len());
     for entry in &managed.entries {
         match entry {
-            ManagedEntry::Written { role, text, .. } => {
+            ManagedEntry::Written {
+                role,
+                text,
+                answers,
+                ..
+            } => {
+                let block = match answers {
+                    None => text_block(text),
+                    Some(call) => Some(Block::Result {
+                        call: call.clone(),
+                        is_error: true,
+                        text: text.clone(),
+                        media: Vec::new(),
+                    }),
+                };
                 messages.push(PlainMessage {
                     role: *role,
-                    blocks: text_block(text).into_iter().collect(),
+                    blocks: block.into_iter().collect(),
                 });
             }
             ManagedEntry::Kept { message } => {

@@ -55,6 +55,8 @@ pub(in crate::formats) struct Writes {
     pub(in crate::formats) edit: fn(&Editing<'_>) -> Option<Vec<u8>>,
     /// Creates a message that Plimsoll adds.
     pub(in crate::formats) written: fn(Role, &str) -> Value,
+    /// Creates a result of a call (its id, and the text) that Plimsoll adds; `None` if the format cannot add one.
+    pub(in crate::formats) result: Option<fn(&str, &str) -> Value>,
 }
 
 /// Returns the title of a document.

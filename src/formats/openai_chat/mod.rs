@@ -8,7 +8,7 @@ mod read;
 mod write;
 
 pub(super) use read::{body, message};
-pub(super) use write::{edit, written};
+pub(super) use write::{added_result, edit, written};
 
 use super::message_list::{self, Dialect, Writes};
 use super::{Format, Probe, RecordedData, json};
@@ -43,6 +43,7 @@ const DIALECT: Dialect = Dialect {
     writes: Some(Writes {
         edit: write::edit,
         written: write::written,
+        result: Some(write::added_result),
     }),
     ..Dialect::READ_ONLY
 };

@@ -35,6 +35,11 @@ pub(in crate::formats) fn written(role: Role, text: &str) -> Value {
     json!({"role": role.name(), "content": text})
 }
 
+/// Creates a result that Plimsoll adds.
+pub(in crate::formats) fn added_result(call: &str, text: &str) -> Value {
+    json!({"role": "tool", "tool_call_id": call, "content": text})
+}
+
 /// Rewrites a message some of whose parts changed.
 pub(in crate::formats) fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     if editing.is_emptied() {

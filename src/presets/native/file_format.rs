@@ -33,7 +33,9 @@ impl FileFormat {
                     python::literal(value)
                 ))
             ),
-            Self::PythonCall => python::write_call(kind.unwrap_or("CONFIG"), settings),
+            Self::PythonCall => {
+                python::write_call(kind.unwrap_or("CONFIG"), &nested(None, settings))
+            }
             Self::Json => {
                 let config = nested(kind, settings);
                 let mut text = serde_json::to_string_pretty(&config).unwrap_or_default();

@@ -164,6 +164,20 @@ pub static NATIVE: &[Native] = &[
         kinds: &[],
     },
     Native {
+        system: "deepagents",
+        form: FileFormat::PythonCall,
+        root: &[],
+        file: "call of the middleware",
+        kinds: &[("deepagents", "SummarizationMiddleware")],
+    },
+    Native {
+        system: "strands",
+        form: FileFormat::Python,
+        root: &[],
+        file: "arguments of the conversation manager",
+        kinds: &[],
+    },
+    Native {
         system: "pi",
         form: FileFormat::Json,
         root: &[],
@@ -230,7 +244,10 @@ impl Native {
         let key = key.split_once(',').map_or(key, |(key, _)| key);
         let steps: Vec<&str> = key.split('.').collect();
         let is_name = |s: &&str| s.chars().all(|c| c.is_alphanumeric() || c == '_');
-        let is_nested = matches!(self.form, FileFormat::Json | FileFormat::Yaml);
+        let is_nested = !matches!(
+            self.form,
+            FileFormat::Environment | FileFormat::Python | FileFormat::Toml
+        );
         if !steps.iter().all(is_name) || (!is_nested && steps.len() > 1) {
             return None;
         }

@@ -1,23 +1,13 @@
 //! Calls of Python classes with keyword arguments: `SummarizationMiddleware(trigger=("tokens", 100000))`.
 
-use super::Setting;
 use serde_json::{Map, Number, Value};
 use std::fmt::Write as _;
 
-/// Writes the call of a class. A list that starts with text is a tuple.
-pub(super) fn write_call(class: &str, settings: &[Setting<'_>]) -> String {
+/// Writes the call of a class. Nested settings become dictionaries, a list that starts with text a tuple.
+pub(super) fn write_call(class: &str, settings: &Value) -> String {
     let mut text = format!("{class}(\n");
-    for setting in settings {
-        let _ = write!(
-            text,
-            "    {}={},",
-            setting.path.join("."),
-            literal(&setting.value)
-        );
-        if let Some(why) = setting.ignored {
-            let _ = write!(text, "  # ignored: {why}");
-        }
-        text.push('\n');
+    for (name, value) in settings.as_object().into_iter().flatten() {
+        let _ = writeln!(text, "    {name}={},", literal(value));
     }
     text.push_str(")\n");
     text

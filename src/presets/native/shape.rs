@@ -61,7 +61,7 @@ impl<'a> Shape<'a> {
                 _ => pairs.map(pair).collect(),
             };
             settings.push(Setting {
-                path: vec![name],
+                path: name.split('.').collect(),
                 value,
                 ignored: None,
             });
@@ -74,7 +74,7 @@ impl<'a> Shape<'a> {
         let mut read = Vec::new();
         let mut keys: Vec<String> = Vec::new();
         for (name, kind, knob) in self.all_clauses() {
-            let Some(value) = found.get(name).filter(|value| !value.is_null()) else {
+            let Some(value) = at(found, name).filter(|value| !value.is_null()) else {
                 continue;
             };
             let limits = limits(value);
@@ -87,7 +87,7 @@ impl<'a> Shape<'a> {
         }
         for knob in &self.policy.knobs {
             if let Some(name) = knob.key.as_deref().and_then(object) {
-                let is_there = found.get(name).is_some_and(Value::is_object);
+                let is_there = at(found, name).is_some_and(Value::is_object);
                 // An object that a configuration lacks tells nothing of its system.
                 if is_there || !self.has_clauses(name) {
                     read.push((knob, f64::from(u8::from(is_there))));
@@ -124,6 +124,11 @@ pub(super) fn is_clause(knob: &Knob) -> bool {
 /// Returns whether a setting states that the configuration has an object.
 pub(super) fn is_switch(knob: &Knob) -> bool {
     knob.key.as_deref().and_then(object).is_some()
+}
+
+/// Returns the value at a path of keys.
+fn at<'a>(found: &'a Value, path: &str) -> Option<&'a Value> {
+    path.split('.').try_fold(found, |at, key| at.get(key))
 }
 
 fn is_on(knob: &Knob, knobs: &KnobValues) -> bool {

@@ -1,24 +1,24 @@
 //! The position of the cut between summarized and kept messages.
 
-use super::estimate::{scaled_total, total};
+use super::estimate::total;
 use crate::chat::ChatMessage;
 
 /// The amount of messages to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Keep {
+pub(in crate::systems) enum Keep {
     Messages(usize),
     Tokens(u64),
 }
 
-/// Returns the first kept message; 0 if nothing is removed.
-pub(super) fn cut(messages: &[ChatMessage], keep: Keep, reported: u64) -> usize {
+/// Returns the first kept message; 0 if nothing is removed. `scaled_total` is the scaled estimate of all messages.
+pub(in crate::systems) fn cut(messages: &[ChatMessage], keep: Keep, scaled_total: u64) -> usize {
     let n = messages.len();
     match keep {
         Keep::Messages(keep) if n <= keep => 0,
         Keep::Messages(keep) => without_torn_pairs(messages, n - keep),
         Keep::Tokens(target) => {
             let target = target.max(1);
-            if n < 2 || scaled_total(messages, reported) <= target {
+            if n < 2 || scaled_total <= target {
                 return 0;
             }
             let fits = |start: &usize| total(&messages[*start..]) <= target;

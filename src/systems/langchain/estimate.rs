@@ -17,7 +17,7 @@ const RULE: Rule = Rule {
 };
 
 /// Returns the estimated tokens of a message.
-pub(super) fn estimate(message: &ChatMessage) -> u64 {
+pub(in crate::systems) fn estimate(message: &ChatMessage) -> u64 {
     message.weigh(RULE, |message| {
         let n_chars = |text: &str| text.chars().count() as u64;
         let (mut chars, mut images) = (0, 0);
@@ -48,19 +48,28 @@ pub(super) fn estimate(message: &ChatMessage) -> u64 {
 }
 
 /// Returns the estimated tokens of messages.
-pub(super) fn total(messages: &[ChatMessage]) -> u64 {
+pub(in crate::systems) fn total(messages: &[ChatMessage]) -> u64 {
     messages.iter().map(estimate).sum()
 }
 
-/// Returns the estimated tokens of messages, scaled by the total that the newest answer reported; 0 if none.
-pub(super) fn scaled_total(messages: &[ChatMessage], reported: u64) -> u64 {
-    let plain = total(messages);
-    let newest = messages.iter().rposition(|m| m.is("assistant"));
-    let Some(newest) = newest.filter(|_| reported > 0 && messages.len() > 1) else {
+/// Returns the estimated tokens of messages and of tool definitions (`tools`), scaled by the total that the answer at a
+/// position reported.
+pub(in crate::systems) fn scaled(
+    messages: &[ChatMessage],
+    tools: u64,
+    reported: Option<(usize, u64)>,
+) -> u64 {
+    let plain = tools + total(messages);
+    let Some((answer, reported)) = reported.filter(|_| messages.len() > 1) else {
         return plain;
     };
-    let scale = reported as f64 / total(&messages[..=newest]) as f64;
-    (plain as f64 * scale.clamp(1.0, MAX_SCALE)).ceil() as u64
+    scale(plain, reported, tools + total(&messages[..=answer]))
+}
+
+/// Scales an estimate by a reported total and the estimate of what it counts.
+pub(super) fn scale(plain: u64, reported: u64, estimated: u64) -> u64 {
+    let factor = reported as f64 / estimated as f64;
+    (plain as f64 * factor.clamp(1.0, MAX_SCALE)).ceil() as u64
 }
 
 /// Returns the calls of an answer as the program stores them.

@@ -1,24 +1,33 @@
 //! The summary request: the conversation as XML, trimmed to its last tokens.
 
-use super::estimate::{estimate, total};
+use super::estimate::estimate;
+use super::usage::scaled_backwards;
 use crate::chat::{ChatMessage, Content, Layout, SummaryRequest, python_dumps};
 use crate::systems::javascript::{arguments_of, text_of, tool_of};
+use crate::systems::python::head;
 use std::fmt::Write as _;
 
-const PROMPT: &str = include_str!("prompt.txt");
+/// The prompt, up to the messages.
+pub(in crate::systems) const PROMPT: &str = include_str!("prompt.txt");
+/// Longest id of a call that is written whole, in characters.
+const MAX_ID: usize = 64;
 
-/// Returns the request for a summary of messages; `None` if trimming leaves none.
-pub(super) fn request(messages: &[ChatMessage], trim_tokens: u64) -> Option<SummaryRequest> {
+/// Returns the request for a summary of messages; `None` if trimming leaves none. `totals` are those that the messages
+/// reported.
+pub(super) fn request(
+    messages: &[ChatMessage],
+    (trim_tokens, totals): (u64, &[Option<u64>]),
+    prompt: &str,
+) -> Option<SummaryRequest> {
     let trimmed = if trim_tokens == 0 {
         messages.to_vec()
     } else {
-        trim(messages, trim_tokens)
+        trim(messages, trim_tokens, totals)
     };
     if trimmed.is_empty() {
         return None;
     }
-    let lines: Vec<String> = trimmed.iter().map(xml).collect();
-    let text = format!("{PROMPT}{}\n</messages>", lines.join("\n"));
+    let text = format!("{prompt}{}\n</messages>", xml_of(&trimmed));
     Some(SummaryRequest {
         messages: vec![ChatMessage::new("user", text)],
         with_tools: false,
@@ -28,38 +37,54 @@ pub(super) fn request(messages: &[ChatMessage], trim_tokens: u64) -> Option<Summ
 
 /// Keeps the last messages within a limit. The oldest of them may lose its first lines, and the first is a user
 /// message.
-fn trim(messages: &[ChatMessage], limit: u64) -> Vec<ChatMessage> {
+fn trim(messages: &[ChatMessage], limit: u64, totals: &[Option<u64>]) -> Vec<ChatMessage> {
+    let n = messages.len();
+    let count = |n_kept: usize| scaled_backwards(&messages[n - n_kept..], &totals[n - n_kept..]);
     let mut kept: Vec<ChatMessage> = Vec::new();
-    if total(messages) <= limit {
+    if count(n) <= limit {
         kept.extend_from_slice(messages);
     } else {
-        let (mut start, mut sum) = (messages.len(), 0);
-        while start > 0 && sum + estimate(&messages[start - 1]) <= limit {
-            start -= 1;
-            sum += estimate(&messages[start]);
+        // A scaled count may shrink with more messages, so the search is that of the program.
+        let (mut n_kept, mut most) = (0, n);
+        while n_kept < most {
+            let middle = (n_kept + most).div_ceil(2);
+            if count(middle) <= limit {
+                n_kept = middle;
+            } else {
+                most = middle - 1;
+            }
         }
+        let start = n - n_kept;
         let oldest = start.checked_sub(1).map(|at| &messages[at]);
-        kept.extend(oldest.and_then(|oldest| last_lines(oldest, limit - sum)));
+        let left = limit.saturating_sub(count(n_kept));
+        kept.extend(oldest.and_then(|oldest| last_lines(oldest, left)));
         kept.extend_from_slice(&messages[start..]);
     }
     let first_user = kept.iter().position(|m| m.is("user"));
     kept.split_off(first_user.unwrap_or(kept.len()))
 }
 
-/// Returns a message with as many of its last lines as a limit allows; `None` if it allows none.
+/// Returns a message with as many of its last lines as a limit allows; `None` if it allows none. A text that ends with
+/// a line break has an empty last line.
 fn last_lines(message: &ChatMessage, limit: u64) -> Option<ChatMessage> {
     let Content::Text(text) = &message.content else {
         return None;
     };
-    let lines: Vec<&str> = text.text.split_inclusive('\n').collect();
-    let starts = (0..lines.len()).map(|first| lines[first..].concat());
-    let mut shortened = starts.map(|text| message.with_text(text));
+    let ends = text.text.match_indices('\n').map(|(at, _)| at + 1);
+    let starts = (!text.text.is_empty()).then_some(0).into_iter().chain(ends);
+    let mut shortened = starts.map(|start| message.with_text(&text.text[start..]));
     shortened.find(|message| estimate(message) <= limit)
+}
+
+/// Writes messages as XML.
+pub(in crate::systems) fn xml_of(messages: &[ChatMessage]) -> String {
+    let lines: Vec<String> = messages.iter().map(xml).collect();
+    lines.join("\n")
 }
 
 /// Writes a message as XML.
 fn xml(message: &ChatMessage) -> String {
-    let text = escaped(&text_of(message, "\n"));
+    let text = escaped(&text_of(message, " "));
     let kind = match &*message.role {
         "user" => "human",
         "assistant" => "ai",
@@ -74,10 +99,15 @@ fn xml(message: &ChatMessage) -> String {
     }
     for call in message.calls() {
         let arguments = python_dumps(&arguments_of(call), Layout::UNICODE);
+        let id = call.id.as_deref().unwrap_or_default();
+        let shown = match head(id, MAX_ID) {
+            whole if whole == id => id.to_owned(),
+            start => format!("{start}..."),
+        };
         let _ = writeln!(
             xml,
             "  <tool_call id={} name={}>{}</tool_call>",
-            quoted(call.id.as_deref().unwrap_or_default()),
+            quoted(&shown),
             quoted(tool_of(call)),
             escaped(&arguments)
         );

@@ -1,10 +1,12 @@
 //! `SummarizationMiddleware`.
 
 use super::cut::{Keep, cut};
-use super::estimate::scaled_total;
-use super::request::request;
+use super::estimate::scaled;
+use super::request::{PROMPT, request};
+use super::usage::{USAGE, Usage};
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use serde_json::json;
 use std::sync::Arc;
 
 /// Acts at any trigger, or if `needs_all` at all of them. A trigger or an amount to keep is 0 if it is not set.
@@ -44,42 +46,27 @@ impl Rewrite for Summarize {
         let all = &input.messages;
         let n_system = all.iter().take_while(|m| m.is("system")).count();
         let messages = &all[n_system..];
-        let reported = input.number("reported").max(0.0) as u64;
-        let total = scaled_total(messages, reported);
+        let usage = Usage::new(&input);
+        let total = scaled(messages, 0, usage.newest(messages));
+        let reported = usage.of_newest(messages);
         let unchanged = Rewritten {
             compared: Some(total),
             terms: vec![("used".to_owned(), total as f64)],
+            memory: json!({USAGE: usage.to_json()}).into(),
             ..Rewritten::default()
         };
-        if !is_triggered(&input, messages.len(), total, reported) {
+        if !is_triggered(&input, input.window, messages.len(), (total, reported)) {
             return Ok(unchanged);
         }
-        let first_kept = cut(messages, keep(&input), reported);
+        let first_kept = cut(messages, keep(&input, input.window), total);
         if first_kept == 0 {
             return Ok(unchanged);
         }
-        let trim_tokens = input.count("trim_tokens") as u64;
-        let summary = match request(&messages[..first_kept], trim_tokens) {
-            None => TOO_LONG.to_owned(),
-            Some(ask) => {
-                let mut tries = 1;
-                loop {
-                    match replies.reply_to(ask.clone())? {
-                        SummaryReply::Text(text) => break text.trim().to_owned(),
-                        SummaryReply::ToolCall => break String::new(),
-                        SummaryReply::Failed(_) if tries < MAX_RETRIES => tries += 1,
-                        // The error ends the agent's run.
-                        SummaryReply::Failed(why) => {
-                            return Ok(Rewritten {
-                                fired: true,
-                                log: vec![why.clone()],
-                                halt: Some(why),
-                                ..unchanged
-                            });
-                        }
-                    }
-                }
-            }
+        let totals = &usage.of(messages)[..first_kept];
+        let trim = (input.count("trim_tokens") as u64, totals);
+        let summary = match summary(&messages[..first_kept], trim, PROMPT, replies)? {
+            Ok(summary) => summary,
+            Err(why) => return Ok(failed(why, unchanged)),
         };
         let mut left = all[..n_system].to_vec();
         left.push(ChatMessage::summary("user", format!("{PREFIX}{summary}")));
@@ -92,10 +79,48 @@ impl Rewrite for Summarize {
     }
 }
 
-fn is_triggered(input: &RewriteInput<'_>, n_messages: usize, total: u64, reported: u64) -> bool {
+/// Returns a summary of messages, trimmed to a number of tokens (0: whole), given the totals that the messages reported.
+/// The inner error ends the agent's run.
+pub(in crate::systems) fn summary(
+    messages: &[ChatMessage],
+    trim: (u64, &[Option<u64>]),
+    prompt: &str,
+    replies: &mut Replies<'_>,
+) -> Result<Result<String, String>, PendingRequest> {
+    let Some(request) = request(messages, trim, prompt) else {
+        return Ok(Ok(TOO_LONG.to_owned()));
+    };
+    let mut tries = 1;
+    loop {
+        match replies.reply_to(request.clone())? {
+            SummaryReply::Text(text) => return Ok(Ok(text.trim().to_owned())),
+            SummaryReply::ToolCall => return Ok(Ok(String::new())),
+            SummaryReply::Failed(_) if tries < MAX_RETRIES => tries += 1,
+            SummaryReply::Failed(why) => return Ok(Err(why)),
+        }
+    }
+}
+
+/// Returns the result of a failed summary.
+pub(in crate::systems) fn failed(why: String, unchanged: Rewritten) -> Rewritten {
+    Rewritten {
+        fired: true,
+        log: vec![why.clone()],
+        halt: Some(why),
+        ..unchanged
+    }
+}
+
+/// Returns whether the triggers are met. Shares are those of `limit` tokens.
+pub(in crate::systems) fn is_triggered(
+    input: &RewriteInput<'_>,
+    limit: u64,
+    n_messages: usize,
+    (total, reported): (u64, u64),
+) -> bool {
     let reaches = |limit: u64| total >= limit || reported >= limit;
     let tokens = input.count("trigger_tokens") as u64;
-    let share = share_of_window(input, "trigger_share");
+    let share = share_of(limit, input.number("trigger_share"));
     let messages = input.count("trigger_messages");
     let triggers = [
         (tokens > 0).then(|| reaches(tokens)),
@@ -111,17 +136,17 @@ fn is_triggered(input: &RewriteInput<'_>, n_messages: usize, total: u64, reporte
     }
 }
 
-fn keep(input: &RewriteInput<'_>) -> Keep {
+/// Returns the amount to keep. Its share is that of `limit` tokens.
+pub(in crate::systems) fn keep(input: &RewriteInput<'_>, limit: u64) -> Keep {
     let tokens = input.count("keep_tokens") as u64;
-    match share_of_window(input, "keep_share") {
+    match share_of(limit, input.number("keep_share")) {
         Some(share) => Keep::Tokens(share),
         None if tokens > 0 => Keep::Tokens(tokens),
         None => Keep::Messages(input.count("keep_messages")),
     }
 }
 
-/// Returns a share of the window in tokens; `None` if the share is 0.
-fn share_of_window(input: &RewriteInput<'_>, name: &str) -> Option<u64> {
-    let share = input.number(name);
-    (share > 0.0).then(|| ((input.window as f64 * share) as u64).max(1))
+/// Returns a share of a limit in tokens; `None` if the share is 0.
+pub(in crate::systems) fn share_of(limit: u64, share: f64) -> Option<u64> {
+    (share > 0.0).then(|| ((limit as f64 * share) as u64).max(1))
 }

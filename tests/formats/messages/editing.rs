@@ -50,6 +50,7 @@ fn random_edit(session: &Session, dice: &mut Dice) -> (Managed, Vec<String>) {
                 role: Role::User,
                 text,
                 kind: WrittenKind::Notice,
+                answers: None,
                 before_message: idx,
             };
             managed.entries.push(written);

@@ -50,6 +50,9 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
             ManagedEntry::Edited { message, parts } => {
                 items.extend(records(session, &bytes, *message, Some(parts)));
             }
+            ManagedEntry::Written {
+                answers: Some(_), ..
+            } => {}
             ManagedEntry::Written { text, kind, .. } => {
                 items.push(Item::Written { text, kind: *kind });
             }

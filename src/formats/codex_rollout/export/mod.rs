@@ -105,6 +105,9 @@ fn item(session: &Session, entry: &ManagedEntry, source: &SourceLines<'_>) -> Op
     let (message, parts) = match entry {
         ManagedEntry::Kept { message } => (*message, None),
         ManagedEntry::Edited { message, parts } => (*message, Some(parts.as_slice())),
+        ManagedEntry::Written {
+            answers: Some(_), ..
+        } => return None,
         ManagedEntry::Written { role, text, .. } => {
             return Some(message_item(*role, text).to_string().into_bytes());
         }

@@ -161,7 +161,11 @@ impl<'a> DocumentWriter<'a> {
         for entry in &managed.entries {
             let message = match entry {
                 ManagedEntry::Written {
-                    role, text, kind, ..
+                    role,
+                    text,
+                    kind,
+                    answers,
+                    ..
                 } => {
                     let is_addition = *kind == WrittenKind::Addition;
                     let is_empty_answer = (*role, *kind) == (Role::Assistant, WrittenKind::Notice);
@@ -171,12 +175,15 @@ impl<'a> DocumentWriter<'a> {
                         last.is_untouched = false;
                         last.text = text.into();
                     } else if !text.is_empty() || is_empty_answer {
-                        let text = (self.writes.written)(*role, text).to_string().into_bytes();
-                        pieces.push(Piece {
+                        let value = match answers {
+                            None => Some((self.writes.written)(*role, text)),
+                            Some(call) => self.writes.result.map(|result| result(call, text)),
+                        };
+                        pieces.extend(value.map(|value| Piece {
                             element: None,
                             is_untouched: false,
-                            text: text.into(),
-                        });
+                            text: value.to_string().into_bytes().into(),
+                        }));
                     }
                     continue;
                 }

@@ -1,0 +1,267 @@
+//! Actions of presets.
+
+use super::arguments::{self, restored};
+use super::call;
+use super::clip::Clip;
+use super::patch::Patch;
+use super::preview::{of_result, of_user_message, with_one_text};
+use super::summarize::{CutArguments, Summarize};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
+use crate::engine::{
+    ActionKind, FileContent, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten,
+    Storage,
+};
+use crate::systems::javascript::text_of;
+use serde_json::json;
+use std::sync::Arc;
+
+/// Actions of presets.
+pub static ACTIONS: &[NamedAction] = &[
+    OFFLOAD_RESULT,
+    OFFLOAD_USER_MESSAGE,
+    PATCH,
+    CUT_ARGUMENTS,
+    RESTORE_ARGUMENTS,
+    SUMMARIZE,
+    CLIP,
+];
+
+const OFFLOAD_RESULT: NamedAction = NamedAction {
+    name: "deepagents.offload_result",
+    kind: ActionKind::Spill,
+    help: "Moves a large tool result to a file and keeps its first and last lines.",
+    shape: Shape::OpenAi,
+    numbers: &["max_tokens"],
+    make: |_| Ok(Arc::new(OffloadResult)),
+};
+
+const OFFLOAD_USER_MESSAGE: NamedAction = NamedAction {
+    name: "deepagents.offload_user_message",
+    kind: ActionKind::Spill,
+    help: "Moves a large newest message of the user to a file and keeps its first and last lines.",
+    shape: Shape::OpenAi,
+    numbers: &["max_tokens"],
+    make: |_| Ok(Arc::new(OffloadUserMessage)),
+};
+
+const PATCH: NamedAction = NamedAction {
+    name: "deepagents.patch",
+    kind: ActionKind::Repair,
+    help: "Adds a result to each call that has none.",
+    shape: Shape::OpenAi,
+    numbers: &[],
+    make: |_| Ok(Arc::new(Patch)),
+};
+
+/// `truncation_text` follows the first characters of an argument (default: `...(argument truncated)`).
+const CUT_ARGUMENTS: NamedAction = NamedAction {
+    name: "deepagents.cut_arguments",
+    kind: ActionKind::Cut,
+    help: "Cuts long arguments of old calls that write files, for the request only.",
+    shape: Shape::OpenAi,
+    numbers: &const { joined::<11>(&[&call::NUMBERS, &arguments::NUMBERS]) },
+    make: |settings| {
+        Ok(Arc::new(CutArguments {
+            marker: marker(settings),
+        }))
+    },
+};
+
+const RESTORE_ARGUMENTS: NamedAction = NamedAction {
+    name: "deepagents.restore_arguments",
+    kind: ActionKind::Cut,
+    help: "Puts back the arguments that only the last request left out.",
+    shape: Shape::OpenAi,
+    numbers: &[],
+    make: |_| Ok(Arc::new(RestoreArguments)),
+};
+
+/// Acts as `langchain.summarize`, above the budget, and after a refusal. `truncation_text` is that of
+/// `deepagents.cut_arguments`.
+const SUMMARIZE: NamedAction = NamedAction {
+    name: "deepagents.summarize",
+    kind: ActionKind::Summarize,
+    help: "Replaces everything but the newest messages with a summary, and moves them to a file.",
+    shape: Shape::OpenAi,
+    numbers: &const {
+        joined::<19>(&[
+            &call::NUMBERS,
+            &arguments::NUMBERS,
+            &[
+                "trigger_tokens",
+                "trigger_share",
+                "trigger_messages",
+                "needs_all",
+                "keep_messages",
+                "keep_tokens",
+                "keep_share",
+                "trim_tokens",
+            ],
+        ])
+    },
+    make: |settings| {
+        Ok(Arc::new(Summarize {
+            marker: marker(settings),
+        }))
+    },
+};
+
+const CLIP: NamedAction = NamedAction {
+    name: "deepagents.clip",
+    kind: ActionKind::Spill,
+    help: "Moves the results at the end of a request that is still too large to files.",
+    shape: Shape::OpenAi,
+    numbers: &const { joined::<11>(&[&call::NUMBERS, &arguments::NUMBERS]) },
+    make: |settings| {
+        Ok(Arc::new(Clip {
+            marker: marker(settings),
+        }))
+    },
+};
+
+/// Characters of a token.
+const TOKEN_CHARS: usize = 4;
+/// Tools whose results are never moved.
+const EXCLUDED: [&str; 7] = [
+    "ls",
+    "glob",
+    "grep",
+    "read_file",
+    "edit_file",
+    "write_file",
+    "delete",
+];
+/// Key of the number of moved messages of the user, in memory.
+const N_MOVED: &str = "deepagents_moved";
+
+/// Joins lists of `N` names in total.
+const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
+    let mut all = [""; N];
+    let (mut n, mut list) = (0, 0);
+    while list < lists.len() {
+        let mut nth = 0;
+        while nth < lists[list].len() {
+            all[n] = lists[list][nth];
+            n += 1;
+            nth += 1;
+        }
+        list += 1;
+    }
+    all
+}
+
+fn marker(settings: &toml::Table) -> String {
+    let given = settings.get("truncation_text");
+    let given = given.and_then(toml::Value::as_str);
+    given.unwrap_or("...(argument truncated)").to_owned()
+}
+
+#[derive(Debug)]
+struct OffloadResult;
+
+impl Rewrite for OffloadResult {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let mut done = Rewritten::default();
+        for (at, result) in input.messages.iter().enumerate() {
+            let tool = result.name.as_deref().unwrap_or_default();
+            let is_large = exceeds(&text_of(result, "\n"), &input);
+            if !result.is("tool") || EXCLUDED.contains(&tool) || !is_large {
+                continue;
+            }
+            if let Some((now, file)) = offloaded(input.storage, result) {
+                done.edits.push(MessageEdit { at, now: Some(now) });
+                done.files.push(file);
+            }
+        }
+        done.fired = !done.edits.is_empty();
+        Ok(done)
+    }
+}
+
+/// Returns whether a text is larger than `max_tokens`; 0 is no limit.
+fn exceeds(text: &str, input: &RewriteInput<'_>) -> bool {
+    let max_chars = TOKEN_CHARS * input.count("max_tokens");
+    max_chars > 0 && text.len() > max_chars && text.chars().nth(max_chars).is_some()
+}
+
+/// Returns a result whose text was moved to a file, and the file; `None` if files cannot be written.
+pub(super) fn offloaded(storage: &Storage, result: &ChatMessage) -> Option<(ChatMessage, NewFile)> {
+    let id = result.call_id.as_deref().unwrap_or_default();
+    let name = format!("large_tool_results/{}", id.replace(['.', '/', '\\'], "_"));
+    let text = text_of(result, "\n");
+    let path = path(storage, &name)?;
+    let now = with_one_text(result, of_result(id, &path, &text));
+    Some((now, file(name, text)))
+}
+
+/// Returns the path of a file; `None` if files cannot be written.
+fn path(storage: &Storage, name: &str) -> Option<String> {
+    match storage {
+        Storage::AsSet => Some(format!("/{name}")),
+        Storage::Folder(folder) => Some(format!("{folder}/{name}")),
+        Storage::Missing => None,
+    }
+}
+
+fn file(name: String, text: String) -> NewFile {
+    NewFile {
+        name,
+        content: FileContent::Text(text.into()),
+        appends: false,
+    }
+}
+
+#[derive(Debug)]
+struct OffloadUserMessage;
+
+impl Rewrite for OffloadUserMessage {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let newest = input.messages.last();
+        let newest = newest.filter(|m| m.is("user") && m.written.is_none());
+        let text = newest.map(|newest| text_of(newest, "\n"));
+        let Some((newest, text)) = newest.zip(text.filter(|text| exceeds(text, &input))) else {
+            return Ok(Rewritten::default());
+        };
+        // Each message has an id of its own.
+        let nth = input.memory[N_MOVED].as_u64().unwrap_or(0) + 1;
+        let name = format!("conversation_history/00000000-0000-0000-0000-{nth:012}.md");
+        let Some(path) = path(input.storage, &name) else {
+            return Ok(Rewritten::default());
+        };
+        let now = with_one_text(newest, of_user_message(&path, &text));
+        let at = input.messages.len() - 1;
+        Ok(Rewritten {
+            edits: vec![MessageEdit { at, now: Some(now) }],
+            files: vec![file(name, text)],
+            fired: true,
+            memory: json!({N_MOVED: nth}).into(),
+            ..Rewritten::default()
+        })
+    }
+}
+
+#[derive(Debug)]
+struct RestoreArguments;
+
+impl Rewrite for RestoreArguments {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let edits = restored(&input);
+        Ok(Rewritten {
+            fired: !edits.is_empty(),
+            edits,
+            ..Rewritten::default()
+        })
+    }
+}

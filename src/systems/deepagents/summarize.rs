@@ -1,0 +1,184 @@
+//! `SummarizationMiddleware.wrap_model_call` up to the request.
+
+use super::arguments::{are_cut, cut_arguments, uncut_total, with_originals};
+use super::call::{Call, Tried};
+use super::clip::{EXHAUSTED, ended};
+use crate::chat::{ChatMessage, PendingRequest, Replies};
+use crate::engine::{
+    FileContent, Hook, Memory, MessageEdit, NewFile, Rewrite, RewriteInput, Rewritten, Storage,
+};
+use crate::session::WrittenKind;
+use crate::systems::langchain::cut::cut;
+use crate::systems::langchain::request::{PROMPT, xml_of};
+use crate::systems::langchain::summarize::{failed, is_triggered, keep, summary};
+
+const MEDIA: &str = include_str!("media_prompt.txt");
+/// Name of the file with all summarized messages. Each run has an id of its own.
+const HISTORY: &str = "conversation_history/session_00000000000000000000000000000001.md";
+
+/// Cuts arguments for the request, and puts them back after the call.
+#[derive(Debug)]
+pub(super) struct CutArguments {
+    pub(super) marker: String,
+}
+
+impl Rewrite for CutArguments {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let call = Call::new(&input);
+        if are_cut(&call) {
+            return Ok(Rewritten::default());
+        }
+        let start = call.system().len();
+        let mut edits = cut_arguments(&input, &call, &self.marker);
+        if edits.is_empty() {
+            return Ok(Rewritten::default());
+        }
+        let originals = edits
+            .iter()
+            .map(|edit| call.conversation()[edit.at].clone());
+        let total = call.count(call.conversation());
+        let memory = with_originals(Memory::default(), &input, originals.collect(), total);
+        for edit in &mut edits {
+            edit.at += start;
+        }
+        Ok(Rewritten {
+            edits,
+            fired: true,
+            memory,
+            ..Rewritten::default()
+        })
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Summarize {
+    pub(super) marker: String,
+}
+
+impl Rewrite for Summarize {
+    /// Before a call, summarizes if a trigger is met or the budget is exceeded. After a refusal, summarizes if this was
+    /// not tried.
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        replies: &mut Replies<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let call = Call::new(&input);
+        let is_refused = input.at == Hook::OverflowError;
+        match call.tried() {
+            Some((Tried::Plain, _)) | None => {}
+            Some((Tried::Last, count)) => return Ok(ended(&call, EXHAUSTED, count)),
+            Some((Tried::Uncut | Tried::Checked | Tried::Ended, _)) => {
+                return Ok(Rewritten::default());
+            }
+        }
+        let mut conversation = call.conversation().to_vec();
+        let mut originals = Vec::new();
+        if is_refused {
+            for MessageEdit { at, now } in cut_arguments(&input, &call, &self.marker) {
+                if let Some(now) = now {
+                    originals.push(std::mem::replace(&mut conversation[at], now));
+                }
+            }
+        }
+        let total = call.count(&conversation);
+        let tried = if is_refused {
+            Tried::Last
+        } else {
+            Tried::Checked
+        };
+        let mut memory = call.to_memory(tried, total);
+        if !originals.is_empty() {
+            memory = with_originals(memory, &input, originals, total);
+        }
+        let unchanged = Rewritten {
+            compared: (!is_refused).then(|| uncut_total(&input).unwrap_or(total)),
+            terms: vec![("used".to_owned(), total as f64)],
+            memory,
+            ..Rewritten::default()
+        };
+        let limit = call.limit();
+        let counts = (total, call.usage().of_newest(&conversation));
+        let acts = is_refused
+            || is_triggered(&input, limit, conversation.len(), counts)
+            || call.is_over(total);
+        if !acts {
+            return Ok(Rewritten {
+                memory: call.to_memory(Tried::Plain, total),
+                ..unchanged
+            });
+        }
+        let alone = call.count_alone(&conversation);
+        let first_kept = cut(&conversation, keep(&input, limit), alone);
+        if first_kept == 0 {
+            return Ok(Rewritten {
+                memory: call.to_memory(Tried::Uncut, total),
+                ..unchanged
+            });
+        }
+        let (old, kept) = conversation.split_at(first_kept);
+        let totals = &call.usage().of(&conversation)[..first_kept];
+        let trim = (input.count("trim_tokens") as u64, totals);
+        let text = match summary(old, trim, &prompt(), replies)? {
+            Ok(text) => text,
+            Err(why) => {
+                return Ok(Rewritten {
+                    memory: call.to_memory(Tried::Ended, total),
+                    ..failed(why, unchanged)
+                });
+            }
+        };
+        let (text, file) = with_path(input.storage, &text, old, input.call);
+        let mut left = call.system().to_vec();
+        left.push(ChatMessage::summary("user", text));
+        left.extend_from_slice(kept);
+        Ok(Rewritten {
+            messages: Some(left),
+            files: file.into_iter().collect(),
+            fired: true,
+            ..unchanged
+        })
+    }
+}
+
+/// Returns the prompt of the summary, up to the messages.
+fn prompt() -> String {
+    PROMPT.replacen("\n<messages>\n", &format!("\n{MEDIA}\n\n<messages>\n"), 1)
+}
+
+/// Returns the text of the summary message, and the file with the summarized messages.
+fn with_path(
+    storage: &Storage,
+    summary: &str,
+    old: &[ChatMessage],
+    call: usize,
+) -> (String, Option<NewFile>) {
+    let path = match storage {
+        Storage::AsSet => format!("/{HISTORY}"),
+        Storage::Folder(folder) => format!("{folder}/{HISTORY}"),
+        Storage::Missing => {
+            let text = format!("Here is a summary of the conversation to date:\n\n{summary}");
+            return (text, None);
+        }
+    };
+    let is_summary = |m: &&ChatMessage| m.written == Some(WrittenKind::Summary);
+    let recorded: Vec<ChatMessage> = old.iter().filter(|m| !is_summary(m)).cloned().collect();
+    let section = format!(
+        "## Summarized before call {}\n\n{}\n\n",
+        call + 1,
+        xml_of(&recorded)
+    );
+    let text = format!(
+        "You are in the middle of a conversation that has been summarized.\n\nThe full conversation history has been saved to {path} should you need to refer back to it for details.\n\nA condensed summary follows:\n\n<summary>\n{summary}\n</summary>"
+    );
+    let file = NewFile {
+        name: HISTORY.to_owned(),
+        content: FileContent::Text(section.into()),
+        appends: true,
+    };
+    (text, Some(file))
+}

@@ -1,0 +1,272 @@
+//! Actions of presets.
+
+use super::estimate::projected;
+use super::sliding::{Reduced, UNABLE, reduce};
+use super::summarize::{n_summarized, summarized};
+use super::units::{Pins, Unit, has_calls, units};
+use crate::chat::{ChatMessage, Fields, PendingRequest, Replies, Shape};
+use crate::engine::{
+    ActionKind, Memory, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten,
+};
+use serde_json::json;
+use std::sync::Arc;
+
+/// Actions of presets.
+pub static ACTIONS: &[NamedAction] = &[ANSWER, SLIDE, SUMMARIZE];
+
+const ANSWER: NamedAction = NamedAction {
+    name: "strands.answer",
+    kind: ActionKind::Repair,
+    help: "Adds a result to each call of an answer that was interrupted before its tools had run.",
+    shape: Shape::OpenAi,
+    numbers: &[],
+    make: |_| Ok(Arc::new(Answer)),
+};
+
+/// `because` is the reason: `refused`, `refused for good` (the turn ends with the provider's error), `projected` (at the share `threshold` of `limit`), `call` (before each call, or
+/// each of `per_turn`) or `turn`.
+const SLIDE: NamedAction = NamedAction {
+    name: "strands.slide",
+    kind: ActionKind::Drop,
+    help: "Removes the oldest messages beyond the window; after a refusal, first shortens the oldest results.",
+    shape: Shape::OpenAi,
+    numbers: &[
+        "reported",
+        "tools_tokens",
+        "threshold",
+        "limit",
+        "per_turn",
+        "pin_first",
+        "window_size",
+        "shortens",
+    ],
+    make: |settings| {
+        Ok(Arc::new(Slide {
+            because: because(settings)?,
+        }))
+    },
+};
+
+/// `because` is `refused` or `projected`, as of `strands.slide`.
+const SUMMARIZE: NamedAction = NamedAction {
+    name: "strands.summarize",
+    kind: ActionKind::Summarize,
+    help: "Replaces the oldest share of the messages with a summary.",
+    shape: Shape::OpenAi,
+    numbers: &[
+        "reported",
+        "tools_tokens",
+        "threshold",
+        "limit",
+        "pin_first",
+        "ratio",
+        "preserved",
+    ],
+    make: |settings| {
+        Ok(Arc::new(Summarize {
+            because: because(settings)?,
+        }))
+    },
+};
+
+/// Text of a result that the program writes.
+const INTERRUPTED: &str = "Tool was interrupted.";
+/// Key of the call at which the turn ended with an error, in memory.
+const ENDED_AT: &str = "strands_ended_at";
+/// Key of the number of calls, in memory.
+const N_CALLS: &str = "strands_calls";
+
+/// The reason of a reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Because {
+    Refused,
+    RefusedForGood,
+    Projected,
+    Call,
+    Turn,
+}
+
+fn because(settings: &toml::Table) -> Result<Because, String> {
+    match settings.get("because").and_then(toml::Value::as_str) {
+        Some("refused") => Ok(Because::Refused),
+        Some("refused for good") => Ok(Because::RefusedForGood),
+        Some("projected") => Ok(Because::Projected),
+        Some("call") => Ok(Because::Call),
+        Some("turn") => Ok(Because::Turn),
+        _ => Err("`because` is refused, refused for good, projected, call or turn".to_owned()),
+    }
+}
+
+impl Because {
+    /// Returns whether there is a reason to reduce, with the compared count and memory.
+    fn check(self, input: &RewriteInput<'_>, units: &[Unit<'_>]) -> (bool, Rewritten) {
+        let mut done = Rewritten::default();
+        if input.memory[ENDED_AT].as_u64() == Some(input.call as u64) {
+            return (false, done);
+        }
+        let exceeds_window = units.len() > input.count("window_size");
+        let acts = match self {
+            Self::Refused | Self::RefusedForGood => true,
+            Self::Turn => exceeds_window,
+            Self::Call => {
+                let n_calls = input.memory[N_CALLS].as_u64().unwrap_or(0) + 1;
+                done.memory = json!({N_CALLS: n_calls}).into();
+                exceeds_window && n_calls.is_multiple_of(input.count("per_turn").max(1) as u64)
+            }
+            Self::Projected if input.number("threshold") > 0.0 => {
+                let (tokens, memory) = projected(input, units);
+                let limit = match input.number("limit") {
+                    0.0 => input.window as f64,
+                    limit => limit,
+                };
+                done.compared = Some(tokens);
+                done.terms = vec![("used".to_owned(), tokens as f64)];
+                done.memory = memory;
+                tokens as f64 / limit >= input.number("threshold")
+            }
+            Self::Projected => {
+                done.compared = Some(units.len() as u64);
+                false
+            }
+        };
+        (acts, done)
+    }
+
+    /// Returns the result of a reduction that failed: after a refusal, it ends the turn.
+    fn failed(self, why: &str, call: usize, done: Rewritten) -> Rewritten {
+        if !matches!(self, Self::Refused | Self::RefusedForGood) {
+            return done;
+        }
+        Rewritten {
+            fired: true,
+            halt: Some(why.to_owned()),
+            memory: joined(&done.memory, &json!({ENDED_AT: call}).into()),
+            ..done
+        }
+    }
+}
+
+/// Returns memory with the keys of both.
+fn joined(memory: &Memory, other: &Memory) -> Memory {
+    let mut all = memory.as_object().cloned().unwrap_or_default();
+    all.extend(other.as_object().cloned().unwrap_or_default());
+    serde_json::Value::from(all).into()
+}
+
+#[derive(Debug)]
+struct Slide {
+    because: Because,
+}
+
+impl Rewrite for Slide {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let (n_system, units) = units(&input.messages);
+        let (acts, mut done) = self.because.check(&input, &units);
+        if !acts {
+            return Ok(done);
+        }
+        if self.because == Because::RefusedForGood {
+            return Ok(self.because.failed(input.error, input.call, done));
+        }
+        let pins = Pins::new(&input.memory, &units, input.count("pin_first"));
+        done.memory = joined(&done.memory, &pins.to_memory());
+        done.fired = pins.are_new;
+        let shortens = self.because == Because::Refused && input.number("shortens") != 0.0;
+        let position =
+            |unit: usize| n_system + units[..unit].iter().map(|u| u.len()).sum::<usize>();
+        match reduce(&units, &pins, input.count("window_size"), shortens) {
+            Reduced::Nothing => Ok(self.because.failed(UNABLE, input.call, done)),
+            Reduced::Shortened(unit, messages) => {
+                let edits = (position(unit)..).zip(messages);
+                done.edits = edits
+                    .map(|(at, now)| MessageEdit { at, now: Some(now) })
+                    .collect();
+                done.fired = true;
+                Ok(done)
+            }
+            Reduced::Removed(removed) => {
+                let mut edits = Vec::new();
+                for unit in removed {
+                    let messages = position(unit)..position(unit + 1);
+                    edits.extend(messages.map(|at| MessageEdit { at, now: None }));
+                }
+                done.fired |= !edits.is_empty();
+                done.edits = edits;
+                Ok(done)
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Summarize {
+    because: Because,
+}
+
+impl Rewrite for Summarize {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        replies: &mut Replies<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let (n_system, units) = units(&input.messages);
+        let (acts, mut done) = self.because.check(&input, &units);
+        if !acts {
+            return Ok(done);
+        }
+        let preserved = input.count("preserved");
+        let n = match n_summarized(&units, input.number("ratio"), preserved) {
+            Ok(n) => n,
+            Err(why) => return Ok(self.because.failed(why, input.call, done)),
+        };
+        let pins = Pins::new(&input.memory, &units, input.count("pin_first"));
+        done.memory = joined(&done.memory, &pins.to_memory());
+        done.fired = pins.are_new;
+        match summarized(&units, &pins, n, replies)? {
+            Err(why) => {
+                done.fired |= replies.n_requests() > 0;
+                Ok(self.because.failed(&why, input.call, done))
+            }
+            Ok(left) => {
+                done.fired = true;
+                let system = input.messages[..n_system].iter().cloned();
+                done.messages = Some(system.chain(left).collect());
+                Ok(done)
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Answer;
+
+impl Rewrite for Answer {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let all = &input.messages;
+        let newest = all.iter().rposition(|m| !m.is("user"));
+        let Some(at) = newest.filter(|at| at + 1 < all.len() && has_calls(&all[*at..=*at])) else {
+            return Ok(Rewritten::default());
+        };
+        let mut messages = all[..=at].to_vec();
+        messages.extend(all[at].calls().iter().map(|call| {
+            ChatMessage::from(Fields {
+                call_id: call.id.clone(),
+                ..ChatMessage::notice("tool", INTERRUPTED).into_fields()
+            })
+        }));
+        messages.extend_from_slice(&all[at + 1..]);
+        Ok(Rewritten {
+            messages: Some(messages),
+            fired: true,
+            ..Rewritten::default()
+        })
+    }
+}
