@@ -77,7 +77,7 @@ impl Commands {
     }
 
     /// Returns the number of commands.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.0.len()
     }
 }

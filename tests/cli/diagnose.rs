@@ -1,5 +1,4 @@
 //! `plimsoll diagnose` on sample sessions and on invalid input.
-#![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 use crate::real_sessions;
 use crate::support::{sample, stdout};

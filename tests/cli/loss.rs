@@ -1,5 +1,4 @@
 //! The losses of `plimsoll diagnose`, on sample sessions and on long shared ones.
-#![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 use crate::real_sessions;
 use crate::support::sample;

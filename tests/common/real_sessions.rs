@@ -1,4 +1,5 @@
 //! Real recorded sessions, which are private and not in the repository.
+#![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 use std::path::PathBuf;
 

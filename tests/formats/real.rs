@@ -1,5 +1,4 @@
 //! Real session files, if they are available: each is detected and read completely.
-#![expect(clippy::print_stderr, reason = "skipped tests are reported")]
 
 use crate::real_sessions;
 use plimsoll::formats::{self, Input, Parsed};

@@ -148,7 +148,7 @@ fn title(
 fn menu(button: &egui::Response, input: &LanesInput<'_>, lane: usize, commands: &mut Commands) {
     let popup = Popup::menu(button).close_behavior(PopupCloseBehavior::CloseOnClickOutside);
     popup.show(|ui| {
-        let n_before = commands.len();
+        let n_before = commands.count();
         let chosen = input.config.lanes.get(lane).map_or("", |l| &l.policy);
         if let Some(name) = preset_menu::list(ui, input.policies, chosen) {
             commands.push(LanesCommand::SetPolicy(lane, name));
@@ -190,7 +190,7 @@ fn menu(button: &egui::Response, input: &LanesInput<'_>, lane: usize, commands: 
         if ui.button("Export this lane…").clicked() {
             commands.push(ExportCommand::Start(Some(lane)));
         }
-        if commands.len() > n_before {
+        if commands.count() > n_before {
             ui.close();
         }
     });

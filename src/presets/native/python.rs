@@ -170,7 +170,6 @@ impl<'a> Reader<'a> {
         let end = self.rest.char_indices().find(|(_, c)| {
             match (quoted, c) {
                 (Some(quote), c) if quote == *c => quoted = None,
-                (Some(_), _) => {}
                 (None, '"' | '\'') => quoted = Some(*c),
                 (None, '(' | '[' | '{') => open += 1,
                 (None, ')' | ']' | '}') if open > 0 => open -= 1,

@@ -1,5 +1,4 @@
 //! Claude Code sessions: reading and writing. The content is invented.
-#![expect(clippy::print_stderr, reason = "skipped tests are reported")]
 
 mod reading;
 mod writing;

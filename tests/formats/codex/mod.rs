@@ -1,5 +1,4 @@
 //! Codex rollouts: context, calls and compactions.
-#![expect(clippy::print_stderr, reason = "skipped tests are reported")]
 
 mod compactions;
 mod reading;
