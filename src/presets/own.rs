@@ -103,6 +103,8 @@ mod tests {
             let named = Policy {
                 name: policy.name.clone(),
                 label: policy.label.clone(),
+                // The proof is of the preset as it was.
+                proof: policy.proof,
                 ..back.policy
             };
             assert_eq!(format!("{named:?}"), format!("{policy:?}"));

@@ -258,3 +258,26 @@ fn every_key_of_every_preset_comes_back() {
         }
     }
 }
+
+#[test]
+fn calls_of_classes_are_read_from_programs() {
+    let adk = "app = App(events_compaction_config=EventsCompactionConfig(  # comment\n    \
+               compaction_interval=3, overlap_size=None,\n    token_threshold=50_000),\n)\n\
+               plugins=[ContextFilterPlugin(num_invocations_to_keep=5)]";
+    let read = import(adk).expect("it names a class");
+    assert_eq!(read.policy.name, "adk");
+    assert_eq!(read.knobs.get("compaction_interval"), Some(3.0));
+    assert_eq!(read.knobs.get("token_threshold"), Some(50_000.0));
+    assert_eq!(read.knobs.get("num_invocations_to_keep"), Some(5.0));
+    let strands = "manager = SummarizingConversationManager(summary_ratio=0.5)";
+    let read = import(strands).expect("it names a class");
+    assert_eq!(read.policy.name, "strands");
+    let choices = &read.policy.knob("manager").expect("a setting").choices;
+    let chosen = read.knobs.get("manager").expect("it is set") as usize;
+    assert_eq!(choices[chosen], "SummarizingConversationManager");
+    let unlimited =
+        "SummarizationMiddleware(trigger=('tokens', 9000), trim_tokens_to_summarize=None)";
+    let read = import(unlimited).expect("it names a class");
+    assert_eq!(read.policy.name, "langchain-summarization");
+    assert_eq!(read.knobs.get("trim_tokens"), Some(0.0));
+}

@@ -314,6 +314,7 @@ fn as_recorded(reserve: Tokens) -> Policy {
         key: None,
         scale: 1.0,
         ignored: None,
+        unset: None,
         choices: Vec::new(),
     };
     let help = "The recorded session: compactions in the file and tokens reported by the provider."

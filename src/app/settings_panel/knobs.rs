@@ -123,6 +123,7 @@ mod tests {
             key: None,
             scale: 1.0,
             ignored: None,
+            unset: None,
             choices: Vec::new(),
         }
     }

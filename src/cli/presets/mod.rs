@@ -36,7 +36,7 @@ pub(super) struct Args {
 enum Action {
     /// List the presets (default)
     List {
-        /// List only presets whose name, kind or description contains all these words
+        /// List only presets whose name, kind, proof or description contains all these words
         #[arg(value_name = "WORD")]
         words: Vec<String>,
     },
@@ -45,7 +45,7 @@ enum Action {
         /// Preset
         name: String,
     },
-    /// Write the settings in the system's own form: environment variables, YAML, a Python dict, JSON
+    /// Write the settings in the system's own form: environment variables, JSON, YAML, TOML, a Python dict or call
     Export {
         /// Preset
         name: String,
@@ -53,7 +53,7 @@ enum Action {
         #[arg(long = "set", value_name = "SETTING=VALUE", value_parser = set)]
         sets: Vec<Set>,
     },
-    /// Read a system's own configuration and print the preset and settings that it means
+    /// Read a system's own configuration and print the preset and settings that correspond to it
     Import {
         /// Configuration file
         file: PathBuf,

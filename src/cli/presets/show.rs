@@ -5,7 +5,7 @@ use super::stage_words::sentence;
 use crate::cli::json_values::Number;
 use crate::cli::lanes::known_presets;
 use crate::cli::nearest::unknown;
-use crate::cli::output::{clean, json, print};
+use crate::cli::output::{clean, json, print_wrapped};
 use crate::engine::Policy;
 use crate::exec::{OwnPresets, policy_text};
 use crate::presets;
@@ -24,7 +24,7 @@ pub(super) fn show(name: &str, as_json: bool) -> anyhow::Result<()> {
     if as_json {
         json(&json_output(&policy, &toml))
     } else {
-        print(&text(&policy))
+        print_wrapped(&text(&policy))
     }
 }
 

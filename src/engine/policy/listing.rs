@@ -33,6 +33,17 @@ impl PolicyKind {
         Self::Provider,
     ];
 
+    /// Returns the name used in presets and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Strategy => "strategy",
+            Self::CodingAgent => "coding_agent",
+            Self::OtherAgent => "other_agent",
+            Self::Framework => "framework",
+            Self::Provider => "provider",
+        }
+    }
+
     /// Returns the title of its group in a list.
     pub fn title(self) -> &'static str {
         match self {
@@ -45,7 +56,7 @@ impl PolicyKind {
     }
 }
 
-/// How the behaviour of a preset is known.
+/// Evidence for the behaviour of a preset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Proof {
@@ -74,10 +85,15 @@ impl Policy {
         end.map_or(&self.help, |end| &self.help[..=end])
     }
 
-    /// Returns whether its name, label, kind or description contains all these words, in any case.
+    /// Returns whether its name, label, kind, proof or description contains all these words, in any case.
     pub fn matches(&self, words: &[impl AsRef<str>]) -> bool {
-        let kind = self.kind.map_or("", PolicyKind::title);
-        let text = [&*self.name, &self.label, kind, &self.help].join("\n");
+        let (title, name) = self
+            .kind
+            .map_or(("", ""), |kind| (kind.title(), kind.name()));
+        let proof = self
+            .proof
+            .map_or_else(String::new, |proof| proof.to_string());
+        let text = [&*self.name, &self.label, title, name, &proof, &self.help].join("\n");
         let text = text.to_lowercase();
         let mut words = words.iter().map(|word| word.as_ref().to_lowercase());
         words.all(|word| text.contains(&word))

@@ -77,6 +77,8 @@ pub struct Knob {
     pub scale: f64,
     /// Reason why the system's released code ignores it, if it does.
     pub ignored: Option<String>,
+    /// Value for which the system's own configuration has no value, such as 0 for a limit that is off.
+    pub unset: Option<f64>,
     /// Names of its values, from 0, if it is a choice; empty for a number.
     pub choices: Vec<String>,
 }

@@ -1,7 +1,7 @@
 //! Import of a user's configuration as a policy with its knobs.
 
-use super::shape::Shape;
-use super::{FileFormat, NATIVE, Native, digitorn, knob_value};
+use super::clauses::ClauseKeys;
+use super::{FileFormat, NATIVE, Native, NativeKind, digitorn, knob_value, python};
 use crate::engine::{Knob, KnobValues, Policy};
 use crate::presets::{self, own::change_values};
 use serde_json::Value;
@@ -31,15 +31,24 @@ pub fn import(text: &str) -> Result<Imported, String> {
     let read = NATIVE.iter().flat_map(|native| {
         let names = presets::PRESETS.iter().map(|preset| preset.name);
         let own = names.filter(|name| Native::of(name).is_some_and(|of| std::ptr::eq(of, native)));
-        own.filter_map(|preset| {
-            let kind = native.kind(preset);
-            let found = native.form.read(kind, text).ok()?;
-            imported(native, (preset, kind), &found)
-        })
+        own.flat_map(|preset| readings(native, preset, text))
     });
     // Select the preset that knows most of its keys. Without a difference, variants follow their system.
-    let best = read.reduce(|a, b| if b.0 > a.0 { b } else { a });
-    best.map(|(_, imported)| imported).ok_or_else(|| {
+    let mut read: Vec<(usize, Imported)> = read.collect();
+    let most = read.iter().map(|(keys, _)| *keys).max();
+    read.retain(|(keys, _)| Some(*keys) == most);
+    let others: Vec<String> = read
+        .iter()
+        .skip(1)
+        .map(|(_, other)| other.policy.name.clone())
+        .collect();
+    let mut best = read.into_iter().map(|(_, imported)| imported).next();
+    if let Some(imported) = best.as_mut().filter(|_| !others.is_empty()) {
+        imported
+            .notes
+            .push(format!("It could also be for {}.", others.join(", ")));
+    }
+    best.ok_or_else(|| {
         let why = |(form, name): (FileFormat, &str)| {
             let why = form.read(None, text).err()?;
             let why = why.lines().next()?.trim_start_matches("error: ").to_owned();
@@ -57,6 +66,43 @@ pub fn import(text: &str) -> Result<Imported, String> {
             known.join(", ")
         )
     })
+}
+
+/// Reads a text as the configuration of a preset: one result per class that the configuration may name.
+fn readings(native: &Native, preset: &str, text: &str) -> Vec<(usize, Imported)> {
+    let read = |kind: Option<&str>| {
+        let mut found = native.form.read(kind, text).ok()?;
+        if native.form == FileFormat::PythonCall {
+            add_other_classes(&mut found, preset, text);
+        }
+        imported(native, (preset, kind), &found)
+    };
+    let setting = match native.kind(preset) {
+        None => return read(None).into_iter().collect(),
+        Some(NativeKind::Fixed(kind)) => return read(Some(kind)).into_iter().collect(),
+        Some(NativeKind::OfSetting(setting)) => setting,
+    };
+    let policy = presets::by_name(preset);
+    let knob = policy.as_ref().and_then(|policy| policy.knob(setting));
+    let choices = knob.map_or(&[][..], |knob| &knob.choices);
+    let of_class = choices.iter().enumerate().filter_map(|(at, class)| {
+        let (keys, mut imported) = read(Some(class))?;
+        imported.set_knob(knob?, at as f64);
+        Some((keys + 1, imported))
+    });
+    of_class.collect()
+}
+
+/// Adds the arguments of the other classes that a preset's keys name: `Class.setting`.
+fn add_other_classes(found: &mut Value, preset: &str, text: &str) {
+    let policy = presets::by_name(preset);
+    let knobs = policy.iter().flat_map(|policy| &policy.knobs);
+    let keys = knobs.filter_map(|knob| knob.key.as_deref()?.split_once('.'));
+    for (class, _) in keys.filter(|(class, _)| python::is_class(class)) {
+        if let Some(arguments) = python::arguments(text, class) {
+            found[class] = arguments;
+        }
+    }
 }
 
 /// Returns the likely form of a text, with its name: JSON begins with a brace, YAML has a line that ends with a colon.
@@ -125,7 +171,7 @@ fn imported(
     }
     let mut imported = Imported::new(presets::by_name(preset)?);
     let policy = imported.policy.clone();
-    let (clauses, mut read) = Shape::of(&policy).read(found);
+    let (clauses, mut read) = ClauseKeys::of(&policy).read(found);
     for (knob, value) in clauses {
         imported.set_knob(knob, value);
     }
@@ -145,6 +191,8 @@ fn imported(
         read.push(path.join("."));
         match knob_value(knob, value) {
             Some(value) => imported.set_knob(knob, value),
+            // No value: the default holds.
+            None if value.is_null() => {}
             None => imported
                 .notes
                 .push(format!("{key}: invalid value {value}; using the default.")),

@@ -3,17 +3,17 @@
 //! One row per system. Knobs have the key used in that configuration; a form defines the notation of keys and values.
 //! Settings that the shipped code ignores are written with a comment that says so.
 
+mod clauses;
 mod digitorn;
 mod file_format;
 mod import;
 mod python;
-mod shape;
 
 use crate::engine::{Knob, KnobValues, Policy};
+use clauses::ClauseKeys;
 pub use file_format::FileFormat;
 pub use import::{Imported, import};
 use serde_json::{Number, Value};
-use shape::Shape;
 
 /// The configuration of one system.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub struct Native {
     pub root: &'static [&'static str],
     /// Name of the file, for messages.
     pub file: &'static str,
-    /// Presets with the class or the `type` that their configuration names.
+    /// Presets with the class or the `type` that their configuration names. `SETTING=…`: the setting chooses the class.
     pub kinds: &'static [(&'static str, &'static str)],
 }
 
@@ -151,17 +151,17 @@ pub static NATIVE: &[Native] = &[
     },
     Native {
         system: "agent-framework",
-        form: FileFormat::Python,
+        form: FileFormat::PythonCall,
         root: &[],
-        file: "arguments of the strategy",
-        kinds: &[],
+        file: "call of the strategy",
+        kinds: &[("agent-framework", "strategy=…")],
     },
     Native {
         system: "adk",
-        form: FileFormat::Python,
+        form: FileFormat::PythonCall,
         root: &[],
-        file: "arguments of EventsCompactionConfig",
-        kinds: &[],
+        file: "call of EventsCompactionConfig",
+        kinds: &[("adk", "EventsCompactionConfig")],
     },
     Native {
         system: "deepagents",
@@ -172,10 +172,10 @@ pub static NATIVE: &[Native] = &[
     },
     Native {
         system: "strands",
-        form: FileFormat::Python,
+        form: FileFormat::PythonCall,
         root: &[],
-        file: "arguments of the conversation manager",
-        kinds: &[],
+        file: "call of the conversation manager",
+        kinds: &[("strands", "manager=…")],
     },
     Native {
         system: "pi",
@@ -220,6 +220,14 @@ struct Setting<'a> {
     ignored: Option<&'a str>,
 }
 
+/// The class or the `type` that a configuration names.
+#[derive(Clone, Copy)]
+enum NativeKind {
+    Fixed(&'static str),
+    /// The choice of this setting.
+    OfSetting(&'static str),
+}
+
 impl Native {
     /// Returns the row of a preset.
     pub fn of(preset: &str) -> Option<&'static Self> {
@@ -231,11 +239,13 @@ impl Native {
     }
 
     /// Returns the class or the `type` that the configuration of a preset names.
-    fn kind(&self, preset: &str) -> Option<&'static str> {
+    fn kind(&self, preset: &str) -> Option<NativeKind> {
         let mut kinds = self.kinds.iter();
-        kinds
-            .find(|(name, _)| *name == preset)
-            .map(|(_, kind)| *kind)
+        let (_, kind) = kinds.find(|(name, _)| *name == preset)?;
+        Some(match kind.strip_suffix("=…") {
+            Some(setting) => NativeKind::OfSetting(setting),
+            None => NativeKind::Fixed(kind),
+        })
     }
 
     /// Returns the path of a knob's key; `None` if the key is a description instead of a path.
@@ -285,14 +295,19 @@ pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
             policy.name
         ));
     }
-    let shape = Shape::of(policy);
-    let (mut settings, mut notes) = shape.clauses(knobs);
+    let kind = native.kind(&policy.name);
+    let clause_keys = ClauseKeys::of(policy);
+    let (mut settings, mut notes) = clause_keys.clauses(knobs);
     for knob in &policy.knobs {
         let value = knobs.get(&knob.name).unwrap_or(knob.value);
-        if shape::is_clause(knob) || shape::is_switch(knob) {
+        let is_kind = matches!(kind, Some(NativeKind::OfSetting(setting)) if setting == knob.name);
+        if clauses::is_clause(knob) || clauses::is_switch(knob) || is_kind {
             continue;
         }
-        if let Some(switch) = shape.is_off(knob, knobs) {
+        if knob.unset == Some(value) && knob.unset == Some(knob.value) {
+            continue;
+        }
+        if let Some(switch) = clause_keys.is_off(knob, knobs) {
             if value != knob.value {
                 notes.push(format!(
                     "{} has no effect while {} is off: not written.",
@@ -307,14 +322,16 @@ pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
                 let (name, file) = (&knob.name, native.file);
                 let place = knob.key.as_ref();
                 let place = place.map_or_else(String::new, |key| format!(" ({key})"));
-                notes.push(format!(
-                    "{name} is not a setting of {file}{place}: not written."
-                ));
+                notes.push(format!("{name}{place} cannot be written to {file}."));
             }
             continue;
         };
-        let value = native_value(knob, value);
-        // Descriptions are not values there.
+        let value = if knob.unset == Some(value) {
+            Value::Null
+        } else {
+            native_value(knob, value)
+        };
+        // A choice with a space is a description, not a value.
         if value.as_str().is_some_and(|name| name.contains(' ')) {
             continue;
         }
@@ -327,15 +344,23 @@ pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
             ignored: knob.ignored.as_deref(),
         });
     }
-    let kind = native.kind(&policy.name);
     if policy.name != native.system && kind.is_none() {
         notes.push(format!(
             "Only settings are written, not the other differences between {} and {} (own hooks, another version).",
             policy.name, native.system
         ));
     }
+    let kind_name = kind.map(|kind| match kind {
+        NativeKind::Fixed(name) => name.to_owned(),
+        NativeKind::OfSetting(setting) => {
+            let knob = policy.knob(setting);
+            let chosen = knobs.get(setting).unwrap_or_default() as usize;
+            let name = knob.and_then(|knob| knob.choices.get(chosen));
+            name.cloned().unwrap_or_default()
+        }
+    });
     Ok(Exported {
-        text: native.form.write(kind, &settings),
+        text: native.form.write(kind_name.as_deref(), &settings),
         file: native.file,
         notes,
     })
@@ -357,6 +382,9 @@ fn native_value(knob: &Knob, value: f64) -> Value {
 
 /// Converts a system's own value to a knob's; `None` if it does not fit.
 fn knob_value(knob: &Knob, value: &Value) -> Option<f64> {
+    if value.is_null() {
+        return knob.unset;
+    }
     let text = match value {
         Value::Bool(true) => "on".to_owned(),
         Value::Bool(false) => "off".to_owned(),
@@ -369,7 +397,7 @@ fn knob_value(knob: &Knob, value: &Value) -> Option<f64> {
             "false" => "off".to_owned(),
             other => other.to_owned(),
         };
-        *choice == means
+        choice.to_lowercase() == means
     };
     let choice = knob.choices.iter().position(is_it);
     let number = || text.trim().replace('_', "").parse().ok();

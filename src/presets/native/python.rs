@@ -3,14 +3,30 @@
 use serde_json::{Map, Number, Value};
 use std::fmt::Write as _;
 
-/// Writes the call of a class. Nested settings become dictionaries, a list that starts with text a tuple.
+/// Writes the call of a class, and of the other classes whose settings are named `Class.setting`. Other nested settings
+/// become dictionaries, a list that starts with text a tuple.
 pub(super) fn write_call(class: &str, settings: &Value) -> String {
+    let members = || settings.as_object().into_iter().flatten();
+    let own = members().filter(|(name, _)| !is_class(name));
+    let mut text = call(class, own);
+    for (class, settings) in members().filter(|(name, _)| is_class(name)) {
+        text.push_str(&call(class, settings.as_object().into_iter().flatten()));
+    }
+    text
+}
+
+fn call<'a>(class: &str, arguments: impl Iterator<Item = (&'a String, &'a Value)>) -> String {
     let mut text = format!("{class}(\n");
-    for (name, value) in settings.as_object().into_iter().flatten() {
+    for (name, value) in arguments {
         let _ = writeln!(text, "    {name}={},", literal(value));
     }
     text.push_str(")\n");
     text
+}
+
+/// Returns whether a name is that of a class: it begins with a capital letter.
+pub(super) fn is_class(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_uppercase())
 }
 
 /// Writes a value as Python does.
@@ -33,17 +49,32 @@ pub(super) fn literal(value: &Value) -> String {
     }
 }
 
-/// Returns the keyword arguments of the first call of a class in a program; `None` if there is no call. A value that is no
-/// literal is null.
+/// Returns the keyword arguments of the first call of a class; `None` without a call. A value that is not a literal is
+/// null.
 pub(super) fn arguments(text: &str, class: &str) -> Option<Value> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let mut places = text.match_indices(class);
     let rest = places.find_map(|(at, _)| {
         let is_whole = !text[..at].ends_with(is_name);
         let rest = text[at + class.len()..].trim_start().strip_prefix('(')?;
-        is_whole.then_some(rest)
+        (is_whole && !is_comment(&text[..at])).then_some(rest)
     })?;
     Some(Value::Object(Reader { rest }.keywords()))
+}
+
+/// Returns whether a position in a program, given by the text before it, is in a comment or in a string of one line.
+fn is_comment(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let mut quoted = None;
+    for c in line.chars() {
+        match (quoted, c) {
+            (None, '#') => return true,
+            (None, '"' | '\'') => quoted = Some(c),
+            (Some(quote), c) if quote == c => quoted = None,
+            _ => {}
+        }
+    }
+    quoted.is_some()
 }
 
 /// Maximum depth of nested lists and dictionaries.
@@ -212,7 +243,8 @@ mod tests {
     #[test]
     fn keyword_arguments_of_a_call_are_read() {
         let program = r#"
-from somewhere import Middleware
+from somewhere import Middleware  # Middleware(keep=2)
+text = "Middleware(keep=3)"
 agent = create_agent(model, middleware=[
     NotThisMiddleware(keep=1),
     Middleware(

@@ -64,6 +64,7 @@ struct KnobToml {
     key: Option<String>,
     scale: Option<f64>,
     ignored: Option<String>,
+    unset: Option<f64>,
     #[serde(default)]
     choices: Vec<String>,
 }
@@ -165,6 +166,7 @@ fn knob(name: String, value: toml::Value) -> Result<Knob, PolicyError> {
         key: knob.key,
         scale: knob.scale.unwrap_or(1.0),
         ignored: knob.ignored,
+        unset: knob.unset,
         choices: knob.choices,
     })
 }

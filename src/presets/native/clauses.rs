@@ -1,20 +1,23 @@
-//! Keys of settings that are no plain paths: clauses such as `trigger=("tokens" …)`, and objects that a configuration has
-//! or lacks, such as `trigger={…}`.
+//! Keys that are not paths: clauses such as `trigger=("tokens" …)`, and switches such as `trigger={…}` for an object that
+//! a configuration may contain.
 //!
-//! A setting of a clause is a limit of one kind, 0 for none. A configuration holds one clause as `("tokens", 100000)`,
-//! several as a list of them, or as `{"tokens": …, "messages": …}` if the setting `trigger={…}` is on. Without such a
-//! setting only one clause is possible: the last one that is not 0.
+//! A setting of a clause is a limit of one kind, 0 for none. A configuration contains one clause as `("tokens", 100000)`,
+//! several as a list of them, or as `{"tokens": …, "messages": …}` if the switch `trigger={…}` is on. Without a switch only
+//! one clause is possible: a fraction has precedence over tokens, and tokens over messages.
 
 use super::{Setting, knob_value, native_value};
 use crate::engine::{Knob, KnobValues, Policy};
 use serde_json::{Map, Value};
 
+/// Kinds of clauses, the strongest last.
+const PRECEDENCE: [&str; 3] = ["messages", "tokens", "fraction"];
+
 /// The settings of a policy with such keys.
-pub(super) struct Shape<'a> {
+pub(super) struct ClauseKeys<'a> {
     policy: &'a Policy,
 }
 
-impl<'a> Shape<'a> {
+impl<'a> ClauseKeys<'a> {
     pub(super) fn of(policy: &'a Policy) -> Self {
         Self { policy }
     }
@@ -39,11 +42,12 @@ impl<'a> Shape<'a> {
                 .collect();
             let switch = self.switch(name);
             if switch.is_none() && limits.len() > 1 {
+                limits.sort_by_key(|(kind, _)| PRECEDENCE.iter().position(|known| known == kind));
                 let unused = limits.drain(..limits.len() - 1);
                 let changed = unused.filter(|(_, knob)| value(knob) != knob.value);
                 notes.extend(changed.map(|(_, knob)| {
                     format!(
-                        "{} has no effect beside another {name}: not written.",
+                        "{} has no effect because another {name} is set: not written.",
                         knob.name
                     )
                 }));
@@ -88,7 +92,7 @@ impl<'a> Shape<'a> {
         for knob in &self.policy.knobs {
             if let Some(name) = knob.key.as_deref().and_then(object) {
                 let is_there = at(found, name).is_some_and(Value::is_object);
-                // An object that a configuration lacks tells nothing of its system.
+                // An object that is absent does not identify the system.
                 if is_there || !self.has_clauses(name) {
                     read.push((knob, f64::from(u8::from(is_there))));
                 }
