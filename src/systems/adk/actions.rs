@@ -8,7 +8,6 @@ use super::request::request;
 use super::select::{for_interval, for_threshold};
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply};
 use crate::engine::{ActionKind, Memory, NamedAction, Rewrite, RewriteInput, Rewritten};
-use crate::systems::javascript::text_of;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -126,7 +125,7 @@ impl Rewrite for Compact {
 
 /// Returns the agent's name in the system prompt.
 fn agent(system: &[ChatMessage]) -> String {
-    let texts: Vec<String> = system.iter().map(|m| text_of(m, "\n")).collect();
+    let texts: Vec<String> = system.iter().map(|m| m.joined_text("\n")).collect();
     let named = texts.iter().find_map(|text| {
         let (_, name) = text.rsplit_once(NAME)?;
         Some(name.split('"').next()?.to_owned())

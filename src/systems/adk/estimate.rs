@@ -4,7 +4,6 @@ use super::assemble::{assemble, compacted, summaries, visible};
 use super::event::{Event, Kind, response_id};
 use super::pair::without_lone_responses;
 use crate::chat::{ChatMessage, Layout, python_dumps, python_str};
-use crate::systems::javascript::{arguments_of, text_of, tool_of};
 use crate::systems::python::{is_true, signed};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -36,7 +35,7 @@ pub(super) fn prompt_tokens(events: &[Event], agent: &str, is_after_turn: bool) 
             _ => event
                 .messages
                 .iter()
-                .map(|m| n_chars(&text_of(m, "")))
+                .map(|m| n_chars(&m.joined_text("")))
                 .sum(),
         };
         events.iter().map(of_event).sum()
@@ -55,11 +54,11 @@ fn chars(message: &ChatMessage, tools: &HashMap<String, String>) -> u64 {
         return n_chars(&tool_name(message, tools)) + n_chars(&response);
     }
     let calls = message.calls().iter().map(|call| {
-        let arguments = arguments_of(call);
+        let arguments = call.arguments_as_value();
         let arguments = is_true(&arguments).then(|| python_dumps(&arguments, Layout::ASCII));
-        n_chars(tool_of(call)) + arguments.map_or(0, |arguments| n_chars(&arguments))
+        n_chars(call.tool()) + arguments.map_or(0, |arguments| n_chars(&arguments))
     });
-    n_chars(&text_of(message, "")) + calls.sum::<u64>()
+    n_chars(&message.joined_text("")) + calls.sum::<u64>()
 }
 
 /// Returns the characters of responses as they are quoted for another agent.
@@ -77,7 +76,7 @@ fn quoted_chars(event: &Event, agent: &str, tools: &HashMap<String, String>) -> 
 
 /// Returns a response as the program stores it.
 pub(super) fn response(message: &ChatMessage) -> Value {
-    json!({"result": text_of(message, "\n")})
+    json!({"result": message.joined_text("\n")})
 }
 
 /// Returns the tools of calls by id.
@@ -86,7 +85,7 @@ pub(super) fn tools(events: &[Event]) -> HashMap<String, String> {
     let calls = messages.flat_map(ChatMessage::calls);
     let tools = calls.map(|call| {
         let id = call.id.as_deref().unwrap_or_default();
-        (id.to_owned(), tool_of(call).to_owned())
+        (id.to_owned(), call.tool().to_owned())
     });
     tools.collect()
 }
@@ -135,13 +134,13 @@ fn size(event: &Event, tools: &HashMap<String, String>) -> i64 {
                 "id": response_id(message), "name": name, "response": response(message)}}));
             continue;
         }
-        let text = text_of(message, "");
+        let text = message.joined_text("");
         if !text.is_empty() || event.range().is_some() {
             parts.push(json!({"text": text}));
         }
         parts.extend(message.calls().iter().map(|call| {
-            json!({"function_call": {"id": call.id.as_deref(), "args": arguments_of(call),
-                "name": tool_of(call)}})
+            json!({"function_call": {"id": call.id.as_deref(), "args": call.arguments_as_value(),
+                "name": call.tool()}})
         }));
     }
     let content = json!({"parts": parts, "role": role});

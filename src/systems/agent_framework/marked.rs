@@ -2,7 +2,6 @@
 
 use super::group::Group;
 use crate::chat::{Arguments, BlockBody, Call, ChatMessage, Content, Layout, Rule, python_dumps};
-use crate::systems::javascript::tool_of;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -135,7 +134,7 @@ fn contents(message: &ChatMessage) -> Vec<Value> {
             "call_id": call.id.as_deref().unwrap_or_default(),
             "hosted": false,
             "id": OCCURRENCE,
-            "name": tool_of(call),
+            "name": call.tool(),
             "type": "function_call",
         })
     });

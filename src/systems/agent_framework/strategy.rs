@@ -4,7 +4,6 @@ use super::group::{Kind, Members, annotate, groups};
 use super::marked::{Marked, result_text};
 use super::summarize::{Summarization, summarize};
 use crate::chat::{ChatMessage, PendingRequest, Replies};
-use crate::systems::javascript::tool_of;
 use crate::systems::python::{head, strip, strip_end};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -274,7 +273,7 @@ fn collapsed_text(at: &[usize], list: &[Marked]) -> String {
     let included = || at.iter().map(|at| &list[*at]).filter(|m| !m.is_excluded);
     let calls = included().flat_map(Marked::calls);
     let tools: HashMap<&str, &str> = calls
-        .map(|call| (call.id.as_deref().unwrap_or_default(), tool_of(call)))
+        .map(|call| (call.id.as_deref().unwrap_or_default(), call.tool()))
         .filter(|(id, tool)| !id.is_empty() && !tool.is_empty())
         .collect();
     let results = included().flat_map(Marked::results).map(|result| {

@@ -2,7 +2,6 @@
 
 use super::options::{Options, Reasoning, Rule};
 use crate::chat::{BlockBody, Calls, ChatMessage, Content};
-use crate::systems::javascript::tool_of;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -97,7 +96,7 @@ fn apply(messages: &mut [Message], rule: &Rule) -> bool {
     let mut tools: HashMap<Arc<str>, String> = HashMap::new();
     for message in old.iter() {
         if let Message::Answer(answer) = message {
-            let named = |call: &crate::chat::Call| Some((call.id.clone()?, tool_of(call).into()));
+            let named = |call: &crate::chat::Call| Some((call.id.clone()?, call.tool().into()));
             tools.extend(answer.calls().iter().filter_map(named));
         }
     }
@@ -115,7 +114,7 @@ fn apply(messages: &mut [Message], rule: &Rule) -> bool {
             Message::Other(_) => {}
             Message::Answer(answer) => {
                 let calls = answer.calls().iter();
-                let stay = calls.map(|call| stays(call.id.as_ref(), Some(tool_of(call))));
+                let stay = calls.map(|call| stays(call.id.as_ref(), Some(call.tool())));
                 let stay: Vec<bool> = stay.collect();
                 if stay.contains(&false) {
                     // Reasoning is removed with everything that it led to.

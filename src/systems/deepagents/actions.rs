@@ -11,7 +11,6 @@ use crate::engine::{
     ActionKind, FileContent, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten,
     Storage,
 };
-use crate::systems::javascript::text_of;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -168,7 +167,7 @@ impl Rewrite for OffloadResult {
         let mut done = Rewritten::default();
         for (at, result) in input.messages.iter().enumerate() {
             let tool = result.name.as_deref().unwrap_or_default();
-            let is_large = exceeds(&text_of(result, "\n"), &input);
+            let is_large = exceeds(&result.joined_text("\n"), &input);
             if !result.is("tool") || EXCLUDED.contains(&tool) || !is_large {
                 continue;
             }
@@ -192,7 +191,7 @@ fn exceeds(text: &str, input: &RewriteInput<'_>) -> bool {
 pub(super) fn offloaded(storage: &Storage, result: &ChatMessage) -> Option<(ChatMessage, NewFile)> {
     let id = result.call_id.as_deref().unwrap_or_default();
     let name = format!("large_tool_results/{}", id.replace(['.', '/', '\\'], "_"));
-    let text = text_of(result, "\n");
+    let text = result.joined_text("\n");
     let path = path(storage, &name)?;
     let now = with_one_text(result, of_result(id, &path, &text));
     Some((now, file(name, text)))
@@ -226,7 +225,7 @@ impl Rewrite for OffloadUserMessage {
     ) -> Result<Rewritten, PendingRequest> {
         let newest = input.messages.last();
         let newest = newest.filter(|m| m.is("user") && m.written.is_none());
-        let text = newest.map(|newest| text_of(newest, "\n"));
+        let text = newest.map(|newest| newest.joined_text("\n"));
         let Some((newest, text)) = newest.zip(text.filter(|text| exceeds(text, &input))) else {
             return Ok(Rewritten::default());
         };

@@ -3,7 +3,6 @@
 use super::call::{Call, Tried};
 use crate::chat::{Arguments, Calls, ChatMessage};
 use crate::engine::{Memory, MessageEdit, RewriteInput};
-use crate::systems::javascript::{arguments_of, tool_of};
 use crate::systems::langchain::estimate::estimate;
 use crate::systems::langchain::summarize::share_of;
 use crate::systems::python::head;
@@ -100,11 +99,8 @@ fn with_cut_arguments(
     let Calls::List(calls) = &mut now.calls else {
         return None;
     };
-    for call in calls
-        .iter_mut()
-        .filter(|call| TOOLS.contains(&tool_of(call)))
-    {
-        let Value::Object(mut arguments) = arguments_of(call) else {
+    for call in calls.iter_mut().filter(|call| TOOLS.contains(&call.tool())) {
+        let Value::Object(mut arguments) = call.arguments_as_value() else {
             continue;
         };
         let mut is_cut_here = false;

@@ -5,7 +5,6 @@ use super::arguments::{cut_arguments, with_originals};
 use super::call::{Call, Tried};
 use crate::chat::{ChatMessage, PendingRequest, Replies};
 use crate::engine::{Hook, MessageEdit, Rewrite, RewriteInput, Rewritten};
-use crate::systems::javascript::{arguments_of, text_of, tool_of};
 use crate::systems::python::head;
 
 /// Characters that are left of a file's content.
@@ -110,14 +109,14 @@ fn path_of_file(conversation: &[ChatMessage], result: &ChatMessage) -> Option<St
         .rev()
         .flat_map(|m| m.calls().iter().rev());
     let mut of_id = calls.filter(|call| call.id.as_deref() == Some(id));
-    let call = of_id.next().filter(|call| tool_of(call) == "read_file")?;
-    let path = arguments_of(call)["file_path"].as_str()?.to_owned();
+    let call = of_id.next().filter(|call| call.tool() == "read_file")?;
+    let path = call.arguments_as_value()["file_path"].as_str()?.to_owned();
     (!path.is_empty()).then_some(path)
 }
 
 /// Returns the start of a file's content with a notice.
 fn shortened(result: &ChatMessage, path: &str) -> ChatMessage {
-    let text = text_of(result, "\n");
+    let text = result.joined_text("\n");
     let start = head(&text, FILE_CHARS);
     result.with_text(format!(
         "{start}\n\n[Output was truncated due to context window size limits. The full content is at {path}. Use read_file with offset and limit parameters to retrieve specific portions. For example, to read the first 100 lines, call read_file with file_path='{path}', offset=0, limit=100.]"

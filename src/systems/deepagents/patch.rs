@@ -2,7 +2,6 @@
 
 use crate::chat::{Call, ChatMessage, Fields, PendingRequest, Replies};
 use crate::engine::{Rewrite, RewriteInput, Rewritten};
-use crate::systems::javascript::{arguments_of, tool_of};
 use std::collections::HashSet;
 
 #[derive(Debug)]
@@ -43,13 +42,13 @@ impl Rewrite for Patch {
 }
 
 fn is_valid(call: &Call) -> bool {
-    arguments_of(call).is_object()
+    call.arguments_as_value().is_object()
 }
 
 /// Returns the result of a call that has none.
 fn result(call: &Call) -> ChatMessage {
     let id = call.id.as_deref().unwrap_or_default();
-    let tool = match tool_of(call) {
+    let tool = match call.tool() {
         "" => "unknown",
         tool => tool,
     };

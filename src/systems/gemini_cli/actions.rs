@@ -9,7 +9,6 @@ use crate::engine::{
     ActionKind, FileContent, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten,
     Storage,
 };
-use crate::systems::javascript::text_of;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -175,7 +174,7 @@ impl Rewrite for Truncate {
             if !message.is("tool") || !applies {
                 continue;
             }
-            let text = text_of(message, "\n");
+            let text = message.joined_text("\n");
             let id = message.call_id.as_deref().unwrap_or_default();
             let name = format!("{tool}_{id}.txt");
             if let Some(cut) = truncate(&text, limit, &path(input.storage, &name)) {

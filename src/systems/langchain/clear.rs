@@ -3,7 +3,6 @@
 use super::estimate::total;
 use crate::chat::{Arguments, Calls, ChatMessage, PendingRequest, Replies, Shape};
 use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
-use crate::systems::javascript::tool_of;
 use std::sync::Arc;
 
 /// `placeholder` takes the place of results (default: `[cleared]`); results of `exclude_tools` are kept.
@@ -88,7 +87,7 @@ impl Clear {
         let Some(call) = call else {
             return false;
         };
-        let tool = result.name.as_deref().unwrap_or_else(|| tool_of(call));
+        let tool = result.name.as_deref().unwrap_or_else(|| call.tool());
         let is_excluded = self.exclude_tools.iter().any(|name| name == tool);
         !is_excluded && result.text() != Some(&self.placeholder)
     }

@@ -2,7 +2,6 @@
 
 use crate::chat::{Block, BlockBody, ChatMessage, Content, PendingRequest, Replies, Rule, Shape};
 use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
-use crate::systems::javascript::tool_of;
 use crate::systems::python::head;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -84,7 +83,7 @@ impl<'a> Trimmer<'a> {
             return Vec::new();
         };
         let calls = messages.iter().flat_map(ChatMessage::calls);
-        let calls = calls.filter_map(|call| Some((call.id.as_deref()?, tool_of(call))));
+        let calls = calls.filter_map(|call| Some((call.id.as_deref()?, call.tool())));
         let called: HashMap<&str, &str> = calls.collect();
         let old = messages[..boundary].iter().enumerate();
         let edits = old.filter_map(|(at, message)| {

@@ -10,7 +10,7 @@ use crate::engine::{
     Rewritten, Storage,
 };
 use crate::session::WrittenKind;
-use crate::systems::javascript::{length, text_of, tool_of};
+use crate::systems::javascript::length;
 use std::sync::Arc;
 
 /// Actions of presets.
@@ -146,7 +146,7 @@ impl Rewrite for Prune {
             if !message.is("tool") || is_protected(all, message) {
                 continue;
             }
-            let text = text_of(message, "\n");
+            let text = message.joined_text("\n");
             if text == MARKER {
                 break;
             }
@@ -172,7 +172,7 @@ impl Rewrite for Prune {
 fn is_protected(all: &[ChatMessage], result: &ChatMessage) -> bool {
     let calls = all.iter().flat_map(ChatMessage::calls);
     let mut own = calls.filter(|call| call.id == result.call_id);
-    own.any(|call| PROTECTED_TOOLS.contains(&tool_of(call)))
+    own.any(|call| PROTECTED_TOOLS.contains(&call.tool()))
 }
 
 #[derive(Debug)]
@@ -190,7 +190,7 @@ impl Rewrite for Truncate {
             if !message.is("tool") {
                 continue;
             }
-            let text = text_of(message, "\n");
+            let text = message.joined_text("\n");
             let id = message.call_id.as_deref().unwrap_or_default();
             let id: String = id.chars().filter(char::is_ascii_alphanumeric).collect();
             let name = format!("tool_{id}");

@@ -6,7 +6,6 @@ use super::window::{groups, slide, with_all, with_hidden, without_hidden};
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::session::WrittenKind;
-use crate::systems::javascript::text_of;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -140,7 +139,9 @@ fn commands(input: &RewriteInput<'_>, first: Option<&ChatMessage>) -> String {
     if let Value::String(known) = &input.memory[COMMANDS] {
         return known.clone();
     }
-    let text = first.map(|first| text_of(first, "\n")).unwrap_or_default();
+    let text = first
+        .map(|first| first.joined_text("\n"))
+        .unwrap_or_default();
     let (mut blocks, mut rest) = (Vec::new(), &*text);
     while let Some(start) = rest.find("<command") {
         let Some(end) = rest[start..].find("</command>") else {

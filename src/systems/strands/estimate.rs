@@ -3,7 +3,6 @@
 use super::units::Unit;
 use crate::chat::{Block, ChatMessage, Content, Layout, Rule, python_dumps};
 use crate::engine::{Memory, RewriteInput};
-use crate::systems::javascript::{arguments_of, tool_of};
 use serde_json::{Value, json};
 
 /// Key of the usage of answers, in memory: pairs of an answer's first part and its tokens.
@@ -62,7 +61,7 @@ fn estimate(message: &ChatMessage) -> u64 {
         content
             + reasoning.map_or(0, |reasoning| text_tokens(&reasoning.text))
             + calls
-                .map(|call| text_tokens(tool_of(call)) + json_tokens(&arguments_of(call)))
+                .map(|call| text_tokens(call.tool()) + json_tokens(&call.arguments_as_value()))
                 .sum::<u64>()
     })
 }
