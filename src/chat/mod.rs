@@ -7,6 +7,7 @@
 //! a rule moves it. This module is independent of any system.
 
 mod answer;
+mod conversation;
 mod json;
 mod message;
 mod messages;
@@ -15,6 +16,7 @@ mod replies;
 mod view;
 
 pub use answer::join_answer;
+pub use conversation::n_system;
 pub use json::{call_from_json, message_from_json, message_to_json};
 pub use message::{ChatMessage, Rule};
 pub use messages::{Mark, Messages};

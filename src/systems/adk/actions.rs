@@ -6,7 +6,7 @@ use super::event::{Event, Kind};
 use super::filter::filter;
 use super::request::request;
 use super::select::{for_interval, for_threshold};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, n_system};
 use crate::engine::{ActionKind, Memory, NamedAction, Rewrite, RewriteInput, Rewritten};
 use serde_json::json;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ impl Rewrite for Compact {
             })
         });
         let all = &input.messages;
-        let n_system = all.iter().take_while(|m| m.is("system")).count();
+        let n_system = n_system(all);
         let agent = agent(&all[..n_system]);
         let mut effects = Effects::default();
         let mut after = Session::clone(&before);

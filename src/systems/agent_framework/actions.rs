@@ -4,7 +4,7 @@ use super::conversation::Conversation;
 use super::group::annotate;
 use super::settings::Lists;
 use super::strategy::Effects;
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
 use crate::engine::{ActionKind, Memory, NamedAction, Rewrite, RewriteInput, Rewritten};
 use serde_json::json;
 use std::sync::Arc;
@@ -74,7 +74,7 @@ impl Rewrite for Compact {
             })
         });
         let all = &input.messages;
-        let n_system = all.iter().take_while(|m| m.is("system")).count();
+        let n_system = n_system(all);
         let mut effects = Effects::default();
         let mut after = Conversation::clone(&before);
         after.begin_call(&all[n_system..], &mut (&plan, &mut effects, replies))?;

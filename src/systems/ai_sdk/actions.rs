@@ -3,7 +3,7 @@
 
 use super::options::{Options, Reasoning, Rule, rules};
 use super::prune::{Message, grouped, prune};
-use crate::chat::{ChatMessage, Mark, PendingRequest, Replies, Shape};
+use crate::chat::{ChatMessage, Mark, PendingRequest, Replies, Shape, n_system};
 use crate::engine::{ActionKind, Memory, NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ impl Rewrite for Prune {
             return Ok(Rewritten::default());
         }
         let all = &input.messages;
-        let n_system = all.iter().take_while(|m| m.is("system")).count();
+        let n_system = n_system(all);
         let known = input.memory.shared::<Step>(STEP);
         let continued = known.and_then(|known| {
             let new = all.since(&known.end)?;

@@ -1,6 +1,7 @@
 //! The size of a request, its trigger and the targets of a compaction.
 
 use super::stored::{Envelopes, Kind, Stored, request_tokens, stored};
+use crate::chat::n_system;
 use crate::engine::RewriteInput;
 use serde_json::{Value, json};
 
@@ -69,7 +70,7 @@ impl Budget {
     /// Measures the request before a call.
     pub(super) fn new(input: &RewriteInput<'_>) -> Self {
         let all = &input.messages;
-        let start = all.iter().take_while(|m| m.is("system")).count();
+        let start = n_system(all);
         let mut state = State::from_memory(&input.memory);
         let reported = [
             input.count("reported_input"),

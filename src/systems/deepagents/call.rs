@@ -1,6 +1,6 @@
 //! The state of a call: the reported usage, the counts, the input budget, and what was tried.
 
-use crate::chat::ChatMessage;
+use crate::chat::{ChatMessage, n_system};
 use crate::engine::{Memory, RewriteInput};
 use crate::systems::langchain::estimate::scaled;
 use crate::systems::langchain::usage::{USAGE, Usage};
@@ -40,7 +40,7 @@ impl<'a> Call<'a> {
     pub(super) fn new(input: &'a RewriteInput<'a>) -> Self {
         Self {
             usage: Usage::new(input),
-            n_system: input.messages.iter().take_while(|m| m.is("system")).count(),
+            n_system: n_system(&input.messages),
             input,
         }
     }

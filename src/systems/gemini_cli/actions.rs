@@ -4,7 +4,7 @@ use super::compress::{Compressed, compress};
 use super::contents::{estimate, pending, tools};
 use super::mask::mask;
 use super::truncate::{applies_to, truncate};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
 use crate::engine::{
     ActionKind, FileContent, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten,
     Storage,
@@ -56,7 +56,7 @@ const HAS_FAILED: &str = "gemini_cli_has_failed";
 
 /// Returns the number of instructions and the end of the history.
 fn history_of(all: &[ChatMessage]) -> (usize, usize) {
-    let n_system = all.iter().take_while(|m| m.is("system")).count();
+    let n_system = n_system(all);
     (n_system, pending(all).max(n_system))
 }
 

@@ -1,7 +1,7 @@
 //! `ContextEditingMiddleware` with `ClearToolUsesEdit`.
 
 use super::estimate::total;
-use crate::chat::{Arguments, Calls, ChatMessage, PendingRequest, Replies, Shape};
+use crate::chat::{Arguments, Calls, ChatMessage, PendingRequest, Replies, Shape, n_system};
 use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl Rewrite for Clear {
         _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let all = &input.messages;
-        let n_system = all.iter().take_while(|m| m.is("system")).count();
+        let n_system = n_system(all);
         let before = total(&all[n_system..]);
         let mut done = Rewritten {
             compared: Some(before),

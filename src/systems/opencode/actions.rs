@@ -4,7 +4,7 @@ use super::request::request;
 use super::tail::first_kept;
 use super::truncate::truncate;
 use super::units::rounded_quarter;
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, n_system};
 use crate::engine::{
     ActionKind, FileContent, Hook, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput,
     Rewritten, Storage,
@@ -61,7 +61,7 @@ impl Rewrite for Compact {
         replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let all = &input.messages;
-        let n_system = all.iter().take_while(|m| m.is("system")).count();
+        let n_system = n_system(all);
         let is_summary = |m: &ChatMessage| m.written == Some(WrittenKind::Summary);
         let prior = all.iter().rposition(is_summary);
         let start = prior.map_or(n_system, |prior| prior + 1);

@@ -1,7 +1,7 @@
 //! The projected tokens of the next call: the newest answer's usage and an estimate of what is newer.
 
 use super::units::Unit;
-use crate::chat::{Block, ChatMessage, Content, Layout, Rule, python_dumps};
+use crate::chat::{Block, ChatMessage, Content, Layout, Rule, n_system, python_dumps};
 use crate::engine::{Memory, RewriteInput};
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ pub(super) fn projected(input: &RewriteInput<'_>, units: &[Unit<'_>]) -> (u64, M
     let newest = units.iter().rposition(|unit| unit[0].is("assistant"));
     let Some((newest, part)) = newest.and_then(|at| Some((at, units[at][0].parts().next()?)))
     else {
-        let system = input.messages.iter().take_while(|m| m.is("system"));
+        let system = input.messages[..n_system(&input.messages)].iter();
         let tools = input.tools.iter().map(json_tokens).sum::<u64>();
         let tools = tools.max(input.count("tools_tokens") as u64);
         let texts = system.chain(units.iter().copied().flatten());

@@ -1,6 +1,6 @@
 //! The messages as the program stores them (all results of one answer are one message), and which of them are pinned.
 
-use crate::chat::ChatMessage;
+use crate::chat::{ChatMessage, n_system};
 use crate::engine::Memory;
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ pub(super) type Unit<'a> = &'a [ChatMessage];
 
 /// Returns the number of instructions, and the conversation behind them.
 pub(super) fn units(all: &[ChatMessage]) -> (usize, Vec<Unit<'_>>) {
-    let n_system = all.iter().take_while(|m| m.is("system")).count();
+    let n_system = n_system(all);
     let are_one = |a: &ChatMessage, b: &ChatMessage| a.is("tool") && b.is("tool");
     (n_system, all[n_system..].chunk_by(are_one).collect())
 }
