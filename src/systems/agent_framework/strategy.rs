@@ -5,6 +5,7 @@ use super::marked::{Marked, result_text};
 use super::summarize::{Summarization, summarize};
 use crate::chat::{ChatMessage, PendingRequest, Replies};
 use crate::systems::python::{head, strip, strip_end};
+use crate::systems::session_state::Effects;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -44,15 +45,6 @@ pub(super) struct Truncation {
     pub(super) by_tokens: bool,
     pub(super) keep_system: bool,
     pub(super) keep_first_user: bool,
-}
-
-/// The effects of strategies.
-#[derive(Debug, Default)]
-pub(super) struct Effects {
-    /// Names of the strategies that changed something, inner ones first.
-    pub(super) acted: Vec<String>,
-    /// Lines that the system logs.
-    pub(super) log: Vec<String>,
 }
 
 const SUMMARY_PREFIX: &str = "[Tool results: ";
