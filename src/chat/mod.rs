@@ -16,7 +16,7 @@ mod replies;
 mod view;
 
 pub use answer::join_answer;
-pub use conversation::n_system;
+pub use conversation::{n_system, tools_by_call};
 pub use json::{call_from_json, message_from_json, message_to_json};
 pub use message::{ChatMessage, Rule};
 pub use messages::{Mark, Messages};
@@ -207,6 +207,25 @@ impl ChatMessage {
             written: Some(WrittenKind::Addition),
             ..Self::new(role, text).into_fields()
         })
+    }
+
+    /// Creates the result of a call, as a notice that a policy adds.
+    pub fn notice_result(call: &Call, text: impl Into<Arc<str>>) -> Self {
+        Self::from(Fields {
+            call_id: call.id.clone(),
+            ..Self::notice("tool", text).into_fields()
+        })
+    }
+
+    /// Returns the message with these calls. Without any, it has no such field.
+    #[must_use]
+    pub fn with_calls(mut self, calls: Vec<Call>) -> Self {
+        self.calls = if calls.is_empty() {
+            Calls::Missing
+        } else {
+            Calls::List(calls)
+        };
+        self
     }
 
     /// Returns whether the message has this role.

@@ -1,7 +1,7 @@
 //! The pairs of calls and responses in a request.
 
 use super::event::{Event, response_id};
-use crate::chat::{Calls, ChatMessage};
+use crate::chat::ChatMessage;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -85,12 +85,9 @@ fn without_lone_calls(events: Vec<Event>) -> Vec<Event> {
     for mut event in events {
         if event.calls().any(is_lone) {
             for message in Arc::make_mut(&mut event.messages) {
-                if let Calls::List(calls) = &mut message.calls {
-                    calls.retain(|call| !call.id.as_deref().is_some_and(is_lone));
-                    if calls.is_empty() {
-                        message.calls = Calls::Missing;
-                    }
-                }
+                let calls = message.calls().iter();
+                let calls = calls.filter(|call| !call.id.as_deref().is_some_and(is_lone));
+                *message = message.clone().with_calls(calls.cloned().collect());
             }
             if !event.has_content() {
                 continue;

@@ -3,10 +3,9 @@
 use super::group::{Kind, Members, annotate, groups};
 use super::marked::{Marked, result_text};
 use super::summarize::{Summarization, summarize};
-use crate::chat::{ChatMessage, PendingRequest, Replies};
+use crate::chat::{ChatMessage, PendingRequest, Replies, tools_by_call};
 use crate::systems::python::{head, strip, strip_end};
 use crate::systems::session_state::Effects;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A strategy with its arguments.
@@ -263,11 +262,8 @@ pub(super) fn insert(
 
 fn collapsed_text(at: &[usize], list: &[Marked]) -> String {
     let included = || at.iter().map(|at| &list[*at]).filter(|m| !m.is_excluded);
-    let calls = included().flat_map(Marked::calls);
-    let tools: HashMap<&str, &str> = calls
-        .map(|call| (call.id.as_deref().unwrap_or_default(), call.tool()))
-        .filter(|(id, tool)| !id.is_empty() && !tool.is_empty())
-        .collect();
+    let mut tools = tools_by_call(included().flat_map(|m| m.messages.iter()));
+    tools.retain(|id, tool| !id.is_empty() && !tool.is_empty());
     let results = included().flat_map(Marked::results).map(|result| {
         let text = result_text(result);
         let tool = tools.get(result.call_id.as_deref().unwrap_or_default());

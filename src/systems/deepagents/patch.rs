@@ -1,6 +1,6 @@
 //! `PatchToolCallsMiddleware`.
 
-use crate::chat::{Call, ChatMessage, Fields, PendingRequest, Replies};
+use crate::chat::{Call, ChatMessage, PendingRequest, Replies};
 use crate::engine::{Rewrite, RewriteInput, Rewritten};
 use std::collections::HashSet;
 
@@ -58,9 +58,7 @@ fn result(call: &Call) -> ChatMessage {
         "could not be executed - arguments were malformed or truncated."
     };
     let text = format!("Tool call {tool} with id {id} {what}");
-    ChatMessage::from(Fields {
-        call_id: call.id.clone(),
-        name: Some(tool.into()),
-        ..ChatMessage::notice("tool", text).into_fields()
-    })
+    let mut result = ChatMessage::notice_result(call, text);
+    result.name = Some(tool.into());
+    result
 }

@@ -1,9 +1,10 @@
 //! `ToolOutputTrimmer`: tool outputs of older turns become previews, for the request only.
 
-use crate::chat::{Block, BlockBody, ChatMessage, Content, PendingRequest, Replies, Rule, Shape};
+use crate::chat::{
+    Block, BlockBody, ChatMessage, Content, PendingRequest, Replies, Rule, Shape, tools_by_call,
+};
 use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::python::head;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Outputs of `trimmable_tools` are trimmed (default: of all tools).
@@ -82,12 +83,10 @@ impl<'a> Trimmer<'a> {
         let Some((boundary, _)) = users.nth(self.recent_turns - 1) else {
             return Vec::new();
         };
-        let calls = messages.iter().flat_map(ChatMessage::calls);
-        let calls = calls.filter_map(|call| Some((call.id.as_deref()?, call.tool())));
-        let called: HashMap<&str, &str> = calls.collect();
+        let tools = tools_by_call(messages);
         let old = messages[..boundary].iter().enumerate();
         let edits = old.filter_map(|(at, message)| {
-            let tool = called.get(message.call_id.as_deref()?).copied();
+            let tool = tools.get(message.call_id.as_deref()?).map(|tool| &**tool);
             let now = Some(self.trimmed(message, tool)?);
             Some(MessageEdit { at, now })
         });

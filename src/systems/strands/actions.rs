@@ -4,7 +4,7 @@ use super::estimate::projected;
 use super::sliding::{Reduced, UNABLE, reduce};
 use super::summarize::{n_summarized, summarized};
 use super::units::{Pins, Unit, has_calls, units};
-use crate::chat::{ChatMessage, Fields, PendingRequest, Replies, Shape};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
 use crate::engine::{
     ActionKind, Memory, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten,
 };
@@ -256,12 +256,8 @@ impl Rewrite for Answer {
             return Ok(Rewritten::default());
         };
         let mut messages = all[..=at].to_vec();
-        messages.extend(all[at].calls().iter().map(|call| {
-            ChatMessage::from(Fields {
-                call_id: call.id.clone(),
-                ..ChatMessage::notice("tool", INTERRUPTED).into_fields()
-            })
-        }));
+        let calls = all[at].calls().iter();
+        messages.extend(calls.map(|call| ChatMessage::notice_result(call, INTERRUPTED)));
         messages.extend_from_slice(&all[at + 1..]);
         Ok(Rewritten {
             messages: Some(messages),
