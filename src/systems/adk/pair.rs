@@ -5,6 +5,24 @@ use crate::chat::ChatMessage;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+/// Moves a split back until no event behind it responds to a call before it.
+pub(super) fn whole_split<'a>(
+    events: impl DoubleEndedIterator<Item = &'a Event> + ExactSizeIterator,
+    split: usize,
+) -> usize {
+    let mut open: HashSet<&str> = HashSet::new();
+    for (at, event) in events.enumerate().rev() {
+        open.extend(event.responses());
+        for id in event.calls() {
+            open.remove(id);
+        }
+        if at <= split && open.is_empty() {
+            return at;
+        }
+    }
+    0
+}
+
 /// Removes responses without a call and calls without a response, and moves responses behind their calls.
 pub(super) fn with_whole_pairs(events: Vec<Event>) -> Vec<Event> {
     without_lone_calls(behind_calls(&without_lone_responses(events)))
