@@ -3,13 +3,13 @@
 use super::arguments::{self, restored};
 use super::call;
 use super::clip::Clip;
+use super::files::{file, path};
 use super::patch::Patch;
 use super::preview::{of_result, of_user_message, with_one_text};
 use super::summarize::{CutArguments, Summarize};
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
 use crate::engine::{
-    ActionKind, FileContent, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten,
-    Storage,
+    ActionKind, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten, Storage,
 };
 use serde_json::json;
 use std::sync::Arc;
@@ -195,23 +195,6 @@ pub(super) fn offloaded(storage: &Storage, result: &ChatMessage) -> Option<(Chat
     let path = path(storage, &name)?;
     let now = with_one_text(result, of_result(id, &path, &text));
     Some((now, file(name, text)))
-}
-
-/// Returns the path of a file; `None` if files cannot be written.
-fn path(storage: &Storage, name: &str) -> Option<String> {
-    match storage {
-        Storage::AsSet => Some(format!("/{name}")),
-        Storage::Folder(folder) => Some(format!("{folder}/{name}")),
-        Storage::Missing => None,
-    }
-}
-
-fn file(name: String, text: String) -> NewFile {
-    NewFile {
-        name,
-        content: FileContent::Text(text.into()),
-        appends: false,
-    }
 }
 
 #[derive(Debug)]

@@ -4,7 +4,8 @@
 //! | file | contains |
 //! |---|---|
 //! | `actions` | actions of presets, and those that move texts to files |
-//! | `preview` | what is left of a text that was moved to a file |
+//! | `files` | files that texts are moved to |
+//! | `preview` | the preview in place of a text that was moved to a file |
 //! | `call` | the state of a call: usage, budget and tries |
 //! | `arguments` | arguments that are cut for one request |
 //! | `summarize` | the summary |
@@ -15,6 +16,7 @@ mod actions;
 mod arguments;
 mod call;
 mod clip;
+mod files;
 mod patch;
 mod preview;
 mod summarize;

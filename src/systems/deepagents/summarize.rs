@@ -3,9 +3,10 @@
 use super::arguments::{are_cut, cut_arguments, uncut_total, with_originals};
 use super::call::{Call, Tried};
 use super::clip::{EXHAUSTED, ended};
+use super::files::{file, path};
 use crate::chat::{ChatMessage, PendingRequest, Replies};
 use crate::engine::{
-    FileContent, Hook, Memory, MessageEdit, NewFile, Rewrite, RewriteInput, Rewritten, Storage,
+    Hook, Memory, MessageEdit, NewFile, Rewrite, RewriteInput, Rewritten, Storage,
 };
 use crate::session::WrittenKind;
 use crate::systems::langchain::cut::cut;
@@ -157,13 +158,9 @@ fn with_path(
     old: &[ChatMessage],
     call: usize,
 ) -> (String, Option<NewFile>) {
-    let path = match storage {
-        Storage::AsSet => format!("/{HISTORY}"),
-        Storage::Folder(folder) => format!("{folder}/{HISTORY}"),
-        Storage::Missing => {
-            let text = format!("Here is a summary of the conversation to date:\n\n{summary}");
-            return (text, None);
-        }
+    let Some(path) = path(storage, HISTORY) else {
+        let text = format!("Here is a summary of the conversation to date:\n\n{summary}");
+        return (text, None);
     };
     let is_summary = |m: &&ChatMessage| m.written == Some(WrittenKind::Summary);
     let recorded: Vec<ChatMessage> = old.iter().filter(|m| !is_summary(m)).cloned().collect();
@@ -176,9 +173,8 @@ fn with_path(
         "You are in the middle of a conversation that has been summarized.\n\nThe full conversation history has been saved to {path} should you need to refer back to it for details.\n\nA condensed summary follows:\n\n<summary>\n{summary}\n</summary>"
     );
     let file = NewFile {
-        name: HISTORY.to_owned(),
-        content: FileContent::Text(section.into()),
         appends: true,
+        ..file(HISTORY, section)
     };
     (text, Some(file))
 }
