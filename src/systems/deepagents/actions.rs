@@ -75,7 +75,7 @@ const RESTORE_ARGUMENTS: NamedAction = NamedAction {
     make: |_| Ok(Arc::new(RestoreArguments)),
 };
 
-/// Acts as `langchain.summarize`, above the budget, and after a refusal. `truncation_text` is that of
+/// Acts as `langchain.summarize`, above the budget, and after a rejection. `truncation_text` is that of
 /// `deepagents.cut_arguments`.
 const SUMMARIZE: NamedAction = NamedAction {
     name: "deepagents.summarize",
