@@ -74,7 +74,7 @@ fn quoted_chars(event: &Event, agent: &str, tools: &Tools) -> u64 {
     n_chars(PREAMBLE) + quoted.sum::<u64>()
 }
 
-/// Returns a response as the program stores it.
+/// Returns a response as the SDK stores it.
 pub(super) fn response(message: &ChatMessage) -> Value {
     json!({"result": message.joined_text("\n")})
 }

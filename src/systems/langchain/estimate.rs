@@ -71,7 +71,7 @@ pub(super) fn scale(plain: u64, reported: u64, estimated: u64) -> u64 {
     (plain as f64 * factor.clamp(1.0, MAX_SCALE)).ceil() as u64
 }
 
-/// Returns the calls of an answer as the program stores them.
+/// Returns the calls of an answer as the library stores them.
 fn calls(message: &ChatMessage) -> Value {
     let calls = message.calls().iter().map(|call| {
         json!({"name": call.tool(), "args": call.arguments_as_value(), "id": call.id.as_deref(),

@@ -43,7 +43,7 @@ fn trim(messages: &[ChatMessage], limit: u64, totals: &[Option<u64>]) -> Vec<Cha
     if count(n) <= limit {
         kept.extend_from_slice(messages);
     } else {
-        // A scaled count may shrink with more messages, so the search is that of the program.
+        // A scaled count may shrink with more messages, so the search is that of the library.
         let (mut n_kept, mut most) = (0, n);
         while n_kept < most {
             let middle = (n_kept + most).div_ceil(2);
