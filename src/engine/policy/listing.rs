@@ -1,4 +1,4 @@
-//! The place of a policy in lists of policies: its kind, and how its behaviour is known.
+//! The place of a policy in lists of policies: its kind, and the evidence for its behaviour.
 
 use super::Policy;
 use schemars::JsonSchema;
@@ -45,7 +45,7 @@ impl PolicyKind {
     }
 }
 
-/// How the behaviour of a preset is known.
+/// Evidence for the behaviour of a preset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Proof {

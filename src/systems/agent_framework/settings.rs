@@ -14,7 +14,7 @@ pub(super) struct Plan {
     pub(super) before: Option<Strategy>,
     /// After a turn, on the stored history.
     pub(super) after: Option<Strategy>,
-    /// Whether excluded messages of the stored history are loaded.
+    /// Whether excluded messages of the stored history are not loaded.
     pub(super) skip_excluded: bool,
     /// Whether history is stored after each call.
     pub(super) is_harness: bool,

@@ -14,7 +14,7 @@ pub(super) const NUMBERS: [&str; 4] =
     ["reported", "max_input_tokens", "max_tokens", "tools_tokens"];
 
 /// The last request that was prepared for a call. After a rejection it decides what is done next: a plain one is
-/// summarized, one that cannot be summarized again is clipped, and the last one ends the run.
+/// summarized, one that was or cannot be summarized is clipped, and the last one ends the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Attempt {
     /// The request as it was: no trigger was met.

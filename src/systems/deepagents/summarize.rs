@@ -61,8 +61,8 @@ pub(super) struct Summarize {
 }
 
 impl Rewrite for Summarize {
-    /// Before a call, summarizes if a trigger is met or the budget is exceeded. After a rejection, summarizes if this was
-    /// not tried.
+    /// Before a call, summarizes if a trigger is met or the budget is exceeded. After a rejection, summarizes if no
+    /// trigger was met.
     fn rewrite(
         &self,
         input: RewriteInput<'_>,
