@@ -11,6 +11,7 @@ use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
 use crate::engine::{
     ActionKind, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten, Storage,
 };
+use crate::systems::stage_values::{check_keys, text};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -61,7 +62,7 @@ const CUT_ARGUMENTS: NamedAction = NamedAction {
     numbers: &const { joined::<11>(&[&call::NUMBERS, &arguments::NUMBERS]) },
     make: |settings| {
         Ok(Arc::new(CutArguments {
-            marker: marker(settings),
+            marker: marker(settings)?,
         }))
     },
 };
@@ -100,7 +101,7 @@ const SUMMARIZE: NamedAction = NamedAction {
     },
     make: |settings| {
         Ok(Arc::new(Summarize {
-            marker: marker(settings),
+            marker: marker(settings)?,
         }))
     },
 };
@@ -113,7 +114,7 @@ const CLIP: NamedAction = NamedAction {
     numbers: &const { joined::<11>(&[&call::NUMBERS, &arguments::NUMBERS]) },
     make: |settings| {
         Ok(Arc::new(Clip {
-            marker: marker(settings),
+            marker: marker(settings)?,
         }))
     },
 };
@@ -149,10 +150,10 @@ const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] 
     all
 }
 
-fn marker(settings: &toml::Table) -> String {
-    let given = settings.get("truncation_text");
-    let given = given.and_then(toml::Value::as_str);
-    given.unwrap_or("...(argument truncated)").to_owned()
+fn marker(settings: &toml::Table) -> Result<String, String> {
+    check_keys(settings, &["truncation_text"])?;
+    let given = text(settings, "truncation_text")?;
+    Ok(given.unwrap_or("...(argument truncated)").to_owned())
 }
 
 #[derive(Debug)]

@@ -5,6 +5,7 @@ use crate::chat::{
 };
 use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::python::head;
+use crate::systems::stage_values::{check_keys, names};
 use std::sync::Arc;
 
 /// Outputs of `trimmable_tools` are trimmed (default: of all tools).
@@ -22,14 +23,10 @@ pub(super) type Tools = Option<Vec<String>>;
 
 /// Returns the tools that a stage names: one or a list.
 pub(super) fn tools(settings: &toml::Table) -> Result<Tools, String> {
+    check_keys(settings, &["trimmable_tools"])?;
     match settings.get("trimmable_tools") {
-        None => Ok(None),
         Some(toml::Value::String(name)) => Ok(Some(vec![name.clone()])),
-        Some(toml::Value::Array(names)) => {
-            let names = names.iter().filter_map(toml::Value::as_str);
-            Ok(Some(names.map(str::to_owned).collect()))
-        }
-        Some(_) => Err("`trimmable_tools` is a name or a list of names".to_owned()),
+        _ => names(settings, "trimmable_tools"),
     }
 }
 

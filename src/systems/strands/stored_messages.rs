@@ -80,12 +80,8 @@ fn share_a_call(a: StoredMessage<'_>, b: StoredMessage<'_>) -> bool {
 
 /// Returns the ids of the calls and results of a message.
 fn ids(message: StoredMessage<'_>) -> impl Iterator<Item = &str> {
-    let of_calls = message
-        .iter()
-        .flat_map(|m: &ChatMessage| m.calls());
+    let of_calls = message.iter().flat_map(|m: &ChatMessage| m.calls());
     let of_calls = of_calls.filter_map(|call| call.id.as_deref());
-    let of_results = message
-        .iter()
-        .filter_map(|m| m.call_id.as_deref());
+    let of_results = message.iter().filter_map(|m| m.call_id.as_deref());
     of_calls.chain(of_results).filter(|id| !id.is_empty())
 }
