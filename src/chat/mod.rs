@@ -7,6 +7,7 @@
 //! a rule moves it. This module is independent of any system.
 
 mod answer;
+mod conversation;
 mod json;
 mod message;
 mod messages;
@@ -15,6 +16,7 @@ mod replies;
 mod view;
 
 pub use answer::join_answer;
+pub use conversation::{n_system, tools_by_call};
 pub use json::{call_from_json, message_from_json, message_to_json};
 pub use message::{ChatMessage, Rule};
 pub use messages::{Mark, Messages};
@@ -207,6 +209,25 @@ impl ChatMessage {
         })
     }
 
+    /// Creates the result of a call, as a notice that a policy adds.
+    pub fn notice_result(call: &Call, text: impl Into<Arc<str>>) -> Self {
+        Self::from(Fields {
+            call_id: call.id.clone(),
+            ..Self::notice("tool", text).into_fields()
+        })
+    }
+
+    /// Returns the message with these calls. Without any, it has no such field.
+    #[must_use]
+    pub fn with_calls(mut self, calls: Vec<Call>) -> Self {
+        self.calls = if calls.is_empty() {
+            Calls::Missing
+        } else {
+            Calls::List(calls)
+        };
+        self
+    }
+
     /// Returns whether the message has this role.
     pub fn is(&self, role: &str) -> bool {
         &*self.role == role
@@ -233,6 +254,18 @@ impl ChatMessage {
         self.content.as_text()
     }
 
+    /// Returns the single text, or the text blocks joined by `separator`.
+    pub fn joined_text(&self, separator: &str) -> String {
+        match &self.content {
+            Content::Text(text) => text.text.to_string(),
+            Content::Blocks(blocks) => {
+                let texts: Vec<&str> = blocks.iter().filter_map(Block::as_text).collect();
+                texts.join(separator)
+            }
+            Content::Missing | Content::Null | Content::Other(_) => String::new(),
+        }
+    }
+
     /// Iterates over the indices of all parts of the session in the message.
     pub fn parts(&self) -> impl Iterator<Item = u32> {
         // Most messages are a single text, which needs no list.
@@ -244,6 +277,24 @@ impl ChatMessage {
         let reasoning = self.reasoning.as_ref().and_then(|r| r.part);
         let content = text.into_iter().chain(content);
         content.chain(calls).chain(reasoning)
+    }
+}
+
+impl Call {
+    /// Returns the name of the tool. Empty if the call has none.
+    pub fn tool(&self) -> &str {
+        self.function.as_ref().map_or("", |f| &f.name)
+    }
+
+    /// Returns the arguments as a value; a text that is not JSON is a string.
+    pub fn arguments_as_value(&self) -> Value {
+        match self.function.as_ref().map(|f| &f.arguments) {
+            Some(Arguments::Text(text)) => {
+                serde_json::from_str(text).unwrap_or_else(|_| Value::from(&**text))
+            }
+            Some(Arguments::Json(value)) => value.clone(),
+            Some(Arguments::Missing) | None => Value::Null,
+        }
     }
 }
 

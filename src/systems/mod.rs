@@ -1,7 +1,8 @@
 //! Exact reproductions of real systems: one folder per system, one file per mechanism, and their tables.
 //!
 //! In each folder, `mod.rs` has a map of its files, and `actions` makes the mechanisms available to presets. `python` and
-//! `javascript` are shared by systems written in these languages.
+//! `javascript` are shared by systems written in these languages, `session_state` by systems
+//! that keep their own session. `stage_values` parses what a stage states for its action.
 //!
 //! Each function reproduces one of the system's own functions, over messages in that system's form. Test vectors with
 //! the original's return values, or whole conversations that the original managed, verify it (`tests/vectors.rs`).
@@ -26,6 +27,8 @@ pub mod pi;
 pub mod picoclaw;
 pub mod python;
 pub mod roo_code;
+mod session_state;
+mod stage_values;
 pub mod strands;
 
 use crate::engine::Registry;

@@ -1,4 +1,4 @@
-//! The place of a policy in lists of policies: its kind, and how its behaviour is known.
+//! The place of a policy in lists of policies: its kind, and the evidence for its behaviour.
 
 use super::Policy;
 use schemars::JsonSchema;

@@ -6,10 +6,9 @@ use super::event::{Event, Kind};
 use super::filter::filter;
 use super::request::request;
 use super::select::{for_interval, for_threshold};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply};
-use crate::engine::{ActionKind, Memory, NamedAction, Rewrite, RewriteInput, Rewritten};
-use crate::systems::javascript::text_of;
-use serde_json::json;
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, n_system};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::systems::session_state::{Effects, session_before, session_memory};
 use std::sync::Arc;
 
 /// Actions of presets.
@@ -42,26 +41,11 @@ const NAME: &str = "Your internal name is \"";
 #[derive(Debug)]
 struct Compact;
 
-/// The events of a session before and after a call: the call may be tried again.
-#[derive(Debug)]
-struct Remembered {
-    call: usize,
-    before: Arc<Session>,
-    after: Arc<Session>,
-}
-
 #[derive(Clone, Debug, Default)]
 struct Session {
     /// Recorded messages that the events contain.
     seen: Vec<ChatMessage>,
     events: Vec<Event>,
-}
-
-/// Effects of a call.
-#[derive(Debug, Default)]
-struct Effects {
-    acted: Vec<String>,
-    log: Vec<String>,
 }
 
 impl Rewrite for Compact {
@@ -70,17 +54,9 @@ impl Rewrite for Compact {
         input: RewriteInput<'_>,
         replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let remembered = input.memory.shared::<Remembered>(SESSION);
-        let before = remembered.map_or_else(Arc::default, |known| {
-            let is_again = known.call == input.call;
-            Arc::clone(if is_again {
-                &known.before
-            } else {
-                &known.after
-            })
-        });
+        let before = session_before::<Session>(&input, SESSION);
         let all = &input.messages;
-        let n_system = all.iter().take_while(|m| m.is("system")).count();
+        let n_system = n_system(all);
         let agent = agent(&all[..n_system]);
         let mut effects = Effects::default();
         let mut after = Session::clone(&before);
@@ -105,28 +81,14 @@ impl Rewrite for Compact {
         }
         let sent = sent.iter().flat_map(|event| event.messages.iter());
         let messages = all[..n_system].iter().chain(sent).cloned().collect();
-        let remembered = Remembered {
-            call: input.call,
-            before,
-            after: Arc::new(after),
-        };
-        let counted = compared.map(|count| ("used".to_owned(), count as f64));
-        let acted = effects.acted.iter().map(|name| (name.clone(), 1.0));
-        Ok(Rewritten {
-            messages: Some(messages),
-            compared,
-            fired: !effects.acted.is_empty(),
-            terms: counted.into_iter().chain(acted).collect(),
-            log: effects.log,
-            memory: Memory::from(json!({})).with(SESSION, remembered),
-            ..Rewritten::default()
-        })
+        let memory = session_memory(&input, SESSION, before, after);
+        Ok(effects.into_rewritten(messages, compared, memory))
     }
 }
 
 /// Returns the agent's name in the system prompt.
 fn agent(system: &[ChatMessage]) -> String {
-    let texts: Vec<String> = system.iter().map(|m| text_of(m, "\n")).collect();
+    let texts: Vec<String> = system.iter().map(|m| m.joined_text("\n")).collect();
     let named = texts.iter().find_map(|text| {
         let (_, name) = text.rsplit_once(NAME)?;
         Some(name.split('"').next()?.to_owned())

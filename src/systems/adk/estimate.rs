@@ -3,8 +3,7 @@
 use super::assemble::{assemble, compacted, summaries, visible};
 use super::event::{Event, Kind, response_id};
 use super::pair::without_lone_responses;
-use crate::chat::{ChatMessage, Layout, python_dumps, python_str};
-use crate::systems::javascript::{arguments_of, text_of, tool_of};
+use crate::chat::{ChatMessage, Layout, python_dumps, python_str, tools_by_call};
 use crate::systems::python::{is_true, signed};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -36,7 +35,7 @@ pub(super) fn prompt_tokens(events: &[Event], agent: &str, is_after_turn: bool) 
             _ => event
                 .messages
                 .iter()
-                .map(|m| n_chars(&text_of(m, "")))
+                .map(|m| n_chars(&m.joined_text("")))
                 .sum(),
         };
         events.iter().map(of_event).sum()
@@ -49,21 +48,21 @@ pub(super) fn prompt_tokens(events: &[Event], agent: &str, is_after_turn: bool) 
 }
 
 /// Returns the characters of a message.
-fn chars(message: &ChatMessage, tools: &HashMap<String, String>) -> u64 {
+fn chars(message: &ChatMessage, tools: &Tools) -> u64 {
     if message.is("tool") {
         let response = python_dumps(&response(message), Layout::ASCII);
         return n_chars(&tool_name(message, tools)) + n_chars(&response);
     }
     let calls = message.calls().iter().map(|call| {
-        let arguments = arguments_of(call);
+        let arguments = call.arguments_as_value();
         let arguments = is_true(&arguments).then(|| python_dumps(&arguments, Layout::ASCII));
-        n_chars(tool_of(call)) + arguments.map_or(0, |arguments| n_chars(&arguments))
+        n_chars(call.tool()) + arguments.map_or(0, |arguments| n_chars(&arguments))
     });
-    n_chars(&text_of(message, "")) + calls.sum::<u64>()
+    n_chars(&message.joined_text("")) + calls.sum::<u64>()
 }
 
 /// Returns the characters of responses as they are quoted for another agent.
-fn quoted_chars(event: &Event, agent: &str, tools: &HashMap<String, String>) -> u64 {
+fn quoted_chars(event: &Event, agent: &str, tools: &Tools) -> u64 {
     let elided = |text: &str| text.replace(BEGIN, ELIDED).replace(END, ELIDED);
     let quoted = event.messages.iter().map(|message| {
         let tool = elided(&tool_name(message, tools));
@@ -75,25 +74,22 @@ fn quoted_chars(event: &Event, agent: &str, tools: &HashMap<String, String>) -> 
     n_chars(PREAMBLE) + quoted.sum::<u64>()
 }
 
-/// Returns a response as the program stores it.
+/// Returns a response as the SDK stores it.
 pub(super) fn response(message: &ChatMessage) -> Value {
-    json!({"result": text_of(message, "\n")})
+    json!({"result": message.joined_text("\n")})
 }
 
+/// Tools by the ids of their calls.
+type Tools = HashMap<Arc<str>, Arc<str>>;
+
 /// Returns the tools of calls by id.
-pub(super) fn tools(events: &[Event]) -> HashMap<String, String> {
-    let messages = events.iter().flat_map(|event| event.messages.iter());
-    let calls = messages.flat_map(ChatMessage::calls);
-    let tools = calls.map(|call| {
-        let id = call.id.as_deref().unwrap_or_default();
-        (id.to_owned(), tool_of(call).to_owned())
-    });
-    tools.collect()
+pub(super) fn tools(events: &[Event]) -> Tools {
+    tools_by_call(events.iter().flat_map(|event| event.messages.iter()))
 }
 
 /// Returns the tool of a response.
-pub(super) fn tool_name(message: &ChatMessage, tools: &HashMap<String, String>) -> String {
-    let name = message.name.as_deref().map(str::to_owned);
+pub(super) fn tool_name(message: &ChatMessage, tools: &Tools) -> Arc<str> {
+    let name = message.name.clone();
     name.or_else(|| tools.get(response_id(message)?).cloned())
         .unwrap_or_default()
 }
@@ -122,7 +118,7 @@ pub(super) fn is_worth_it(events: &[Event], range: (usize, usize)) -> bool {
 }
 
 /// Returns the characters of an event's content as JSON.
-fn size(event: &Event, tools: &HashMap<String, String>) -> i64 {
+fn size(event: &Event, tools: &Tools) -> i64 {
     let role = match event.kind {
         Kind::User | Kind::Responses => "user",
         Kind::Model | Kind::Compaction { .. } => "model",
@@ -132,16 +128,16 @@ fn size(event: &Event, tools: &HashMap<String, String>) -> i64 {
         if message.is("tool") {
             let name = tool_name(message, tools);
             parts.push(json!({"function_response": {
-                "id": response_id(message), "name": name, "response": response(message)}}));
+                "id": response_id(message), "name": &*name, "response": response(message)}}));
             continue;
         }
-        let text = text_of(message, "");
+        let text = message.joined_text("");
         if !text.is_empty() || event.range().is_some() {
             parts.push(json!({"text": text}));
         }
         parts.extend(message.calls().iter().map(|call| {
-            json!({"function_call": {"id": call.id.as_deref(), "args": arguments_of(call),
-                "name": tool_of(call)}})
+            json!({"function_call": {"id": call.id.as_deref(), "args": call.arguments_as_value(),
+                "name": call.tool()}})
         }));
     }
     let content = json!({"parts": parts, "role": role});

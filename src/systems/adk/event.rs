@@ -1,7 +1,6 @@
 //! Events of a session.
 
 use crate::chat::{ChatMessage, Content};
-use crate::systems::javascript::text_of;
 use std::sync::Arc;
 
 /// Kind of an event.
@@ -58,7 +57,7 @@ impl Event {
             Kind::Compaction { .. } | Kind::Responses => true,
             Kind::User | Kind::Model => self.messages.iter().any(|message| {
                 let has_blocks = matches!(message.content, Content::Blocks(_));
-                has_blocks || !message.calls().is_empty() || !text_of(message, "").is_empty()
+                has_blocks || !message.calls().is_empty() || !message.joined_text("").is_empty()
             }),
         }
     }

@@ -1,7 +1,7 @@
 //! `ContextFilterPlugin`: removes old turns from a request.
 
 use super::event::{Event, Kind};
-use std::collections::HashSet;
+use super::pair::whole_split;
 
 /// Removes all but the newest `keep` turns from `keep + at_least` turns on. Returns whether it removed something.
 pub(super) fn filter(events: &mut Vec<Event>, keep: usize, at_least: usize) -> bool {
@@ -14,22 +14,7 @@ pub(super) fn filter(events: &mut Vec<Event>, keep: usize, at_least: usize) -> b
     if starts.len() < keep + at_least {
         return false;
     }
-    let split = whole(events, starts[starts.len() - keep]);
+    let split = whole_split(events.iter(), starts[starts.len() - keep]);
     events.drain(..split);
     split > 0
-}
-
-/// Moves a split back until no event behind it responds to a call before it.
-fn whole(events: &[Event], split: usize) -> usize {
-    let mut open: HashSet<&str> = HashSet::new();
-    for (at, event) in events.iter().enumerate().rev() {
-        open.extend(event.responses());
-        for id in event.calls() {
-            open.remove(id);
-        }
-        if at <= split && open.is_empty() {
-            return at;
-        }
-    }
-    0
 }

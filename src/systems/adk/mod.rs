@@ -8,7 +8,7 @@
 //! | `estimate` | the token count that is compared with the threshold, and sizes of ranges |
 //! | `event` | events of a session |
 //! | `filter` | `ContextFilterPlugin` |
-//! | `pair` | the pairs of calls and responses in a request |
+//! | `pair` | the pairs of calls and responses in a request, and splits between pairs |
 //! | `request` | the summary request |
 //! | `select` | the events that a compaction summarizes |
 

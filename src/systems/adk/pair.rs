@@ -1,9 +1,27 @@
 //! The pairs of calls and responses in a request.
 
 use super::event::{Event, response_id};
-use crate::chat::{Calls, ChatMessage};
+use crate::chat::ChatMessage;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
+
+/// Moves a split back until no event behind it responds to a call before it.
+pub(super) fn whole_split<'a>(
+    events: impl DoubleEndedIterator<Item = &'a Event> + ExactSizeIterator,
+    split: usize,
+) -> usize {
+    let mut open: HashSet<&str> = HashSet::new();
+    for (at, event) in events.enumerate().rev() {
+        open.extend(event.responses());
+        for id in event.calls() {
+            open.remove(id);
+        }
+        if at <= split && open.is_empty() {
+            return at;
+        }
+    }
+    0
+}
 
 /// Removes responses without a call and calls without a response, and moves responses behind their calls.
 pub(super) fn with_whole_pairs(events: Vec<Event>) -> Vec<Event> {
@@ -85,12 +103,9 @@ fn without_lone_calls(events: Vec<Event>) -> Vec<Event> {
     for mut event in events {
         if event.calls().any(is_lone) {
             for message in Arc::make_mut(&mut event.messages) {
-                if let Calls::List(calls) = &mut message.calls {
-                    calls.retain(|call| !call.id.as_deref().is_some_and(is_lone));
-                    if calls.is_empty() {
-                        message.calls = Calls::Missing;
-                    }
-                }
+                let calls = message.calls().iter();
+                let calls = calls.filter(|call| !call.id.as_deref().is_some_and(is_lone));
+                *message = message.clone().with_calls(calls.cloned().collect());
             }
             if !event.has_content() {
                 continue;

@@ -3,7 +3,6 @@
 use super::estimate::{response, tool_name, tools};
 use super::event::{Event, Kind};
 use crate::chat::{ChatMessage, SummaryRequest, python_str};
-use crate::systems::javascript::{arguments_of, text_of, tool_of};
 use crate::systems::python::head;
 
 const PROMPT: &str = include_str!("prompt.txt");
@@ -32,12 +31,12 @@ pub(super) fn request(
                 lines.push(format!("Tool response from {tool}: {}", shortened(&text)));
                 continue;
             }
-            let text = text_of(message, "");
+            let text = message.joined_text("");
             if !text.is_empty() {
                 lines.push(format!("{author}: {text}"));
             }
             lines.extend(message.calls().iter().map(|call| {
-                let (tool, arguments) = (tool_of(call), python_str(&arguments_of(call)));
+                let (tool, arguments) = (call.tool(), python_str(&call.arguments_as_value()));
                 format!("{author} called tool: {tool}({})", shortened(&arguments))
             }));
         }

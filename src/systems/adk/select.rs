@@ -2,6 +2,7 @@
 
 use super::assemble::summaries;
 use super::event::Event;
+use super::pair::whole_split;
 use std::collections::HashSet;
 
 /// Returns the events for the token threshold: all since the last summary but the newest `retain`, without torn pairs.
@@ -17,24 +18,10 @@ pub(super) fn for_threshold(events: &[Event], retain: usize) -> (Option<usize>, 
         return (last, Vec::new());
     }
     if retain > 0 {
-        candidates.truncate(split(events, &candidates, candidates.len() - retain));
+        let all = candidates.iter().map(|at| &events[*at]);
+        candidates.truncate(whole_split(all, candidates.len() - retain));
     }
     (last, self_contained(events, candidates))
-}
-
-/// Moves a split back until no event behind it responds to a call before it.
-fn split(events: &[Event], candidates: &[usize], wanted: usize) -> usize {
-    let mut open: HashSet<&str> = HashSet::new();
-    for (nth, at) in candidates.iter().enumerate().rev() {
-        open.extend(events[*at].responses());
-        for id in events[*at].calls() {
-            open.remove(id);
-        }
-        if open.is_empty() && nth <= wanted {
-            return nth;
-        }
-    }
-    0
 }
 
 /// Returns the events for the interval: from `overlap` turns before the first new one to the last one. Empty with fewer

@@ -3,10 +3,9 @@
 use super::conversation::Conversation;
 use super::group::annotate;
 use super::settings::Lists;
-use super::strategy::Effects;
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
-use crate::engine::{ActionKind, Memory, NamedAction, Rewrite, RewriteInput, Rewritten};
-use serde_json::json;
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::systems::session_state::{Effects, session_before, session_memory};
 use std::sync::Arc;
 
 /// Actions of presets.
@@ -49,14 +48,6 @@ struct Compact(Lists);
 /// Key of the conversation in memory.
 const CONVERSATION: &str = "agent_framework_conversation";
 
-/// The conversation before and after the strategy of a call: the call may be tried again.
-#[derive(Debug)]
-struct Remembered {
-    call: usize,
-    before: Arc<Conversation>,
-    after: Arc<Conversation>,
-}
-
 impl Rewrite for Compact {
     fn rewrite(
         &self,
@@ -64,17 +55,9 @@ impl Rewrite for Compact {
         replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let plan = self.0.plan(&input);
-        let remembered = input.memory.shared::<Remembered>(CONVERSATION);
-        let before = remembered.map_or_else(Arc::default, |known| {
-            let is_again = known.call == input.call;
-            Arc::clone(if is_again {
-                &known.before
-            } else {
-                &known.after
-            })
-        });
+        let before = session_before::<Conversation>(&input, CONVERSATION);
         let all = &input.messages;
-        let n_system = all.iter().take_while(|m| m.is("system")).count();
+        let n_system = n_system(all);
         let mut effects = Effects::default();
         let mut after = Conversation::clone(&before);
         after.begin_call(&all[n_system..], &mut (&plan, &mut effects, replies))?;
@@ -88,21 +71,7 @@ impl Rewrite for Compact {
         let sent = after.working.iter().filter(|m| !hides || !m.is_excluded);
         let sent = sent.flat_map(|m| m.messages.iter().cloned());
         let messages: Vec<ChatMessage> = all[..n_system].iter().cloned().chain(sent).collect();
-        let remembered = Remembered {
-            call: input.call,
-            before,
-            after: Arc::new(after),
-        };
-        let acted = effects.acted.iter().map(|name| (name.clone(), 1.0));
-        let counted = compared.map(|count| ("used".to_owned(), count as f64));
-        Ok(Rewritten {
-            messages: Some(messages),
-            compared,
-            fired: !effects.acted.is_empty(),
-            terms: counted.into_iter().chain(acted).collect(),
-            log: effects.log,
-            memory: Memory::from(json!({})).with(CONVERSATION, remembered),
-            ..Rewritten::default()
-        })
+        let memory = session_memory(&input, CONVERSATION, before, after);
+        Ok(effects.into_rewritten(messages, compared, memory))
     }
 }

@@ -4,8 +4,9 @@ use super::group::annotate;
 use super::marked::Marked;
 use super::reconcile::reconcile;
 use super::settings::Plan;
-use super::strategy::{Effects, Strategy};
+use super::strategy::Strategy;
 use crate::chat::{ChatMessage, PendingRequest, Replies};
+use crate::systems::session_state::Effects;
 use std::ops::Range;
 use std::sync::Arc;
 

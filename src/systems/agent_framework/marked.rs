@@ -1,8 +1,7 @@
 //! Messages with the marks of compaction, and the token estimate.
 
 use super::group::Group;
-use crate::chat::{Arguments, BlockBody, Call, ChatMessage, Content, Layout, Rule, python_dumps};
-use crate::systems::javascript::tool_of;
+use crate::chat::{Arguments, Block, Call, ChatMessage, Content, Layout, Rule, python_dumps};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -135,7 +134,7 @@ fn contents(message: &ChatMessage) -> Vec<Value> {
             "call_id": call.id.as_deref().unwrap_or_default(),
             "hosted": false,
             "id": OCCURRENCE,
-            "name": tool_of(call),
+            "name": call.tool(),
             "type": "function_call",
         })
     });
@@ -147,13 +146,7 @@ fn contents(message: &ChatMessage) -> Vec<Value> {
 pub(super) fn texts(content: &Content) -> Vec<&str> {
     match content {
         Content::Text(text) => vec![&text.text],
-        Content::Blocks(blocks) => {
-            let texts = blocks.iter().filter_map(|block| match &block.body {
-                BlockBody::Text(text) => Some(&**text),
-                _ => None,
-            });
-            texts.collect()
-        }
+        Content::Blocks(blocks) => blocks.iter().filter_map(Block::as_text).collect(),
         Content::Missing | Content::Null | Content::Other(_) => Vec::new(),
     }
 }
@@ -165,7 +158,7 @@ fn texts_of(messages: &[ChatMessage]) -> Vec<&str> {
 
 /// Returns the text of a tool result.
 pub(super) fn result_text(result: &ChatMessage) -> String {
-    texts(&result.content).join("\n")
+    result.joined_text("\n")
 }
 
 /// Returns the arguments of a call as text.

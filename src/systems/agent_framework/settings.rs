@@ -3,6 +3,7 @@
 use super::strategy::{Strategy, Truncation};
 use super::summarize::Summarization;
 use crate::engine::RewriteInput;
+use crate::systems::stage_values::{check_keys, text};
 use toml::{Table, Value};
 
 /// The strategies of an agent and when they run.
@@ -14,7 +15,7 @@ pub(super) struct Plan {
     pub(super) before: Option<Strategy>,
     /// After a turn, on the stored history.
     pub(super) after: Option<Strategy>,
-    /// Whether excluded messages of the stored history are loaded.
+    /// Whether excluded messages of the stored history are not loaded.
     pub(super) skip_excluded: bool,
     /// Whether history is stored after each call.
     pub(super) is_harness: bool,
@@ -43,13 +44,15 @@ const NAMES: [&str; 7] = [
 impl Lists {
     /// Parses the lists of an action.
     pub(super) fn parse(settings: &Table) -> Result<Self, String> {
+        check_keys(
+            settings,
+            &["before_strategy", "after_strategy", "strategies"],
+        )?;
         let one = |key: &str| settings.get(key).map(parse).transpose();
-        let composed = settings.get("strategies").and_then(Value::as_array);
-        let composed = composed.into_iter().flatten().map(parse);
         Ok(Self {
             before: one("before_strategy")?,
             after: one("after_strategy")?,
-            composed: composed.collect::<Result<_, _>>()?,
+            composed: strategies(settings)?,
         })
     }
 
@@ -86,34 +89,81 @@ impl Lists {
     }
 }
 
-/// Parses a list of a name and arguments.
+/// Parses a list of a name and possibly arguments.
 fn parse(list: &Value) -> Result<Strategy, String> {
-    let unknown = || format!("`{list}` is no list of a strategy's name and its arguments");
-    let name = list.get(0).and_then(Value::as_str).ok_or_else(unknown)?;
-    let name = NAMES.iter().find(|known| **known == name);
-    let name = name.ok_or_else(unknown)?;
-    let arguments = list.get(1).and_then(Value::as_table);
-    let arguments = arguments.cloned().unwrap_or_default();
-    let number = |key: &str| match arguments.get(key)? {
-        Value::Integer(number) => Some(*number as f64),
-        Value::Float(number) => Some(*number),
-        Value::Boolean(flag) => Some(f64::from(u8::from(*flag))),
-        _ => None,
+    let unknown = || format!("`{list}` must be a list of a strategy's name and its arguments");
+    let none = Table::new();
+    let (name, arguments) = match list.as_array().map(Vec::as_slice) {
+        Some([Value::String(name)]) => (name, &none),
+        Some([Value::String(name), Value::Table(arguments)]) => (name, arguments),
+        _ => return Err(unknown()),
     };
-    let mut strategy = make(name, &number);
-    match &mut strategy {
-        Strategy::TokenBudget { strategies, .. } => {
-            let inner = arguments.get("strategies").and_then(Value::as_array);
-            let inner = inner.into_iter().flatten().map(parse);
-            *strategies = inner.collect::<Result<_, _>>()?;
+    let name = NAMES.iter().find(|known| *known == name);
+    let name = name.ok_or_else(unknown)?;
+    check_keys(arguments, keys(name))?;
+    for (key, value) in arguments {
+        let is_other = ["strategies", "prompt"].contains(&key.as_str());
+        if !is_other && as_number(value).is_none() {
+            return Err(format!("`{key}` must be a number, true or false"));
         }
+    }
+    let mut strategy = make(name, &|key| as_number(arguments.get(key)?));
+    match &mut strategy {
+        Strategy::TokenBudget { strategies, .. } => *strategies = self::strategies(arguments)?,
         Strategy::Summarization(summarization) => {
-            let prompt = arguments.get("prompt").and_then(Value::as_str);
-            summarization.prompt = prompt.map(str::to_owned);
+            summarization.prompt = text(arguments, "prompt")?.map(str::to_owned);
         }
         _ => {}
     }
     Ok(strategy)
+}
+
+/// Parses `strategies`, a list of lists.
+fn strategies(table: &Table) -> Result<Vec<Strategy>, String> {
+    match table.get("strategies") {
+        Some(Value::Array(lists)) => lists.iter().map(parse).collect(),
+        Some(_) => Err("`strategies` must be a list of strategies".to_owned()),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn as_number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Integer(number) => Some(*number as f64),
+        Value::Float(number) => Some(*number),
+        Value::Boolean(flag) => Some(f64::from(u8::from(*flag))),
+        _ => None,
+    }
+}
+
+/// Returns the arguments of a strategy.
+fn keys(name: &str) -> &'static [&'static str] {
+    match name {
+        "truncation" => &[
+            "max_n",
+            "compact_to",
+            "tokens",
+            "preserve_system",
+            "preserve_first_user_group",
+        ],
+        "sliding_window" => &["keep_last_groups", "preserve_system"],
+        "selective_tool_call" | "tool_result" => &["keep_last_tool_call_groups"],
+        "summarization" => &[
+            "target_count",
+            "threshold",
+            "max_summary_input_tokens",
+            "prompt",
+        ],
+        "token_budget" => &["token_budget", "strategies", "early_stop"],
+        _ => &[
+            "max_context_window_tokens",
+            "max_output_tokens",
+            "tool_eviction_threshold",
+            "truncation_threshold",
+            "keep_last_tool_call_groups",
+            "preserve_first_user_group",
+        ],
+    }
 }
 
 /// Makes a strategy; `number` returns an argument or none for the default.
@@ -169,5 +219,39 @@ fn make(name: &str, number: &dyn Fn(&str) -> Option<f64>) -> Strategy {
                 },
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(toml: &str) -> String {
+        Lists::parse(&toml.parse().unwrap()).unwrap_err()
+    }
+
+    #[test]
+    fn wrong_values_are_rejected() {
+        assert_eq!(
+            error("before_strategy = ['sliding_window', { keep_last_groups = '4' }]"),
+            "`keep_last_groups` must be a number, true or false"
+        );
+        assert_eq!(
+            error("after_strategy = ['tool_result', { keep_last_groups = 4 }]"),
+            "unknown key `keep_last_groups`"
+        );
+        assert_eq!(
+            error("strategies = 'truncation'"),
+            "`strategies` must be a list of strategies"
+        );
+        assert!(error("strategies = [['unknown']]").contains("a strategy's name"));
+        assert!(error("strategies = [['truncation', 4]]").contains("a strategy's name"));
+        assert!(error("before = ['truncation']").contains("unknown key"));
+    }
+
+    #[test]
+    fn arguments_may_be_omitted() {
+        let lists = "before_strategy = ['sliding_window']\nstrategies = [['token_budget', { strategies = [['tool_result', {}]] }]]";
+        assert!(Lists::parse(&lists.parse().unwrap()).is_ok());
     }
 }

@@ -3,10 +3,9 @@
 use super::group::{Kind, Members, annotate, groups};
 use super::marked::{Marked, result_text};
 use super::summarize::{Summarization, summarize};
-use crate::chat::{ChatMessage, PendingRequest, Replies};
-use crate::systems::javascript::tool_of;
+use crate::chat::{ChatMessage, PendingRequest, Replies, tools_by_call};
 use crate::systems::python::{head, strip, strip_end};
-use std::collections::HashMap;
+use crate::systems::session_state::Effects;
 use std::sync::Arc;
 
 /// A strategy with its arguments.
@@ -45,15 +44,6 @@ pub(super) struct Truncation {
     pub(super) by_tokens: bool,
     pub(super) keep_system: bool,
     pub(super) keep_first_user: bool,
-}
-
-/// The effects of strategies.
-#[derive(Debug, Default)]
-pub(super) struct Effects {
-    /// Names of the strategies that changed something, inner ones first.
-    pub(super) acted: Vec<String>,
-    /// Lines that the system logs.
-    pub(super) log: Vec<String>,
 }
 
 const SUMMARY_PREFIX: &str = "[Tool results: ";
@@ -272,11 +262,8 @@ pub(super) fn insert(
 
 fn collapsed_text(at: &[usize], list: &[Marked]) -> String {
     let included = || at.iter().map(|at| &list[*at]).filter(|m| !m.is_excluded);
-    let calls = included().flat_map(Marked::calls);
-    let tools: HashMap<&str, &str> = calls
-        .map(|call| (call.id.as_deref().unwrap_or_default(), tool_of(call)))
-        .filter(|(id, tool)| !id.is_empty() && !tool.is_empty())
-        .collect();
+    let mut tools = tools_by_call(included().flat_map(|m| m.messages.iter()));
+    tools.retain(|id, tool| !id.is_empty() && !tool.is_empty());
     let results = included().flat_map(Marked::results).map(|result| {
         let text = result_text(result);
         let tool = tools.get(result.call_id.as_deref().unwrap_or_default());

@@ -4,7 +4,6 @@ use super::group::{Kind, groups};
 use super::marked::{Marked, arguments_text, result_text, texts};
 use super::strategy::insert;
 use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest};
-use crate::systems::javascript::tool_of;
 use crate::systems::python::strip;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -148,7 +147,7 @@ fn line(number: usize, message: &Marked) -> String {
             parts.push(texts.join(" "));
         }
         for call in part.calls() {
-            let (tool, arguments) = (tool_of(call), arguments_text(call));
+            let (tool, arguments) = (call.tool(), arguments_text(call));
             let mut text = format!("function_call {tool}({arguments})");
             let _ = write!(text, "{}", id_of(call.id.as_ref()));
             parts.push(text);

@@ -3,8 +3,9 @@
 
 use super::options::{Options, Reasoning, Rule, rules};
 use super::prune::{Message, grouped, prune};
-use crate::chat::{ChatMessage, Mark, PendingRequest, Replies, Shape};
+use crate::chat::{ChatMessage, Mark, PendingRequest, Replies, Shape, n_system};
 use crate::engine::{ActionKind, Memory, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::systems::stage_values::check_keys;
 use std::sync::Arc;
 
 /// `rules` is a value of `toolCalls` that takes precedence over the number: a list of rules, each with `type` and
@@ -16,6 +17,7 @@ pub(super) const PRUNE: NamedAction = NamedAction {
     shape: Shape::OpenAi,
     numbers: &["reasoning", "tool_calls", "keeps_empty"],
     make: |settings| {
+        check_keys(settings, &["rules"])?;
         let given = settings.get("rules").map(rules).transpose()?;
         Ok(Arc::new(Prune(given)))
     },
@@ -59,7 +61,7 @@ impl Rewrite for Prune {
             return Ok(Rewritten::default());
         }
         let all = &input.messages;
-        let n_system = all.iter().take_while(|m| m.is("system")).count();
+        let n_system = n_system(all);
         let known = input.memory.shared::<Step>(STEP);
         let continued = known.and_then(|known| {
             let new = all.since(&known.end)?;

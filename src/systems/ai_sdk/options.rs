@@ -1,5 +1,7 @@
 //! Options of `pruneMessages`.
 
+use crate::systems::stage_values::{check_keys, names, text};
+
 /// Options of `pruneMessages`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Options {
@@ -64,22 +66,19 @@ impl Rule {
 /// Returns the rules of a stage's text: the value of `toolCalls`.
 pub(super) fn rules(tool_calls: &toml::Value) -> Result<Vec<Rule>, String> {
     let rule = |value: &toml::Value| {
-        let kind = value.get("type").and_then(toml::Value::as_str);
-        let tools = value.get("tools").and_then(toml::Value::as_array);
-        let names = tools.map(|names| {
-            let names = names.iter().filter_map(toml::Value::as_str);
-            names.map(str::to_owned).collect()
-        });
+        let fields = value.as_table().ok_or("a rule must be a table")?;
+        check_keys(fields, &["type", "tools"])?;
+        let kind = text(fields, "type")?.ok_or("a rule needs a `type`")?;
         Ok(Rule {
-            tools: names,
-            ..Rule::by_name(kind.ok_or("a rule needs a `type`")?)?
+            tools: names(fields, "tools")?,
+            ..Rule::by_name(kind)?
         })
     };
     match tool_calls {
         toml::Value::String(name) if name == "none" => Ok(Vec::new()),
         toml::Value::String(name) => Ok(vec![Rule::by_name(name)?]),
         toml::Value::Array(list) => list.iter().map(rule).collect(),
-        _ => Err("`rules` is a text or a list of rules".to_owned()),
+        _ => Err("`rules` must be a text or a list of rules".to_owned()),
     }
 }
 
@@ -98,6 +97,15 @@ mod tests {
         let listed = parse("rules = [{ type = 'before-last-message', tools = ['a'] }]");
         assert_eq!(listed, Ok(vec![rule(1, Some(vec!["a".to_owned()]))]));
         assert!(parse("rules = 'sometimes'").is_err());
+        assert!(parse("rules = [{ tools = ['a'] }]").is_err());
+        assert_eq!(
+            parse("rules = [{ type = 'all', tools = [1] }]"),
+            Err("`tools` must be a list of names".to_owned())
+        );
+        assert_eq!(
+            parse("rules = [{ type = 'all', tool = 'a' }]"),
+            Err("unknown key `tool`".to_owned())
+        );
         assert_eq!(Rule::by_number(0), None);
         assert_eq!(Rule::by_number(3), Some(rule(2, None)));
     }

@@ -1,9 +1,8 @@
 //! `pruneMessages`, over messages in the SDK's form.
 
 use super::options::{Options, Reasoning, Rule};
-use crate::chat::{BlockBody, Calls, ChatMessage, Content};
-use crate::systems::javascript::tool_of;
-use std::collections::{HashMap, HashSet};
+use crate::chat::{BlockBody, ChatMessage, Content, tools_by_call};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A message in the SDK's form.
@@ -94,16 +93,13 @@ fn apply(messages: &mut [Message], rule: &Rule) -> bool {
     let n_old = messages.len().saturating_sub(rule.kept);
     let (old, newest) = messages.split_at_mut(n_old);
     let kept: HashSet<Arc<str>> = newest.iter().flat_map(Message::ids).collect();
-    let mut tools: HashMap<Arc<str>, String> = HashMap::new();
-    for message in old.iter() {
-        if let Message::Answer(answer) = message {
-            let named = |call: &crate::chat::Call| Some((call.id.clone()?, tool_of(call).into()));
-            tools.extend(answer.calls().iter().filter_map(named));
-        }
-    }
+    let tools = tools_by_call(old.iter().filter_map(|message| match message {
+        Message::Answer(answer) => Some(answer),
+        Message::Other(_) | Message::Results(_) => None,
+    }));
     let stays = |id: Option<&Arc<str>>, name: Option<&str>| {
         let is_other = |names: &Vec<String>| {
-            let called = id.and_then(|id| tools.get(id)).map(String::as_str);
+            let called = id.and_then(|id| tools.get(id)).map(|tool| &**tool);
             let name = name.or(called).unwrap_or_default();
             !names.iter().any(|known| known == name)
         };
@@ -115,7 +111,7 @@ fn apply(messages: &mut [Message], rule: &Rule) -> bool {
             Message::Other(_) => {}
             Message::Answer(answer) => {
                 let calls = answer.calls().iter();
-                let stay = calls.map(|call| stays(call.id.as_ref(), Some(tool_of(call))));
+                let stay = calls.map(|call| stays(call.id.as_ref(), Some(call.tool())));
                 let stay: Vec<bool> = stay.collect();
                 if stay.contains(&false) {
                     // Reasoning is removed with everything that it led to.
@@ -171,10 +167,5 @@ fn with_parts(
     let calls = answer.calls().iter().enumerate();
     let calls = calls.filter(|(nth, _)| keeps_call(*nth));
     let calls: Vec<_> = calls.map(|(_, call)| call.clone()).collect();
-    now.calls = if calls.is_empty() {
-        Calls::Missing
-    } else {
-        Calls::List(calls)
-    };
-    now
+    now.with_calls(calls)
 }

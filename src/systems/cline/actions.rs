@@ -6,7 +6,6 @@ use super::budget::Budget;
 use super::shape::shortened;
 use crate::chat::{PendingRequest, Replies, Shape as ChatShape};
 use crate::engine::{ActionKind, Hook, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
-use crate::systems::javascript::text_of;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -182,7 +181,7 @@ impl Rewrite for Shape {
         let results = input.messages.iter().enumerate();
         let results = results.filter(|(_, message)| message.is("tool"));
         let edits = results.filter_map(|(at, message)| {
-            let short = shortened(&text_of(message, "\n"))?;
+            let short = shortened(&message.joined_text("\n"))?;
             let now = Some(message.with_text(short));
             Some(MessageEdit { at, now })
         });

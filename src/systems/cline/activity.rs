@@ -1,7 +1,7 @@
 //! Files and commands in messages: for lists behind a summary, and for notices in place of dropped work.
 
 use crate::chat::ChatMessage;
-use crate::systems::javascript::{arguments_of, first_units, length, text_of, tool_of};
+use crate::systems::javascript::{first_units, length};
 use serde_json::Value;
 
 /// Maximum UTF-16 units of a command in a notice.
@@ -21,8 +21,8 @@ impl FileLists {
         let mut lists = Self::default();
         for call in messages.iter().flat_map(ChatMessage::calls) {
             let mut paths = Vec::new();
-            add_paths(&arguments_of(call), &mut paths);
-            let tool = tool_of(call);
+            add_paths(&call.arguments_as_value(), &mut paths);
+            let tool = call.tool();
             let list = if tool == "read_files" {
                 &mut lists.read
             } else if EDIT_TOOLS.contains(&tool) {
@@ -115,7 +115,7 @@ struct Activity {
 impl Activity {
     fn add(&mut self, message: &ChatMessage) {
         for call in message.calls() {
-            let (tool, arguments) = (tool_of(call), arguments_of(call));
+            let (tool, arguments) = (call.tool(), call.arguments_as_value());
             let mut paths = Vec::new();
             add_paths(&arguments, &mut paths);
             if tool == "read_files" {
@@ -141,7 +141,7 @@ impl Activity {
         let edit = self.open_edits.iter().position(|(call, _)| call == id);
         if let Some(edit) = edit.filter(|_| message.is("tool")) {
             let (_, path) = self.open_edits.remove(edit);
-            let lines = edited_lines(&text_of(message, "\n"));
+            let lines = edited_lines(&message.joined_text("\n"));
             let lines = lines.map_or(String::new(), |(from, to)| format!(":{from}-{to}"));
             push(&mut self.edited, &format!("{path}{lines}"));
         }

@@ -4,9 +4,7 @@ use super::activity::FileLists;
 use super::budget::Budget;
 use super::stored::{Kind, Stored, tokens};
 use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest};
-use crate::systems::javascript::{
-    arguments_of, first_units, length, named_arguments, text_of, tool_of,
-};
+use crate::systems::javascript::{first_units, length, named_arguments};
 use serde_json::{Value, json};
 
 /// Maximum UTF-16 units of a result or thought in a request.
@@ -153,7 +151,7 @@ fn within(all: &[ChatMessage], new: &[Stored], limit: usize) -> Vec<String> {
             break;
         }
         let message = &all[new[idx].range.start];
-        let text = text_of(message, "\n");
+        let text = message.joined_text("\n");
         if Some(idx) == newest || text.is_empty() {
             continue;
         }
@@ -172,7 +170,7 @@ fn within(all: &[ChatMessage], new: &[Stored], limit: usize) -> Vec<String> {
             let own = shortened.unwrap_or_else(|| all[range.start].clone());
             let lines = lines(&own).into_iter();
             let additions = all[range.start + 1..range.end].iter();
-            let additions = additions.map(|m| format!("[User]: {}", text_of(m, "\n")));
+            let additions = additions.map(|m| format!("[User]: {}", m.joined_text("\n")));
             lines.chain(additions).collect::<Vec<_>>().join("\n")
         })
         .collect()
@@ -193,7 +191,7 @@ fn truncated(text: &str, max_chars: usize) -> String {
 
 /// Returns the lines of a message in a request.
 fn lines(message: &ChatMessage) -> Vec<String> {
-    let text = text_of(message, "\n");
+    let text = message.joined_text("\n");
     if message.is("tool") {
         return vec![format!("[Tool result]: {}", part(&text))];
     }
@@ -207,8 +205,8 @@ fn lines(message: &ChatMessage) -> Vec<String> {
         lines.push(format!("[{author}]: {text}"));
     }
     for call in message.calls() {
-        let arguments = named_arguments(&arguments_of(call));
-        lines.push(format!("[Bot tool calls]: {}({arguments})", tool_of(call)));
+        let arguments = named_arguments(&call.arguments_as_value());
+        lines.push(format!("[Bot tool calls]: {}({arguments})", call.tool()));
     }
     lines
 }

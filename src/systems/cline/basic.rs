@@ -4,7 +4,6 @@ use super::activity::notice;
 use super::budget::Budget;
 use super::stored::{Kind, Stored};
 use crate::chat::ChatMessage;
-use crate::systems::javascript::text_of;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -103,7 +102,7 @@ fn newest_answers(all: &[ChatMessage], list: &[Stored]) -> BTreeSet<usize> {
 }
 
 fn text(all: &[ChatMessage], message: &Stored) -> String {
-    text_of(&all[message.range.start], "\n").trim().to_owned()
+    all[message.range.start].joined_text("\n").trim().to_owned()
 }
 
 /// Returns the metadata that the first message has afterwards. The numbers of earlier compactions add up.

@@ -1,8 +1,8 @@
 //! The size of a request, its trigger and the targets of a compaction.
 
 use super::stored::{Envelopes, Kind, Stored, request_tokens, stored};
+use crate::chat::n_system;
 use crate::engine::RewriteInput;
-use crate::systems::javascript::text_of;
 use serde_json::{Value, json};
 
 /// Key of the state in memory.
@@ -70,7 +70,7 @@ impl Budget {
     /// Measures the request before a call.
     pub(super) fn new(input: &RewriteInput<'_>) -> Self {
         let all = &input.messages;
-        let start = all.iter().take_while(|m| m.is("system")).count();
+        let start = n_system(all);
         let mut state = State::from_memory(&input.memory);
         let reported = [
             input.count("reported_input"),
@@ -100,7 +100,7 @@ impl Budget {
                 model_chars: input.count("model_chars"),
             },
         );
-        let system: Vec<String> = all[..start].iter().map(|m| text_of(m, "\n")).collect();
+        let system: Vec<String> = all[..start].iter().map(|m| m.joined_text("\n")).collect();
         let (request, sum) = request_tokens(&system.join("\n"), &messages, !state.is_compacted);
         let overhead = request.saturating_sub(sum) as f64;
         let (max_input, trigger) = (input.number("max_input"), input.number("trigger"));

@@ -3,7 +3,7 @@
 use super::shape::shortened;
 use crate::chat::{ChatMessage, Rule};
 use crate::session::WrittenKind;
-use crate::systems::javascript::{arguments_of, length, text_of, tool_of};
+use crate::systems::javascript::length;
 use serde_json::{Value, json};
 use std::ops::Range;
 
@@ -186,7 +186,7 @@ fn shaped_content_length(message: &ChatMessage, plain: usize) -> usize {
         return plain;
     }
     message.weigh(SHAPED, |message| {
-        let short = shortened(&text_of(message, "\n"));
+        let short = shortened(&message.joined_text("\n"));
         let shaped = short.map(|short| length(&content(message, Some(short.as_str())).to_string()));
         shaped.unwrap_or(plain) as u64
     }) as usize
@@ -194,7 +194,7 @@ fn shaped_content_length(message: &ChatMessage, plain: usize) -> usize {
 
 /// Returns the content of a message as blocks, possibly with another text of a result.
 fn content(message: &ChatMessage, result: Option<&str>) -> Value {
-    let text = text_of(message, "\n");
+    let text = message.joined_text("\n");
     if message.is("tool") {
         return json!([{"type": "tool_result", "tool_use_id": message.call_id.as_deref(),
             "name": message.name.as_deref(), "content": result.unwrap_or(&text)}]);
@@ -208,8 +208,8 @@ fn content(message: &ChatMessage, result: Option<&str>) -> Value {
     }
     for call in message.calls() {
         blocks.push(
-            json!({"type": "tool_use", "id": call.id.as_deref(), "name": tool_of(call),
-            "input": arguments_of(call)}),
+            json!({"type": "tool_use", "id": call.id.as_deref(), "name": call.tool(),
+            "input": call.arguments_as_value()}),
         );
     }
     blocks.into()

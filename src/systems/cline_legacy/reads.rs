@@ -3,7 +3,7 @@
 use super::units::units;
 use crate::chat::ChatMessage;
 use crate::engine::MessageEdit;
-use crate::systems::javascript::{length, text_of};
+use crate::systems::javascript::length;
 use std::collections::BTreeMap;
 
 const NOTICE: &str = "[[NOTE] This file read has been removed to save space in the context window. Refer to the latest file read for the most up to date version of this file.]";
@@ -25,7 +25,7 @@ pub(super) fn replace_repeated_reads(messages: &[ChatMessage]) -> Reads {
         // Only the first block of a message is searched.
         let first = &messages[unit.start];
         if !first.is("assistant")
-            && let Some((path, replacement)) = read(&text_of(first, "\n"))
+            && let Some((path, replacement)) = read(&first.joined_text("\n"))
         {
             by_path
                 .entry(path)
@@ -39,7 +39,7 @@ pub(super) fn replace_repeated_reads(messages: &[ChatMessage]) -> Reads {
         replaced.extend(reads);
     }
     replaced.sort_unstable_by_key(|(at, _)| *at);
-    let n_chars = |at: usize| length(&text_of(&messages[at], ""));
+    let n_chars = |at: usize| length(&messages[at].joined_text(""));
     let saved = replaced
         .iter()
         .map(|(at, text)| n_chars(*at) as f64 - length(text) as f64);

@@ -1,6 +1,6 @@
 //! Messages as the program numbers them: consecutive tool results are one.
 
-use crate::chat::ChatMessage;
+use crate::chat::{ChatMessage, n_system};
 use std::ops::Range;
 
 /// The text of a result that stands in for a missing one.
@@ -9,7 +9,7 @@ pub(super) const MISSING: &str = "result missing";
 /// Returns the ranges of messages that the program stores as one, without instructions. Stand-ins for the results of
 /// the first answer belong to that answer.
 pub(super) fn units(messages: &[ChatMessage]) -> Vec<Range<usize>> {
-    let n_system = messages.iter().take_while(|m| m.is("system")).count();
+    let n_system = n_system(messages);
     let mut units: Vec<Range<usize>> = Vec::new();
     for (idx, message) in messages.iter().enumerate().skip(n_system) {
         let n_units = units.len();

@@ -241,7 +241,7 @@ fn remove_unmatched(messages: &mut Vec<ChatMessage>, log: &mut Vec<String>) -> u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::message_from_json;
+    use crate::chat::{message_from_json, n_system};
     use proptest::prelude::*;
     use proptest::sample::select;
     use serde_json::Value;
@@ -325,7 +325,7 @@ mod tests {
             let mut messages = Messages::default();
             for message in given {
                 messages.grow([message]);
-                let n_instructions = messages.iter().take_while(|m| m.is("system")).count();
+                let n_instructions = n_system(&messages);
                 let before = &messages[n_instructions..];
                 let (mut after, mut log) = (before.to_vec(), Vec::new());
                 let n_repairs = sanitize(&mut after, &mut log);

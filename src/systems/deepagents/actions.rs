@@ -3,15 +3,15 @@
 use super::arguments::{self, restored};
 use super::call;
 use super::clip::Clip;
+use super::files::{file, path};
 use super::patch::Patch;
 use super::preview::{of_result, of_user_message, with_one_text};
 use super::summarize::{CutArguments, Summarize};
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
 use crate::engine::{
-    ActionKind, FileContent, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten,
-    Storage,
+    ActionKind, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten, Storage,
 };
-use crate::systems::javascript::text_of;
+use crate::systems::stage_values::{check_keys, text};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ const CUT_ARGUMENTS: NamedAction = NamedAction {
     numbers: &const { joined::<11>(&[&call::NUMBERS, &arguments::NUMBERS]) },
     make: |settings| {
         Ok(Arc::new(CutArguments {
-            marker: marker(settings),
+            marker: marker(settings)?,
         }))
     },
 };
@@ -76,7 +76,7 @@ const RESTORE_ARGUMENTS: NamedAction = NamedAction {
     make: |_| Ok(Arc::new(RestoreArguments)),
 };
 
-/// Acts as `langchain.summarize`, above the budget, and after a refusal. `truncation_text` is that of
+/// Acts as `langchain.summarize`, above the budget, and after a rejection. `truncation_text` is that of
 /// `deepagents.cut_arguments`.
 const SUMMARIZE: NamedAction = NamedAction {
     name: "deepagents.summarize",
@@ -101,7 +101,7 @@ const SUMMARIZE: NamedAction = NamedAction {
     },
     make: |settings| {
         Ok(Arc::new(Summarize {
-            marker: marker(settings),
+            marker: marker(settings)?,
         }))
     },
 };
@@ -114,7 +114,7 @@ const CLIP: NamedAction = NamedAction {
     numbers: &const { joined::<11>(&[&call::NUMBERS, &arguments::NUMBERS]) },
     make: |settings| {
         Ok(Arc::new(Clip {
-            marker: marker(settings),
+            marker: marker(settings)?,
         }))
     },
 };
@@ -150,10 +150,10 @@ const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] 
     all
 }
 
-fn marker(settings: &toml::Table) -> String {
-    let given = settings.get("truncation_text");
-    let given = given.and_then(toml::Value::as_str);
-    given.unwrap_or("...(argument truncated)").to_owned()
+fn marker(settings: &toml::Table) -> Result<String, String> {
+    check_keys(settings, &["truncation_text"])?;
+    let given = text(settings, "truncation_text")?;
+    Ok(given.unwrap_or("...(argument truncated)").to_owned())
 }
 
 #[derive(Debug)]
@@ -168,7 +168,7 @@ impl Rewrite for OffloadResult {
         let mut done = Rewritten::default();
         for (at, result) in input.messages.iter().enumerate() {
             let tool = result.name.as_deref().unwrap_or_default();
-            let is_large = exceeds(&text_of(result, "\n"), &input);
+            let is_large = exceeds(&result.joined_text("\n"), &input);
             if !result.is("tool") || EXCLUDED.contains(&tool) || !is_large {
                 continue;
             }
@@ -192,27 +192,10 @@ fn exceeds(text: &str, input: &RewriteInput<'_>) -> bool {
 pub(super) fn offloaded(storage: &Storage, result: &ChatMessage) -> Option<(ChatMessage, NewFile)> {
     let id = result.call_id.as_deref().unwrap_or_default();
     let name = format!("large_tool_results/{}", id.replace(['.', '/', '\\'], "_"));
-    let text = text_of(result, "\n");
+    let text = result.joined_text("\n");
     let path = path(storage, &name)?;
     let now = with_one_text(result, of_result(id, &path, &text));
     Some((now, file(name, text)))
-}
-
-/// Returns the path of a file; `None` if files cannot be written.
-fn path(storage: &Storage, name: &str) -> Option<String> {
-    match storage {
-        Storage::AsSet => Some(format!("/{name}")),
-        Storage::Folder(folder) => Some(format!("{folder}/{name}")),
-        Storage::Missing => None,
-    }
-}
-
-fn file(name: String, text: String) -> NewFile {
-    NewFile {
-        name,
-        content: FileContent::Text(text.into()),
-        appends: false,
-    }
 }
 
 #[derive(Debug)]
@@ -226,7 +209,7 @@ impl Rewrite for OffloadUserMessage {
     ) -> Result<Rewritten, PendingRequest> {
         let newest = input.messages.last();
         let newest = newest.filter(|m| m.is("user") && m.written.is_none());
-        let text = newest.map(|newest| text_of(newest, "\n"));
+        let text = newest.map(|newest| newest.joined_text("\n"));
         let Some((newest, text)) = newest.zip(text.filter(|text| exceeds(text, &input))) else {
             return Ok(Rewritten::default());
         };

@@ -1,9 +1,8 @@
 //! Arguments of old calls that write files, cut for one request.
 
-use super::call::{Call, Tried};
+use super::call::{Attempt, CallState};
 use crate::chat::{Arguments, Calls, ChatMessage};
 use crate::engine::{Memory, MessageEdit, RewriteInput};
-use crate::systems::javascript::{arguments_of, tool_of};
 use crate::systems::langchain::estimate::estimate;
 use crate::systems::langchain::summarize::share_of;
 use crate::systems::python::head;
@@ -40,7 +39,7 @@ struct Originals {
 /// Returns the edits that cut old arguments, by their index in the conversation.
 pub(super) fn cut_arguments(
     input: &RewriteInput<'_>,
-    call: &Call<'_>,
+    call: &CallState<'_>,
     marker: &str,
 ) -> Vec<MessageEdit> {
     let messages = call.conversation();
@@ -58,7 +57,7 @@ pub(super) fn cut_arguments(
     edits.collect()
 }
 
-fn is_triggered(input: &RewriteInput<'_>, call: &Call<'_>, messages: &[ChatMessage]) -> bool {
+fn is_triggered(input: &RewriteInput<'_>, call: &CallState<'_>, messages: &[ChatMessage]) -> bool {
     let n = input.count("arguments_trigger_messages");
     let tokens = input.count("arguments_trigger_tokens") as u64;
     let share = share_of(call.limit(), input.number("arguments_trigger_share"));
@@ -67,7 +66,7 @@ fn is_triggered(input: &RewriteInput<'_>, call: &Call<'_>, messages: &[ChatMessa
 }
 
 /// Returns the first message whose arguments are kept.
-fn first_kept(input: &RewriteInput<'_>, call: &Call<'_>, messages: &[ChatMessage]) -> usize {
+fn first_kept(input: &RewriteInput<'_>, call: &CallState<'_>, messages: &[ChatMessage]) -> usize {
     let tokens = input.count("arguments_keep_tokens") as u64;
     let share = share_of(call.limit(), input.number("arguments_keep_share"));
     let Some(target) = share.or((tokens > 0).then_some(tokens)) else {
@@ -100,11 +99,8 @@ fn with_cut_arguments(
     let Calls::List(calls) = &mut now.calls else {
         return None;
     };
-    for call in calls
-        .iter_mut()
-        .filter(|call| TOOLS.contains(&tool_of(call)))
-    {
-        let Value::Object(mut arguments) = arguments_of(call) else {
+    for call in calls.iter_mut().filter(|call| TOOLS.contains(&call.tool())) {
+        let Value::Object(mut arguments) = call.arguments_as_value() else {
             continue;
         };
         let mut is_cut_here = false;
@@ -125,8 +121,9 @@ fn with_cut_arguments(
 }
 
 /// Returns whether this request has its arguments cut already.
-pub(super) fn are_cut(call: &Call<'_>) -> bool {
-    call.tried().is_some_and(|(tried, _)| tried != Tried::Plain)
+pub(super) fn are_cut(call: &CallState<'_>) -> bool {
+    call.attempt()
+        .is_some_and(|(attempt, _)| attempt != Attempt::Plain)
 }
 
 /// Adds the messages before their arguments were cut to memory.

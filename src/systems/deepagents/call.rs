@@ -1,46 +1,47 @@
-//! The state of a call: the reported usage, the counts, the input budget, and what was tried.
+//! The state of a call: the reported usage, the counts, the input budget, and the last request.
 
-use crate::chat::ChatMessage;
+use crate::chat::{ChatMessage, n_system};
 use crate::engine::{Memory, RewriteInput};
 use crate::systems::langchain::estimate::scaled;
 use crate::systems::langchain::usage::{USAGE, Usage};
 use serde_json::json;
 
-/// Key of what was tried at a call, in memory.
-const TRIED: &str = "deepagents_tried";
+/// Key of the last request of a call, in memory.
+const ATTEMPT: &str = "deepagents_attempt";
 
 /// Numbers that all actions need which count.
 pub(super) const NUMBERS: [&str; 4] =
     ["reported", "max_input_tokens", "max_tokens", "tools_tokens"];
 
-/// What was tried at a call.
+/// The last request that was prepared for a call. After a rejection it decides what is done next: a plain one is
+/// summarized, one that was or cannot be summarized is clipped, and the last one ends the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tried {
-    /// The request as it was.
+pub(super) enum Attempt {
+    /// The request as it was: no trigger was met.
     Plain,
-    /// A request without a summary, whose size was checked.
-    Uncut,
-    /// A request with a summary, whose size was checked.
-    Checked,
+    /// A request without a summary: a trigger was met, but all messages are to be kept.
+    NothingToSummarize,
+    /// A request with a summary.
+    Summarized,
     /// The last possible request.
     Last,
-    /// Nothing more: the run ended with an error.
+    /// No request: the run ended with an error.
     Ended,
 }
 
-/// The counts of a call.
-pub(super) struct Call<'a> {
+/// The state of a call.
+pub(super) struct CallState<'a> {
     input: &'a RewriteInput<'a>,
     usage: Usage,
     /// Instructions of the conversation.
     n_system: usize,
 }
 
-impl<'a> Call<'a> {
+impl<'a> CallState<'a> {
     pub(super) fn new(input: &'a RewriteInput<'a>) -> Self {
         Self {
             usage: Usage::new(input),
-            n_system: input.messages.iter().take_while(|m| m.is("system")).count(),
+            n_system: n_system(&input.messages),
             input,
         }
     }
@@ -86,30 +87,30 @@ impl<'a> Call<'a> {
         &self.usage
     }
 
-    /// Returns what was tried at this call, with the count of that request.
-    pub(super) fn tried(&self) -> Option<(Tried, u64)> {
-        let known = &self.input.memory[TRIED];
+    /// Returns the last request of this call with its count.
+    pub(super) fn attempt(&self) -> Option<(Attempt, u64)> {
+        let known = &self.input.memory[ATTEMPT];
         let is_of_call = known["call"].as_u64() == Some(self.input.call as u64);
-        let tried = match known["tried"].as_str() {
-            Some("plain") => Tried::Plain,
-            Some("uncut") => Tried::Uncut,
-            Some("checked") => Tried::Checked,
-            Some("last") => Tried::Last,
-            _ => Tried::Ended,
+        let attempt = match known["attempt"].as_str() {
+            Some("plain") => Attempt::Plain,
+            Some("nothing to summarize") => Attempt::NothingToSummarize,
+            Some("summarized") => Attempt::Summarized,
+            Some("last") => Attempt::Last,
+            _ => Attempt::Ended,
         };
-        is_of_call.then(|| (tried, known["count"].as_u64().unwrap_or(0)))
+        is_of_call.then(|| (attempt, known["count"].as_u64().unwrap_or(0)))
     }
 
-    /// Returns memory with the usage and with what was tried at this call.
-    pub(super) fn to_memory(&self, tried: Tried, count: u64) -> Memory {
-        let name = match tried {
-            Tried::Plain => "plain",
-            Tried::Uncut => "uncut",
-            Tried::Checked => "checked",
-            Tried::Last => "last",
-            Tried::Ended => "ended",
+    /// Returns memory with the usage, and with a request of this call and its count.
+    pub(super) fn to_memory(&self, attempt: Attempt, count: u64) -> Memory {
+        let name = match attempt {
+            Attempt::Plain => "plain",
+            Attempt::NothingToSummarize => "nothing to summarize",
+            Attempt::Summarized => "summarized",
+            Attempt::Last => "last",
+            Attempt::Ended => "ended",
         };
-        let tried = json!({"call": self.input.call, "tried": name, "count": count});
-        json!({USAGE: self.usage.to_json(), TRIED: tried}).into()
+        let attempt = json!({"call": self.input.call, "attempt": name, "count": count});
+        json!({USAGE: self.usage.to_json(), ATTEMPT: attempt}).into()
     }
 }

@@ -2,10 +2,9 @@
 
 use super::actions::offloaded;
 use super::arguments::{cut_arguments, with_originals};
-use super::call::{Call, Tried};
+use super::call::{Attempt, CallState};
 use crate::chat::{ChatMessage, PendingRequest, Replies};
 use crate::engine::{Hook, MessageEdit, Rewrite, RewriteInput, Rewritten};
-use crate::systems::javascript::{arguments_of, text_of, tool_of};
 use crate::systems::python::head;
 
 /// Characters that are left of a file's content.
@@ -19,23 +18,27 @@ pub(super) struct Clip {
 }
 
 impl Rewrite for Clip {
-    /// Clips the results at the end of a request that was refused, or of one above the budget after a summary. The run
+    /// Clips the results at the end of a request that was rejected, or of one above the budget after a summary. The run
     /// ends if the request is then not smaller or not within the budget.
     fn rewrite(
         &self,
         input: RewriteInput<'_>,
         _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let call = Call::new(&input);
+        let call = CallState::new(&input);
         let conversation = call.conversation();
-        let is_refused = input.at == Hook::OverflowError;
-        let Some((tried, count)) = call.tried() else {
+        let is_rejected = input.at == Hook::OverflowError;
+        let Some((attempt, count)) = call.attempt() else {
             return Ok(Rewritten::default());
         };
-        let limit = match tried {
-            Tried::Last | Tried::Uncut if is_refused => Some(count),
-            Tried::Checked if is_refused => Some(call.count(conversation)),
-            Tried::Checked | Tried::Uncut if call.is_over(call.count(conversation)) => None,
+        let limit = match attempt {
+            Attempt::Last | Attempt::NothingToSummarize if is_rejected => Some(count),
+            Attempt::Summarized if is_rejected => Some(call.count(conversation)),
+            Attempt::Summarized | Attempt::NothingToSummarize
+                if call.is_over(call.count(conversation)) =>
+            {
+                None
+            }
             _ => return Ok(Rewritten::default()),
         };
         let n_tail = conversation
@@ -47,7 +50,7 @@ impl Rewrite for Clip {
         let mut after = conversation.to_vec();
         let mut done = Rewritten::default();
         let mut originals = Vec::new();
-        if is_refused && tried == Tried::Uncut {
+        if is_rejected && attempt == Attempt::NothingToSummarize {
             for MessageEdit { at, now } in cut_arguments(&input, &call, &self.marker) {
                 originals.push(conversation[at].clone());
                 after[at] = now.clone().unwrap_or_else(|| after[at].clone());
@@ -71,17 +74,17 @@ impl Rewrite for Clip {
         }
         done.fired = !done.edits.is_empty();
         let count = call.count(&after);
-        let tried = if is_refused || done.fired {
-            Tried::Last
+        let attempt = if is_rejected || done.fired {
+            Attempt::Last
         } else {
-            tried
+            attempt
         };
-        done.memory = call.to_memory(tried, count);
+        done.memory = call.to_memory(attempt, count);
         if !originals.is_empty() {
             done.memory = with_originals(done.memory, &input, originals, count);
         }
         let why = match limit {
-            Some(refused) if count >= refused => Some(EXHAUSTED),
+            Some(rejected) if count >= rejected => Some(EXHAUSTED),
             _ => call.is_over(count).then_some(REMAINS),
         };
         if let Some(why) = why {
@@ -93,11 +96,11 @@ impl Rewrite for Clip {
 }
 
 /// Returns the end of the run with an error.
-pub(super) fn ended(call: &Call<'_>, why: &str, count: u64) -> Rewritten {
+pub(super) fn ended(call: &CallState<'_>, why: &str, count: u64) -> Rewritten {
     Rewritten {
         fired: true,
         halt: Some(why.to_owned()),
-        memory: call.to_memory(Tried::Ended, count),
+        memory: call.to_memory(Attempt::Ended, count),
         ..Rewritten::default()
     }
 }
@@ -110,14 +113,14 @@ fn path_of_file(conversation: &[ChatMessage], result: &ChatMessage) -> Option<St
         .rev()
         .flat_map(|m| m.calls().iter().rev());
     let mut of_id = calls.filter(|call| call.id.as_deref() == Some(id));
-    let call = of_id.next().filter(|call| tool_of(call) == "read_file")?;
-    let path = arguments_of(call)["file_path"].as_str()?.to_owned();
+    let call = of_id.next().filter(|call| call.tool() == "read_file")?;
+    let path = call.arguments_as_value()["file_path"].as_str()?.to_owned();
     (!path.is_empty()).then_some(path)
 }
 
 /// Returns the start of a file's content with a notice.
 fn shortened(result: &ChatMessage, path: &str) -> ChatMessage {
-    let text = text_of(result, "\n");
+    let text = result.joined_text("\n");
     let start = head(&text, FILE_CHARS);
     result.with_text(format!(
         "{start}\n\n[Output was truncated due to context window size limits. The full content is at {path}. Use read_file with offset and limit parameters to retrieve specific portions. For example, to read the first 100 lines, call read_file with file_path='{path}', offset=0, limit=100.]"

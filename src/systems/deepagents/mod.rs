@@ -4,8 +4,9 @@
 //! | file | contains |
 //! |---|---|
 //! | `actions` | actions of presets, and those that move texts to files |
-//! | `preview` | what is left of a text that was moved to a file |
-//! | `call` | the state of a call: usage, budget and tries |
+//! | `files` | files that texts are moved to |
+//! | `preview` | the preview in place of a text that was moved to a file |
+//! | `call` | the state of a call: usage, counts, budget and the last request |
 //! | `arguments` | arguments that are cut for one request |
 //! | `summarize` | the summary |
 //! | `clip` | results at the end of a request that is too large, and the check before it is sent |
@@ -15,6 +16,7 @@ mod actions;
 mod arguments;
 mod call;
 mod clip;
+mod files;
 mod patch;
 mod preview;
 mod summarize;

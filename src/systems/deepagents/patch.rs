@@ -1,8 +1,7 @@
 //! `PatchToolCallsMiddleware`.
 
-use crate::chat::{Call, ChatMessage, Fields, PendingRequest, Replies};
+use crate::chat::{Call, ChatMessage, PendingRequest, Replies};
 use crate::engine::{Rewrite, RewriteInput, Rewritten};
-use crate::systems::javascript::{arguments_of, tool_of};
 use std::collections::HashSet;
 
 #[derive(Debug)]
@@ -43,13 +42,13 @@ impl Rewrite for Patch {
 }
 
 fn is_valid(call: &Call) -> bool {
-    arguments_of(call).is_object()
+    call.arguments_as_value().is_object()
 }
 
 /// Returns the result of a call that has none.
 fn result(call: &Call) -> ChatMessage {
     let id = call.id.as_deref().unwrap_or_default();
-    let tool = match tool_of(call) {
+    let tool = match call.tool() {
         "" => "unknown",
         tool => tool,
     };
@@ -59,9 +58,7 @@ fn result(call: &Call) -> ChatMessage {
         "could not be executed - arguments were malformed or truncated."
     };
     let text = format!("Tool call {tool} with id {id} {what}");
-    ChatMessage::from(Fields {
-        call_id: call.id.clone(),
-        name: Some(tool.into()),
-        ..ChatMessage::notice("tool", text).into_fields()
-    })
+    let mut result = ChatMessage::notice_result(call, text);
+    result.name = Some(tool.into());
+    result
 }

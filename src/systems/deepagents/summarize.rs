@@ -1,11 +1,12 @@
 //! `SummarizationMiddleware.wrap_model_call` up to the request.
 
 use super::arguments::{are_cut, cut_arguments, uncut_total, with_originals};
-use super::call::{Call, Tried};
+use super::call::{Attempt, CallState};
 use super::clip::{EXHAUSTED, ended};
+use super::files::{file, path};
 use crate::chat::{ChatMessage, PendingRequest, Replies};
 use crate::engine::{
-    FileContent, Hook, Memory, MessageEdit, NewFile, Rewrite, RewriteInput, Rewritten, Storage,
+    Hook, Memory, MessageEdit, NewFile, Rewrite, RewriteInput, Rewritten, Storage,
 };
 use crate::session::WrittenKind;
 use crate::systems::langchain::cut::cut;
@@ -28,7 +29,7 @@ impl Rewrite for CutArguments {
         input: RewriteInput<'_>,
         _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let call = Call::new(&input);
+        let call = CallState::new(&input);
         if are_cut(&call) {
             return Ok(Rewritten::default());
         }
@@ -60,25 +61,25 @@ pub(super) struct Summarize {
 }
 
 impl Rewrite for Summarize {
-    /// Before a call, summarizes if a trigger is met or the budget is exceeded. After a refusal, summarizes if this was
-    /// not tried.
+    /// Before a call, summarizes if a trigger is met or the budget is exceeded. After a rejection, summarizes if no
+    /// trigger was met.
     fn rewrite(
         &self,
         input: RewriteInput<'_>,
         replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let call = Call::new(&input);
-        let is_refused = input.at == Hook::OverflowError;
-        match call.tried() {
-            Some((Tried::Plain, _)) | None => {}
-            Some((Tried::Last, count)) => return Ok(ended(&call, EXHAUSTED, count)),
-            Some((Tried::Uncut | Tried::Checked | Tried::Ended, _)) => {
+        let call = CallState::new(&input);
+        let is_rejected = input.at == Hook::OverflowError;
+        match call.attempt() {
+            Some((Attempt::Plain, _)) | None => {}
+            Some((Attempt::Last, count)) => return Ok(ended(&call, EXHAUSTED, count)),
+            Some((Attempt::NothingToSummarize | Attempt::Summarized | Attempt::Ended, _)) => {
                 return Ok(Rewritten::default());
             }
         }
         let mut conversation = call.conversation().to_vec();
         let mut originals = Vec::new();
-        if is_refused {
+        if is_rejected {
             for MessageEdit { at, now } in cut_arguments(&input, &call, &self.marker) {
                 if let Some(now) = now {
                     originals.push(std::mem::replace(&mut conversation[at], now));
@@ -86,29 +87,29 @@ impl Rewrite for Summarize {
             }
         }
         let total = call.count(&conversation);
-        let tried = if is_refused {
-            Tried::Last
+        let attempt = if is_rejected {
+            Attempt::Last
         } else {
-            Tried::Checked
+            Attempt::Summarized
         };
-        let mut memory = call.to_memory(tried, total);
+        let mut memory = call.to_memory(attempt, total);
         if !originals.is_empty() {
             memory = with_originals(memory, &input, originals, total);
         }
         let unchanged = Rewritten {
-            compared: (!is_refused).then(|| uncut_total(&input).unwrap_or(total)),
+            compared: (!is_rejected).then(|| uncut_total(&input).unwrap_or(total)),
             terms: vec![("used".to_owned(), total as f64)],
             memory,
             ..Rewritten::default()
         };
         let limit = call.limit();
         let counts = (total, call.usage().of_newest(&conversation));
-        let acts = is_refused
+        let acts = is_rejected
             || is_triggered(&input, limit, conversation.len(), counts)
             || call.is_over(total);
         if !acts {
             return Ok(Rewritten {
-                memory: call.to_memory(Tried::Plain, total),
+                memory: call.to_memory(Attempt::Plain, total),
                 ..unchanged
             });
         }
@@ -116,7 +117,7 @@ impl Rewrite for Summarize {
         let first_kept = cut(&conversation, keep(&input, limit), alone);
         if first_kept == 0 {
             return Ok(Rewritten {
-                memory: call.to_memory(Tried::Uncut, total),
+                memory: call.to_memory(Attempt::NothingToSummarize, total),
                 ..unchanged
             });
         }
@@ -127,7 +128,7 @@ impl Rewrite for Summarize {
             Ok(text) => text,
             Err(why) => {
                 return Ok(Rewritten {
-                    memory: call.to_memory(Tried::Ended, total),
+                    memory: call.to_memory(Attempt::Ended, total),
                     ..failed(why, unchanged)
                 });
             }
@@ -157,13 +158,9 @@ fn with_path(
     old: &[ChatMessage],
     call: usize,
 ) -> (String, Option<NewFile>) {
-    let path = match storage {
-        Storage::AsSet => format!("/{HISTORY}"),
-        Storage::Folder(folder) => format!("{folder}/{HISTORY}"),
-        Storage::Missing => {
-            let text = format!("Here is a summary of the conversation to date:\n\n{summary}");
-            return (text, None);
-        }
+    let Some(path) = path(storage, HISTORY) else {
+        let text = format!("Here is a summary of the conversation to date:\n\n{summary}");
+        return (text, None);
     };
     let is_summary = |m: &&ChatMessage| m.written == Some(WrittenKind::Summary);
     let recorded: Vec<ChatMessage> = old.iter().filter(|m| !is_summary(m)).cloned().collect();
@@ -176,9 +173,8 @@ fn with_path(
         "You are in the middle of a conversation that has been summarized.\n\nThe full conversation history has been saved to {path} should you need to refer back to it for details.\n\nA condensed summary follows:\n\n<summary>\n{summary}\n</summary>"
     );
     let file = NewFile {
-        name: HISTORY.to_owned(),
-        content: FileContent::Text(section.into()),
         appends: true,
+        ..file(HISTORY, section)
     };
     (text, Some(file))
 }

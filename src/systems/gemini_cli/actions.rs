@@ -4,12 +4,11 @@ use super::compress::{Compressed, compress};
 use super::contents::{estimate, pending, tools};
 use super::mask::mask;
 use super::truncate::{applies_to, truncate};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
 use crate::engine::{
     ActionKind, FileContent, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten,
     Storage,
 };
-use crate::systems::javascript::text_of;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -57,7 +56,7 @@ const HAS_FAILED: &str = "gemini_cli_has_failed";
 
 /// Returns the number of instructions and the end of the history.
 fn history_of(all: &[ChatMessage]) -> (usize, usize) {
-    let n_system = all.iter().take_while(|m| m.is("system")).count();
+    let n_system = n_system(all);
     (n_system, pending(all).max(n_system))
 }
 
@@ -175,7 +174,7 @@ impl Rewrite for Truncate {
             if !message.is("tool") || !applies {
                 continue;
             }
-            let text = text_of(message, "\n");
+            let text = message.joined_text("\n");
             let id = message.call_id.as_deref().unwrap_or_default();
             let name = format!("{tool}_{id}.txt");
             if let Some(cut) = truncate(&text, limit, &path(input.storage, &name)) {

@@ -4,7 +4,7 @@ use super::contents::{call_id, contents, estimate, parts, tools};
 use crate::chat::{
     Block, Calls, ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest,
 };
-use crate::systems::javascript::{length, tool_of};
+use crate::systems::javascript::length;
 use serde_json::json;
 use std::ops::Range;
 use std::sync::Arc;
@@ -129,10 +129,7 @@ fn with_own_ids(message: &ChatMessage) -> ChatMessage {
     }
     if let Calls::List(calls) = &mut message.calls {
         for call in calls {
-            let own = call
-                .id
-                .as_deref()
-                .map(|id| call_id(tool_of(call), id).into());
+            let own = call.id.as_deref().map(|id| call_id(call.tool(), id).into());
             call.id = own;
         }
     }

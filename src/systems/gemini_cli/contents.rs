@@ -1,7 +1,7 @@
 //! Messages as the program stores them: results of parallel calls are one content.
 
 use crate::chat::ChatMessage;
-use crate::systems::javascript::{arguments_of, length, text_of, tool_of};
+use crate::systems::javascript::length;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,7 +13,7 @@ const LONG_TEXT: usize = 100_000;
 pub(super) fn tools(messages: &[ChatMessage]) -> BTreeMap<&str, &str> {
     let calls = messages.iter().flat_map(ChatMessage::calls);
     calls
-        .filter_map(|call| Some((call.id.as_deref()?, tool_of(call))))
+        .filter_map(|call| Some((call.id.as_deref()?, call.tool())))
         .collect()
 }
 
@@ -54,14 +54,14 @@ pub(super) fn parts(message: &ChatMessage, tools: &BTreeMap<&str, &str>) -> Vec<
     if message.is("tool") {
         let id = message.call_id.as_deref().unwrap_or_default();
         let tool = tools.get(id).copied().unwrap_or_default();
-        let response = json!({"output": text_of(message, "\n")});
+        let response = json!({"output": message.joined_text("\n")});
         return vec![json!({"functionResponse": {"id": id, "name": tool, "response": response}})];
     }
-    let text = text_of(message, "\n");
+    let text = message.joined_text("\n");
     let text = (!text.is_empty()).then(|| json!({"text": text}));
     let calls = message.calls().iter().map(|call| {
-        let id = call_id(tool_of(call), call.id.as_deref().unwrap_or_default());
-        json!({"functionCall": {"name": tool_of(call), "args": arguments_of(call), "id": id}})
+        let id = call_id(call.tool(), call.id.as_deref().unwrap_or_default());
+        json!({"functionCall": {"name": call.tool(), "args": call.arguments_as_value(), "id": id}})
     });
     text.into_iter().chain(calls).collect()
 }

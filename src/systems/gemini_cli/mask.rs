@@ -2,7 +2,7 @@
 
 use super::contents::{contents, estimate, tools};
 use crate::chat::ChatMessage;
-use crate::systems::javascript::{first_units, last_units, length, text_of};
+use crate::systems::javascript::{first_units, last_units, length};
 use serde_json::json;
 
 /// Tools whose results are never masked.
@@ -45,7 +45,7 @@ pub(super) fn mask(
         let message = &history[at];
         let id = message.call_id.as_deref().unwrap_or_default();
         let tool = tools.get(id).copied().unwrap_or_default();
-        let text = text_of(message, "\n");
+        let text = message.joined_text("\n");
         let is_masked = text.contains(&format!("<{TAG}>"));
         if !message.is("tool") || EXEMPT.contains(&tool) || text.is_empty() || is_masked {
             continue;

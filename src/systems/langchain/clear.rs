@@ -1,9 +1,9 @@
 //! `ContextEditingMiddleware` with `ClearToolUsesEdit`.
 
 use super::estimate::total;
-use crate::chat::{Arguments, Calls, ChatMessage, PendingRequest, Replies, Shape};
+use crate::chat::{Arguments, Calls, ChatMessage, PendingRequest, Replies, Shape, n_system};
 use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
-use crate::systems::javascript::tool_of;
+use crate::systems::stage_values::{check_keys, names, text};
 use std::sync::Arc;
 
 /// `placeholder` takes the place of results (default: `[cleared]`); results of `exclude_tools` are kept.
@@ -14,17 +14,11 @@ pub(super) const ACTION: NamedAction = NamedAction {
     shape: Shape::OpenAi,
     numbers: &["trigger", "keep", "clear_at_least", "clear_tool_inputs"],
     make: |settings| {
-        let placeholder = settings.get("placeholder").and_then(toml::Value::as_str);
-        let exclude = settings
-            .get("exclude_tools")
-            .and_then(toml::Value::as_array);
-        let exclude = exclude
-            .into_iter()
-            .flatten()
-            .filter_map(toml::Value::as_str);
+        check_keys(settings, &["placeholder", "exclude_tools"])?;
+        let placeholder = text(settings, "placeholder")?;
         Ok(Arc::new(Clear {
             placeholder: placeholder.unwrap_or("[cleared]").to_owned(),
-            exclude_tools: exclude.map(str::to_owned).collect(),
+            exclude_tools: names(settings, "exclude_tools")?.unwrap_or_default(),
         }))
     },
 };
@@ -42,7 +36,7 @@ impl Rewrite for Clear {
         _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let all = &input.messages;
-        let n_system = all.iter().take_while(|m| m.is("system")).count();
+        let n_system = n_system(all);
         let before = total(&all[n_system..]);
         let mut done = Rewritten {
             compared: Some(before),
@@ -88,7 +82,7 @@ impl Clear {
         let Some(call) = call else {
             return false;
         };
-        let tool = result.name.as_deref().unwrap_or_else(|| tool_of(call));
+        let tool = result.name.as_deref().unwrap_or_else(|| call.tool());
         let is_excluded = self.exclude_tools.iter().any(|name| name == tool);
         !is_excluded && result.text() != Some(&self.placeholder)
     }

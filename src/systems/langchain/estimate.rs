@@ -1,7 +1,6 @@
 //! `count_tokens_approximately` of `langchain_core.messages.utils`.
 
 use crate::chat::{BlockBody, ChatMessage, Content, Rule, python_str};
-use crate::systems::javascript::{arguments_of, tool_of};
 use serde_json::{Value, json};
 
 /// Tokens that each message adds.
@@ -72,10 +71,10 @@ pub(super) fn scale(plain: u64, reported: u64, estimated: u64) -> u64 {
     (plain as f64 * factor.clamp(1.0, MAX_SCALE)).ceil() as u64
 }
 
-/// Returns the calls of an answer as the program stores them.
+/// Returns the calls of an answer as the library stores them.
 fn calls(message: &ChatMessage) -> Value {
     let calls = message.calls().iter().map(|call| {
-        json!({"name": tool_of(call), "args": arguments_of(call), "id": call.id.as_deref(),
+        json!({"name": call.tool(), "args": call.arguments_as_value(), "id": call.id.as_deref(),
             "type": "tool_call"})
     });
     calls.collect()

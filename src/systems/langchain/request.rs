@@ -3,7 +3,6 @@
 use super::estimate::estimate;
 use super::usage::scaled_backwards;
 use crate::chat::{ChatMessage, Content, Layout, SummaryRequest, python_dumps};
-use crate::systems::javascript::{arguments_of, text_of, tool_of};
 use crate::systems::python::head;
 use std::fmt::Write as _;
 
@@ -44,7 +43,7 @@ fn trim(messages: &[ChatMessage], limit: u64, totals: &[Option<u64>]) -> Vec<Cha
     if count(n) <= limit {
         kept.extend_from_slice(messages);
     } else {
-        // A scaled count may shrink with more messages, so the search is that of the program.
+        // A scaled count may shrink with more messages, so the search is that of the library.
         let (mut n_kept, mut most) = (0, n);
         while n_kept < most {
             let middle = (n_kept + most).div_ceil(2);
@@ -84,7 +83,7 @@ pub(in crate::systems) fn xml_of(messages: &[ChatMessage]) -> String {
 
 /// Writes a message as XML.
 fn xml(message: &ChatMessage) -> String {
-    let text = escaped(&text_of(message, " "));
+    let text = escaped(&message.joined_text(" "));
     let kind = match &*message.role {
         "user" => "human",
         "assistant" => "ai",
@@ -98,7 +97,7 @@ fn xml(message: &ChatMessage) -> String {
         let _ = writeln!(xml, "  <content>{text}</content>");
     }
     for call in message.calls() {
-        let arguments = python_dumps(&arguments_of(call), Layout::UNICODE);
+        let arguments = python_dumps(&call.arguments_as_value(), Layout::UNICODE);
         let id = call.id.as_deref().unwrap_or_default();
         let shown = match head(id, MAX_ID) {
             whole if whole == id => id.to_owned(),
@@ -108,7 +107,7 @@ fn xml(message: &ChatMessage) -> String {
             xml,
             "  <tool_call id={} name={}>{}</tool_call>",
             quoted(&shown),
-            quoted(tool_of(call)),
+            quoted(call.tool()),
             escaped(&arguments)
         );
     }

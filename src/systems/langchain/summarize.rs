@@ -4,7 +4,7 @@ use super::cut::{Keep, cut};
 use super::estimate::scaled;
 use super::request::{PROMPT, request};
 use super::usage::{USAGE, Usage};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, n_system};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use serde_json::json;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl Rewrite for Summarize {
         replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let all = &input.messages;
-        let n_system = all.iter().take_while(|m| m.is("system")).count();
+        let n_system = n_system(all);
         let messages = &all[n_system..];
         let usage = Usage::new(&input);
         let total = scaled(messages, 0, usage.newest(messages));

@@ -3,8 +3,10 @@
 use super::items::{Item, candidates, is_compacted, items, paired};
 use super::load::load;
 use super::trim::{Tools, Trimmer, tools};
-use super::turn::{Turn, n_system, was_lost};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest};
+use super::turn::{Turn, was_lost};
+use crate::chat::{
+    ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest, n_system,
+};
 use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};

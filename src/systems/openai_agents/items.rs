@@ -1,6 +1,6 @@
 //! Items of the Responses API: the units in which the SDK stores and counts a conversation.
 
-use crate::chat::{Calls, ChatMessage, Content};
+use crate::chat::{ChatMessage, Content};
 use crate::engine::MessageEdit;
 use crate::session::WrittenKind;
 use std::collections::HashSet;
@@ -146,10 +146,5 @@ fn with_pieces(message: &ChatMessage, kept: &[Piece]) -> ChatMessage {
     let calls = message.calls().iter().enumerate();
     let calls = calls.filter(|(nth, _)| kept.contains(&Piece::Call(*nth)));
     let calls: Vec<_> = calls.map(|(_, call)| call.clone()).collect();
-    now.calls = if calls.is_empty() {
-        Calls::Missing
-    } else {
-        Calls::List(calls)
-    };
-    now
+    now.with_calls(calls)
 }

@@ -1,8 +1,8 @@
 //! `SessionSettings.limit`: a turn begins with the newest items of the stored history.
 
 use super::items::{edits, items, paired};
-use super::turn::{Turn, n_system};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
+use super::turn::Turn;
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
 use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 

@@ -1,10 +1,11 @@
 //! `ToolOutputTrimmer`: tool outputs of older turns become previews, for the request only.
 
-use crate::chat::{Block, BlockBody, ChatMessage, Content, PendingRequest, Replies, Rule, Shape};
+use crate::chat::{
+    Block, BlockBody, ChatMessage, Content, PendingRequest, Replies, Rule, Shape, tools_by_call,
+};
 use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
-use crate::systems::javascript::tool_of;
 use crate::systems::python::head;
-use std::collections::HashMap;
+use crate::systems::stage_values::{check_keys, names};
 use std::sync::Arc;
 
 /// Outputs of `trimmable_tools` are trimmed (default: of all tools).
@@ -22,14 +23,10 @@ pub(super) type Tools = Option<Vec<String>>;
 
 /// Returns the tools that a stage names: one or a list.
 pub(super) fn tools(settings: &toml::Table) -> Result<Tools, String> {
+    check_keys(settings, &["trimmable_tools"])?;
     match settings.get("trimmable_tools") {
-        None => Ok(None),
         Some(toml::Value::String(name)) => Ok(Some(vec![name.clone()])),
-        Some(toml::Value::Array(names)) => {
-            let names = names.iter().filter_map(toml::Value::as_str);
-            Ok(Some(names.map(str::to_owned).collect()))
-        }
-        Some(_) => Err("`trimmable_tools` is a name or a list of names".to_owned()),
+        _ => names(settings, "trimmable_tools"),
     }
 }
 
@@ -83,12 +80,10 @@ impl<'a> Trimmer<'a> {
         let Some((boundary, _)) = users.nth(self.recent_turns - 1) else {
             return Vec::new();
         };
-        let calls = messages.iter().flat_map(ChatMessage::calls);
-        let calls = calls.filter_map(|call| Some((call.id.as_deref()?, tool_of(call))));
-        let called: HashMap<&str, &str> = calls.collect();
+        let tools = tools_by_call(messages);
         let old = messages[..boundary].iter().enumerate();
         let edits = old.filter_map(|(at, message)| {
-            let tool = called.get(message.call_id.as_deref()?).copied();
+            let tool = tools.get(message.call_id.as_deref()?).map(|tool| &**tool);
             let now = Some(self.trimmed(message, tool)?);
             Some(MessageEdit { at, now })
         });

@@ -1,7 +1,7 @@
 //! Turns: where each begins, and what is stored of an answer if its turn ended before all results were there.
 
 use super::items::only_calls;
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
 use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -74,11 +74,6 @@ impl Turn {
 /// Returns whether the answer before this call was lost.
 pub(super) fn was_lost(input: &RewriteInput<'_>) -> bool {
     input.memory[LOST_AT].as_u64() == Some(input.call as u64)
-}
-
-/// Returns the number of instructions, which are no items.
-pub(super) fn n_system(messages: &[ChatMessage]) -> usize {
-    messages.iter().take_while(|m| m.is("system")).count()
 }
 
 fn is_of_agent(message: &ChatMessage) -> bool {

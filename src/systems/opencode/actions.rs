@@ -4,13 +4,13 @@ use super::request::request;
 use super::tail::first_kept;
 use super::truncate::truncate;
 use super::units::rounded_quarter;
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, n_system};
 use crate::engine::{
     ActionKind, FileContent, Hook, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput,
     Rewritten, Storage,
 };
 use crate::session::WrittenKind;
-use crate::systems::javascript::{length, text_of, tool_of};
+use crate::systems::javascript::length;
 use std::sync::Arc;
 
 /// Actions of presets.
@@ -61,7 +61,7 @@ impl Rewrite for Compact {
         replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let all = &input.messages;
-        let n_system = all.iter().take_while(|m| m.is("system")).count();
+        let n_system = n_system(all);
         let is_summary = |m: &ChatMessage| m.written == Some(WrittenKind::Summary);
         let prior = all.iter().rposition(is_summary);
         let start = prior.map_or(n_system, |prior| prior + 1);
@@ -146,7 +146,7 @@ impl Rewrite for Prune {
             if !message.is("tool") || is_protected(all, message) {
                 continue;
             }
-            let text = text_of(message, "\n");
+            let text = message.joined_text("\n");
             if text == MARKER {
                 break;
             }
@@ -172,7 +172,7 @@ impl Rewrite for Prune {
 fn is_protected(all: &[ChatMessage], result: &ChatMessage) -> bool {
     let calls = all.iter().flat_map(ChatMessage::calls);
     let mut own = calls.filter(|call| call.id == result.call_id);
-    own.any(|call| PROTECTED_TOOLS.contains(&tool_of(call)))
+    own.any(|call| PROTECTED_TOOLS.contains(&call.tool()))
 }
 
 #[derive(Debug)]
@@ -190,7 +190,7 @@ impl Rewrite for Truncate {
             if !message.is("tool") {
                 continue;
             }
-            let text = text_of(message, "\n");
+            let text = message.joined_text("\n");
             let id = message.call_id.as_deref().unwrap_or_default();
             let id: String = id.chars().filter(char::is_ascii_alphanumeric).collect();
             let name = format!("tool_{id}");

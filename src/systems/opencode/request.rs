@@ -2,7 +2,7 @@
 
 use super::units::units;
 use crate::chat::{ChatMessage, SummaryRequest};
-use crate::systems::javascript::{arguments_of, first_units, length, text_of, tool_of};
+use crate::systems::javascript::{first_units, length};
 
 /// Maximum UTF-16 units of a tool result in a request.
 const RESULT_CHARS: usize = 2_000;
@@ -54,7 +54,7 @@ fn lines(unit: &[ChatMessage]) -> Vec<String> {
     let Some((message, results)) = unit.split_first() else {
         return lines;
     };
-    let text = text_of(message, "\n");
+    let text = message.joined_text("\n");
     if message.is("user") {
         lines.extend((!text.is_empty()).then(|| format!("[User]: {text}")));
     }
@@ -66,11 +66,11 @@ fn lines(unit: &[ChatMessage]) -> Vec<String> {
     }
     lines.extend((!text.is_empty()).then(|| format!("[Assistant]: {text}")));
     for call in message.calls() {
-        let (tool, arguments) = (tool_of(call), arguments_of(call));
+        let (tool, arguments) = (call.tool(), call.arguments_as_value());
         lines.push(format!("[Assistant tool call]: {tool}({arguments})"));
         let result = results.iter().find(|result| result.call_id == call.id);
         if let Some(result) = result {
-            let text = text_of(result, "\n");
+            let text = result.joined_text("\n");
             let is_long = length(&text) > RESULT_CHARS;
             let marker = if is_long { "\n[truncated]" } else { "" };
             let text = first_units(&text, RESULT_CHARS);

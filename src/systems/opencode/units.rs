@@ -1,7 +1,7 @@
 //! Messages as the program stores them: an answer with the results of its calls is one.
 
 use crate::chat::ChatMessage;
-use crate::systems::javascript::{arguments_of, length, text_of, tool_of};
+use crate::systems::javascript::length;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -29,22 +29,22 @@ pub(super) fn estimate(messages: &[ChatMessage]) -> usize {
                 if let Some(thinking) = &message.reasoning {
                     content.push(json!({"type": "reasoning", "text": &*thinking.text}));
                 }
-                let text = text_of(message, "");
+                let text = message.joined_text("");
                 if !text.is_empty() {
                     content.push(json!({"type": "text", "text": text}));
                 }
                 for call in message.calls() {
                     let id = call.id.as_deref().unwrap_or_default();
-                    tools.insert(id, tool_of(call));
+                    tools.insert(id, call.tool());
                     content.push(json!({"type": "tool-call", "toolCallId": id,
-                        "toolName": tool_of(call), "input": arguments_of(call)}));
+                        "toolName": call.tool(), "input": call.arguments_as_value()}));
                 }
                 model.push(json!({"role": "assistant", "content": content}));
             }
             "tool" => {
                 let id = message.call_id.as_deref().unwrap_or_default();
                 let tool = tools.get(id).copied().unwrap_or_default();
-                let output = json!({"type": "text", "value": text_of(message, "")});
+                let output = json!({"type": "text", "value": message.joined_text("")});
                 let result = json!({"type": "tool-result", "toolCallId": id, "toolName": tool,
                     "output": output});
                 match model.last_mut() {
@@ -57,7 +57,7 @@ pub(super) fn estimate(messages: &[ChatMessage]) -> usize {
                 }
             }
             role => {
-                let content = json!([{"type": "text", "text": text_of(message, "")}]);
+                let content = json!([{"type": "text", "text": message.joined_text("")}]);
                 model.push(json!({"role": role, "content": content}));
             }
         }

@@ -3,7 +3,9 @@
 use super::cut::find_cut;
 use super::file_lists::FileLists;
 use super::request;
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest};
+use crate::chat::{
+    ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest, n_system,
+};
 use crate::engine::{ActionKind, Hook, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::session::WrittenKind;
 use std::sync::Arc;
@@ -35,7 +37,7 @@ impl Rewrite for Compact {
         replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let all = &input.messages;
-        let n_system = all.iter().take_while(|m| m.is("system")).count();
+        let n_system = n_system(all);
         let is_summary = |m: &&ChatMessage| m.written == Some(WrittenKind::Summary);
         let previous = all.get(n_system).filter(is_summary);
         let start = n_system + usize::from(previous.is_some());

@@ -1,7 +1,7 @@
 //! The token estimate, and the position of the cut between summarized and kept messages.
 
 use crate::chat::ChatMessage;
-use crate::systems::javascript::{arguments_of, length, text_of, tool_of};
+use crate::systems::javascript::length;
 
 /// Characters that an image counts.
 const IMAGE_CHARS: usize = 4_800;
@@ -10,7 +10,7 @@ const IMAGE_CHARS: usize = 4_800;
 fn estimate(message: &ChatMessage) -> usize {
     let calls = message.calls().iter();
     let calls: usize = calls
-        .map(|call| length(tool_of(call)) + length(&arguments_of(call).to_string()))
+        .map(|call| length(call.tool()) + length(&call.arguments_as_value().to_string()))
         .sum();
     let thinking = message.reasoning.as_ref().map_or(0, |r| length(&r.text));
     let blocks = message.blocks().iter();
@@ -20,7 +20,7 @@ fn estimate(message: &ChatMessage) -> usize {
     } else {
         0
     };
-    (length(&text_of(message, "")) + thinking + calls + images).div_ceil(4)
+    (length(&message.joined_text("")) + thinking + calls + images).div_ceil(4)
 }
 
 /// A cut in a range of messages.

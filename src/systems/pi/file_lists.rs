@@ -1,7 +1,6 @@
 //! Lists of the files that were read and modified. A summary ends with them, and they pass to the next summary.
 
 use crate::chat::ChatMessage;
-use crate::systems::javascript::{arguments_of, tool_of};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -37,11 +36,11 @@ impl FileLists {
     /// Adds the files of the calls in messages.
     pub(super) fn add(&mut self, messages: &[ChatMessage]) {
         for call in messages.iter().flat_map(ChatMessage::calls) {
-            let arguments = arguments_of(call);
+            let arguments = call.arguments_as_value();
             let Some(path) = arguments["path"].as_str() else {
                 continue;
             };
-            match tool_of(call) {
+            match call.tool() {
                 "read" => _ = self.read.insert(path.to_owned()),
                 "write" | "edit" => _ = self.modified.insert(path.to_owned()),
                 _ => {}

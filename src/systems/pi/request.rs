@@ -1,9 +1,7 @@
 //! Summary requests.
 
 use crate::chat::{ChatMessage, SummaryRequest};
-use crate::systems::javascript::{
-    arguments_of, first_units, length, named_arguments, text_of, tool_of,
-};
+use crate::systems::javascript::{first_units, length, named_arguments};
 
 /// Maximum UTF-16 units of a tool result in a request.
 const RESULT_CHARS: usize = 2_000;
@@ -49,17 +47,17 @@ fn conversation(messages: &[ChatMessage]) -> String {
     let mut parts = Vec::new();
     for message in messages {
         match &*message.role {
-            "user" => add(&mut parts, "[User]", &text_of(message, "")),
+            "user" => add(&mut parts, "[User]", &message.joined_text("")),
             "assistant" => {
                 let thinking = message.reasoning.as_ref();
                 let thinking = thinking.map_or(String::new(), |r| r.text.to_string());
                 add(&mut parts, "[Assistant thinking]", &thinking);
-                add(&mut parts, "[Assistant]", &text_of(message, "\n"));
+                add(&mut parts, "[Assistant]", &message.joined_text("\n"));
                 let calls = message.calls().iter().map(|call| {
                     format!(
                         "{}({})",
-                        tool_of(call),
-                        named_arguments(&arguments_of(call))
+                        call.tool(),
+                        named_arguments(&call.arguments_as_value())
                     )
                 });
                 let calls: Vec<String> = calls.collect();
@@ -68,7 +66,7 @@ fn conversation(messages: &[ChatMessage]) -> String {
             "tool" => add(
                 &mut parts,
                 "[Tool result]",
-                &shortened(text_of(message, "")),
+                &shortened(message.joined_text("")),
             ),
             _ => {}
         }

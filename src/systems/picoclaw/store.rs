@@ -4,7 +4,7 @@
 //! rebuilt for every request. A replay has instructions first, then the summary as a separate message.
 
 use super::prompt::{SUMMARY_INTRODUCTION, summary_part};
-use crate::chat::ChatMessage;
+use crate::chat::{ChatMessage, n_system};
 use crate::session::WrittenKind;
 
 /// A stored session.
@@ -79,7 +79,7 @@ impl Conversation {
 
 /// Returns the stored history among a replay's messages: all after the instructions.
 pub fn history(messages: &[ChatMessage]) -> &[ChatMessage] {
-    let n_system = messages.iter().take_while(|m| m.is("system")).count();
+    let n_system = n_system(messages);
     &messages[n_system..]
 }
 

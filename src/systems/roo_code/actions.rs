@@ -3,10 +3,9 @@
 use super::measure::{Measure, condensed};
 use super::request::request;
 use super::window::{groups, slide, with_all, with_hidden, without_hidden};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, n_system};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::session::WrittenKind;
-use crate::systems::javascript::text_of;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -72,7 +71,7 @@ impl Rewrite for Condense {
             return Ok(unchanged);
         }
         let all = &input.messages;
-        let n_system = all.iter().take_while(|m| m.is("system")).count();
+        let n_system = n_system(all);
         let is_summary = |m: &ChatMessage| m.written == Some(WrittenKind::Summary);
         let has_summary = all.get(n_system).is_some_and(is_summary);
         if groups(all, n_system).len() < 2 {
@@ -140,7 +139,9 @@ fn commands(input: &RewriteInput<'_>, first: Option<&ChatMessage>) -> String {
     if let Value::String(known) = &input.memory[COMMANDS] {
         return known.clone();
     }
-    let text = first.map(|first| text_of(first, "\n")).unwrap_or_default();
+    let text = first
+        .map(|first| first.joined_text("\n"))
+        .unwrap_or_default();
     let (mut blocks, mut rest) = (Vec::new(), &*text);
     while let Some(start) = rest.find("<command") {
         let Some(end) = rest[start..].find("</command>") else {
@@ -167,7 +168,7 @@ impl Rewrite for Truncate {
         let exceeds = |m: &Measure| m.total as f64 > input.number("allowed");
         let measure = Measure::new(&input).filter(|m| is_next && exceeds(m));
         let all = &input.messages;
-        let n_system = all.iter().take_while(|m| m.is("system")).count();
+        let n_system = n_system(all);
         let Some((measure, (messages, hidden))) = measure.zip(slide(all, n_system)) else {
             return Ok(Rewritten::default());
         };

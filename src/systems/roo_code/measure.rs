@@ -2,7 +2,6 @@
 
 use crate::chat::{ChatMessage, Content, Rule};
 use crate::engine::RewriteInput;
-use crate::systems::javascript::{arguments_of, text_of, tool_of};
 use crate::tokens;
 use serde_json::{Value, json};
 
@@ -65,7 +64,7 @@ impl Measure {
 
 /// Returns the size of a context that consists of instructions, a summary and tools, for an action's memory.
 pub(super) fn condensed(system: &[ChatMessage], parts: &[String], tools: &[Value]) -> Value {
-    let system: Vec<String> = system.iter().map(|m| text_of(m, "\n")).collect();
+    let system: Vec<String> = system.iter().map(|m| m.joined_text("\n")).collect();
     let texts = system.iter().chain(parts).map(String::as_str);
     let tools = if tools.is_empty() {
         String::new()
@@ -99,15 +98,19 @@ fn blocks(message: &ChatMessage) -> Vec<String> {
             let texts = blocks.iter().filter_map(|block| block.as_text());
             texts.map(str::to_owned).collect()
         }
-        _ => vec![text_of(message, "\n")],
+        _ => vec![message.joined_text("\n")],
     };
     if message.is("tool") {
         let id = message.call_id.as_deref().unwrap_or_default();
-        blocks = vec![format!("Tool Result ({id})\n{}", text_of(message, "\n"))];
+        blocks = vec![format!("Tool Result ({id})\n{}", message.joined_text("\n"))];
     }
     let calls = message.calls().iter();
-    blocks.extend(
-        calls.map(|call| format!("Tool: {}\nArguments: {}", tool_of(call), arguments_of(call))),
-    );
+    blocks.extend(calls.map(|call| {
+        format!(
+            "Tool: {}\nArguments: {}",
+            call.tool(),
+            call.arguments_as_value()
+        )
+    }));
     blocks
 }

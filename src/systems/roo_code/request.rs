@@ -2,7 +2,6 @@
 
 use crate::chat::{Block, ChatMessage, Content, SummaryRequest};
 use crate::session::WrittenKind;
-use crate::systems::javascript::{arguments_of, text_of, tool_of};
 use serde_json::Value;
 
 const SYSTEM: &str = include_str!("prompts/system.txt");
@@ -22,7 +21,7 @@ pub(super) fn request(messages: &[ChatMessage]) -> SummaryRequest {
             all.extend(of_parts(std::mem::take(&mut parts)));
         }
         last_role = &message.role;
-        let text = || text_of(message, "\n");
+        let text = || message.joined_text("\n");
         match &message.content {
             _ if message.is("assistant") => {
                 all.push(ChatMessage::new("assistant", answer(message)));
@@ -56,13 +55,13 @@ fn of_parts(mut parts: Vec<String>) -> Option<ChatMessage> {
 
 /// Returns the text of an answer and its calls.
 fn answer(message: &ChatMessage) -> String {
-    let text = text_of(message, "\n");
+    let text = message.joined_text("\n");
     let calls = message.calls().iter().map(|call| {
-        let arguments = arguments_of(call);
+        let arguments = call.arguments_as_value();
         let pairs = arguments.as_object().into_iter().flatten();
         let lines = pairs.map(|(key, value)| format!("\n{key}: {}", value_text(value)));
         let lines: String = lines.collect();
-        format!("[Tool Use: {}]{lines}", tool_of(call))
+        format!("[Tool Use: {}]{lines}", call.tool())
     });
     let parts = Some(text)
         .filter(|text| !text.is_empty())

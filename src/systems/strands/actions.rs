@@ -2,9 +2,9 @@
 
 use super::estimate::projected;
 use super::sliding::{Reduced, UNABLE, reduce};
+use super::stored_messages::{Pins, StoredMessage, has_calls, stored_messages};
 use super::summarize::{n_summarized, summarized};
-use super::units::{Pins, Unit, has_calls, units};
-use crate::chat::{ChatMessage, Fields, PendingRequest, Replies, Shape};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
 use crate::engine::{
     ActionKind, Memory, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten,
 };
@@ -23,12 +23,12 @@ const ANSWER: NamedAction = NamedAction {
     make: |_| Ok(Arc::new(Answer)),
 };
 
-/// `because` is the reason: `refused`, `refused for good` (the turn ends with the provider's error), `projected` (at the share `threshold` of `limit`), `call` (before each call, or
-/// each of `per_turn`) or `turn`.
+/// `because` is the reason: `rejected`, `rejected for good` (the turn ends with the provider's error), `projected` (at
+/// the share `threshold` of `limit`), `call` (before each call, or each of `per_turn`) or `turn`.
 const SLIDE: NamedAction = NamedAction {
     name: "strands.slide",
     kind: ActionKind::Drop,
-    help: "Removes the oldest messages beyond the window; after a refusal, first shortens the oldest results.",
+    help: "Removes the oldest messages beyond the window; after a rejection, first shortens the oldest results.",
     shape: Shape::OpenAi,
     numbers: &[
         "reported",
@@ -47,7 +47,7 @@ const SLIDE: NamedAction = NamedAction {
     },
 };
 
-/// `because` is `refused` or `projected`, as of `strands.slide`.
+/// `because` is `rejected` or `projected`, as of `strands.slide`.
 const SUMMARIZE: NamedAction = NamedAction {
     name: "strands.summarize",
     kind: ActionKind::Summarize,
@@ -69,7 +69,7 @@ const SUMMARIZE: NamedAction = NamedAction {
     },
 };
 
-/// Text of a result that the program writes.
+/// Text of a result that the SDK writes.
 const INTERRUPTED: &str = "Tool was interrupted.";
 /// Key of the call at which the turn ended with an error, in memory.
 const ENDED_AT: &str = "strands_ended_at";
@@ -79,8 +79,8 @@ const N_CALLS: &str = "strands_calls";
 /// The reason of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Because {
-    Refused,
-    RefusedForGood,
+    Rejected,
+    RejectedForGood,
     Projected,
     Call,
     Turn,
@@ -88,25 +88,25 @@ enum Because {
 
 fn because(settings: &toml::Table) -> Result<Because, String> {
     match settings.get("because").and_then(toml::Value::as_str) {
-        Some("refused") => Ok(Because::Refused),
-        Some("refused for good") => Ok(Because::RefusedForGood),
+        Some("rejected") => Ok(Because::Rejected),
+        Some("rejected for good") => Ok(Because::RejectedForGood),
         Some("projected") => Ok(Because::Projected),
         Some("call") => Ok(Because::Call),
         Some("turn") => Ok(Because::Turn),
-        _ => Err("`because` is refused, refused for good, projected, call or turn".to_owned()),
+        _ => Err("`because` is rejected, rejected for good, projected, call or turn".to_owned()),
     }
 }
 
 impl Because {
     /// Returns whether there is a reason to reduce, with the compared count and memory.
-    fn check(self, input: &RewriteInput<'_>, units: &[Unit<'_>]) -> (bool, Rewritten) {
+    fn check(self, input: &RewriteInput<'_>, stored: &[StoredMessage<'_>]) -> (bool, Rewritten) {
         let mut done = Rewritten::default();
         if input.memory[ENDED_AT].as_u64() == Some(input.call as u64) {
             return (false, done);
         }
-        let exceeds_window = units.len() > input.count("window_size");
+        let exceeds_window = stored.len() > input.count("window_size");
         let acts = match self {
-            Self::Refused | Self::RefusedForGood => true,
+            Self::Rejected | Self::RejectedForGood => true,
             Self::Turn => exceeds_window,
             Self::Call => {
                 let n_calls = input.memory[N_CALLS].as_u64().unwrap_or(0) + 1;
@@ -114,7 +114,7 @@ impl Because {
                 exceeds_window && n_calls.is_multiple_of(input.count("per_turn").max(1) as u64)
             }
             Self::Projected if input.number("threshold") > 0.0 => {
-                let (tokens, memory) = projected(input, units);
+                let (tokens, memory) = projected(input, stored);
                 let limit = match input.number("limit") {
                     0.0 => input.window as f64,
                     limit => limit,
@@ -125,16 +125,16 @@ impl Because {
                 tokens as f64 / limit >= input.number("threshold")
             }
             Self::Projected => {
-                done.compared = Some(units.len() as u64);
+                done.compared = Some(stored.len() as u64);
                 false
             }
         };
         (acts, done)
     }
 
-    /// Returns the result of a reduction that failed: after a refusal, it ends the turn.
+    /// Returns the result of a reduction that failed: after a rejection, it ends the turn.
     fn failed(self, why: &str, call: usize, done: Rewritten) -> Rewritten {
-        if !matches!(self, Self::Refused | Self::RefusedForGood) {
+        if !matches!(self, Self::Rejected | Self::RejectedForGood) {
             return done;
         }
         Rewritten {
@@ -164,24 +164,23 @@ impl Rewrite for Slide {
         input: RewriteInput<'_>,
         _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let (n_system, units) = units(&input.messages);
-        let (acts, mut done) = self.because.check(&input, &units);
+        let (n_system, stored) = stored_messages(&input.messages);
+        let (acts, mut done) = self.because.check(&input, &stored);
         if !acts {
             return Ok(done);
         }
-        if self.because == Because::RefusedForGood {
+        if self.because == Because::RejectedForGood {
             return Ok(self.because.failed(input.error, input.call, done));
         }
-        let pins = Pins::new(&input.memory, &units, input.count("pin_first"));
+        let pins = Pins::new(&input.memory, &stored, input.count("pin_first"));
         done.memory = joined(&done.memory, &pins.to_memory());
         done.fired = pins.are_new;
-        let shortens = self.because == Because::Refused && input.number("shortens") != 0.0;
-        let position =
-            |unit: usize| n_system + units[..unit].iter().map(|u| u.len()).sum::<usize>();
-        match reduce(&units, &pins, input.count("window_size"), shortens) {
+        let shortens = self.because == Because::Rejected && input.number("shortens") != 0.0;
+        let position = |at: usize| n_system + stored[..at].iter().map(|m| m.len()).sum::<usize>();
+        match reduce(&stored, &pins, input.count("window_size"), shortens) {
             Reduced::Nothing => Ok(self.because.failed(UNABLE, input.call, done)),
-            Reduced::Shortened(unit, messages) => {
-                let edits = (position(unit)..).zip(messages);
+            Reduced::Shortened(at, messages) => {
+                let edits = (position(at)..).zip(messages);
                 done.edits = edits
                     .map(|(at, now)| MessageEdit { at, now: Some(now) })
                     .collect();
@@ -190,8 +189,8 @@ impl Rewrite for Slide {
             }
             Reduced::Removed(removed) => {
                 let mut edits = Vec::new();
-                for unit in removed {
-                    let messages = position(unit)..position(unit + 1);
+                for nth in removed {
+                    let messages = position(nth)..position(nth + 1);
                     edits.extend(messages.map(|at| MessageEdit { at, now: None }));
                 }
                 done.fired |= !edits.is_empty();
@@ -213,20 +212,20 @@ impl Rewrite for Summarize {
         input: RewriteInput<'_>,
         replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let (n_system, units) = units(&input.messages);
-        let (acts, mut done) = self.because.check(&input, &units);
+        let (n_system, stored) = stored_messages(&input.messages);
+        let (acts, mut done) = self.because.check(&input, &stored);
         if !acts {
             return Ok(done);
         }
         let preserved = input.count("preserved");
-        let n = match n_summarized(&units, input.number("ratio"), preserved) {
+        let n = match n_summarized(&stored, input.number("ratio"), preserved) {
             Ok(n) => n,
             Err(why) => return Ok(self.because.failed(why, input.call, done)),
         };
-        let pins = Pins::new(&input.memory, &units, input.count("pin_first"));
+        let pins = Pins::new(&input.memory, &stored, input.count("pin_first"));
         done.memory = joined(&done.memory, &pins.to_memory());
         done.fired = pins.are_new;
-        match summarized(&units, &pins, n, replies)? {
+        match summarized(&stored, &pins, n, replies)? {
             Err(why) => {
                 done.fired |= replies.n_requests() > 0;
                 Ok(self.because.failed(&why, input.call, done))
@@ -256,12 +255,8 @@ impl Rewrite for Answer {
             return Ok(Rewritten::default());
         };
         let mut messages = all[..=at].to_vec();
-        messages.extend(all[at].calls().iter().map(|call| {
-            ChatMessage::from(Fields {
-                call_id: call.id.clone(),
-                ..ChatMessage::notice("tool", INTERRUPTED).into_fields()
-            })
-        }));
+        let calls = all[at].calls().iter();
+        messages.extend(calls.map(|call| ChatMessage::notice_result(call, INTERRUPTED)));
         messages.extend_from_slice(&all[at + 1..]);
         Ok(Rewritten {
             messages: Some(messages),

@@ -1,9 +1,8 @@
 //! The projected tokens of the next call: the newest answer's usage and an estimate of what is newer.
 
-use super::units::Unit;
-use crate::chat::{Block, ChatMessage, Content, Layout, Rule, python_dumps};
+use super::stored_messages::StoredMessage;
+use crate::chat::{Block, ChatMessage, Content, Layout, Rule, n_system, python_dumps};
 use crate::engine::{Memory, RewriteInput};
-use crate::systems::javascript::{arguments_of, tool_of};
 use serde_json::{Value, json};
 
 /// Key of the usage of answers, in memory: pairs of an answer's first part and its tokens.
@@ -16,14 +15,16 @@ const ESTIMATE: Rule = Rule {
 
 /// Returns the projected tokens, and the usage for an action's memory. The usage of answers that may be pinned is kept:
 /// such an answer may become the newest one. An answer without usage counts as one of 0 tokens.
-pub(super) fn projected(input: &RewriteInput<'_>, units: &[Unit<'_>]) -> (u64, Memory) {
-    let newest = units.iter().rposition(|unit| unit[0].is("assistant"));
-    let Some((newest, part)) = newest.and_then(|at| Some((at, units[at][0].parts().next()?)))
+pub(super) fn projected(input: &RewriteInput<'_>, stored: &[StoredMessage<'_>]) -> (u64, Memory) {
+    let newest = stored
+        .iter()
+        .rposition(|message| message[0].is("assistant"));
+    let Some((newest, part)) = newest.and_then(|at| Some((at, stored[at][0].parts().next()?)))
     else {
-        let system = input.messages.iter().take_while(|m| m.is("system"));
+        let system = input.messages[..n_system(&input.messages)].iter();
         let tools = input.tools.iter().map(json_tokens).sum::<u64>();
         let tools = tools.max(input.count("tools_tokens") as u64);
-        let texts = system.chain(units.iter().copied().flatten());
+        let texts = system.chain(stored.iter().copied().flatten());
         return (texts.map(estimate).sum::<u64>() + tools, Memory::default());
     };
     let known = input.memory[USAGE].as_array();
@@ -34,14 +35,14 @@ pub(super) fn projected(input: &RewriteInput<'_>, units: &[Unit<'_>]) -> (u64, M
     let usage = usage.unwrap_or_else(|| json!([part, reported]));
     let total = usage[1].as_u64().unwrap_or(0);
     let may_be_pinned = |usage: &&Value| {
-        let first = units.iter().take(input.count("pin_first") + 1);
+        let first = stored.iter().take(input.count("pin_first") + 1);
         let mut parts = first.copied().flatten().flat_map(ChatMessage::parts);
         parts.any(|part| usage[0].as_u64() == Some(part.into()))
     };
     let kept = known.iter().filter(|usage| !is_newest(usage));
     let mut kept: Vec<Value> = kept.filter(may_be_pinned).cloned().collect();
     kept.push(usage);
-    let newer = units[newest + 1..].iter().copied().flatten();
+    let newer = stored[newest + 1..].iter().copied().flatten();
     let tokens = total + newer.map(estimate).sum::<u64>();
     (tokens, json!({USAGE: kept}).into())
 }
@@ -62,7 +63,7 @@ fn estimate(message: &ChatMessage) -> u64 {
         content
             + reasoning.map_or(0, |reasoning| text_tokens(&reasoning.text))
             + calls
-                .map(|call| text_tokens(tool_of(call)) + json_tokens(&arguments_of(call)))
+                .map(|call| text_tokens(call.tool()) + json_tokens(&call.arguments_as_value()))
                 .sum::<u64>()
     })
 }

@@ -3,7 +3,7 @@
 //! | file | contains |
 //! |---|---|
 //! | `actions` | actions of presets |
-//! | `units` | the messages as the program stores them, and which are pinned |
+//! | `stored_messages` | the messages as the SDK stores them, and which are pinned |
 //! | `estimate` | the projected tokens of the next call |
 //! | `sliding` | the sliding window |
 //! | `summarize` | the summary of the oldest messages |
@@ -11,7 +11,7 @@
 mod actions;
 mod estimate;
 mod sliding;
+mod stored_messages;
 mod summarize;
-mod units;
 
 pub use actions::ACTIONS;

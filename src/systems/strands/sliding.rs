@@ -1,6 +1,6 @@
 //! `SlidingWindowConversationManager.reduce_context`.
 
-use super::units::{Pins, Unit, has_calls, has_results};
+use super::stored_messages::{Pins, StoredMessage, has_calls, has_results};
 use crate::chat::{Block, BlockBody, ChatMessage, Content};
 use crate::systems::python::{head, tail};
 use std::ops::Range;
@@ -21,25 +21,30 @@ pub(super) enum Reduced {
     Nothing,
 }
 
-/// Reduces the conversation. Results are only shortened after a refusal, with `shortens`.
-pub(super) fn reduce(units: &[Unit<'_>], pins: &Pins, window: usize, shortens: bool) -> Reduced {
-    let n = units.len();
-    let unpinned = |range: Range<usize>| range.filter(|at| !pins.contain(units, *at)).collect();
+/// Reduces the conversation. Results are only shortened after a rejection, with `shortens`.
+pub(super) fn reduce(
+    stored: &[StoredMessage<'_>],
+    pins: &Pins,
+    window: usize,
+    shortens: bool,
+) -> Reduced {
+    let n = stored.len();
+    let unpinned = |range: Range<usize>| range.filter(|at| !pins.contain(stored, *at)).collect();
     if window == 0 {
         return Reduced::Removed(unpinned(0..n));
     }
     if shortens {
-        let mut oldest = (0..n).filter(|at| has_results(units[*at]) && !pins.contain(units, *at));
+        let mut oldest = (0..n).filter(|at| has_results(stored[*at]) && !pins.contain(stored, *at));
         if let Some(at) = oldest.next()
-            && let Some(shortened) = shortened(units[at])
+            && let Some(shortened) = shortened(stored[at])
         {
             return Reduced::Shortened(at, shortened);
         }
     }
     let start = if n <= window { 2 } else { n - window };
-    let is_user = |at: &usize| units[*at][0].is("user");
+    let is_user = |at: &usize| stored[*at][0].is("user");
     let is_pair = |at: &usize| {
-        has_calls(units[*at]) && units.get(at + 1).is_some_and(|next| has_results(next))
+        has_calls(stored[*at]) && stored.get(at + 1).is_some_and(|next| has_results(next))
     };
     let first_kept = (start..n)
         .find(is_user)
@@ -53,9 +58,9 @@ pub(super) fn reduce(units: &[Unit<'_>], pins: &Pins, window: usize, shortens: b
 }
 
 /// Returns a message with shortened results; `None` if there is nothing to shorten.
-fn shortened(unit: Unit<'_>) -> Option<Vec<ChatMessage>> {
-    let after: Vec<ChatMessage> = unit.iter().map(shortened_result).collect();
-    (after != unit).then_some(after)
+fn shortened(message: StoredMessage<'_>) -> Option<Vec<ChatMessage>> {
+    let after: Vec<ChatMessage> = message.iter().map(shortened_result).collect();
+    (after != message).then_some(after)
 }
 
 fn shortened_result(result: &ChatMessage) -> ChatMessage {

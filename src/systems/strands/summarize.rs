@@ -1,7 +1,7 @@
 //! `SummarizingConversationManager.reduce_context`.
 
 use super::sliding::UNABLE;
-use super::units::{Pins, Unit, has_calls, has_results};
+use super::stored_messages::{Pins, StoredMessage, has_calls, has_results};
 use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest};
 
 const SYSTEM: &str = include_str!("prompt.txt");
@@ -12,11 +12,11 @@ const NO_TEXT: &str = "Failed to generate summary: model response contained no t
 
 /// Returns the number of oldest messages to summarize.
 pub(super) fn n_summarized(
-    units: &[Unit<'_>],
+    stored: &[StoredMessage<'_>],
     ratio: f64,
     preserved: usize,
 ) -> Result<usize, &'static str> {
-    let n = units.len();
+    let n = stored.len();
     let share = ((n as f64 * ratio.clamp(0.1, 0.8)) as usize).max(1);
     let mut at = share.min(n.saturating_sub(preserved));
     if at == 0 {
@@ -26,9 +26,9 @@ pub(super) fn n_summarized(
         return Ok(n);
     }
     while at < n {
-        let next = units.get(at + 1);
-        let is_torn = has_calls(units[at]) && next.is_some_and(|next| !has_results(next));
-        if !has_results(units[at]) && !is_torn {
+        let next = stored.get(at + 1);
+        let is_torn = has_calls(stored[at]) && next.is_some_and(|next| !has_results(next));
+        if !has_results(stored[at]) && !is_torn {
             return Ok(at);
         }
         at += 1;
@@ -38,19 +38,19 @@ pub(super) fn n_summarized(
 
 /// Returns the conversation with a summary of its first `n` messages behind the pinned ones of them, or the error.
 pub(super) fn summarized(
-    units: &[Unit<'_>],
+    stored: &[StoredMessage<'_>],
     pins: &Pins,
     n: usize,
     replies: &mut Replies<'_>,
 ) -> Result<Result<Vec<ChatMessage>, String>, PendingRequest> {
     let (mut kept, mut removed) = (Vec::new(), Vec::new());
-    for (at, unit) in units[..n].iter().enumerate() {
-        let list = if pins.contain(units, at) {
+    for (at, message) in stored[..n].iter().enumerate() {
+        let list = if pins.contain(stored, at) {
             &mut kept
         } else {
             &mut removed
         };
-        list.extend_from_slice(unit);
+        list.extend_from_slice(message);
     }
     if removed.is_empty() {
         return Ok(Err(ALL_PINNED.to_owned()));
@@ -70,6 +70,6 @@ pub(super) fn summarized(
         SummaryReply::Failed(why) => return Ok(Err(why)),
     };
     kept.push(ChatMessage::summary("user", summary));
-    kept.extend(units[n..].iter().copied().flatten().cloned());
+    kept.extend(stored[n..].iter().copied().flatten().cloned());
     Ok(Ok(kept))
 }

@@ -8,7 +8,7 @@ mod recover;
 mod remember;
 
 use super::estimate::messages_tokens;
-use crate::chat::{ChatMessage, Shape};
+use crate::chat::{ChatMessage, Shape, n_system};
 use crate::engine::{ActionKind, NamedAction, Rewrite, Rewritten};
 use std::sync::Arc;
 
@@ -161,8 +161,7 @@ fn plain(table: &toml::Table, action: impl Rewrite + 'static) -> Result<Arc<dyn 
 
 /// Splits off the leading instructions.
 fn split_instructions(messages: &[ChatMessage]) -> (&[ChatMessage], &[ChatMessage]) {
-    let is_instruction = |m: &&ChatMessage| m.is("system");
-    messages.split_at(messages.iter().take_while(is_instruction).count())
+    messages.split_at(n_system(messages))
 }
 
 /// Returns the tokens of the instructions: one if there are none.

@@ -1,0 +1,22 @@
+//! Facts about the messages of a conversation.
+
+use super::ChatMessage;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Returns the number of system messages at the start.
+pub fn n_system(messages: &[ChatMessage]) -> usize {
+    messages.iter().take_while(|m| m.is("system")).count()
+}
+
+/// Returns the tool of each call that has an id, by this id. Of several calls with an id, the last counts.
+pub fn tools_by_call<'a>(
+    messages: impl IntoIterator<Item = &'a ChatMessage>,
+) -> HashMap<Arc<str>, Arc<str>> {
+    let calls = messages.into_iter().flat_map(ChatMessage::calls);
+    let tools = calls.filter_map(|call| {
+        let tool = call.function.as_ref().map(|f| Arc::clone(&f.name));
+        Some((call.id.clone()?, tool.unwrap_or_default()))
+    });
+    tools.collect()
+}
