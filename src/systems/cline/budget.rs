@@ -2,7 +2,6 @@
 
 use super::stored::{Envelopes, Kind, Stored, request_tokens, stored};
 use crate::engine::RewriteInput;
-use crate::systems::javascript::text_of;
 use serde_json::{Value, json};
 
 /// Key of the state in memory.
@@ -100,8 +99,7 @@ impl Budget {
                 model_chars: input.count("model_chars"),
             },
         );
-        let system: Vec<String> = all[..start].iter().map(|m| text_of(m, "\n")).collect();
-        let (request, sum) = request_tokens(&system.join("\n"), &messages, !state.is_compacted);
+        let (request, sum) = request_tokens(&all[..start], &messages, !state.is_compacted);
         let overhead = request.saturating_sub(sum) as f64;
         let (max_input, trigger) = (input.number("max_input"), input.number("trigger"));
         let is_long = pairs(&messages) >= LONG_PAIRS && input.number("max_output") < max_input;

@@ -18,7 +18,7 @@ pub(super) fn cut(messages: &[ChatMessage], keep: Keep, reported: u64) -> usize 
         Keep::Messages(keep) => without_torn_pairs(messages, n - keep),
         Keep::Tokens(target) => {
             let target = target.max(1);
-            if n < 2 || scaled_total(messages, reported) <= target {
+            if n < 2 || scaled_total(messages, total(messages), reported) <= target {
                 return 0;
             }
             let fits = |start: &usize| total(&messages[*start..]) <= target;

@@ -1,6 +1,6 @@
 //! `count_tokens_approximately` of `langchain_core.messages.utils`.
 
-use crate::chat::{BlockBody, ChatMessage, Content, Rule, python_str};
+use crate::chat::{BlockBody, ChatMessage, Content, Messages, Rule, python_str};
 use crate::systems::javascript::{arguments_of, tool_of};
 use serde_json::{Value, json};
 
@@ -52,14 +52,18 @@ pub(super) fn total(messages: &[ChatMessage]) -> u64 {
     messages.iter().map(estimate).sum()
 }
 
-/// Returns the estimated tokens of messages, scaled by the total that the newest answer reported; 0 if none.
-pub(super) fn scaled_total(messages: &[ChatMessage], reported: u64) -> u64 {
-    let plain = total(messages);
+/// Returns the estimated tokens of a conversation that mostly grows.
+pub(super) fn total_of(messages: &Messages) -> u64 {
+    messages.weigh(RULE, estimate)
+}
+
+/// Returns the estimated tokens of messages (`plain`), scaled by the total that the newest answer reported; 0 if none.
+pub(super) fn scaled_total(messages: &[ChatMessage], plain: u64, reported: u64) -> u64 {
     let newest = messages.iter().rposition(|m| m.is("assistant"));
     let Some(newest) = newest.filter(|_| reported > 0 && messages.len() > 1) else {
         return plain;
     };
-    let scale = reported as f64 / total(&messages[..=newest]) as f64;
+    let scale = reported as f64 / (plain - total(&messages[newest + 1..])) as f64;
     (plain as f64 * scale.clamp(1.0, MAX_SCALE)).ceil() as u64
 }
 

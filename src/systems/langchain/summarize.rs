@@ -1,7 +1,7 @@
 //! `SummarizationMiddleware`.
 
 use super::cut::{Keep, cut};
-use super::estimate::scaled_total;
+use super::estimate::{scaled_total, total, total_of};
 use super::request::request;
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
@@ -45,7 +45,8 @@ impl Rewrite for Summarize {
         let n_system = all.iter().take_while(|m| m.is("system")).count();
         let messages = &all[n_system..];
         let reported = input.number("reported").max(0.0) as u64;
-        let total = scaled_total(messages, reported);
+        let plain = total_of(all) - total(&all[..n_system]);
+        let total = scaled_total(messages, plain, reported);
         let unchanged = Rewritten {
             compared: Some(total),
             terms: vec![("used".to_owned(), total as f64)],

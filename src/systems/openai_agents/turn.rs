@@ -121,7 +121,7 @@ impl Rewrite for Begin {
             memory[LOST_AT] = json!(input.call);
         }
         Ok(Rewritten {
-            edits: lost,
+            edits: lost.into(),
             memory: memory.into(),
             ..Rewritten::default()
         })
