@@ -176,7 +176,7 @@ fn thin_out(
     let done = thin_out_by_edits(input, replies)?;
     Ok(Rewritten {
         messages: done.after(&messages),
-        edits: Vec::new(),
+        edits: Vec::new().into(),
         ..done
     })
 }

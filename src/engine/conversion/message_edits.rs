@@ -10,7 +10,7 @@ use crate::chat::ChatMessage;
 use crate::engine::case::Case;
 use crate::engine::context::Entry;
 use crate::engine::context::working::{Live, Working, weigh};
-use crate::engine::named::MessageEdit;
+use crate::engine::named::edits::MessageEdit;
 use crate::session::WrittenKind;
 use std::ops::Range;
 

@@ -4,7 +4,7 @@
 use super::messages::first_instruction;
 use crate::chat::{ChatMessage, Mark, Messages, Rule};
 use crate::engine::case::Case;
-use crate::engine::named::MessageEdit;
+use crate::engine::named::edits::MessageEdit;
 use crate::units::Tokens;
 use std::sync::Arc;
 
@@ -95,7 +95,13 @@ impl StandIn {
 
     /// Removes it from a conversation that an action changed.
     pub(in crate::engine) fn take_out(&self, messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
-        let clean = |message| self.clean(message);
+        let clean = |message: ChatMessage| {
+            if self.is_clean(&message) {
+                Some(message)
+            } else {
+                self.clean(message)
+            }
+        };
         messages.into_iter().filter_map(clean).collect()
     }
 
@@ -119,16 +125,24 @@ impl StandIn {
 
     /// Returns whether the conversation without it contains a part of it.
     fn is_elsewhere(&self, without: &Messages) -> bool {
-        let rule = Rule {
+        let weigh = |message: &ChatMessage| u64::from(!self.is_clean(message));
+        without.weigh(self.rule(), weigh) > 0
+    }
+
+    /// Returns whether a message contains no part of it. Computes it once for each message.
+    fn is_clean(&self, message: &ChatMessage) -> bool {
+        let weigh = |message: &ChatMessage| {
+            let clean = self.clean(message.clone());
+            u64::from(!clean.is_some_and(|clean| clean.is_copy_of(message)))
+        };
+        message.weigh(self.rule(), weigh) == 0
+    }
+
+    fn rule(&self) -> Rule {
+        Rule {
             name: "stand-in",
             by: self.text.as_ptr() as usize,
-        };
-        let is_unclean = |message: &ChatMessage| {
-            let clean = self.clean(message.clone());
-            !clean.is_some_and(|clean| clean.is_copy_of(message))
-        };
-        let weigh = |message: &ChatMessage| u64::from(is_unclean(message));
-        without.weigh(rule, |message| message.weigh(rule, weigh)) > 0
+        }
     }
 
     fn clean(&self, message: ChatMessage) -> Option<ChatMessage> {

@@ -2,6 +2,7 @@
 //!
 //! The engine defines only these interfaces. The layer `systems` implements them, one file each, and passes them as a
 //! [`Registry`] when a policy is parsed.
+pub(super) mod edits;
 pub(super) mod memory;
 pub(super) mod window;
 
@@ -10,6 +11,7 @@ use crate::engine::case::storage::{NewFile, Storage};
 use crate::engine::policy::stages::ActionKind;
 use crate::engine::policy::stages::hook::Hook;
 use crate::units::Millis;
+use edits::{Edits, MessageEdit};
 use memory::Memory;
 use serde_json::Value;
 use std::fmt;
@@ -130,7 +132,7 @@ pub struct Rewritten {
     /// The conversation afterwards; none if nothing changed or `edits` has all changes.
     pub messages: Option<Vec<ChatMessage>>,
     /// Changes and removals of single messages, first to last; all others stay in place.
-    pub edits: Vec<MessageEdit>,
+    pub edits: Edits,
     /// The count that the system compared with its limit, if it compared one.
     pub compared: Option<u64>,
     /// Whether it ran by the system's own count (its cooldown starts), even if nothing changed.
@@ -148,15 +150,6 @@ pub struct Rewritten {
     pub halt: Option<String>,
     /// State for later calls; keys that it does not contain are unchanged.
     pub memory: Memory,
-}
-
-/// A change of one message.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MessageEdit {
-    /// Its position in the conversation that the action received.
-    pub at: usize,
-    /// The message afterwards; none if it is removed.
-    pub now: Option<ChatMessage>,
 }
 
 impl Rewritten {

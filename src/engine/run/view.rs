@@ -14,7 +14,7 @@ use crate::engine::context::{Entry, EntryBody, PartStatus};
 use crate::engine::conversion::entry_updater::{ChangeSource, ContextChange};
 use crate::engine::conversion::message_edits::{EditResult, MessageEdits};
 use crate::engine::conversion::stand_in::StandIn;
-use crate::engine::named::MessageEdit;
+use crate::engine::named::edits::{Edits, KnownEdits, MessageEdit};
 use crate::engine::policy::stages::Mutates;
 
 /// A view that may be reused.
@@ -32,7 +32,7 @@ pub(super) struct View<'a> {
     mark: Mark,
     store: Extent,
     /// The edits that the action returned.
-    given: Vec<MessageEdit>,
+    given: KnownEdits,
     /// The edits that were applied.
     edits: Vec<MessageEdit>,
     /// Entries of the store that it does not contain.
@@ -60,7 +60,7 @@ impl<'a> Run<'a> {
         &mut self,
         stage: usize,
         (pending, stand_in): (&PendingAction, Option<&StandIn>),
-        given: &mut Vec<MessageEdit>,
+        given: &Edits,
         change: ChangeSource,
     ) -> Option<ContextChange> {
         let is_view = self.triggers.stage(stage).mutates == Mutates::View;
@@ -82,11 +82,11 @@ impl<'a> Run<'a> {
         &mut self,
         view: &mut View<'a>,
         (pending, stand_in): (&PendingAction, Option<&StandIn>),
-        given: &mut Vec<MessageEdit>,
+        given: &Edits,
         change: ChangeSource,
     ) -> Option<ContextChange> {
         pending.before.since(&view.mark)?;
-        let mut new = added(&view.given, given)?;
+        let mut new = given.added(&view.given)?;
         if let Some(stand_in) = stand_in {
             new = stand_in.take_out_edits(&pending.before, &new)?;
         }
@@ -109,7 +109,7 @@ impl<'a> Run<'a> {
         } = working.apply_edits(0, edits, change, &view.gone);
         self.store = Some(Box::new(std::mem::replace(&mut self.working, *working)));
         view.add(context_change, gone, new);
-        view.given = std::mem::take(given);
+        view.given = given.known();
         view.mark = pending.before.mark();
         view.built_from = Some((pending.clone(), change));
         view.is_new = false;
@@ -128,7 +128,7 @@ impl<'a> Run<'a> {
         &mut self,
         stage: usize,
         (pending, change): (&PendingAction, ChangeSource),
-        (given, edits): (Vec<MessageEdit>, Vec<MessageEdit>),
+        (given, edits): (KnownEdits, Vec<MessageEdit>),
         edited: &EditResult,
     ) {
         let Some(store) = self.store.as_ref().filter(|_| !edited.rewrote_text) else {
@@ -265,31 +265,10 @@ impl<'a> View<'a> {
         self.context_change.removed |= context_change.removed;
         self.gone.extend(gone);
         self.gone.sort_unstable();
+        let is_behind = self.edits.last().map(|edit| edit.at) < edits.first().map(|edit| edit.at);
         self.edits.extend(edits);
-        self.edits.sort_by_key(|edit| edit.at);
-    }
-}
-
-/// Returns the edits that are not among the previous ones; none if a previous edit is missing.
-fn added(before: &[MessageEdit], now: &[MessageEdit]) -> Option<Vec<MessageEdit>> {
-    let mut left = before.iter();
-    let mut next = left.next();
-    let mut added = Vec::new();
-    for edit in now {
-        match next {
-            Some(known) if known.at == edit.at => {
-                let is_same = match (&known.now, &edit.now) {
-                    (None, None) => true,
-                    (Some(known), Some(now)) => known.is_copy_of(now),
-                    _ => false,
-                };
-                if !is_same {
-                    return None;
-                }
-                next = left.next();
-            }
-            _ => added.push(edit.clone()),
+        if !is_behind {
+            self.edits.sort_by_key(|edit| edit.at);
         }
     }
-    next.is_none().then_some(added)
 }

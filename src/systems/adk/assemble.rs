@@ -44,10 +44,12 @@ pub(super) fn compacted(events: &[Event]) -> Vec<usize> {
     let summaries = summaries(events);
     let ranges = summaries.iter().filter_map(|at| events[*at].range());
     let ranges: Vec<(usize, usize)> = ranges.collect();
+    // No range contains another one: of those that start before a time, the last one ends last.
+    let mut sorted = ranges.clone();
+    sorted.sort_unstable();
     let is_covered = |time: usize| {
-        ranges
-            .iter()
-            .any(|(start, end)| (*start..=*end).contains(&time))
+        let next = sorted.partition_point(|(start, _)| *start <= time);
+        next > 0 && sorted[next - 1].1 >= time
     };
     let raw = events.iter().enumerate();
     let raw = raw.filter(|(_, event)| event.range().is_none() && !is_covered(event.time));

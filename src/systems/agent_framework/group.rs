@@ -76,8 +76,10 @@ pub(super) fn annotate(list: &mut [Marked], from: Option<usize>) {
     let start = start_of_group_before(list, start.min(list.len().saturating_sub(1)));
     let start = start_of_calls(list, start);
     let (known, new) = list.split_at_mut(start);
-    let ids = known.iter().filter_map(|message| message.id.clone());
-    add_ids(new, start, ids.collect());
+    if new.iter().any(|message| message.id.is_none()) {
+        let ids = known.iter().filter_map(|message| message.id.clone());
+        add_ids(new, start, ids.collect());
+    }
     let spans = linked(new, spans(new));
     let mut n_spans: BTreeMap<&str, usize> = BTreeMap::new();
     for (_, group) in &spans {
@@ -115,10 +117,14 @@ fn start_of_group_before(list: &[Marked], at: usize) -> usize {
 
 /// Moves a start back to the calls that results behind it answer.
 fn start_of_calls(list: &[Marked], start: usize) -> usize {
+    let answered: HashSet<&str> = list[start..].iter().flat_map(result_ids).collect();
+    if start == 0 || answered.is_empty() {
+        return start;
+    }
     let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut earliest = start;
     for (at, message) in list.iter().enumerate() {
-        for id in call_ids(message) {
+        for id in call_ids(message).filter(|id| answered.contains(id)) {
             open.entry(id).or_default().push(at);
         }
         for id in result_ids(message) {

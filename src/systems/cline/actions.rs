@@ -4,8 +4,10 @@ use super::agentic::{Limits, Summarized, summarize};
 use super::basic::compact;
 use super::budget::Budget;
 use super::shape::shortened;
-use crate::chat::{PendingRequest, Replies, Shape as ChatShape};
-use crate::engine::{ActionKind, Hook, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Rule, Shape as ChatShape};
+use crate::engine::{
+    ActionKind, Edits, Hook, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten,
+};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -178,18 +180,40 @@ impl Rewrite for Shape {
         input: RewriteInput<'_>,
         _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let results = input.messages.iter().enumerate();
-        let results = results.filter(|(_, message)| message.is("tool"));
-        let edits = results.filter_map(|(at, message)| {
-            let short = shortened(&message.joined_text("\n"))?;
-            let now = Some(message.with_text(short));
-            Some(MessageEdit { at, now })
-        });
-        let edits: Vec<MessageEdit> = edits.collect();
+        let shaped = input.messages.find_out(SHAPED, Shaped::extend);
         Ok(Rewritten {
-            fired: !edits.is_empty(),
-            edits,
+            fired: !shaped.edits.is_empty(),
+            edits: shaped.edits.clone(),
             ..Rewritten::default()
         })
+    }
+}
+
+/// The cached rule for results as they are sent.
+const SHAPED: Rule = Rule {
+    name: "cline: shaped results",
+    by: 0,
+};
+
+/// Edits that shorten the results of a conversation.
+#[derive(Clone, Debug, Default)]
+struct Shaped {
+    /// Number of messages read.
+    n: usize,
+    edits: Edits,
+}
+
+impl Shaped {
+    /// Reads the new messages.
+    fn extend(&mut self, messages: &[ChatMessage]) {
+        for (at, message) in messages.iter().enumerate().skip(self.n) {
+            if message.is("tool")
+                && let Some(short) = shortened(&message.joined_text("\n"))
+            {
+                let now = Some(message.with_text(short));
+                self.edits.grow([MessageEdit { at, now }]);
+            }
+        }
+        self.n = messages.len();
     }
 }

@@ -100,8 +100,7 @@ impl Budget {
                 model_chars: input.count("model_chars"),
             },
         );
-        let system: Vec<String> = all[..start].iter().map(|m| m.joined_text("\n")).collect();
-        let (request, sum) = request_tokens(&system.join("\n"), &messages, !state.is_compacted);
+        let (request, sum) = request_tokens(&all[..start], &messages, !state.is_compacted);
         let overhead = request.saturating_sub(sum) as f64;
         let (max_input, trigger) = (input.number("max_input"), input.number("trigger"));
         let is_long = pairs(&messages) >= LONG_PAIRS && input.number("max_output") < max_input;

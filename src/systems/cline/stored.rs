@@ -143,7 +143,11 @@ fn metadata_length(metadata: &Value) -> usize {
 
 /// Returns the estimated tokens of a request, and those of its messages alone. Without a compaction so far, results
 /// count as they are sent, and those of one answer are one message.
-pub(super) fn request_tokens(system: &str, list: &[Stored], is_shaped: bool) -> (usize, usize) {
+pub(super) fn request_tokens(
+    system: &[ChatMessage],
+    list: &[Stored],
+    is_shaped: bool,
+) -> (usize, usize) {
     let mut lengths: Vec<usize> = Vec::with_capacity(list.len());
     let mut last_kind = None;
     for message in list {
@@ -159,12 +163,29 @@ pub(super) fn request_tokens(system: &str, list: &[Stored], is_shaped: bool) -> 
         }
         last_kind = Some(message.kind);
     }
-    let frame = length(&json!({"systemPrompt": system, "messages": [], "tools": []}).to_string());
+    let frame = r#"{"systemPrompt":"","messages":[],"tools":[]}"#.len() + system_length(system);
     let commas = lengths.len().saturating_sub(1);
     let request = tokens(frame + commas + lengths.iter().sum::<usize>());
     (request, lengths.into_iter().map(tokens).sum())
 }
 
+/// Returns the length of the system prompt within JSON. Instructions are joined by a line break, which is escaped.
+fn system_length(system: &[ChatMessage]) -> usize {
+    let breaks = r"\n".len() * system.len().saturating_sub(1);
+    let lengths = system.iter().map(|message| {
+        let length = |message: &ChatMessage| {
+            let text = Value::from(text_of(message, "\n"));
+            (length(&text.to_string()) - r#""""#.len()) as u64
+        };
+        message.weigh(SYSTEM, length) as usize
+    });
+    breaks + lengths.sum::<usize>()
+}
+
+const SYSTEM: Rule = Rule {
+    name: "cline: system prompt",
+    by: 0,
+};
 const CONTENT: Rule = Rule {
     name: "cline: content",
     by: 0,

@@ -64,7 +64,7 @@ impl Rewrite for Dedupe {
         let is_enough = acts && reads.saved_share >= input.number("enough_share");
         let enough_at = is_enough.then_some(input.call);
         Ok(Rewritten {
-            edits: reads.edits,
+            edits: reads.edits.into(),
             fired: acts,
             terms: vec![("saved_share".to_owned(), reads.saved_share)],
             memory: json!({ENOUGH_AT: enough_at}).into(),

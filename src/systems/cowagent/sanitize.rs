@@ -136,21 +136,24 @@ fn complete(next: &mut ChatMessage, wanted: &[String], log: &mut Vec<String>) ->
     if next.content == Content::Missing {
         next.content = Content::Blocks(Vec::new());
     }
-    let Content::Blocks(blocks) = &mut next.content else {
+    let Content::Blocks(blocks) = &next.content else {
         return None;
     };
     let present: BTreeSet<&str> = blocks.iter().filter_map(answered_id).collect();
     let is_missing = |id: &&String| !present.contains(&***id);
     let missing: Vec<&String> = wanted.iter().filter(is_missing).collect();
-    if !missing.is_empty() {
-        let ids = python_str(&json!(missing));
-        log.push(format!(
-            "warning: ⚠️ Prepended synthetic tool_result for Anthropic adjacency (missing_ids={ids})"
-        ));
+    if missing.is_empty() {
+        return Some(0);
     }
+    let ids = python_str(&json!(missing));
+    log.push(format!(
+        "warning: ⚠️ Prepended synthetic tool_result for Anthropic adjacency (missing_ids={ids})"
+    ));
     let n_missing = missing.len();
     let synthetic: Vec<Block> = missing.into_iter().map(|id| synthetic_block(id)).collect();
-    blocks.splice(0..0, synthetic);
+    if let Content::Blocks(blocks) = &mut next.content {
+        blocks.splice(0..0, synthetic);
+    }
     Some(n_missing)
 }
 
@@ -226,9 +229,7 @@ fn remove_unmatched(messages: &mut Vec<ChatMessage>, log: &mut Vec<String>) -> u
             n_removed += 1;
             return false;
         }
-        if let Content::Blocks(blocks) = &mut message.content
-            && has_bad_result
-        {
+        if has_bad_result && let Content::Blocks(blocks) = &mut message.content {
             let before = blocks.len();
             blocks.retain(|block| !is_bad_result(block));
             n_removed += before - blocks.len();

@@ -142,7 +142,7 @@ impl Rewrite for Mask {
         }
         let tokens = estimate(&after, &tools(all));
         Ok(Rewritten {
-            edits,
+            edits: edits.into(),
             files,
             fired: true,
             memory: json!({COUNT: tokens}).into(),
@@ -185,7 +185,7 @@ impl Rewrite for Truncate {
         }
         Ok(Rewritten {
             fired: !edits.is_empty(),
-            edits,
+            edits: edits.into(),
             files,
             ..Rewritten::default()
         })

@@ -1,6 +1,6 @@
 //! Messages as the program stores them: results of parallel calls are one content.
 
-use crate::chat::ChatMessage;
+use crate::chat::{ChatMessage, Rule};
 use crate::systems::javascript::length;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ pub(super) fn parts(message: &ChatMessage, tools: &BTreeMap<&str, &str>) -> Vec<
     if message.is("tool") {
         let id = message.call_id.as_deref().unwrap_or_default();
         let tool = tools.get(id).copied().unwrap_or_default();
-        let response = json!({"output": message.joined_text("\n")});
+        let response = response(message);
         return vec![json!({"functionResponse": {"id": id, "name": tool, "response": response}})];
     }
     let text = message.joined_text("\n");
@@ -68,10 +68,34 @@ pub(super) fn parts(message: &ChatMessage, tools: &BTreeMap<&str, &str>) -> Vec<
 
 /// Returns the estimated tokens of messages, rounded down.
 pub(super) fn estimate(messages: &[ChatMessage], tools: &BTreeMap<&str, &str>) -> u64 {
-    let parts = messages.iter().flat_map(|message| parts(message, tools));
-    parts.map(|part| estimate_part(&part)).sum::<f64>().floor() as u64
+    let estimates = messages.iter().map(|message| {
+        if message.is("tool") {
+            let id = message.call_id.as_deref().unwrap_or_default();
+            let tool = tools.get(id).copied().unwrap_or_default();
+            return (length(tool) as u64 + response_length(message)) as f64 / 4.0;
+        }
+        parts(message, tools).iter().map(estimate_part).sum()
+    });
+    estimates.sum::<f64>().floor() as u64
 }
 
+const RESPONSE: Rule = Rule {
+    name: "gemini_cli: response",
+    by: 0,
+};
+
+/// Returns the length of a result as JSON.
+fn response_length(message: &ChatMessage) -> u64 {
+    message.weigh(RESPONSE, |message| {
+        length(&response(message).to_string()) as u64
+    })
+}
+
+fn response(message: &ChatMessage) -> Value {
+    json!({"output": message.joined_text("\n")})
+}
+
+/// Returns the estimated tokens of a text or a call.
 fn estimate_part(part: &Value) -> f64 {
     if let Some(text) = part["text"].as_str() {
         if length(text) > LONG_TEXT {
@@ -82,10 +106,5 @@ fn estimate_part(part: &Value) -> f64 {
             .map(|unit| if unit < 128 { 0.25 } else { 1.5 });
         return weights.sum();
     }
-    let result = &part["functionResponse"];
-    let n_chars = match result["name"].as_str() {
-        Some(name) => length(name) + length(&result["response"].to_string()),
-        None => length(&part.to_string()),
-    };
-    n_chars as f64 / 4.0
+    length(&part.to_string()) as f64 / 4.0
 }

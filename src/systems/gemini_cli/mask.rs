@@ -1,7 +1,7 @@
 //! Masking of old tool results: a preview with the path of a file takes their place.
 
 use super::contents::{contents, estimate, tools};
-use crate::chat::ChatMessage;
+use crate::chat::{ChatMessage, Rule};
 use crate::systems::javascript::{first_units, last_units, length};
 use serde_json::json;
 
@@ -45,23 +45,22 @@ pub(super) fn mask(
         let message = &history[at];
         let id = message.call_id.as_deref().unwrap_or_default();
         let tool = tools.get(id).copied().unwrap_or_default();
-        let text = message.joined_text("\n");
-        let is_masked = text.contains(&format!("<{TAG}>"));
-        if !message.is("tool") || EXEMPT.contains(&tool) || text.is_empty() || is_masked {
+        if !message.is("tool") || EXEMPT.contains(&tool) || !has_whole_text(message) {
             continue;
         }
         let tokens = estimate(&history[at..=at], &tools);
         sum += tokens;
         if sum > protect {
             prunable += tokens;
-            old.push((at, tool, id, text, tokens));
+            old.push((at, tool, id, tokens));
         }
     }
     if old.is_empty() || prunable < minimum {
         return Vec::new();
     }
     old.reverse();
-    let masked = old.into_iter().filter_map(|(at, tool, id, text, tokens)| {
+    let masked = old.into_iter().filter_map(|(at, tool, id, tokens)| {
+        let text = history[at].joined_text("\n");
         let name = format!("{tool}_{id}.txt");
         let preview = if tool == SHELL {
             shell_preview(&text)
@@ -77,6 +76,20 @@ pub(super) fn mask(
         is_smaller.then_some(Masked { at, now, file })
     });
     masked.collect()
+}
+
+const WHOLE_TEXT: Rule = Rule {
+    name: "gemini_cli: whole text",
+    by: 0,
+};
+
+/// Returns whether a result has a text that is not masked.
+fn has_whole_text(message: &ChatMessage) -> bool {
+    let has_text = |message: &ChatMessage| {
+        let text = message.joined_text("\n");
+        u64::from(!text.is_empty() && !text.contains(&format!("<{TAG}>")))
+    };
+    message.weigh(WHOLE_TEXT, has_text) > 0
 }
 
 fn preview(text: &str) -> String {

@@ -1,8 +1,10 @@
 //! `ContextEditingMiddleware` with `ClearToolUsesEdit`.
 
-use super::estimate::total;
-use crate::chat::{Arguments, Calls, ChatMessage, PendingRequest, Replies, Shape, n_system};
-use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
+use super::estimate::{estimate, total, total_of};
+use crate::chat::{Arguments, Calls, ChatMessage, PendingRequest, Replies, Rule, Shape, n_system};
+use crate::engine::{
+    ActionKind, Edits, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten,
+};
 use crate::systems::stage_values::{check_keys, names, text};
 use std::sync::Arc;
 
@@ -37,7 +39,7 @@ impl Rewrite for Clear {
     ) -> Result<Rewritten, PendingRequest> {
         let all = &input.messages;
         let n_system = n_system(all);
-        let before = total(&all[n_system..]);
+        let before = total_of(all) - total(&all[..n_system]);
         let mut done = Rewritten {
             compared: Some(before),
             ..Rewritten::default()
@@ -45,32 +47,114 @@ impl Rewrite for Clear {
         if before <= input.count("trigger") as u64 {
             return Ok(done);
         }
-        let is_result = |idx: &usize| all[*idx].is("tool");
-        let mut results: Vec<usize> = (0..all.len()).filter(is_result).collect();
-        results.truncate(results.len().saturating_sub(input.count("keep")));
-        let at_least = input.count("clear_at_least") as u64;
-        let mut after = all.to_vec();
-        for at in results {
-            let Some(caller) = all[..at].iter().rposition(|m| m.is("assistant")) else {
-                continue;
-            };
-            if !self.clears(&all[at], &all[caller]) {
-                continue;
-            }
-            after[at] = all[at].with_text(&*self.placeholder);
-            if input.number("clear_tool_inputs") != 0.0 {
-                clear_arguments(&mut after[caller], all[at].call_id.as_deref());
-            }
-            if at_least > 0 && before.saturating_sub(total(&after[n_system..])) >= at_least {
-                break;
-            }
-        }
-        let changed = |(at, now): (usize, ChatMessage)| {
-            (now != all[at]).then_some(MessageEdit { at, now: Some(now) })
+        let limits = Limits {
+            keep: input.count("keep"),
+            at_least: input.count("clear_at_least") as u64,
+            inputs: input.number("clear_tool_inputs") != 0.0,
         };
-        done.edits = after.into_iter().enumerate().filter_map(changed).collect();
+        let rule = Rule {
+            name: "langchain: cleared",
+            by: std::ptr::from_ref(self) as usize,
+        };
+        let cleared = all.find_out(rule, |cleared: &mut Cleared, messages| {
+            cleared.extend(messages, limits, self);
+        });
+        done.edits = cleared.edits.clone();
         done.fired = !done.edits.is_empty();
         Ok(done)
+    }
+}
+
+/// Limits of a clearing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Limits {
+    /// Number of newest results that are kept.
+    keep: usize,
+    /// Clearing stops when it has saved this many tokens; 0 for no limit.
+    at_least: u64,
+    /// Whether the arguments of cleared calls are emptied.
+    inputs: bool,
+}
+
+/// The clearing of a conversation, extended as it grows.
+#[derive(Clone, Debug, Default)]
+struct Cleared {
+    limits: Limits,
+    /// Number of messages read.
+    n: usize,
+    /// The newest answer of these.
+    answer: Option<usize>,
+    /// Positions of results, each with the nearest answer before it.
+    results: Vec<(usize, Option<usize>)>,
+    /// Number of results that were cleared or skipped.
+    n_done: usize,
+    /// Estimated tokens of the changed messages: before and after.
+    tokens: (u64, u64),
+    edits: Edits,
+}
+
+impl Cleared {
+    /// Reads the new messages and clears the results that are now old.
+    fn extend(&mut self, messages: &[ChatMessage], limits: Limits, clear: &Clear) {
+        if self.limits != limits {
+            *self = Self {
+                limits,
+                ..Self::default()
+            };
+        }
+        for (at, message) in messages.iter().enumerate().skip(self.n) {
+            if message.is("tool") {
+                self.results.push((at, self.answer));
+            } else if message.is("assistant") {
+                self.answer = Some(at);
+            }
+        }
+        self.n = messages.len();
+        let n_old = self.results.len().saturating_sub(limits.keep);
+        while self.n_done < n_old && !self.is_enough() {
+            let (at, answer) = self.results[self.n_done];
+            self.n_done += 1;
+            let Some(answer) =
+                answer.filter(|answer| clear.clears(&messages[at], &messages[*answer]))
+            else {
+                continue;
+            };
+            if limits.inputs {
+                self.clear_arguments(messages, answer, messages[at].call_id.as_deref());
+            }
+            let now = messages[at].with_text(&*clear.placeholder);
+            self.tokens.0 += estimate(&messages[at]);
+            self.tokens.1 += estimate(&now);
+            let now = Some(now);
+            self.edits.grow([MessageEdit { at, now }]);
+        }
+    }
+
+    fn is_enough(&self) -> bool {
+        let saved = self.tokens.0.saturating_sub(self.tokens.1);
+        self.limits.at_least > 0 && saved >= self.limits.at_least
+    }
+
+    /// Empties the arguments of a call. All results between an answer and the next one belong to it.
+    fn clear_arguments(&mut self, messages: &[ChatMessage], at: usize, id: Option<&str>) {
+        let known = self.edits.binary_search_by_key(&at, |edit| edit.at).ok();
+        let before = known.and_then(|known| self.edits[known].now.as_ref());
+        let before = before.unwrap_or(&messages[at]).clone();
+        let mut now = before.clone();
+        clear_arguments(&mut now, id);
+        if now == before {
+            return;
+        }
+        self.tokens.0 += estimate(&before);
+        self.tokens.1 += estimate(&now);
+        let edit = MessageEdit { at, now: Some(now) };
+        match known {
+            Some(known) => self.edits.list_mut()[known] = edit,
+            None => {
+                let place = self.edits.partition_point(|edit| edit.at < at);
+                self.edits.list_mut().insert(place, edit);
+            }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `count_tokens_approximately` of `langchain_core.messages.utils`.
 
-use crate::chat::{BlockBody, ChatMessage, Content, Rule, python_str};
+use crate::chat::{BlockBody, ChatMessage, Content, Messages, Rule, python_str};
 use serde_json::{Value, json};
 
 /// Tokens that each message adds.
@@ -49,6 +49,11 @@ pub(in crate::systems) fn estimate(message: &ChatMessage) -> u64 {
 /// Returns the estimated tokens of messages.
 pub(in crate::systems) fn total(messages: &[ChatMessage]) -> u64 {
     messages.iter().map(estimate).sum()
+}
+
+/// Returns the estimated tokens of a conversation that mostly grows.
+pub(super) fn total_of(messages: &Messages) -> u64 {
+    messages.weigh(RULE, estimate)
 }
 
 /// Returns the estimated tokens of messages and of tool definitions (`tools`), scaled by the total that the answer at a

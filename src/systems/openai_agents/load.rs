@@ -34,7 +34,7 @@ impl Rewrite for Load {
             edit.at += n_system;
         }
         Ok(Rewritten {
-            edits,
+            edits: edits.into(),
             repeats: !turn.begins(all),
             ..Rewritten::default()
         })

@@ -57,7 +57,7 @@ impl Rewrite for Trim {
         _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         Ok(Rewritten {
-            edits: Trimmer::new(&input, &self.0).trim(&input.messages),
+            edits: Trimmer::new(&input, &self.0).trim(&input.messages).into(),
             ..Rewritten::default()
         })
     }

@@ -116,7 +116,7 @@ impl Rewrite for Begin {
             memory[LOST_AT] = json!(input.call);
         }
         Ok(Rewritten {
-            edits: lost,
+            edits: lost.into(),
             memory: memory.into(),
             ..Rewritten::default()
         })

@@ -6,7 +6,7 @@ use super::truncate::truncate;
 use super::units::rounded_quarter;
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, n_system};
 use crate::engine::{
-    ActionKind, FileContent, Hook, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput,
+    ActionKind, Edits, FileContent, Hook, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput,
     Rewritten, Storage,
 };
 use crate::session::WrittenKind;
@@ -161,7 +161,11 @@ impl Rewrite for Prune {
         edits.reverse();
         let is_enough = pruned > minimum;
         Ok(Rewritten {
-            edits: if is_enough { edits } else { Vec::new() },
+            edits: if is_enough {
+                edits.into()
+            } else {
+                Edits::default()
+            },
             fired: is_enough,
             ..Rewritten::default()
         })
@@ -212,7 +216,7 @@ impl Rewrite for Truncate {
         }
         Ok(Rewritten {
             fired: !edits.is_empty(),
-            edits,
+            edits: edits.into(),
             files,
             ..Rewritten::default()
         })

@@ -8,7 +8,8 @@ use crate::engine::conversion::entry_updater::{ChangeSource, ContextChange};
 use crate::engine::conversion::merge::merge;
 use crate::engine::conversion::message_edits::{EditResult, MessageEdits, edits_of};
 use crate::engine::conversion::stand_in::StandIn;
-use crate::engine::named::{MessageEdit, Rewritten, edited};
+use crate::engine::named::edits::{Edits, MessageEdit};
+use crate::engine::named::{Rewritten, edited};
 use crate::engine::outcome::event::{Did, Event};
 use crate::engine::outcome::{Halt, Idle};
 use crate::engine::policy::stages::ActionKind;
@@ -20,12 +21,11 @@ use std::sync::Arc;
 impl After {
     fn of(before: &[ChatMessage], done: &mut Rewritten) -> Option<Self> {
         let Some(all) = done.messages.take() else {
-            let mut edits = std::mem::take(&mut done.edits);
-            let is_news = |edit: &MessageEdit| {
+            let is_news = |edit: &&MessageEdit| {
                 let was = before.get(edit.at);
                 was.is_some() && was != edit.now.as_ref()
             };
-            edits.retain(is_news);
+            let edits: Vec<_> = done.edits.iter().filter(is_news).cloned().collect();
             return (!edits.is_empty()).then_some(Self::Edits(edits));
         };
         let is_other = *all != *before;
@@ -37,11 +37,11 @@ impl After {
 fn without(stand_in: &StandIn, before: &Messages, done: &mut Rewritten) {
     if done.messages.is_none() && !done.edits.is_empty() {
         if let Some(edits) = stand_in.take_out_edits(before, &done.edits) {
-            done.edits = edits;
+            done.edits = edits.into();
             return;
         }
         done.messages = done.after(stand_in.with());
-        done.edits.clear();
+        done.edits = Edits::default();
     }
     let after = done.messages.take();
     done.messages = after.map(|after| stand_in.take_out(after));
@@ -60,7 +60,7 @@ impl Run<'_> {
                 without(&stand_in, &pending.before, &mut done);
             }
             done.messages = done.after(&pending.before);
-            done.edits.clear();
+            done.edits = Edits::default();
             self.triggers.tried(stage, self.call);
             self.named.delayed.push(Delayed {
                 stage,
@@ -213,12 +213,12 @@ impl Run<'_> {
         };
         let is_edited = done.messages.is_none() && !done.edits.is_empty();
         let stand_in = is_edited.then(|| self.stand_in(pending)).flatten();
+        self.find_edits(stage, pending, done);
+        let given = done.edits.known();
         let received = (pending, stand_in.as_ref());
-        if is_edited && let Some(again) = self.reuse_view(stage, received, &mut done.edits, change)
-        {
+        if let Some(again) = self.reuse_view(stage, received, &done.edits, change) {
             return Some(again);
         }
-        let given = done.edits.clone();
         if let Some(stand_in) = &stand_in {
             without(stand_in, &pending.before, done);
         }
@@ -228,12 +228,22 @@ impl Run<'_> {
         let edited = self.put(pending, &after, change);
         if let After::Edits(edits) = after
             && is_first
-            && is_edited
             && pending.is_plain()
         {
             self.keep_view(stage, (pending, change), (given, edits), &edited);
         }
         Some(edited.context_change)
+    }
+
+    /// Converts the whole conversation that an action left as a view to edits, so that the view can be reused.
+    fn find_edits(&self, stage: usize, pending: &PendingAction, done: &mut Rewritten) {
+        if self.triggers.stage(stage).mutates == Mutates::View
+            && let Some(after) = &done.messages
+            && let Some(edits) = edits_of(&pending.before, after)
+        {
+            done.edits = edits.into();
+            done.messages = None;
+        }
     }
 
     /// Replaces the entries that an action received by those that it left.

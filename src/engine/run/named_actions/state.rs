@@ -3,8 +3,9 @@
 use crate::chat::{ChatMessage, Checkpoint, Messages, SummaryReply};
 use crate::engine::conversion::messages::Spans;
 use crate::engine::conversion::stand_in::StandIn;
+use crate::engine::named::Rewritten;
+use crate::engine::named::edits::MessageEdit;
 use crate::engine::named::memory::Memory;
-use crate::engine::named::{MessageEdit, Rewritten};
 use crate::units::Tokens;
 use std::sync::Arc;
 

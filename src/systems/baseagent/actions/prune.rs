@@ -2,7 +2,9 @@
 
 use super::{METER, choice, limits_of, raised, terms, total_of};
 use crate::chat::{ChatMessage, Messages, PendingRequest, Replies, Rule, Shape};
-use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{
+    ActionKind, Edits, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten,
+};
 use crate::systems::baseagent::log_lines::{OVERFLOW, status, sufficient};
 use crate::systems::baseagent::prune::Results;
 use crate::systems::baseagent::{Limits, MARKER, StopAtMarker};
@@ -58,7 +60,7 @@ impl Prune {
         let cleared = messages.find_out(CLEARED, |cleared: &mut Cleared, messages| {
             cleared.extend(messages, &results, old.end);
         });
-        let edits: Vec<MessageEdit> = old.clone().map(|nth| cleared.edit(nth, &results)).collect();
+        let edits = cleared.edits_of(old.clone());
         let after = Tokens(cleared.after(before.0, old));
         if !limits.is_overflow(after) {
             log.push(sufficient(before, after));
@@ -95,7 +97,7 @@ const CLEARED: Rule = Rule {
 /// The oldest results in their cleared form, by number.
 #[derive(Clone, Debug, Default)]
 struct Cleared {
-    messages: Vec<ChatMessage>,
+    edits: Edits,
     /// Running sums of tokens up to each result: original and cleared.
     sums: Vec<(u64, u64)>,
 }
@@ -103,20 +105,23 @@ struct Cleared {
 impl Cleared {
     /// Extends the sums up to the result with this number.
     fn extend(&mut self, messages: &[ChatMessage], results: &Results, end: usize) {
-        for nth in self.messages.len()..end {
-            let message = &messages[results.message_index(nth)];
+        for nth in self.edits.len()..end {
+            let at = results.message_index(nth);
+            let message = &messages[at];
             let cleared = message.with_text(MARKER);
             let (was, now) = self.sum_before(nth);
             self.sums
                 .push((was + METER.weigh(message), now + METER.weigh(&cleared)));
-            self.messages.push(cleared);
+            let now = Some(cleared);
+            self.edits.grow([MessageEdit { at, now }]);
         }
     }
 
-    fn edit(&self, nth: usize, results: &Results) -> MessageEdit {
-        MessageEdit {
-            at: results.message_index(nth),
-            now: Some(self.messages[nth].clone()),
+    fn edits_of(&self, cleared: Range<usize>) -> Edits {
+        if cleared == (0..self.edits.len()) {
+            self.edits.clone()
+        } else {
+            self.edits[cleared].to_vec().into()
         }
     }
 

@@ -8,7 +8,7 @@ use super::super::restore::restore;
 use super::super::turn::turns;
 use super::{idle, split_instructions, term, with_instructions};
 use crate::chat::{PendingRequest, Replies};
-use crate::engine::{Memory, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{Edits, Memory, Rewrite, RewriteInput, Rewritten};
 use serde_json::json;
 
 /// Cuts, then drops, and finally empties.
@@ -52,7 +52,7 @@ impl Rewrite for Recover {
             compared: None,
             repeats: false,
             messages: Some(with_instructions(system, &conversation)),
-            edits: Vec::new(),
+            edits: Edits::default(),
             fired: true,
             terms,
             log,

@@ -7,7 +7,7 @@ use super::super::summary::Summarizer;
 use super::super::trim::{Limits, is_due, trim_messages};
 use super::{idle, instructions_tokens, split_instructions, term, with_instructions};
 use crate::chat::{ChatMessage, PendingRequest, Replies};
-use crate::engine::{FileContent, Memory, NewFile, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{Edits, FileContent, Memory, NewFile, Rewrite, RewriteInput, Rewritten};
 use serde_json::json;
 
 /// Summarizes the messages that the trim will drop, and inserts the summary before the first text kept. The trim itself
@@ -168,7 +168,7 @@ impl DailyMemory {
             compared: None,
             repeats: false,
             messages,
-            edits: Vec::new(),
+            edits: Edits::default(),
             fired: true,
             terms,
             log: self.log,

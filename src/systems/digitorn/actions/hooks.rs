@@ -11,7 +11,7 @@ use super::super::turn_state::{NEVER_COMPACTED, TurnState};
 use super::{Reading, documented, mode_of, only, reminder_inputs, terms};
 use crate::chat::{Layout, Messages, PendingRequest, Replies, Rule, Shape, python_dumps};
 use crate::engine::{
-    ActionKind, Hook as At, Memory, NamedAction, Rewrite, RewriteInput, Rewritten,
+    ActionKind, Edits, Hook as At, Memory, NamedAction, Rewrite, RewriteInput, Rewritten,
 };
 use crate::systems::python::signed;
 use serde_json::{Value, json};
@@ -256,7 +256,7 @@ impl Rewrite for Hooks {
             memory: stored.memory(&runner, &state),
             log,
             messages: state.is_changed.then(|| state.messages.into_vec()),
-            edits: Vec::new(),
+            edits: Edits::default(),
             files: Vec::new(),
             halt: None,
         })

@@ -30,7 +30,7 @@ impl Rewrite for ProviderView {
         let edits = repairs(&input.messages);
         let dropped = edits.iter().filter(|edit| edit.now.is_none()).count();
         Ok(Rewritten {
-            edits,
+            edits: edits.into(),
             terms: super::terms(&[("messages_left_out", dropped as f64)]),
             ..Rewritten::default()
         })

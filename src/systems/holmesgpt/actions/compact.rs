@@ -10,7 +10,7 @@ use super::super::stats::RequestStats;
 use super::super::v038::compact_if_necessary_v038;
 use super::settings::{Settings, Version, text};
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest};
-use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{ActionKind, Edits, NamedAction, Rewrite, RewriteInput, Rewritten};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -194,7 +194,7 @@ fn rewritten(outcome: Outcome, llm: &Llm, threshold: Threshold, memory: &Value) 
         compared: None,
         repeats: false,
         messages: outcome.is_compacted.then_some(messages),
-        edits: Vec::new(),
+        edits: Edits::default(),
         fired: tried,
         terms: terms
             .into_iter()

@@ -59,7 +59,7 @@ impl Rewrite for Sanitize {
                 term("left_out", left_out.len() as f64),
             ],
             fired: !left_out.is_empty(),
-            edits: leave_out(&input.messages, left_out.iter().copied()),
+            edits: leave_out(&input.messages, left_out.iter().copied()).into(),
             memory,
             ..Rewritten::default()
         })

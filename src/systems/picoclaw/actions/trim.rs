@@ -46,7 +46,7 @@ impl Rewrite for TrimToFit {
         let left_out = built.left_out(history(&input.messages));
         done.terms.push(term("left_out", left_out as f64));
         done.fired = left_out > 0;
-        done.edits = leave_out(&input.messages, 0..left_out);
+        done.edits = leave_out(&input.messages, 0..left_out).into();
         Ok(done)
     }
 }
