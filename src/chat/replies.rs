@@ -40,7 +40,6 @@ pub struct Replies<'a> {
     given: &'a [SummaryReply],
     next: usize,
     checkpoint: Option<&'a mut Checkpoint>,
-    is_predicted: bool,
 }
 
 /// The state of a rule after its most recent reply, so that a rule with many requests need not start again.
@@ -54,22 +53,7 @@ impl<'a> Replies<'a> {
             given: replies,
             next: 0,
             checkpoint: None,
-            is_predicted: false,
         }
-    }
-
-    /// Marks texts of replies as stand-ins for summaries that are not written yet.
-    #[must_use]
-    pub fn predicted(self, is_predicted: bool) -> Self {
-        Self {
-            is_predicted,
-            ..self
-        }
-    }
-
-    /// Returns whether texts are stand-ins, which have the size of a summary but not its form.
-    pub fn are_predicted(&self) -> bool {
-        self.is_predicted
     }
 
     /// Creates a replies that continues from a checkpoint of the same rule with the same input.

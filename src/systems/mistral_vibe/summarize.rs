@@ -3,6 +3,7 @@
 use crate::chat::{
     Arguments, Call, ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest,
 };
+use crate::engine::is_stand_in;
 use crate::systems::javascript::{text_of, tool_of};
 use crate::systems::python::strip;
 
@@ -37,7 +38,7 @@ pub(super) fn summarize(
         Ok(reply) => reply,
         Err(why) => return Ok(Err(why)),
     };
-    if let Some(summary) = reply.as_deref().and_then(|text| extract(text, replies)) {
+    if let Some(summary) = reply.as_deref().and_then(extract) {
         return Ok(Ok(summary));
     }
     if is_strict {
@@ -47,7 +48,7 @@ pub(super) fn summarize(
         )));
     }
     Ok(ask(&mut working, transcript, replies)?.map(|reply| {
-        let summary = reply.and_then(|text| extract(&text, replies));
+        let summary = reply.as_deref().and_then(extract);
         summary.unwrap_or_else(|| NO_SUMMARY.to_owned())
     }))
 }
@@ -133,12 +134,12 @@ fn block(message: &ChatMessage) -> Option<String> {
 }
 
 /// Returns the text in the tags of a summary. A stand-in has no tags.
-fn extract(text: &str, replies: &Replies<'_>) -> Option<String> {
+fn extract(text: &str) -> Option<String> {
     let tagged = text.split_once("<summary>").map(|(_, rest)| rest);
     let tagged = tagged.and_then(|rest| rest.split_once("</summary>"));
     let summary = match tagged {
         Some((summary, _)) => summary,
-        None if replies.are_predicted() => text,
+        None if is_stand_in(text) => text,
         None => return None,
     };
     Some(strip(summary).to_owned()).filter(|summary| !summary.is_empty())

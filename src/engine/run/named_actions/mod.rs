@@ -64,8 +64,7 @@ impl Run<'_> {
             error: self.error_for(stage).map_or("", |error| &**error),
             storage: &case.storage,
         };
-        let replies = Replies::continued(&pending.answers, &mut pending.checkpoint);
-        let mut replies = replies.predicted(pending.is_predicted);
+        let mut replies = Replies::continued(&pending.answers, &mut pending.checkpoint);
         match named.rewrite.rewrite(input, &mut replies) {
             Ok(mut done) => {
                 if let Some(stand_in) = &stand_in {
