@@ -64,5 +64,6 @@ pub use run::recorded::recorded;
 pub use run::{Poll, Run, Schedule, drive, simulate};
 pub use summary::digest::digest;
 pub use summary::estimator::Estimator;
+pub use summary::predicted::is_stand_in;
 pub use summary::request::{Answer, Reply, Request};
 pub use summary::transcript::{transcript, transcript_parts};

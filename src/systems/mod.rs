@@ -20,7 +20,9 @@ pub mod digitorn;
 pub mod gemini_cli;
 pub mod holmesgpt;
 mod javascript;
+pub mod kimi_cli;
 pub mod langchain;
+pub mod mistral_vibe;
 pub mod openai_agents;
 pub mod opencode;
 pub mod pi;
@@ -47,7 +49,9 @@ pub static REGISTRY: Registry = Registry {
         digitorn::ACTIONS,
         gemini_cli::ACTIONS,
         holmesgpt::ACTIONS,
+        kimi_cli::ACTIONS,
         langchain::ACTIONS,
+        mistral_vibe::ACTIONS,
         openai_agents::ACTIONS,
         opencode::ACTIONS,
         pi::ACTIONS,

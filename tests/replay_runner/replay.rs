@@ -276,7 +276,7 @@ fn mechanism(event: &Event, system: &str) -> String {
 struct Answers<'a> {
     summary: &'a str,
     /// Requests that fail, by number, with the error.
-    failures: BTreeMap<usize, &'static str>,
+    failures: BTreeMap<usize, String>,
     asked: Vec<(usize, Value)>,
 }
 
@@ -289,17 +289,25 @@ impl Answer for Answers<'_> {
         });
         self.asked.push((request.call, asked));
         match self.failures.get(&nth) {
-            Some(why) => Reply::Failed((*why).to_owned()),
+            Some(why) => Reply::Failed(why.clone()),
             None => Reply::Summary(self.summary.into()),
         }
     }
 }
 
-/// Returns the requests that the stub of a case refused: of each failed mechanism the first.
-fn failures(case: &ReplayCase) -> BTreeMap<usize, &'static str> {
+/// Returns the requests that the stub of a case refused: those with an error, or of each failed mechanism the first.
+fn failures(case: &ReplayCase) -> BTreeMap<usize, String> {
     let mut failures = BTreeMap::new();
     let mut n_before = 0;
     for call in &case.calls {
+        if call.asked.iter().any(|asked| asked.get("failed").is_some()) {
+            let errors = call.asked.iter().map(|asked| asked["failed"].as_str());
+            let errors = errors.enumerate();
+            let refused = errors.filter_map(|(nth, why)| Some((n_before + nth, why?.to_owned())));
+            failures.extend(refused);
+            n_before += call.asked.len();
+            continue;
+        }
         let n_each = (call.asked.len() / call.fired.len().max(1)).max(1);
         for (nth, name) in call.fired.iter().enumerate() {
             if name.starts_with("failed: ") {
@@ -309,7 +317,7 @@ fn failures(case: &ReplayCase) -> BTreeMap<usize, &'static str> {
                 } else {
                     "the stub refuses"
                 };
-                failures.insert(n_before + nth * n_each, why);
+                failures.insert(n_before + nth * n_each, why.to_owned());
             }
         }
         n_before += call.asked.len();

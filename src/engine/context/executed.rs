@@ -1,7 +1,8 @@
 //! A context without predicted text: the only kind that can be exported.
 
-use super::{Context, Edited, EntryBody, Marker, PartStatus};
-use crate::session::{Managed, ManagedEntry, ManagedPart, Session};
+use super::{Context, Edited, EntryBody, Marker, PartStatus, Written};
+use crate::chat::Block;
+use crate::session::{Managed, ManagedEntry, ManagedPart, Session, WrittenKind};
 
 /// A context without predicted text.
 #[derive(Clone, Debug)]
@@ -35,21 +36,12 @@ impl ExecutedContext {
 
     /// Returns the messages to write, for the writer of a format.
     pub fn managed(&self, session: &Session) -> Managed {
-        let entries = self.0.entries.iter().map(|entry| match &entry.body {
-            EntryBody::Original(message) => ManagedEntry::Kept {
+        let entries = self.0.entries.iter().flat_map(|entry| match &entry.body {
+            EntryBody::Original(message) => vec![ManagedEntry::Kept {
                 message: *message as usize,
-            },
-            EntryBody::Edited(edited) => edited_entry(session, edited, &self.0.markers),
-            EntryBody::Written(written) => ManagedEntry::Written {
-                role: written.role,
-                text: written.text.to_string(),
-                kind: written.kind,
-                answers: written
-                    .answers
-                    .as_ref()
-                    .map(|answered| answered.call.to_string()),
-                before_message: written.covers.last().map_or(0, |range| range.end as usize),
-            },
+            }],
+            EntryBody::Edited(edited) => vec![edited_entry(session, edited, &self.0.markers)],
+            EntryBody::Written(written) => written_entries(written),
         });
         Managed {
             entries: entries.collect(),
@@ -57,6 +49,33 @@ impl ExecutedContext {
             tokens: Some(self.0.tokens()),
         }
     }
+}
+
+/// Returns a written message, with an addition for each further text of it.
+fn written_entries(written: &Written) -> Vec<ManagedEntry> {
+    let blocks = written.blocks.iter().flat_map(|blocks| blocks.iter());
+    let mut texts: Vec<String> = blocks
+        .filter_map(Block::as_text)
+        .map(str::to_owned)
+        .collect();
+    if texts.len() < 2 {
+        texts = vec![written.text.to_string()];
+    }
+    let entry = |(nth, text)| ManagedEntry::Written {
+        role: written.role,
+        text,
+        kind: if nth == 0 {
+            written.kind
+        } else {
+            WrittenKind::Addition
+        },
+        answers: written
+            .answers
+            .as_ref()
+            .map(|answered| answered.call.to_string()),
+        before_message: written.covers.last().map_or(0, |range| range.end as usize),
+    };
+    texts.into_iter().enumerate().map(entry).collect()
 }
 
 fn edited_entry(session: &Session, edited: &Edited, markers: &[Marker]) -> ManagedEntry {

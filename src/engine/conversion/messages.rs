@@ -268,7 +268,7 @@ fn written_message(written: &Written, id: u32, shape: Shape) -> ChatMessage {
         ..block.clone()
     };
     let content = match &written.blocks {
-        Some(blocks) if shape == Shape::Anthropic => {
+        Some(blocks) if shape == Shape::Anthropic || blocks.len() > 1 => {
             Content::Blocks(blocks.iter().map(of_entry).collect())
         }
         _ => Content::Text(Text {

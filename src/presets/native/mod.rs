@@ -185,6 +185,27 @@ pub static NATIVE: &[Native] = &[
         kinds: &[],
     },
     Native {
+        system: "kimi-cli",
+        form: FileFormat::Toml,
+        root: &["loop_control"],
+        file: "config.toml",
+        kinds: &[],
+    },
+    Native {
+        system: "mistral-vibe",
+        form: FileFormat::Toml,
+        root: &[],
+        file: "config.toml",
+        kinds: &[],
+    },
+    Native {
+        system: "qwen-code",
+        form: FileFormat::Json,
+        root: &[],
+        file: "settings.json",
+        kinds: &[],
+    },
+    Native {
         system: "openai-agents",
         form: FileFormat::Json,
         root: &[],

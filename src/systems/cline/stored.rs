@@ -174,7 +174,7 @@ fn system_length(system: &[ChatMessage]) -> usize {
     let breaks = r"\n".len() * system.len().saturating_sub(1);
     let lengths = system.iter().map(|message| {
         let length = |message: &ChatMessage| {
-            let text = Value::from(text_of(message, "\n"));
+            let text = Value::from(message.joined_text("\n"));
             (length(&text.to_string()) - r#""""#.len()) as u64
         };
         message.weigh(SYSTEM, length) as usize

@@ -173,7 +173,9 @@ impl Rewrite for OffloadResult {
                 continue;
             }
             if let Some((now, file)) = offloaded(input.storage, result) {
-                done.edits.push(MessageEdit { at, now: Some(now) });
+                done.edits
+                    .list_mut()
+                    .push(MessageEdit { at, now: Some(now) });
                 done.files.push(file);
             }
         }
@@ -222,7 +224,7 @@ impl Rewrite for OffloadUserMessage {
         let now = with_one_text(newest, of_user_message(&path, &text));
         let at = input.messages.len() - 1;
         Ok(Rewritten {
-            edits: vec![MessageEdit { at, now: Some(now) }],
+            edits: vec![MessageEdit { at, now: Some(now) }].into(),
             files: vec![file(name, text)],
             fired: true,
             memory: json!({N_MOVED: nth}).into(),
@@ -243,7 +245,7 @@ impl Rewrite for RestoreArguments {
         let edits = restored(&input);
         Ok(Rewritten {
             fired: !edits.is_empty(),
-            edits,
+            edits: edits.into(),
             ..Rewritten::default()
         })
     }

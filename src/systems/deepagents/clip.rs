@@ -55,7 +55,7 @@ impl Rewrite for Clip {
                 originals.push(conversation[at].clone());
                 after[at] = now.clone().unwrap_or_else(|| after[at].clone());
                 let at = call.system().len() + at;
-                done.edits.push(MessageEdit { at, now });
+                done.edits.list_mut().push(MessageEdit { at, now });
             }
         }
         for (at, result) in conversation.iter().enumerate().skip(first) {
@@ -69,7 +69,9 @@ impl Rewrite for Clip {
             if let Some(now) = now {
                 after[at] = now.clone();
                 let at = call.system().len() + at;
-                done.edits.push(MessageEdit { at, now: Some(now) });
+                done.edits
+                    .list_mut()
+                    .push(MessageEdit { at, now: Some(now) });
             }
         }
         done.fired = !done.edits.is_empty();

@@ -47,7 +47,7 @@ impl Rewrite for CutArguments {
             edit.at += start;
         }
         Ok(Rewritten {
-            edits,
+            edits: edits.into(),
             fired: true,
             memory,
             ..Rewritten::default()

@@ -194,7 +194,7 @@ impl Rewrite for Slide {
                     edits.extend(messages.map(|at| MessageEdit { at, now: None }));
                 }
                 done.fired |= !edits.is_empty();
-                done.edits = edits;
+                done.edits = edits.into();
                 Ok(done)
             }
         }

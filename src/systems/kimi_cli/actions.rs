@@ -1,0 +1,159 @@
+//! Actions of presets.
+
+use super::count::{Count, estimate};
+use super::request::{of_parts, request};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply};
+use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
+use std::sync::Arc;
+
+/// Actions of presets.
+pub static ACTIONS: &[NamedAction] = &[COMPACT, RESULT];
+
+/// Acts from `ratio` of the window on, or if less than `reserved` tokens of it are left.
+const COMPACT: NamedAction = NamedAction {
+    name: "kimi_cli.compact",
+    kind: ActionKind::Summarize,
+    help: "Replaces everything before the newest messages of user and model with a summary.",
+    shape: Shape::OpenAi,
+    numbers: &["reported", "ratio", "reserved", "keep"],
+    make: |_| Ok(Arc::new(Compact)),
+};
+
+const RESULT: NamedAction = NamedAction {
+    name: "kimi_cli.result",
+    kind: ActionKind::Repair,
+    help: "States that a tool result is empty.",
+    shape: Shape::OpenAi,
+    numbers: &[],
+    make: |_| Ok(Arc::new(EmptyResult)),
+};
+
+const PREFIX: &str =
+    "<system>Previous context has been compacted. Here is the compaction output:</system>";
+const EMPTY_RESULT: &str = "<system>Tool output is empty.</system>";
+const EMPTY_ANSWER: &str = "The API returned an empty response.";
+/// Maximum number of requests for one summary.
+const MAX_TRIES: usize = 3;
+
+#[derive(Debug)]
+struct Compact;
+
+impl Rewrite for Compact {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        replies: &mut Replies<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let all = &input.messages;
+        let n_system = all.iter().take_while(|m| m.is("system")).count();
+        let count = Count::now(&input, n_system);
+        let total = count.total() as f64;
+        let window = input.window as f64;
+        let mut done = Rewritten {
+            compared: Some(count.total()),
+            terms: vec![("used".to_owned(), total)],
+            memory: count.to_memory(all.len()).into(),
+            ..Rewritten::default()
+        };
+        if total < window * input.number("ratio") && total + input.number("reserved") < window {
+            return Ok(done);
+        }
+        let history = &all[n_system..];
+        let Some(first_kept) = first_kept(history, input.count("keep")) else {
+            // The program clears the list that it is about to keep.
+            let left = all[..n_system].to_vec();
+            return Ok(Rewritten {
+                fired: true,
+                memory: counted(0, left.len()).into(),
+                messages: Some(left),
+                ..done
+            });
+        };
+        let (old, kept) = history.split_at(first_kept);
+        if old.is_empty() {
+            // The history is stored again, and its count is estimated.
+            done.memory = counted(estimate(kept), all.len()).into();
+            return Ok(done);
+        }
+        let text = match summary(old, replies)? {
+            Ok(text) => text,
+            Err(why) => {
+                // The error ends the turn.
+                return Ok(Rewritten {
+                    fired: true,
+                    log: vec![why.clone()],
+                    halt: Some(why),
+                    ..done
+                });
+            }
+        };
+        let size = text.as_ref().map_or(0, |text| text.chars().count() as u64);
+        let parts: Vec<Arc<str>> = [PREFIX.into()].into_iter().chain(text).collect();
+        let mut messages = all[..n_system].to_vec();
+        messages.push(of_parts(ChatMessage::summary("user", ""), parts));
+        messages.extend_from_slice(kept);
+        Ok(Rewritten {
+            fired: true,
+            memory: counted(size / 4 + estimate(kept), messages.len()).into(),
+            messages: Some(messages),
+            ..done
+        })
+    }
+}
+
+/// Returns the memory of an estimate.
+fn counted(reported: u64, n_messages: usize) -> serde_json::Value {
+    let count = Count {
+        reported,
+        pending: 0,
+    };
+    count.to_memory(n_messages)
+}
+
+/// Returns the first of the newest `keep` messages of user and model; none if there are fewer.
+fn first_kept(history: &[ChatMessage], keep: usize) -> Option<usize> {
+    let is_counted = |at: &usize| history[*at].is("user") || history[*at].is("assistant");
+    let mut newest = (0..history.len()).rev().filter(is_counted);
+    newest.nth(keep.checked_sub(1)?)
+}
+
+/// Requests a summary. It has no text if the model called a tool. An error is returned as text.
+fn summary(
+    old: &[ChatMessage],
+    replies: &mut Replies<'_>,
+) -> Result<Result<Option<Arc<str>>, String>, PendingRequest> {
+    let ask = request(old);
+    for _ in 0..MAX_TRIES {
+        match replies.reply_to(ask.clone())? {
+            SummaryReply::Text(text) if text.is_empty() => {}
+            SummaryReply::Text(text) => return Ok(Ok(Some(text))),
+            SummaryReply::ToolCall => return Ok(Ok(None)),
+            SummaryReply::Failed(why) => return Ok(Err(why)),
+        }
+    }
+    Ok(Err(EMPTY_ANSWER.to_owned()))
+}
+
+#[derive(Debug)]
+struct EmptyResult;
+
+impl Rewrite for EmptyResult {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let all = input.messages.iter().enumerate();
+        let is_empty =
+            |m: &ChatMessage| m.is("tool") && m.blocks().is_empty() && m.joined_text("").is_empty();
+        let empty = all.filter(|(_, message)| is_empty(message));
+        let edits = empty.map(|(at, message)| MessageEdit {
+            at,
+            now: Some(message.with_text(EMPTY_RESULT)),
+        });
+        Ok(Rewritten {
+            edits: edits.collect(),
+            ..Rewritten::default()
+        })
+    }
+}
