@@ -10,6 +10,7 @@
 pub mod adk;
 pub mod agent_framework;
 pub mod ai_sdk;
+pub mod aider;
 pub mod baseagent;
 pub mod cline;
 pub mod cline_legacy;
@@ -21,19 +22,22 @@ mod javascript;
 pub mod langchain;
 pub mod openai_agents;
 pub mod opencode;
+pub mod openhands;
 pub mod pi;
 pub mod picoclaw;
 pub mod python;
 pub mod roo_code;
+pub mod swe_agent;
 
 use crate::engine::Registry;
 
 /// Everything that presets may name.
 pub static REGISTRY: Registry = Registry {
     actions: &[
-        ai_sdk::ACTIONS,
         adk::ACTIONS,
         agent_framework::ACTIONS,
+        ai_sdk::ACTIONS,
+        aider::ACTIONS,
         baseagent::ACTIONS,
         cline::ACTIONS,
         cline_legacy::ACTIONS,
@@ -44,9 +48,11 @@ pub static REGISTRY: Registry = Registry {
         langchain::ACTIONS,
         openai_agents::ACTIONS,
         opencode::ACTIONS,
+        openhands::ACTIONS,
         pi::ACTIONS,
         picoclaw::ACTIONS,
         roo_code::ACTIONS,
+        swe_agent::ACTIONS,
     ],
     meters: &[
         &baseagent::METER,

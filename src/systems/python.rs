@@ -144,6 +144,20 @@ pub(super) fn strip_end(text: &str) -> &str {
     text.trim_end_matches(is_space)
 }
 
+/// `len(text.splitlines())`.
+pub(super) fn n_lines(text: &str) -> usize {
+    let is_end = |c: char| {
+        matches!(
+            c,
+            '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'
+                ..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+        )
+    };
+    let n_pairs = text.matches("\r\n").count();
+    let n_ends = text.chars().filter(|c| is_end(*c)).count() - n_pairs;
+    n_ends + usize::from(!text.is_empty() && !text.ends_with(is_end))
+}
+
 /// `text[:n]`, in characters.
 pub fn head(text: &str, n: usize) -> &str {
     let end = text.char_indices().nth(n);
@@ -170,5 +184,11 @@ mod tests {
         assert_eq!(tail("a\u{e9}\u{1f600}b", 2), "\u{1f600}b");
         assert_eq!((tail("ab", 3), tail("ab", 0)), ("ab", ""));
         assert_eq!(strip("\u{1f} x\n"), "x");
+    }
+
+    #[test]
+    fn lines_are_counted_by_the_separators_of_python() {
+        let counts = ["", "a", "a\n", "a\r\nb\n\n", "a\u{2028}b\u{c}"].map(n_lines);
+        assert_eq!(counts, [0, 1, 1, 3, 2]);
     }
 }

@@ -6,7 +6,7 @@ use plimsoll::presets::{self, PRESETS};
 use serde_json::Value;
 
 /// Texts of a configuration that stages take: action, key of the stage, and key of the configuration.
-const STAGE_TEXTS: [(&str, &str, &str); 9] = [
+const STAGE_TEXTS: [(&str, &str, &str); 10] = [
     ("agent_framework.compact", "strategies", "strategies"),
     (
         "agent_framework.compact",
@@ -32,6 +32,7 @@ const STAGE_TEXTS: [(&str, &str, &str); 9] = [
         "ToolOutputTrimmer.trimmable_tools",
     ),
     ("roo_code.condense", "environment", "environmentDetails"),
+    ("swe_agent.remove_regex", "remove", "remove_regex.remove"),
 ];
 
 /// Returns the policy of a case's preset, with the texts that its configuration sets; `None` without a preset.
