@@ -4,6 +4,7 @@ use super::text::{event_text, request};
 use super::view::View;
 use crate::chat::{PendingRequest, Replies, Shape, SummaryReply};
 use crate::engine::{ActionKind, Hook, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::systems::python::signed;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -74,13 +75,14 @@ impl Rewrite for Condense {
             let condensation = match attempt {
                 Ok(condensation) => condensation,
                 Err(_) if !is_hard => break,
-                Err(why) => match hard_reset(&view, &input, replies, &mut done.log)? {
-                    Some(condensation) => condensation,
-                    None => {
+                Err(why) => {
+                    let reset = hard_reset(&view, &input, replies, &mut done.log)?;
+                    let Some(condensation) = reset else {
                         done.halt = Some(why);
                         break;
-                    }
-                },
+                    };
+                    condensation
+                }
             };
             let n_before = view.len();
             view.apply(condensation.0, condensation.1);
@@ -130,17 +132,17 @@ fn condensation(
 /// Returns the events to remove; `None` if no allowed index follows.
 fn forgotten(view: &View<'_>, reasons: Reasons, input: &RewriteInput<'_>) -> Option<Range<usize>> {
     let keep_first = input.count("keep_first");
-    let half = |n: usize| (n / 2) as i64 - keep_first as i64 - 1;
+    let half = |n: usize| signed(n / 2) - signed(keep_first) - 1;
     let tails = [
         reasons.request.then(|| half(view.len())),
         reasons.events.then(|| half(input.count("max_size"))),
         reasons.tokens.map(|total| {
             let reduction = total.saturating_sub(limit(input) / 2);
-            suffix(view, keep_first, reduction) as i64
+            signed(suffix(view, keep_first, reduction))
         }),
     ];
     let tail = tails.into_iter().flatten().min()?;
-    let end = usize::try_from(view.len() as i64 - tail).unwrap_or(0);
+    let end = usize::try_from(signed(view.len()) - tail).unwrap_or(0);
     // The system prompt is the first event.
     let start = view.next_index(keep_first.max(1))?;
     Some(start..view.next_index(end)?)

@@ -1,4 +1,4 @@
-//! OpenHands software agent SDK 1.58.2: `LLMSummarizingCondenser`.
+//! `OpenHands` software agent SDK 1.58.2: `LLMSummarizingCondenser`.
 //!
 //! | file | contains |
 //! |---|---|

@@ -65,7 +65,7 @@ def play(config, messages):
             for nth, item in enumerate(view):
                 one = {"role": item["role"], "content": text_of(item["content"]), "from": nth}
                 is_text = isinstance(one["content"], str) and isinstance(messages[nth]["content"], list)
-                if is_text and item["role"] == "tool":
+                if is_text and item["role"] != "tool":
                     one["content"] = [{"type": "text", "text": one["content"]}]
                 if item.get("tool_calls"):
                     one["tool_calls"] = item["tool_calls"]
@@ -149,7 +149,7 @@ def main():
             "config": config, "window": 128000, "max_output": 4096,
             "input": {"messages": messages, "usage": []}, "summary": "", "calls": play(config, messages),
             "notes": "Invented conversation of the generator, seed %d. Marks for the prompt cache are left out; a "
-                     "text in place of a result's blocks is a list of one. A processor counts as fired if it "
+                     "text in place of a user message's blocks is a list of one. A processor counts as fired if it "
                      "changes another number of messages than before." % seed,
         }
         name = "-".join(key.split("_")[0] for key in config) or "none"
