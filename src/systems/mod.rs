@@ -11,6 +11,7 @@
 pub mod adk;
 pub mod agent_framework;
 pub mod ai_sdk;
+pub mod aider;
 pub mod baseagent;
 pub mod cline;
 pub mod cline_legacy;
@@ -25,6 +26,7 @@ pub mod langchain;
 pub mod mistral_vibe;
 pub mod openai_agents;
 pub mod opencode;
+pub mod openhands;
 pub mod pi;
 pub mod picoclaw;
 pub mod python;
@@ -32,15 +34,17 @@ pub mod roo_code;
 mod session_state;
 mod stage_values;
 pub mod strands;
+pub mod swe_agent;
 
 use crate::engine::Registry;
 
 /// Everything that presets may name.
 pub static REGISTRY: Registry = Registry {
     actions: &[
-        ai_sdk::ACTIONS,
         adk::ACTIONS,
         agent_framework::ACTIONS,
+        ai_sdk::ACTIONS,
+        aider::ACTIONS,
         baseagent::ACTIONS,
         cline::ACTIONS,
         cline_legacy::ACTIONS,
@@ -54,10 +58,12 @@ pub static REGISTRY: Registry = Registry {
         mistral_vibe::ACTIONS,
         openai_agents::ACTIONS,
         opencode::ACTIONS,
+        openhands::ACTIONS,
         pi::ACTIONS,
         picoclaw::ACTIONS,
         roo_code::ACTIONS,
         strands::ACTIONS,
+        swe_agent::ACTIONS,
     ],
     meters: &[
         &baseagent::METER,

@@ -6,7 +6,7 @@ use plimsoll::presets::{self, PRESETS};
 use serde_json::{Value, json};
 
 /// Texts of a configuration that stages take: action, key of the stage, and key of the configuration.
-const STAGE_TEXTS: [(&str, &str, &str); 12] = [
+const STAGE_TEXTS: [(&str, &str, &str); 13] = [
     ("agent_framework.compact", "strategies", "strategies"),
     (
         "agent_framework.compact",
@@ -47,6 +47,7 @@ const STAGE_TEXTS: [(&str, &str, &str); 12] = [
         "truncation_text",
         "truncate_args_settings.truncation_text",
     ),
+    ("swe_agent.remove_regex", "remove", "remove_regex.remove"),
 ];
 
 /// Returns the policy of a case's preset, with the texts that its configuration sets; `None` without a preset.

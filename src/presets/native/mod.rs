@@ -206,6 +206,20 @@ pub static NATIVE: &[Native] = &[
         kinds: &[],
     },
     Native {
+        system: "swe-agent",
+        form: FileFormat::Yaml,
+        root: &["agent", "history_processors"],
+        file: "history processors by type (each to be an item of the list)",
+        kinds: &[],
+    },
+    Native {
+        system: "aider",
+        form: FileFormat::Yaml,
+        root: &[],
+        file: ".aider.conf.yml",
+        kinds: &[],
+    },
+    Native {
         system: "openai-agents",
         form: FileFormat::Json,
         root: &[],

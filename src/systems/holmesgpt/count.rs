@@ -5,7 +5,7 @@
 //! tokens of images are added only when a message is counted for the first time.
 
 use super::image;
-use super::limits::Limits;
+use super::limits::{Limits, Overrides, Reserve};
 use super::tokenizer::Tokenizer;
 use super::tool_definition::format_function_definitions;
 use crate::chat::{Arguments, Block, BlockBody, Call, ChatMessage, Content, Rule, python_str};
@@ -79,6 +79,14 @@ impl Llm {
         }
     }
 
+    /// Makes a model with litellm's own count. `cl100k_base` replaces a vocabulary that is not included.
+    pub(in crate::systems) fn litellm(model: &str) -> Self {
+        let of_model = Tokenizer::of_model(model).ok();
+        let tokenizer = of_model.or_else(|| Tokenizer::named("cl100k_base"));
+        let limits = Limits::of(model, &Overrides::default(), Reserve::Larger);
+        Self::legacy(model, tokenizer.unwrap_or(Tokenizer::CHARS_4), limits)
+    }
+
     /// Counts a conversation with tool definitions (may be empty).
     pub fn count(&self, messages: &mut [ChatMessage], tools: &[Value]) -> Usage {
         let mut usage = Usage::default();
@@ -117,7 +125,7 @@ impl Llm {
     }
 
     /// Returns the tokens that tool definitions add to a request.
-    pub(super) fn definitions(&self, messages: &[ChatMessage], tools: &[Value]) -> u64 {
+    pub(in crate::systems) fn definitions(&self, messages: &[ChatMessage], tools: &[Value]) -> u64 {
         if tools.is_empty() {
             return 0;
         }
@@ -131,7 +139,7 @@ impl Llm {
     }
 
     /// Returns a message's tokens without priming, and without images if they are counted separately.
-    pub(super) fn message_text(&self, message: &ChatMessage) -> u64 {
+    pub(in crate::systems) fn message_text(&self, message: &ChatMessage) -> u64 {
         message.weigh(self.rule(), |message| self.count_text(message))
     }
 

@@ -10,6 +10,8 @@ pub struct Tokenizer {
     /// Its name.
     pub name: &'static str,
     count: fn(&str) -> u32,
+    /// Characters that are counted at once; 0 for all.
+    chunk: usize,
 }
 
 /// The error of a vocabulary that is not included.
@@ -45,6 +47,7 @@ impl Tokenizer {
     pub const CHARS_4: Self = Self {
         name: "chars/4",
         count: chars_4,
+        chunk: 0,
     };
 
     /// Returns one of our own counters by its name.
@@ -52,7 +55,17 @@ impl Tokenizer {
         tokens::by_name(name).map(|counter| Self {
             name: counter.name,
             count: counter.count,
+            chunk: 0,
         })
+    }
+
+    /// Counts pieces of 1,024 characters, as litellm does since 1.93.
+    #[must_use]
+    pub(in crate::systems) fn in_chunks(self) -> Self {
+        Self {
+            chunk: 1024,
+            ..self
+        }
     }
 
     /// Returns the tokenizer of a model.
@@ -86,12 +99,23 @@ impl Tokenizer {
 
     /// Returns an id that differs between tokenizers with different counts.
     pub fn id(&self) -> usize {
-        self.count as usize
+        (self.count as usize).wrapping_add(self.chunk)
     }
 
     /// Returns the tokens of a text. A summary is counted again with every request that contains it.
     pub fn count(&self, text: &str) -> u64 {
-        u64::from(tokens::count_recent(self.count, text))
+        let count = |text: &str| u64::from(tokens::count_recent(self.count, text));
+        if self.chunk == 0 || text.len() <= self.chunk {
+            return count(text);
+        }
+        let (mut sum, mut rest) = (0, text);
+        while !rest.is_empty() {
+            let end = rest.char_indices().nth(self.chunk);
+            let (chunk, behind) = rest.split_at(end.map_or(rest.len(), |(at, _)| at));
+            sum += count(chunk);
+            rest = behind;
+        }
+        sum
     }
 }
 

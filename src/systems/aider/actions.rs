@@ -1,0 +1,114 @@
+//! Actions of presets. At the start of a turn, everything before its user message belongs to finished turns.
+
+use super::summarize::ChatSummary;
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Actions of presets.
+pub static ACTIONS: &[NamedAction] = &[SUMMARIZE, MESSAGE];
+
+/// `discards = true` for turns that end with edits: the message about them is added while the summary is made, which is
+/// then not used.
+const SUMMARIZE: NamedAction = NamedAction {
+    name: "aider.summarize",
+    kind: ActionKind::Summarize,
+    help: "Summarizes the older part of finished turns.",
+    shape: Shape::OpenAi,
+    numbers: &["max_tokens"],
+    make: |settings| {
+        let discards = settings.get("discards").and_then(toml::Value::as_bool);
+        Ok(Arc::new(Summarize {
+            discards: discards.unwrap_or(false),
+        }))
+    },
+};
+
+/// `text` is the message of the user.
+const MESSAGE: NamedAction = NamedAction {
+    name: "aider.message",
+    kind: ActionKind::Inject,
+    help: "Adds a message about the edits, with its answer, after each turn.",
+    shape: Shape::OpenAi,
+    numbers: &[],
+    make: |settings| {
+        let text = settings.get("text").and_then(toml::Value::as_str);
+        let text = text.ok_or("`text` is missing")?.to_owned();
+        Ok(Arc::new(Message { text }))
+    },
+};
+
+#[derive(Debug)]
+struct Summarize {
+    discards: bool,
+}
+
+impl Rewrite for Summarize {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        replies: &mut Replies<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let all = &input.messages;
+        let finished = finished(all);
+        if finished.is_empty() {
+            return Ok(Rewritten::default());
+        }
+        let summarizer = ChatSummary::new(input.model, input.window, input.number("max_tokens"));
+        let total = summarizer.total(&all[finished.clone()]);
+        let mut done = Rewritten {
+            compared: Some(total),
+            terms: vec![("used".to_owned(), total as f64)],
+            ..Rewritten::default()
+        };
+        if total as f64 <= summarizer.max_tokens {
+            return Ok(done);
+        }
+        let summary = summarizer.summarize(&all[finished.clone()], replies, &mut done.log)?;
+        done.fired = true;
+        if !self.discards {
+            let mut messages = all[..finished.start].to_vec();
+            // Without a summary, nothing is left.
+            messages.extend(summary.unwrap_or_default());
+            messages.extend_from_slice(&all[finished.end..]);
+            done.messages = Some(messages);
+        }
+        Ok(done)
+    }
+}
+
+#[derive(Debug)]
+struct Message {
+    text: String,
+}
+
+impl Rewrite for Message {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        _: &mut Replies<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let all = &input.messages;
+        let finished = finished(all);
+        if finished.is_empty() {
+            return Ok(Rewritten::default());
+        }
+        let mut messages = all[..finished.end].to_vec();
+        messages.push(ChatMessage::notice("user", &*self.text));
+        messages.push(ChatMessage::notice("assistant", "Ok."));
+        messages.extend_from_slice(&all[finished.end..]);
+        Ok(Rewritten {
+            messages: Some(messages),
+            fired: true,
+            ..Rewritten::default()
+        })
+    }
+}
+
+/// Returns the messages of finished turns.
+fn finished(all: &[ChatMessage]) -> Range<usize> {
+    let n_system = all.iter().take_while(|m| m.is("system")).count();
+    let end = all.iter().rposition(|m| !m.is("user"));
+    n_system..end.map_or(0, |last| last + 1).max(n_system)
+}
