@@ -248,7 +248,7 @@ fn fired(event: &Event, system: &str) -> Vec<String> {
 
 /// Ends of the ids of stages that belong to the mechanism with the rest as its name.
 const AGAIN: [&str; 5] = [
-    "_if_refused",
+    "_if_rejected",
     "_before_call",
     "_summary_again",
     "_again",

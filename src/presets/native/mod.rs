@@ -208,7 +208,7 @@ pub static NATIVE: &[Native] = &[
     Native {
         system: "swe-agent",
         form: FileFormat::Yaml,
-        root: &["agent", "history_processors"],
+        root: &[],
         file: "history processors by type (each to be an item of the list)",
         kinds: &[],
     },
@@ -288,7 +288,10 @@ impl Native {
         // A key may be followed by a remark: `KEY, or ...`.
         let key = key.split_once(',').map_or(key, |(key, _)| key);
         let steps: Vec<&str> = key.split('.').collect();
-        let is_name = |s: &&str| s.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let is_name = |s: &&str| {
+            s.chars()
+                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
+        };
         let is_nested = !matches!(
             self.form,
             FileFormat::Environment | FileFormat::Python | FileFormat::Toml

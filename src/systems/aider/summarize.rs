@@ -118,7 +118,9 @@ impl ChatSummary {
         while split > 1 && !messages[split - 1].is("assistant") {
             split -= 1;
         }
-        (split > MIN_SPLIT).then_some(split)
+        // Aider has no tools. Results of other agents follow their call into the summary.
+        let results = messages[split..].iter().take_while(|m| m.is("tool"));
+        (split > MIN_SPLIT).then_some(split + results.count())
     }
 }
 

@@ -158,9 +158,10 @@ fn within(all: &[ChatMessage], new: &[Stored], limit: usize) -> Vec<String> {
         // About three characters a token, shared by all messages.
         let max_chars = (limit * 3 / new.len()).max(16);
         let short = truncated(&text, max_chars);
-        let saved =
-            length(&Value::from(text).to_string()) - length(&Value::from(&*short).to_string());
-        sum = sum.saturating_sub(saved / 3);
+        // A short text becomes longer if the notice is longer than what is cut.
+        let chars = |text: &str| length(&Value::from(text).to_string()).cast_signed();
+        let saved = (chars(&text) - chars(&short)) / 3;
+        sum = sum.saturating_add_signed(-saved);
         shortened[idx] = Some(message.with_text(short));
     }
     let messages = new.iter().zip(shortened);
