@@ -135,7 +135,7 @@ fn summarize_all(
             continue;
         }
         let role = message.role.to_uppercase();
-        content.extend(["# ", &role, "\n", &text_of(message, "\n")]);
+        content.extend(["# ", role.as_str(), "\n", text_of(message, "\n").as_str()]);
         if !content.ends_with('\n') {
             content.push('\n');
         }
