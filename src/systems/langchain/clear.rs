@@ -148,12 +148,11 @@ impl Cleared {
         self.tokens.0 += estimate(&before);
         self.tokens.1 += estimate(&now);
         let edit = MessageEdit { at, now: Some(now) };
-        match known {
-            Some(known) => self.edits.list_mut()[known] = edit,
-            None => {
-                let place = self.edits.partition_point(|edit| edit.at < at);
-                self.edits.list_mut().insert(place, edit);
-            }
+        if let Some(known) = known {
+            self.edits.list_mut()[known] = edit;
+        } else {
+            let place = self.edits.partition_point(|edit| edit.at < at);
+            self.edits.list_mut().insert(place, edit);
         }
     }
 }

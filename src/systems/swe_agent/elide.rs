@@ -1,7 +1,7 @@
 //! `LastNObservations`: replaces all but the newest observations by a line.
 
 use super::processed;
-use crate::chat::{BlockBody, ChatMessage, Content, PendingRequest, Replies, Shape};
+use crate::chat::{BlockBody, ChatMessage, PendingRequest, Replies, Shape};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::python::lines;
 use std::sync::Arc;
@@ -43,13 +43,9 @@ impl Rewrite for Elide {
 
 /// Returns the line that replaces an observation.
 fn line(observation: &ChatMessage) -> String {
-    let texts = match &observation.content {
-        Content::Text(text) => lines(&text.text).len(),
-        _ => {
-            let texts = observation.blocks().iter().filter_map(|b| b.as_text());
-            texts.map(|text| lines(text).len()).sum()
-        }
-    };
+    let blocks = observation.blocks().iter().filter_map(|b| b.as_text());
+    let texts = observation.text().into_iter().chain(blocks);
+    let texts: usize = texts.map(|text| lines(text).len()).sum();
     let images = observation.blocks().iter();
     let n_images = images
         .filter(|block| matches!(block.body, BlockBody::Image(_)))
