@@ -31,7 +31,8 @@ pub use load::{
     FileSessions, LoadOptions, Loaded, is_folder_of_sessions, load, load_bytes, load_stream,
 };
 pub use policies::{
-    OwnPreset, OwnPresets, load_configuration, load_policy, load_prices, policy_text, save_policy,
+    OwnPreset, OwnPresets, load_configuration, load_policy, load_prices, policy_text,
+    read_configuration, save_policy,
 };
 pub use state::{KeptPrice, State};
 pub use summary::{

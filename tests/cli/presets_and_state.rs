@@ -6,6 +6,42 @@ use serde_json::Value;
 use std::fs;
 
 #[test]
+fn a_configuration_is_read_from_standard_input() {
+    let here = folder();
+    let path = here.path().join("app.py");
+    fs::write(
+        &path,
+        "config=EventsCompactionConfig(token_threshold=50_000)",
+    )
+    .expect("written");
+    let output = command(here.path(), &["presets", "import", "-", "--json"])
+        .stdin(fs::File::open(&path).expect("readable"))
+        .output()
+        .expect("the program starts");
+    let imported = json(&output);
+    assert_eq!(imported["preset"], "adk");
+    assert_eq!(imported["settings"]["token_threshold"], 50_000);
+}
+
+#[test]
+fn presets_are_found_by_words() {
+    let here = folder();
+    let names = |words: &[&str]| -> Vec<String> {
+        let list = json(&plimsoll(
+            here.path(),
+            &[&["presets", "list", "--json"], words].concat(),
+        ));
+        let list = list.as_array().expect("a list").iter();
+        list.map(|preset| preset["name"].as_str().expect("a name").to_owned())
+            .collect()
+    };
+    assert!(names(&["coding_agent", "gemini"]).contains(&"gemini-cli".to_owned()));
+    assert!(names(&["PROVEN", "framework"]).contains(&"adk".to_owned()));
+    assert!(!names(&["proven"]).contains(&"goose".to_owned()));
+    assert_eq!(names(&["no such preset"]), [""; 0]);
+}
+
+#[test]
 fn presets_can_be_listed_and_shown() {
     let here = folder();
     let list = json(&plimsoll(here.path(), &["presets", "--json"]));

@@ -55,7 +55,7 @@ enum Action {
     },
     /// Read a system's own configuration and print the preset and settings that correspond to it
     Import {
-        /// Configuration file
+        /// Configuration file, or - for standard input
         file: PathBuf,
         /// Also write it as a new policy file
         #[arg(short, long, value_name = "OUT.toml")]

@@ -1,11 +1,11 @@
 //! `plimsoll presets export` and `import`: settings in a system's own format.
 
-use crate::cli::args::GlobalOptions;
+use crate::cli::args::{GlobalOptions, is_stdin};
 use crate::cli::json_values::{Number, Settings};
 use crate::cli::lanes::LaneArgs;
 use crate::cli::output::{clean, json, note, print};
 use crate::engine::KnobValues;
-use crate::exec::{load_configuration, save_policy};
+use crate::exec::{load_configuration, read_configuration, save_policy};
 use crate::presets::native::{self, Imported};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -68,7 +68,11 @@ pub(super) fn import(
     output: Option<&Path>,
     shared: &GlobalOptions,
 ) -> anyhow::Result<()> {
-    let text = load_configuration(file)?;
+    let text = if is_stdin(file) {
+        read_configuration(std::io::stdin())?
+    } else {
+        load_configuration(file)?
+    };
     let imported =
         native::import(&text).map_err(|why| anyhow::anyhow!("{}: {why}", file.display()))?;
     if let Some(output) = output {

@@ -5,6 +5,7 @@ use crate::exec::files::{
     LoadError, must_exist, read_text, require_parent, write_error, write_new,
 };
 use crate::presets::{self, prices::Prices};
+use std::io::Read;
 use std::path::Path;
 
 /// Maximum size of a settings file, in bytes; a larger one is another kind of file.
@@ -42,6 +43,21 @@ pub fn load_prices(path: &Path) -> Result<Prices, LoadError> {
 /// Returns one line that names the file and the problem.
 pub fn load_configuration(path: &Path) -> Result<String, LoadError> {
     read_settings(path, "configuration of an agent")
+}
+
+/// Reads the configuration of an agent from a stream such as standard input.
+///
+/// # Errors
+/// Returns one line if it cannot be read, is too large or is no text.
+pub fn read_configuration(stream: impl Read) -> Result<String, LoadError> {
+    let mut text = String::new();
+    let read = stream.take(MAX_BYTES + 1).read_to_string(&mut text);
+    read.map_err(|error| LoadError(format!("standard input: {error}")))?;
+    if text.len() as u64 > MAX_BYTES {
+        let why = "standard input is too large for a configuration of an agent";
+        return Err(LoadError(why.to_owned()));
+    }
+    Ok(text)
 }
 
 /// Writes a policy as a new file.
