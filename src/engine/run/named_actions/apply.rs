@@ -125,7 +125,13 @@ impl Run<'_> {
         let changed = context_change.is_some();
         let has_news = done.fired || !done.log.is_empty() || done.halt.is_some();
         if !changed && !has_news {
-            self.idle(Idle::NothingToTake);
+            // An action that always runs has a condition of its own.
+            let is_own = self.triggers.stage(stage).when.text.trim() == "true";
+            self.idle(if is_own {
+                Idle::NotMet
+            } else {
+                Idle::NothingToTake
+            });
             return;
         }
         let context_change = context_change.unwrap_or_default();
