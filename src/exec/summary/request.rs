@@ -71,8 +71,8 @@ pub(super) fn answer(
     }
 }
 
-/// Returns the prompt of a real system; `None` if there is none or it has no instructions: a provider compacts such a
-/// conversation itself, so another model needs our own prompt.
+/// Returns the prompt of a real system, unless it has no instructions: a provider compacts such a conversation itself, and
+/// another model needs our own prompt.
 fn system_prompt(request: &Request) -> Option<&SummaryRequest> {
     let verbatim = request.verbatim.as_deref()?;
     let messages = &verbatim.messages;

@@ -154,7 +154,7 @@ impl Imported {
     }
 }
 
-/// Imports a parsed text for one preset. Returns the number of its keys in the text; `None` if there is none, or if the text
+/// Imports a parsed text for one preset, with the number of its keys in the text; `None` without such keys, or if the text
 /// names another class or `type`.
 fn imported(
     native: &Native,

@@ -161,7 +161,7 @@ fn summarize_all(
     Ok(Err(AllFailed))
 }
 
-/// Adds an answer if the last message is none.
+/// Adds an answer unless the last message is one.
 fn finished(mut messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
     if messages.last().is_some_and(|m| !m.is("assistant")) {
         messages.push(ChatMessage::notice("assistant", "Ok."));

@@ -3,7 +3,7 @@
 use crate::chat::{ChatMessage, n_system};
 use std::ops::Range;
 
-/// The text of a result that stands in for a missing one.
+/// The text of a result that takes the place of a missing one.
 pub(super) const MISSING: &str = "result missing";
 
 /// Returns the ranges of messages that the program stores as one, without instructions. Stand-ins for the results of

@@ -77,8 +77,8 @@ pub(super) fn compress(
     Ok(Compressed::History(new, tokens))
 }
 
-/// Returns the first kept message: the first user message after enough characters of JSON. If there is none,
-/// everything is compressed after a final answer, else what is before the last user message.
+/// Returns the first kept message: the first user message after enough characters of JSON. Without one, everything is
+/// compressed after a final answer, else what is before the last user message.
 fn split(history: &[ChatMessage]) -> usize {
     let tools = tools(history);
     let contents = contents(history);

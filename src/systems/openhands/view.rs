@@ -126,7 +126,7 @@ impl<'a> View<'a> {
     }
 
     /// Returns the first index from `at` on where events may be cut: not within the calls of an answer and their
-    /// results, and not within a loop of calls that begins with thinking. `None` if there is none.
+    /// results, and not within a loop of calls that begins with thinking. `None` without such an index.
     pub(super) fn next_index(&self, at: usize) -> Option<usize> {
         let mut pending: HashSet<&str> = HashSet::new();
         let mut is_loop = false;

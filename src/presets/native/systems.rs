@@ -1,0 +1,120 @@
+//! The table of systems with a configuration of their own.
+
+use super::FileFormat::{self, Environment, Json, Python, PythonCall, Toml, Yaml};
+
+/// The configuration of one system.
+#[derive(Debug)]
+pub struct Native {
+    /// Its presets: this name, and this name followed by `-variant`.
+    pub system: &'static str,
+    /// Notation of its configuration.
+    pub form: FileFormat,
+    /// Parents of its keys, from the outside in.
+    pub root: &'static [&'static str],
+    /// Name of the file, for messages.
+    pub file: &'static str,
+    /// Presets with the class or the `type` that their configuration names. `SETTING=…`: the setting chooses the class.
+    pub kinds: &'static [(&'static str, &'static str)],
+}
+
+/// Returns a row without parents of its keys, and without classes.
+const fn native(system: &'static str, form: FileFormat, file: &'static str) -> Native {
+    Native {
+        system,
+        form,
+        root: &[],
+        file,
+        kinds: &[],
+    }
+}
+
+/// Every system with a configuration of its own.
+pub static NATIVE: &[Native] = &[
+    native("holmesgpt", Environment, "environment variables"),
+    Native {
+        root: &["execution", "context"],
+        ..native("digitorn", Yaml, "app.yaml")
+    },
+    native("baseagent", Python, "src/config/defaults.py"),
+    native("cowagent", Json, "config.json"),
+    Native {
+        root: &["agents", "defaults"],
+        ..native("picoclaw", Json, "config.json")
+    },
+    native("claude-code", Environment, "environment variables"),
+    native("codex", Toml, "config.toml"),
+    native("opencode", Json, "opencode.json"),
+    native("gemini-cli", Json, "settings.json"),
+    native("cline", Json, "the session's config"),
+    Native {
+        kinds: &[
+            ("anthropic", "clear_tool_uses_20250919"),
+            ("anthropic-compaction", "compact_20260112"),
+        ],
+        ..native(
+            "anthropic",
+            Json,
+            "an edit of context_management (the types of its trigger and keep to be added)",
+        )
+    },
+    native("goose", Environment, "environment variables"),
+    Native {
+        root: &["globalSettings"],
+        ..native("roo-code", Json, "exported settings")
+    },
+    Native {
+        kinds: &[
+            ("openhands", "LLMSummarizingCondenser"),
+            ("openhands-v0", "CondenserPipelineConfig"),
+            ("openhands-masking", "ObservationMaskingCondenser"),
+            ("openhands-recent", "RecentEventsCondenser"),
+            ("openhands-amortized", "AmortizedForgettingCondenser"),
+        ],
+        ..native("openhands", PythonCall, "call of the condenser")
+    },
+    Native {
+        kinds: &[
+            ("langchain", "ClearToolUsesEdit"),
+            ("langchain-summarization", "SummarizationMiddleware"),
+        ],
+        ..native("langchain", PythonCall, "call of the middleware")
+    },
+    Native {
+        kinds: &[("agent-framework", "strategy=…")],
+        ..native("agent-framework", PythonCall, "call of the strategy")
+    },
+    Native {
+        kinds: &[("adk", "EventsCompactionConfig")],
+        ..native("adk", PythonCall, "call of EventsCompactionConfig")
+    },
+    Native {
+        kinds: &[("deepagents", "SummarizationMiddleware")],
+        ..native("deepagents", PythonCall, "call of the middleware")
+    },
+    Native {
+        kinds: &[("strands", "manager=…")],
+        ..native("strands", PythonCall, "call of the conversation manager")
+    },
+    native("pi", Json, "settings.json"),
+    Native {
+        root: &["loop_control"],
+        ..native("kimi-cli", Toml, "config.toml")
+    },
+    native("mistral-vibe", Toml, "config.toml"),
+    native("qwen-code", Json, "settings.json"),
+    native(
+        "swe-agent",
+        Yaml,
+        "history processors by type (each to be an item of the list)",
+    ),
+    native("aider", Yaml, ".aider.conf.yml"),
+    native(
+        "openai-agents",
+        Json,
+        "arguments by class (compaction: OpenAIResponsesCompactionSession)",
+    ),
+    Native {
+        root: &["pruneMessages"],
+        ..native("ai-sdk", Json, "options of pruneMessages")
+    },
+];
