@@ -240,6 +240,31 @@ fn every_agent_acts_exactly_at_its_trigger() {
 }
 
 #[test]
+fn a_system_without_a_limit_has_no_believed_fill() {
+    let case = case(&Talk::turns(3, 2, 500), 100_000);
+    for (name, limit, on) in [
+        ("adk", "token_threshold", 50_000.0),
+        ("strands", "compression_trigger", 0.5),
+        ("deepagents", "compression_trigger", 0.5),
+    ] {
+        let policy = policy(name);
+        let mut settings = policy.defaults();
+        for (value, has_limit) in [(0.0, false), (on, true)] {
+            policy.set(&mut settings, limit, value).expect("in range");
+            let outcome = simulate(&case, &policy, &settings, None);
+            let believed = outcome
+                .samples
+                .iter()
+                .map(|sample| sample.believed.is_some());
+            assert!(
+                believed.clone().all(|is_some| is_some == has_limit),
+                "{name}, {value}"
+            );
+        }
+    }
+}
+
+#[test]
 fn the_server_keeps_three_results_of_every_request_above_its_trigger() {
     let mut talk = Talk::new();
     talk.turn(12, 8_000);

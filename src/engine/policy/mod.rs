@@ -32,7 +32,7 @@ pub struct Policy {
     pub proof: Option<Proof>,
     /// Its counting rule for its own triggers.
     pub meter: Meter,
-    /// Believed fill: at 1 it acts or must act.
+    /// Believed fill: at 1 it acts or must act; negative without a limit.
     pub believed_fill: Option<Expr>,
     /// Tokens that it reserves for the answer, if this is not the value of a knob.
     pub reserve: Option<Expr>,

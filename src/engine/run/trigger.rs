@@ -172,7 +172,9 @@ impl<'a> Triggers<'a> {
         self.believed_fill.as_ref()?;
         self.measure(call, working, budget);
         let believed_fill = self.believed_fill.as_ref()?;
-        Some(Share(believed_fill.value(&self.moment)))
+        // Negative: the system has no limit.
+        let fill = believed_fill.value(&self.moment);
+        (fill >= 0.0).then_some(Share(fill))
     }
 
     /// Updates the measurements.
