@@ -304,16 +304,25 @@ fn a_result_is_cut_before_it_is_added() {
 #[test]
 fn a_view_changes_only_its_call() {
     let case = long_talk();
-    let stage = "at = \"before_call\"\nwhen = \"used > 0\"\ndo = { named = \"empty_results\", keep = 0 }\nmutates = \"view\"";
-    let outcome = run(&case, &policy(stage, ""));
-    let originals = outcome.context.entries.iter();
+    let at = |when: &str| {
+        let stage = format!(
+            "at = \"before_call\"\nwhen = \"{when}\"\ndo = {{ named = \"empty_results\", keep = 0 }}\nmutates = \"view\""
+        );
+        run(&case, &policy(&stage, ""))
+    };
+    let (never, once) = (at("used < 0"), at("call == 6"));
+    assert_eq!(once.compactions, 1);
+    for (without, with) in never.samples.iter().zip(&once.samples) {
+        let is_managed = with.tokens < without.tokens;
+        assert_eq!(is_managed, with.call == 5, "call {}", with.call + 1);
+    }
+    let originals = once.context.entries.iter();
     assert!(
         originals
             .clone()
             .all(|e| matches!(e.body, EntryBody::Original(_)))
     );
-    let with_view = outcome.samples.last().expect("a call").tokens;
-    assert!(with_view.0 * 2 < outcome.context.tokens().0);
+    assert_eq!(once.end, never.end);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::conversation::{Talk, case, event_words, pairs_are_whole};
 use plimsoll::engine::{ActionKind, Case, Entry, MessageStatus, Outcome, simulate};
 use plimsoll::presets;
 use plimsoll::session::Role;
+use plimsoll::units::Tokens;
 
 /// Plays a policy of one stage.
 fn play(case: &Case, stage: &str) -> Outcome {
@@ -326,4 +327,21 @@ fn idle_time_is_counted_in_minutes() {
         .map(|e| (e.call, &*e.log[0]))
         .collect();
     assert_eq!(lines, [(1, "0.25"), (2, "0.25")]);
+}
+
+#[test]
+fn the_end_is_the_request_of_the_last_call_and_what_was_said_since() {
+    let case = case(&Talk::tool_calls(8, 500), 100_000);
+    for mutates in ["view", "store"] {
+        let stage = clear("keep = [\"last_results(2)\"]")
+            .replace("[[stage]]", &format!("[[stage]]\nmutates = \"{mutates}\""));
+        let outcome = play(&case, &stage);
+        let last = outcome.samples.last().expect("a call");
+        let since = case.session.calls.last().expect("a call").context_end..;
+        let said: Tokens = (since.start..case.session.messages.len())
+            .map(|message| case.ledger.message(message))
+            .sum();
+        assert_eq!(outcome.end, last.tokens + said, "{mutates}");
+        assert_eq!(outcome.context.tokens(), outcome.end, "{mutates}");
+    }
 }

@@ -38,9 +38,10 @@ impl Run<'_> {
         let messages = edit.messages(&self.working);
         let files = edit.take_files();
         edit.apply(&mut self.working, event);
+        let goes_on = self.goes_on(idx);
         self.triggers.fired(idx, self.call);
         self.acted = true;
-        self.outcome.compactions += 1;
+        self.outcome.compactions += usize::from(!goes_on);
         self.outcome.events.push(Event {
             call: self.call,
             stage: self.triggers.stage(idx).id.clone(),

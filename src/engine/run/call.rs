@@ -73,6 +73,9 @@ impl Run<'_> {
             return;
         }
         let input = self.working.metered();
+        if self.call + 1 == self.case.session.calls.len() {
+            self.settle();
+        }
         self.back_to_store();
         let kept = self.working.metered();
         self.append_answer();

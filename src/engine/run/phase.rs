@@ -10,6 +10,7 @@ impl Run<'_> {
     pub(super) fn enter(&mut self) {
         let session = &self.case.session;
         let Some(call) = session.calls.get(self.call) else {
+            self.continue_last_view();
             self.append(session.messages.len());
             self.phase = Phase::Done;
             return;

@@ -168,6 +168,16 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Continues the view that the last call of the session received, unless a stage has changed the store since: the
+    /// end of a run is what its last call received, and all that was said since.
+    pub(super) fn continue_last_view(&mut self) {
+        if let LastPrompt::Old(view) = std::mem::take(&mut self.prefix.last)
+            && !self.acted
+        {
+            self.working = *view;
+        }
+    }
+
     /// Replaces the view of the call by the store.
     pub(super) fn back_to_store(&mut self) {
         let Some(store) = self.store.take() else {

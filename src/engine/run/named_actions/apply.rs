@@ -277,7 +277,7 @@ impl Run<'_> {
     }
 
     /// Returns whether a stage only repeats its edit of the call before: a view that is rebuilt for each call.
-    fn goes_on(&self, stage: usize) -> bool {
+    pub(in crate::engine::run) fn goes_on(&self, stage: usize) -> bool {
         let is_view = self.triggers.stage(stage).mutates == Mutates::View;
         is_view
             && self
