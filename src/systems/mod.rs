@@ -1,7 +1,7 @@
 //! Exact reproductions of real systems: one folder per system, one file per mechanism, and their tables.
 //!
 //! In each folder, `mod.rs` has a map of its files, and `actions` makes the mechanisms available to presets. `python` and
-//! `javascript` are shared by systems written in these languages, `session_state` by systems
+//! `javascript` are shared by systems written in these languages, `session_state` and `growing_list` by systems
 //! that keep their own session. `stage_values` parses what a stage states for its action.
 //!
 //! Each function reproduces one of the system's own functions, over messages in that system's form. Test vectors with
@@ -19,6 +19,7 @@ pub mod cowagent;
 pub mod deepagents;
 pub mod digitorn;
 pub mod gemini_cli;
+mod growing_list;
 pub mod holmesgpt;
 mod javascript;
 pub mod kimi_cli;

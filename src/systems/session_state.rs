@@ -1,6 +1,5 @@
 //! The state of systems whose own session is kept from call to call, and the effects of a call on it.
 
-use crate::chat::ChatMessage;
 use crate::engine::{Memory, RewriteInput, Rewritten};
 use serde_json::json;
 use std::sync::Arc;
@@ -57,23 +56,16 @@ pub(super) struct Effects {
 }
 
 impl Effects {
-    /// Returns the result of an action. Its terms are the compared count and the mechanisms that acted.
-    pub(super) fn into_rewritten(
-        self,
-        messages: Vec<ChatMessage>,
-        compared: Option<u64>,
-        memory: Memory,
-    ) -> Rewritten {
+    /// Returns the result of an action without its messages and memory. Its terms are the compared count and the mechanisms that acted.
+    pub(super) fn into_rewritten(self, compared: Option<u64>) -> Rewritten {
         let fired = !self.acted.is_empty();
         let counted = compared.map(|count| ("used".to_owned(), count as f64));
         let acted = self.acted.into_iter().map(|name| (name, 1.0));
         Rewritten {
-            messages: Some(messages),
             compared,
             fired,
             terms: counted.into_iter().chain(acted).collect(),
             log: self.log,
-            memory,
             ..Rewritten::default()
         }
     }

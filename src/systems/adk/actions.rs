@@ -4,10 +4,14 @@ use super::assemble::assemble;
 use super::estimate::{is_worth_it, prompt_tokens};
 use super::event::{Event, Kind};
 use super::filter::filter;
+use super::paired::paired;
 use super::request::request;
 use super::select::{for_interval, for_threshold};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, n_system};
+use crate::chat::{
+    ChatMessage, Mark, Messages, PendingRequest, Replies, Shape, SummaryReply, n_system,
+};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::systems::growing_list::GrowingList;
 use crate::systems::session_state::{Effects, session_before, session_memory};
 use std::sync::Arc;
 
@@ -43,9 +47,12 @@ struct Compact;
 
 #[derive(Clone, Debug, Default)]
 struct Session {
-    /// Recorded messages that the events contain.
-    seen: Vec<ChatMessage>,
-    events: Vec<Event>,
+    /// The end of the conversation that the events contain.
+    seen: Option<Mark>,
+    /// Number of its messages behind the instructions.
+    n_seen: usize,
+    events: GrowingList<Event>,
+    has_summaries: bool,
 }
 
 impl Rewrite for Compact {
@@ -56,38 +63,40 @@ impl Rewrite for Compact {
     ) -> Result<Rewritten, PendingRequest> {
         let before = session_before::<Session>(&input, SESSION);
         let all = &input.messages;
-        let n_system = n_system(all);
-        let agent = agent(&all[..n_system]);
         let mut effects = Effects::default();
         let mut after = Session::clone(&before);
-        if !all[n_system..].starts_with(&after.seen) {
+        if !after.is_start_of(all) {
             after = Session::default();
         }
-        after.add(&all[n_system..], (&input, &agent), &mut effects, replies)?;
+        after.add(&input, &mut effects, replies)?;
         let mut compared = None;
         if input.count("token_threshold") > 0 {
-            compared = prompt_tokens(&after.events, &agent, false);
-            after.by_tokens(
-                compared,
-                (&input, &agent, "before the call"),
-                &mut effects,
-                replies,
-            )?;
+            compared = prompt_tokens(&after.events, &|| agent(all), false);
+            after.by_tokens(compared, (&input, "before the call"), &mut effects, replies)?;
         }
-        let mut sent = assemble(&after.events);
         let keep = input.count("num_invocations_to_keep");
-        if filter(&mut sent, keep, input.count("remove_amount")) {
-            effects.acted.push("ContextFilterPlugin".to_owned());
-        }
-        let sent = sent.iter().flat_map(|event| event.messages.iter());
-        let messages = all[..n_system].iter().chain(sent).cloned().collect();
-        let memory = session_memory(&input, SESSION, before, after);
-        Ok(effects.into_rewritten(messages, compared, memory))
+        let edits = (keep == 0 && !after.has_summaries).then(|| paired(all));
+        let edits = edits.flatten();
+        let messages = edits.is_none().then(|| {
+            let mut sent = assemble(&after.events.to_vec());
+            if filter(&mut sent, keep, input.count("remove_amount")) {
+                effects.acted.push("ContextFilterPlugin".to_owned());
+            }
+            let sent = sent.iter().flat_map(|event| event.messages.iter());
+            all[..n_system(all)].iter().chain(sent).cloned().collect()
+        });
+        Ok(Rewritten {
+            messages,
+            edits: edits.unwrap_or_default(),
+            memory: session_memory(&input, SESSION, before, after),
+            ..effects.into_rewritten(compared)
+        })
     }
 }
 
 /// Returns the agent's name in the system prompt.
-fn agent(system: &[ChatMessage]) -> String {
+fn agent(messages: &[ChatMessage]) -> String {
+    let system = &messages[..n_system(messages)];
     let texts: Vec<String> = system.iter().map(|m| m.joined_text("\n")).collect();
     let named = texts.iter().find_map(|text| {
         let (_, name) = text.rsplit_once(NAME)?;
@@ -97,41 +106,59 @@ fn agent(system: &[ChatMessage]) -> String {
 }
 
 impl Session {
+    /// Returns whether a conversation begins with the recorded messages of the session.
+    fn is_start_of(&self, all: &Messages) -> bool {
+        if self
+            .seen
+            .as_ref()
+            .is_some_and(|end| all.since(end).is_some())
+        {
+            return true;
+        }
+        let recorded = self.events.iter().filter(|event| event.range().is_none());
+        let mut recorded = recorded.flat_map(|event| event.messages.iter());
+        let mut messages = all[n_system(all)..].iter();
+        recorded.all(|message| messages.next() == Some(message))
+    }
+
     /// Adds the recorded messages that are new. The check after a turn follows if another turn begins.
     fn add(
         &mut self,
-        messages: &[ChatMessage],
-        (input, agent): (&RewriteInput<'_>, &str),
+        input: &RewriteInput<'_>,
         effects: &mut Effects,
         replies: &mut Replies<'_>,
     ) -> Result<(), PendingRequest> {
-        let new = &messages[self.seen.len()..];
-        let is_input = |m: &ChatMessage| !m.is("assistant") && !m.is("tool");
+        let messages = &input.messages[n_system(&input.messages)..];
+        let new = &messages[self.n_seen..];
+        let is_input = |m: &ChatMessage| Kind::of(m) == Kind::User;
         let last_answer = new.iter().rposition(|m| m.is("assistant"));
         let last_turn = new.iter().rposition(|m| !is_input(m)).map(|at| at + 1);
         for (nth, message) in new.iter().enumerate() {
             let raw = self.events.iter().rev().find(|e| e.range().is_none());
             let turn = raw.map_or(1, |event| event.turn);
-            if is_input(message) {
-                let begins = raw.is_some_and(|event| event.kind != Kind::User);
-                // A caller that stops reading ends a turn too.
-                if last_turn == Some(nth) {
-                    self.after_turn((input, agent), effects, replies)?;
+            match Kind::of(message) {
+                Kind::User => {
+                    let begins = raw.is_some_and(|event| event.kind != Kind::User);
+                    // A caller that stops reading ends a turn too.
+                    if last_turn == Some(nth) {
+                        self.after_turn(input, effects, replies)?;
+                    }
+                    self.push(Kind::User, message, turn + usize::from(begins));
                 }
-                self.push(Kind::User, message, turn + usize::from(begins));
-            } else if message.is("assistant") {
-                self.push(Kind::Model, message, turn);
-                let reported = Some(input.number("reported")).filter(|n| *n > 0.0);
-                if let Some(answer) = self.events.last_mut().filter(|_| last_answer == Some(nth)) {
-                    answer.prompt_tokens = reported.map(|n| n as u64);
-                }
-            } else if let Some(last) = self.last_responses() {
-                Arc::make_mut(&mut last.messages).push(message.clone());
-            } else {
-                self.push(Kind::Responses, message, turn);
+                kind => match self.last_responses().filter(|_| kind == Kind::Responses) {
+                    Some(last) => last.add(message),
+                    None => self.push(kind, message, turn),
+                },
+            }
+            let reported = Some(input.number("reported")).filter(|n| *n > 0.0);
+            if last_answer == Some(nth)
+                && let Some(answer) = self.events.last_mut()
+            {
+                answer.prompt_tokens = reported.map(|n| n as u64);
             }
         }
-        self.seen = messages.to_vec();
+        self.n_seen = messages.len();
+        self.seen = Some(input.messages.mark());
         Ok(())
     }
 
@@ -142,25 +169,23 @@ impl Session {
 
     fn push(&mut self, kind: Kind, message: &ChatMessage, turn: usize) {
         self.events.push(Event {
-            kind,
-            messages: Arc::new(vec![message.clone()]),
             time: self.events.len() + 1,
             turn,
-            prompt_tokens: None,
+            ..Event::new(kind, message)
         });
     }
 
     /// Compacts after a turn: by tokens, else by the number of turns.
     fn after_turn(
         &mut self,
-        (input, agent): (&RewriteInput<'_>, &str),
+        input: &RewriteInput<'_>,
         effects: &mut Effects,
         replies: &mut Replies<'_>,
     ) -> Result<(), PendingRequest> {
         const WHEN: &str = "after the turn";
         if input.count("token_threshold") > 0 {
-            let count = prompt_tokens(&self.events, agent, true);
-            if self.by_tokens(count, (input, agent, WHEN), effects, replies)? {
+            let count = prompt_tokens(&self.events, &|| agent(&input.messages), true);
+            if self.by_tokens(count, (input, WHEN), effects, replies)? {
                 return Ok(());
             }
         }
@@ -168,9 +193,10 @@ impl Session {
         if interval == 0 {
             return Ok(());
         }
-        let chosen = for_interval(&self.events, interval, input.count("overlap_size"));
+        let events = self.events.to_vec();
+        let chosen = for_interval(&events, interval, input.count("overlap_size"));
         let name = format!("sliding_window ({WHEN})");
-        self.compact((None, chosen), (agent, name), effects, replies)?;
+        self.compact(&events, (None, chosen), (input, name), effects, replies)?;
         Ok(())
     }
 
@@ -178,37 +204,39 @@ impl Session {
     fn by_tokens(
         &mut self,
         count: Option<u64>,
-        (input, agent, when): (&RewriteInput<'_>, &str, &str),
+        (input, when): (&RewriteInput<'_>, &str),
         effects: &mut Effects,
         replies: &mut Replies<'_>,
     ) -> Result<bool, PendingRequest> {
         if count.is_none_or(|count| count < input.count("token_threshold") as u64) {
             return Ok(false);
         }
-        let chosen = for_threshold(&self.events, input.count("event_retention_size"));
+        let events = self.events.to_vec();
+        let chosen = for_threshold(&events, input.count("event_retention_size"));
         let name = format!("token_threshold ({when})");
-        self.compact(chosen, (agent, name), effects, replies)
+        self.compact(&events, chosen, (input, name), effects, replies)
     }
 
     /// Summarizes events, and the last summary if given. Returns whether it did.
     fn compact(
         &mut self,
+        events: &[Event],
         (seed, chosen): (Option<usize>, Vec<usize>),
-        (agent, name): (&str, String),
+        (input, name): (&RewriteInput<'_>, String),
         effects: &mut Effects,
         replies: &mut Replies<'_>,
     ) -> Result<bool, PendingRequest> {
         let times = chosen.first().zip(chosen.last());
-        let Some((first, last)) = times.map(|(a, b)| (&self.events[*a], &self.events[*b])) else {
+        let Some((first, last)) = times.map(|(a, b)| (&events[*a], &events[*b])) else {
             return Ok(false);
         };
-        let seed_start = seed.and_then(|at| self.events[at].range());
+        let seed_start = seed.and_then(|at| events[at].range());
         let start = seed_start.map_or(first.time, |(start, _)| start);
         let (end, turn) = (last.time, last.turn);
-        if !is_worth_it(&self.events, (start, end)) {
+        if !is_worth_it(events, (start, end)) {
             return Ok(false);
         }
-        let request = request(&self.events, seed, &chosen, agent);
+        let request = request(events, seed, &chosen, &agent(&input.messages));
         let summary = match replies.reply_to(request)? {
             SummaryReply::Text(text) => text,
             SummaryReply::ToolCall => "".into(),
@@ -219,6 +247,7 @@ impl Session {
         };
         let summary = ChatMessage::summary("assistant", summary);
         self.push(Kind::Compaction { start, end }, &summary, turn);
+        self.has_summaries = true;
         effects.acted.push(name);
         Ok(true)
     }

@@ -4,6 +4,7 @@ use super::assemble::{assemble, compacted, summaries, visible};
 use super::event::{Event, Kind, response_id};
 use super::pair::without_lone_responses;
 use crate::chat::{ChatMessage, Layout, python_dumps, python_str, tools_by_call};
+use crate::systems::growing_list::GrowingList;
 use crate::systems::python::{is_true, signed};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -21,17 +22,23 @@ fn n_chars(text: &str) -> u64 {
 
 /// Returns the prompt that the newest answer since the last summary reported, else an estimate; `None` without content.
 /// The check after a turn has no agent: it counts responses as another agent's.
-pub(super) fn prompt_tokens(events: &[Event], agent: &str, is_after_turn: bool) -> Option<u64> {
+pub(super) fn prompt_tokens(
+    events: &GrowingList<Event>,
+    agent: &dyn Fn() -> String,
+    is_after_turn: bool,
+) -> Option<u64> {
     let newest = events.iter().rev();
     let mut newest = newest.take_while(|event| event.range().is_none());
     if let Some(reported) = newest.find_map(|event| event.prompt_tokens) {
         return Some(reported);
     }
+    let events = &events.to_vec();
     let tools = tools(events);
     let chars: u64 = if is_after_turn {
+        let agent = agent();
         let events = without_lone_responses(visible(events));
         let of_event = |event: &Event| match event.kind {
-            Kind::Responses => quoted_chars(event, agent, &tools),
+            Kind::Responses => quoted_chars(event, &agent, &tools),
             _ => event
                 .messages
                 .iter()

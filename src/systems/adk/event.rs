@@ -29,7 +29,34 @@ pub(super) struct Event {
     pub(super) prompt_tokens: Option<u64>,
 }
 
+impl Kind {
+    /// Returns the kind of the event of a recorded message.
+    pub(super) fn of(message: &ChatMessage) -> Self {
+        match &*message.role {
+            "assistant" => Self::Model,
+            "tool" => Self::Responses,
+            _ => Self::User,
+        }
+    }
+}
+
 impl Event {
+    /// Creates an event of one message, as the first of a session.
+    pub(super) fn new(kind: Kind, message: &ChatMessage) -> Self {
+        Self {
+            kind,
+            messages: Arc::new(vec![message.clone()]),
+            time: 1,
+            turn: 1,
+            prompt_tokens: None,
+        }
+    }
+
+    /// Adds a response.
+    pub(super) fn add(&mut self, response: &ChatMessage) {
+        Arc::make_mut(&mut self.messages).push(response.clone());
+    }
+
     /// Returns the range that a summary covers.
     pub(super) fn range(&self) -> Option<(usize, usize)> {
         match self.kind {

@@ -9,6 +9,7 @@
 //! | `event` | events of a session |
 //! | `filter` | `ContextFilterPlugin` |
 //! | `pair` | the pairs of calls and responses in a request, and splits between pairs |
+//! | `paired` | the request of a session without summaries, continued from call to call |
 //! | `request` | the summary request |
 //! | `select` | the events that a compaction summarizes |
 
@@ -18,6 +19,7 @@ mod estimate;
 mod event;
 mod filter;
 mod pair;
+mod paired;
 mod request;
 mod select;
 

@@ -57,10 +57,9 @@ impl Rewrite for Compact {
         let plan = self.0.plan(&input);
         let before = session_before::<Conversation>(&input, CONVERSATION);
         let all = &input.messages;
-        let n_system = n_system(all);
         let mut effects = Effects::default();
         let mut after = Conversation::clone(&before);
-        after.begin_call(&all[n_system..], &mut (&plan, &mut effects, replies))?;
+        after.begin_call(all, &mut (&plan, &mut effects, replies))?;
         let mut compared = None;
         if let Some(strategy) = &plan.in_run {
             annotate(&mut after.working, None);
@@ -70,8 +69,12 @@ impl Rewrite for Compact {
         let hides = plan.in_run.is_some();
         let sent = after.working.iter().filter(|m| !hides || !m.is_excluded);
         let sent = sent.flat_map(|m| m.messages.iter().cloned());
-        let messages: Vec<ChatMessage> = all[..n_system].iter().cloned().chain(sent).collect();
-        let memory = session_memory(&input, CONVERSATION, before, after);
-        Ok(effects.into_rewritten(messages, compared, memory))
+        let messages: Vec<ChatMessage> = all[..n_system(all)].iter().cloned().chain(sent).collect();
+        after.end_call(&plan);
+        Ok(Rewritten {
+            messages: Some(messages),
+            memory: session_memory(&input, CONVERSATION, before, after),
+            ..effects.into_rewritten(compared)
+        })
     }
 }
