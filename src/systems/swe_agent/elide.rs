@@ -1,8 +1,10 @@
 //! `LastNObservations`: replaces all but the newest observations by a line.
 
 use super::processed;
-use crate::chat::{BlockBody, ChatMessage, PendingRequest, Replies, Shape};
-use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{BlockBody, ChatMessage, PendingRequest, Replies, Rule, Shape};
+use crate::engine::{
+    ActionKind, Edits, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten,
+};
 use crate::systems::python::lines;
 use std::sync::Arc;
 
@@ -28,16 +30,53 @@ impl Rewrite for Elide {
         if input.number("is_on") == 0.0 {
             return Ok(Rewritten::default());
         }
-        let all = &input.messages;
+        let polling = input.count("polling").max(1);
+        let elided = input.messages.find_out(ELIDED, |elided: &mut Elided, all| {
+            elided.extend(all, polling, input.count("n"));
+        });
+        Ok(processed(&input, "swe_agent_elided", elided.edits.clone()))
+    }
+}
+
+const ELIDED: Rule = Rule {
+    name: "swe-agent: elided",
+    by: 0,
+};
+
+/// The elided observations of a conversation, extended as it grows.
+#[derive(Clone, Debug, Default)]
+struct Elided {
+    /// Number of messages read.
+    n: usize,
+    /// Positions of observations.
+    observations: Vec<usize>,
+    /// Number of observations that are no longer kept.
+    n_removed: usize,
+    edits: Edits,
+}
+
+impl Elided {
+    /// Reads the new messages, and elides the observations that are now old.
+    fn extend(&mut self, all: &[ChatMessage], polling: usize, n_kept: usize) {
         // User messages too: the task is the first observation, and an agent without tool calls gets all so.
         let is_observation = |at: &usize| all[*at].is("user") || all[*at].is("tool");
-        let observations: Vec<usize> = (0..all.len()).filter(is_observation).collect();
-        let polling = input.count("polling").max(1);
-        let n_reached = observations.len() / polling * polling;
-        let n_removed = n_reached.saturating_sub(input.count("n"));
-        let elided = observations.iter().take(n_removed).skip(1);
-        let elided = elided.map(|at| (*at, all[*at].with_text(line(&all[*at]))));
-        Ok(processed(&input, "swe_agent_elided", elided))
+        self.observations
+            .extend((self.n..all.len()).filter(is_observation));
+        self.n = all.len();
+        let n_reached = self.observations.len() / polling * polling;
+        let n_removed = n_reached.saturating_sub(n_kept);
+        if n_removed < self.n_removed {
+            (self.n_removed, self.edits) = (0, Edits::default());
+        }
+        let old = &self.observations[self.n_removed.max(1).min(n_removed)..n_removed];
+        let edit = |at: &usize| {
+            let now = Some(all[*at].with_text(line(&all[*at])));
+            MessageEdit { at: *at, now }
+        };
+        if !old.is_empty() {
+            self.edits.grow(old.iter().map(edit));
+        }
+        self.n_removed = n_removed;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::processed;
 use crate::chat::{Block, BlockBody, ChatMessage, Content, PendingRequest, Replies, Shape};
-use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -91,8 +91,11 @@ impl Rewrite for RemoveRegex {
         let all = &input.messages;
         let n_old = all.len().saturating_sub(input.count("keep_last"));
         let changed = all[..n_old].iter().enumerate();
-        let changed = changed.filter_map(|(at, message)| Some((at, self.changed(message)?)));
-        Ok(processed(&input, "swe_agent_removed", changed))
+        let changed = changed.filter_map(|(at, message)| {
+            let now = Some(self.changed(message)?);
+            Some(MessageEdit { at, now })
+        });
+        Ok(processed(&input, "swe_agent_removed", changed.collect()))
     }
 }
 
