@@ -1,11 +1,13 @@
 //! The stored history and the messages of a turn, over calls and turns.
 
 use super::group::annotate;
+use super::history::History;
 use super::marked::Marked;
 use super::reconcile::reconcile;
 use super::settings::Plan;
 use super::strategy::Strategy;
-use crate::chat::{ChatMessage, PendingRequest, Replies};
+use crate::chat::{ChatMessage, Mark, Messages, PendingRequest, Replies, n_system};
+use crate::systems::growing_list::GrowingList;
 use crate::systems::session_state::Effects;
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,13 +16,15 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Conversation {
     /// Recorded messages that it contains.
-    seen: Vec<ChatMessage>,
+    seen: GrowingList<ChatMessage>,
+    /// Their end.
+    end: Option<Mark>,
     /// The stored history.
-    stored: Vec<Marked>,
+    stored: History,
     /// Input of the turn; in the harness, of the call.
     input: Vec<Marked>,
-    /// Messages of the turn's calls, from the history on.
-    pub(super) working: Vec<Marked>,
+    /// Messages of the turn's calls, from the history on. After a call of the harness, only its input.
+    pub(super) working: History,
     /// Identities of the input in `working`.
     input_uids: Range<u64>,
     /// Identities of the messages in `working` behind the input.
@@ -40,17 +44,35 @@ impl Conversation {
     /// Adds the recorded messages that are new, and begins a call with them. Begins anew if the first ones changed.
     pub(super) fn begin_call(
         &mut self,
-        messages: &[ChatMessage],
+        all: &Messages,
         during: &mut During<'_, '_>,
     ) -> Result<(), PendingRequest> {
-        if !messages.starts_with(&self.seen) {
+        let messages = &all[n_system(all)..];
+        let is_same = self
+            .end
+            .as_ref()
+            .is_some_and(|end| all.since(end).is_some());
+        let mut left = messages.iter();
+        if !is_same && !self.seen.iter().all(|seen| left.next() == Some(seen)) {
             *self = Self::default();
         }
         for message in &messages[self.seen.len()..] {
             self.add(message, during)?;
+            self.seen.push(message.clone());
         }
-        self.seen = messages.to_vec();
+        self.end = Some(all.mark());
         self.next_call(during)
+    }
+
+    /// Ends a call. The harness loads stored messages again for the next one.
+    pub(super) fn end_call(&mut self, plan: &Plan) {
+        if plan.is_harness {
+            let Range { start, end } = self.input_uids;
+            let new = self.working.iter().filter(|message| message.uid >= end);
+            self.stored.notices = new.flat_map(|m| m.messages.iter().cloned()).collect();
+            self.working
+                .retain(|message| (start..end).contains(&message.uid));
+        }
     }
 
     fn add(
@@ -65,6 +87,7 @@ impl Conversation {
             self.is_open = false;
             self.new.push(Marked::new(message.clone()));
         } else if message.is("tool") {
+            self.stored.reach(message.call_id.as_ref());
             match self.new.last_mut().filter(|last| last.role() == "tool") {
                 Some(last) => Arc::make_mut(&mut last.messages).push(message.clone()),
                 None => self.new.push(Marked::new(message.clone())),
@@ -94,16 +117,16 @@ impl Conversation {
         } else {
             let mut loaded = self.stored.clone();
             if plan.skip_excluded {
-                loaded.retain(|message| !message.is_excluded);
+                loaded.skip_excluded();
             }
             if let Some(strategy) = plan.before.as_ref().filter(|_| !loaded.is_empty()) {
                 run(strategy, "before_run:", &mut loaded, (effects, replies))?;
-                loaded.retain(|message| !message.is_excluded);
+                loaded.skip_excluded();
             }
             let n_loaded = loaded.len() as u64;
             loaded.extend(self.input.iter().cloned());
             self.input_uids = n_loaded..loaded.len() as u64;
-            for (uid, message) in (0..).zip(&mut loaded) {
+            for (uid, message) in (0..).zip(loaded.iter_mut()) {
                 message.uid = uid;
             }
             self.working = loaded;
@@ -137,6 +160,10 @@ impl Conversation {
             let results = std::mem::take(&mut self.input);
             self.stored.extend(results);
             self.compact_stored((plan, effects, replies))?;
+            // Only its own strategy works on settled messages.
+            if plan.before.is_none() {
+                self.stored.settle();
+            }
         } else {
             reconcile(&mut self.working, &mut self.transcript);
             let mut new = std::mem::take(&mut self.input);
@@ -169,6 +196,9 @@ impl Conversation {
 
     /// Stores messages, except those at the start that the end of the history already has.
     fn store(&mut self, mut new: Vec<Marked>) {
+        if self.stored.len() <= new.len() {
+            self.stored.unsettle();
+        }
         let n_known = n_known(&self.stored, &new);
         self.stored.extend(new.drain(n_known..));
     }
@@ -178,7 +208,7 @@ impl Conversation {
 fn run(
     strategy: &Strategy,
     phase: &str,
-    list: &mut Vec<Marked>,
+    list: &mut History,
     (effects, replies): (&mut Effects, &mut Replies<'_>),
 ) -> Result<(), PendingRequest> {
     annotate(list, None);

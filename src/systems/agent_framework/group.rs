@@ -1,5 +1,6 @@
 //! Groups of messages that are kept or excluded whole.
 
+use super::history::{History, Settled};
 use super::marked::Marked;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -54,6 +55,11 @@ pub(super) fn groups(list: &[Marked]) -> Vec<Members> {
         let Some(group) = &message.group else {
             continue;
         };
+        // Most groups are neighbours.
+        if let Some(last) = groups.last_mut().filter(|last| last.id == group.id) {
+            last.at.push(at);
+            continue;
+        }
         let nth = *known.entry(&group.id).or_insert_with(|| {
             groups.push(Members {
                 id: Arc::clone(&group.id),
@@ -68,7 +74,8 @@ pub(super) fn groups(list: &[Marked]) -> Vec<Members> {
 }
 
 /// `annotate_message_groups`: groups the messages that are new, or those from a position on.
-pub(super) fn annotate(list: &mut [Marked], from: Option<usize>) {
+pub(super) fn annotate(list: &mut History, from: Option<usize>) {
+    let (settled, list) = list.parts();
     let first_new = || list.iter().position(|message| message.group.is_none());
     let Some(start) = from.or_else(first_new) else {
         return;
@@ -76,10 +83,7 @@ pub(super) fn annotate(list: &mut [Marked], from: Option<usize>) {
     let start = start_of_group_before(list, start.min(list.len().saturating_sub(1)));
     let start = start_of_calls(list, start);
     let (known, new) = list.split_at_mut(start);
-    if new.iter().any(|message| message.id.is_none()) {
-        let ids = known.iter().filter_map(|message| message.id.clone());
-        add_ids(new, start, ids.collect());
-    }
+    add_ids(new, known, settled);
     let spans = linked(new, spans(new));
     let mut n_spans: BTreeMap<&str, usize> = BTreeMap::new();
     for (_, group) in &spans {
@@ -146,33 +150,53 @@ fn start_of_calls(list: &[Marked], start: usize) -> usize {
     start_of_group_before(list, earliest + 1)
 }
 
-fn call_ids(message: &Marked) -> impl Iterator<Item = &str> {
+pub(super) fn call_ids(message: &Marked) -> impl Iterator<Item = &str> {
     let ids = message.calls().filter_map(|call| call.id.as_deref());
     ids.filter(|id| !id.is_empty())
 }
 
-fn result_ids(message: &Marked) -> impl Iterator<Item = &str> {
+pub(super) fn result_ids(message: &Marked) -> impl Iterator<Item = &str> {
     let ids = message
         .results()
         .filter_map(|result| result.call_id.as_deref());
     ids.filter(|id| !id.is_empty())
 }
 
-/// Gives ids to messages without one. The first has position `offset` in the whole list; `taken` are ids before it.
-fn add_ids(list: &mut [Marked], offset: usize, mut taken: HashSet<Arc<str>>) {
-    taken.extend(list.iter().filter_map(|message| message.id.clone()));
-    let end = offset + list.len();
-    for (nth, message) in list.iter_mut().enumerate() {
-        if message.id.is_some() {
+/// Gives ids to messages without one. `known` are the messages before them, behind the settled ones.
+fn add_ids(list: &mut [Marked], known: &[Marked], settled: &Settled) {
+    let n_new = list.iter().filter(|message| message.id.is_none()).count();
+    let end = settled.n + known.len() + list.len();
+    let mut taken: HashSet<Arc<str>> = HashSet::new();
+    if n_new > FEW {
+        taken = known
+            .iter()
+            .chain(&*list)
+            .filter_map(|message| message.id.clone())
+            .collect();
+    }
+    for nth in 0..list.len() {
+        if list[nth].id.is_some() {
             continue;
         }
-        let numbers = std::iter::once(offset + nth).chain(end..);
+        let is_taken = |id: &Arc<str>| {
+            let mut messages = known.iter().chain(&*list);
+            let is_known = if n_new > FEW {
+                taken.contains(id)
+            } else {
+                messages.any(|message| message.id.as_ref() == Some(id))
+            };
+            is_known || settled.has_id(id)
+        };
+        let numbers = std::iter::once(settled.n + known.len() + nth).chain(end..);
         let mut ids = numbers.map(|number| Arc::from(format!("msg_{number}")));
-        let id: Option<Arc<str>> = ids.find(|id| !taken.contains(id));
+        let id: Option<Arc<str>> = ids.find(|id| !is_taken(id));
         taken.extend(id.clone());
-        message.id = id;
+        list[nth].id = id;
     }
 }
+
+/// Number of new ids for which a search through all ids is faster than a set of them.
+const FEW: usize = 8;
 
 /// Returns the ranges of neighbouring messages that are a group.
 fn spans(list: &[Marked]) -> Vec<(Range<usize>, Group)> {

@@ -6,6 +6,7 @@
 //! | `actions` | the action of presets |
 //! | `conversation` | stored and sent messages over calls and turns |
 //! | `group` | groups of messages that are kept or excluded whole |
+//! | `history` | a list of messages without its old excluded ones |
 //! | `marked` | messages with their marks, and the token estimate |
 //! | `reconcile` | summaries that outlive a turn |
 //! | `settings` | strategies from settings and lists |
@@ -15,6 +16,7 @@
 mod actions;
 mod conversation;
 mod group;
+mod history;
 mod marked;
 mod reconcile;
 mod settings;

@@ -1,6 +1,7 @@
 //! The strategies: they exclude groups of messages, and insert messages in place of some.
 
 use super::group::{Kind, Members, annotate, groups};
+use super::history::History;
 use super::marked::{Marked, result_text};
 use super::summarize::{Summarization, summarize};
 use crate::chat::{ChatMessage, PendingRequest, Replies, tools_by_call};
@@ -83,7 +84,7 @@ impl Strategy {
     /// Runs the strategy on grouped messages. Returns whether it changed something.
     pub(super) fn run(
         &self,
-        list: &mut Vec<Marked>,
+        list: &mut History,
         effects: &mut Effects,
         replies: &mut Replies<'_>,
     ) -> Result<bool, PendingRequest> {
@@ -217,7 +218,7 @@ fn old_tool_groups(list: &[Marked], keep: usize) -> Vec<Members> {
 }
 
 /// Replaces the old groups of calls by a text with their results.
-fn collapse(list: &mut Vec<Marked>, keep: usize) -> bool {
+fn collapse(list: &mut History, keep: usize) -> bool {
     let old = old_tool_groups(list, keep);
     for (nth, group) in old.iter().enumerate() {
         // Each group before has one inserted message in front.
@@ -232,19 +233,15 @@ fn collapse(list: &mut Vec<Marked>, keep: usize) -> bool {
             list[at].is_excluded = true;
             list[at].summarized_by = Some(Arc::clone(&id));
         }
-        insert(
-            list,
-            first,
-            ChatMessage::notice("assistant", summary),
-            (id, ids),
-        );
+        let summary = list.notice(summary);
+        insert(list, first, summary, (id, ids));
     }
     !old.is_empty()
 }
 
 /// Inserts a message in place of others.
 pub(super) fn insert(
-    list: &mut Vec<Marked>,
+    list: &mut History,
     at: usize,
     message: ChatMessage,
     (id, summary_of): (Arc<str>, Vec<Arc<str>>),
@@ -287,7 +284,7 @@ fn collapsed_text(at: &[usize], list: &[Marked]) -> String {
 
 /// Runs strategies until the messages are within the budget, then excludes the oldest groups.
 fn compose(
-    list: &mut Vec<Marked>,
+    list: &mut History,
     budget: u64,
     (strategies, early_stop): (&[Strategy], bool),
     effects: &mut Effects,

@@ -1,6 +1,7 @@
 //! `SummarizationStrategy`: its request, and the summary in place of the oldest messages.
 
 use super::group::{Kind, groups};
+use super::history::History;
 use super::marked::{Marked, arguments_text, result_text, texts};
 use super::strategy::insert;
 use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest};
@@ -27,7 +28,7 @@ pub(super) struct Summarization {
 /// Replaces the oldest messages by a summary. Returns whether it did.
 pub(super) fn summarize(
     arguments: &Summarization,
-    list: &mut Vec<Marked>,
+    list: &mut History,
     log: &mut Vec<String>,
     replies: &mut Replies<'_>,
 ) -> Result<bool, PendingRequest> {

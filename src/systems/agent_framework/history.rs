@@ -1,0 +1,120 @@
+//! A list of messages. Old ones that can only stay excluded are settled: strategies do not process them again.
+
+use super::group::{call_ids, result_ids};
+use super::marked::Marked;
+use crate::chat::ChatMessage;
+use std::collections::HashSet;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+/// Messages in order. Dereferences to those that are not settled.
+#[derive(Clone, Debug, Default)]
+pub(super) struct History {
+    settled: Settled,
+    recent: Vec<Marked>,
+    /// Notices of the last call, which strategies usually write again.
+    pub(super) notices: Vec<ChatMessage>,
+}
+
+/// The first messages of a history: all are excluded, and no group or pair of call and result reaches beyond them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Settled {
+    blocks: Vec<Arc<Block>>,
+    /// Number of messages.
+    pub(super) n: usize,
+}
+
+/// Messages that were settled at once.
+#[derive(Debug)]
+struct Block {
+    messages: Vec<Marked>,
+    ids: HashSet<Arc<str>>,
+    /// Ids of their calls.
+    calls: HashSet<Arc<str>>,
+}
+
+/// Minimum number of messages that are settled at once.
+const AT_ONCE: usize = 64;
+
+impl Settled {
+    /// Returns whether a message has this id.
+    pub(super) fn has_id(&self, id: &str) -> bool {
+        self.blocks.iter().any(|block| block.ids.contains(id))
+    }
+}
+
+impl History {
+    /// Returns the settled messages and the others.
+    pub(super) fn parts(&mut self) -> (&Settled, &mut [Marked]) {
+        (&self.settled, &mut self.recent)
+    }
+
+    /// Settles the first messages if there are enough that can only stay excluded.
+    pub(super) fn settle(&mut self) {
+        let group = |at: usize| self.recent[at].group.as_ref().map(|group| &group.id);
+        let excluded = self.recent.iter().take_while(|message| message.is_excluded);
+        let n = excluded.count();
+        // The next message belongs to a known group, which later ones may join.
+        if n < AT_ONCE || n == self.recent.len() || group(n).is_none() || group(n - 1) == group(n) {
+            return;
+        }
+        let (old, recent) = self.recent.split_at(n);
+        let calls: HashSet<Arc<str>> = old.iter().flat_map(call_ids).map(Arc::from).collect();
+        let is_answer = |message: &Marked| result_ids(message).any(|id| calls.contains(id));
+        if recent.iter().any(is_answer) {
+            return;
+        }
+        let ids = old.iter().filter_map(|message| message.id.clone());
+        self.settled.n += n;
+        self.settled.blocks.push(Arc::new(Block {
+            ids: ids.collect(),
+            calls,
+            messages: self.recent.drain(..n).collect(),
+        }));
+    }
+
+    /// Returns a notice with this text: that of the last call if it is equal.
+    pub(super) fn notice(&self, text: String) -> ChatMessage {
+        let mut known = self.notices.iter();
+        let known = known.find(|known| known.text() == Some(&text));
+        known.map_or_else(
+            || ChatMessage::notice("assistant", text),
+            ChatMessage::clone,
+        )
+    }
+
+    /// Removes the excluded messages.
+    pub(super) fn skip_excluded(&mut self) {
+        self.settled = Settled::default();
+        self.recent.retain(|message| !message.is_excluded);
+    }
+
+    /// Settles no message any more if the result of a call affects settled ones.
+    pub(super) fn reach(&mut self, call: Option<&Arc<str>>) {
+        let mut blocks = self.settled.blocks.iter();
+        if call.is_some_and(|call| blocks.any(|block| block.calls.contains(call))) {
+            self.unsettle();
+        }
+    }
+
+    /// Settles no message any more.
+    pub(super) fn unsettle(&mut self) {
+        let settled = std::mem::take(&mut self.settled);
+        let messages = settled.blocks.iter().flat_map(|block| &block.messages);
+        self.recent.splice(..0, messages.cloned());
+    }
+}
+
+impl Deref for History {
+    type Target = Vec<Marked>;
+
+    fn deref(&self) -> &Vec<Marked> {
+        &self.recent
+    }
+}
+
+impl DerefMut for History {
+    fn deref_mut(&mut self) -> &mut Vec<Marked> {
+        &mut self.recent
+    }
+}
