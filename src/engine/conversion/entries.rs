@@ -131,7 +131,7 @@ fn was_seen(case: &Case, entry: &Entry, differences: &Differences<'_>) -> bool {
 }
 
 /// Returns an entry without weights; they are computed when the whole context is assembled.
-fn entry_of(id: u32, body: EntryBody) -> Entry {
+pub(super) fn entry_of(id: u32, body: EntryBody) -> Entry {
     Entry {
         id,
         tokens: 0,
@@ -141,7 +141,7 @@ fn entry_of(id: u32, body: EntryBody) -> Entry {
 }
 
 /// Returns a message that an action wrote.
-fn written(message: &ChatMessage, source: ChangeSource) -> Written {
+pub(super) fn written(message: &ChatMessage, source: ChangeSource) -> Written {
     let text = match &*pieces(message).new {
         [text] => Arc::clone(text),
         texts => texts.join("\n").into(),

@@ -226,7 +226,7 @@ impl Working<'_> {
 
     /// Updates the live results if only some entries changed and some were removed (indices): removed results never
     /// return.
-    fn update_live(&mut self, entries: &[Entry], changed: &[usize], gone: &[usize]) {
+    pub(super) fn update_live(&mut self, entries: &[Entry], changed: &[usize], gone: &[usize]) {
         let touched = changed.iter().chain(gone);
         let mut others: Vec<u32> = touched.map(|idx| entries[*idx].id).collect();
         others.sort_unstable();
@@ -298,10 +298,7 @@ fn remove_entries(entries: &mut Vec<Entry>, gone: &[usize], hidden: &[u32], firs
 
 /// Returns the edit of each message, if messages only changed or were removed; none if there are new ones or the order
 /// changed.
-pub(in crate::engine) fn edits_of(
-    before: &[ChatMessage],
-    after: &[ChatMessage],
-) -> Option<Vec<MessageEdit>> {
+pub fn edits_of(before: &[ChatMessage], after: &[ChatMessage]) -> Option<Vec<MessageEdit>> {
     let mut edits = Vec::new();
     let gone = |at| MessageEdit { at, now: None };
     let mut next = 0;

@@ -10,4 +10,5 @@ pub(super) mod message_edits;
 pub(super) mod messages;
 pub(super) mod originals;
 pub(super) mod pieces;
+pub(super) mod sent;
 pub(super) mod stand_in;

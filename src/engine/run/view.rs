@@ -6,15 +6,17 @@
 use super::Run;
 
 use super::named_actions::state::{After, PendingAction};
-use crate::chat::Mark;
+use crate::chat::{ChatMessage, Mark};
 use crate::engine::context::prefix::LastPrompt;
 use crate::engine::context::taken::join;
 use crate::engine::context::working::Working;
 use crate::engine::context::{Entry, EntryBody, PartStatus};
 use crate::engine::conversion::entry_updater::{ChangeSource, ContextChange};
 use crate::engine::conversion::message_edits::{EditResult, MessageEdits};
+use crate::engine::conversion::sent::SentMessages;
 use crate::engine::conversion::stand_in::StandIn;
-use crate::engine::named::edits::{Edits, KnownEdits, MessageEdit};
+use crate::engine::named::Rewritten;
+use crate::engine::named::edits::{KnownEdits, MessageEdit};
 use crate::engine::policy::stages::Mutates;
 
 /// A view that may be reused.
@@ -31,13 +33,24 @@ pub(super) struct View<'a> {
     /// The length of the conversation when it was built.
     mark: Mark,
     store: Extent,
-    /// The edits that the action returned.
-    given: KnownEdits,
-    /// The edits that were applied.
-    edits: Vec<MessageEdit>,
-    /// Entries of the store that it does not contain.
-    gone: Vec<usize>,
+    result: ViewResult,
     context_change: ContextChange,
+}
+
+/// The result of the action that builds a view.
+#[derive(Debug)]
+enum ViewResult {
+    /// Edits of messages.
+    Edits {
+        /// The edits that the action returned.
+        given: KnownEdits,
+        /// The edits that were applied.
+        applied: Vec<MessageEdit>,
+        /// Entries of the store that the view does not contain.
+        gone: Vec<usize>,
+    },
+    /// All messages.
+    All(SentMessages),
 }
 
 /// The part of a store that a view contains.
@@ -54,21 +67,22 @@ struct Extent {
 }
 
 impl<'a> Run<'a> {
-    /// Updates the view of the last call with the current edits of an action, if they include all previous edits.
-    /// Returns the change if this call uses the updated view.
+    /// Updates the view of the last call with the current result of an action, if that is possible without rebuilding
+    /// it. Returns the change if this call uses the updated view.
     pub(super) fn reuse_view(
         &mut self,
         stage: usize,
         (pending, stand_in): (&PendingAction, Option<&StandIn>),
-        given: &Edits,
+        done: &Rewritten,
         change: ChangeSource,
     ) -> Option<ContextChange> {
         let is_view = self.triggers.stage(stage).mutates == Mutates::View;
-        if !is_view || self.store.is_some() || given.is_empty() || !pending.is_plain() {
+        let is_unchanged = done.messages.is_none() && done.edits.is_empty();
+        if !is_view || self.store.is_some() || is_unchanged || !pending.is_plain() {
             return None;
         }
         let mut view = self.view.take_if(|view| view.stage == stage)?;
-        let again = self.update_view(&mut view, (pending, stand_in), given, change);
+        let again = self.update_view(&mut view, (pending, stand_in), done, change);
         if again.is_some() {
             self.view = Some(view);
         } else {
@@ -82,34 +96,59 @@ impl<'a> Run<'a> {
         &mut self,
         view: &mut View<'a>,
         (pending, stand_in): (&PendingAction, Option<&StandIn>),
-        given: &Edits,
+        done: &Rewritten,
         change: ChangeSource,
     ) -> Option<ContextChange> {
-        pending.before.since(&view.mark)?;
-        let mut new = given.added(&view.given)?;
-        if let Some(stand_in) = stand_in {
-            new = stand_in.take_out_edits(&pending.before, &new)?;
-        }
-        new.retain(|edit| pending.before.get(edit.at) != edit.now.as_ref());
-        let edits = MessageEdits::new(self.case, &pending.before, &new, &pending.spans)?;
-        if !view.takes(&edits, &self.working) {
+        let new = pending.before.since(&view.mark)?;
+        if !view.continues(pending, &self.working) {
             return None;
         }
-        let mut working = view.working.take()?;
+        let working = view.working.as_mut()?;
+        let context_change = match (&mut view.result, &done.messages) {
+            (
+                ViewResult::Edits {
+                    given,
+                    applied,
+                    gone,
+                },
+                None,
+            ) => {
+                let mut new = done.edits.added(given)?;
+                if let Some(stand_in) = stand_in {
+                    new = stand_in.take_out_edits(&pending.before, &new)?;
+                }
+                new.retain(|edit| pending.before.get(edit.at) != edit.now.as_ref());
+                let edits = MessageEdits::new(self.case, &pending.before, &new, &pending.spans)?;
+                if !are_apart(&edits, applied, &self.working) {
+                    return None;
+                }
+                working.append_from(&self.working, &mut view.store);
+                let edited = working.apply_edits(0, edits, change, gone);
+                *given = done.edits.known();
+                gone.extend(edited.gone);
+                gone.sort_unstable();
+                add_edits(applied, new);
+                edited.context_change
+            }
+            (ViewResult::All(sent), Some(now)) if **now != *pending.before => {
+                working.append_from(&self.working, &mut view.store);
+                sent.add(new);
+                let n_hidden = pending.spans.hidden().len();
+                let changes = sent.change_to(working, n_hidden, now)?;
+                let context_change;
+                (context_change, *sent) = working.change_sent(changes, change);
+                context_change
+            }
+            _ => return None,
+        };
         match self.prefix.last {
             LastPrompt::View => self.prefix.last = LastPrompt::Working,
             LastPrompt::Working => self.prefix.last = LastPrompt::Store,
             LastPrompt::Store | LastPrompt::Old(_) => {}
         }
-        working.append_from(&self.working, &mut view.store);
-        let EditResult {
-            context_change,
-            gone,
-            ..
-        } = working.apply_edits(0, edits, change, &view.gone);
+        let working = view.working.take()?;
         self.store = Some(Box::new(std::mem::replace(&mut self.working, *working)));
-        view.add(context_change, gone, new);
-        view.given = given.known();
+        view.add(context_change);
         view.mark = pending.before.mark();
         view.built_from = Some((pending.clone(), change));
         view.is_new = false;
@@ -123,15 +162,31 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Caches a view that was just rebuilt from the store.
+    /// Caches a view that was just rebuilt from the store. `whole` are its messages if the action returned all of them.
     pub(super) fn keep_view(
         &mut self,
         stage: usize,
         (pending, change): (&PendingAction, ChangeSource),
-        (given, edits): (KnownEdits, Vec<MessageEdit>),
-        edited: &EditResult,
+        (given, after, whole): (KnownEdits, After, Option<Vec<ChatMessage>>),
+        edited: EditResult,
     ) {
-        let Some(store) = self.store.as_ref().filter(|_| !edited.rewrote_text) else {
+        let Some(store) = &self.store else {
+            return;
+        };
+        let result = match (after, whole) {
+            (After::Edits(_), _) if edited.rewrote_text => None,
+            (After::Edits(applied), None) => Some(ViewResult::Edits {
+                given,
+                applied,
+                gone: edited.gone,
+            }),
+            (After::All(all), _) | (After::Edits(_), Some(all)) => {
+                let n_hidden = pending.spans.hidden().len();
+                let sent = SentMessages::new(&self.working, n_hidden, &all, store.next_id);
+                sent.map(ViewResult::All)
+            }
+        };
+        let Some(result) = result else {
             return;
         };
         let view = View {
@@ -141,10 +196,8 @@ impl<'a> Run<'a> {
             is_new: true,
             mark: pending.before.mark(),
             store: store.extent(),
-            given,
-            edits,
-            gone: edited.gone.clone(),
-            context_change: edited.context_change.clone(),
+            result,
+            context_change: edited.context_change,
         };
         if let Some(last) = self.view.replace(view) {
             self.forget_view(last);
@@ -162,7 +215,11 @@ impl<'a> Run<'a> {
         if !view.is_new {
             let first_changed = self.working.first_changed;
             self.working = (**store).clone();
-            self.put(&pending, &After::Edits(view.edits), change);
+            let after = match view.result {
+                ViewResult::Edits { applied, .. } => After::Edits(applied),
+                ViewResult::All(sent) => After::of_all(&pending.before, sent.to_vec()),
+            };
+            self.put(&pending, &after, change);
             // The content is unchanged, so its common prefix with the last prompt is unchanged too.
             self.working.first_changed = first_changed;
         }
@@ -251,34 +308,44 @@ impl<'a> View<'a> {
         self.working.as_deref()
     }
 
-    /// Returns whether further edits have the same effect as if all edits were applied at once.
-    fn takes(&self, edits: &MessageEdits<'_>, store: &Working<'_>) -> bool {
-        let is_in_place = |(nth, idx): (usize, &u32)| *idx as usize == nth;
-        let is_apart = |message: usize| {
-            let (messages, entries) = edits.around(message);
-            let at = self.edits.partition_point(|edit| edit.at < messages.start);
-            let mut entries = store.context.entries[entries].iter();
-            self.edits.get(at).is_none_or(|e| e.at >= messages.end)
-                && entries.all(|entry| entry.message().is_some())
-        };
-        self.working.is_some()
-            && store.context.dropped.len() == self.store.n_dropped
-            && edits.hidden().iter().enumerate().all(is_in_place)
-            && edits.places().all(is_apart)
+    /// Returns whether it consists of all messages that its action left, rather than of edits.
+    pub(super) fn has_all_messages(&self) -> bool {
+        matches!(self.result, ViewResult::All(_))
     }
 
-    fn add(&mut self, context_change: ContextChange, gone: Vec<usize>, edits: Vec<MessageEdit>) {
+    /// Returns whether only messages were added to the store, behind those that the view contains.
+    fn continues(&self, pending: &PendingAction, store: &Working<'_>) -> bool {
+        let is_in_place = |(nth, idx): (usize, &u32)| *idx as usize == nth;
+        store.context.dropped.len() == self.store.n_dropped
+            && pending.spans.hidden().iter().enumerate().all(is_in_place)
+    }
+
+    fn add(&mut self, context_change: ContextChange) {
         if !context_change.messages.is_empty() {
             self.context_change.messages.extend(context_change.messages);
             self.context_change.messages = join(std::mem::take(&mut self.context_change.messages));
         }
         self.context_change.removed |= context_change.removed;
-        self.gone.extend(gone);
-        self.gone.sort_unstable();
-        let is_behind = self.edits.last().map(|edit| edit.at) < edits.first().map(|edit| edit.at);
-        self.edits.extend(edits);
-        if !is_behind {
-            self.edits.sort_by_key(|edit| edit.at);
-        }
+    }
+}
+
+/// Returns whether further edits have the same effect as if all edits were applied at once.
+fn are_apart(edits: &MessageEdits<'_>, applied: &[MessageEdit], store: &Working<'_>) -> bool {
+    let is_apart = |message: usize| {
+        let (messages, entries) = edits.around(message);
+        let at = applied.partition_point(|edit| edit.at < messages.start);
+        let mut entries = store.context.entries[entries].iter();
+        applied.get(at).is_none_or(|e| e.at >= messages.end)
+            && entries.all(|entry| entry.message().is_some())
+    };
+    edits.places().all(is_apart)
+}
+
+/// Adds edits to those of a view.
+fn add_edits(applied: &mut Vec<MessageEdit>, new: Vec<MessageEdit>) {
+    let is_behind = applied.last().map(|edit| edit.at) < new.first().map(|edit| edit.at);
+    applied.extend(new);
+    if !is_behind {
+        applied.sort_by_key(|edit| edit.at);
     }
 }

@@ -15,6 +15,7 @@ use crate::engine::outcome::{Halt, Idle};
 use crate::engine::policy::stages::ActionKind;
 use crate::engine::policy::stages::{Action, Mutates};
 use crate::engine::run::Run;
+use crate::engine::run::view::View;
 use crate::units::Tokens;
 use std::sync::Arc;
 
@@ -29,7 +30,12 @@ impl After {
             return (!edits.is_empty()).then_some(Self::Edits(edits));
         };
         let is_other = *all != *before;
-        is_other.then(|| edits_of(before, &all).map_or(Self::All(all), Self::Edits))
+        is_other.then(|| Self::of_all(before, all))
+    }
+
+    /// Expresses a changed conversation as edits if possible.
+    pub(in crate::engine::run) fn of_all(before: &[ChatMessage], all: Vec<ChatMessage>) -> Self {
+        edits_of(before, &all).map_or(Self::All(all), Self::Edits)
     }
 }
 
@@ -220,32 +226,34 @@ impl Run<'_> {
         let is_edited = done.messages.is_none() && !done.edits.is_empty();
         let stand_in = is_edited.then(|| self.stand_in(pending)).flatten();
         self.find_edits(stage, pending, done);
-        let given = done.edits.known();
         let received = (pending, stand_in.as_ref());
-        if let Some(again) = self.reuse_view(stage, received, &done.edits, change) {
+        if let Some(again) = self.reuse_view(stage, received, done, change) {
             return Some(again);
         }
+        let given = done.edits.known();
         if let Some(stand_in) = &stand_in {
             without(stand_in, &pending.before, done);
         }
+        let whole = done.messages.clone();
         let after = After::of(&pending.before, done)?;
         let is_first = self.store.is_none();
         self.mutate(stage);
         let edited = self.put(pending, &after, change);
-        if let After::Edits(edits) = after
-            && is_first
-            && pending.is_plain()
-        {
-            self.keep_view(stage, (pending, change), (given, edits), &edited);
+        let context_change = edited.context_change.clone();
+        if is_first && pending.is_plain() {
+            self.keep_view(stage, (pending, change), (given, after, whole), edited);
         }
-        Some(edited.context_change)
+        Some(context_change)
     }
 
-    /// Converts the whole conversation that an action left as a view to edits, so that the view can be reused.
+    /// Converts the whole conversation that an action left as a view to edits, if the view can only be reused so: some
+    /// messages changed.
     fn find_edits(&self, stage: usize, pending: &PendingAction, done: &mut Rewritten) {
         if self.triggers.stage(stage).mutates == Mutates::View
+            && !self.view.as_ref().is_some_and(View::has_all_messages)
             && let Some(after) = &done.messages
             && let Some(edits) = edits_of(&pending.before, after)
+            && (edits.is_empty() || edits.iter().any(|edit| edit.now.is_some()))
         {
             done.edits = edits.into();
             done.messages = None;
