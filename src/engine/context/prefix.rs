@@ -86,11 +86,12 @@ fn n_same<'a>(before: impl Iterator<Item = &'a Entry>, working: &Working<'_>) ->
 }
 
 /// Returns whether an entry is unchanged. A message of the session with the same weight counts as unchanged. Written
-/// messages are compared by text, except stand-ins, which are all alike.
+/// messages are compared by text: two views may give one id to different texts. Stand-ins are all alike, so their ids
+/// must be equal too.
 fn is_same(was: &Entry, is: &Entry) -> bool {
     match (&was.body, &is.body) {
-        (EntryBody::Written(written), EntryBody::Written(_)) => {
-            was.id == is.id || is.says(&written.text)
+        (EntryBody::Written(old), EntryBody::Written(new)) => {
+            is.says(&old.text) || was.id == is.id && old.text == new.text
         }
         (EntryBody::Original(_), EntryBody::Original(_))
         | (EntryBody::Edited(_), EntryBody::Edited(_)) => {
