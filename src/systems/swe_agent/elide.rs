@@ -80,11 +80,17 @@ impl Elided {
     }
 }
 
+const LINES: Rule = Rule {
+    name: "swe-agent: lines",
+    by: 0,
+};
+
 /// Returns the line that replaces an observation.
 fn line(observation: &ChatMessage) -> String {
     let blocks = observation.blocks().iter().filter_map(|b| b.as_text());
     let texts = observation.text().into_iter().chain(blocks);
-    let texts: usize = texts.map(|text| lines(text).len()).sum();
+    let n_lines = |_: &ChatMessage| texts.map(|text| lines(text).len() as u64).sum();
+    let texts = observation.weigh(LINES, n_lines);
     let images = observation.blocks().iter();
     let n_images = images
         .filter(|block| matches!(block.body, BlockBody::Image(_)))
