@@ -93,10 +93,13 @@ fn apply(messages: &mut [Message], rule: &Rule) -> bool {
     let n_old = messages.len().saturating_sub(rule.kept);
     let (old, newest) = messages.split_at_mut(n_old);
     let kept: HashSet<Arc<str>> = newest.iter().flat_map(Message::ids).collect();
-    let tools = tools_by_call(old.iter().filter_map(|message| match message {
+    let answers = old.iter().filter_map(|message| match message {
         Message::Answer(answer) => Some(answer),
         Message::Other(_) | Message::Results(_) => None,
-    }));
+    });
+    let tools = rule.tools.as_ref().map(|_| tools_by_call(answers));
+    let tools = tools.unwrap_or_default();
+    let empty = ChatMessage::new("assistant", "");
     let stays = |id: Option<&Arc<str>>, name: Option<&str>| {
         let is_other = |names: &Vec<String>| {
             let called = id.and_then(|id| tools.get(id)).map(|tool| &**tool);
@@ -115,8 +118,11 @@ fn apply(messages: &mut [Message], rule: &Rule) -> bool {
                 let stay: Vec<bool> = stay.collect();
                 if stay.contains(&false) {
                     // Reasoning is removed with everything that it led to.
-                    let is_needed = stay.contains(&true) || has_text(answer);
-                    *answer = with_parts(answer, is_needed, |nth| stay[nth]);
+                    *answer = if stay.contains(&true) || has_text(answer) {
+                        with_parts(answer, true, |nth| stay[nth])
+                    } else {
+                        empty.clone()
+                    };
                     has_changed = true;
                 }
             }
