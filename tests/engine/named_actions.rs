@@ -10,8 +10,8 @@ use crate::conversation::{Talk, case};
 use plimsoll::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest};
 use plimsoll::engine::{
     ActionKind, Answer, Case, Did, EntryBody, MessageEdit, MessageStatus, NamedAction, NamedMeter,
-    Outcome, Policy, Registry, Reply, Request, Rewrite, RewriteInput, Rewritten, Schedule, drive,
-    simulate,
+    Outcome, Policy, Poll, Registry, Reply, Request, Rewrite, RewriteInput, Rewritten, Run,
+    Schedule, drive, simulate,
 };
 use plimsoll::units::Tokens;
 use std::sync::Arc;
@@ -323,6 +323,61 @@ fn a_view_changes_only_its_call() {
             .all(|e| matches!(e.body, EntryBody::Original(_)))
     );
     assert_eq!(once.end, never.end);
+}
+
+#[test]
+fn a_view_with_another_notice_shares_only_the_instructions_with_the_last_one() {
+    let case = long_talk();
+    let stage = "at = \"before_call\"\nwhen = \"true\"\ndo = { named = \"drop_oldest\", keep = 4 }\nmutates = \"view\"";
+    let outcome = run(&case, &policy(stage, ""));
+    let entries = &outcome.context.entries;
+    assert!(matches!(entries[1].body, EntryBody::Written(_)));
+    let instructions = outcome.context.overhead + Tokens::from(entries[0].tokens);
+    for sample in outcome.samples.iter().skip(4) {
+        assert_eq!(sample.unchanged, instructions, "call {}", sample.call + 1);
+    }
+}
+
+#[test]
+fn a_view_of_the_last_call_that_is_updated_equals_a_new_one() {
+    let mut talk = Talk::new();
+    for turn in 0..40 {
+        talk.turn(turn % 5, 20 + 70 * (turn % 3));
+    }
+    let case = case(&talk, 100_000);
+    let views: [(&str, &[(&str, f64)]); 4] = [
+        ("adk", &[("num_invocations_to_keep", 3.0)]),
+        ("ai-sdk", &[]),
+        ("swe-agent", &[]),
+        (
+            "agent-framework",
+            &[
+                ("max_context_window_tokens", 3_000.0),
+                ("max_output_tokens", 500.0),
+            ],
+        ),
+    ];
+    for (preset, settings) in views {
+        let policy = plimsoll::presets::by_name(preset).expect("bundled");
+        let mut knobs = policy.defaults();
+        for (name, value) in settings {
+            policy.set(&mut knobs, name, *value).expect("a setting");
+        }
+        let updated = simulate(&case, &policy, &knobs, None);
+        let mut n_changed = 0;
+        for call in 0..case.session.calls.len() {
+            let mut run = Run::new(&case, &policy, &knobs, Schedule::Replay, Some(call));
+            run = run.acting_from(call);
+            let Poll::Done(new) = run.poll() else {
+                panic!("{preset} needs no summary");
+            };
+            let (one, other) = (&updated.samples[call], &new.samples[call]);
+            assert_eq!(one.by_kind, other.by_kind, "{preset}, call {}", call + 1);
+            assert_eq!(one.metered, other.metered, "{preset}, call {}", call + 1);
+            n_changed += usize::from(new.context.entries.len() + 1 < 2 * call);
+        }
+        assert!(n_changed > 20, "{preset} changes {n_changed} calls");
+    }
 }
 
 #[test]
