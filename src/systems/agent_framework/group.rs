@@ -121,17 +121,17 @@ fn start_of_group_before(list: &[Marked], at: usize) -> usize {
 
 /// Moves a start back to the calls that results behind it answer.
 fn start_of_calls(list: &[Marked], start: usize) -> usize {
-    let answered: HashSet<&str> = list[start..].iter().flat_map(result_ids).collect();
+    let answered: HashSet<&str> = list[start..].iter().flat_map(Marked::result_ids).collect();
     if start == 0 || answered.is_empty() {
         return start;
     }
     let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut earliest = start;
     for (at, message) in list.iter().enumerate() {
-        for id in call_ids(message).filter(|id| answered.contains(id)) {
+        for id in message.call_ids().filter(|id| answered.contains(id)) {
             open.entry(id).or_default().push(at);
         }
-        for id in result_ids(message) {
+        for id in message.result_ids() {
             let Some(calls) = open.get_mut(id).filter(|calls| !calls.is_empty()) else {
                 continue;
             };
@@ -148,18 +148,6 @@ fn start_of_calls(list: &[Marked], start: usize) -> usize {
         return start;
     }
     start_of_group_before(list, earliest + 1)
-}
-
-pub(super) fn call_ids(message: &Marked) -> impl Iterator<Item = &str> {
-    let ids = message.calls().filter_map(|call| call.id.as_deref());
-    ids.filter(|id| !id.is_empty())
-}
-
-pub(super) fn result_ids(message: &Marked) -> impl Iterator<Item = &str> {
-    let ids = message
-        .results()
-        .filter_map(|result| result.call_id.as_deref());
-    ids.filter(|id| !id.is_empty())
 }
 
 /// Gives ids to messages without one. `known` are the messages before them, behind the settled ones.
@@ -238,10 +226,10 @@ fn linked(list: &[Marked], mut spans: Vec<(Range<usize>, Group)>) -> Vec<(Range<
     let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
     for (at, message) in list.iter().enumerate() {
-        for id in call_ids(message) {
+        for id in message.call_ids() {
             open.entry(id).or_default().push(at);
         }
-        for id in result_ids(message) {
+        for id in message.result_ids() {
             if let Some(calls) = open.get_mut(id).filter(|calls| calls.len() == 1) {
                 let call = calls.pop().map_or(at, |call| call);
                 pairs.insert((span_at(call), span_at(at)));

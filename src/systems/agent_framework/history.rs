@@ -1,6 +1,5 @@
 //! A list of messages. Old ones that can only stay excluded are settled: strategies do not process them again.
 
-use super::group::{call_ids, result_ids};
 use super::marked::Marked;
 use crate::chat::ChatMessage;
 use std::collections::HashSet;
@@ -59,8 +58,12 @@ impl History {
             return;
         }
         let (old, recent) = self.recent.split_at(n);
-        let calls: HashSet<Arc<str>> = old.iter().flat_map(call_ids).map(Arc::from).collect();
-        let is_answer = |message: &Marked| result_ids(message).any(|id| calls.contains(id));
+        let calls: HashSet<Arc<str>> = old
+            .iter()
+            .flat_map(Marked::call_ids)
+            .map(Arc::from)
+            .collect();
+        let is_answer = |message: &Marked| message.result_ids().any(|id| calls.contains(id));
         if recent.iter().any(is_answer) {
             return;
         }
@@ -116,5 +119,59 @@ impl Deref for History {
 impl DerefMut for History {
     fn deref_mut(&mut self) -> &mut Vec<Marked> {
         &mut self.recent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::group::annotate;
+    use super::*;
+    use crate::chat::Call;
+    use serde_json::Map;
+
+    /// Returns 100 calls with their results, of which the first 75 are excluded.
+    fn history() -> History {
+        let mut history = History::default();
+        for n in 0..100 {
+            let call = Call {
+                part: None,
+                id: Some(format!("call_{n}").into()),
+                function: None,
+                rest: Map::new(),
+            };
+            let result = ChatMessage::notice_result(&call, "done");
+            let answer = ChatMessage::new("assistant", "").with_calls(vec![call]);
+            history.push(Marked::new(answer));
+            history.push(Marked::new(result));
+        }
+        annotate(&mut history, None);
+        for message in history.iter_mut().take(150) {
+            message.is_excluded = true;
+        }
+        history
+    }
+
+    #[test]
+    fn settled_messages_count_for_new_ids() {
+        let (mut settled, mut whole) = (history(), history());
+        settled.settle();
+        assert_eq!((settled.len(), whole.len()), (50, 200));
+        for list in [&mut settled, &mut whole] {
+            list.push(Marked::new(ChatMessage::new("user", "next")));
+            annotate(list, None);
+        }
+        let newest = |list: &History| list.last().and_then(|message| message.id.clone());
+        assert_eq!(newest(&whole).as_deref(), Some("msg_200"));
+        assert_eq!(newest(&settled), newest(&whole));
+    }
+
+    #[test]
+    fn settled_messages_return_with_a_result_that_belongs_to_them() {
+        let mut history = history();
+        history.settle();
+        history.reach(Some(&"call_80".into()));
+        assert_eq!(history.len(), 50);
+        history.reach(Some(&"call_3".into()));
+        assert_eq!(history.len(), 200);
     }
 }

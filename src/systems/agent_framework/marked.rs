@@ -57,6 +57,20 @@ impl Marked {
         self.messages.iter().filter(|message| message.is("tool"))
     }
 
+    /// Returns the ids of the calls.
+    pub(super) fn call_ids(&self) -> impl Iterator<Item = &str> {
+        let ids = self.calls().filter_map(|call| call.id.as_deref());
+        ids.filter(|id| !id.is_empty())
+    }
+
+    /// Returns the ids of the calls that the results answer.
+    pub(super) fn result_ids(&self) -> impl Iterator<Item = &str> {
+        let ids = self
+            .results()
+            .filter_map(|result| result.call_id.as_deref());
+        ids.filter(|id| !id.is_empty())
+    }
+
     /// Returns whether it only has reasoning.
     pub(super) fn is_reasoning_only(&self) -> bool {
         self.role() == "assistant"
