@@ -117,11 +117,11 @@ impl Conversation {
         } else {
             let mut loaded = self.stored.clone();
             if plan.skip_excluded {
-                loaded.skip_excluded();
+                loaded.retain(|message| !message.is_excluded);
             }
             if let Some(strategy) = plan.before.as_ref().filter(|_| !loaded.is_empty()) {
                 run(strategy, "before_run:", &mut loaded, (effects, replies))?;
-                loaded.skip_excluded();
+                loaded.retain(|message| !message.is_excluded);
             }
             let n_loaded = loaded.len() as u64;
             loaded.extend(self.input.iter().cloned());
@@ -160,8 +160,8 @@ impl Conversation {
             let results = std::mem::take(&mut self.input);
             self.stored.extend(results);
             self.compact_stored((plan, effects, replies))?;
-            // Only its own strategy works on settled messages.
-            if plan.before.is_none() {
+            // Without old messages, ids are given again, and groups with one id are one group.
+            if plan.before.is_none() && !plan.skip_excluded {
                 self.stored.settle();
             }
         } else {

@@ -86,12 +86,6 @@ impl History {
         )
     }
 
-    /// Removes the excluded messages.
-    pub(super) fn skip_excluded(&mut self) {
-        self.settled = Settled::default();
-        self.recent.retain(|message| !message.is_excluded);
-    }
-
     /// Settles no message any more if the result of a call affects settled ones.
     pub(super) fn reach(&mut self, call: Option<&Arc<str>>) {
         let mut blocks = self.settled.blocks.iter();
