@@ -2,7 +2,7 @@
 //! updated.
 
 use super::pieces::{Origin, PieceContent, each_origin, each_piece};
-use crate::chat::ChatMessage;
+use crate::chat::{ChatMessage, Content, Text};
 use crate::engine::case::Case;
 use std::collections::{HashMap, HashSet};
 
@@ -129,6 +129,16 @@ fn touch(case: &Case, touched: &mut HashSet<u32>, message: &ChatMessage) {
 }
 
 pub(super) fn first_origin(message: &ChatMessage) -> Option<Origin> {
+    // Most messages are a single text.
+    if let (
+        None,
+        Content::Text(Text {
+            part: Some(part), ..
+        }),
+    ) = (&message.reasoning, &message.content)
+    {
+        return Some(Origin::of(*part));
+    }
     let mut first = None;
     each_origin(message, |origin| first = first.or(origin));
     first

@@ -6,7 +6,7 @@
 use super::Run;
 
 use super::named_actions::state::{After, PendingAction};
-use crate::chat::{ChatMessage, Mark};
+use crate::chat::Mark;
 use crate::engine::context::prefix::LastPrompt;
 use crate::engine::context::taken::join;
 use crate::engine::context::working::Working;
@@ -162,25 +162,25 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Caches a view that was just rebuilt from the store. `whole` are its messages if the action returned all of them.
+    /// Caches a view that was just rebuilt from the store.
     pub(super) fn keep_view(
         &mut self,
         stage: usize,
         (pending, change): (&PendingAction, ChangeSource),
-        (given, after, whole): (KnownEdits, After, Option<Vec<ChatMessage>>),
+        (given, after): (KnownEdits, After),
         edited: EditResult,
     ) {
         let Some(store) = &self.store else {
             return;
         };
-        let result = match (after, whole) {
-            (After::Edits(_), _) if edited.rewrote_text => None,
-            (After::Edits(applied), None) => Some(ViewResult::Edits {
+        let result = match after {
+            After::Edits(_) if edited.rewrote_text => None,
+            After::Edits(applied) => Some(ViewResult::Edits {
                 given,
                 applied,
                 gone: edited.gone,
             }),
-            (After::All(all), _) | (After::Edits(_), Some(all)) => {
+            After::All(all) => {
                 let n_hidden = pending.spans.hidden().len();
                 let sent = SentMessages::new(&self.working, n_hidden, &all, store.next_id);
                 sent.map(ViewResult::All)

@@ -234,26 +234,24 @@ impl Run<'_> {
         if let Some(stand_in) = &stand_in {
             without(stand_in, &pending.before, done);
         }
-        let whole = done.messages.clone();
         let after = After::of(&pending.before, done)?;
         let is_first = self.store.is_none();
         self.mutate(stage);
         let edited = self.put(pending, &after, change);
         let context_change = edited.context_change.clone();
         if is_first && pending.is_plain() {
-            self.keep_view(stage, (pending, change), (given, after, whole), edited);
+            self.keep_view(stage, (pending, change), (given, after), edited);
         }
         Some(context_change)
     }
 
-    /// Converts the whole conversation that an action left as a view to edits, if the view can only be reused so: some
-    /// messages changed.
+    /// Converts the whole conversation that an action left as a view to edits, so that the view can be reused. A view
+    /// that consists of all its messages needs no edits.
     fn find_edits(&self, stage: usize, pending: &PendingAction, done: &mut Rewritten) {
         if self.triggers.stage(stage).mutates == Mutates::View
             && !self.view.as_ref().is_some_and(View::has_all_messages)
             && let Some(after) = &done.messages
             && let Some(edits) = edits_of(&pending.before, after)
-            && (edits.is_empty() || edits.iter().any(|edit| edit.now.is_some()))
         {
             done.edits = edits.into();
             done.messages = None;
