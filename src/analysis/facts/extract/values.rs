@@ -1,0 +1,77 @@
+//! Numbers with their label, in what the user and the model wrote and in results of commands.
+
+use super::{Draft, Material};
+use crate::analysis::facts::FactKind;
+use crate::analysis::facts::text::Search;
+use crate::session::Role;
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// A label, its sign, and a number with its unit.
+static VALUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"([A-Za-z][\w .-]{1,38}[\w)])`?\*{0,2}[ \t]{0,4}(?::|=|:=|\bis\b|\bto\b)[ \t]{0,8}`?\*{0,2}([$€£]?\d[\d,_]*(?:\.\d+)*[ ]?(?:%|ms\b|s\b|[KMGT]i?B\b|px\b|tokens\b)?)").ok()
+});
+
+/// Maximum number of values of a part.
+const MAX_PER_PART: usize = 5;
+
+pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
+    let Some(pattern) = VALUE.as_ref() else {
+        return;
+    };
+    let said = material.texts(|message| {
+        message.role == Role::Assistant || (message.role == Role::User && !message.is_injected)
+    });
+    for (place, text) in said.chain(material.command_results()) {
+        let hits = pattern.captures_iter(text).filter_map(|hit| {
+            let (label, value) = (hit.get(1)?, hit.get(2)?);
+            let label_text = label.as_str().trim();
+            let value_text = value.as_str().trim();
+            is_specific(value_text).then(|| {
+                (
+                    label.start()..value.start() + value_text.len(),
+                    label_text,
+                    value_text,
+                )
+            })
+        });
+        for (span, label, value) in hits.take(MAX_PER_PART) {
+            let search = Search::new(&text[span.clone()]).or(value);
+            let key = label.to_lowercase();
+            found.push(
+                place
+                    .draft_at(FactKind::Value, search, &key, span)
+                    .detail(value),
+            );
+        }
+    }
+}
+
+/// Returns whether a number is specific: at least three digits, a decimal point or a unit.
+fn is_specific(value: &str) -> bool {
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let has_unit = value.ends_with(|c: char| c.is_alphabetic() || c == '%')
+        || !value.starts_with(|c: char| c.is_ascii_digit());
+    digits >= 3 || has_unit || (digits >= 2 && value.contains('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{VALUE, is_specific};
+
+    #[test]
+    fn numbers_are_found_with_their_labels() {
+        let pattern = VALUE.as_ref().expect("a valid pattern");
+        for (text, label, value) in [
+            ("total = 4711", "total", "4711"),
+            ("the batch size is 512.", "the batch size", "512"),
+            ("- **Coverage**: 87.5%", "Coverage", "87.5%"),
+            ("timeout: 30 ms", "timeout", "30 ms"),
+        ] {
+            let hit = pattern.captures(text).expect(text);
+            assert_eq!((hit[1].trim(), hit[2].trim()), (label, value));
+            assert!(is_specific(value), "{value}");
+        }
+        assert!(!is_specific("12"));
+    }
+}
