@@ -60,14 +60,17 @@ pub(super) fn uses(session: &Session, facts: &Facts) -> Vec<Box<[u32]>> {
             continue;
         };
         for part in message.parts.clone() {
-            let is_own = matches!(
-                session.parts[part].body,
-                Body::Text(_) | Body::Thinking { .. } | Body::ToolCall { .. }
-            );
+            let body = &session.parts[part].body;
+            let is_said = matches!(body, Body::Text(_) | Body::Thinking { .. });
+            let is_called = matches!(body, Body::ToolCall { .. });
             for (fact, is_verbatim) in facts.places.in_part(part) {
-                // The command itself states a command partly: to run it again is to use it.
+                // To run a command again needs no earlier outcome; to speak of it does.
                 let is_command = facts.searches[*fact as usize].outcome().is_some();
-                let is_use = is_own && (*is_verbatim || is_command);
+                let is_use = if is_command {
+                    is_said
+                } else {
+                    *is_verbatim && (is_said || is_called)
+                };
                 let list = &mut uses[*fact as usize];
                 if is_use
                     && facts.all[*fact as usize].message < context_end

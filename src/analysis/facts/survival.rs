@@ -93,7 +93,7 @@ impl LaneSurvival {
             survival(facts, &history, last.call, end)
         });
         Self {
-            lost: lost(facts, &history),
+            lost: lost(facts, case, &history),
             has_removed: (0..facts.all().len()).any(|fact| history.is_removed(fact)),
             tokens: last.map_or(Tokens::ZERO, |last| last.tokens),
             kinds,
@@ -179,9 +179,9 @@ fn is_current(fact: &Fact, context_end: usize) -> bool {
 }
 
 /// Returns the facts that a call of a run lacked: those used while they were lost first, then by kind and place.
-fn lost(facts: &Facts, history: &FactHistory) -> Vec<LostFact> {
+fn lost(facts: &Facts, case: &Case, history: &FactHistory) -> Vec<LostFact> {
     let mut found: Vec<LostFact> = (0..facts.all().len())
-        .filter_map(|idx| lost_fact(facts, history, idx))
+        .filter_map(|idx| lost_fact(facts, case, history, idx))
         .collect();
     found.sort_by_key(|lost| {
         let fact = &facts.all()[lost.fact];
@@ -190,7 +190,7 @@ fn lost(facts: &Facts, history: &FactHistory) -> Vec<LostFact> {
     found
 }
 
-fn lost_fact(facts: &Facts, history: &FactHistory, idx: usize) -> Option<LostFact> {
+fn lost_fact(facts: &Facts, case: &Case, history: &FactHistory, idx: usize) -> Option<LostFact> {
     let changes = history.changes(idx);
     let first = changes
         .iter()
@@ -199,10 +199,14 @@ fn lost_fact(facts: &Facts, history: &FactHistory, idx: usize) -> Option<LostFac
         .iter()
         .find(|(_, state)| *state != FactState::Gone);
     let fact = &facts.all()[idx];
+    let left_at = changes[first].0 as usize;
+    if !is_current(fact, case.session.calls[left_at].context_end) {
+        return None;
+    }
     let is_lost_at = |call: &&u32| history.at(idx, **call as usize) == Some(FactState::Gone);
     Some(LostFact {
         fact: idx,
-        left_at: Some(changes[first].0 as usize),
+        left_at: Some(left_at),
         back_at: back.map(|(call, _)| *call as usize),
         used_at: fact.uses.iter().find(is_lost_at).map(|call| *call as usize),
         is_gone: changes

@@ -150,7 +150,7 @@ impl Evaluated {
             ) {
                 (_, true) => "unknown: only a predicted summary may hold what was removed",
                 (true, false) => "lost no fact",
-                (false, false) => "removed no message with a fact",
+                (false, false) => "removed no message that states a fact, and lost none",
             };
             let _ = writeln!(text, "\n{name}: {why}");
             return;

@@ -1,6 +1,6 @@
 //! Errors in tool results: their type and message.
 
-use super::{Draft, Material, first_line};
+use super::{Draft, Material};
 use crate::analysis::facts::FactKind;
 use crate::analysis::facts::text::Search;
 use crate::session::Body;
@@ -38,12 +38,35 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
             found.push(draft.detail(kind.as_str()));
         }
         if *is_error && found.len() == before {
-            let line = first_line(text);
-            if !line.is_empty() && !line.starts_with("Exit code") {
-                found.push(place.draft(FactKind::Error, Search::new(line), line));
-            }
+            let mut lines = text.lines().map(without_tag);
+            let line =
+                lines.find(|line| TELLS.iter().any(|word| line.to_lowercase().contains(word)));
+            let line = line.unwrap_or_default();
+            found.push(place.draft(FactKind::Error, Search::new(line), line));
         }
     }
+    found.retain(|draft| !draft.key.is_empty());
+}
+
+/// Words of a line that says what went wrong.
+const TELLS: [&str; 10] = [
+    "cannot",
+    "denied",
+    "error",
+    "fail",
+    "fatal",
+    "invalid",
+    "no such",
+    "not found",
+    "rejected",
+    "unable",
+];
+
+/// Returns a line without the tag at its start.
+fn without_tag(line: &str) -> &str {
+    let line = line.trim();
+    let tagged = line.strip_prefix('<').and_then(|rest| rest.split_once('>'));
+    tagged.map_or(line, |(_, rest)| rest.split("</").next().unwrap_or(rest))
 }
 
 #[cfg(test)]

@@ -27,7 +27,10 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
             let (label, value) = (hit.get(1)?, hit.get(2)?);
             let label_text = label.as_str().trim();
             let value_text = value.as_str().trim();
-            is_specific(value_text).then(|| {
+            let is_fact = is_specific(value_text)
+                && is_label(label_text)
+                && is_whole(text, value.start() + value_text.len());
+            is_fact.then(|| {
                 (
                     label.start()..value.start() + value_text.len(),
                     label_text,
@@ -45,6 +48,21 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
             );
         }
     }
+}
+
+/// Returns whether a label is no file in a position such as `main.rs:12`, and no exit code.
+fn is_label(label: &str) -> bool {
+    let last = label.rsplit(' ').next().unwrap_or(label);
+    // Exit codes belong to commands.
+    !last.contains('.') && !label.to_lowercase().contains("exit code")
+}
+
+/// Returns whether a number ends here, and not within a longer word.
+fn is_whole(text: &str, end: usize) -> bool {
+    let mut rest = text[end..].chars();
+    !rest
+        .next()
+        .is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ':'))
 }
 
 /// Returns whether a number is specific: at least three digits, a decimal point or a unit.
