@@ -7,10 +7,10 @@ use plimsoll::presets;
 use plimsoll::session::{Body, Role};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Plays a policy with one stage before the calls from number 4 on.
+/// Plays a policy with one stage before call 5.
 fn play(case: &Case, take: &str, action: &str) -> Outcome {
     let toml = format!(
-        "name = \"t\"\nlabel = \"T\"\nhelp = \"\"\n[[stage]]\nid = \"s\"\nat = \"before_call\"\nwhen = \"call == 4\"\ntake = {{ {take} }}\ndo = {{ {action} }}"
+        "name = \"t\"\nlabel = \"T\"\nhelp = \"\"\n[[stage]]\nid = \"s\"\nat = \"before_call\"\nwhen = \"call == 5\"\ntake = {{ {take} }}\ndo = {{ {action} }}"
     );
     let policy = presets::parse(&toml).unwrap_or_else(|why| panic!("{why}"));
     simulate(case, &policy, &policy.defaults(), None)
@@ -43,7 +43,7 @@ fn run_tool(talk: &mut Talk, tool: &str, arguments: &str, result: &str) {
     talk.message(Role::Tool, vec![part(result)]);
 }
 
-/// A session that states facts of every kind before call 4 or soon after.
+/// A session that states facts of every kind before call 5.
 fn talk() -> Talk {
     let mut talk = Talk::new();
     let said = "Never push to the main branch. Use tabs instead of spaces. Is that fine?";
