@@ -2,6 +2,7 @@
 
 mod breakdown;
 pub mod cost;
+pub mod facts;
 mod finding;
 pub mod insight;
 mod last_use;

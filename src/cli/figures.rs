@@ -20,6 +20,9 @@ pub(super) struct FiguresEntry {
     blind_edits: usize,
     /// Tokens that would have to be read again.
     reread_tokens: u64,
+    /// Facts that the last call lacked, on the risk axis of the sweep; null if the axis is references at risk.
+    #[serde(default)]
+    lost_facts: Option<usize>,
     /// Largest context in tokens.
     peak_tokens: u64,
     /// Largest context as a share of the usable window.
@@ -40,6 +43,7 @@ impl From<Score> for FiguresEntry {
             at_risk: risk.references,
             blind_edits: risk.blind_edits,
             reread_tokens: risk.refetch.0,
+            lost_facts: risk.lost.map(|lost| lost.lost),
             peak_tokens: score.peak.0,
             // A window of 0 tokens gives no share; JSON has no infinity.
             peak_share: score.peak_share.0.min(f64::MAX),
@@ -59,6 +63,7 @@ impl From<&FiguresEntry> for Score {
                 references: entry.at_risk,
                 blind_edits: entry.blind_edits,
                 refetch: Tokens(entry.reread_tokens),
+                lost: None,
             },
             peak: Tokens(entry.peak_tokens),
             peak_share: Share(entry.peak_share),

@@ -12,6 +12,7 @@ mod context;
 mod convert;
 mod curve;
 mod diagnose;
+mod evaluate;
 mod figures;
 mod gate;
 mod help;
@@ -78,6 +79,7 @@ commands! {
     Inspect: inspect,
     Replay: replay,
     Diagnose: diagnose,
+    Evaluate: evaluate,
     Sweep: sweep,
     Gate: gate,
     Compact: compact,

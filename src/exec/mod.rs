@@ -24,8 +24,8 @@ pub use export::{
 };
 pub use files::{
     LoadError, MAX_SESSION_BYTES, Stamp, check_is_new, check_is_not_source, check_own,
-    check_picture, fingerprint, is_folder, is_taken, must_exist, open_folder, read_own, write_file,
-    write_own, write_picture,
+    check_picture, fingerprint, is_folder, is_taken, must_exist, open_folder, read_own, read_text,
+    write_file, write_own, write_picture,
 };
 pub use load::{
     FileSessions, LoadOptions, Loaded, is_folder_of_sessions, load, load_bytes, load_stream,

@@ -6,6 +6,7 @@ mod conversation;
 mod agents;
 mod cost;
 mod digest;
+mod facts;
 mod findings;
 mod insights;
 mod invariants;

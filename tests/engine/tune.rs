@@ -790,6 +790,7 @@ fn limits_apply_without_a_baseline() {
         peak: Some(Share(0.75)),
         cost: Some(Limit::AtMost(4.0)),
         at_risk: Some(Limit::AtMost(9.0)),
+        survival: Vec::new(),
         overflows: Some(0),
         no_thrash: true,
         tolerance: Share(0.0),

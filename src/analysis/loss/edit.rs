@@ -137,14 +137,15 @@ const WRITTEN: [&str; 9] = [
 
 /// Changes in the arguments of a call.
 #[derive(Debug, Default)]
-struct ToolCall {
+pub(in crate::analysis) struct ToolCall {
     /// Lines of the text to replace.
-    old: Vec<String>,
-    files: Vec<Box<str>>,
+    pub(in crate::analysis) old: Vec<String>,
+    /// Files that it changes.
+    pub(in crate::analysis) files: Vec<Box<str>>,
 }
 
 impl ToolCall {
-    fn of(arguments: &str) -> Self {
+    pub(in crate::analysis) fn of(arguments: &str) -> Self {
         let mut call = Self::default();
         match serde_json::from_str(arguments) {
             Ok(value) => call.gather(&value),

@@ -16,9 +16,12 @@ mod standing;
 mod survival;
 mod visible;
 
+pub(in crate::analysis) use edit::ToolCall;
 pub use hindsight::{hindsight, saved};
 pub use instruction::Instruction;
+pub(in crate::analysis) use instruction::{is_instruction, sentences};
 pub use names::Names;
+pub use parts::part_text;
 pub use reuse::{Distances, ReuseCurves, reuse_distances};
 pub use risk::{AtRisk, BlindEdit, Fault, PAGE_IN, most_at_risk, references_at_risk};
 pub use standing::{Standing, standing};

@@ -53,7 +53,7 @@ pub(super) fn own_parts(
 }
 
 /// Returns the text of a part to search. Of JSON only the values count, so that an escape never becomes part of a name.
-pub(super) fn part_text(body: &Body) -> Cow<'_, str> {
+pub fn part_text(body: &Body) -> Cow<'_, str> {
     match body {
         Body::Text(text) | Body::Thinking { text, .. } | Body::ToolResult { text, .. } => {
             Cow::Borrowed(text)

@@ -37,13 +37,12 @@ pub fn price_unit(points: &[Point]) -> Price {
 type Measure = [f64; 3];
 
 fn measure(score: &Score, unit: Price) -> Measure {
-    let at_risk = references(score);
-    [unit.of(score), at_risk, score.peak_share.0]
+    [unit.of(score), risk(score), score.peak_share.0]
 }
 
-/// Returns the references at risk as a number to compare.
-pub(super) fn references(score: &Score) -> f64 {
-    score.risk.references as f64
+/// Returns the risk as a number to compare.
+pub(super) fn risk(score: &Score) -> f64 {
+    score.risk.count() as f64
 }
 
 /// Returns the indices of the points that no other beats in all three figures, cheapest first. Of equal points, the one

@@ -1,6 +1,7 @@
 //! Scores a setting over a session: cost, references at risk and peak, or the reason why it is ruled out.
 
 use crate::analysis::cost::{Bills, price_lane, price_recorded};
+use crate::analysis::facts::{FactKind, Facts, KindSurvival, LaneSurvival};
 use crate::analysis::loss::{Names, most_at_risk, references_at_risk};
 use crate::analysis::lower_bound::{LowerBounds, Stuck};
 use crate::analysis::{FindingKind, flaws};
@@ -42,6 +43,33 @@ pub struct Risk {
     pub blind_edits: usize,
     /// Tokens to fetch again.
     pub refetch: Tokens,
+    /// Lost facts, if these are the risk to compare instead of references.
+    pub lost: Option<LostFacts>,
+}
+
+/// The facts that the last call of a run lacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostFacts {
+    /// Their kind; none for all kinds.
+    pub kind: Option<FactKind>,
+    /// Their number. Facts that only a predicted summary may hold count as lost.
+    pub lost: usize,
+    /// Number of facts that were stated before the call and not replaced.
+    pub stated: usize,
+}
+
+impl LostFacts {
+    /// Returns the plural of these facts as text.
+    pub fn label(&self) -> &'static str {
+        self.kind.map_or("facts", FactKind::label)
+    }
+}
+
+impl Risk {
+    /// Returns the number to compare: lost facts if they are counted, otherwise references at risk.
+    pub fn count(&self) -> usize {
+        self.lost.map_or(self.references, |lost| lost.lost)
+    }
 }
 
 /// Reason why a setting is ruled out.
@@ -188,6 +216,8 @@ pub struct Gauge<'a> {
     floors: LowerBounds<'a>,
     bills: Bills<'a>,
     names: &'a Names,
+    /// The facts whose loss is the risk to compare, with their kind; none for references at risk.
+    facts: Option<(&'a Facts, Option<FactKind>)>,
 }
 
 impl<'a> Gauge<'a> {
@@ -198,6 +228,16 @@ impl<'a> Gauge<'a> {
             bills,
             names,
             case,
+            facts: None,
+        }
+    }
+
+    /// Compares settings by the facts that they lose instead of references at risk; `kind`: only these.
+    #[must_use]
+    pub fn by_facts(self, facts: &'a Facts, kind: Option<FactKind>) -> Self {
+        Self {
+            facts: Some((facts, kind)),
+            ..self
         }
     }
 
@@ -296,6 +336,9 @@ impl<'a> Gauge<'a> {
                 references: missed.faults.len(),
                 blind_edits: missed.blind_edits.len(),
                 refetch: missed.refetch,
+                lost: self.facts.map(|(facts, kind)| {
+                    lost(LaneSurvival::new(facts, self.case, outcome).of(kind), kind)
+                }),
             },
             peak: outcome.peak().map_or(Tokens::ZERO, |peak| peak.tokens),
             peak_share: outcome.peak_share(),
@@ -309,6 +352,14 @@ impl<'a> Gauge<'a> {
     pub fn fewest_at_risk(&self, policy: &Policy, knobs: &KnobValues) -> usize {
         let outcome = simulate(self.case, policy, knobs, None);
         references_at_risk(self.names, self.case, &outcome).fewest
+    }
+}
+
+fn lost(survival: KindSurvival, kind: Option<FactKind>) -> LostFacts {
+    LostFacts {
+        kind,
+        lost: survival.gone + survival.unknown,
+        stated: survival.stated,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::gauge::{RuledOut, Score};
 use crate::analysis::FindingKind;
+use crate::analysis::facts::{FactKind, LaneSurvival};
 use crate::units::{Share, Tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -50,12 +51,64 @@ pub struct Limits {
     pub cost: Option<Limit>,
     /// Maximum references at risk.
     pub at_risk: Option<Limit>,
+    /// Minimum survival of facts.
+    pub survival: Vec<MinSurvival>,
     /// Maximum number of overflows.
     pub overflows: Option<usize>,
     /// Thrashing is not allowed.
     pub no_thrash: bool,
     /// Increase that does not count as a regression.
     pub tolerance: Share,
+}
+
+/// A minimum survival of facts at the last call of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MinSurvival {
+    /// Kind of the facts; none for all kinds.
+    pub kind: Option<FactKind>,
+    /// Minimum share that the context holds verbatim or partly.
+    pub share: Share,
+}
+
+impl MinSurvival {
+    /// Checks a run. A predicted summary may hold nothing or all that was removed: the check passes if the lowest possible
+    /// share does.
+    pub fn check(&self, survival: &LaneSurvival) -> Check {
+        let (kind, least) = (survival.of(self.kind), percent(self.share.0));
+        let label = self.kind.map_or("facts", FactKind::label);
+        let is_enough = |share: Share| share.0 >= self.share.0 - 1e-9;
+        let (ok, is_judged, text) = match kind.bounds() {
+            None => (
+                true,
+                false,
+                format!("not judged: the session states no {label}"),
+            ),
+            Some([low, high]) if kind.unknown > 0 => {
+                let range = format!(
+                    "{} to {} of {} {label}",
+                    percent(low.0),
+                    percent(high.0),
+                    kind.stated
+                );
+                let text = format!("{range} (the summary is not known), at least {least} required");
+                (is_enough(low), true, text)
+            }
+            Some([low, _]) => {
+                let text = format!(
+                    "{} of {} {label}, at least {least} required",
+                    percent(low.0),
+                    kind.stated
+                );
+                (is_enough(low), true, text)
+            }
+        };
+        Check {
+            measure: Measure::Survival,
+            ok,
+            is_judged,
+            text,
+        }
+    }
 }
 
 /// A limit of one figure.
@@ -72,7 +125,7 @@ impl Limits {
     pub fn are_any(&self) -> bool {
         let is_own = |limit: Option<Limit>| matches!(limit, Some(Limit::AtMost(_)));
         let figures = self.peak.is_some() || is_own(self.cost) || is_own(self.at_risk);
-        figures || self.overflows.is_some() || self.no_thrash
+        figures || !self.survival.is_empty() || self.overflows.is_some() || self.no_thrash
     }
 
     /// Returns whether any limit refers to an earlier run.
@@ -92,6 +145,8 @@ pub enum Measure {
     TokensTotal,
     /// References at risk.
     AtRisk,
+    /// Survival of facts.
+    Survival,
     /// The peak as a share of usable.
     Peak,
     /// Calls that overflow.
@@ -107,6 +162,7 @@ impl Measure {
             Self::Cost => "cost",
             Self::TokensTotal => "tokens_total",
             Self::AtRisk => "at_risk",
+            Self::Survival => "survival",
             Self::Peak => "peak",
             Self::Overflows => "overflows",
             Self::Thrash => "thrash",
@@ -119,6 +175,7 @@ impl Measure {
             Self::Cost => "cost",
             Self::TokensTotal => "tokens in total",
             Self::AtRisk => "references at risk",
+            Self::Survival => "survival",
             Self::Peak => "peak of the usable window",
             Self::Overflows => "calls that overflow",
             Self::Thrash => "thrash",
@@ -133,6 +190,8 @@ pub struct Check {
     pub measure: Measure,
     /// True if it is within its limit.
     pub ok: bool,
+    /// False if there is nothing to judge: a session without such facts.
+    pub is_judged: bool,
     /// The figure and its limit, as text.
     pub text: String,
 }
@@ -174,6 +233,7 @@ pub fn checks(limits: &Limits, now: &Figures, before: Option<&Figures>) -> Vec<C
         found.push(Check {
             measure: Measure::Thrash,
             ok: now.flaw.is_none() || !(limits.no_thrash || is_new),
+            is_judged: true,
             text,
         });
     }
@@ -199,6 +259,7 @@ impl Checker<'_> {
             found.push(Check {
                 measure: Measure::Cost,
                 ok: false,
+                is_judged: true,
                 text: "unknown: no price for this model; set one with --price-as or --prices"
                     .to_owned(),
             });
@@ -226,6 +287,7 @@ impl Checker<'_> {
             found.push(Check {
                 measure,
                 ok: is_within(most),
+                is_judged: true,
                 text: format!("{}, at most {} allowed", say(now), say(most)),
             });
         }
@@ -253,7 +315,12 @@ impl Checker<'_> {
             // The difference is too small for the rounded figures.
             (is, _) => format!("{is}, slightly more than before ({now} instead of {before})"),
         };
-        found.push(Check { measure, ok, text });
+        found.push(Check {
+            measure,
+            ok,
+            is_judged: true,
+            text,
+        });
     }
 }
 

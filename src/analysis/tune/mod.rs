@@ -1,4 +1,4 @@
-//! Tries many settings of policies over sessions and recommends one, by cost and references at risk.
+//! Tries many settings of policies over sessions and recommends one, by cost and risk: references at risk, or lost facts.
 //!
 //! A [`Subject`] is a policy with its current settings and the settings to vary. [`sweep`] replays them on all cores. A
 //! [`Point`] is one combination with its [`Score`], or the reason why it is ruled out ([`RuledOut`]). [`front`] returns the
@@ -19,8 +19,8 @@ mod sweep;
 
 pub use alternative::{Alternative, alternative};
 pub use front::{Price, front, price_unit, trade_off};
-pub use gauge::{Gauge, Risk, RuledOut, Score};
-pub use limits::{Check, Figures, Limit, Limits, Measure, checks};
+pub use gauge::{Gauge, LostFacts, Risk, RuledOut, Score};
+pub use limits::{Check, Figures, Limit, Limits, Measure, MinSurvival, checks};
 pub use recommend::{
     Preference, Recommendation, candidates, changed_settings, recommend, ruled_out_reasons,
 };

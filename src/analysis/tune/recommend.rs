@@ -3,7 +3,7 @@
 //! The loss of a point is the product of cost and references at risk, each to the power of its weight. The choice depends on
 //! ratios only, not on units or on other points.
 
-use super::front::{Price, narrow_front, price_unit, references};
+use super::front::{Price, narrow_front, price_unit, risk};
 use super::gauge::{RuledOut, Score};
 use super::space::Subject;
 use super::sweep::Point;
@@ -101,7 +101,7 @@ pub(super) fn loss(unit: Price, point: &Point, preference: Preference) -> Option
     let score = point.valid()?;
     let weight = preference.weight.0.clamp(0.0, 1.0);
     let cost = unit.of(score).max(1e-9).ln();
-    let risk = (references(score).max(preference.noise as f64) + ADDED).ln();
+    let risk = (risk(score).max(preference.noise as f64) + ADDED).ln();
     Some((1.0 - weight) * cost + weight * risk)
 }
 
@@ -137,7 +137,7 @@ pub(super) fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> St
     let settings = settings.join(", ");
     if let Some(before) = now.valid() {
         let cost = difference(unit, score, before);
-        let (was, is) = (before.risk.references, score.risk.references);
+        let (was, is) = (before.risk.count(), score.risk.count());
         let instead = if was == is {
             ", as now".to_owned()
         } else {
@@ -165,8 +165,11 @@ fn others(points: &[Point], [point, cheapest, safest]: [usize; 3]) -> Option<Str
     let unit = price_unit(points);
     let said = |idx: usize| {
         let score = points[idx].valid().filter(|_| idx != point)?;
-        let references = score.risk.references;
-        Some(format!("{} with {references} at risk", amount(unit, score)))
+        let (n, what) = match score.risk.lost {
+            Some(lost) => (lost.lost, format!("{} lost", lost.label())),
+            None => (score.risk.references, "at risk".to_owned()),
+        };
+        Some(format!("{} with {n} {what}", amount(unit, score)))
     };
     let (which, does) = match unit {
         Price::Usd => ("cheapest", "costs"),
@@ -202,8 +205,25 @@ fn difference(unit: Price, score: &Score, now: &Score) -> String {
     )
 }
 
-/// Returns ` with 4 references at risk`.
+/// Returns ` with 4 references at risk`, or ` and loses 4 of 20 files`.
 fn with_risk(score: &Score) -> String {
+    match score.risk.lost {
+        Some(lost) if lost.stated == 0 => {
+            return format!(" (the session states no {})", lost.label());
+        }
+        Some(lost) if lost.lost == 0 => {
+            return format!(" and keeps all {} {}", lost.stated, lost.label());
+        }
+        Some(lost) => {
+            return format!(
+                " and loses {} of {} {}",
+                lost.lost,
+                lost.stated,
+                lost.label()
+            );
+        }
+        None => {}
+    }
     match score.risk.references {
         0 => " with no reference at risk".to_owned(),
         1 => " with 1 reference at risk".to_owned(),

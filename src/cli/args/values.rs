@@ -1,10 +1,12 @@
 //! Parsers of option values: numbers, tokens, calls, names. Errors do not repeat the option: the caller adds it.
 
+use crate::analysis::facts::FactKind;
+use crate::cli::nearest::unknown;
 use crate::engine::ProviderError;
 use crate::presets::{provider_error, provider_errors};
 use crate::tokens::{self, COUNTERS, Counter};
 use crate::units::Tokens;
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 /// Parses a number from 1 as an index from 0.
@@ -13,6 +15,12 @@ pub(in crate::cli) fn ordinal(text: &str) -> anyhow::Result<usize> {
         Ok(n) if n > 0 => Ok(n - 1),
         _ => bail!("give a whole number from 1"),
     }
+}
+
+/// Parses the name of a kind of facts.
+pub(in crate::cli) fn fact_kind(text: &str) -> anyhow::Result<FactKind> {
+    let names = FactKind::ALL.map(FactKind::name).map(str::to_owned);
+    FactKind::by_name(text).with_context(|| unknown("no kind of facts is named", text, &names))
 }
 
 /// Parses `CALL=NAME` or `CALL=TEXT`: one word is the name of a known error, more are the provider's text.

@@ -83,6 +83,8 @@ struct CheckEntry<'a> {
     measure: Measure,
     /// Whether the figure is within its limit.
     ok: bool,
+    /// Whether there was something to judge. False for the survival of facts that the session does not state.
+    judged: bool,
     /// Figure and limit.
     text: &'a str,
 }
@@ -140,6 +142,7 @@ fn check(check: &Check) -> CheckEntry<'_> {
     CheckEntry {
         measure: check.measure,
         ok: check.ok,
+        judged: check.is_judged,
         text: &check.text,
     }
 }

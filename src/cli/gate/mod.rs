@@ -85,11 +85,12 @@ impl Args {
         let (limits, mut sessions) = (options.limits(), Vec::new());
         let skipped = targets.each(shared, |place, case| {
             let current = replay::session(case, (&lanes, recorded_as), billing, place);
+            let survival = replay::survival(case, (&lanes, recorded_as), &limits.survival);
             let before = baseline
                 .as_ref()
                 .and_then(|(_, known)| known.sessions.get(&place.to_string()));
             let named = (place, &*case.session.title);
-            sessions.push(judge(named, current, before, &limits));
+            sessions.push(judge(named, current, before, (&limits, &survival)));
             Ok(())
         })?;
         let mut verdict = Verdict {
@@ -141,7 +142,7 @@ fn judge(
     (place, title): (&SessionId, &str),
     session: BaselineSession,
     before: Option<&BaselineSession>,
-    limits: &Limits,
+    (limits, survival): (&Limits, &BTreeMap<String, Vec<Check>>),
 ) -> Judged {
     let content_changed = before.is_some_and(|before| before.sha256 != session.sha256);
     let lanes = session.lanes.iter().map(|(name, now)| {
@@ -152,7 +153,10 @@ fn judge(
         JudgedLane {
             name: name.clone(),
             changes: before.map_or_else(Vec::new, |before| now.changes(before)),
-            checks: checks(limits, &now.figures(), figures.as_ref()),
+            checks: checks(limits, &now.figures(), figures.as_ref())
+                .into_iter()
+                .chain(survival.get(name).into_iter().flatten().cloned())
+                .collect(),
             before: before.cloned(),
             now: now.clone(),
         }
@@ -190,7 +194,8 @@ impl Judged {
     }
 
     fn n_checks(&self) -> usize {
-        self.lanes.iter().map(|lane| lane.checks.len()).sum()
+        let checks = self.lanes.iter().flat_map(|lane| &lane.checks);
+        checks.filter(|check| check.is_judged).count()
     }
 }
 

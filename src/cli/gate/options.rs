@@ -1,7 +1,8 @@
 //! Options of `plimsoll gate`: limits and the baseline.
 
-use crate::analysis::tune::{Limit, Limits};
-use crate::cli::args::number;
+use crate::analysis::facts::FactKind;
+use crate::analysis::tune::{Limit, Limits, MinSurvival};
+use crate::cli::args::{fact_kind, number};
 use crate::cli::billing::BillingArgs;
 use crate::cli::lanes::LaneArgs;
 use crate::units::Share;
@@ -37,6 +38,9 @@ pub(super) struct Options {
     /// References at risk; +10% is relative to the baseline
     #[arg(long, value_name = "N", value_parser = limit, help_heading = "Limits")]
     max_at_risk: Option<Limit>,
+    /// Facts that the last call still has: 90%, or TYPE=90% (repeatable) [default TYPE: constraint]
+    #[arg(long, value_name = "[TYPE=]SHARE", value_parser = min_survival, help_heading = "Limits")]
+    min_survival: Vec<MinSurvival>,
     /// Calls that overflow the context window
     #[arg(long, value_name = "N", value_parser = whole, help_heading = "Limits")]
     max_overflows: Option<usize>,
@@ -54,6 +58,7 @@ impl Options {
             peak: self.max_peak,
             cost: self.max_cost,
             at_risk: self.max_at_risk,
+            survival: self.min_survival.clone(),
             overflows: self.max_overflows,
             no_thrash: self.no_thrash,
             tolerance: self.tolerance,
@@ -73,6 +78,19 @@ impl Options {
             );
         }
         Ok(())
+    }
+}
+
+/// Parses `0.9`, `TYPE=0.9` or `all=90%`.
+fn min_survival(text: &str) -> anyhow::Result<MinSurvival> {
+    let (kind, least) = match text.split_once('=') {
+        Some(("all", least)) => (None, least),
+        Some((kind, least)) => (Some(fact_kind(kind.trim())?), least),
+        None => (Some(FactKind::Constraint), text),
+    };
+    match share(least) {
+        Ok(share) if share.0 <= 1.0 => Ok(MinSurvival { kind, share }),
+        _ => bail!("give a share such as 90%, or a kind of facts with it: file=90%, all=0.8"),
     }
 }
 

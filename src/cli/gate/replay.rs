@@ -2,12 +2,13 @@
 
 use super::baseline::{BaselineLane, BaselineSession};
 use crate::analysis::cost::{Billing, Bills};
+use crate::analysis::facts::{Facts, LaneSurvival};
 use crate::analysis::loss::Names;
-use crate::analysis::tune::{Figures, Gauge};
+use crate::analysis::tune::{Check, Figures, Gauge, MinSurvival};
 use crate::cli::figures::FiguresEntry;
 use crate::cli::lanes::{ALWAYS, Lane};
 use crate::cli::targets::SessionId;
-use crate::engine::{Case, KnobValues, recorded};
+use crate::engine::{Case, KnobValues, Outcome, recorded, simulate};
 use crate::exec::fingerprint;
 use crate::session::Session;
 use rayon::prelude::*;
@@ -55,6 +56,32 @@ pub(super) fn session(
         prices: prices(&case.session, billing),
         lanes: played,
     }
+}
+
+/// Checks the survival of facts in every lane.
+pub(super) fn survival(
+    case: &Case,
+    (lanes, recorded_as): (&[(&Lane, String)], Option<&Lane>),
+    limits: &[MinSurvival],
+) -> BTreeMap<String, Vec<Check>> {
+    if limits.is_empty() {
+        return BTreeMap::new();
+    }
+    let facts = Facts::new(&case.session);
+    let check = |outcome: &Outcome| -> Vec<Check> {
+        let survival = LaneSurvival::new(&facts, case, outcome);
+        limits.iter().map(|limit| limit.check(&survival)).collect()
+    };
+    let played = lanes.par_iter().map(|(lane, _)| {
+        let outcome = simulate(case, &lane.policy, &lane.knobs, None);
+        (lane.name.clone(), check(&outcome))
+    });
+    let mut checks: BTreeMap<_, _> = played.collect();
+    if let Some(none) = recorded_as {
+        let outcome = recorded(case, none.output_reserve(case), None);
+        checks.insert(ALWAYS[0].to_owned(), check(&outcome));
+    }
+    checks
 }
 
 /// Returns the SHA-256 of the file, or of the session's messages if the file holds several sessions.

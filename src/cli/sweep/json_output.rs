@@ -15,7 +15,7 @@ use serde::Serialize;
 pub(in crate::cli) struct Sweep<'a> {
     /// Number of settings tried in each session.
     tried: usize,
-    /// Preference: 0 for cost only, 1 for references at risk only.
+    /// Preference: 0 for cost only, 1 for risk only.
     weight: Share,
     sessions: Vec<SessionEntry<'a>>,
     /// The setting that is never far from the best of a session; null for one session, or if no setting works.
@@ -44,8 +44,8 @@ struct SessionEntry<'a> {
     /// How exactly token counts are known: `reported`, `exact`, `calibrated` or `estimated`.
     accuracy: &'a str,
     cost_unit: CostUnit,
-    /// References at risk of the recorded run: smaller numbers are noise.
-    noise_floor: usize,
+    /// References at risk of the recorded run: smaller numbers are noise. Null if the risk is lost facts.
+    noise_floor: Option<usize>,
     /// The settings. Other fields refer to them by position, from 0.
     points: LazyList<'a, PointEntry<'a>>,
     /// The recommended setting; null if no setting works.
@@ -77,7 +77,7 @@ struct PointEntry<'a> {
     set: Vec<String>,
     /// Whether these are the current settings.
     current: bool,
-    /// Whether no other setting is better in cost, references at risk and peak.
+    /// Whether no other setting is better in cost, risk and peak.
     on_front: bool,
     /// Figures of the replay; null if the setting was ruled out without one.
     figures: Option<FiguresEntry>,
@@ -107,7 +107,7 @@ struct RecommendationEntry<'a> {
     point: usize,
     /// Position of the cheapest setting that could have been recommended.
     cheapest: usize,
-    /// Position of the one with the fewest references at risk.
+    /// Position of the one with the lowest risk.
     safest: usize,
     /// Its settings that differ from the policy's defaults, as `--set` takes them.
     set: Vec<String>,
@@ -192,7 +192,7 @@ impl Findings {
                 Price::Usd => CostUnit::Usd,
                 Price::Sent => CostUnit::Tokens,
             },
-            noise_floor: swept.noise.0,
+            noise_floor: swept.noise.map(|(references, _)| references),
             points: LazyList::new(points.map(move |(idx, point)| PointEntry {
                 on_front: front.contains(&idx),
                 fewest_at_risk: swept.fewest.get(&idx).copied().or(at_risk(point)),

@@ -20,7 +20,7 @@ use swept::Swept;
 /// Try many settings of policies over sessions and recommend one
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "In the table, > marks the recommendation, = the current settings, and * each setting that no other beats in cost, references at risk and peak. docs/numbers.md defines the figures. A file with several sessions is swept session by session, each named FILE#N; --conversation N selects one."
+    after_help = "In the table, > marks the recommendation, = the current settings, and * each setting that no other beats in cost, risk and peak. docs/numbers.md defines the figures. A file with several sessions is swept session by session, each named FILE#N; --conversation N selects one."
 )]
 pub(super) struct Args {
     /// Session files or folders

@@ -1,7 +1,8 @@
 //! Options of `plimsoll sweep`: the values to try, their number and the preference.
 
+use crate::analysis::facts::FactKind;
 use crate::analysis::tune::{Axis, Scale, Subject, Values};
-use crate::cli::args::{GlobalOptions, number};
+use crate::cli::args::{GlobalOptions, fact_kind, number};
 use crate::cli::billing::BillingArgs;
 use crate::cli::lanes::{Lane, LaneArgs};
 use crate::cli::nearest::unknown;
@@ -24,9 +25,12 @@ pub(super) struct Options {
     /// Number of settings [default: 300, or all if every --vary lists its values]
     #[arg(long, value_name = "N", value_parser = points)]
     points: Option<usize>,
-    /// Preference from 0 (cost only) to 1 (references at risk only)
+    /// Preference from 0 (cost only) to 1 (risk only)
     #[arg(long, value_name = "W", value_parser = weight, default_value = "0.5")]
     weight: Share,
+    /// Risk to compare: references, facts (all), or a kind of fact such as constraint or file
+    #[arg(long, value_name = "RISK", value_parser = risk, default_value = "references")]
+    pub(super) risk: RiskAxis,
     /// List every setting
     #[arg(long)]
     pub(super) all: bool,
@@ -39,6 +43,24 @@ pub(super) struct Options {
     pub(super) billing: BillingArgs,
 }
 
+/// The risk that is compared with cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RiskAxis {
+    /// References at risk.
+    References,
+    /// Lost facts of a kind, or of all kinds.
+    Facts(Option<FactKind>),
+}
+
+/// Parses the name of a risk.
+fn risk(text: &str) -> anyhow::Result<RiskAxis> {
+    Ok(match text {
+        "references" => RiskAxis::References,
+        "facts" => RiskAxis::Facts(None),
+        name => RiskAxis::Facts(Some(fact_kind(name)?)),
+    })
+}
+
 /// `[LANE.]SETTING=VALUES` as typed.
 #[derive(Clone, Debug)]
 struct Vary {
@@ -49,7 +71,7 @@ struct Vary {
 }
 
 impl Options {
-    /// Returns the weight of references at risk against cost.
+    /// Returns the weight of risk against cost.
     pub(super) fn weight(&self) -> Share {
         self.weight
     }
@@ -198,6 +220,6 @@ fn points(text: &str) -> anyhow::Result<usize> {
 fn weight(text: &str) -> anyhow::Result<Share> {
     match number(text).filter(|n| (0.0..=1.0).contains(n)) {
         Some(n) => Ok(Share(n)),
-        None => bail!("give a number from 0 (cost only) to 1 (references at risk only)"),
+        None => bail!("give a number from 0 (cost only) to 1 (risk only)"),
     }
 }

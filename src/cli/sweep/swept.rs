@@ -1,7 +1,8 @@
 //! A session with all settings tried on it, and the reference values for comparison.
 
-use super::options::Options;
+use super::options::{Options, RiskAxis};
 use crate::analysis::cost::{Billing, Bills};
+use crate::analysis::facts::Facts;
 use crate::analysis::loss::{Names, hindsight, most_at_risk, saved};
 use crate::analysis::tune::{
     Gauge, Point, Preference, Recommendation, Subject, front, recommend, sweep, trade_off,
@@ -32,7 +33,8 @@ pub(super) struct Swept {
     pub(super) points: Vec<Point>,
     pub(super) recommended: Result<Recommendation, String>,
     /// References at risk on the recorded lane, and its compactions.
-    pub(super) noise: (usize, usize),
+    /// None if the risk is lost facts.
+    pub(super) noise: Option<(usize, usize)>,
     /// References at risk if predicted summaries held the names used most, for each listed point.
     pub(super) fewest: BTreeMap<usize, usize>,
     /// Tokens that the recommended settings save, as a share of the lossless maximum.
@@ -49,7 +51,15 @@ impl Swept {
         tell: &(dyn Fn(&str) + Sync),
     ) -> anyhow::Result<Self> {
         let names = Names::new(&case.session);
+        let facts = match wanted.risk {
+            RiskAxis::References => None,
+            RiskAxis::Facts(kind) => Some((Facts::new(&case.session), kind)),
+        };
         let gauge = Gauge::new(case, Bills::new(case, billing), &names);
+        let gauge = match &facts {
+            Some((facts, kind)) => gauge.by_facts(facts, *kind),
+            None => gauge,
+        };
         let done = AtomicUsize::new(0);
         let found = |_: usize, _: &Point| {
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -66,10 +76,14 @@ impl Swept {
         )?;
         let first = &subjects[0];
         let reserve = first.policy.output_reserve(&first.now, case, 0);
-        let noise = noise(case, &names, reserve);
+        // Lost facts have no noise: a rule finds them, not the recorded agent.
+        let noise = match facts {
+            Some(_) => None,
+            None => Some(noise(case, &names, reserve)),
+        };
         let taste = Preference {
             weight: wanted.weight(),
-            noise: noise.0,
+            noise: noise.map_or(0, |(references, _)| references),
         };
         let recommended = recommend(subjects, &points, taste);
         let picked = recommended.as_ref().ok().map(|found| found.point);
@@ -84,7 +98,10 @@ impl Swept {
             basis_sentence: basis_sentence(case),
             reserve,
             noise,
-            fewest: fewest(&gauge, subjects, &points, picked),
+            fewest: match facts {
+                Some(_) => BTreeMap::new(),
+                None => fewest(&gauge, subjects, &points, picked),
+            },
             saved: picked.and_then(|idx| saving(case, &names, subjects, &points[idx])),
             points,
             recommended,
@@ -95,7 +112,7 @@ impl Swept {
     pub(super) fn taste(&self, weight: Share) -> Preference {
         Preference {
             weight,
-            noise: self.noise.0,
+            noise: self.noise.map_or(0, |(references, _)| references),
         }
     }
 }

@@ -60,8 +60,8 @@ impl Findings {
                 hidden.len()
             );
         }
-        let (noise, compactions) = swept.noise;
-        if compactions > 0 {
+        if let Some((noise, compactions)) = swept.noise.filter(|(_, compactions)| *compactions > 0)
+        {
             let _ = writeln!(
                 text,
                 "Noise floor: the recorded run has {noise} at risk after {}.",
@@ -119,7 +119,14 @@ impl Findings {
         let _ = writeln!(
             text,
             "    {:width$} {cost:>13} {:>8} {:>9} {:>12}  settings",
-            "lane", "at risk", "of usable", "compactions"
+            "lane",
+            if swept.noise.is_some() {
+                "at risk"
+            } else {
+                "lost"
+            },
+            "of usable",
+            "compactions"
         );
         let front = front(&swept.points);
         let picked = swept.recommended.as_ref().ok().map(|found| found.point);
@@ -232,7 +239,7 @@ impl Findings {
             Price::Sent => format!("{} tokens", cost(unit, point)),
         };
         let figures = |point: usize| match swept.points[point].valid() {
-            Some(score) => format!("{}, {}", paid(&swept.points[point]), score.risk.references),
+            Some(score) => format!("{}, {}", paid(&swept.points[point]), score.risk.count()),
             None => "does not work".to_owned(),
         };
         let best = swept.recommended.as_ref().map_or_else(
@@ -312,7 +319,7 @@ fn figures(point: &Point, unit: Price, fewest: Option<&usize>) -> String {
     let score = point.score;
     let at_risk = |risk: Risk| match fewest {
         Some(fewest) => format!("{fewest}-{}", risk.references),
-        None => risk.references.to_string(),
+        None => risk.count().to_string(),
     };
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
     format!(

@@ -192,7 +192,7 @@ pub(in crate::exec) fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>, L
 }
 
 /// Reads a regular file of at most `most` bytes as UTF-8.
-pub(in crate::exec) fn read_text(path: &Path, most: u64) -> Result<String, LoadError> {
+pub fn read_text(path: &Path, most: u64) -> Result<String, LoadError> {
     String::from_utf8(read_bounded(path, most)?).map_err(|_bytes| {
         LoadError(format!(
             "cannot read {} (it is not UTF-8 text); give a text file",

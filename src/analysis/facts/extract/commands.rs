@@ -1,0 +1,97 @@
+//! Commands that the model ran, with their outcome.
+
+use super::{Draft, Material, first_line};
+use crate::analysis::facts::text::{Outcome, Search};
+use crate::analysis::facts::{FactKind, call};
+use crate::session::Body;
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// The exit code in a result.
+static EXIT_CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r#"(?i)\bexit(?:ed)?[ _]?(?:with )?(?:code|status)?["']?\s*[:=]?\s*(-?\d{1,5})\b"#)
+        .ok()
+});
+
+/// Bytes at both ends of a result in which the exit code is searched.
+const ENDS: usize = 400;
+
+/// Maximum length of a command in bytes.
+const MAX_COMMAND: usize = 200;
+
+pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
+    for (place, _, arguments) in material.calls() {
+        let Some(command) = call::command(arguments) else {
+            continue;
+        };
+        let line = first_line(&command);
+        let line = line[..line.floor_char_boundary(MAX_COMMAND)].trim();
+        if line.is_empty() {
+            continue;
+        }
+        let Body::ToolCall { call: id, .. } = &place.part.body else {
+            continue;
+        };
+        let result = material.results.get(&**id);
+        let known = result
+            .map(|(_, part)| outcome(material, *part))
+            .unwrap_or_default();
+        let search = Search::new(line)
+            .or(core(line))
+            .with(known.map(|(outcome, _)| outcome));
+        let detail = match known {
+            None => String::new(),
+            Some((Outcome::Passed, _)) => "passed".to_owned(),
+            Some((Outcome::Failed, None)) => "failed".to_owned(),
+            Some((Outcome::Failed, Some(code))) => format!("failed (exit code {code})"),
+        };
+        let mut draft = place.draft(FactKind::Command, search, line).detail(&detail);
+        draft.evidence = known.and(result).map(|(_, part)| *part);
+        found.push(draft);
+    }
+}
+
+/// Returns the outcome that a result states, with its exit code; none if it cannot be known.
+fn outcome(material: &Material<'_>, part: u32) -> Option<(Outcome, Option<i32>)> {
+    let Body::ToolResult { is_error, text, .. } = &material.session.parts[part as usize].body
+    else {
+        return None;
+    };
+    let head = &text[..text.floor_char_boundary(ENDS)];
+    let end = &text[text.ceil_char_boundary(text.len().saturating_sub(ENDS))..];
+    let code = [head, end].into_iter().find_map(|text| {
+        let code = EXIT_CODE.as_ref()?.captures(text)?.get(1)?;
+        code.as_str().parse::<i32>().ok()
+    });
+    match code {
+        Some(0) if !is_error => Some((Outcome::Passed, Some(0))),
+        Some(code) if code != 0 => Some((Outcome::Failed, Some(code))),
+        _ if *is_error => Some((Outcome::Failed, None)),
+        _ => material.marks_errors.then_some((Outcome::Passed, None)),
+    }
+}
+
+/// Returns the longest simple command of a line, without redirections.
+fn core(line: &str) -> &str {
+    let simple = line.split("&&").flat_map(|piece| piece.split([';', '|']));
+    let plain = simple.map(|piece| {
+        let end = piece.find(['>', '<']).unwrap_or(piece.len());
+        piece[..end].trim_end_matches(['2', '1', '&', ' ']).trim()
+    });
+    let own = plain.filter(|piece| !piece.starts_with("cd "));
+    own.max_by_key(|piece| piece.len()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::core;
+
+    #[test]
+    fn the_core_of_a_command_has_no_directory_pipe_or_redirection() {
+        assert_eq!(
+            core("cd /home/dev && cargo test --lib 2>&1 | tail -5"),
+            "cargo test --lib"
+        );
+        assert_eq!(core("ls"), "ls");
+    }
+}

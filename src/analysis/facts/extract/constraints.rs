@@ -1,0 +1,33 @@
+//! Standing instructions of the user.
+
+use super::{Draft, Material};
+use crate::analysis::facts::FactKind;
+use crate::analysis::facts::text::Search;
+use crate::analysis::loss::{is_instruction, sentences};
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// Orders that [`is_instruction`] does not know: only …, use X not Y, avoid …
+static PREFERENCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(?:please |also |and |just )*(?:only\b|(?:use|prefer|choose|keep|write|call|run)\b.{2,120}\b(?:instead of|rather than|not|never|only)\b|avoid\b|no (?:more )?[a-z]+(?:s|ing)?\b.{0,80}[.!]?$)").ok()
+});
+
+/// Maximum length of a message in characters; longer ones are usually pasted documents.
+const MAX_MESSAGE: usize = 30_000;
+
+pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
+    for (place, text) in material.user_texts() {
+        if text.len() > MAX_MESSAGE {
+            continue;
+        }
+        for sentence in sentences(text) {
+            let is_short =
+                (12..400).contains(&sentence.chars().count()) && !sentence.ends_with('?');
+            let prefers = || PREFERENCE.as_ref().is_some_and(|p| p.is_match(sentence));
+            if is_instruction(sentence) || (is_short && prefers()) {
+                let search = Search::new(sentence).or_words();
+                found.push(place.draft(FactKind::Constraint, search, sentence));
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! URLs, ids and hashes.
+
+use super::{Draft, Material};
+use crate::analysis::facts::FactKind;
+use crate::analysis::facts::text::Search;
+use crate::session::Body;
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// A URL, a UUID, or a hash of 7 to 64 hex digits.
+static LINK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r#"https?://[^\s<>"'`)\]}\\]{6,200}|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b[0-9a-f]{7,64}\b"#).ok()
+});
+
+/// Maximum number of links of a part.
+const MAX_PER_PART: usize = 3;
+
+pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
+    let Some(pattern) = LINK.as_ref() else {
+        return;
+    };
+    for place in material.places() {
+        let (Body::Text(text) | Body::ToolResult { text, .. }) = &place.part.body else {
+            continue;
+        };
+        let hits = pattern.find_iter(text).filter(|hit| is_link(hit.as_str()));
+        for hit in hits.take(MAX_PER_PART) {
+            let link = hit
+                .as_str()
+                .trim_end_matches(['.', ',', ';', ':', '*', '_']);
+            let search = Search::new(link).or(short(link));
+            let span = hit.start()..hit.start() + link.len();
+            found.push(place.draft_at(FactKind::Link, search, link, span));
+        }
+    }
+}
+
+/// Returns whether a match is no plain number or word.
+fn is_link(link: &str) -> bool {
+    link.contains(':')
+        || (link.bytes().any(|b| b.is_ascii_digit())
+            && link.bytes().any(|b| b.is_ascii_lowercase()))
+}
+
+/// Returns the start of a hash, or a URL without scheme and query.
+fn short(link: &str) -> &str {
+    const HASH: usize = 7;
+    match link.split_once("://") {
+        Some((_, rest)) => rest
+            .split(['?', '#'])
+            .next()
+            .unwrap_or(rest)
+            .trim_end_matches('/'),
+        None if link.contains('-') => "",
+        None => &link[..HASH.min(link.len())],
+    }
+}

@@ -1,0 +1,233 @@
+//! The rules that find facts: one file and one row in [`EXTRACTORS`] each.
+
+mod commands;
+mod constraints;
+mod decisions;
+mod errors;
+mod files;
+mod identifiers;
+mod links;
+mod plans;
+mod values;
+
+use super::FactKind;
+use super::text::Search;
+use crate::session::{Body, Message, Part, Role, Session};
+use rayon::prelude::*;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Every extractor.
+const EXTRACTORS: [fn(&Material<'_>, &mut Vec<Draft>); 9] = [
+    commands::find,
+    constraints::find,
+    decisions::find,
+    errors::find,
+    files::find,
+    identifiers::find,
+    links::find,
+    plans::find,
+    values::find,
+];
+
+/// A fact that was found.
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    pub(super) kind: FactKind,
+    pub(super) message: u32,
+    pub(super) part: u32,
+    pub(super) span: Range<usize>,
+    pub(super) search: Search,
+    pub(super) detail: Box<str>,
+    /// A later fact of the same kind with the same key replaces it.
+    pub(super) key: String,
+    pub(super) until: Option<u32>,
+    /// The part that states its outcome.
+    pub(super) evidence: Option<u32>,
+}
+
+/// A part of the history.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    message: &'a Message,
+    message_idx: u32,
+    part: &'a Part,
+    part_idx: u32,
+}
+
+impl Place<'_> {
+    /// Creates a fact in this part. `text` is searched in it for the span.
+    fn draft(&self, kind: FactKind, search: Search, key: &str) -> Draft {
+        let raw = match &self.part.body {
+            Body::ToolCall { arguments, .. } => arguments,
+            other => other.text(),
+        };
+        let at = raw.find(search.text());
+        let span = at.map_or(0..raw.len(), |at| at..at + search.text().len());
+        self.draft_at(kind, search, key, span)
+    }
+
+    fn draft_at(&self, kind: FactKind, search: Search, key: &str, span: Range<usize>) -> Draft {
+        Draft {
+            kind,
+            message: self.message_idx,
+            part: self.part_idx,
+            span,
+            search,
+            detail: Box::default(),
+            key: key.to_owned(),
+            until: None,
+            evidence: None,
+        }
+    }
+}
+
+impl Draft {
+    fn detail(self, detail: &str) -> Self {
+        Self {
+            detail: detail.into(),
+            ..self
+        }
+    }
+}
+
+/// The session as the extractors read it.
+struct Material<'a> {
+    session: &'a Session,
+    /// By part: the arguments of a tool call.
+    arguments: Vec<Option<Value>>,
+    /// Indices of the message and part with the result of a call, by the call's id.
+    results: HashMap<&'a str, (u32, u32)>,
+    /// Whether the file marks failed results.
+    marks_errors: bool,
+}
+
+impl<'a> Material<'a> {
+    fn new(session: &'a Session) -> Self {
+        let arguments = session.parts.par_iter().map(|part| match &part.body {
+            Body::ToolCall { arguments, .. } => serde_json::from_str(arguments).ok(),
+            _ => None,
+        });
+        let mut material = Self {
+            session,
+            arguments: arguments.collect(),
+            results: HashMap::new(),
+            marks_errors: false,
+        };
+        let mut results = HashMap::new();
+        let mut marks_errors = false;
+        for place in material.places() {
+            if let Body::ToolResult { call, is_error, .. } = &place.part.body {
+                results.insert(&**call, (place.message_idx, place.part_idx));
+                marks_errors |= is_error;
+            }
+        }
+        material.results = results;
+        material.marks_errors = marks_errors;
+        material
+    }
+
+    /// Returns all parts of the history, in order.
+    fn places(&self) -> impl Iterator<Item = Place<'a>> + use<'a> {
+        let session = self.session;
+        let messages = (0..).zip(&session.messages);
+        let history = messages.filter(|(_, message)| message.in_history && !message.is_summary);
+        history.flat_map(move |(message_idx, message)| {
+            message.parts.clone().map(move |part| Place {
+                message,
+                message_idx,
+                part: &session.parts[part],
+                part_idx: part as u32,
+            })
+        })
+    }
+
+    /// Returns the tool calls of the model with their tool and arguments, if these are JSON.
+    fn calls(&self) -> impl Iterator<Item = (Place<'a>, &'a str, &Value)> {
+        self.places().filter_map(|place| match &place.part.body {
+            Body::ToolCall { tool, .. } => {
+                let arguments = self.arguments[place.part_idx as usize].as_ref()?;
+                Some((place, &**tool, arguments))
+            }
+            _ => None,
+        })
+    }
+
+    /// Returns the texts that the user wrote.
+    fn user_texts(&self) -> impl Iterator<Item = (Place<'a>, &'a str)> {
+        self.texts(|message| message.role == Role::User && !message.is_injected)
+    }
+
+    /// Returns the texts of these messages.
+    fn texts(
+        &self,
+        is_from: impl Fn(&Message) -> bool,
+    ) -> impl Iterator<Item = (Place<'a>, &'a str)> {
+        self.places()
+            .filter_map(move |place| match &place.part.body {
+                Body::Text(text) if is_from(place.message) => Some((place, &**text)),
+                _ => None,
+            })
+    }
+
+    /// Returns the results of commands with their text.
+    fn command_results(&self) -> impl Iterator<Item = (Place<'a>, &'a str)> {
+        let mut of_commands: Vec<u32> = self
+            .calls()
+            .filter(|(.., arguments)| super::call::command(arguments).is_some())
+            .filter_map(|(place, ..)| match &place.part.body {
+                Body::ToolCall { call, .. } => self.results.get(&**call),
+                _ => None,
+            })
+            .map(|(_, part)| *part)
+            .collect();
+        of_commands.sort_unstable();
+        self.places()
+            .filter_map(move |place| match &place.part.body {
+                Body::ToolResult { text, .. }
+                    if of_commands.binary_search(&place.part_idx).is_ok() =>
+                {
+                    Some((place, &**text))
+                }
+                _ => None,
+            })
+    }
+}
+
+/// Returns all facts of a session in order, each with the message that replaces it.
+pub(super) fn all(session: &Session) -> Vec<Draft> {
+    let material = Material::new(session);
+    let found = EXTRACTORS.par_iter().map(|find| {
+        let mut found = Vec::new();
+        find(&material, &mut found);
+        found
+    });
+    let mut found: Vec<Draft> = found.collect::<Vec<_>>().into_iter().flatten().collect();
+    found.sort_by_key(|draft| (draft.message, draft.part, draft.span.start));
+    let mut last: HashMap<(FactKind, String), usize> = HashMap::new();
+    for idx in 0..found.len() {
+        let key = (found[idx].kind, found[idx].key.clone());
+        if let Some(earlier) = last.insert(key, idx) {
+            let message = found[idx].message;
+            let earlier = &mut found[earlier];
+            earlier.until.get_or_insert(message);
+        }
+    }
+    // Said twice in one message: once is enough.
+    found.retain(|draft| draft.until != Some(draft.message));
+    found
+}
+
+/// Returns the end of a path by which it is searched: its last two components.
+fn tail(path: &str) -> &str {
+    let path = path.trim_end_matches('/');
+    let mut slashes = path.rmatch_indices(['/', '\\']).map(|(at, _)| at);
+    slashes.nth(1).map_or(path, |at| &path[at + 1..])
+}
+
+/// Returns the first line that is not empty.
+fn first_line(text: &str) -> &str {
+    let mut lines = text.lines().map(str::trim);
+    lines.find(|line| !line.is_empty()).unwrap_or_default()
+}

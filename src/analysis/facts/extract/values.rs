@@ -1,0 +1,95 @@
+//! Numbers with their label, in what the user and the model wrote and in results of commands.
+
+use super::{Draft, Material};
+use crate::analysis::facts::FactKind;
+use crate::analysis::facts::text::Search;
+use crate::session::Role;
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// A label, its sign, and a number with its unit.
+static VALUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"([A-Za-z][\w .-]{1,38}[\w)])`?\*{0,2}[ \t]{0,4}(?::|=|:=|\bis\b|\bto\b)[ \t]{0,8}`?\*{0,2}([$€£]?\d[\d,_]*(?:\.\d+)*[ ]?(?:%|ms\b|s\b|[KMGT]i?B\b|px\b|tokens\b)?)").ok()
+});
+
+/// Maximum number of values of a part.
+const MAX_PER_PART: usize = 5;
+
+pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
+    let Some(pattern) = VALUE.as_ref() else {
+        return;
+    };
+    let said = material.texts(|message| {
+        message.role == Role::Assistant || (message.role == Role::User && !message.is_injected)
+    });
+    for (place, text) in said.chain(material.command_results()) {
+        let hits = pattern.captures_iter(text).filter_map(|hit| {
+            let (label, value) = (hit.get(1)?, hit.get(2)?);
+            let label_text = label.as_str().trim();
+            let value_text = value.as_str().trim();
+            let is_fact = is_specific(value_text)
+                && is_label(label_text)
+                && is_whole(text, value.start() + value_text.len());
+            is_fact.then(|| {
+                (
+                    label.start()..value.start() + value_text.len(),
+                    label_text,
+                    value_text,
+                )
+            })
+        });
+        for (span, label, value) in hits.take(MAX_PER_PART) {
+            let search = Search::new(&text[span.clone()]).or(value);
+            let key = label.to_lowercase();
+            found.push(
+                place
+                    .draft_at(FactKind::Value, search, &key, span)
+                    .detail(value),
+            );
+        }
+    }
+}
+
+/// Returns whether a label is no file in a position such as `main.rs:12`, and no exit code.
+fn is_label(label: &str) -> bool {
+    let last = label.rsplit(' ').next().unwrap_or(label);
+    // Exit codes belong to commands.
+    !last.contains('.') && !label.to_lowercase().contains("exit code")
+}
+
+/// Returns whether a number ends here, and not within a longer word.
+fn is_whole(text: &str, end: usize) -> bool {
+    let mut rest = text[end..].chars();
+    !rest
+        .next()
+        .is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ':'))
+}
+
+/// Returns whether a number is specific: at least three digits, a decimal point or a unit.
+fn is_specific(value: &str) -> bool {
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let has_unit = value.ends_with(|c: char| c.is_alphabetic() || c == '%')
+        || !value.starts_with(|c: char| c.is_ascii_digit());
+    digits >= 3 || has_unit || (digits >= 2 && value.contains('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{VALUE, is_specific};
+
+    #[test]
+    fn numbers_are_found_with_their_labels() {
+        let pattern = VALUE.as_ref().expect("a valid pattern");
+        for (text, label, value) in [
+            ("total = 4711", "total", "4711"),
+            ("the batch size is 512.", "the batch size", "512"),
+            ("- **Coverage**: 87.5%", "Coverage", "87.5%"),
+            ("timeout: 30 ms", "timeout", "30 ms"),
+        ] {
+            let hit = pattern.captures(text).expect(text);
+            assert_eq!((hit[1].trim(), hit[2].trim()), (label, value));
+            assert!(is_specific(value), "{value}");
+        }
+        assert!(!is_specific("12"));
+    }
+}

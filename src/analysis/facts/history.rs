@@ -1,0 +1,283 @@
+//! The state of every fact at every call of a run.
+
+use super::Facts;
+use crate::engine::{Case, Outcome, PartVisibility, Received, TextKind, Visibility};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What a context holds of a fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FactState {
+    /// The whole text.
+    Verbatim,
+    /// A shorter form: a file without its folder, a command without its outcome, most words of a sentence.
+    Partial,
+    /// Nothing.
+    Gone,
+    /// Unknown: the context has a predicted summary, whose text is not known.
+    Unknown,
+}
+
+impl FactState {
+    /// The name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Verbatim => "verbatim",
+            Self::Partial => "partial",
+            Self::Gone => "gone",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// The states of all facts of a session in one run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FactHistory {
+    /// By fact: the calls at which its state changed, each with the new state; empty if no call received the conversation
+    /// after it was stated.
+    changes: Vec<Vec<(u32, FactState)>>,
+    /// By fact: whether the run ever removed or shortened the message that states it.
+    removed: Vec<bool>,
+    /// Index of the last call of the run.
+    pub last_call: Option<usize>,
+}
+
+impl FactHistory {
+    /// Follows the facts of a case's session through a run.
+    pub fn new(facts: &Facts, case: &Case, outcome: &Outcome) -> Self {
+        let mut follower = Follower::new(facts, case, &outcome.received);
+        for sample in &outcome.samples {
+            follower.advance(sample.call);
+        }
+        Self {
+            changes: follower.changes,
+            removed: follower.removed,
+            last_call: outcome.samples.last().map(|sample| sample.call),
+        }
+    }
+
+    /// Returns the state of a fact at a call; none if the fact was not stated yet.
+    pub fn at(&self, fact: usize, call: usize) -> Option<FactState> {
+        let changes = &self.changes[fact];
+        let n = changes.partition_point(|(from, _)| *from as usize <= call);
+        n.checked_sub(1).map(|last| changes[last].1)
+    }
+
+    /// Returns the calls at which the state of a fact changed, with the new state.
+    pub fn changes(&self, fact: usize) -> &[(u32, FactState)] {
+        &self.changes[fact]
+    }
+
+    /// Returns whether the run ever removed or shortened the message that states a fact.
+    pub fn is_removed(&self, fact: usize) -> bool {
+        self.removed[fact]
+    }
+}
+
+/// Follows the facts from call to call.
+struct Follower<'a> {
+    facts: &'a Facts,
+    case: &'a Case,
+    received: &'a Received,
+    next_change: usize,
+    next_text: usize,
+    /// Messages that have joined the conversation.
+    entered: usize,
+    visible: Vec<Visibility>,
+    /// By fact: the number of places in the context that state it verbatim, and partly.
+    places: Vec<[u32; 2]>,
+    /// Number of predicted texts in the context.
+    predicted: u32,
+    /// Facts whose places changed since the last call.
+    dirty: Vec<u32>,
+    /// States in texts, by address: many texts are shared.
+    known: HashMap<(*const u8, bool), Arc<[(u32, bool)]>>,
+    changes: Vec<Vec<(u32, FactState)>>,
+    removed: Vec<bool>,
+    /// Facts in the order of the messages that state them; those before this index are stated.
+    stated: usize,
+}
+
+impl<'a> Follower<'a> {
+    fn new(facts: &'a Facts, case: &'a Case, received: &'a Received) -> Self {
+        let messages = case.session.messages.iter();
+        let first = |in_history| {
+            if in_history {
+                Visibility::Whole
+            } else {
+                Visibility::Gone
+            }
+        };
+        Self {
+            facts,
+            case,
+            received,
+            next_change: 0,
+            next_text: 0,
+            entered: 0,
+            visible: messages.map(|message| first(message.in_history)).collect(),
+            places: vec![[0; 2]; facts.all.len()],
+            predicted: 0,
+            dirty: Vec::new(),
+            known: HashMap::new(),
+            changes: vec![Vec::new(); facts.all.len()],
+            removed: vec![false; facts.all.len()],
+            stated: 0,
+        }
+    }
+
+    /// Advances to a call and records the states that changed.
+    fn advance(&mut self, call: usize) {
+        let end = self.case.session.calls[call].context_end;
+        let received = self.received;
+        let predicted_before = self.predicted;
+        while let Some(change) = received.changes.get(self.next_change)
+            && change.call as usize <= call
+        {
+            self.next_change += 1;
+            for message in change.messages.start as usize..change.messages.end as usize {
+                let was = std::mem::replace(&mut self.visible[message], change.now);
+                if message < self.entered && was != change.now {
+                    self.count(message, was, false);
+                    self.count(message, change.now, true);
+                }
+                if change.now != Visibility::Whole {
+                    self.note_removed(message as u32);
+                }
+            }
+        }
+        while let Some(change) = received.text_changes.get(self.next_text)
+            && change.call as usize <= call
+        {
+            self.next_text += 1;
+            let text = &received.texts[change.text as usize];
+            if text.is_predicted {
+                self.predicted = if change.is_there {
+                    self.predicted + 1
+                } else {
+                    self.predicted - 1
+                };
+            } else {
+                self.count_text(change.text, change.is_there);
+            }
+        }
+        for message in self.entered..end {
+            self.count(message, self.visible[message], true);
+        }
+        self.entered = self.entered.max(end);
+        let stated = self
+            .facts
+            .all
+            .partition_point(|fact| (fact.message as usize) < end);
+        self.dirty.extend(self.stated as u32..stated as u32);
+        self.stated = self.stated.max(stated);
+        if (self.predicted > 0) == (predicted_before > 0) {
+            self.dirty.sort_unstable();
+            self.dirty.dedup();
+        } else {
+            self.dirty = (0..stated as u32).collect();
+        }
+        for fact in std::mem::take(&mut self.dirty) {
+            let fact = fact as usize;
+            if fact >= self.stated {
+                continue;
+            }
+            let state = self.state(fact);
+            let changes = &mut self.changes[fact];
+            if changes.last().map(|(_, last)| *last) != Some(state) {
+                changes.push((call as u32, state));
+            }
+        }
+    }
+
+    fn state(&self, fact: usize) -> FactState {
+        match self.places[fact] {
+            [n, _] if n > 0 => FactState::Verbatim,
+            [_, n] if n > 0 => FactState::Partial,
+            _ if self.predicted > 0 => FactState::Unknown,
+            _ => FactState::Gone,
+        }
+    }
+
+    fn note_removed(&mut self, message: u32) {
+        let all = &self.facts.all;
+        let first = all.partition_point(|fact| fact.message < message);
+        for (idx, fact) in all.iter().enumerate().skip(first) {
+            if fact.message != message {
+                break;
+            }
+            self.removed[idx] = true;
+        }
+    }
+
+    /// Counts what a message states in the context, or no longer states.
+    fn count(&mut self, message: usize, visible: Visibility, is_there: bool) {
+        let parts = self.case.session.messages[message].parts.clone();
+        let facts = self.facts;
+        match visible {
+            Visibility::Gone => {}
+            Visibility::Whole => {
+                for part in parts {
+                    self.add(facts.places.in_part(part), is_there);
+                }
+                if self.case.session.messages[message].is_summary {
+                    self.count_words(message, is_there);
+                }
+            }
+            Visibility::Partly(first) => {
+                let states = self.received.parts_from(first, parts.len());
+                for (part, state) in parts.zip(states) {
+                    match state {
+                        PartVisibility::Kept => self.add(facts.places.in_part(part), is_there),
+                        PartVisibility::Gone => {}
+                        // Other texts are counted by their changes.
+                        PartVisibility::Text(text)
+                            if self.received.texts[*text as usize].kind == TextKind::Remainder =>
+                        {
+                            self.count_text(*text, is_there);
+                        }
+                        PartVisibility::Text(_) => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// Counts what the words of a recorded summary state.
+    fn count_words(&mut self, message: usize, is_there: bool) {
+        let session = &self.case.session;
+        for part in session.parts_of(&session.messages[message]) {
+            let found = self
+                .facts
+                .finder
+                .states(&self.facts.searches, part.body.text(), true);
+            self.add(&found, is_there);
+        }
+    }
+
+    fn count_text(&mut self, text: u32, is_there: bool) {
+        let text = &self.received.texts[text as usize];
+        if text.is_predicted {
+            return;
+        }
+        let is_summary = text.kind == TextKind::Summary;
+        let facts = self.facts;
+        let known = self.known.entry((text.text.as_ptr(), is_summary));
+        let found = known.or_insert_with(|| {
+            facts
+                .finder
+                .states(&facts.searches, &text.text, is_summary)
+                .into()
+        });
+        let found = Arc::clone(found);
+        self.add(&found, is_there);
+    }
+
+    fn add(&mut self, found: &[(u32, bool)], is_there: bool) {
+        for (fact, is_verbatim) in found {
+            let n = &mut self.places[*fact as usize][usize::from(!is_verbatim)];
+            *n = if is_there { *n + 1 } else { *n - 1 };
+            self.dirty.push(*fact);
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Facts: what a session says that an agent may need later, each with its place, and what a run kept of them.
+//!
+//! Facts are found by rules, without a model ([`Facts::new`]). A context holds a fact *verbatim*, *partly* or not at all
+//! ([`FactState`]). [`FactHistory`] follows every fact through the calls of a run, and [`survival`] counts them by kind. Facts
+//! are names and sentences, so that a rewording counts as lost: the counts compare runs, they do not judge a summary.
+
+mod call;
+mod extract;
+mod history;
+mod places;
+mod survival;
+mod text;
+
+pub use history::{FactHistory, FactState};
+pub use survival::{KindSurvival, LaneSurvival, LostFact, total};
+
+use crate::session::Session;
+use rayon::prelude::*;
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// The kind of a fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FactKind {
+    /// A standing instruction of the user: always, never, only, must not, use X not Y.
+    Constraint,
+    /// What the user decided: an answer to a question.
+    Decision,
+    /// An item of a plan or list of tasks, with its state.
+    Plan,
+    /// A file that was read, edited or created.
+    File,
+    /// A command with its outcome.
+    Command,
+    /// An error: its type and message.
+    Error,
+    /// A number with its label.
+    Value,
+    /// A name that an edit defined.
+    Identifier,
+    /// A URL, id or hash.
+    Link,
+}
+
+impl FactKind {
+    /// All kinds, in the order in which they are shown.
+    pub const ALL: [Self; 9] = [
+        Self::Constraint,
+        Self::Decision,
+        Self::Plan,
+        Self::File,
+        Self::Command,
+        Self::Error,
+        Self::Value,
+        Self::Identifier,
+        Self::Link,
+    ];
+
+    /// The name used in JSON and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Constraint => "constraint",
+            Self::Decision => "decision",
+            Self::Plan => "plan",
+            Self::File => "file",
+            Self::Command => "command",
+            Self::Error => "error",
+            Self::Value => "value",
+            Self::Identifier => "identifier",
+            Self::Link => "link",
+        }
+    }
+
+    /// The label of several facts of this kind.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Constraint => "user constraints",
+            Self::Decision => "user decisions",
+            Self::Plan => "plan items",
+            Self::File => "files",
+            Self::Command => "commands",
+            Self::Error => "errors",
+            Self::Value => "values",
+            Self::Identifier => "identifiers",
+            Self::Link => "links and ids",
+        }
+    }
+
+    /// Returns the kind with this name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// A fact of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// Its kind.
+    pub kind: FactKind,
+    /// Index of the message that states it.
+    pub message: u32,
+    /// Index of the part.
+    pub part: u32,
+    /// Bytes in the text of that part. For a tool call: in its arguments; all of them if they escape the text.
+    pub span: Range<usize>,
+    /// The searched text: a path, command, error line, sentence, …
+    pub text: Box<str>,
+    /// Its state or outcome: `edited`, `failed`, `open`; the number of a value. Empty if the kind has none.
+    pub detail: Box<str>,
+    /// Index of a later message that replaced it: the file was edited again, the command was run again. None if it is
+    /// still true at the end.
+    pub until: Option<u32>,
+    /// Indices of the later calls whose answers contain it, ascending.
+    pub uses: Box<[u32]>,
+}
+
+/// Maximum number of facts of a kind.
+const MAX_PER_KIND: usize = 3_000;
+
+/// The facts of a session.
+#[derive(Debug, Default)]
+pub struct Facts {
+    all: Vec<Fact>,
+    /// Number of facts that are left out, by kind: too short to be searched, or above the maximum.
+    left_out: [usize; FactKind::ALL.len()],
+    searches: Vec<text::Search>,
+    /// By fact: the part that states its outcome.
+    evidence: Vec<Option<u32>>,
+    finder: text::Finder,
+    places: places::Places,
+}
+
+impl Facts {
+    /// Finds the facts of a session's history. Cost: linear in its text.
+    pub fn new(session: &Session) -> Self {
+        let texts: Vec<Cow<'_, str>> = session
+            .parts
+            .par_iter()
+            .map(|part| super::loss::part_text(&part.body))
+            .collect();
+        let found = extract::all(session);
+        let mut facts = Self::default();
+        let mut n_of = [0_usize; FactKind::ALL.len()];
+        for draft in found {
+            let kind = draft.kind as usize;
+            if n_of[kind] >= MAX_PER_KIND || draft.search.is_too_short() {
+                facts.left_out[kind] += 1;
+                continue;
+            }
+            n_of[kind] += 1;
+            facts.all.push(Fact {
+                kind: draft.kind,
+                message: draft.message,
+                part: draft.part,
+                span: draft.span,
+                text: draft.search.text().into(),
+                detail: draft.detail,
+                until: draft.until,
+                uses: Box::default(),
+            });
+            facts.searches.push(draft.search);
+            facts.evidence.push(draft.evidence);
+        }
+        facts.finder = text::Finder::new(&facts.searches);
+        facts.places = places::Places::new(session, &texts, &facts);
+        let uses = places::uses(session, &facts);
+        for (fact, uses) in facts.all.iter_mut().zip(uses) {
+            fact.uses = uses;
+        }
+        facts
+    }
+
+    /// Returns all facts in the order of the session.
+    pub fn all(&self) -> &[Fact] {
+        &self.all
+    }
+
+    /// Returns the number of facts of a kind that are not followed: too short to be searched, or above the maximum of
+    /// 3,000.
+    pub fn left_out(&self, kind: FactKind) -> usize {
+        self.left_out[kind as usize]
+    }
+
+    /// Returns the states of all facts in texts that anything else wrote. A result with the outcome of a command states it
+    /// if it is there unchanged.
+    fn in_texts(&self, session: &Session, texts: &[&str]) -> Vec<FactState> {
+        let found: Vec<Vec<(u32, bool)>> = texts
+            .par_iter()
+            .map(|text| self.finder.states(&self.searches, text, true))
+            .collect();
+        let mut states = vec![FactState::Gone; self.all.len()];
+        for (fact, is_verbatim) in found.into_iter().flatten() {
+            let state = if is_verbatim {
+                FactState::Verbatim
+            } else {
+                FactState::Partial
+            };
+            let known = &mut states[fact as usize];
+            *known = (*known).min(state);
+        }
+        let whole: HashSet<&str> = texts.iter().map(|text| text.trim()).collect();
+        for (state, part) in states.iter_mut().zip(&self.evidence) {
+            let result = part.map(|part| session.parts[part as usize].body.text().trim());
+            if result.is_some_and(|result| !result.is_empty() && whole.contains(result)) {
+                *state = FactState::Verbatim;
+            }
+        }
+        states
+    }
+}

@@ -1,0 +1,85 @@
+//! The parts of a session that state each fact, and the answers that use it.
+
+use super::Facts;
+use crate::session::{Body, Session};
+use rayon::prelude::*;
+use std::borrow::Cow;
+
+/// Facts by part.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    /// By part: the facts that it states, ascending, each with whether verbatim.
+    by_part: Vec<Box<[(u32, bool)]>>,
+}
+
+impl Places {
+    /// Searches all facts in `texts`, the texts of the session's parts.
+    pub(super) fn new(session: &Session, texts: &[Cow<'_, str>], facts: &Facts) -> Self {
+        let mut by_part: Vec<Vec<(u32, bool)>> = texts
+            .par_iter()
+            .map(|text| {
+                let mut found = Vec::new();
+                facts.finder.each(text, |fact, is_verbatim, _| {
+                    // The outcome of a command stands in its result.
+                    let is_whole = facts.searches[fact as usize].outcome().is_none();
+                    found.push((fact, is_verbatim && is_whole));
+                });
+                found
+            })
+            .collect();
+        for (fact, evidence) in (0..).zip(&facts.evidence) {
+            if let Some(part) = evidence {
+                by_part[*part as usize].push((fact, true));
+            }
+        }
+        debug_assert_eq!(by_part.len(), session.parts.len());
+        let sorted = by_part.into_par_iter().map(|mut found| {
+            found.sort_unstable_by_key(|(fact, is_verbatim)| (*fact, !*is_verbatim));
+            found.dedup_by_key(|(fact, _)| *fact);
+            found.into_boxed_slice()
+        });
+        Self {
+            by_part: sorted.collect(),
+        }
+    }
+
+    /// Returns the facts that a part states.
+    pub(super) fn in_part(&self, part: usize) -> &[(u32, bool)] {
+        &self.by_part[part]
+    }
+}
+
+/// Returns for each fact the later calls whose answers contain it.
+pub(super) fn uses(session: &Session, facts: &Facts) -> Vec<Box<[u32]>> {
+    let mut uses: Vec<Vec<u32>> = vec![Vec::new(); facts.all.len()];
+    for message in &session.messages {
+        let Some(call) = message.call.filter(|_| message.in_history) else {
+            continue;
+        };
+        let Some(context_end) = session.calls.get(call).map(|call| call.context_end as u32) else {
+            continue;
+        };
+        for part in message.parts.clone() {
+            let body = &session.parts[part].body;
+            let is_said = matches!(body, Body::Text(_) | Body::Thinking { .. });
+            let is_called = matches!(body, Body::ToolCall { .. });
+            for (fact, is_verbatim) in facts.places.in_part(part) {
+                // To run a command again needs no earlier outcome; to speak of it does.
+                let is_command = facts.searches[*fact as usize].outcome().is_some();
+                let is_use = if is_command {
+                    is_said
+                } else {
+                    *is_verbatim && (is_said || is_called)
+                };
+                let list = &mut uses[*fact as usize];
+                if is_use
+                    && facts.all[*fact as usize].message < context_end
+                    && list.last() != Some(&(call as u32))
+                {
+                    list.push(call as u32);
+                }
+            }
+        }
+    }
+    uses.into_iter().map(Vec::into_boxed_slice).collect()
+}

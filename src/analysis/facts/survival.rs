@@ -1,0 +1,216 @@
+//! Survival: the facts that the last call of a run still received, by kind, and those that it lost.
+
+use super::{Fact, FactHistory, FactKind, FactState, Facts};
+use crate::engine::{Case, Outcome};
+use crate::session::Session;
+use crate::units::{Share, Tokens};
+
+/// The facts of a kind at a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KindSurvival {
+    /// Facts that were stated before the call and not replaced since.
+    pub stated: usize,
+    /// Of these, those whose message the run ever removed or shortened.
+    pub removed: usize,
+    /// Those that the context holds verbatim.
+    pub verbatim: usize,
+    /// Those that it holds partly.
+    pub partial: usize,
+    /// Those that it lacks.
+    pub gone: usize,
+    /// Those that only a predicted summary may hold.
+    pub unknown: usize,
+}
+
+impl KindSurvival {
+    /// Returns the share that the context holds verbatim or partly; none without facts, or if every fact is unknown.
+    pub fn share(&self) -> Option<Share> {
+        let known = self.stated - self.unknown;
+        (known > 0).then(|| Share((self.verbatim + self.partial) as f64 / known as f64))
+    }
+
+    /// Returns the lowest and highest possible share of all stated facts: the unknown ones count as lost, and as held.
+    pub fn bounds(&self) -> Option<[Share; 2]> {
+        let held = self.verbatim + self.partial;
+        let of_all = |n: usize| Share(n as f64 / self.stated as f64);
+        (self.stated > 0).then(|| [of_all(held), of_all(held + self.unknown)])
+    }
+
+    /// Returns the share that the context holds verbatim.
+    pub fn verbatim_share(&self) -> Option<Share> {
+        (self.stated > 0).then(|| Share(self.verbatim as f64 / self.stated as f64))
+    }
+
+    fn add(&mut self, state: FactState, is_removed: bool) {
+        self.stated += 1;
+        self.removed += usize::from(is_removed);
+        match state {
+            FactState::Verbatim => self.verbatim += 1,
+            FactState::Partial => self.partial += 1,
+            FactState::Gone => self.gone += 1,
+            FactState::Unknown => self.unknown += 1,
+        }
+    }
+}
+
+/// A fact that a call of a run lacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostFact {
+    /// Its index in [`Facts::all`].
+    pub fact: usize,
+    /// Index of the first call without it; none for a conversation without calls.
+    pub left_at: Option<usize>,
+    /// Index of the first later call with it again.
+    pub back_at: Option<usize>,
+    /// Index of the first call that lacked it and whose answer uses it.
+    pub used_at: Option<usize>,
+    /// Whether the last call lacks it.
+    pub is_gone: bool,
+}
+
+/// What a run kept of the facts of its session.
+#[derive(Clone, Debug)]
+pub struct LaneSurvival {
+    /// The state of each fact at each call.
+    pub history: FactHistory,
+    /// The facts at the last call, in the order of [`FactKind::ALL`].
+    pub kinds: [KindSurvival; FactKind::ALL.len()],
+    /// The facts that a call lacked: those used while they were lost first.
+    pub lost: Vec<LostFact>,
+    /// True tokens of the context of the last call.
+    pub tokens: Tokens,
+    /// Whether the run removed or shortened a message that states a fact.
+    pub has_removed: bool,
+}
+
+impl LaneSurvival {
+    /// Follows the facts of a case's session through a run.
+    pub fn new(facts: &Facts, case: &Case, outcome: &Outcome) -> Self {
+        let history = FactHistory::new(facts, case, outcome);
+        let last = outcome.samples.last();
+        let kinds = last.map_or_else(Default::default, |last| {
+            let end = case.session.calls[last.call].context_end;
+            survival(facts, &history, last.call, end)
+        });
+        Self {
+            lost: lost(facts, case, &history),
+            has_removed: (0..facts.all().len()).any(|fact| history.is_removed(fact)),
+            tokens: last.map_or(Tokens::ZERO, |last| last.tokens),
+            kinds,
+            history,
+        }
+    }
+
+    /// Counts the facts in a conversation that anything else wrote, given as its texts. Facts that were replaced before the
+    /// end of the session do not count.
+    pub fn of_texts(facts: &Facts, session: &Session, texts: &[&str], tokens: Tokens) -> Self {
+        let states = facts.in_texts(session, texts);
+        let current = |idx: &usize| facts.all()[*idx].until.is_none();
+        let mut kinds = [KindSurvival::default(); FactKind::ALL.len()];
+        let mut lost = Vec::new();
+        for idx in (0..states.len()).filter(current) {
+            let state = states[idx];
+            kinds[facts.all()[idx].kind as usize].add(state, state != FactState::Verbatim);
+            if state == FactState::Gone {
+                lost.push(LostFact {
+                    fact: idx,
+                    left_at: None,
+                    back_at: None,
+                    used_at: None,
+                    is_gone: true,
+                });
+            }
+        }
+        lost.sort_by_key(|lost| (facts.all()[lost.fact].kind, lost.fact));
+        Self {
+            history: FactHistory::default(),
+            has_removed: total(&kinds).removed > 0,
+            kinds,
+            lost,
+            tokens,
+        }
+    }
+
+    /// Returns the facts of a kind, or of all kinds.
+    pub fn of(&self, kind: Option<FactKind>) -> KindSurvival {
+        match kind {
+            Some(kind) => self.kinds[kind as usize],
+            None => total(&self.kinds),
+        }
+    }
+}
+
+/// Returns the sum of all kinds.
+pub fn total(kinds: &[KindSurvival]) -> KindSurvival {
+    let mut sum = KindSurvival::default();
+    for kind in kinds {
+        sum.stated += kind.stated;
+        sum.removed += kind.removed;
+        sum.verbatim += kind.verbatim;
+        sum.partial += kind.partial;
+        sum.gone += kind.gone;
+        sum.unknown += kind.unknown;
+    }
+    sum
+}
+
+/// Counts the facts at a call of a run, by kind.
+fn survival(
+    facts: &Facts,
+    history: &FactHistory,
+    call: usize,
+    context_end: usize,
+) -> [KindSurvival; FactKind::ALL.len()] {
+    let mut kinds = [KindSurvival::default(); FactKind::ALL.len()];
+    for (idx, fact) in facts.all().iter().enumerate() {
+        let Some(state) = history
+            .at(idx, call)
+            .filter(|_| is_current(fact, context_end))
+        else {
+            continue;
+        };
+        kinds[fact.kind as usize].add(state, history.is_removed(idx));
+    }
+    kinds
+}
+
+fn is_current(fact: &Fact, context_end: usize) -> bool {
+    fact.until.is_none_or(|until| until as usize >= context_end)
+}
+
+/// Returns the facts that a call of a run lacked: those used while they were lost first, then by kind and place.
+fn lost(facts: &Facts, case: &Case, history: &FactHistory) -> Vec<LostFact> {
+    let mut found: Vec<LostFact> = (0..facts.all().len())
+        .filter_map(|idx| lost_fact(facts, case, history, idx))
+        .collect();
+    found.sort_by_key(|lost| {
+        let fact = &facts.all()[lost.fact];
+        (lost.used_at.is_none(), !lost.is_gone, fact.kind, lost.fact)
+    });
+    found
+}
+
+fn lost_fact(facts: &Facts, case: &Case, history: &FactHistory, idx: usize) -> Option<LostFact> {
+    let changes = history.changes(idx);
+    let first = changes
+        .iter()
+        .position(|(_, state)| *state == FactState::Gone)?;
+    let back = changes[first..]
+        .iter()
+        .find(|(_, state)| *state != FactState::Gone);
+    let fact = &facts.all()[idx];
+    let left_at = changes[first].0 as usize;
+    if !is_current(fact, case.session.calls[left_at].context_end) {
+        return None;
+    }
+    let is_lost_at = |call: &&u32| history.at(idx, **call as usize) == Some(FactState::Gone);
+    Some(LostFact {
+        fact: idx,
+        left_at: Some(left_at),
+        back_at: back.map(|(call, _)| *call as usize),
+        used_at: fact.uses.iter().find(is_lost_at).map(|call| *call as usize),
+        is_gone: changes
+            .last()
+            .is_some_and(|(_, state)| *state == FactState::Gone),
+    })
+}

@@ -1,0 +1,270 @@
+//! Searches facts in texts: many at once, at word boundaries.
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use std::collections::HashSet;
+
+/// How a fact is searched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Search {
+    /// Text that states the fact verbatim.
+    whole: Box<str>,
+    /// What states it partly.
+    partly: Partly,
+    /// The outcome that a text must also state in the same line to state the fact verbatim. In the session itself the
+    /// result of the call states it.
+    outcome: Option<Outcome>,
+}
+
+/// What states a fact partly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Partly {
+    /// Nothing does.
+    Nothing,
+    /// A shorter text.
+    Text(Box<str>),
+    /// Most of the longer words, in a summary.
+    Words,
+}
+
+/// The outcome of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Passed,
+    Failed,
+}
+
+/// Minimum length of a searched text in bytes.
+const MIN_BYTES: usize = 5;
+/// Maximum length of a searched text in bytes.
+const MAX_BYTES: usize = 300;
+
+impl Search {
+    pub(super) fn new(whole: &str) -> Self {
+        let end = whole.floor_char_boundary(MAX_BYTES);
+        Self {
+            whole: whole[..end].trim().into(),
+            partly: Partly::Nothing,
+            outcome: None,
+        }
+    }
+
+    /// Adds a shorter text, unless it is too short or the same.
+    pub(super) fn or(self, shorter: &str) -> Self {
+        let is_other = shorter.len() >= MIN_BYTES && *shorter != *self.whole;
+        let partly = if is_other {
+            Partly::Text(shorter.into())
+        } else {
+            self.partly
+        };
+        Self { partly, ..self }
+    }
+
+    /// Most of the words state it partly.
+    pub(super) fn or_words(self) -> Self {
+        Self {
+            partly: Partly::Words,
+            ..self
+        }
+    }
+
+    pub(super) fn with(self, outcome: Option<Outcome>) -> Self {
+        Self { outcome, ..self }
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.whole
+    }
+
+    pub(super) fn outcome(&self) -> Option<Outcome> {
+        self.outcome
+    }
+
+    pub(super) fn is_too_short(&self) -> bool {
+        self.whole.len() < MIN_BYTES
+    }
+}
+
+/// Finds facts in a text.
+#[derive(Debug, Default)]
+pub(super) struct Finder {
+    /// None if there is nothing to find.
+    automaton: Option<AhoCorasick>,
+    /// By pattern: the facts that it states, and whether verbatim.
+    facts: Vec<Vec<(u32, bool)>>,
+    /// Facts that are stated partly by most of their words, with these words.
+    by_words: Vec<(u32, Vec<Box<str>>)>,
+}
+
+impl Finder {
+    pub(super) fn new(searches: &[Search]) -> Self {
+        let mut patterns: Vec<&str> = Vec::new();
+        let mut numbers = std::collections::HashMap::new();
+        let mut facts: Vec<Vec<(u32, bool)>> = Vec::new();
+        let mut by_words = Vec::new();
+        for (fact, search) in (0..).zip(searches) {
+            let mut note = |text, is_verbatim| {
+                let number = *numbers.entry(text).or_insert_with(|| {
+                    patterns.push(text);
+                    facts.push(Vec::new());
+                    patterns.len() - 1
+                });
+                facts[number].push((fact, is_verbatim));
+            };
+            note(&*search.whole, true);
+            match &search.partly {
+                Partly::Nothing => {}
+                Partly::Text(text) => note(text, false),
+                Partly::Words => by_words.push((
+                    fact,
+                    long_words(&search.whole)
+                        .into_iter()
+                        .map(String::into_boxed_str)
+                        .collect(),
+                )),
+            }
+        }
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::Standard)
+            .build(&patterns)
+            .ok()
+            .filter(|_| !patterns.is_empty());
+        Self {
+            automaton,
+            facts,
+            by_words,
+        }
+    }
+
+    /// Calls `found` for each fact that a part of the session states, with whether verbatim; possibly several times.
+    pub(super) fn each(&self, text: &str, mut found: impl FnMut(u32, bool, usize)) {
+        let Some(automaton) = &self.automaton else {
+            return;
+        };
+        for hit in automaton.find_overlapping_iter(text) {
+            if is_word(text, hit.start(), hit.end()) {
+                for (fact, is_verbatim) in &self.facts[hit.pattern().as_usize()] {
+                    found(*fact, *is_verbatim, hit.start());
+                }
+            }
+        }
+    }
+
+    /// Returns the facts that a text of a policy states, each once, ascending, with whether verbatim. A command needs its
+    /// outcome in the same line. `is_summary`: most of the words state a fact partly.
+    pub(super) fn states(
+        &self,
+        searches: &[Search],
+        text: &str,
+        is_summary: bool,
+    ) -> Vec<(u32, bool)> {
+        let mut states = Vec::new();
+        self.each(text, |fact, is_verbatim, at| {
+            let is_told = searches[fact as usize]
+                .outcome
+                .is_none_or(|outcome| tells(line_at(text, at), outcome));
+            states.push((fact, is_verbatim && is_told));
+        });
+        if is_summary && !self.by_words.is_empty() {
+            let told = long_words(text);
+            for (fact, asked) in &self.by_words {
+                let n = asked.iter().filter(|word| told.contains(&***word)).count();
+                if !asked.is_empty() && 3 * n >= 2 * asked.len() {
+                    states.push((*fact, false));
+                }
+            }
+        }
+        // Verbatim before partly.
+        states.sort_unstable_by_key(|(fact, is_verbatim)| (*fact, !*is_verbatim));
+        states.dedup_by_key(|(fact, _)| *fact);
+        states
+    }
+}
+
+/// Returns whether a match is no piece of a longer word.
+fn is_word(text: &str, start: usize, end: usize) -> bool {
+    let is_inside = |c: char| c.is_alphanumeric() || c == '_';
+    let joins = |outer: Option<char>, inner: Option<char>| {
+        outer.is_some_and(is_inside) && inner.is_some_and(is_inside)
+    };
+    let hit = &text[start..end];
+    !joins(text[..start].chars().next_back(), hit.chars().next())
+        && !joins(text[end..].chars().next(), hit.chars().next_back())
+}
+
+fn line_at(text: &str, at: usize) -> &str {
+    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let end = text[at..].find('\n').map_or(text.len(), |end| at + end);
+    &text[start..end]
+}
+
+/// Words that state that a command failed.
+const FAILED: [&str; 5] = ["fail", "error", "exit code", "broke", "crash"];
+/// Words that state that a command passed.
+const PASSED: [&str; 7] = [
+    "pass",
+    "succe",
+    "ok",
+    "works",
+    "clean",
+    "green",
+    "exit code 0",
+];
+
+/// Returns whether a line states an outcome.
+fn tells(line: &str, outcome: Outcome) -> bool {
+    let line = line.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
+    match outcome {
+        Outcome::Passed => has(&PASSED),
+        Outcome::Failed => has(&FAILED),
+    }
+}
+
+/// Returns the longer words of a text in lower case. In scripts without spaces, each pair of characters counts as a word.
+pub(super) fn long_words(text: &str) -> HashSet<String> {
+    const LONG: usize = 4;
+    let mut words = HashSet::new();
+    for word in text.split(|c: char| !c.is_alphanumeric()) {
+        let is_dense = word.chars().any(|c| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{0e00}'..='\u{0e7f}'));
+        if is_dense {
+            let chars: Vec<char> = word.chars().collect();
+            words.extend(chars.windows(2).map(|pair| pair.iter().collect::<String>()));
+        } else if word.chars().count() >= LONG {
+            words.insert(word.to_lowercase());
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Finder, Outcome, Search};
+
+    #[test]
+    fn facts_are_found_at_word_boundaries_and_partly_by_a_shorter_text_or_most_words() {
+        let searches = [
+            Search::new("src/ledger.rs").or("ledger.rs"),
+            Search::new("Never push to the main branch.").or_words(),
+            Search::new("ledger"),
+        ];
+        let finder = Finder::new(&searches);
+        let states = |text| finder.states(&searches, text, true);
+        assert_eq!(states("see src/ledger.rs:12"), [(0, true), (2, true)]);
+        assert_eq!(states("see old/ledger.rs"), [(0, false), (2, true)]);
+        assert_eq!(states("ledgers"), []);
+        assert_eq!(
+            states("must never be pushed: push main branch"),
+            [(1, false)]
+        );
+        assert_eq!(states("Never push to the main branch."), [(1, true)]);
+    }
+
+    #[test]
+    fn a_summary_states_a_command_verbatim_only_with_its_outcome() {
+        let searches = [Search::new("cargo test --lib").with(Some(Outcome::Failed))];
+        let finder = Finder::new(&searches);
+        let states = |text| finder.states(&searches, text, true);
+        assert_eq!(states("ran cargo test --lib, 2 failed"), [(0, true)]);
+        assert_eq!(states("ran cargo test --lib\nfailed"), [(0, false)]);
+    }
+}

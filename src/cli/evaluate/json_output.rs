@@ -1,0 +1,226 @@
+//! The output of `plimsoll evaluate --json`.
+
+use super::{Evaluated, EvaluatedLane, Evaluations};
+use crate::analysis::facts::{Fact, FactKind, Facts, KindSurvival, LostFact};
+use crate::cli::lazy_list::LazyList;
+use crate::cli::targets::SkippedEntry;
+use crate::units::{Share, Tokens};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What policies kept of the facts of sessions.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct Evaluation<'a> {
+    /// The sessions.
+    sessions: Vec<SessionEntry<'a>>,
+    /// Sessions that were not read.
+    skipped: Vec<SkippedEntry<'a>>,
+}
+
+/// A session.
+#[derive(Serialize, JsonSchema)]
+struct SessionEntry<'a> {
+    /// Path of the file.
+    file: &'a str,
+    /// Number of the conversation in the file, from 1; null if the file holds only one.
+    conversation: Option<usize>,
+    /// Title of the session.
+    title: &'a str,
+    /// Number of messages.
+    messages: usize,
+    /// Number of calls.
+    calls: usize,
+    /// Number of facts by kind.
+    facts: Vec<FactCount>,
+    /// What each lane kept.
+    lanes: Vec<LaneEntry<'a>>,
+}
+
+/// The facts of a kind.
+#[derive(Serialize, JsonSchema)]
+struct FactCount {
+    /// Kind of the facts.
+    kind: &'static str,
+    /// Number of facts, with those that a later one replaced.
+    facts: usize,
+    /// Number of facts that are not followed: too short to be searched, or above the maximum of 3,000.
+    left_out: usize,
+}
+
+/// What a lane kept.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct LaneEntry<'a> {
+    /// Name of the lane.
+    lane: &'a str,
+    /// Number of compactions; null if the file does not record them.
+    compactions: Option<usize>,
+    /// Tokens of the context of the last call.
+    context_tokens: Tokens,
+    /// Cost of the lane in USD; null if a price is unknown.
+    usd: Option<f64>,
+    /// Whether the lane removed or shortened a message with a fact.
+    removed_facts: bool,
+    /// Survival at the last call by kind.
+    survival: Vec<SurvivalEntry>,
+    /// Survival of all facts.
+    total: SurvivalEntry,
+    /// Facts that a call lacked: those used while they were lost first.
+    lost: LazyList<'a, LostEntry<'a>>,
+}
+
+/// The facts of a kind at the last call. Facts that a later one replaced before the call do not count.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct SurvivalEntry {
+    /// Kind of the facts; `all` for the sum.
+    kind: &'static str,
+    /// Number of facts stated before the call.
+    stated: usize,
+    /// Of these, the number whose message was removed or shortened at some call.
+    removed: usize,
+    /// Number that the context holds verbatim.
+    verbatim: usize,
+    /// Number that it holds partly: a file without its folder, a command without its outcome, most words of a sentence.
+    partial: usize,
+    /// Number that it lacks.
+    gone: usize,
+    /// Number that only a predicted summary may hold.
+    unknown: usize,
+    /// Share held verbatim or partly, of the facts whose state is known; null without such facts.
+    survival: Option<Share>,
+    /// Lowest possible share of all stated facts: the unknown ones are lost. Null without facts.
+    lowest: Option<Share>,
+    /// Highest possible share: the unknown ones are held. Null without facts.
+    highest: Option<Share>,
+}
+
+/// A fact.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct FactEntry<'a> {
+    /// Kind of the fact.
+    kind: &'static str,
+    /// Its text.
+    text: &'a str,
+    /// Its state or outcome, such as `edited` or `failed`; empty if the kind has none.
+    detail: &'a str,
+    /// Message that states it.
+    message: usize,
+    /// Part of the message, from 1.
+    part: usize,
+    /// Bytes of the part's text, from and to.
+    span: [usize; 2],
+}
+
+/// A fact that a call lacked.
+#[derive(Serialize, JsonSchema)]
+struct LostEntry<'a> {
+    #[serde(flatten)]
+    fact: FactEntry<'a>,
+    /// First call without it; null with `--score`.
+    left_at_call: Option<usize>,
+    /// First later call with it again; null if there is none.
+    back_at_call: Option<usize>,
+    /// First call that lacked it and whose answer uses it; null if there is none.
+    used_at_call: Option<usize>,
+    /// Whether the last call lacks it.
+    gone: bool,
+}
+
+impl Evaluations {
+    pub(super) fn json_output(&self) -> Evaluation<'_> {
+        Evaluation {
+            sessions: self.sessions.iter().map(Evaluated::json_output).collect(),
+            skipped: self.skipped.json_output(),
+        }
+    }
+}
+
+impl Evaluated {
+    fn json_output(&self) -> SessionEntry<'_> {
+        let session = &self.case.session;
+        let facts = FactKind::ALL.map(|kind| FactCount {
+            kind: kind.name(),
+            facts: self
+                .facts
+                .all()
+                .iter()
+                .filter(|fact| fact.kind == kind)
+                .count(),
+            left_out: self.facts.left_out(kind),
+        });
+        SessionEntry {
+            file: &self.place.file,
+            conversation: self.place.number(),
+            title: &session.title,
+            messages: session.messages.len(),
+            calls: session.calls.len(),
+            facts: facts.into(),
+            lanes: self.lanes.iter().map(|lane| self.lane(lane)).collect(),
+        }
+    }
+
+    fn lane<'a>(&'a self, lane: &'a EvaluatedLane) -> LaneEntry<'a> {
+        let survival = &lane.survival;
+        let lost = survival.lost.iter().map(|lost| self.lost_entry(*lost));
+        LaneEntry {
+            lane: &lane.name,
+            compactions: lane.compactions,
+            context_tokens: survival.tokens,
+            usd: lane.cost.map(|usd| usd.0),
+            removed_facts: survival.has_removed,
+            survival: by_kind(&survival.kinds),
+            total: SurvivalEntry::new("all", survival.of(None)),
+            lost: LazyList::new(lost),
+        }
+    }
+
+    fn lost_entry(&self, lost: LostFact) -> LostEntry<'_> {
+        LostEntry {
+            fact: FactEntry::new(&self.facts, &self.case, lost.fact),
+            left_at_call: lost.left_at.map(|call| call + 1),
+            back_at_call: lost.back_at.map(|call| call + 1),
+            used_at_call: lost.used_at.map(|call| call + 1),
+            gone: lost.is_gone,
+        }
+    }
+}
+
+/// Returns the survival of every kind.
+pub(super) fn by_kind(kinds: &[KindSurvival]) -> Vec<SurvivalEntry> {
+    let kinds = FactKind::ALL.iter().zip(kinds);
+    kinds
+        .map(|(kind, survival)| SurvivalEntry::new(kind.name(), *survival))
+        .collect()
+}
+
+impl SurvivalEntry {
+    pub(super) fn new(kind: &'static str, survival: KindSurvival) -> Self {
+        let bounds = survival.bounds();
+        Self {
+            kind,
+            stated: survival.stated,
+            removed: survival.removed,
+            verbatim: survival.verbatim,
+            partial: survival.partial,
+            gone: survival.gone,
+            unknown: survival.unknown,
+            survival: survival.share(),
+            lowest: bounds.map(|[low, _]| low),
+            highest: bounds.map(|[_, high]| high),
+        }
+    }
+}
+
+impl<'a> FactEntry<'a> {
+    pub(super) fn new(facts: &'a Facts, case: &crate::engine::Case, idx: usize) -> Self {
+        let fact: &Fact = &facts.all()[idx];
+        let first = case.session.messages[fact.message as usize].parts.start;
+        Self {
+            kind: fact.kind.name(),
+            text: &fact.text,
+            detail: &fact.detail,
+            message: fact.message as usize + 1,
+            part: fact.part as usize - first + 1,
+            span: [fact.span.start, fact.span.end],
+        }
+    }
+}

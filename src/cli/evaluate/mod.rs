@@ -1,0 +1,124 @@
+//! `plimsoll evaluate`: the facts of a session that each policy kept.
+
+mod json_output;
+mod score;
+mod text;
+
+use super::args::GlobalOptions;
+use super::billing::BillingArgs;
+use super::lanes::{self, LaneArgs};
+use super::output::{json, print_wrapped};
+use super::played::{compactions, play};
+use super::status::Status;
+use super::targets::{SessionId, Skipped, Targets};
+use crate::analysis::cost::{Billing, Bills, price_lane, price_recorded};
+use crate::analysis::facts::{Facts, LaneSurvival};
+use crate::engine::Case;
+use crate::report::Played;
+use crate::units::Usd;
+pub(super) use json_output::Evaluation;
+use rayon::prelude::*;
+use std::path::PathBuf;
+
+/// Show which facts of a session each policy kept: constraints, files, commands, errors, values
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Without --policy: truncate, prune and summarize. The lanes `recorded` and `none` are always shown. Survival counts what the last call still had. Facts are found by rules, without a model; a rewording counts as lost, so compare lanes and do not read a share as a grade."
+)]
+pub(super) struct Args {
+    /// Session files or folders
+    #[arg(value_name = "FILE|FOLDER")]
+    targets: Vec<PathBuf>,
+    /// List all lost facts, not only the first of each lane
+    #[arg(long)]
+    all: bool,
+    /// Score this compacted conversation or text, whatever wrote it
+    #[arg(
+        long,
+        value_name = "COMPACTED",
+        requires = "source",
+        conflicts_with = "targets"
+    )]
+    score: Option<PathBuf>,
+    /// The session that it was made from
+    #[arg(long, value_name = "SESSION", requires = "score")]
+    source: Option<PathBuf>,
+    #[command(flatten)]
+    lanes: LaneArgs,
+    #[command(flatten)]
+    billing: BillingArgs,
+}
+
+/// A session with what each lane kept.
+struct Evaluated {
+    place: SessionId,
+    case: Case,
+    facts: Facts,
+    lanes: Vec<EvaluatedLane>,
+}
+
+/// What a lane kept.
+struct EvaluatedLane {
+    name: String,
+    survival: LaneSurvival,
+    /// None if the file does not record them.
+    compactions: Option<usize>,
+    /// None if a price is unknown.
+    cost: Option<Usd>,
+}
+
+/// The result of the command, for text and JSON.
+struct Evaluations {
+    sessions: Vec<Evaluated>,
+    skipped: Skipped,
+}
+
+impl Args {
+    pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
+        if let (Some(compacted), Some(source)) = (&self.score, &self.source) {
+            return score::run(compacted, source, self.all, shared);
+        }
+        // Options are checked before a large file is read.
+        let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);
+        let targets = Targets::new("evaluate", &self.targets, shared)?;
+        let prices = self.billing.prices()?;
+        let billing = self.billing.billing(&prices)?;
+        let mut sessions = Vec::new();
+        let skipped = targets.each(shared, |place, case| {
+            let played = play(case, none.clone(), lanes.clone());
+            sessions.push(evaluate(place, case, &played, billing));
+            Ok(())
+        })?;
+        let evaluations = Evaluations { sessions, skipped };
+        if shared.json {
+            json(&evaluations.json_output())?;
+        } else {
+            print_wrapped(&evaluations.text(self.all))?;
+        }
+        Ok(Status::Done)
+    }
+}
+
+fn evaluate(place: &SessionId, case: &Case, played: &[Played], billing: Billing<'_>) -> Evaluated {
+    let facts = Facts::new(&case.session);
+    let bills = Bills::new(case, billing);
+    let lanes = played.par_iter().map(|lane| {
+        let cost = match lane.policy {
+            Some(_) => price_lane(&bills, &lane.outcome),
+            None => price_recorded(case, &bills, &lane.outcome),
+        };
+        EvaluatedLane {
+            name: lane.lane.clone(),
+            survival: LaneSurvival::new(&facts, case, &lane.outcome),
+            compactions: compactions(case, lane),
+            cost: cost.total(),
+        }
+    });
+    let lanes = lanes.collect();
+    Evaluated {
+        place: place.clone(),
+        case: case.clone(),
+        facts,
+        lanes,
+    }
+}

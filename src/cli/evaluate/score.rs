@@ -1,0 +1,93 @@
+//! `plimsoll evaluate --score`: the facts of a session that a compacted conversation or text still has, whatever wrote it.
+
+use super::{Evaluated, EvaluatedLane, Evaluations};
+use crate::analysis::facts::{Facts, LaneSurvival};
+use crate::analysis::loss::part_text;
+use crate::cli::args::GlobalOptions;
+use crate::cli::output::{json, note, print_wrapped};
+use crate::cli::status::Status;
+use crate::cli::targets::{SessionId, Skipped};
+use crate::engine::{Case, MessageStatus, recorded};
+use crate::exec::{MAX_SESSION_BYTES, read_text};
+use crate::units::Tokens;
+use std::borrow::Cow;
+use std::path::Path;
+
+/// Scores a compacted conversation against its source.
+pub(super) fn run(
+    compacted: &Path,
+    source: &Path,
+    all: bool,
+    shared: &GlobalOptions,
+) -> anyhow::Result<Status> {
+    let source_case = shared.load(source)?.case;
+    let read = shared.load(compacted);
+    let plain = match &read {
+        Ok(_) => None,
+        // Any text can be scored. Other errors are reported as they are.
+        Err(error) => match read_text(compacted, MAX_SESSION_BYTES) {
+            Ok(text) => {
+                note(&format!(
+                    "{} is read as text: {error:#}",
+                    compacted.display()
+                ));
+                Some(text)
+            }
+            Err(_) => return read.map(|_| Status::Done),
+        },
+    };
+    let texts: Vec<Cow<'_, str>> = match (&read, &plain) {
+        (Ok(loaded), _) => texts(&loaded.case),
+        (Err(_), text) => text
+            .iter()
+            .map(|text| Cow::Borrowed(text.as_str()))
+            .collect(),
+    };
+    let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
+    let tokens: Tokens = texts
+        .iter()
+        .map(|text| source_case.ledger.weigh(text))
+        .sum();
+    let facts = Facts::new(&source_case.session);
+    let survival = LaneSurvival::of_texts(&facts, &source_case.session, &texts, tokens);
+    let evaluations = Evaluations {
+        sessions: vec![Evaluated {
+            place: SessionId {
+                file: source.to_string_lossy().into_owned(),
+                conversation: shared.conversation,
+            },
+            facts,
+            lanes: vec![EvaluatedLane {
+                name: compacted.to_string_lossy().into_owned(),
+                survival,
+                compactions: None,
+                cost: None,
+            }],
+            case: source_case,
+        }],
+        skipped: Skipped::default(),
+    };
+    if shared.json {
+        json(&evaluations.json_output())?;
+    } else {
+        print_wrapped(&evaluations.text(all))?;
+    }
+    Ok(Status::Done)
+}
+
+/// Returns the texts of the context at the end of a conversation.
+fn texts(case: &Case) -> Vec<Cow<'_, str>> {
+    let context = recorded(case, Tokens::ZERO, None).context;
+    let session = &case.session;
+    let statuses = context.statuses(session.messages.len());
+    let kept = session.messages.iter().zip(statuses);
+    let kept = kept.filter(|(_, (status, _))| *status == MessageStatus::Kept);
+    let kept = kept.flat_map(|(message, _)| session.parts_of(message));
+    let mut texts: Vec<Cow<'_, str>> = kept.map(|part| part_text(&part.body)).collect();
+    texts.extend(
+        context
+            .written()
+            .map(|(written, _)| Cow::Owned(written.text.to_string())),
+    );
+    texts
+}
