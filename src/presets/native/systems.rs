@@ -101,7 +101,11 @@ pub static NATIVE: &[Native] = &[
     },
     Native {
         kinds: &[("haystack", "compactor=…")],
-        ..native("haystack", PythonCall, "calls of the compactor and the hook")
+        ..native(
+            "haystack",
+            PythonCall,
+            "calls of the compactor and the hook",
+        )
     },
     native("pi", Json, "settings.json"),
     Native {
