@@ -85,10 +85,12 @@ struct Piece<'a> {
     idx: u32,
     body: &'a Body,
     text: Arc<str>,
+    is_replaced: bool,
 }
 
 impl<'a> Piece<'a> {
     fn new(idx: usize, part: &'a Part, replaced: Replaced) -> Option<Self> {
+        let is_replaced = matches!(replaced, Replaced::By(_));
         let text = match replaced {
             Replaced::Kept => part.body.text().into(),
             Replaced::By(text) => text,
@@ -98,6 +100,7 @@ impl<'a> Piece<'a> {
             idx: idx as u32,
             body: &part.body,
             text,
+            is_replaced,
         })
     }
 
@@ -200,10 +203,12 @@ fn with_results_apart(parts: &[Piece<'_>], role: Role) -> Vec<ChatMessage> {
     messages
 }
 
-/// Creates a block of OpenAI's kinds. The text of a result becomes a text block.
+/// Creates a block of OpenAI's kinds. The text of a result, and in place of media, becomes a text block.
 fn plain_block(piece: &Piece<'_>) -> Block {
     piece.block(match piece.body {
-        Body::Media { media, pixels, .. } => media_body(*media, *pixels, "image_url"),
+        Body::Media { media, pixels, .. } if !piece.is_replaced => {
+            media_body(*media, *pixels, "image_url")
+        }
         Body::Opaque { .. } => BlockBody::Other(verbatim(&piece.text)),
         _ => BlockBody::Text(Arc::clone(&piece.text)),
     })
@@ -252,7 +257,9 @@ fn blocks(parts: &[Piece<'_>]) -> Vec<Block> {
 
 fn anthropic_block(piece: &Piece<'_>) -> Block {
     piece.block(match piece.body {
-        Body::Media { media, pixels, .. } => media_body(*media, *pixels, "image"),
+        Body::Media { media, pixels, .. } if !piece.is_replaced => {
+            media_body(*media, *pixels, "image")
+        }
         Body::Thinking { .. } => {
             BlockBody::Thinking(json!({"type": "thinking", "thinking": &*piece.text}))
         }

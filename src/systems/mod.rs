@@ -20,6 +20,8 @@ pub mod deepagents;
 pub mod digitorn;
 pub mod gemini_cli;
 mod growing_list;
+pub mod haystack;
+pub mod hermes;
 pub mod holmesgpt;
 mod javascript;
 pub mod kimi_cli;
@@ -30,6 +32,7 @@ pub mod opencode;
 pub mod openhands;
 pub mod pi;
 pub mod picoclaw;
+pub mod pydantic_ai;
 pub mod python;
 pub mod roo_code;
 mod session_state;
@@ -53,6 +56,8 @@ pub static REGISTRY: Registry = Registry {
         deepagents::ACTIONS,
         digitorn::ACTIONS,
         gemini_cli::ACTIONS,
+        haystack::ACTIONS,
+        hermes::ACTIONS,
         holmesgpt::ACTIONS,
         kimi_cli::ACTIONS,
         langchain::ACTIONS,
@@ -62,6 +67,7 @@ pub static REGISTRY: Registry = Registry {
         openhands::ACTIONS,
         pi::ACTIONS,
         picoclaw::ACTIONS,
+        pydantic_ai::ACTIONS,
         roo_code::ACTIONS,
         strands::ACTIONS,
         swe_agent::ACTIONS,

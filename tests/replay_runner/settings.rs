@@ -109,8 +109,11 @@ pub(crate) fn settings(case: &ReplayCase, policy: &Policy) -> Result<KnobValues,
             // An object that a configuration does not have is off.
             None if key.ends_with("={…}") => Some(0.0),
             None if knob.name == "max_output" => Some(case.max_output as f64),
-            // What the tools' schemas weigh is a result, not a setting of a system.
-            None if knob.name == "tools_tokens" => config["tools_tokens"].as_f64(),
+            // A result, such as the size of tools' schemas, or a constant of a function has no key.
+            None if knob.key.is_none() && !config[&knob.name].is_null() => {
+                number(&config[&knob.name], knob)?
+            }
+            None if knob.unset.is_some() && config.get(key) == Some(&Value::Null) => knob.unset,
             // The stub of Cline's cases names model and provider `stub`.
             None if knob.name == "model_chars" => Some(8.0),
             None => of_another_kind(&case.config, knob).then_some(0.0),

@@ -95,12 +95,28 @@ pub static NATIVE: &[Native] = &[
         kinds: &[("strands", "manager=…")],
         ..native("strands", PythonCall, "call of the conversation manager")
     },
+    Native {
+        kinds: &[("pydantic-ai", "capability=…")],
+        ..native("pydantic-ai", PythonCall, "call of the capability")
+    },
+    Native {
+        kinds: &[("haystack", "compactor=…")],
+        ..native(
+            "haystack",
+            PythonCall,
+            "calls of the compactor and the hook",
+        )
+    },
     native("pi", Json, "settings.json"),
     Native {
         root: &["loop_control"],
         ..native("kimi-cli", Toml, "config.toml")
     },
     native("mistral-vibe", Toml, "config.toml"),
+    Native {
+        root: &["compression"],
+        ..native("hermes", Yaml, "config.yaml")
+    },
     native("qwen-code", Json, "settings.json"),
     native(
         "swe-agent",

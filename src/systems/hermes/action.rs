@@ -1,0 +1,195 @@
+//! The action of presets: when the loop compresses.
+
+use super::compress::{Compressed, Settings, compress};
+use super::estimate::{sent, stored};
+use super::state::{State, threshold};
+use crate::chat::{ChatMessage, Layout, PendingRequest, Replies, Shape, n_system, python_dumps};
+use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Actions of presets.
+pub static ACTIONS: &[NamedAction] = &[NamedAction {
+    name: "hermes.compress",
+    kind: ActionKind::Summarize,
+    help: "Replaces old results by lines, and everything between the first and the newest messages with a summary.",
+    shape: Shape::OpenAi,
+    numbers: &[
+        "reported",
+        "tools_tokens",
+        "threshold",
+        "target_ratio",
+        "protect_first_n",
+        "protect_last_n",
+        "max_tokens",
+    ],
+    make: |_| Ok(Arc::new(Compress)),
+}];
+
+/// Key of the compressor's state in memory.
+const STATE: &str = "hermes_state";
+/// Maximum compressions at the start of a turn, and before its calls.
+const MAX_ATTEMPTS: u32 = 3;
+
+#[derive(Debug)]
+struct Compress;
+
+impl Rewrite for Compress {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        replies: &mut Replies<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        let mut turn = Turn::new(&input, replies);
+        turn.state
+            .update(input.count("reported") as u64, turn.settings.threshold);
+        if input.turn.1 == 0 {
+            turn.state.attempts = (input.turn.0, 0);
+            turn.at_start()?;
+        } else {
+            turn.after_tools()?;
+        }
+        turn.before_call()?;
+        Ok(turn.finished())
+    }
+}
+
+/// The checks before a call.
+struct Turn<'a, 'r> {
+    replies: &'a mut Replies<'r>,
+    system: Vec<ChatMessage>,
+    /// The history without instructions.
+    history: Vec<ChatMessage>,
+    tools: u64,
+    settings: Settings,
+    state: State,
+    done: Rewritten,
+}
+
+impl<'a, 'r> Turn<'a, 'r> {
+    fn new(input: &RewriteInput<'_>, replies: &'a mut Replies<'r>) -> Self {
+        let (system, history) = input.messages.split_at(n_system(&input.messages));
+        let max_tokens = input.count("max_tokens") as u64;
+        let threshold = threshold(input.window, input.number("threshold"), max_tokens);
+        let state = serde_json::from_value(input.memory[STATE].clone());
+        Self {
+            replies,
+            system: system.to_vec(),
+            history: history.to_vec(),
+            tools: tools(input.tools).max(input.count("tools_tokens") as u64),
+            settings: Settings {
+                window: input.window,
+                threshold,
+                tail: (threshold as f64 * input.number("target_ratio").clamp(0.1, 0.8)) as u64,
+                protect_first: input.count("protect_first_n"),
+                protect_last: input.count("protect_last_n"),
+            },
+            state: state.unwrap_or_default(),
+            done: Rewritten::default(),
+        }
+    }
+
+    /// The tokens of a request, estimated from the stored history.
+    fn stored(&self) -> u64 {
+        let system = self
+            .system
+            .iter()
+            .map(|m| m.joined_text("\n").chars().count() as u64);
+        system.sum::<u64>().div_ceil(4) + stored(&self.history) + self.tools
+    }
+
+    fn acts(&mut self, tokens: u64) -> bool {
+        self.done.compared = Some(tokens);
+        self.done.terms = vec![("used".to_owned(), tokens as f64)];
+        self.state.acts(tokens, self.settings.threshold)
+    }
+
+    fn at_start(&mut self) -> Result<(), PendingRequest> {
+        let limits = self.settings;
+        let is_short = self.history.len() <= limits.protect_first + limits.protect_last + 1;
+        if is_short && stored(&self.history) < limits.threshold {
+            return Ok(());
+        }
+        let mut tokens = self.stored();
+        if self.state.defers(tokens, limits.threshold) {
+            return Ok(());
+        }
+        self.state.last_prompt = self.state.last_prompt.map(|last| last.max(tokens));
+        for _ in 0..MAX_ATTEMPTS {
+            if !self.acts(tokens) {
+                break;
+            }
+            let (n, before) = (self.history.len(), tokens);
+            self.compress()?;
+            tokens = self.stored();
+            if self.history.len() >= n && tokens as f64 >= before as f64 * 0.95 {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn after_tools(&mut self) -> Result<(), PendingRequest> {
+        let tokens = match self.state.last_prompt {
+            Some(0) => stored(&self.history) + self.tools,
+            last => last.unwrap_or(0),
+        };
+        if self.acts(tokens) {
+            self.compress()?;
+        }
+        Ok(())
+    }
+
+    fn before_call(&mut self) -> Result<(), PendingRequest> {
+        while self.history.len() > 1 && self.state.attempts.1 < MAX_ATTEMPTS {
+            let request = [&self.system[..], &self.history].concat();
+            let tokens = sent(&request) + self.tools;
+            let defers = self.state.defers(tokens, self.settings.threshold);
+            if defers || !self.acts(tokens) {
+                break;
+            }
+            self.state.attempts.1 += 1;
+            self.compress()?;
+        }
+        Ok(())
+    }
+
+    fn compress(&mut self) -> Result<(), PendingRequest> {
+        match compress(&self.history, self.settings, &mut self.state, self.replies)? {
+            Compressed::Unchanged => return Ok(()),
+            Compressed::Aborted(why) => {
+                self.done.log.push(why);
+                return Ok(());
+            }
+            Compressed::Pruned(after) => self.history = after,
+            Compressed::Summarized(after) => {
+                self.history = after;
+                self.state.is_unverified = true;
+            }
+        }
+        self.done.fired = true;
+        self.state.compressed_estimate = self.stored();
+        self.state.last_prompt = None;
+        self.state.awaits_usage = true;
+        Ok(())
+    }
+
+    fn finished(mut self) -> Rewritten {
+        self.done.memory = json!({STATE: self.state}).into();
+        if self.done.fired {
+            self.done.messages = Some([self.system, self.history].concat());
+        }
+        self.done
+    }
+}
+
+/// Returns the estimated tokens of tool definitions.
+fn tools(tools: &[Value]) -> u64 {
+    let chars = |tool: &Value| {
+        let tool = tool.get("function").unwrap_or(tool);
+        let text = |key: &str| tool[key].as_str().map_or(0, |text| text.chars().count());
+        let parameters = python_dumps(&tool["parameters"], Layout::COMPACT);
+        text("name") + text("description") + parameters.chars().count()
+    };
+    tools.iter().map(chars).sum::<usize>().div_ceil(4) as u64
+}
