@@ -63,6 +63,7 @@ pub static PRESETS: &[Preset] = &[
     preset!("cline-legacy"),
     preset!("anthropic"),
     preset!("anthropic-compaction"),
+    preset!("copilot-chat"),
     preset!("goose"),
     preset!("roo-code"),
     preset!("openhands"),

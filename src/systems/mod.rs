@@ -15,6 +15,7 @@ pub mod aider;
 pub mod baseagent;
 pub mod cline;
 pub mod cline_legacy;
+pub mod copilot_chat;
 pub mod cowagent;
 pub mod deepagents;
 pub mod digitorn;
@@ -48,6 +49,7 @@ pub static REGISTRY: Registry = Registry {
         baseagent::ACTIONS,
         cline::ACTIONS,
         cline_legacy::ACTIONS,
+        copilot_chat::ACTIONS,
         cowagent::ACTIONS,
         deepagents::ACTIONS,
         digitorn::ACTIONS,
