@@ -64,6 +64,7 @@ pub static PRESETS: &[Preset] = &[
     preset!("anthropic"),
     preset!("anthropic-compaction"),
     preset!("copilot-chat"),
+    preset!("crush"),
     preset!("goose"),
     preset!("roo-code"),
     preset!("openhands"),

@@ -17,6 +17,7 @@ pub mod cline;
 pub mod cline_legacy;
 pub mod copilot_chat;
 pub mod cowagent;
+pub mod crush;
 pub mod deepagents;
 pub mod digitorn;
 pub mod gemini_cli;
@@ -36,6 +37,8 @@ mod session_state;
 mod stage_values;
 pub mod strands;
 pub mod swe_agent;
+#[cfg(test)]
+mod testing;
 
 use crate::engine::Registry;
 
@@ -51,6 +54,7 @@ pub static REGISTRY: Registry = Registry {
         cline_legacy::ACTIONS,
         copilot_chat::ACTIONS,
         cowagent::ACTIONS,
+        crush::ACTIONS,
         deepagents::ACTIONS,
         digitorn::ACTIONS,
         gemini_cli::ACTIONS,

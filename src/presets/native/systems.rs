@@ -58,6 +58,10 @@ pub static NATIVE: &[Native] = &[
         )
     },
     native("copilot-chat", FlatJson, "settings.json"),
+    Native {
+        root: &["options"],
+        ..native("crush", Json, "crush.json")
+    },
     native("goose", Environment, "environment variables"),
     Native {
         root: &["globalSettings"],
