@@ -65,6 +65,8 @@ pub static PRESETS: &[Preset] = &[
     preset!("anthropic-compaction"),
     preset!("copilot-chat"),
     preset!("crush"),
+    preset!("continue"),
+    preset!("continue-cli"),
     preset!("goose"),
     preset!("roo-code"),
     preset!("openhands"),

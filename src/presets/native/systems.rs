@@ -62,6 +62,10 @@ pub static NATIVE: &[Native] = &[
         root: &["options"],
         ..native("crush", Json, "crush.json")
     },
+    Native {
+        root: &["defaultCompletionOptions"],
+        ..native("continue", Yaml, "config.yaml, in a model")
+    },
     native("goose", Environment, "environment variables"),
     Native {
         root: &["globalSettings"],
