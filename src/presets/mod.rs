@@ -67,6 +67,7 @@ pub static PRESETS: &[Preset] = &[
     preset!("crush"),
     preset!("continue"),
     preset!("continue-cli"),
+    preset!("docker-agent"),
     preset!("goose"),
     preset!("roo-code"),
     preset!("openhands"),

@@ -21,6 +21,7 @@ pub mod cowagent;
 pub mod crush;
 pub mod deepagents;
 pub mod digitorn;
+pub mod docker_agent;
 pub mod gemini_cli;
 pub mod holmesgpt;
 mod javascript;
@@ -59,6 +60,7 @@ pub static REGISTRY: Registry = Registry {
         crush::ACTIONS,
         deepagents::ACTIONS,
         digitorn::ACTIONS,
+        docker_agent::ACTIONS,
         gemini_cli::ACTIONS,
         holmesgpt::ACTIONS,
         kimi_cli::ACTIONS,

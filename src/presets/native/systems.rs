@@ -66,6 +66,7 @@ pub static NATIVE: &[Native] = &[
         root: &["defaultCompletionOptions"],
         ..native("continue", Yaml, "config.yaml, in a model")
     },
+    native("docker-agent", Yaml, "agent.yaml, in an agent"),
     native("goose", Environment, "environment variables"),
     Native {
         root: &["globalSettings"],
