@@ -1,12 +1,12 @@
 // Makes replay cases of the Continue CLI: runs it against a provider that answers as recorded and an MCP server that
 // returns the recorded results.
 //
-// Usage: node continue-cli.mjs FOLDER [NUMBER OF RANDOM CASES]
+// Usage: node continue-cli.mjs FOLDER
 //
 // Needs @continuedev/cli 1.5.47 and Node 20 or later, installed where it is run. Conversations are invented from a seed.
 
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -159,7 +159,7 @@ function threshold(context, maxTokens) {
 }
 
 /** Runs the program once. */
-function run(home, work, port, args) {
+function run(home, work, args) {
   return new Promise(done => {
     const env = { ...process.env, HOME: home, CONTINUE_GLOBAL_DIR: join(home, '.continue'), CONTINUE_TELEMETRY_ENABLED: '0' };
     const child = spawn(process.execPath, [PROGRAM, '-p', '--allow', TOOL, '--verbose', ...args], { cwd: work, env, timeout: 60_000, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -203,12 +203,12 @@ function toolTokens(home) {
 /** Plays a conversation with a context length. */
 async function play({ turns, results }, context, { maxTokens, summary = SUMMARY, fails = [], excluded = [] }) {
   const home = mkdtempSync(join(tmpdir(), 'continue-'));
+  // The folder is part of the instructions.
   const work = '/tmp/harbor';
   mkdirSync(work, { recursive: true });
   mkdirSync(join(home, '.continue'));
   const provider = new Provider(turns, summary, fails);
-  provider.texts = results;
-  provider.results = [];
+  Object.assign(provider, { texts: results, results: [] });
   await new Promise(ready => provider.server.listen(0, '127.0.0.1', ready));
   writeFileSync(join(home, 'results.json'), JSON.stringify(results));
   const { port } = provider.server.address();
@@ -224,7 +224,7 @@ async function play({ turns, results }, context, { maxTokens, summary = SUMMARY,
   for (const [nth, { request, answers }] of turns.entries()) {
     Object.assign(provider, { request, queue: [...answers] });
     const args = ['--config', join(home, 'config.yaml'), ...excluded.flatMap(name => ['--exclude', name])];
-    const { code, output } = await run(home, work, port, [...args, ...(nth > 0 ? ['--resume'] : []), request]);
+    const { code, output } = await run(home, work, [...args, ...(nth > 0 ? ['--resume'] : []), request]);
     if (code !== 0) {
       halt = output;
       break;

@@ -265,7 +265,7 @@ def chosen(program):
     yield made("parallel", 4, 3, "Parallel calls.", steps=5, parallel=4)
     yield made("no-system", 5, 5, "No instructions.", {"window": 900}, system=False)
     yield made("history-items", 6, 6, "At most six answers, results and requests are sent.", {"items": 6, "window": 700})
-    yield made("history-items-many", 7, 3, "Parallel results are left out with their answer.", {"items": 9, "window": 1100},
+    yield made("history-items-many", 7, 3, "Parallel results are removed with their answer.", {"items": 9, "window": 1100},
                steps=6, parallel=4)
     yield made("no-usage", 8, 4, "No usage is reported: only the estimate of results counts.", {"reports": 0, "window": 150})
     yield made("some-usage", 9, 5, "Some answers report no usage.", {"reports": 0.5, "window": 700})
