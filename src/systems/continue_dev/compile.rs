@@ -136,9 +136,10 @@ fn of_message(message: &ChatMessage) -> u64 {
     const PER_CALL_OR_RESULT: u64 = 10;
     let call = |call: &Call| PER_CALL_OR_RESULT + of_text(&written(call));
     let calls: u64 = message.calls().iter().map(call).sum();
-    let result = match message.is("tool") {
-        true => PER_CALL_OR_RESULT + of_text(message.call_id.as_deref().unwrap_or_default()),
-        false => 0,
+    let result = if message.is("tool") {
+        PER_CALL_OR_RESULT + of_text(message.call_id.as_deref().unwrap_or_default())
+    } else {
+        0
     };
     let text = message.joined_text("");
     // An empty answer with calls is sent as a space.

@@ -2,7 +2,7 @@
 
 use crate::chat::{ChatMessage, Rule};
 use crate::engine::{MessageEdit, Rewritten};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 const PLACEHOLDER: &str = "[content truncated]";
 /// Bytes of a token.
@@ -44,7 +44,7 @@ pub(super) fn trims(all: &[ChatMessage], max_items: usize) -> Vec<MessageEdit> {
         return Vec::new();
     }
     let oldest = (0..all.len()).filter(|at| all[*at].is("assistant") || all[*at].is("tool"));
-    let oldest: HashSet<usize> = oldest.take(n_items - max_items).collect();
+    let oldest: BTreeSet<usize> = oldest.take(n_items - max_items).collect();
     let calls = oldest.iter().flat_map(|at| all[*at].calls());
     let calls: HashSet<&str> = calls.filter_map(|call| call.id.as_deref()).collect();
     let is_orphan = |message: &ChatMessage| {
