@@ -69,7 +69,8 @@ pub(super) fn request(
     let instructions = count(system).saturating_sub(2 * system.len() as u64);
     let reserved = answer + instructions + PROMPT_TOKENS;
     let mut history = history.to_vec();
-    while !history.is_empty() && reserved + count(&history) + count(&[prompt.clone()]) > window {
+    let of_prompt = count(std::slice::from_ref(&prompt));
+    while !history.is_empty() && reserved + count(&history) + of_prompt > window {
         prune_last(&mut history);
     }
     history.push(prompt);

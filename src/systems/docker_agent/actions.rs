@@ -95,7 +95,7 @@ impl Rewrite for Compact {
         // After results it counts them, before the request only what was reported.
         let is_again = !is_rejected && total > reported && reported as f64 > input.number("limit");
         let mut summary: Arc<str> = Arc::default();
-        for _ in 0..1 + usize::from(is_again) {
+        for _ in 0..=usize::from(is_again) {
             if summary.is_empty() {
                 summary = ask(asked.clone(), &mut done, replies)?;
             }

@@ -65,14 +65,11 @@ pub(super) fn truncates(all: &[ChatMessage], max_tokens: u64) -> Vec<MessageEdit
             continue;
         }
         let tokens = message.weigh(RULE, |m| m.joined_text("").len() as u64) / TOKEN;
-        match left.checked_sub(tokens) {
-            Some(rest) => left = rest,
-            None => {
-                left = 0;
-                let now = Some(message.with_text(PLACEHOLDER));
-                edits.push(MessageEdit { at, now });
-            }
+        if left < tokens {
+            let now = Some(message.with_text(PLACEHOLDER));
+            edits.push(MessageEdit { at, now });
         }
+        left = left.saturating_sub(tokens);
     }
     edits.reverse();
     edits
