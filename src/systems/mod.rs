@@ -15,9 +15,13 @@ pub mod aider;
 pub mod baseagent;
 pub mod cline;
 pub mod cline_legacy;
+pub mod continue_dev;
+pub mod copilot_chat;
 pub mod cowagent;
+pub mod crush;
 pub mod deepagents;
 pub mod digitorn;
+pub mod docker_agent;
 pub mod gemini_cli;
 mod growing_list;
 pub mod haystack;
@@ -39,6 +43,8 @@ mod session_state;
 mod stage_values;
 pub mod strands;
 pub mod swe_agent;
+#[cfg(test)]
+mod testing;
 
 use crate::engine::Registry;
 
@@ -52,9 +58,13 @@ pub static REGISTRY: Registry = Registry {
         baseagent::ACTIONS,
         cline::ACTIONS,
         cline_legacy::ACTIONS,
+        continue_dev::ACTIONS,
+        copilot_chat::ACTIONS,
         cowagent::ACTIONS,
+        crush::ACTIONS,
         deepagents::ACTIONS,
         digitorn::ACTIONS,
+        docker_agent::ACTIONS,
         gemini_cli::ACTIONS,
         haystack::ACTIONS,
         hermes::ACTIONS,

@@ -206,7 +206,7 @@ fn an_invalid_number_is_rejected_with_its_location() {
 }
 
 /// Presets whose configuration does not differ from that of their system: it names no variant.
-const LIKE_THEIR_SYSTEM: [&str; 12] = [
+const LIKE_THEIR_SYSTEM: [&str; 13] = [
     "aider-document",
     "holmesgpt-document",
     "holmesgpt-v038",
@@ -217,6 +217,7 @@ const LIKE_THEIR_SYSTEM: [&str; 12] = [
     "baseagent-document",
     "cowagent-document",
     "codex-remote",
+    "continue-cli",
     "picoclaw-before",
     "picoclaw-proposed",
 ];

@@ -15,6 +15,8 @@ pub enum FileFormat {
     PythonCall,
     /// Nested objects.
     Json,
+    /// One object whose keys have dots.
+    FlatJson,
     /// Nested mappings.
     Yaml,
     /// `key = value`, one per line, with dotted keys.
@@ -36,7 +38,7 @@ impl FileFormat {
             Self::PythonCall => {
                 python::write_call(kind.unwrap_or("CONFIG"), &nested(None, settings))
             }
-            Self::Json => {
+            Self::Json | Self::FlatJson => {
                 let config = nested(kind, settings);
                 let mut text = serde_json::to_string_pretty(&config).unwrap_or_default();
                 text.push('\n');
@@ -59,7 +61,7 @@ impl FileFormat {
             }
             Self::Environment => Ok(pairs(text, '=')),
             Self::Python => Ok(pairs(text, ':')),
-            Self::Json => serde_json::from_str(text).map_err(|e| e.to_string()),
+            Self::Json | Self::FlatJson => serde_json::from_str(text).map_err(|e| e.to_string()),
             Self::Toml => toml::from_str(text).map_err(|e| e.to_string()),
             Self::Yaml => serde_saphyr::from_str(text).map_err(|e| e.to_string()),
         }

@@ -70,10 +70,13 @@ impl Native {
     fn path<'a>(&self, key: &'a str) -> Option<Vec<&'a str>> {
         // A key may be followed by a remark: `KEY, or ...`.
         let key = key.split_once(',').map_or(key, |(key, _)| key);
-        let steps: Vec<&str> = key.split('.').collect();
+        let steps: Vec<&str> = match self.form {
+            FileFormat::FlatJson => vec![key],
+            _ => key.split('.').collect(),
+        };
         let is_name = |s: &&str| {
             s.chars()
-                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
+                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
         };
         let is_nested = !matches!(
             self.form,

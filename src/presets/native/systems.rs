@@ -1,6 +1,6 @@
 //! The table of systems with a configuration of their own.
 
-use super::FileFormat::{self, Environment, Json, Python, PythonCall, Toml, Yaml};
+use super::FileFormat::{self, Environment, FlatJson, Json, Python, PythonCall, Toml, Yaml};
 
 /// The configuration of one system.
 #[derive(Debug)]
@@ -57,6 +57,16 @@ pub static NATIVE: &[Native] = &[
             "an edit of context_management (the types of its trigger and keep to be added)",
         )
     },
+    native("copilot-chat", FlatJson, "settings.json"),
+    Native {
+        root: &["options"],
+        ..native("crush", Json, "crush.json")
+    },
+    Native {
+        root: &["defaultCompletionOptions"],
+        ..native("continue", Yaml, "config.yaml, in a model")
+    },
+    native("docker-agent", Yaml, "agent.yaml, in an agent"),
     native("goose", Environment, "environment variables"),
     Native {
         root: &["globalSettings"],
