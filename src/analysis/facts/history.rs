@@ -74,6 +74,9 @@ impl FactHistory {
     }
 }
 
+/// The facts that a text states, each with whether verbatim.
+type Stated = Arc<[(u32, bool)]>;
+
 /// Follows the facts from call to call.
 struct Follower<'a> {
     facts: &'a Facts,
@@ -91,7 +94,7 @@ struct Follower<'a> {
     /// Facts whose places changed since the last call.
     dirty: Vec<u32>,
     /// States in texts, by address: many texts are shared.
-    known: HashMap<(*const u8, bool), Arc<[(u32, bool)]>>,
+    known: HashMap<(*const u8, bool), Stated>,
     changes: Vec<Vec<(u32, FactState)>>,
     removed: Vec<bool>,
     /// Facts in the order of the messages that state them; those before this index are stated.
@@ -229,14 +232,13 @@ impl<'a> Follower<'a> {
                 for (part, state) in parts.zip(states) {
                     match state {
                         PartVisibility::Kept => self.add(facts.places.in_part(part), is_there),
-                        PartVisibility::Gone => {}
-                        // Other texts are counted by their changes.
                         PartVisibility::Text(text)
                             if self.received.texts[*text as usize].kind == TextKind::Remainder =>
                         {
                             self.count_text(*text, is_there);
                         }
-                        PartVisibility::Text(_) => {}
+                        // Other texts are counted by their changes.
+                        PartVisibility::Gone | PartVisibility::Text(_) => {}
                     }
                 }
             }

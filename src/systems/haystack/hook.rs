@@ -56,7 +56,7 @@ pub(super) fn check(input: &RewriteInput<'_>, all: &Conversation) -> (Option<Due
     if (estimated as f64) < window * input.number("compact_at") {
         return (None, done);
     }
-    let overhead = estimated as i64 - all.count_all(0) as i64;
+    let overhead = estimated.cast_signed() - all.count_all(0).cast_signed();
     let target = (window * input.number("compact_to")) as i64 - overhead;
     let due = Due {
         target: target.max(0) as u64,
@@ -77,7 +77,7 @@ pub(super) fn compacted(
     let accounted = last_answer(&messages).map_or(messages.len(), |last| last + 1);
     let context = match due.context {
         0 => 0,
-        _ => (after.count(0..accounted) as i64 + due.overhead).max(0) as u64,
+        _ => (after.count(0..accounted).cast_signed() + due.overhead).max(0) as u64,
     };
     Rewritten {
         memory: memory(input, context),

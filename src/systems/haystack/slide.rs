@@ -50,8 +50,8 @@ fn slide(all: &Conversation, target: u64, min_keep_steps: usize) -> Option<Vec<C
     let steps = all.steps(all.task_start()).into_iter();
     let steps: Vec<Vec<usize>> = steps.map(Iterator::collect).collect();
     let system = 0..all.n_system;
-    let available = target as i64 - all.count(system.clone().chain(all.task)) as i64;
-    let of_task = all.count(steps.iter().flatten().copied()) as i64;
+    let available = target.cast_signed() - all.count(system.clone().chain(all.task)).cast_signed();
+    let of_task = all.count(steps.iter().flatten().copied()).cast_signed();
     let (first_turn, first_step) = if of_task > available {
         let fits = first_to_keep(all, &steps, available);
         (
@@ -91,7 +91,7 @@ fn slide(all: &Conversation, target: u64, min_keep_steps: usize) -> Option<Vec<C
 fn first_to_keep(all: &Conversation, groups: &[Vec<usize>], mut available: i64) -> usize {
     let mut first = groups.len();
     while let Some(group) = first.checked_sub(1).map(|at| &groups[at]) {
-        let tokens = all.count(group.iter().copied()) as i64;
+        let tokens = all.count(group.iter().copied()).cast_signed();
         if tokens > available {
             break;
         }

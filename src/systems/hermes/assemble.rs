@@ -114,24 +114,15 @@ pub(super) fn assembled(
 fn merged(message: &ChatMessage, summary: &str) -> ChatMessage {
     let before = format!("{PRIOR}\n");
     let after = format!("\n\n{BELOW}\n\n{summary}\n\n{END}");
-    match &message.content {
-        Content::Blocks(blocks) => {
-            let mut now = message.clone();
-            let blocks = blocks.iter().cloned();
-            now.content = Content::Blocks(
-                [Block::text(before)]
-                    .into_iter()
-                    .chain(blocks)
-                    .chain([Block::text(after)])
-                    .collect(),
-            );
-            now
-        }
-        _ => {
-            let own = message.text().unwrap_or_default();
-            message.with_text(format!("{before}{own}{after}"))
-        }
-    }
+    let Content::Blocks(blocks) = &message.content else {
+        let own = message.text().unwrap_or_default();
+        return message.with_text(format!("{before}{own}{after}"));
+    };
+    let mut now = message.clone();
+    let blocks = blocks.iter().cloned();
+    let blocks = [Block::text(before)].into_iter().chain(blocks);
+    now.content = Content::Blocks(blocks.chain([Block::text(after)]).collect());
+    now
 }
 
 /// `_sanitize_tool_pairs`.

@@ -36,13 +36,13 @@ pub(super) fn stored(messages: &[ChatMessage]) -> u64 {
             0
         }
     };
-    let chars = |m: &ChatMessage| m.weigh(STORED, |m| repr_chars(m.clone()) + mark(m));
+    let chars = |m: &ChatMessage| m.weigh(STORED, |m| repr_chars(m) + mark(m));
     total(messages, chars)
 }
 
 /// `estimate_messages_tokens_rough` of a request: texts have no spaces around them, and arguments are compact.
 pub(super) fn sent(messages: &[ChatMessage]) -> u64 {
-    let chars = |message: &ChatMessage| message.weigh(SENT, |m| repr_chars(normalized(m)));
+    let chars = |message: &ChatMessage| message.weigh(SENT, |m| repr_chars(&normalized(m)));
     total(messages, chars)
 }
 
@@ -52,8 +52,8 @@ fn total(messages: &[ChatMessage], chars: impl Fn(&ChatMessage) -> u64) -> u64 {
 }
 
 /// Returns the length of `str(message)` without images and the name of a tool.
-fn repr_chars(message: ChatMessage) -> u64 {
-    let mut json = message_to_json(&message);
+fn repr_chars(message: &ChatMessage) -> u64 {
+    let mut json = message_to_json(message);
     if let Some(message) = json.as_object_mut() {
         message.shift_remove("name");
         message.entry("content").or_insert(Value::Null);

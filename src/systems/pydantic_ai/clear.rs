@@ -66,10 +66,10 @@ impl Rewrite for Clear {
         let change = |edit: &MessageEdit| {
             let now = edit.now.as_ref().map(std::slice::from_ref);
             let now = now.map_or(0, size::characters);
-            now as i64 - size::characters(&all[edit.at..=edit.at]) as i64
+            now.cast_signed() - size::characters(&all[edit.at..=edit.at]).cast_signed()
         };
         let after = before.saturating_add_signed(edits.iter().map(change).sum());
-        let saved = (before / 4) as i64 - (after / 4) as i64;
+        let saved = (before / 4).cast_signed() - (after / 4).cast_signed();
         if saved as f64 >= input.number("min_clear_tokens")
             || input.number("min_clear_tokens") == 0.0
         {

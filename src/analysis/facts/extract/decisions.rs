@@ -31,10 +31,12 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
             Body::Text(text) if place.message.role == Role::Assistant => {
                 asks = text.trim_end().ends_with('?');
             }
-            Body::Text(text) if place.message.role == Role::User && !place.message.is_injected => {
-                if std::mem::take(&mut asks) {
-                    found.extend(decision(place, text));
-                }
+            Body::Text(text)
+                if place.message.role == Role::User
+                    && !place.message.is_injected
+                    && std::mem::take(&mut asks) =>
+            {
+                found.extend(decision(place, text));
             }
             _ => {}
         }
