@@ -10,6 +10,7 @@ pub mod loss;
 pub mod lower_bound;
 mod message_name;
 pub mod resent;
+pub mod statistics;
 mod trigger;
 pub mod tune;
 mod verdict;

@@ -1,0 +1,121 @@
+//! Bootstrap of whole clusters.
+
+use super::generator::Generator;
+use super::{Estimate, Interval};
+use std::collections::BTreeMap;
+
+/// Number of resamples.
+const RESAMPLES: usize = 10_000;
+/// Seed of every bootstrap.
+const SEED: u64 = 0x506c_696d_736f_6c6c;
+/// Share of the resamples outside the interval on each side.
+const TAIL: f64 = 0.025;
+
+/// A cluster and the values of one pair.
+pub(super) type Row<const N: usize> = (usize, [f64; N]);
+
+/// Estimates a statistic of sums. `statistic` returns `None` if the sums do not define it.
+pub(super) fn estimate<const N: usize>(
+    rows: &[Row<N>],
+    statistic: impl Fn([f64; N]) -> Option<f64>,
+) -> Estimate {
+    let clusters = sums_by_cluster(rows);
+    let total = sum(clusters.iter());
+    let value = (!rows.is_empty()).then(|| statistic(total)).flatten();
+    let interval = value.and_then(|_| interval(&clusters, statistic));
+    Estimate::new(value, interval, rows.len(), clusters.len())
+}
+
+fn sums_by_cluster<const N: usize>(rows: &[Row<N>]) -> Vec<[f64; N]> {
+    let mut sums: BTreeMap<usize, [f64; N]> = BTreeMap::new();
+    for (cluster, values) in rows {
+        add(sums.entry(*cluster).or_insert([0.0; N]), values);
+    }
+    sums.into_values().collect()
+}
+
+fn add<const N: usize>(sum: &mut [f64; N], values: &[f64; N]) {
+    for (sum, value) in sum.iter_mut().zip(values) {
+        *sum += value;
+    }
+}
+
+fn sum<'a, const N: usize>(rows: impl Iterator<Item = &'a [f64; N]>) -> [f64; N] {
+    let mut total = [0.0; N];
+    rows.for_each(|row| add(&mut total, row));
+    total
+}
+
+/// Returns the percentile interval. Resamples without a value count as outside on both sides, so that the interval is unknown
+/// if there are many. One cluster has no interval.
+fn interval<const N: usize>(
+    clusters: &[[f64; N]],
+    statistic: impl Fn([f64; N]) -> Option<f64>,
+) -> Option<Interval> {
+    if clusters.len() < 2 {
+        return None;
+    }
+    let mut generator = Generator::new(SEED);
+    let mut values: Vec<f64> = (0..RESAMPLES)
+        .filter_map(|_| {
+            let drawn = (0..clusters.len()).map(|_| &clusters[generator.index(clusters.len())]);
+            statistic(sum(drawn))
+        })
+        .collect();
+    values.sort_by(f64::total_cmp);
+    let tail = (RESAMPLES as f64 * TAIL) as usize;
+    let inside = tail.checked_sub(RESAMPLES - values.len())?;
+    Some(Interval {
+        low: *values.get(inside)?,
+        high: *values.get(values.len().checked_sub(inside + 1)?)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mean(rows: &[Row<2>]) -> Estimate {
+        estimate(rows, |[sum, n]| Some(sum / n))
+    }
+
+    #[test]
+    fn pairs_of_one_cluster_add_no_certainty() {
+        let value = |cluster: usize| f64::from(cluster.is_multiple_of(2));
+        let single: Vec<Row<2>> = (0..20).map(|c| (c, [value(c), 1.0])).collect();
+        let repeated: Vec<_> = single.iter().copied().cycle().take(200).collect();
+        let independent: Vec<_> = (0..200).map(|c| (c, [value(c), 1.0])).collect();
+        let width = |rows: &[Row<2>]| {
+            let interval = mean(rows).interval.unwrap();
+            interval.high - interval.low
+        };
+        assert_eq!(width(&single), width(&repeated));
+        assert!(width(&independent) < width(&repeated) / 2.5);
+        let estimate = mean(&repeated);
+        assert_eq!((estimate.n, estimate.clusters), (200, 20));
+        // Standard error of the share 1/2 of 20: 0.112.
+        assert!((width(&single) - 2.0 * 1.96 * 0.112).abs() < 0.05);
+    }
+
+    #[test]
+    fn the_order_of_the_rows_does_not_matter() {
+        let rows: Vec<Row<2>> = (0..30).map(|n| (n / 3, [(n % 7) as f64, 1.0])).collect();
+        let reversed: Vec<_> = rows.iter().rev().copied().collect();
+        assert_eq!(mean(&rows), mean(&reversed));
+    }
+
+    #[test]
+    fn nothing_has_no_value_and_one_cluster_no_interval() {
+        assert_eq!(mean(&[]).value, None);
+        let one = mean(&[(3, [1.0, 1.0]), (3, [0.0, 1.0])]);
+        assert_eq!((one.value, one.interval), (Some(0.5), None));
+    }
+
+    #[test]
+    fn a_statistic_that_is_often_undefined_has_no_interval() {
+        // A resample without cluster 0 has a denominator of 0: (9/10)^10 = 35 % of them.
+        let rows: Vec<Row<2>> = (0..10).map(|c| (c, [0.5, f64::from(c == 0)])).collect();
+        let ratio = estimate(&rows, |[top, bottom]| (bottom > 0.0).then(|| top / bottom));
+        assert_eq!((ratio.value, ratio.interval), (Some(5.0), None));
+    }
+}

@@ -1,0 +1,117 @@
+//! Scores between the no-context and the full-context baseline, and differences between lanes.
+
+use super::Estimate;
+use super::bootstrap::estimate;
+
+/// Scores of one probe: 0 is wrong, 1 is right, the mean over orders and samples is between them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ArmScores {
+    /// The cluster: probes of one compaction belong together.
+    pub cluster: usize,
+    /// Score with the context of the lane.
+    pub lane: f64,
+    /// Score of the no-context baseline.
+    pub none: f64,
+    /// Score of the full-context baseline.
+    pub full: f64,
+}
+
+/// Scores of one probe in two lanes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairedScore {
+    /// The cluster: probes of one compaction belong together.
+    pub cluster: usize,
+    /// Score in the first lane.
+    pub first: f64,
+    /// Score in the second lane.
+    pub second: f64,
+}
+
+/// Estimates the effect retained, (lane − none) / (full − none), over the sums of all probes. It cannot be judged if the
+/// context does not raise the score.
+pub fn effect_retained(scores: &[ArmScores]) -> Estimate {
+    let rows: Vec<_> = scores
+        .iter()
+        .map(|s| (s.cluster, [s.lane - s.none, s.full - s.none]))
+        .collect();
+    estimate(&rows, |[kept, whole]| (whole > 0.0).then(|| kept / whole))
+}
+
+/// Estimates the mean difference of two lanes over the same probes: first minus second.
+pub fn paired_difference(scores: &[PairedScore]) -> Estimate {
+    let differences = scores.iter().map(|s| (s.cluster, s.first - s.second));
+    mean(&differences.collect::<Vec<_>>())
+}
+
+/// Estimates a mean of values, each with its cluster.
+pub fn mean(values: &[(usize, f64)]) -> Estimate {
+    let rows: Vec<_> = values
+        .iter()
+        .map(|(c, value)| (*c, [*value, 1.0]))
+        .collect();
+    estimate(&rows, |[sum, n]| Some(sum / n))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Conclusion;
+    use super::*;
+
+    fn probe(cluster: usize, lane: f64, none: f64, full: f64) -> ArmScores {
+        ArmScores {
+            cluster,
+            lane,
+            none,
+            full,
+        }
+    }
+
+    #[test]
+    fn the_effect_retained_is_between_the_baselines() {
+        let scores: Vec<_> = (0..40)
+            .map(|n| probe(n / 2, f64::from(n % 2 == 0), 0.0, 1.0))
+            .collect();
+        let estimate = effect_retained(&scores);
+        assert_eq!(
+            (estimate.value, estimate.n, estimate.clusters),
+            (Some(0.5), 40, 20)
+        );
+        let scaled: Vec<_> = (0..40).map(|n| probe(n, 0.7, 0.5, 0.9)).collect();
+        assert!((effect_retained(&scaled).value.unwrap() - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_context_without_effect_cannot_be_judged() {
+        let scores: Vec<_> = (0..40).map(|n| probe(n, 0.5, 0.5, 0.5)).collect();
+        let estimate = effect_retained(&scores);
+        assert_eq!((estimate.value, estimate.interval), (None, None));
+        assert_eq!(effect_retained(&[]).value, None);
+    }
+
+    #[test]
+    fn lanes_differ_only_if_the_interval_excludes_zero() {
+        let pair = |cluster, first, second| PairedScore {
+            cluster,
+            first,
+            second,
+        };
+        let equal: Vec<_> = (0..40)
+            .map(|n| pair(n, f64::from(n % 2 == 0), f64::from(n % 4 < 2)))
+            .collect();
+        assert_eq!(
+            paired_difference(&equal).conclusion,
+            Conclusion::Inconclusive
+        );
+        let better: Vec<_> = (0..40)
+            .map(|n| pair(n, 1.0, f64::from(n % 2 == 0)))
+            .collect();
+        assert_eq!(paired_difference(&better).conclusion, Conclusion::Above);
+        let few = paired_difference(&better[..7]);
+        assert_eq!(few.conclusion, Conclusion::TooFewCompactions);
+        let worse: Vec<_> = better
+            .iter()
+            .map(|p| pair(p.cluster, p.second, p.first))
+            .collect();
+        assert_eq!(paired_difference(&worse).conclusion, Conclusion::Below);
+    }
+}
