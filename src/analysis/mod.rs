@@ -9,6 +9,7 @@ mod last_use;
 pub mod loss;
 pub mod lower_bound;
 mod message_name;
+pub mod probes;
 pub mod resent;
 pub mod statistics;
 mod trigger;

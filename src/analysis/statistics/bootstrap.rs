@@ -20,7 +20,8 @@ pub(super) fn estimate<const N: usize>(
     statistic: impl Fn([f64; N]) -> Option<f64>,
 ) -> Estimate {
     let clusters = sums_by_cluster(rows);
-    let total = sum(clusters.iter());
+    let mut total = [0.0; N];
+    clusters.iter().for_each(|cluster| add(&mut total, cluster));
     let value = (!rows.is_empty()).then(|| statistic(total)).flatten();
     let interval = value.and_then(|_| interval(&clusters, statistic));
     Estimate::new(value, interval, rows.len(), clusters.len())
@@ -40,12 +41,6 @@ fn add<const N: usize>(sum: &mut [f64; N], values: &[f64; N]) {
     }
 }
 
-fn sum<'a, const N: usize>(rows: impl Iterator<Item = &'a [f64; N]>) -> [f64; N] {
-    let mut total = [0.0; N];
-    rows.for_each(|row| add(&mut total, row));
-    total
-}
-
 /// Returns the percentile interval. Resamples without a value count as outside on both sides, so that the interval is unknown
 /// if there are many. One cluster has no interval.
 fn interval<const N: usize>(
@@ -56,12 +51,14 @@ fn interval<const N: usize>(
         return None;
     }
     let mut generator = Generator::new(SEED);
-    let mut values: Vec<f64> = (0..RESAMPLES)
-        .filter_map(|_| {
-            let drawn = (0..clusters.len()).map(|_| &clusters[generator.index(clusters.len())]);
-            statistic(sum(drawn))
-        })
-        .collect();
+    let resample = |_| {
+        let mut total = [0.0; N];
+        for _ in 0..clusters.len() {
+            add(&mut total, &clusters[generator.index(clusters.len())]);
+        }
+        statistic(total)
+    };
+    let mut values: Vec<f64> = (0..RESAMPLES).filter_map(resample).collect();
     values.sort_by(f64::total_cmp);
     let tail = (RESAMPLES as f64 * TAIL) as usize;
     let inside = tail.checked_sub(RESAMPLES - values.len())?;

@@ -12,4 +12,6 @@ mod scores;
 pub use estimate::{Conclusion, Estimate, Interval, MIN_CLUSTERS};
 pub use generator::Generator;
 pub use power::{Power, design_effect};
-pub use scores::{ArmScores, PairedScore, effect_retained, mean, paired_difference};
+pub use scores::{
+    BaselinedScore, PairedScore, effect_retained, effect_retained_value, mean, paired_difference,
+};

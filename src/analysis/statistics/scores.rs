@@ -5,7 +5,7 @@ use super::bootstrap::estimate;
 
 /// Scores of one probe: 0 is wrong, 1 is right, the mean over orders and samples is between them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ArmScores {
+pub struct BaselinedScore {
     /// The cluster: probes of one compaction belong together.
     pub cluster: usize,
     /// Score with the context of the lane.
@@ -29,12 +29,26 @@ pub struct PairedScore {
 
 /// Estimates the effect retained, (lane − none) / (full − none), over the sums of all probes. It cannot be judged if the
 /// context does not raise the score.
-pub fn effect_retained(scores: &[ArmScores]) -> Estimate {
-    let rows: Vec<_> = scores
-        .iter()
-        .map(|s| (s.cluster, [s.lane - s.none, s.full - s.none]))
-        .collect();
-    estimate(&rows, |[kept, whole]| (whole > 0.0).then(|| kept / whole))
+pub fn effect_retained(scores: &[BaselinedScore]) -> Estimate {
+    let rows: Vec<_> = scores.iter().map(|s| (s.cluster, s.effects())).collect();
+    estimate(&rows, share)
+}
+
+/// Returns the effect retained without an interval.
+pub fn effect_retained_value(scores: &[BaselinedScore]) -> Option<f64> {
+    let sums = scores.iter().map(BaselinedScore::effects);
+    share(sums.fold([0.0; 2], |[a, b], [kept, whole]| [a + kept, b + whole]))
+}
+
+impl BaselinedScore {
+    /// Returns what the lane's context and the full context add.
+    fn effects(&self) -> [f64; 2] {
+        [self.lane - self.none, self.full - self.none]
+    }
+}
+
+fn share([kept, whole]: [f64; 2]) -> Option<f64> {
+    (whole > 0.0).then(|| kept / whole)
 }
 
 /// Estimates the mean difference of two lanes over the same probes: first minus second.
@@ -57,8 +71,8 @@ mod tests {
     use super::super::Conclusion;
     use super::*;
 
-    fn probe(cluster: usize, lane: f64, none: f64, full: f64) -> ArmScores {
-        ArmScores {
+    fn probe(cluster: usize, lane: f64, none: f64, full: f64) -> BaselinedScore {
+        BaselinedScore {
             cluster,
             lane,
             none,

@@ -1,0 +1,410 @@
+//! Questions of every template, and the proof that the effect retained is measured: a simulated reader with a known memory.
+
+use super::fact::{Fact, FactKind};
+use super::outcome::baselined;
+use super::{
+    AnsweredProbe, Choice, KnownFacts, Order, Probe, ProbeAnswers, ProbeOutcome, Written, write,
+};
+use crate::analysis::statistics::{Conclusion, Estimate, Generator, effect_retained};
+use crate::session::{Body, Draft, Part, Role, Session, SessionBuilder, Source};
+use rayon::prelude::*;
+
+fn part(body: Body) -> Part {
+    Part {
+        body,
+        record: 0,
+        block: 0,
+    }
+}
+
+/// Makes a session: a request, then pairs of a tool call and its result, and an answer.
+fn session(n_pairs: usize) -> Session {
+    let mut builder = SessionBuilder::new(Source {
+        name: "talk".to_owned(),
+        format: "openai_chat",
+        bytes: Vec::new().into(),
+    });
+    let text = |text: &str| vec![part(Body::Text(text.into()))];
+    builder.message(Draft::new(Role::User, text("Begin.")));
+    for idx in 0..n_pairs {
+        let (call, tool) = (format!("c{idx}"), "bash");
+        let call_body = Body::ToolCall {
+            call: call.as_str().into(),
+            tool: tool.into(),
+            arguments: "{}".into(),
+        };
+        let result = Body::ToolResult {
+            call: call.into(),
+            tool: tool.into(),
+            is_error: false,
+            text: "output".into(),
+        };
+        builder.message(Draft::new(Role::Assistant, vec![part(call_body)]));
+        builder.message(Draft::new(Role::Tool, vec![part(result)]));
+    }
+    builder.message(Draft::new(Role::Assistant, text("Done.")));
+    builder.finish()
+}
+
+/// A fact in the call or result (`offset` 0 or 1) of a pair.
+fn fact(kind: FactKind, pair: u32, offset: u32, text: &str, detail: &str) -> Fact {
+    let idx = 1 + 2 * pair + offset;
+    Fact {
+        kind,
+        message: idx,
+        part: idx,
+        span: 0..1,
+        text: text.into(),
+        detail: detail.into(),
+        until: None,
+    }
+}
+
+fn replaced(fact: Fact, pair: u32) -> Fact {
+    Fact {
+        until: Some(1 + 2 * pair),
+        ..fact
+    }
+}
+
+fn written(facts: &[Fact], n_pairs: usize, call: usize) -> Written {
+    let session = session(n_pairs);
+    write(&KnownFacts::new(&session, facts, call), 100, |_| true)
+}
+
+fn question<'a>(written: &'a Written, template: &str) -> Vec<(&'a str, &'a str)> {
+    let own = written.probes.iter().filter(|p| p.template == template);
+    own.map(|p| (&*p.truth, &*p.distractor)).collect()
+}
+
+#[test]
+fn every_template_asks_about_the_state_at_the_call() {
+    use FactKind::{Command, Constraint, Error, File, Plan, Value};
+    let facts = [
+        fact(Constraint, 0, 0, "Never push to main.", ""),
+        fact(File, 0, 0, "src/read.rs", "read"),
+        fact(File, 1, 0, "src/edited.rs", "edited"),
+        replaced(
+            fact(Command, 2, 0, "cargo test", "failed (exit code 101)"),
+            4,
+        ),
+        fact(
+            Error,
+            2,
+            1,
+            "error[E0308]: mismatched types",
+            "error[E0308]",
+        ),
+        fact(Command, 3, 0, "npm run lint", "failed"),
+        fact(Error, 3, 1, "TypeError: x is not a function", "TypeError"),
+        fact(Command, 4, 0, "cargo test", "passed"),
+        fact(Plan, 5, 0, "write the docs", "open"),
+        fact(Plan, 5, 0, "fix the parser", "done"),
+        fact(Value, 6, 1, "max_size = 4096", "4096"),
+        fact(Value, 6, 1, "timeout: 3000", "3000"),
+        fact(Value, 7, 1, "n_workers = 12", "12"),
+        fact(Value, 8, 1, "unseen = 7777", "7777"),
+    ];
+    // The last call but one: everything before pair 8.
+    let all = written(&facts, 9, 8);
+    let of = |template| question(&all, template);
+    assert_eq!(
+        of("constraint"),
+        [("Never push to main.", "Always push to main.")]
+    );
+    assert_eq!(of("modified"), [("src/edited.rs", "src/read.rs")]);
+    assert_eq!(of("plan"), [("write the docs", "fix the parser")]);
+    let mut outcomes: Vec<_> = all
+        .probes
+        .iter()
+        .filter(|p| p.template == "outcome")
+        .collect();
+    outcomes.sort_by_key(|probe| probe.message);
+    assert!(outcomes[0].question.contains("`npm run lint`"));
+    assert_eq!(outcomes[0].truth, "It failed.");
+    assert!(outcomes[1].question.contains("`cargo test`"));
+    assert_eq!(outcomes[1].truth, "It passed.");
+    let errors = of("error");
+    let types = (
+        "error[E0308]: mismatched types",
+        "TypeError: x is not a function",
+    );
+    assert!(errors.len() == 2 && errors.contains(&types), "{errors:?}");
+    let values = of("value");
+    assert!(
+        values.contains(&("4096", "3000")) && values.contains(&("3000", "4096")),
+        "{values:?}"
+    );
+    assert_eq!(values.len(), 3, "what comes later is unknown: {values:?}");
+    for (truth, other) in of("order") {
+        assert!(truth != other);
+    }
+    assert_eq!(of("order").len(), 2, "the first action has no earlier one");
+    assert!(all.probes.iter().all(|p| p.call == 8 && p.message < 17));
+}
+
+#[test]
+fn facts_without_a_plausible_false_option_are_counted() {
+    let facts = [
+        fact(FactKind::Plan, 0, 0, "write the docs", "open"),
+        fact(FactKind::Value, 0, 1, "size: 4096", "4096"),
+        fact(FactKind::Constraint, 0, 0, "用中文回答", ""),
+        fact(FactKind::File, 0, 0, "src/edited.rs", "edited"),
+    ];
+    let all = written(&facts, 2, 2);
+    assert_eq!(all.probes, []);
+    assert_eq!(all.without_distractor, 4);
+    assert_eq!(written(&[], 0, 0), Written::default());
+}
+
+#[test]
+fn probes_are_selected_evenly_and_the_rest_is_counted() {
+    let mut facts: Vec<_> = (0..20)
+        .map(|n| fact(FactKind::Command, n, 0, &format!("run {n}"), "passed"))
+        .collect();
+    facts.push(fact(FactKind::Constraint, 0, 0, "Never push to main.", ""));
+    let session = session(21);
+    let known = KnownFacts::new(&session, &facts, 21);
+    let some = write(&known, 5, |_| true);
+    assert_eq!(some.probes.len(), 5);
+    assert_eq!(question(&some, "constraint").len(), 1);
+    assert_eq!(question(&some, "outcome").len(), 2);
+    // 20 outcomes, 19 orders and a constraint.
+    assert_eq!(some.above_maximum, 35);
+    assert_eq!(some, write(&known, 5, |_| true), "the same in every run");
+    let none = write(&known, 5, |probe| probe.message == 999);
+    assert_eq!((none.probes.len(), none.above_maximum), (0, 0));
+}
+
+/// A reader that answers from its context alone: right if the truth stands there; else it chooses A with `bias`, or else it is
+/// right with `luck`.
+struct Reader {
+    generator: Generator,
+    luck: f64,
+    bias: f64,
+}
+
+impl Reader {
+    fn answer(&mut self, knows: bool, order: Order) -> Choice {
+        let (right, wrong) = match order {
+            Order::TruthFirst => (Choice::A, Choice::B),
+            Order::TruthSecond => (Choice::B, Choice::A),
+        };
+        match knows {
+            true => right,
+            false if self.generator.share() < self.bias => Choice::A,
+            false if self.generator.share() < self.luck => right,
+            false => wrong,
+        }
+    }
+
+    fn pair(&mut self, knows: bool) -> [Option<Choice>; 2] {
+        Order::BOTH.map(|order| Some(self.answer(knows, order)))
+    }
+}
+
+const CLUSTERS: usize = 32;
+const PROBES: usize = 8;
+const SAMPLES: usize = 3;
+
+fn probe(template: &'static str) -> Probe {
+    Probe {
+        template,
+        question: String::new(),
+        truth: "this".to_owned(),
+        distractor: "that".to_owned(),
+        message: 0,
+        part: 0,
+        span: 0..1,
+        call: 0,
+    }
+}
+
+/// Simulates the answers of a lane that keeps each fact with a probability that differs between compactions and is `kept` on average.
+fn answered(seed: u64, kept: f64, bias: f64) -> Vec<AnsweredProbe> {
+    let generator = Generator::new(seed);
+    let mut memory = Generator::new(!seed);
+    let mut reader = Reader {
+        generator,
+        luck: 0.3,
+        bias,
+    };
+    let mut probes = Vec::new();
+    for cluster in 0..CLUSTERS {
+        // Compactions of one session resemble each other less than facts of one compaction.
+        let share = kept + 0.5 * (memory.share() - 0.5);
+        for _ in 0..PROBES {
+            let keeps = memory.share() < share;
+            let lane = (0..SAMPLES).map(|_| reader.pair(keeps)).collect();
+            probes.push(AnsweredProbe {
+                probe: probe("plan"),
+                clusters: vec![cluster],
+                answers: ProbeAnswers {
+                    none: [reader.pair(false), reader.pair(false)],
+                    full: [reader.pair(true), reader.pair(true)],
+                    lanes: vec![lane],
+                },
+            });
+        }
+    }
+    probes
+}
+
+/// Returns in how many of 200 runs the interval contains the known value, and the mean estimate.
+fn coverage(kept: f64, bias: f64) -> (usize, f64) {
+    let estimates: Vec<_> = (0..200_u64)
+        .into_par_iter()
+        .map(|seed| {
+            let probes = answered(seed, kept, bias);
+            let selected: Vec<_> = probes
+                .iter()
+                .filter(|p| p.answers.left_out().is_none())
+                .collect();
+            effect_retained(&baselined(0, &selected, |probe| probe.answers.lane(0)))
+        })
+        .collect();
+    let covers = |estimate: &&Estimate| {
+        assert_eq!(estimate.clusters, CLUSTERS);
+        estimate
+            .interval
+            .expect("there are many clusters")
+            .contains(kept)
+    };
+    let values = estimates.iter().filter_map(|estimate| estimate.value);
+    (
+        estimates.iter().filter(covers).count(),
+        values.sum::<f64>() / 200.0,
+    )
+}
+
+#[test]
+fn the_interval_covers_the_known_effect_and_a_preferred_letter_does_not_move_it() {
+    for (kept, bias) in [(0.5, 0.0), (0.3, 0.6)] {
+        let (covered, mean) = coverage(kept, bias);
+        let share = format!("{covered} of 200 at {kept}, bias {bias}: {mean:.3}");
+        assert!((180..=198).contains(&covered), "{share}");
+        assert!((mean - kept).abs() < 0.02, "{share}");
+    }
+}
+
+/// Returns the outcome of lanes that keep exactly these facts of each compaction.
+fn constructed(keeps: &[fn(usize) -> bool]) -> ProbeOutcome {
+    let mut reader = Reader {
+        generator: Generator::new(7),
+        luck: 0.0,
+        bias: 0.5,
+    };
+    let mut probes = Vec::new();
+    for cluster in 0..CLUSTERS {
+        for nth in 0..PROBES {
+            let template = if nth % 4 < 2 { "plan" } else { "value" };
+            let lanes = keeps.iter().map(|keeps| vec![reader.pair(keeps(nth))]);
+            let lanes = lanes.collect();
+            probes.push(AnsweredProbe {
+                probe: probe(template),
+                clusters: vec![cluster; keeps.len()],
+                answers: ProbeAnswers {
+                    none: [reader.pair(false), reader.pair(false)],
+                    full: [reader.pair(true), reader.pair(true)],
+                    lanes,
+                },
+            });
+        }
+    }
+    let names: Vec<_> = (0..keeps.len()).map(|n| format!("lane {n}")).collect();
+    ProbeOutcome::new(&probes, &names)
+}
+
+#[test]
+fn half_of_the_facts_of_a_type_retain_half_of_the_effect() {
+    // Every second plan item, and all values.
+    let outcome = constructed(&[|nth| nth % 4 != 0]);
+    let [plan, value] = &outcome.lanes[0].templates[..] else {
+        panic!("two templates: {outcome:?}");
+    };
+    assert_eq!((plan.template, value.template), ("plan", "value"));
+    let interval = plan.retained.interval.expect("there are many clusters");
+    assert!(interval.contains(0.5), "{plan:?}");
+    assert!(interval.high - interval.low < 0.3, "{plan:?}");
+    assert_eq!(value.retained.value, Some(1.0), "{value:?}");
+}
+
+#[test]
+fn equal_lanes_are_inconclusive_and_different_ones_are_not() {
+    let half: fn(usize) -> bool = |nth| nth % 2 == 0;
+    let outcome = constructed(&[half, half, |_| true]);
+    let found: Vec<_> = outcome
+        .differences
+        .iter()
+        .map(|d| (&*d.first, &*d.second, d.difference.conclusion))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("lane 0", "lane 1", Conclusion::Inconclusive),
+            ("lane 0", "lane 2", Conclusion::Below),
+            ("lane 1", "lane 2", Conclusion::Below),
+        ]
+    );
+}
+
+#[test]
+fn selecting_and_scoring_on_other_answers_does_not_count_lucky_guesses_as_memory() {
+    // The lane keeps nothing and guesses as often right as without any context.
+    let outcome = ProbeOutcome::new(&answered(3, 0.0, 0.0), &["lane".to_owned()]);
+    let retained = outcome.lanes[0].retained;
+    assert!(
+        retained.interval.expect("an interval").low < 0.1,
+        "{retained:?}"
+    );
+    assert!(outcome.selection.answered_without_context > 0);
+    let selection = outcome.selection;
+    assert_eq!(
+        selection.probes,
+        selection.selected
+            + selection.answered_without_context
+            + selection.missed_with_full_context
+            + selection.unanswered
+    );
+}
+
+#[test]
+fn answers_that_choose_nothing_are_counted_and_missing_ones_are_left_out() {
+    let mut probes = Vec::new();
+    for cluster in 0..10 {
+        let right = [Some(Choice::A), Some(Choice::B)];
+        let unsure = [Some(Choice::Neither), Some(Choice::Refused)];
+        let lane = if cluster == 0 {
+            [None; 2]
+        } else {
+            [Some(Choice::Both), Some(Choice::Empty)]
+        };
+        probes.push(AnsweredProbe {
+            probe: probe("plan"),
+            clusters: vec![cluster],
+            answers: ProbeAnswers {
+                none: [unsure; 2],
+                full: [right; 2],
+                lanes: vec![vec![lane]],
+            },
+        });
+    }
+    let outcome = ProbeOutcome::new(&probes, &["lane".to_owned()]);
+    let lane = &outcome.lanes[0];
+    assert_eq!(
+        (
+            lane.answers.both,
+            lane.answers.empty,
+            lane.answers.unanswered
+        ),
+        (9, 9, 2)
+    );
+    assert_eq!((lane.retained.value, lane.retained.n), (Some(0.0), 9));
+    assert_eq!(
+        (outcome.no_context.neither, outcome.no_context.refused),
+        (20, 20)
+    );
+    let nothing = ProbeOutcome::new(&[], &["lane".to_owned()]);
+    assert_eq!(nothing.lanes[0].retained.value, None);
+    assert_eq!(nothing.selection.probes, 0);
+}
