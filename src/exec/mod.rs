@@ -4,6 +4,7 @@ mod check;
 mod contents;
 mod convert;
 mod database;
+pub mod evaluate;
 mod export;
 mod files;
 mod load;

@@ -46,7 +46,11 @@ fn write(model: &str, _limit_field: LimitField, prompt: &Prompt) -> Value {
         let texts: Vec<String> = system.iter().map(|s| text_of(&s.items)).collect();
         put("system", json!(texts.join("\n\n")));
     }
-    put("messages", turns(rest));
+    let mut turns = turns(rest);
+    if prompt.repeats_prefix {
+        mark_prefix(&mut turns);
+    }
+    put("messages", turns);
     put("stream", json!(true));
     let tools: Vec<Tool<'_>> = prompt.tools.iter().filter_map(Tool::read).collect();
     if !tools.is_empty() {
@@ -103,6 +107,15 @@ fn turns(conversation: &[RoleMessage]) -> Value {
         messages.push(json!({"role": role, "content": content}));
     }
     Value::Array(messages)
+}
+
+/// Marks the content before the last block for the provider's cache.
+fn mark_prefix(turns: &mut Value) {
+    let turns = turns.as_array_mut().into_iter().flatten();
+    let blocks = turns.filter_map(|turn| turn.get_mut("content")?.as_array_mut());
+    if let Some(block) = blocks.flatten().rev().nth(1) {
+        block["cache_control"] = json!({"type": "ephemeral"});
+    }
 }
 
 fn block(item: &Item, role: &str) -> Value {

@@ -14,6 +14,8 @@ pub struct Prompt {
     pub temperature: Option<f64>,
     /// Tool definitions in the shape of any API.
     pub tools: Vec<Value>,
+    /// Other prompts begin with all messages but the last, so that a provider that caches on request should cache these.
+    pub repeats_prefix: bool,
 }
 
 impl Prompt {

@@ -393,6 +393,7 @@ fn asked(name: &str, base: &str, messages: Vec<ChatMessage>) -> Value {
         max_tokens: 20,
         temperature: None,
         tools: Vec::new(),
+        repeats_prefix: false,
     };
     endpoint.body(&prompt)
 }
@@ -526,6 +527,7 @@ fn tools_of_any_api_are_converted_to_every_other() {
             max_tokens: 0,
             temperature: Some(0.25),
             tools: vec![tool.clone(), json!({"type": "web_search"})],
+            repeats_prefix: false,
         };
         for (name, expected) in [
             ("openai", &chat),
@@ -540,12 +542,57 @@ fn tools_of_any_api_are_converted_to_every_other() {
 }
 
 #[test]
+fn the_messages_that_other_prompts_begin_with_are_marked_for_the_cache() {
+    let mut prompt = Prompt {
+        messages: conversation(),
+        max_tokens: 1,
+        temperature: None,
+        tools: Vec::new(),
+        repeats_prefix: true,
+    };
+    prompt.messages.push(ChatMessage::new("user", "A or B?"));
+    let marks = |name: &str, prompt: &Prompt| {
+        let body = Endpoint::new(api(name), "", "m").unwrap().body(prompt);
+        let messages = body["messages"].as_array().cloned().unwrap_or_default();
+        let blocks = messages
+            .iter()
+            .flat_map(|m| m["content"].as_array().cloned().unwrap_or_default());
+        let blocks: Vec<Value> = blocks.collect();
+        let marked = blocks.iter().map(|block| !block["cache_control"].is_null());
+        (
+            marked.collect::<Vec<_>>(),
+            body.to_string().contains("cache_control"),
+        )
+    };
+    let (marked, _) = marks("anthropic", &prompt);
+    let n = marked.len();
+    assert!(
+        marked[n - 2] && marked.iter().filter(|is_marked| **is_marked).count() == 1,
+        "{marked:?}"
+    );
+    // The other providers cache without a mark.
+    assert!(!marks("openai", &prompt).1 && !marks("openai-responses", &prompt).1);
+    prompt.repeats_prefix = false;
+    assert!(!marks("anthropic", &prompt).1);
+    prompt = Prompt {
+        messages: vec![ChatMessage::new("user", "A or B?")],
+        repeats_prefix: true,
+        ..prompt
+    };
+    assert!(
+        !marks("anthropic", &prompt).1,
+        "nothing precedes the question"
+    );
+}
+
+#[test]
 fn an_invalid_temperature_is_not_sent() {
     let prompt = Prompt {
         messages: vec![ChatMessage::new("user", "a")],
         max_tokens: 0,
         temperature: Some(f64::NAN),
         tools: Vec::new(),
+        repeats_prefix: false,
     };
     let body = Endpoint::new(api("anthropic"), "", "m")
         .unwrap()

@@ -3,6 +3,7 @@
 //! Each test starts a real server on loopback, with short time limits.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod evaluate;
 mod formats;
 mod server;
 
@@ -75,6 +76,7 @@ fn prompt() -> Prompt {
         max_tokens: 100,
         temperature: None,
         tools: Vec::new(),
+        repeats_prefix: false,
     }
 }
 

@@ -8,12 +8,14 @@
 mod audit;
 mod billing;
 mod break_even;
+mod prefix_quote;
 mod price;
 mod quote;
 
 pub use audit::{Audit, AuditedCall, Break, Cause, MIN_MISS, audit};
 pub use billing::{BilledCall, Billing, Bills, Lifetime, Tariff};
 pub use break_even::{BreakEven, break_even};
+pub use prefix_quote::{PrefixGroup, cached_price};
 pub use price::{price_lane, price_recorded};
 pub use quote::{Listed, Quote, Server, quote};
 

@@ -35,6 +35,7 @@ pub use job::ExportJob;
 pub use paths::files_path;
 pub use policy_files::WrittenFile;
 pub use request_cost::{RequestCost, request_cost};
+pub(super) use request_cost::{planned_requests, quote_at};
 pub use restore::{Restored, is_managed, restore};
 pub use resumable::{Resumed, export_resumable, resumable_folder};
 pub use run::{CallContext, Exported, Preview, context_with, export, export_context, preview};

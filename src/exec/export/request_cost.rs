@@ -2,9 +2,10 @@
 
 use super::job::ExportJob;
 use crate::analysis::cost::{Quote, Server, quote};
-use crate::engine::{Answer, Case, Estimator, Reply, Request, drive};
+use crate::engine::{Answer, Case, Estimator, KnobValues, Policy, Reply, Request, Schedule, drive};
 use crate::exec::summary::{Model, PlannedCall, Summarizer, planned_calls};
 use crate::presets::prices::Prices;
+use crate::providers::Endpoint;
 use crate::units::Tokens;
 
 /// Estimated requests of an export.
@@ -25,38 +26,52 @@ pub fn request_cost(job: &ExportJob) -> Option<RequestCost> {
     let Summarizer::Model(model) = &job.summarizer else {
         return None;
     };
-    let mut planner = Planner {
-        model,
-        calls: Vec::new(),
-    };
-    let (until, schedule) = (job.until, job.schedule);
-    drive(
+    let calls = planned_requests(
         &job.case,
-        &job.policy,
-        &job.knobs,
-        schedule,
-        until,
-        &mut planner,
+        (&job.policy, &job.knobs),
+        job.schedule,
+        job.until,
+        model,
     );
-    let (endpoint, calls) = (&model.client.endpoint, planner.calls);
+    let endpoint = &model.client.endpoint;
     Some(RequestCost {
         requests: calls.len(),
         tokens: calls.iter().map(|call| call.input).sum(),
         answers: calls.iter().map(|call| call.most_output).sum(),
-        quote: if endpoint.is_local() {
-            Quote::Local
-        } else {
-            let server = Server {
-                host: endpoint.host(),
-                is_own: endpoint.is_providers_own(),
-            };
-            let calls: Vec<_> = calls
+        quote: quote_at(
+            endpoint,
+            &calls
                 .iter()
                 .map(|call| (call.input, call.most_output))
-                .collect();
-            quote(Prices::bundled(), &endpoint.model, server, &calls)
-        },
+                .collect::<Vec<_>>(),
+        ),
     })
+}
+
+/// Estimates the price of requests to an endpoint without a cache, each given by its sent tokens and its maximum answer tokens.
+pub(in crate::exec) fn quote_at(endpoint: &Endpoint, requests: &[(Tokens, Tokens)]) -> Quote {
+    if endpoint.is_local() {
+        return Quote::Local;
+    }
+    let server = Server {
+        host: endpoint.host(),
+        is_own: endpoint.is_providers_own(),
+    };
+    quote(Prices::bundled(), &endpoint.model, server, requests)
+}
+
+/// Runs the policy with predicted summaries and returns the calls of the model that the summaries would take.
+pub(in crate::exec) fn planned_requests(
+    case: &Case,
+    (policy, knobs): (&Policy, &KnobValues),
+    schedule: Schedule,
+    until: Option<usize>,
+    model: &Model,
+) -> Vec<PlannedCall> {
+    let calls = Vec::new();
+    let mut planner = Planner { model, calls };
+    drive(case, policy, knobs, schedule, until, &mut planner);
+    planner.calls
 }
 
 /// Predicts every summary and records the calls of the model that it would take.

@@ -40,31 +40,37 @@ pub struct RunLog {
 
 /// A prompt with its answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Exchange {
+pub(in crate::exec) struct Exchange {
     /// Identifies the prompt.
-    pub(super) key: String,
+    pub(in crate::exec) key: String,
     #[serde(default)]
-    pub(super) text: String,
+    pub(in crate::exec) text: String,
     #[serde(default, rename = "ended")]
-    pub(super) ending: Ending,
+    pub(in crate::exec) ending: Ending,
     #[serde(default)]
-    pub(super) failed: Option<String>,
+    pub(in crate::exec) failed: Option<String>,
     #[serde(default)]
-    pub(super) is_too_long: bool,
+    pub(in crate::exec) is_too_long: bool,
     #[serde(default, rename = "breaks_the_run")]
-    pub(super) is_fatal: bool,
+    pub(in crate::exec) is_fatal: bool,
     #[serde(default)]
-    pub(super) sent: Option<u64>,
+    pub(in crate::exec) sent: Option<u64>,
     #[serde(default)]
-    pub(super) received: Option<u64>,
+    pub(in crate::exec) received: Option<u64>,
+    /// The part of `sent` that was read from the provider's cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::exec) cache_read: Option<u64>,
+    /// The part of `sent` that joined the provider's cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::exec) cache_write: Option<u64>,
     #[serde(default)]
-    pub(super) millis: u64,
+    pub(in crate::exec) millis: u64,
 }
 
 /// The end of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Ending {
+pub(in crate::exec) enum Ending {
     /// The answer is complete.
     #[default]
     #[serde(rename = "whole")]
@@ -93,6 +99,18 @@ impl Exchange {
 }
 
 impl RunLog {
+    /// Creates the first line of the log of a model.
+    pub(in crate::exec) fn of(model: &Model) -> Self {
+        Self {
+            plimsoll: env!("CARGO_PKG_VERSION").to_owned(),
+            model: model.name(),
+            window: model.window,
+            prompt: model.prompt.clone(),
+            temperature: model.temperature,
+            exchanges: Vec::new(),
+        }
+    }
+
     /// Reads a log.
     ///
     /// # Errors
@@ -150,14 +168,7 @@ impl LogWriter {
     pub(super) fn new(path: &Path, model: &Model) -> Self {
         Self {
             path: path.to_owned(),
-            head: RunLog {
-                plimsoll: env!("CARGO_PKG_VERSION").to_owned(),
-                model: model.name(),
-                window: model.window,
-                prompt: model.prompt.clone(),
-                temperature: model.temperature,
-                exchanges: Vec::new(),
-            },
+            head: RunLog::of(model),
             file: RefCell::new(None),
             error: RefCell::new(None),
         }
@@ -197,19 +208,23 @@ impl LogWriter {
     }
 
     fn open(&self) -> io::Result<File> {
-        if let Some(folder) = self.path.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        let mut options = File::options();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt as _;
-            // Only the owner can read private text.
-            options.mode(0o600);
-        }
-        let mut file = options.open(&self.path)?;
+        let mut file = create_private(&self.path)?;
         writeln!(file, "{}", serde_json::to_string(&self.head)?)?;
         Ok(file)
     }
+}
+
+/// Creates a file that only its owner can read, since logs contain private text.
+pub(in crate::exec) fn create_private(path: &Path) -> io::Result<File> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    options.open(path)
 }

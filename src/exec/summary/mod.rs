@@ -10,14 +10,15 @@ mod request;
 mod responder;
 mod summarizer;
 
-pub(super) use log::LogWriter;
 pub use log::RunLog;
+pub(super) use log::{Ending, Exchange, LogWriter, create_private};
 pub use log_files::{LogFile, clear_logs, logs, logs_folder, logs_in, new_log, remove_log};
 pub use model::{Model, ModelEvent};
 pub use record::RequestRecord;
 pub(super) use record::rejection;
 pub use request::read_prompt;
 pub(super) use request::{PlannedCall, planned_calls};
+pub(super) use responder::{Exchanges, send};
 pub use summarizer::Summarizer;
 
 use crate::engine::{Answer, Case, Reply, Request, digest};
@@ -52,6 +53,14 @@ impl<'a> Answers<'a> {
             fatal: None,
             notes: Vec::new(),
             records: Vec::new(),
+        }
+    }
+
+    /// Creates the answers of a run that sends prompts through a log of its own. `summarizer` only names the model.
+    pub(super) fn through(summarizer: &'a Summarizer, exchanges: &'a dyn Exchanges) -> Self {
+        Self {
+            responder: Some(Responder::through(exchanges)),
+            ..Self::new(summarizer, &[])
         }
     }
 

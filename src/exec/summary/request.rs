@@ -106,6 +106,7 @@ fn answer_as_system(
         } else {
             Vec::new()
         },
+        repeats_prefix: false,
     };
     responder.reply(case, &prompt, input)
 }
@@ -279,6 +280,7 @@ impl<'a> OwnPrompt<'a> {
             max_tokens: self.max_tokens,
             temperature: self.temperature,
             tools: Vec::new(),
+            repeats_prefix: false,
         };
         responder.reply(self.case, &prompt, tokens)
     }

@@ -24,10 +24,20 @@ pub(super) struct Spent {
     pub(super) is_cut_off: bool,
 }
 
+/// Sends prompts for a run that has a log of its own.
+pub(in crate::exec) trait Exchanges {
+    /// Returns the answer to a prompt of this many tokens.
+    fn exchange(&self, prompt: &Prompt, tokens: u64) -> Exchange;
+
+    /// Returns the settings of the model, as the first line of a log has them.
+    fn settings(&self) -> &RunLog;
+}
+
 /// The source of replies.
 enum Source<'a> {
     Live(&'a Model, Option<LogWriter>),
     Log(&'a RunLog, usize),
+    Shared(&'a dyn Exchanges),
 }
 
 /// Replies to prompts. The same prompt gets the same reply without being sent again.
@@ -49,18 +59,27 @@ impl<'a> Responder<'a> {
             }
             Summarizer::Log(log) => Source::Log(log, 0),
         };
-        Some(Self {
+        Some(Self::from_source(source))
+    }
+
+    /// Creates the responder of a run that has a log of its own.
+    pub(super) fn through(exchanges: &'a dyn Exchanges) -> Self {
+        Self::from_source(Source::Shared(exchanges))
+    }
+
+    fn from_source(source: Source<'a>) -> Self {
+        Self {
             source,
             replies: HashMap::new(),
             spent: Spent::default(),
             n_sent: 0,
-        })
+        }
     }
 
     pub(super) fn log(&self) -> Option<&LogWriter> {
         match &self.source {
             Source::Live(_, log) => log.as_ref(),
-            Source::Log(..) => None,
+            Source::Log(..) | Source::Shared(_) => None,
         }
     }
 
@@ -69,6 +88,7 @@ impl<'a> Responder<'a> {
         match &self.source {
             Source::Live(model, _) => model.window,
             Source::Log(log, _) => log.window,
+            Source::Shared(shared) => shared.settings().window,
         }
     }
 
@@ -77,6 +97,7 @@ impl<'a> Responder<'a> {
         match &self.source {
             Source::Live(model, _) => model.prompt.as_deref(),
             Source::Log(log, _) => log.prompt.as_deref(),
+            Source::Shared(shared) => shared.settings().prompt.as_deref(),
         }
     }
 
@@ -84,6 +105,7 @@ impl<'a> Responder<'a> {
         match &self.source {
             Source::Live(model, _) => model.temperature,
             Source::Log(log, _) => log.temperature,
+            Source::Shared(shared) => shared.settings().temperature,
         }
     }
 
@@ -113,6 +135,7 @@ impl<'a> Responder<'a> {
                 }
                 exchange
             }
+            Source::Shared(shared) => shared.exchange(prompt, tokens),
             Source::Log(log, next) => {
                 match log.exchanges.get(*next).filter(|found| found.key == key) {
                     Some(exchange) => {
@@ -172,7 +195,13 @@ fn within_limit(
 }
 
 /// Sends a prompt to the model.
-fn send(model: &Model, prompt: &Prompt, number: usize, tokens: u64, key: &str) -> Exchange {
+pub(in crate::exec) fn send(
+    model: &Model,
+    prompt: &Prompt,
+    number: usize,
+    tokens: u64,
+    key: &str,
+) -> Exchange {
     model.emit(ModelEvent::Sent(number, tokens));
     let begin = Instant::now();
     let answer = ask(&model.client, prompt, &model.stop, &mut |news| match news {
@@ -206,6 +235,10 @@ fn answered(exchange: Exchange, answer: Answer) -> Exchange {
     Exchange {
         sent: usage.map(|usage| usage.input.0),
         received: usage.and_then(|usage| usage.output).map(|output| output.0),
+        cache_read: usage.and_then(|usage| usage.cache_read).map(|read| read.0),
+        cache_write: usage
+            .and_then(|usage| usage.cache_write)
+            .map(|written| written.0),
         ending: match answer.stop {
             _ if is_refused => Ending::Refused,
             Stop::ToolCall => Ending::ToolCall,

@@ -1,0 +1,94 @@
+//! Price estimates of requests that share a prefix, with the provider's cache.
+
+use super::billing::{Lifetime, Tariff};
+use crate::presets::prices::{How, Prices};
+use crate::units::{Tokens, Usd};
+
+/// Requests that begin with the same prefix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PrefixGroup {
+    /// Tokens of the prefix.
+    pub prefix: Tokens,
+    /// Number of requests.
+    pub requests: u64,
+    /// Tokens after the prefix, in all requests.
+    pub rest: Tokens,
+    /// Maximum tokens of all answers.
+    pub answers: Tokens,
+}
+
+/// Estimates the price of groups if the first request of each writes its prefix to the cache and the others read it: without
+/// answers, and with answers of maximum length. `marks_cache`: the requests ask for caching where a provider requires that.
+/// `None` if the price is unknown.
+pub fn cached_price(
+    prices: &Prices,
+    model: &str,
+    marks_cache: bool,
+    groups: &[PrefixGroup],
+) -> Option<(Usd, Usd)> {
+    let price = prices.lookup(model, None)?;
+    let rule = prices.rule(&price.caching)?;
+    let tariff = Tariff::new(price, rule, Lifetime::Usual);
+    let has_cache = marks_cache || rule.how == How::Automatic;
+    let mut total = (Usd::ZERO, Usd::ZERO);
+    for group in groups.iter().filter(|group| group.requests > 0) {
+        let n = group.requests;
+        let cached = if has_cache {
+            tariff.served(group.prefix)
+        } else {
+            Tokens::ZERO
+        };
+        let uncached = Tokens((group.prefix - cached).0 * n) + group.rest;
+        let sent = Tokens(group.prefix.0 + group.rest.0 / n);
+        let (input, output) = price.factors(sent);
+        let written = tariff
+            .write()
+            .unwrap_or(price.input)
+            .times(input)
+            .of(cached);
+        let read = price.cache_read.times(input).of(Tokens(cached.0 * (n - 1)));
+        let usd = written + read + price.input.times(input).of(uncached);
+        total.0 += usd;
+        total.1 += usd + price.output.times(output).of(group.answers);
+    }
+    Some(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_is_written_once_and_read_by_the_other_requests() {
+        let own = "[[price]]\nmatch = \"m\"\ncaching = \"own\"\ninput = 10\noutput = 100\ncache_read = 1\ncache_write = 12\n\
+                   source = \"https://prices.example.net/x\"\nread = 2026-01-02\nverified = true\n\
+                   [[caching]]\nname = \"own\"\nhow = \"explicit\"\nminimum = 1000\nstep = 1\nrefreshes = true\n\
+                   source = \"https://docs.example.com/x\"\nread = 2026-01-02\nverified = true\n";
+        let prices = Prices::with_own(own).expect("a valid table");
+        let group = |prefix| PrefixGroup {
+            prefix: Tokens(prefix),
+            requests: 11,
+            rest: Tokens(110),
+            answers: Tokens(11),
+        };
+        let usd = |marks, prefix| {
+            let (sent, most) =
+                cached_price(&prices, "m", marks, &[group(prefix)]).expect("a price");
+            [sent.0 * 1e6, most.0 * 1e6].map(f64::round)
+        };
+        // Written at 12, read ten times at 1, the rest at 10.
+        assert_eq!(usd(true, 2_000), [24_000.0 + 20_000.0 + 1_100.0, 46_200.0]);
+        assert_eq!(usd(false, 2_000), [220_000.0 + 1_100.0, 222_200.0]);
+        assert_eq!(
+            usd(true, 500),
+            [55_000.0 + 1_100.0, 57_200.0],
+            "too short for the cache"
+        );
+        assert_eq!(cached_price(&prices, "unknown", true, &[]), None);
+        let nothing = PrefixGroup::default();
+        assert_eq!(
+            cached_price(&prices, "m", true, &[nothing]),
+            Some((Usd::ZERO, Usd::ZERO))
+        );
+    }
+}

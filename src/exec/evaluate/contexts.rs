@@ -1,0 +1,133 @@
+//! Contexts of calls as the messages of a request: converted as `plimsoll context` writes them.
+
+use super::job::EvaluatedLane;
+use super::sender::{Sender, Series};
+use crate::chat::{ChatMessage, message_from_json};
+use crate::engine::{Case, Estimator, KnobValues, Policy, Schedule};
+use crate::exec::export::{CallContext, ExportJob, context_with};
+use crate::exec::summary::{Answers, RequestRecord, Summarizer};
+use crate::formats::{self, FORMATS};
+use crate::presets;
+use crate::units::Tokens;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The context of a call.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PromptContext {
+    pub(super) messages: Vec<ChatMessage>,
+    /// Actual tokens.
+    pub(super) tokens: Tokens,
+}
+
+/// The contexts of a lane in one sample.
+#[derive(Debug, Default)]
+pub(super) struct PlayedLane {
+    /// By call in the order requested; `None` where the run ended before.
+    pub(super) contexts: Vec<Option<PromptContext>>,
+    /// Summary requests up to the last of these calls.
+    pub(super) requests: Vec<RequestRecord>,
+    /// Reason why a context is missing.
+    pub(super) problem: Option<String>,
+}
+
+/// The samples of a lane, each with the name of its series.
+#[derive(Debug, Default)]
+pub(super) struct PlayedSamples {
+    pub(super) samples: Vec<(String, PlayedLane)>,
+}
+
+/// Returns the recorded context of a call.
+pub(super) fn recorded_context(case: &Case, call: usize) -> Result<PromptContext, String> {
+    let none = presets::by_name("none").ok_or("there is no preset none")?;
+    let knobs = none.defaults();
+    let job = job(
+        case.clone(),
+        (&none, &knobs),
+        Schedule::Now { force: false },
+        call,
+    );
+    prompt_context(&context_with(&job, &mut Estimator)?)
+}
+
+/// Plays a lane with real summaries up to each of the calls and returns their contexts. A summary is requested once, since
+/// equal prompts of a series have the same answer.
+pub(super) fn play(
+    case: &Case,
+    lane: &EvaluatedLane,
+    calls: &[usize],
+    sender: &Sender<'_>,
+    series: &str,
+) -> PlayedLane {
+    let summarizer = Summarizer::Log(Arc::new(sender.settings().clone()));
+    let exchanges = Series {
+        sender,
+        name: series,
+    };
+    let mut answers = Answers::through(&summarizer, &exchanges);
+    let mut played = PlayedLane::default();
+    for call in calls {
+        answers.restart();
+        let policy = (&lane.policy, &lane.knobs);
+        let job = job(lane.case(case), policy, Schedule::Replay, *call);
+        let context = context_with(&job, &mut answers).and_then(|context| prompt_context(&context));
+        if let Some(reason) = answers.fatal.take() {
+            played.problem = Some(reason);
+            break;
+        }
+        played.requests.clone_from(&answers.records);
+        match context {
+            Ok(context) => played.contexts.push(Some(context)),
+            Err(reason) => {
+                played.problem.get_or_insert(reason);
+                played.contexts.push(None);
+            }
+        }
+    }
+    played.contexts.resize(calls.len(), None);
+    played
+}
+
+fn job(
+    case: Case,
+    (policy, knobs): (&Policy, &KnobValues),
+    schedule: Schedule,
+    call: usize,
+) -> ExportJob {
+    // The writer of the source's own format would keep its document.
+    let name = match case.session.source.format {
+        "openai_chat" => "anthropic_messages",
+        _ => "openai_chat",
+    };
+    ExportJob {
+        case,
+        policy: policy.clone(),
+        knobs: knobs.clone(),
+        schedule,
+        until: Some(call),
+        summarizer: Summarizer::Digest,
+        format: formats::by_name(name).unwrap_or(&FORMATS[0]),
+        output: PathBuf::new(),
+        given: Vec::new(),
+        files: None,
+    }
+}
+
+fn prompt_context(context: &CallContext) -> Result<PromptContext, String> {
+    let invalid = |error| format!("the context cannot be sent ({error})");
+    let document: Value = serde_json::from_slice(context.bytes()).map_err(invalid)?;
+    let system = document.get("system").filter(|system| !system.is_null());
+    let system = system.map(|content| {
+        let message = serde_json::json!({"role": "system", "content": content});
+        message_from_json(&message)
+    });
+    let messages = document["messages"].as_array().into_iter().flatten();
+    Ok(PromptContext {
+        messages: system
+            .into_iter()
+            .chain(messages.map(message_from_json))
+            .collect(),
+        tokens: context.outcome().context.tokens(),
+    })
+}

@@ -1,0 +1,79 @@
+//! What is evaluated.
+
+use crate::analysis::probes::Fact;
+use crate::engine::{Case, KnobValues, ManualEdits, Policy};
+
+/// Most points of a session at which questions are asked. Further compactions are left out evenly.
+const MAX_POINTS: usize = 40;
+/// Most probes of a point.
+const MAX_PROBES: usize = 10;
+
+/// An evaluation to run.
+#[derive(Clone, Debug)]
+pub struct EvaluationJob {
+    /// The sessions.
+    pub sessions: Vec<EvaluatedSession>,
+    /// The policies.
+    pub lanes: Vec<EvaluatedLane>,
+    /// Number of times that each lane is played with new summaries.
+    pub samples: usize,
+    /// Most points of a session at which questions are asked.
+    pub max_points: usize,
+    /// Most probes of a point.
+    pub max_probes: usize,
+}
+
+/// A session to evaluate.
+#[derive(Clone, Debug)]
+pub struct EvaluatedSession {
+    /// The session.
+    pub case: Case,
+    /// Its facts.
+    pub facts: Vec<Fact>,
+}
+
+/// A policy to evaluate.
+#[derive(Clone, Debug)]
+pub struct EvaluatedLane {
+    /// Name of the lane.
+    pub name: String,
+    /// Policy.
+    pub policy: Policy,
+    /// Settings of the policy.
+    pub knobs: KnobValues,
+    /// Whether the user's pins apply.
+    pub has_pins: bool,
+}
+
+impl EvaluationJob {
+    /// Creates a job with the usual limits.
+    pub fn new(sessions: Vec<EvaluatedSession>, lanes: Vec<EvaluatedLane>, samples: usize) -> Self {
+        Self {
+            sessions,
+            lanes,
+            samples,
+            max_points: MAX_POINTS,
+            max_probes: MAX_PROBES,
+        }
+    }
+
+    /// Returns the names of the lanes.
+    pub(super) fn lane_names(&self) -> Vec<String> {
+        self.lanes.iter().map(|lane| lane.name.clone()).collect()
+    }
+}
+
+impl EvaluatedLane {
+    /// Returns the session as this lane plays it: with the user's pins or without any manual edits.
+    pub(super) fn case(&self, case: &Case) -> Case {
+        let pinned = if self.has_pins {
+            case.manual_edits.pinned.clone()
+        } else {
+            Vec::new()
+        };
+        case.with_manual_edits(ManualEdits {
+            pinned,
+            ..ManualEdits::default()
+        })
+    }
+}

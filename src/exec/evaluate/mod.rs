@@ -1,0 +1,24 @@
+//! Measures what compactions lost by asking a model.
+//!
+//! [`Plan::new`] writes the questions of each session: probes about facts that a lane removed, for the call after each
+//! compaction. [`Plan::cost`] states what a run sends, before anything is sent. [`run`] plays every lane with real summaries,
+//! asks the questions with each context, and computes the [`Report`]. Every answer is in an [`EvaluationLog`], from which a broken
+//! run continues and a finished one is repeated without a model.
+
+mod contexts;
+mod job;
+mod log;
+mod parallel;
+mod plan;
+mod points;
+mod questions;
+mod report;
+mod run;
+mod sender;
+
+pub use job::{EvaluatedLane, EvaluatedSession, EvaluationJob};
+pub use log::EvaluationLog;
+pub use plan::{Plan, PlanCost};
+pub use report::{LaneReport, Report, RequestCounts, SessionReport};
+pub use run::{Evaluation, RunOptions, run};
+pub use sender::{Budget, Stopped};

@@ -1,0 +1,170 @@
+//! The points of a session at which questions are asked: the call after each compaction of any lane.
+
+use super::job::{EvaluatedSession, EvaluationJob};
+use crate::analysis::probes::{KnownFacts, Probe, Written, write};
+use crate::engine::{Case, Did, MessageStatus, Outcome, recorded, simulate};
+use crate::units::Tokens;
+use rayon::prelude::*;
+use std::collections::{BTreeSet, HashSet};
+
+/// A call with whose context questions are asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Point {
+    /// Index of the call.
+    pub(super) call: usize,
+    /// The questions.
+    pub(super) probes: Vec<Probe>,
+    /// By lane: number of its compactions so far.
+    pub(super) compactions: Vec<usize>,
+    /// By lane: predicted tokens of its context.
+    pub(super) lane_tokens: Vec<Tokens>,
+    /// Tokens of the recorded context.
+    pub(super) full_tokens: Tokens,
+}
+
+/// The points of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct SessionPoints {
+    /// Points with questions, in order.
+    pub(super) points: Vec<Point>,
+    /// Number of calls after a compaction.
+    pub(super) n_compacted: usize,
+    /// Number of points without a question: nothing that a lane removed is a fact with a false option.
+    pub(super) n_empty: usize,
+    /// Number of facts without a false option, over all points.
+    pub(super) without_distractor: usize,
+    /// Number of probes above the maximum, over all points.
+    pub(super) above_maximum: usize,
+}
+
+impl SessionPoints {
+    /// Finds the points of a session by playing every lane with predicted summaries.
+    pub(super) fn new(job: &EvaluationJob, session: &EvaluatedSession) -> Self {
+        let case = &session.case;
+        let played: Vec<(Case, Outcome)> = job
+            .lanes
+            .par_iter()
+            .map(|lane| {
+                let case = lane.case(case);
+                let outcome = simulate(&case, &lane.policy, &lane.knobs, None);
+                (case, outcome)
+            })
+            .collect();
+        let n_calls = case.session.calls.len();
+        let removals: Vec<Vec<usize>> = played
+            .iter()
+            .map(|(_, outcome)| removals(outcome))
+            .collect();
+        let calls: BTreeSet<usize> = removals.iter().flatten().copied().collect();
+        let calls: Vec<usize> = calls.into_iter().filter(|call| *call < n_calls).collect();
+        let full = recorded(case, Tokens::ZERO, None);
+        let points: Vec<(Point, Written)> = evenly(&calls, job.max_points)
+            .into_par_iter()
+            .map(|call| {
+                let kept = job.lanes.iter().zip(&played).map(|(lane, (case, _))| {
+                    kept(&simulate(case, &lane.policy, &lane.knobs, Some(call)), case)
+                });
+                let kept: Vec<HashSet<u32>> = kept.collect();
+                let written = questions(session, call, &kept, job.max_probes);
+                let before =
+                    |removals: &Vec<usize>| removals.iter().filter(|c| **c <= call).count();
+                let point = Point {
+                    call,
+                    probes: Vec::new(),
+                    compactions: removals.iter().map(before).collect(),
+                    lane_tokens: played.iter().map(|(_, o)| tokens_at(o, call)).collect(),
+                    full_tokens: tokens_at(&full, call),
+                };
+                (point, written)
+            })
+            .collect();
+        Self::collect(calls.len(), points)
+    }
+
+    fn collect(n_compacted: usize, points: Vec<(Point, Written)>) -> Self {
+        let mut all = Self {
+            n_compacted,
+            ..Self::default()
+        };
+        for (point, written) in points {
+            all.without_distractor += written.without_distractor;
+            all.above_maximum += written.above_maximum;
+            if written.probes.is_empty() {
+                all.n_empty += 1;
+            } else {
+                all.points.push(Point {
+                    probes: written.probes,
+                    ..point
+                });
+            }
+        }
+        all
+    }
+
+    /// Returns the number of probes.
+    pub(super) fn n_probes(&self) -> usize {
+        self.points.iter().map(|point| point.probes.len()).sum()
+    }
+}
+
+/// Returns the calls before which the policy removed something.
+fn removals(outcome: &Outcome) -> Vec<usize> {
+    let events = outcome.events.iter();
+    let removing = events.filter(|event| event.did == Did::Removed && !event.is_manual());
+    let calls: BTreeSet<usize> = removing.map(|event| event.call).collect();
+    calls.into_iter().collect()
+}
+
+/// Returns at most `most` of the calls, evenly.
+fn evenly(calls: &[usize], most: usize) -> Vec<usize> {
+    let n = calls.len().min(most);
+    (0..n).map(|nth| calls[nth * calls.len() / n]).collect()
+}
+
+/// Returns the messages that a context has unchanged.
+fn kept(outcome: &Outcome, case: &Case) -> HashSet<u32> {
+    let statuses = outcome.context.statuses(case.session.messages.len());
+    (0..)
+        .zip(statuses)
+        .filter(|(_, (status, _))| *status == MessageStatus::Kept)
+        .map(|(message, _)| message)
+        .collect()
+}
+
+/// Writes the questions about facts that the recorded context has and at least one lane does not.
+fn questions(
+    session: &EvaluatedSession,
+    call: usize,
+    kept: &[HashSet<u32>],
+    most: usize,
+) -> Written {
+    let conversation = &session.case.session;
+    let end = conversation.calls[call].context_end;
+    let full: HashSet<usize> = conversation.real_context(end).into_iter().collect();
+    let known = KnownFacts::new(conversation, &session.facts, call);
+    write(&known, most, |probe| {
+        let is_removed = kept.iter().any(|kept| !kept.contains(&probe.message));
+        is_removed && full.contains(&(probe.message as usize))
+    })
+}
+
+/// Returns the tokens of the context of a call.
+fn tokens_at(outcome: &Outcome, call: usize) -> Tokens {
+    let idx = outcome
+        .samples
+        .binary_search_by_key(&call, |sample| sample.call);
+    idx.map_or(Tokens::ZERO, |idx| outcome.samples[idx].tokens)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::evenly;
+
+    #[test]
+    fn the_points_of_many_compactions_are_spread_evenly() {
+        let calls: Vec<usize> = (100..200).collect();
+        assert_eq!(evenly(&calls, 4), [100, 125, 150, 175]);
+        assert_eq!(evenly(&calls[..3], 4), [100, 101, 102]);
+        assert_eq!(evenly(&[], 4), []);
+    }
+}

@@ -1,0 +1,211 @@
+//! Runs an evaluation.
+
+use super::contexts::{PlayedSamples, PromptContext, play, recorded_context};
+use super::job::EvaluationJob;
+use super::log::EvaluationLog;
+use super::parallel::parallel;
+use super::plan::Plan;
+use super::points::SessionPoints;
+use super::questions;
+use super::report::{LaneSums, Report, RequestCounts, SessionReport};
+use super::sender::{Budget, Sender, Stopped};
+use crate::analysis::probes::{AnsweredProbe, ProbeOutcome};
+use crate::exec::summary::Model;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How to run an evaluation.
+#[derive(Clone, Copy)]
+pub struct RunOptions<'a> {
+    /// The model; `None` if the log has all answers. Its `stop` cancels the run.
+    pub model: Option<&'a Model>,
+    /// Limit on the price of new requests.
+    pub budget: Option<&'a Budget>,
+    /// Number of requests at a time.
+    pub concurrency: usize,
+    /// Receives the number of requests so far, on any thread.
+    pub on_progress: Option<&'a (dyn Fn(usize) + Sync)>,
+}
+
+/// A finished evaluation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluation {
+    /// The result, of all answers that there are.
+    pub report: Report,
+    /// The reason why the run ended early.
+    pub stopped: Option<Stopped>,
+}
+
+/// Runs an evaluation: plays every lane with real summaries, asks the questions of the plan and computes the result. Answers in
+/// the log are not requested again, and new ones are added to it.
+///
+/// # Errors
+/// Returns one line if there is no answer at all.
+pub fn run(
+    job: &EvaluationJob,
+    plan: &Plan,
+    log: &mut EvaluationLog,
+    options: RunOptions<'_>,
+) -> Result<Evaluation, String> {
+    let model = log.settings.model.clone();
+    let n_done = AtomicUsize::new(0);
+    let on_answer = || {
+        let n = n_done.fetch_add(1, Ordering::Relaxed) + 1;
+        if let Some(on_progress) = options.on_progress {
+            on_progress(n);
+        }
+    };
+    let sender = Sender::new(options.model, log, options.budget, &on_answer);
+    let mut probes = Vec::new();
+    let mut clusters = Clusters::default();
+    let mut sums = vec![LaneSums::default(); job.lanes.len()];
+    let mut sessions = Vec::new();
+    for (idx, points) in plan.sessions.iter().enumerate() {
+        let mut run = SessionRun::new(job, idx, points);
+        let answers = run.ask(&sender, options.concurrency);
+        for (point, answers) in points.points.iter().zip(answers) {
+            let ids: Vec<_> = (0..job.lanes.len())
+                .map(|lane| clusters.id((lane, idx, point.compactions[lane])))
+                .collect();
+            for (probe, answers) in point.probes.iter().zip(answers) {
+                probes.push(AnsweredProbe {
+                    probe: probe.clone(),
+                    clusters: ids.clone(),
+                    answers,
+                });
+            }
+        }
+        for (sums, played) in sums.iter_mut().zip(&run.lanes) {
+            sums.add(played);
+        }
+        sessions.push(run.report);
+    }
+    let (traffic, stopped) = (sender.traffic(), sender.stopped());
+    if traffic.answered == 0 && traffic.missing > 0 {
+        return Err(match stopped {
+            Some(Stopped::Failed(reason)) => reason,
+            Some(Stopped::Cancelled) => "cancelled before the first answer".to_owned(),
+            Some(Stopped::Budget) => "the budget is too small for one request".to_owned(),
+            None => {
+                "the log has no answer: it belongs to another session, policy or setting".to_owned()
+            }
+        });
+    }
+    let lanes = job.lane_names();
+    let report = Report {
+        model,
+        samples: job.samples,
+        sessions,
+        probes: ProbeOutcome::new(&probes, &lanes),
+        lanes: sums
+            .iter()
+            .zip(&lanes)
+            .map(|(sums, lane)| sums.report(lane))
+            .collect(),
+        requests: RequestCounts::new(plan.n_questions(job), traffic),
+    };
+    Ok(Evaluation { report, stopped })
+}
+
+/// Numbers of clusters: one for each compaction of a lane in a session.
+#[derive(Default)]
+struct Clusters(HashMap<(usize, usize, usize), usize>);
+
+impl Clusters {
+    fn id(&mut self, compaction: (usize, usize, usize)) -> usize {
+        let next = self.0.len();
+        *self.0.entry(compaction).or_insert(next)
+    }
+}
+
+/// The run of one session.
+struct SessionRun<'a> {
+    job: &'a EvaluationJob,
+    idx: usize,
+    points: &'a SessionPoints,
+    lanes: Vec<PlayedSamples>,
+    report: SessionReport,
+}
+
+impl<'a> SessionRun<'a> {
+    fn new(job: &'a EvaluationJob, idx: usize, points: &'a SessionPoints) -> Self {
+        let session = &job.sessions[idx];
+        let report = SessionReport {
+            name: session.case.session.source.name.clone(),
+            compacted_calls: points.n_compacted,
+            asked_calls: points.points.len(),
+            calls_without_questions: points.n_empty,
+            probes: points.n_probes(),
+            probes_above_maximum: points.above_maximum,
+            facts_without_distractor: points.without_distractor,
+            facts: session.facts.len(),
+            problems: Vec::new(),
+        };
+        Self {
+            job,
+            idx,
+            points,
+            lanes: Vec::new(),
+            report,
+        }
+    }
+
+    /// Plays all lanes and asks all questions; returns the answers by point and probe.
+    fn ask(
+        &mut self,
+        sender: &Sender<'_>,
+        concurrency: usize,
+    ) -> Vec<Vec<crate::analysis::probes::ProbeAnswers>> {
+        let case = &self.job.sessions[self.idx].case;
+        let points = &self.points.points;
+        if points.is_empty() {
+            return Vec::new();
+        }
+        let calls: Vec<usize> = points.iter().map(|point| point.call).collect();
+        let full = parallel(concurrency, &calls, |call| recorded_context(case, *call));
+        let full: Vec<Option<PromptContext>> = full
+            .into_iter()
+            .map(|context| self.noted(context))
+            .collect();
+        self.play(sender, concurrency, &calls);
+        questions::ask(
+            sender,
+            concurrency,
+            &case.ledger,
+            points,
+            &full,
+            &self.lanes,
+        )
+    }
+
+    fn noted(&mut self, context: Result<PromptContext, String>) -> Option<PromptContext> {
+        context.map_err(|reason| self.problem(reason)).ok()
+    }
+
+    fn problem(&mut self, reason: String) {
+        if !self.report.problems.contains(&reason) {
+            self.report.problems.push(reason);
+        }
+    }
+
+    fn play(&mut self, sender: &Sender<'_>, concurrency: usize, calls: &[usize]) {
+        let (job, case) = (self.job, &self.job.sessions[self.idx].case);
+        let runs: Vec<_> = (0..job.lanes.len())
+            .flat_map(|lane| (0..job.samples).map(move |sample| (lane, sample)))
+            .collect();
+        let played = parallel(concurrency, &runs, |(lane, sample)| {
+            let lane = &job.lanes[*lane];
+            let series = format!("{} {sample}", lane.name);
+            let played = play(case, lane, calls, sender, &series);
+            (series, played)
+        });
+        self.lanes
+            .resize_with(job.lanes.len(), PlayedSamples::default);
+        for ((lane, _), (series, played)) in runs.into_iter().zip(played) {
+            if let Some(reason) = &played.problem {
+                self.problem(format!("{}: {reason}", job.lanes[lane].name));
+            }
+            self.lanes[lane].samples.push((series, played));
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Sends requests once each: an answer in the log is not requested again. Stops at the budget, at a failure that no further
+//! request can pass, and on cancellation.
+
+use super::log::{EvaluationLog, LoggedRequest};
+use crate::exec::summary::{Exchange, Exchanges, Model, RunLog, send};
+use crate::presets::prices::Price;
+use crate::providers::Prompt;
+use crate::units::{Tokens, Usd};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A limit on the price of new requests.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    /// The limit.
+    pub limit: Usd,
+    /// Price of the model.
+    pub price: Price,
+}
+
+/// The reason why requests were not sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// The next request would exceed the budget.
+    Budget,
+    /// The user cancelled the run.
+    Cancelled,
+    /// No further request can succeed, for this reason.
+    Failed(String),
+}
+
+/// Requests of a run and their answers.
+pub(super) struct Sender<'a> {
+    /// `None` if only the log answers.
+    model: Option<&'a Model>,
+    settings: RunLog,
+    budget: Option<&'a Budget>,
+    state: Mutex<State<'a>>,
+    on_answer: &'a (dyn Fn() + Sync),
+}
+
+struct State<'a> {
+    log: &'a mut EvaluationLog,
+    /// Price of the new requests, including the estimated price of those in flight.
+    spent: Usd,
+    n_sent: usize,
+    stopped: Option<Stopped>,
+    /// Answers that this run used, by key.
+    used: BTreeMap<String, Exchange>,
+    /// Number of requests without an answer.
+    missing: usize,
+}
+
+/// Tokens of the requests that a run used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Traffic {
+    pub(super) answered: usize,
+    /// Answered with an error, for example because the context is too long for the model.
+    pub(super) failed: usize,
+    pub(super) missing: usize,
+    pub(super) sent: Option<u64>,
+    pub(super) cache_read: Option<u64>,
+    pub(super) received: Option<u64>,
+}
+
+impl<'a> Sender<'a> {
+    pub(super) fn new(
+        model: Option<&'a Model>,
+        log: &'a mut EvaluationLog,
+        budget: Option<&'a Budget>,
+        on_answer: &'a (dyn Fn() + Sync),
+    ) -> Self {
+        Self {
+            model,
+            settings: log.settings.clone(),
+            budget,
+            on_answer,
+            state: Mutex::new(State {
+                log,
+                spent: Usd::ZERO,
+                n_sent: 0,
+                stopped: None,
+                used: BTreeMap::new(),
+                missing: 0,
+            }),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<'a>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the settings of the model.
+    pub(super) fn settings(&self) -> &RunLog {
+        &self.settings
+    }
+
+    /// Returns the answer to a prompt of this many tokens; `None` if there is none and it was not sent or failed for good.
+    pub(super) fn answer(&self, prompt: &Prompt, tokens: u64, series: &str) -> Option<Exchange> {
+        let answer = self.try_answer(prompt, tokens, series);
+        (self.on_answer)();
+        answer
+    }
+
+    fn try_answer(&self, prompt: &Prompt, tokens: u64, series: &str) -> Option<Exchange> {
+        let request = LoggedRequest::new(prompt, series);
+        let estimate = self.budget.map(|budget| input_price(&budget.price, tokens));
+        let number = {
+            let mut state = self.state();
+            if let Some(known) = state.log.answer(&request).cloned() {
+                state.used.insert(request.key.clone(), known.clone());
+                return Some(known);
+            }
+            state.check(self, estimate);
+            if self.model.is_none() || state.stopped.is_some() {
+                state.missing += 1;
+                return None;
+            }
+            state.spent += estimate.unwrap_or_default();
+            state.n_sent += 1;
+            state.n_sent
+        };
+        let model = self.model?;
+        let exchange = send(model, prompt, number, tokens, &request.key);
+        let mut state = self.state();
+        if let (Some(budget), Some(estimate)) = (self.budget, estimate) {
+            state.spent = state.spent - estimate + price_of(&budget.price, &exchange, tokens);
+        }
+        if exchange.is_fatal {
+            let reason = exchange.failed.unwrap_or_default();
+            let stopped = if model.stop.is_cancelled() {
+                Stopped::Cancelled
+            } else {
+                Stopped::Failed(reason)
+            };
+            state.stopped.get_or_insert(stopped);
+            state.missing += 1;
+            return None;
+        }
+        state.log.add(&request, series, &exchange);
+        state.used.insert(request.key.clone(), exchange.clone());
+        Some(exchange)
+    }
+
+    /// Returns the reason why the run ended early.
+    pub(super) fn stopped(&self) -> Option<Stopped> {
+        self.state().stopped.clone()
+    }
+
+    /// Sums the requests that were used. The sums do not depend on the order of the requests.
+    pub(super) fn traffic(&self) -> Traffic {
+        let state = self.state();
+        let sum = |of: fn(&Exchange) -> Option<u64>| {
+            let counts = state.used.values().filter_map(of);
+            counts.fold(None, |sum: Option<u64>, n| Some(sum.unwrap_or(0) + n))
+        };
+        Traffic {
+            answered: state.used.len(),
+            failed: state.used.values().filter(|e| e.failed.is_some()).count(),
+            missing: state.missing,
+            sent: sum(|exchange| exchange.sent),
+            cache_read: sum(|exchange| exchange.cache_read),
+            received: sum(|exchange| exchange.received),
+        }
+    }
+}
+
+impl State<'_> {
+    /// Stops before a request that must not be sent.
+    fn check(&mut self, sender: &Sender<'_>, estimate: Option<Usd>) {
+        if self.stopped.is_some() {
+            return;
+        }
+        let is_cancelled = sender.model.is_some_and(|model| model.stop.is_cancelled());
+        let exceeds = |budget: &Budget| self.spent + estimate.unwrap_or_default() > budget.limit;
+        if is_cancelled {
+            self.stopped = Some(Stopped::Cancelled);
+        } else if sender.budget.is_some_and(exceeds) {
+            self.stopped = Some(Stopped::Budget);
+        }
+    }
+}
+
+/// Returns the price of a prompt that is not in the cache.
+fn input_price(price: &Price, tokens: u64) -> Usd {
+    let factor = price.factors(Tokens(tokens)).0;
+    price.input.times(factor).of(Tokens(tokens))
+}
+
+/// Returns the price of an answered request. Tokens that the provider did not report are estimated.
+fn price_of(price: &Price, exchange: &Exchange, tokens: u64) -> Usd {
+    if exchange.is_fatal {
+        return Usd::ZERO;
+    }
+    let sent = exchange.sent.unwrap_or(tokens);
+    let (read, written) = (
+        exchange.cache_read.unwrap_or(0),
+        exchange.cache_write.unwrap_or(0),
+    );
+    let (input, output) = price.factors(Tokens(sent));
+    let uncached = Tokens(sent.saturating_sub(read + written));
+    let write = price.cache_write.unwrap_or(price.input);
+    let answer = exchange.received.unwrap_or(exchange.text.len() as u64 / 4);
+    price.input.times(input).of(uncached)
+        + price.cache_read.times(input).of(Tokens(read))
+        + write.times(input).of(Tokens(written))
+        + price.output.times(output).of(Tokens(answer))
+}
+
+/// Sends the prompts of one series. Equal requests of different series have answers of their own.
+pub(super) struct Series<'a, 'b> {
+    pub(super) sender: &'a Sender<'b>,
+    pub(super) name: &'a str,
+}
+
+impl Exchanges for Series<'_, '_> {
+    fn exchange(&self, prompt: &Prompt, tokens: u64) -> Exchange {
+        let answer = self.sender.answer(prompt, tokens, self.name);
+        answer.unwrap_or_else(|| Exchange {
+            failed: Some("the request was not sent".to_owned()),
+            is_fatal: true,
+            ..Exchange::default()
+        })
+    }
+
+    fn settings(&self) -> &RunLog {
+        self.sender.settings()
+    }
+}

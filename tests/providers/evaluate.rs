@@ -1,0 +1,378 @@
+//! Evaluations with a model on loopback: a reader that answers from its prompt alone.
+
+use crate::server::{STREAM_HEAD, Server, answer};
+use plimsoll::analysis::probes::{Fact, FactKind};
+use plimsoll::engine::Case;
+use plimsoll::exec::evaluate::{
+    Budget, EvaluatedLane, EvaluatedSession, Evaluation, EvaluationJob, EvaluationLog, Plan,
+    RunOptions, Stopped, run,
+};
+use plimsoll::exec::model::ModelClient;
+use plimsoll::exec::{LoadOptions, Model, load_bytes};
+use plimsoll::presets::{self, prices::Prices};
+use plimsoll::progress::Progress;
+use plimsoll::providers::{Endpoint, api_by_name};
+use plimsoll::session::Body;
+use plimsoll::tokens::default_counter;
+use plimsoll::units::{Tokens, Usd};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A session of calls whose results state a metric each.
+fn case(calls: usize) -> Case {
+    let mut messages = vec![
+        json!({"role": "system", "content": "You are a careful agent."}),
+        json!({"role": "user", "content": "Measure everything."}),
+    ];
+    for idx in 0..calls {
+        let (id, value) = (format!("call_{idx}"), 1_000 + 83 * idx);
+        let text = format!("metric_{idx} = {value}\n{}", "line of output ".repeat(60));
+        messages.push(json!({"role": "assistant", "content": null, "tool_calls": [{"id": id, "type": "function",
+            "function": {"name": "bash", "arguments": "{\"command\":\"measure\"}"}}]}));
+        messages.push(json!({"role": "tool", "tool_call_id": id, "content": text}));
+    }
+    messages.push(json!({"role": "assistant", "content": "Done."}));
+    let options = LoadOptions {
+        counter: default_counter(),
+        window: Some(Tokens(4_000)),
+        conversation: 0,
+    };
+    let bytes = json!({ "messages": messages }).to_string().into_bytes();
+    let loaded = load_bytes("talk.json", bytes, &options, &Progress::default());
+    loaded.expect("it is a session").case
+}
+
+/// The metrics of a session.
+fn facts(case: &Case) -> Vec<Fact> {
+    let messages = (0..).zip(&case.session.messages);
+    let parts = messages.flat_map(|(message, m)| m.parts.clone().map(move |part| (message, part)));
+    let metrics = parts.filter_map(|(message, part)| {
+        let Body::ToolResult { text, .. } = &case.session.parts[part].body else {
+            return None;
+        };
+        let line = text.lines().next()?;
+        Some(Fact {
+            kind: FactKind::Value,
+            message,
+            part: part as u32,
+            span: 0..line.len(),
+            text: line.into(),
+            detail: line.split_once(" = ")?.1.into(),
+            until: None,
+        })
+    });
+    metrics.collect()
+}
+
+fn job(calls: usize, policies: &[&str], samples: usize) -> EvaluationJob {
+    let case = case(calls);
+    let facts = facts(&case);
+    let lanes = policies.iter().map(|name| {
+        let policy = presets::by_name(name).expect("a preset");
+        let mut knobs = policy.defaults();
+        if policy.knob("output_reserve").is_some() {
+            policy
+                .set(&mut knobs, "output_reserve", 0.0)
+                .expect("in range");
+        }
+        EvaluatedLane {
+            name: (*name).to_owned(),
+            policy,
+            knobs,
+            has_pins: false,
+        }
+    });
+    let mut job = EvaluationJob::new(
+        vec![EvaluatedSession { case, facts }],
+        lanes.collect(),
+        samples,
+    );
+    job.max_probes = 4;
+    job
+}
+
+/// Returns the metrics in a text.
+fn metrics(text: &str) -> Vec<(&str, &str)> {
+    let found = text.match_indices("metric_").filter_map(|(at, _)| {
+        let (name, rest) = text[at..].split_once(" = ")?;
+        let is_name = name["metric_".len()..].bytes().all(|b| b.is_ascii_digit());
+        let end = rest
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(rest.len());
+        (is_name && end > 0).then(|| (name, &rest[..end]))
+    });
+    found.collect()
+}
+
+/// Answers a request from its text alone. A summary keeps the metrics with an even number. A question without its answer in the
+/// context is answered with `guess`.
+fn read(request: &Value, guess: &str) -> String {
+    let messages = request["messages"].as_array().expect("a list");
+    let texts: Vec<&str> = messages
+        .iter()
+        .filter_map(|m| m["content"].as_str())
+        .collect();
+    let (last, before) = texts.split_last().expect("a message");
+    if !last.starts_with("Answer one question") {
+        let all = texts.join("\n");
+        let mut summary = String::from("Measured so far:\n");
+        let mut known = Vec::new();
+        for (name, value) in metrics(&all) {
+            let is_even = name.ends_with(['0', '2', '4', '6', '8']);
+            if is_even && !known.contains(&name) {
+                known.push(name);
+                let _ = writeln!(summary, "{name} = {value}");
+            }
+        }
+        return summary;
+    }
+    let name = last.split('`').nth(1).expect("the question names a metric");
+    let option = |letter: &str| {
+        let lines = last.lines();
+        lines
+            .filter_map(|line| line.strip_prefix(letter))
+            .next()
+            .expect("an option")
+    };
+    let context = before.join("\n");
+    let known = metrics(&context)
+        .into_iter()
+        .find(|(other, _)| *other == name);
+    match known {
+        Some((_, value)) if value == option("A: ") => "A".to_owned(),
+        Some((_, value)) if value == option("B: ") => "The answer is **B**.".to_owned(),
+        Some(_) => "neither".to_owned(),
+        None => guess.to_owned(),
+    }
+}
+
+fn reply(text: &str) -> Vec<u8> {
+    let choice = json!({"index": 0, "delta": {"content": text}, "finish_reason": "stop"});
+    let usage = json!({"prompt_tokens": 1_000, "completion_tokens": 2, "total_tokens": 1_002,
+        "prompt_tokens_details": {"cached_tokens": 900}});
+    let chunk = json!({"choices": [choice], "usage": usage});
+    format!("{STREAM_HEAD}data: {chunk}\n\ndata: [DONE]\n\n").into_bytes()
+}
+
+fn reader(guess: &'static str) -> Server {
+    Server::new(move |request, client| client.send(&reply(&read(&request.json(), guess))))
+}
+
+fn model(server: &Server) -> Model {
+    let api = api_by_name("openai").expect("an API");
+    let endpoint = Endpoint::new(api, &server.url(), "reader").expect("an address");
+    let mut client = ModelClient::new(endpoint, None);
+    client.retries.max_retries = 0;
+    Model {
+        client,
+        window: None,
+        prompt: None,
+        temperature: None,
+        log: None,
+        stop: Arc::new(Progress::default()),
+        on_event: None,
+    }
+}
+
+fn evaluate(
+    job: &EvaluationJob,
+    model: Option<&Model>,
+    log: &mut EvaluationLog,
+    budget: Option<&Budget>,
+) -> Result<Evaluation, String> {
+    let options = RunOptions {
+        model,
+        budget,
+        concurrency: 3,
+        on_progress: None,
+    };
+    run(job, &Plan::new(job), log, options)
+}
+
+/// Returns the report of a replay of a log without a model.
+fn replayed(job: &EvaluationJob, path: &Path) -> String {
+    let mut log = EvaluationLog::open(path).expect("a log");
+    let evaluation = evaluate(job, None, &mut log, None).expect("answers");
+    text(&evaluation)
+}
+
+fn text(evaluation: &Evaluation) -> String {
+    serde_json::to_string(&evaluation.report).expect("JSON")
+}
+
+#[test]
+fn a_summary_with_half_of_the_facts_retains_half_and_its_log_gives_the_same_report() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let path = here.path().join("log.jsonl");
+    let (job, server) = (job(80, &["summarize"], 2), reader("A"));
+    let (plan, model) = (Plan::new(&job), model(&server));
+    let cost = plan.cost(&job, &model);
+    assert!(
+        cost.clusters >= 8 && cost.pairs == plan.n_probes(),
+        "{cost:?}"
+    );
+    assert_eq!(cost.questions, cost.pairs * 2 * (2 + 2 + 2));
+    assert!(
+        cost.detectable.is_some_and(|d| d > 0.1 && d < 0.6),
+        "{cost:?}"
+    );
+    let mut log = EvaluationLog::new(&model, Some(path.clone()));
+    let evaluation = evaluate(&job, Some(&model), &mut log, None).expect("answers");
+    assert_eq!((log.outcome().1, &evaluation.stopped), (None, &None));
+    let report = &evaluation.report;
+    let lane = &report.probes.lanes[0];
+    let retained = lane.retained;
+    let interval = retained.interval.expect("there are enough compactions");
+    assert!(
+        interval.contains(0.5) && interval.high - interval.low < 0.6,
+        "{retained:?}"
+    );
+    assert_eq!(
+        report.probes.full_context.right,
+        report.probes.no_context.right * 2
+    );
+    assert_eq!(report.probes.selection.selected, plan.n_probes());
+    let summaries = report.lanes[0].summary_requests;
+    assert!(summaries >= 16 && report.lanes[0].summaries_rejected == 0);
+    // Every request is sent once.
+    assert_eq!(report.requests.answered, cost.questions + summaries);
+    assert_eq!(server.received().len(), report.requests.answered);
+    assert_eq!((report.requests.not_sent, report.requests.failed), (0, 0));
+    let n = report.requests.answered as u64;
+    assert_eq!(report.requests.tokens_from_cache, Some(900 * n));
+    assert_eq!(replayed(&job, &path), text(&evaluation));
+
+    // A run that was killed while it wrote a line.
+    let whole = std::fs::read_to_string(&path).expect("the log");
+    let (part, broken) = (here.path().join("part.jsonl"), whole.len() / 2);
+    std::fs::write(&part, &whole.as_bytes()[..broken]).expect("a file");
+    let mut log = EvaluationLog::open(&part).expect("a log");
+    let known = log.n_answers();
+    assert!(known > 10 && known < report.requests.answered);
+    let resumed = evaluate(&job, Some(&model), &mut log, None).expect("answers");
+    assert_eq!(text(&resumed), text(&evaluation));
+    assert_eq!(
+        server.received().len(),
+        2 * report.requests.answered - known
+    );
+    assert_eq!(replayed(&job, &part), text(&evaluation));
+}
+
+#[test]
+fn the_budget_stops_between_requests_and_what_there_is_is_reported() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let path = here.path().join("log.jsonl");
+    let (job, server) = (job(60, &["summarize"], 1), reader("neither"));
+    let model = model(&server);
+    let price = Prices::bundled().lookup("gpt-4o", None).expect("a price");
+    let budget = |limit| Budget {
+        limit: Usd(limit),
+        price: price.clone(),
+    };
+    let mut log = EvaluationLog::new(&model, Some(path.clone()));
+    let stopped = evaluate(&job, Some(&model), &mut log, Some(&budget(0.2))).expect("answers");
+    assert_eq!(stopped.stopped, Some(Stopped::Budget));
+    let report = &stopped.report;
+    assert!(
+        report.requests.not_sent > 0 && report.requests.answered > 0,
+        "{report:?}"
+    );
+    assert!(report.probes.selection.unanswered > 0);
+    let selected = report.probes.selection.selected;
+    assert!(report.probes.lanes[0].retained.n <= selected);
+    assert_eq!(replayed(&job, &path), text(&stopped));
+    // A larger budget continues.
+    let mut log = EvaluationLog::open(&path).expect("a log");
+    let whole = evaluate(&job, Some(&model), &mut log, Some(&budget(9.0))).expect("answers");
+    assert_eq!((whole.stopped, whole.report.requests.not_sent), (None, 0));
+    assert!(whole.report.probes.selection.selected > selected);
+    let mut log = EvaluationLog::new(&model, None);
+    let nothing = evaluate(&job, Some(&model), &mut log, Some(&budget(0.0)));
+    assert_eq!(
+        nothing.unwrap_err(),
+        "the budget is too small for one request"
+    );
+}
+
+#[test]
+fn answers_that_choose_nothing_and_failed_requests_are_counted() {
+    let job = job(30, &["summarize"], 1);
+    let odd = Server::new(|request, client| {
+        let body = request.json();
+        if body["messages"].to_string().contains("Answer one question") {
+            let too_long = "{\"error\":{\"message\":\"maximum context length exceeded\",\"code\":\"context_length_exceeded\"}}";
+            let refusal = format!(
+                "{STREAM_HEAD}data: {}\n\ndata: [DONE]\n\n",
+                json!({"choices": [{"index": 0, "delta": {"refusal": "No."}, "finish_reason": "stop"}]})
+            );
+            client.send(&match request.n % 5 {
+                0 => reply("Both A and B"),
+                1 => reply("I do not know."),
+                2 => reply(""),
+                3 => refusal.into_bytes(),
+                _ => answer("400 Bad Request", "", too_long),
+            });
+        } else {
+            client.send(&reply("Nothing."));
+        }
+    });
+    let model = model(&odd);
+    let mut log = EvaluationLog::new(&model, None);
+    let evaluation = evaluate(&job, Some(&model), &mut log, None).expect("answers");
+    let probes = &evaluation.report.probes;
+    let counts = [
+        probes.no_context,
+        probes.full_context,
+        probes.lanes[0].answers,
+    ];
+    let sum = |of: fn(&plimsoll::analysis::probes::AnswerCounts) -> usize| {
+        counts.iter().map(of).sum::<usize>()
+    };
+    assert!(sum(|c| c.both) > 0 && sum(|c| c.neither) > 0 && sum(|c| c.empty) > 0);
+    assert!(sum(|c| c.refused) > 0 && sum(|c| c.unanswered) > 0);
+    assert_eq!(sum(|c| c.right + c.wrong), 0);
+    assert_eq!(
+        evaluation.report.requests.failed,
+        sum(|c| c.refused + c.unanswered)
+    );
+    assert_eq!(
+        probes.lanes[0].retained.value, None,
+        "nothing can be judged"
+    );
+}
+
+#[test]
+fn a_lane_that_removes_nothing_has_no_questions_and_a_failure_ends_the_run() {
+    let server = reader("A");
+    let model = model(&server);
+    let idle = job(10, &["none"], 3);
+    let plan = Plan::new(&idle);
+    assert_eq!(
+        (plan.n_probes(), plan.cost(&idle, &model).questions),
+        (0, 0)
+    );
+    let mut log = EvaluationLog::new(&model, None);
+    let evaluation = evaluate(&idle, Some(&model), &mut log, None).expect("a report");
+    assert_eq!(evaluation.report.sessions[0].compacted_calls, 0);
+    assert_eq!(evaluation.report.probes.lanes[0].retained.value, None);
+    assert_eq!(server.received().len(), 0);
+
+    let job = job(30, &["summarize"], 1);
+    let closed = Server::with_answer(answer(
+        "401 Unauthorized",
+        "",
+        "{\"error\":{\"message\":\"wrong key\"}}",
+    ));
+    let refused = self::model(&closed);
+    let mut log = EvaluationLog::new(&refused, None);
+    let failed = evaluate(&job, Some(&refused), &mut log, None).unwrap_err();
+    assert!(failed.contains("key"), "{failed}");
+    assert!(closed.received().len() <= 3, "at most one request a thread");
+    model.stop.cancel();
+    let mut log = EvaluationLog::new(&model, None);
+    let cancelled = evaluate(&job, Some(&model), &mut log, None).unwrap_err();
+    assert_eq!(cancelled, "cancelled before the first answer");
+    assert_eq!(server.received().len(), 0);
+}
