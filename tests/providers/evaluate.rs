@@ -5,7 +5,7 @@ use plimsoll::analysis::probes::{Fact, FactKind};
 use plimsoll::engine::Case;
 use plimsoll::exec::evaluate::{
     Budget, EvaluatedLane, EvaluatedSession, Evaluation, EvaluationJob, EvaluationLog, Plan,
-    RunOptions, Stopped, run,
+    RunOptions, Stopped, Tier, run,
 };
 use plimsoll::exec::model::ModelClient;
 use plimsoll::exec::{LoadOptions, Model, load_bytes};
@@ -39,7 +39,11 @@ fn case(calls: usize) -> Case {
         window: Some(Tokens(4_000)),
         conversation: 0,
     };
-    let bytes = json!({ "messages": messages }).to_string().into_bytes();
+    let tool =
+        json!({"type": "function", "function": {"name": "bash", "parameters": {"type": "object"}}});
+    let bytes = json!({"tools": [tool], "messages": messages})
+        .to_string()
+        .into_bytes();
     let loaded = load_bytes("talk.json", bytes, &options, &Progress::default());
     loaded.expect("it is a session").case
 }
@@ -67,7 +71,10 @@ fn facts(case: &Case) -> Vec<Fact> {
 }
 
 fn job(calls: usize, policies: &[&str], samples: usize) -> EvaluationJob {
-    let case = case(calls);
+    job_of(Tier::Probes, case(calls), policies, samples)
+}
+
+fn job_of(tier: Tier, case: Case, policies: &[&str], samples: usize) -> EvaluationJob {
     let facts = facts(&case);
     let lanes = policies.iter().map(|name| {
         let policy = presets::by_name(name).expect("a preset");
@@ -85,6 +92,7 @@ fn job(calls: usize, policies: &[&str], samples: usize) -> EvaluationJob {
         }
     });
     let mut job = EvaluationJob::new(
+        tier,
         vec![EvaluatedSession { case, facts }],
         lanes.collect(),
         samples,
@@ -222,7 +230,8 @@ fn a_summary_with_half_of_the_facts_retains_half_and_its_log_gives_the_same_repo
     let evaluation = evaluate(&job, Some(&model), &mut log, None).expect("answers");
     assert_eq!((log.outcome().1, &evaluation.stopped), (None, &None));
     let report = &evaluation.report;
-    let lane = &report.probes.lanes[0];
+    let probes = report.probes.as_ref().expect("tier 1");
+    let lane = &probes.lanes[0];
     let retained = lane.retained;
     let interval = retained.interval.expect("there are enough compactions");
     assert!(
@@ -233,9 +242,10 @@ fn a_summary_with_half_of_the_facts_retains_half_and_its_log_gives_the_same_repo
         report.probes.full_context.right,
         report.probes.no_context.right * 2
     );
-    assert_eq!(report.probes.selection.selected, plan.n_probes());
+    assert_eq!(probes.selection.selected, plan.n_probes());
     let summaries = report.lanes[0].summary_requests;
-    assert!(summaries >= 16 && report.lanes[0].summaries_rejected == 0);
+    assert!(summaries >= 16, "{report:?}");
+    assert_eq!(report.lanes[0].summaries_rejected, 0);
     // Every request is sent once.
     assert_eq!(report.requests.answered, cost.questions + summaries);
     assert_eq!(server.received().len(), report.requests.answered);
@@ -279,15 +289,17 @@ fn the_budget_stops_between_requests_and_what_there_is_is_reported() {
         report.requests.not_sent > 0 && report.requests.answered > 0,
         "{report:?}"
     );
-    assert!(report.probes.selection.unanswered > 0);
-    let selected = report.probes.selection.selected;
-    assert!(report.probes.lanes[0].retained.n <= selected);
+    let probes = report.probes.as_ref().expect("tier 1");
+    assert!(probes.selection.unanswered > 0);
+    let selected = probes.selection.selected;
+    assert!(probes.lanes[0].retained.n <= selected);
     assert_eq!(replayed(&job, &path), text(&stopped));
     // A larger budget continues.
     let mut log = EvaluationLog::open(&path).expect("a log");
     let whole = evaluate(&job, Some(&model), &mut log, Some(&budget(9.0))).expect("answers");
     assert_eq!((whole.stopped, whole.report.requests.not_sent), (None, 0));
-    assert!(whole.report.probes.selection.selected > selected);
+    let probes = whole.report.probes.expect("tier 1");
+    assert!(probes.selection.selected > selected);
     let mut log = EvaluationLog::new(&model, None);
     let nothing = evaluate(&job, Some(&model), &mut log, Some(&budget(0.0)));
     assert_eq!(
@@ -321,7 +333,7 @@ fn answers_that_choose_nothing_and_failed_requests_are_counted() {
     let model = model(&odd);
     let mut log = EvaluationLog::new(&model, None);
     let evaluation = evaluate(&job, Some(&model), &mut log, None).expect("answers");
-    let probes = &evaluation.report.probes;
+    let probes = evaluation.report.probes.as_ref().expect("tier 1");
     let counts = [
         probes.no_context,
         probes.full_context,
@@ -356,7 +368,8 @@ fn a_lane_that_removes_nothing_has_no_questions_and_a_failure_ends_the_run() {
     let mut log = EvaluationLog::new(&model, None);
     let evaluation = evaluate(&idle, Some(&model), &mut log, None).expect("a report");
     assert_eq!(evaluation.report.sessions[0].compacted_calls, 0);
-    assert_eq!(evaluation.report.probes.lanes[0].retained.value, None);
+    let probes = evaluation.report.probes.expect("tier 1");
+    assert_eq!(probes.lanes[0].retained.value, None);
     assert_eq!(server.received().len(), 0);
 
     let job = job(30, &["summarize"], 1);
@@ -375,4 +388,75 @@ fn a_lane_that_removes_nothing_has_no_questions_and_a_failure_ends_the_run() {
     let cancelled = evaluate(&job, Some(&model), &mut log, None).unwrap_err();
     assert_eq!(cancelled, "cancelled before the first answer");
     assert_eq!(server.received().len(), 0);
+}
+
+#[test]
+fn the_judges_quotes_are_checked_and_false_ones_count_as_missing() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let path = here.path().join("log.jsonl");
+    let job = job_of(Tier::Judge, case(40), &["summarize"], 2);
+    let server = Server::new(|request, client| {
+        let body = request.json();
+        let messages = body["messages"].to_string();
+        if !messages.contains("Stop the work and judge it") {
+            return client.send(&reply("Nothing is known."));
+        }
+        // The first metric is only in contexts that were not compacted.
+        let quoted = json!([
+            {"action": 1, "status": "supported", "quote": "metric_0 = 1000"},
+            {"action": 2, "status": "supported", "quote": "an invented quote"},
+            {"action": 3, "status": "missing", "quote": ""},
+        ]);
+        client.send(&reply(&format!("```json\n{quoted}\n```")));
+    });
+    let model = model(&server);
+    let mut log = EvaluationLog::new(&model, Some(path.clone()));
+    let evaluation = evaluate(&job, Some(&model), &mut log, None).expect("answers");
+    let judge = evaluation.report.judge.as_ref().expect("tier 2");
+    assert!(judge.points > 3 && judge.left_out_after_recorded_compaction == 0);
+    let (full, lane) = (judge.full_context, &judge.lanes[0]);
+    assert_eq!(
+        (full.supported, full.false_quotes),
+        (judge.points, judge.points)
+    );
+    assert_eq!(lane.counts.supported, 0, "{lane:?}");
+    assert_eq!(lane.counts.false_quotes, 2 * 2 * judge.points);
+    assert!(lane.counts.not_judged > 0);
+    // 1 of 3 actions is supported with the full context.
+    let difference = lane.difference_to_full.value.expect("pairs");
+    assert!((difference + 1.0 / 3.0).abs() < 0.05, "{lane:?}");
+    assert_eq!(replayed(&job, &path), text(&evaluation));
+    let plan = Plan::new(&job);
+    let summaries = evaluation.report.lanes[0].summary_requests;
+    assert_eq!(
+        plan.cost(&job, &model).questions + summaries,
+        server.received().len()
+    );
+}
+
+#[test]
+fn next_actions_are_compared_with_the_disagreement_of_the_full_context() {
+    let server = Server::new(|request, client| {
+        let messages = request.json()["messages"].to_string();
+        let is_compacted = messages.contains("Nothing is known.");
+        let command = match (messages.contains("next tool call"), is_compacted) {
+            (false, _) => return client.send(&reply("Nothing is known.")),
+            (true, false) => "make test",
+            (true, true) => "make clean",
+        };
+        let action = json!({"tool": "bash", "target": command});
+        client.send(&reply(&action.to_string()));
+    });
+    let model = model(&server);
+    let job = job_of(Tier::NextAction, case(30), &["summarize", "none"], 1);
+    let mut log = EvaluationLog::new(&model, None);
+    let evaluation = evaluate(&job, Some(&model), &mut log, None).expect("answers");
+    let actions = evaluation.report.next_action.expect("tier 3");
+    assert!(
+        actions.points > 2 && actions.unusable_answers == 0,
+        "{actions:?}"
+    );
+    assert_eq!(actions.full_agreement.value, Some(1.0));
+    let excess: Vec<_> = actions.lanes.iter().map(|lane| lane.excess.value).collect();
+    assert_eq!(excess, [Some(-1.0), Some(0.0)]);
 }

@@ -1,5 +1,6 @@
 //! What is evaluated.
 
+use crate::analysis::next_action::MIN_SAMPLES;
 use crate::analysis::probes::Fact;
 use crate::engine::{Case, KnobValues, ManualEdits, Policy};
 
@@ -8,9 +9,22 @@ const MAX_POINTS: usize = 40;
 /// Most probes of a point.
 const MAX_PROBES: usize = 10;
 
+/// What a model is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tier {
+    /// Forced-choice questions about facts.
+    Probes,
+    /// What the next recorded actions rest on.
+    Judge,
+    /// The next action.
+    NextAction,
+}
+
 /// An evaluation to run.
 #[derive(Clone, Debug)]
 pub struct EvaluationJob {
+    /// What is asked.
+    pub tier: Tier,
     /// The sessions.
     pub sessions: Vec<EvaluatedSession>,
     /// The policies.
@@ -47,11 +61,20 @@ pub struct EvaluatedLane {
 
 impl EvaluationJob {
     /// Creates a job with the usual limits.
-    pub fn new(sessions: Vec<EvaluatedSession>, lanes: Vec<EvaluatedLane>, samples: usize) -> Self {
+    pub fn new(
+        tier: Tier,
+        sessions: Vec<EvaluatedSession>,
+        lanes: Vec<EvaluatedLane>,
+        samples: usize,
+    ) -> Self {
         Self {
+            tier,
             sessions,
             lanes,
-            samples,
+            samples: match tier {
+                Tier::Probes | Tier::Judge => samples,
+                Tier::NextAction => samples.max(MIN_SAMPLES),
+            },
             max_points: MAX_POINTS,
             max_probes: MAX_PROBES,
         }

@@ -5,8 +5,10 @@
 //! asks the questions with each context, and computes the [`Report`]. Every answer is in an [`EvaluationLog`], from which a broken
 //! run continues and a finished one is repeated without a model.
 
+mod actions;
 mod contexts;
 mod job;
+mod judge;
 mod log;
 mod parallel;
 mod plan;
@@ -16,7 +18,7 @@ mod report;
 mod run;
 mod sender;
 
-pub use job::{EvaluatedLane, EvaluatedSession, EvaluationJob};
+pub use job::{EvaluatedLane, EvaluatedSession, EvaluationJob, Tier};
 pub use log::EvaluationLog;
 pub use plan::{Plan, PlanCost};
 pub use report::{LaneReport, Report, RequestCounts, SessionReport};

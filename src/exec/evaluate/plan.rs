@@ -1,9 +1,11 @@
 //! What an evaluation will send, with its price and what it can detect, before anything is sent.
 
-use super::job::EvaluationJob;
+use super::actions::{self, MAX_ACTION};
+use super::job::{EvaluationJob, Tier};
+use super::judge::{Actions, MAX_JUDGEMENT};
 use super::points::{Point, SessionPoints};
 use crate::analysis::cost::{PrefixGroup, Quote, cached_price};
-use crate::analysis::probes::Order;
+use crate::analysis::probes::{Order, Probe};
 use crate::analysis::statistics::{Power, design_effect};
 use crate::engine::{Case, Schedule};
 use crate::exec::export::{planned_requests, quote_at};
@@ -40,7 +42,7 @@ pub struct PlanCost {
     /// Price with the provider's cache: without answers, and with answers of maximum length. `None` if the price is unknown or the
     /// server is this machine.
     pub cached: Option<(Usd, Usd)>,
-    /// Number of probes.
+    /// Number of probes, actions or points that are compared.
     pub pairs: usize,
     /// Number of clusters.
     pub clusters: usize,
@@ -64,25 +66,31 @@ impl Plan {
         self.sessions.iter().map(SessionPoints::n_probes).sum()
     }
 
-    /// Returns the number of questions: every probe in both orders, for each baseline and each sample of each lane.
+    /// Returns the number of questions. Every probe is asked in both orders, for each baseline and each sample of each lane.
     pub fn n_questions(&self, job: &EvaluationJob) -> usize {
-        self.n_probes() * Order::BOTH.len() * (2 * SETS + job.lanes.len() * job.samples)
+        let groups = self.groups(job);
+        groups.iter().map(|group| group.requests as usize).sum()
+    }
+
+    fn groups(&self, job: &EvaluationJob) -> Vec<PrefixGroup> {
+        let sessions = job.sessions.iter().zip(&self.sessions);
+        let of_session = sessions.flat_map(|(session, points)| {
+            let points = points.points.iter();
+            points.flat_map(|point| point_groups(job, &session.case, point))
+        });
+        of_session.collect()
     }
 
     /// Estimates what the run sends to a model.
     pub fn cost(&self, job: &EvaluationJob, model: &Model) -> PlanCost {
-        let mut groups = Vec::new();
-        for (session, points) in job.sessions.iter().zip(&self.sessions) {
-            for point in &points.points {
-                groups.extend(point_groups(job, &session.case, point));
-            }
-        }
+        let groups = self.groups(job);
         let summaries = self.summary_requests(job, model);
         let endpoint = &model.client.endpoint;
         let of_groups = groups.iter().flat_map(|group| {
             let n = group.requests;
             let each = group.prefix + Tokens(group.rest.0 / n.max(1));
-            std::iter::repeat_n((each, Tokens(MAX_ANSWER)), n as usize)
+            let most = Tokens(group.answers.0 / n.max(1));
+            std::iter::repeat_n((each, most), n as usize)
         });
         let requests: Vec<_> = of_groups.chain(summaries.iter().copied()).collect();
         let once = summaries.iter().map(|(sent, most)| PrefixGroup {
@@ -94,12 +102,16 @@ impl Plan {
         let all: Vec<_> = groups.iter().copied().chain(once).collect();
         let marks_cache = endpoint.api.name == "anthropic";
         let cached = || cached_price(Prices::bundled(), &endpoint.model, marks_cache, &all);
-        let (pairs, clusters) = (self.n_probes(), self.n_points());
+        let pairs = match job.tier {
+            Tier::Probes => self.n_probes(),
+            Tier::Judge | Tier::NextAction => self.n_judged(job),
+        };
+        let clusters = self.n_points();
         let power = Power {
             design_effect: design_effect(pairs as f64 / clusters.max(1) as f64),
         };
         PlanCost {
-            questions: self.n_questions(job),
+            questions: groups.iter().map(|group| group.requests as usize).sum(),
             summaries: summaries.len(),
             tokens: requests.iter().map(|(sent, _)| *sent).sum(),
             answers: requests.iter().map(|(_, most)| *most).sum(),
@@ -109,6 +121,23 @@ impl Plan {
             clusters,
             detectable: power.detectable(pairs),
         }
+    }
+
+    /// Returns the number of actions to judge, or of points with a next action.
+    fn n_judged(&self, job: &EvaluationJob) -> usize {
+        let sessions = job.sessions.iter().zip(&self.sessions);
+        let of_session = sessions.map(|(session, points)| {
+            let session = &session.case.session;
+            let calls = points.points.iter().map(|point| point.call);
+            match job.tier {
+                Tier::Judge => calls
+                    .map(|call| Actions::after(session, call).n_judged())
+                    .sum(),
+                _ if actions::request(session).is_none() => 0,
+                _ => calls.count(),
+            }
+        });
+        of_session.sum()
     }
 
     fn n_points(&self) -> usize {
@@ -143,20 +172,38 @@ impl Plan {
 
 /// Returns the requests of a point by the context that they share.
 fn point_groups(job: &EvaluationJob, case: &Case, point: &Point) -> Vec<PrefixGroup> {
-    let orders = point
-        .probes
-        .iter()
-        .flat_map(|probe| Order::BOTH.map(|order| probe.text(order)));
-    let rest: Tokens = orders.map(|text| case.ledger.weigh(&text)).sum();
-    let n = (point.probes.len() * Order::BOTH.len()) as u64;
-    let group = |prefix: Tokens, sets: u64| PrefixGroup {
-        prefix,
-        requests: n * sets,
-        rest: Tokens(rest.0 * sets),
-        answers: Tokens(MAX_ANSWER * n * sets),
+    let weigh = |text: &str| case.ledger.weigh(text);
+    // Number and tokens of the questions, maximum tokens of an answer, sets with no context and with the full one.
+    let (n, rest, most, sets) = match job.tier {
+        Tier::Probes => {
+            let both = |probe: &Probe| Order::BOTH.map(|order| weigh(&probe.text(order)));
+            let rest: Tokens = point.probes.iter().flat_map(both).sum();
+            (
+                point.probes.len() * Order::BOTH.len(),
+                rest,
+                MAX_ANSWER,
+                [SETS, SETS],
+            )
+        }
+        Tier::Judge => match Actions::after(&case.session, point.call).request() {
+            Some(text) => (1, weigh(&text), MAX_JUDGEMENT, [0, 1]),
+            None => return Vec::new(),
+        },
+        Tier::NextAction => match actions::request(&case.session) {
+            Some(text) => (1, weigh(&text), MAX_ACTION, [0, job.samples]),
+            None => return Vec::new(),
+        },
     };
-    let sets = SETS as u64;
-    let mut groups = vec![group(Tokens::ZERO, sets), group(point.full_tokens, sets)];
+    let group = |prefix: Tokens, sets: usize| PrefixGroup {
+        prefix,
+        requests: (n * sets) as u64,
+        rest: Tokens(rest.0 * sets as u64),
+        answers: Tokens(most * (n * sets) as u64),
+    };
+    let mut groups = vec![
+        group(Tokens::ZERO, sets[0]),
+        group(point.full_tokens, sets[1]),
+    ];
     for tokens in &point.lane_tokens {
         groups.extend(std::iter::repeat_n(group(*tokens, 1), job.samples));
     }

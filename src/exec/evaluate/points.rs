@@ -1,6 +1,6 @@
 //! The points of a session at which questions are asked: the call after each compaction of any lane.
 
-use super::job::{EvaluatedSession, EvaluationJob};
+use super::job::{EvaluatedSession, EvaluationJob, Tier};
 use crate::analysis::probes::{KnownFacts, Probe, Written, write};
 use crate::engine::{Case, Did, MessageStatus, Outcome, recorded, simulate};
 use crate::units::Tokens;
@@ -25,7 +25,7 @@ pub(super) struct Point {
 /// The points of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SessionPoints {
-    /// Points with questions, in order.
+    /// Points at which something is asked, in order.
     pub(super) points: Vec<Point>,
     /// Number of calls after a compaction.
     pub(super) n_compacted: usize,
@@ -65,7 +65,10 @@ impl SessionPoints {
                     kept(&simulate(case, &lane.policy, &lane.knobs, Some(call)), case)
                 });
                 let kept: Vec<HashSet<u32>> = kept.collect();
-                let written = questions(session, call, &kept, job.max_probes);
+                let written = match job.tier {
+                    Tier::Probes => questions(session, call, &kept, job.max_probes),
+                    Tier::Judge | Tier::NextAction => Written::default(),
+                };
                 let before =
                     |removals: &Vec<usize>| removals.iter().filter(|c| **c <= call).count();
                 let point = Point {
@@ -78,20 +81,16 @@ impl SessionPoints {
                 (point, written)
             })
             .collect();
-        Self::collect(calls.len(), points)
-    }
-
-    fn collect(n_compacted: usize, points: Vec<(Point, Written)>) -> Self {
         let mut all = Self {
-            n_compacted,
+            n_compacted: calls.len(),
             ..Self::default()
         };
         for (point, written) in points {
             all.without_distractor += written.without_distractor;
             all.above_maximum += written.above_maximum;
-            if written.probes.is_empty() {
-                all.n_empty += 1;
-            } else {
+            let is_empty = job.tier == Tier::Probes && written.probes.is_empty();
+            all.n_empty += usize::from(is_empty);
+            if !is_empty {
                 all.points.push(Point {
                     probes: written.probes,
                     ..point

@@ -2,6 +2,8 @@
 
 use super::contexts::PlayedSamples;
 use super::sender::Traffic;
+use crate::analysis::judge::JudgeOutcome;
+use crate::analysis::next_action::ActionOutcome;
 use crate::analysis::probes::ProbeOutcome;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,8 +18,12 @@ pub struct Report {
     pub samples: usize,
     /// What was asked about each session.
     pub sessions: Vec<SessionReport>,
-    /// Answers to the probes.
-    pub probes: ProbeOutcome,
+    /// Answers to the probes; null for other tiers.
+    pub probes: Option<ProbeOutcome>,
+    /// Judgements of the next recorded actions; null for other tiers.
+    pub judge: Option<JudgeOutcome>,
+    /// Agreement on the next action; null for other tiers.
+    pub next_action: Option<ActionOutcome>,
     /// Summaries and context sizes of the lanes.
     pub lanes: Vec<LaneReport>,
     /// Requests and their tokens.

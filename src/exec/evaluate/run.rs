@@ -1,15 +1,19 @@
 //! Runs an evaluation.
 
+use super::actions;
 use super::contexts::{PlayedSamples, PromptContext, play, recorded_context};
-use super::job::EvaluationJob;
+use super::job::{EvaluationJob, Tier};
+use super::judge::{self, Actions};
 use super::log::EvaluationLog;
 use super::parallel::parallel;
 use super::plan::Plan;
-use super::points::SessionPoints;
+use super::points::{Point, SessionPoints};
 use super::questions;
 use super::report::{LaneSums, Report, RequestCounts, SessionReport};
 use super::sender::{Budget, Sender, Stopped};
-use crate::analysis::probes::{AnsweredProbe, ProbeOutcome};
+use crate::analysis::judge::{JudgeOutcome, JudgedPoint};
+use crate::analysis::next_action::{ActionOutcome, ActionPoint};
+use crate::analysis::probes::{AnsweredProbe, ProbeAnswers, ProbeOutcome};
 use crate::exec::summary::Model;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -56,25 +60,12 @@ pub fn run(
         }
     };
     let sender = Sender::new(options.model, log, options.budget, &on_answer);
-    let mut probes = Vec::new();
-    let mut clusters = Clusters::default();
+    let mut answers = Answers::default();
     let mut sums = vec![LaneSums::default(); job.lanes.len()];
     let mut sessions = Vec::new();
     for (idx, points) in plan.sessions.iter().enumerate() {
         let mut run = SessionRun::new(job, idx, points);
-        let answers = run.ask(&sender, options.concurrency);
-        for (point, answers) in points.points.iter().zip(answers) {
-            let ids: Vec<_> = (0..job.lanes.len())
-                .map(|lane| clusters.id((lane, idx, point.compactions[lane])))
-                .collect();
-            for (probe, answers) in point.probes.iter().zip(answers) {
-                probes.push(AnsweredProbe {
-                    probe: probe.clone(),
-                    clusters: ids.clone(),
-                    answers,
-                });
-            }
-        }
+        run.ask(&sender, options.concurrency, &mut answers);
         for (sums, played) in sums.iter_mut().zip(&run.lanes) {
             sums.add(played);
         }
@@ -96,7 +87,10 @@ pub fn run(
         model,
         samples: job.samples,
         sessions,
-        probes: ProbeOutcome::new(&probes, &lanes),
+        probes: (job.tier == Tier::Probes).then(|| ProbeOutcome::new(&answers.probes, &lanes)),
+        judge: (job.tier == Tier::Judge).then(|| answers.judge(&lanes)),
+        next_action: (job.tier == Tier::NextAction)
+            .then(|| ActionOutcome::new(&answers.actions, &lanes, answers.sessions_without_tools)),
         lanes: sums
             .iter()
             .zip(&lanes)
@@ -107,14 +101,59 @@ pub fn run(
     Ok(Evaluation { report, stopped })
 }
 
+/// The answers of all sessions.
+#[derive(Default)]
+struct Answers {
+    clusters: Clusters,
+    probes: Vec<AnsweredProbe>,
+    judged: Vec<JudgedPoint>,
+    after_recorded_compaction: usize,
+    without_actions: usize,
+    actions: Vec<ActionPoint>,
+    sessions_without_tools: usize,
+}
+
+impl Answers {
+    fn judge(&self, lanes: &[String]) -> JudgeOutcome {
+        let left_out = self.after_recorded_compaction;
+        JudgeOutcome::new(&self.judged, lanes, left_out, self.without_actions)
+    }
+
+    fn add_probes(&mut self, clusters: &[usize], point: &Point, answers: Vec<ProbeAnswers>) {
+        let answered = point
+            .probes
+            .iter()
+            .zip(answers)
+            .map(|(probe, answers)| AnsweredProbe {
+                probe: probe.clone(),
+                clusters: clusters.to_vec(),
+                answers,
+            });
+        self.probes.extend(answered);
+    }
+
+    fn add_judged(&mut self, clusters: Vec<usize>, actions: &Actions, judged: JudgedPoint) {
+        match actions {
+            Actions::Judged(_) => self.judged.push(JudgedPoint { clusters, ..judged }),
+            Actions::AfterRecordedCompaction => self.after_recorded_compaction += 1,
+            Actions::Missing => self.without_actions += 1,
+        }
+    }
+}
+
 /// Numbers of clusters: one for each compaction of a lane in a session.
 #[derive(Default)]
 struct Clusters(HashMap<(usize, usize, usize), usize>);
 
 impl Clusters {
-    fn id(&mut self, compaction: (usize, usize, usize)) -> usize {
-        let next = self.0.len();
-        *self.0.entry(compaction).or_insert(next)
+    /// Returns the clusters of a point by lane.
+    fn of(&mut self, session: usize, point: &Point) -> Vec<usize> {
+        let lanes = point.compactions.iter().enumerate();
+        let ids = lanes.map(|(lane, nth)| {
+            let next = self.0.len();
+            *self.0.entry((lane, session, *nth)).or_insert(next)
+        });
+        ids.collect()
     }
 }
 
@@ -150,16 +189,17 @@ impl<'a> SessionRun<'a> {
         }
     }
 
-    /// Plays all lanes and asks all questions; returns the answers by point and probe.
-    fn ask(
-        &mut self,
-        sender: &Sender<'_>,
-        concurrency: usize,
-    ) -> Vec<Vec<crate::analysis::probes::ProbeAnswers>> {
-        let case = &self.job.sessions[self.idx].case;
+    /// Plays all lanes and asks all questions.
+    fn ask(&mut self, sender: &Sender<'_>, concurrency: usize, answers: &mut Answers) {
+        let (job, case) = (self.job, &self.job.sessions[self.idx].case);
         let points = &self.points.points;
+        let actions = actions::request(&case.session);
+        if job.tier == Tier::NextAction && actions.is_none() {
+            answers.sessions_without_tools += 1;
+            return;
+        }
         if points.is_empty() {
-            return Vec::new();
+            return;
         }
         let calls: Vec<usize> = points.iter().map(|point| point.call).collect();
         let full = parallel(concurrency, &calls, |call| recorded_context(case, *call));
@@ -168,14 +208,34 @@ impl<'a> SessionRun<'a> {
             .map(|context| self.noted(context))
             .collect();
         self.play(sender, concurrency, &calls);
-        questions::ask(
-            sender,
-            concurrency,
-            &case.ledger,
-            points,
-            &full,
-            &self.lanes,
-        )
+        let (lanes, ledger) = (&self.lanes, &*case.ledger);
+        let clusters: Vec<Vec<usize>> = points
+            .iter()
+            .map(|point| answers.clusters.of(self.idx, point))
+            .collect();
+        match job.tier {
+            Tier::Probes => {
+                let asked = questions::ask(sender, concurrency, ledger, points, &full, lanes);
+                for ((point, clusters), asked) in points.iter().zip(&clusters).zip(asked) {
+                    answers.add_probes(clusters, point, asked);
+                }
+            }
+            Tier::Judge => {
+                let session = (&*case.session, ledger);
+                let judged = judge::ask(sender, concurrency, session, points, &full, lanes);
+                for (clusters, (actions, judged)) in clusters.into_iter().zip(judged) {
+                    answers.add_judged(clusters, &actions, judged);
+                }
+            }
+            Tier::NextAction => {
+                let text = (actions.as_deref().unwrap_or_default(), ledger);
+                let full = (&*full, job.samples);
+                let named = actions::ask(sender, concurrency, text, points, full, lanes);
+                let named = clusters.into_iter().zip(named);
+                let points = named.map(|(clusters, point)| ActionPoint { clusters, ..point });
+                answers.actions.extend(points);
+            }
+        }
     }
 
     fn noted(&mut self, context: Result<PromptContext, String>) -> Option<PromptContext> {

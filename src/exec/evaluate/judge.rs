@@ -1,0 +1,162 @@
+//! The hindsight judge: one request per context, about the agent's next recorded actions.
+
+use super::contexts::{PlayedSamples, PromptContext};
+use super::parallel::parallel;
+use super::points::Point;
+use super::questions::question;
+use super::sender::Sender;
+use crate::analysis::judge::{
+    JudgedAction, JudgedPoint, RecordedAction, next_actions, parse, request_text,
+};
+use crate::chat::message_to_json;
+use crate::session::Session;
+use crate::tokens::TokenLedger;
+use serde_json::Value;
+
+/// Number of actions after a point.
+const ACTIONS: usize = 8;
+/// Maximum tokens of a judgement, including reasoning.
+pub(super) const MAX_JUDGEMENT: u64 = 4_000;
+
+/// The actions after a point.
+pub(super) enum Actions {
+    /// Actions to judge.
+    Judged(Vec<RecordedAction>),
+    /// They depend on the summary of a recorded compaction, which other lanes do not have.
+    AfterRecordedCompaction,
+    /// There are none.
+    Missing,
+}
+
+impl Actions {
+    /// Returns the actions after a call.
+    pub(super) fn after(session: &Session, call: usize) -> Self {
+        let actions = next_actions(session, call, ACTIONS);
+        let Some(last) = actions.last() else {
+            return Self::Missing;
+        };
+        if session.compactions.iter().any(|c| c.call <= last.call) {
+            return Self::AfterRecordedCompaction;
+        }
+        Self::Judged(actions)
+    }
+
+    /// Returns the number of judged actions.
+    pub(super) fn n_judged(&self) -> usize {
+        match self {
+            Self::Judged(actions) => actions.len(),
+            _ => 0,
+        }
+    }
+
+    /// Returns the text of the request; `None` if nothing is judged.
+    pub(super) fn request(&self) -> Option<String> {
+        match self {
+            Self::Judged(actions) => Some(request_text(actions)),
+            _ => None,
+        }
+    }
+}
+
+/// A context to judge by.
+struct Unit<'a> {
+    point: usize,
+    /// Index of the lane; `None` for the full context.
+    lane: Option<usize>,
+    context: Option<&'a PromptContext>,
+    series: String,
+}
+
+/// Judges the points of a session. Points without judged actions have none in the result.
+pub(super) fn ask(
+    sender: &Sender<'_>,
+    concurrency: usize,
+    (session, ledger): (&Session, &TokenLedger),
+    points: &[Point],
+    full: &[Option<PromptContext>],
+    lanes: &[PlayedSamples],
+) -> Vec<(Actions, JudgedPoint)> {
+    let actions: Vec<Actions> = points
+        .iter()
+        .map(|point| Actions::after(session, point.call))
+        .collect();
+    let mut units = Vec::new();
+    for (point, _) in actions
+        .iter()
+        .enumerate()
+        .filter(|(_, a)| matches!(a, Actions::Judged(_)))
+    {
+        units.push(Unit {
+            point,
+            lane: None,
+            context: full[point].as_ref(),
+            series: "judge full context".to_owned(),
+        });
+        for (lane, played) in lanes.iter().enumerate() {
+            units.extend(played.samples.iter().map(|(series, sample)| Unit {
+                point,
+                lane: Some(lane),
+                context: sample.contexts[point].as_ref(),
+                series: format!("judge {series}"),
+            }));
+        }
+    }
+    let judged = parallel(concurrency, &units, |unit| {
+        judge(sender, ledger, unit, &actions[unit.point])
+    });
+    let empty = || JudgedPoint {
+        lanes: vec![Vec::new(); lanes.len()],
+        ..JudgedPoint::default()
+    };
+    let mut results: Vec<JudgedPoint> = points.iter().map(|_| empty()).collect();
+    for (unit, judged) in units.iter().zip(judged) {
+        match unit.lane {
+            None => results[unit.point].full = judged,
+            Some(lane) => results[unit.point].lanes[lane].push(judged),
+        }
+    }
+    actions.into_iter().zip(results).collect()
+}
+
+fn judge(
+    sender: &Sender<'_>,
+    ledger: &TokenLedger,
+    unit: &Unit<'_>,
+    actions: &Actions,
+) -> Vec<Option<JudgedAction>> {
+    let Actions::Judged(recorded) = actions else {
+        return Vec::new();
+    };
+    let nothing = vec![None; recorded.len()];
+    let (Some(context), Some(text)) = (unit.context, actions.request()) else {
+        return nothing;
+    };
+    match question(sender, ledger, context, text, MAX_JUDGEMENT, &unit.series) {
+        Some(exchange) if exchange.failed.is_none() => {
+            let texts = texts(context);
+            let contains = |quote: &str| texts.iter().any(|text| text.contains(quote));
+            parse(&exchange.text, recorded.len(), contains)
+        }
+        _ => nothing,
+    }
+}
+
+/// Returns all texts of a context, and each message as JSON, from which a model may quote arguments.
+fn texts(context: &PromptContext) -> Vec<String> {
+    fn collect(value: &Value, texts: &mut Vec<String>) {
+        match value {
+            Value::String(text) => texts.push(text.clone()),
+            Value::Array(items) => items.iter().for_each(|item| collect(item, texts)),
+            Value::Object(fields) => {
+                texts.push(value.to_string());
+                fields.values().for_each(|field| collect(field, texts));
+            }
+            _ => {}
+        }
+    }
+    let mut texts = Vec::new();
+    for message in &context.messages {
+        collect(&message_to_json(message), &mut texts);
+    }
+    texts
+}
