@@ -1,6 +1,7 @@
 //! Analyses of sessions and runs: pure functions over sessions, ledgers and outcomes.
 
 mod breakdown;
+pub mod canary;
 pub mod cost;
 pub mod facts;
 mod finding;

@@ -5,7 +5,7 @@ use plimsoll::analysis::probes::{Fact, FactKind};
 use plimsoll::engine::Case;
 use plimsoll::exec::evaluate::{
     Budget, EvaluatedLane, EvaluatedSession, Evaluation, EvaluationJob, EvaluationLog, Plan,
-    RunOptions, Stopped, Tier, run,
+    Planting, RunOptions, Stopped, Tier, run,
 };
 use plimsoll::exec::model::ModelClient;
 use plimsoll::exec::{LoadOptions, Model, load_bytes};
@@ -238,10 +238,7 @@ fn a_summary_with_half_of_the_facts_retains_half_and_its_log_gives_the_same_repo
         interval.contains(0.5) && interval.high - interval.low < 0.6,
         "{retained:?}"
     );
-    assert_eq!(
-        report.probes.full_context.right,
-        report.probes.no_context.right * 2
-    );
+    assert_eq!(probes.full_context.right, probes.no_context.right * 2);
     assert_eq!(probes.selection.selected, plan.n_probes());
     let summaries = report.lanes[0].summary_requests;
     assert!(summaries >= 16, "{report:?}");
@@ -459,4 +456,64 @@ fn next_actions_are_compared_with_the_disagreement_of_the_full_context() {
     assert_eq!(actions.full_agreement.value, Some(1.0));
     let excess: Vec<_> = actions.lanes.iter().map(|lane| lane.excess.value).collect();
     assert_eq!(excess, [Some(-1.0), Some(0.0)]);
+}
+
+#[test]
+fn planted_facts_are_followed_through_successive_compactions() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let path = here.path().join("log.jsonl");
+    // Keeps instructions and values, and shortens paths, until the second summary.
+    let server = Server::new(|request, client| {
+        let text = request.json()["messages"].to_string();
+        let is_second = text.contains("Kept:");
+        let mut summary = String::from("Kept:\n");
+        for note in text.split("Note: ").skip(1).filter(|_| !is_second) {
+            let note = &note[..note.find("\\n").unwrap_or(note.len())];
+            match note.split_once("config/templates/") {
+                Some((_, path)) => summary += &path[..8],
+                None if note.starts_with("ConnectionError") => {}
+                None => summary += note,
+            }
+            summary += "\n";
+        }
+        client.send(&reply(&summary));
+    });
+    let model = model(&server);
+    let planting = Planting {
+        canaries: 8,
+        rounds: 2,
+    };
+    let job = job_of(Tier::Planted(planting), case(60), &["summarize", "none"], 2);
+    let cost = Plan::new(&job).cost(&job, &model);
+    assert!(cost.questions == 0 && cost.summaries >= 4, "{cost:?}");
+    let mut log = EvaluationLog::new(&model, Some(path.clone()));
+    let evaluation = evaluate(&job, Some(&model), &mut log, None).expect("answers");
+    let planted = evaluation.report.planted.as_ref().expect("planted");
+    let [first, second] = &planted.lanes[0].rounds[..] else {
+        panic!("two rounds: {planted:?}");
+    };
+    let kinds = |round: &plimsoll::analysis::canary::PlantedRound| -> Vec<_> {
+        let kinds = round
+            .kinds
+            .iter()
+            .map(|kind| (kind.verbatim, kind.partial, kind.gone));
+        kinds.collect()
+    };
+    assert_eq!(first.survival.n, 16);
+    assert!(
+        first
+            .kinds
+            .iter()
+            .all(|k| k.verbatim + k.partial + k.gone == 4),
+        "{first:?}"
+    );
+    // Two of each type in two samples. Messages that are kept have their facts still.
+    let [constraint, value, path_kind, error] = kinds(first)[..] else {
+        panic!("four types");
+    };
+    assert_eq!((constraint, value), ((4, 0, 0), (4, 0, 0)), "{first:?}");
+    assert!(path_kind.1 > 0 && error.2 > 0, "{first:?}");
+    assert!(second.survival.value < first.survival.value, "{second:?}");
+    assert_eq!(planted.lanes[1].rounds, [], "a lane without compactions");
+    assert_eq!(replayed(&job, &path), text(&evaluation));
 }

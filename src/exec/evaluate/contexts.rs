@@ -60,7 +60,7 @@ pub(super) fn play(
     sender: &Sender<'_>,
     series: &str,
 ) -> PlayedLane {
-    let summarizer = Summarizer::Log(Arc::new(sender.settings().clone()));
+    let summarizer = shared_answers(sender);
     let exchanges = Series {
         sender,
         name: series,
@@ -87,6 +87,11 @@ pub(super) fn play(
     }
     played.contexts.resize(calls.len(), None);
     played
+}
+
+/// Returns the summarizer of a run whose answers come from a sender.
+pub(super) fn shared_answers(sender: &Sender<'_>) -> Summarizer {
+    Summarizer::Log(Arc::new(sender.settings().clone()))
 }
 
 fn job(

@@ -1,5 +1,6 @@
 //! What is evaluated.
 
+use super::planted::Planting;
 use crate::analysis::next_action::MIN_SAMPLES;
 use crate::analysis::probes::Fact;
 use crate::engine::{Case, KnobValues, ManualEdits, Policy};
@@ -18,6 +19,8 @@ pub enum Tier {
     Judge,
     /// The next action.
     NextAction,
+    /// Nothing: planted facts are followed through successive compactions.
+    Planted(Planting),
 }
 
 /// An evaluation to run.
@@ -72,7 +75,7 @@ impl EvaluationJob {
             sessions,
             lanes,
             samples: match tier {
-                Tier::Probes | Tier::Judge => samples,
+                Tier::Probes | Tier::Judge | Tier::Planted(_) => samples,
                 Tier::NextAction => samples.max(MIN_SAMPLES),
             },
             max_points: MAX_POINTS,

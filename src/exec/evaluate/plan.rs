@@ -53,7 +53,8 @@ pub struct PlanCost {
 impl Plan {
     /// Writes the questions of all sessions.
     pub fn new(job: &EvaluationJob) -> Self {
-        let sessions = job.sessions.iter();
+        let is_asked = !matches!(job.tier, Tier::Planted(_));
+        let sessions = job.sessions.iter().filter(|_| is_asked);
         Self {
             sessions: sessions
                 .map(|session| SessionPoints::new(job, session))
@@ -104,7 +105,7 @@ impl Plan {
         let cached = || cached_price(Prices::bundled(), &endpoint.model, marks_cache, &all);
         let pairs = match job.tier {
             Tier::Probes => self.n_probes(),
-            Tier::Judge | Tier::NextAction => self.n_judged(job),
+            _ => self.n_judged(job),
         };
         let clusters = self.n_points();
         let power = Power {
@@ -149,6 +150,9 @@ impl Plan {
 
     /// Returns sent tokens and maximum answer tokens of the summary requests of all samples.
     fn summary_requests(&self, job: &EvaluationJob, model: &Model) -> Vec<(Tokens, Tokens)> {
+        if let Tier::Planted(planting) = job.tier {
+            return planting.requests(job, model);
+        }
         let sessions = job.sessions.iter().zip(&self.sessions);
         let runs: Vec<_> = sessions
             .flat_map(|(session, points)| job.lanes.iter().map(move |lane| (session, points, lane)))
@@ -193,6 +197,7 @@ fn point_groups(job: &EvaluationJob, case: &Case, point: &Point) -> Vec<PrefixGr
             Some(text) => (1, weigh(&text), MAX_ACTION, [0, job.samples]),
             None => return Vec::new(),
         },
+        Tier::Planted(_) => return Vec::new(),
     };
     let group = |prefix: Tokens, sets: usize| PrefixGroup {
         prefix,

@@ -67,7 +67,7 @@ impl SessionPoints {
                 let kept: Vec<HashSet<u32>> = kept.collect();
                 let written = match job.tier {
                     Tier::Probes => questions(session, call, &kept, job.max_probes),
-                    Tier::Judge | Tier::NextAction => Written::default(),
+                    _ => Written::default(),
                 };
                 let before =
                     |removals: &Vec<usize>| removals.iter().filter(|c| **c <= call).count();
@@ -107,7 +107,7 @@ impl SessionPoints {
 }
 
 /// Returns the calls before which the policy removed something.
-fn removals(outcome: &Outcome) -> Vec<usize> {
+pub(super) fn removals(outcome: &Outcome) -> Vec<usize> {
     let events = outcome.events.iter();
     let removing = events.filter(|event| event.did == Did::Removed && !event.is_manual());
     let calls: BTreeSet<usize> = removing.map(|event| event.call).collect();

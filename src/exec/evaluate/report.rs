@@ -2,6 +2,7 @@
 
 use super::contexts::PlayedSamples;
 use super::sender::Traffic;
+use crate::analysis::canary::PlantedOutcome;
 use crate::analysis::judge::JudgeOutcome;
 use crate::analysis::next_action::ActionOutcome;
 use crate::analysis::probes::ProbeOutcome;
@@ -24,6 +25,8 @@ pub struct Report {
     pub judge: Option<JudgeOutcome>,
     /// Agreement on the next action; null for other tiers.
     pub next_action: Option<ActionOutcome>,
+    /// Survival of planted facts; null if none are planted.
+    pub planted: Option<PlantedOutcome>,
     /// Summaries and context sizes of the lanes.
     pub lanes: Vec<LaneReport>,
     /// Requests and their tokens.

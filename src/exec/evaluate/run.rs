@@ -71,6 +71,10 @@ pub fn run(
         }
         sessions.push(run.report);
     }
+    let planted = match job.tier {
+        Tier::Planted(planting) => Some(planting.play(job, &sender, options.concurrency)),
+        _ => None,
+    };
     let (traffic, stopped) = (sender.traffic(), sender.stopped());
     if traffic.answered == 0 && traffic.missing > 0 {
         return Err(match stopped {
@@ -91,6 +95,7 @@ pub fn run(
         judge: (job.tier == Tier::Judge).then(|| answers.judge(&lanes)),
         next_action: (job.tier == Tier::NextAction)
             .then(|| ActionOutcome::new(&answers.actions, &lanes, answers.sessions_without_tools)),
+        planted,
         lanes: sums
             .iter()
             .zip(&lanes)
@@ -235,6 +240,7 @@ impl<'a> SessionRun<'a> {
                 let points = named.map(|(clusters, point)| ActionPoint { clusters, ..point });
                 answers.actions.extend(points);
             }
+            Tier::Planted(_) => {}
         }
     }
 
