@@ -16,8 +16,8 @@ pub(super) struct BillingArgs {
     #[arg(long, value_name = "FILE.toml")]
     prices: Option<PathBuf>,
     /// Price every call as this model's
-    #[arg(long = "price-as", value_name = "MODEL")]
-    model: Option<String>,
+    #[arg(long, value_name = "MODEL")]
+    price_as: Option<String>,
     /// Lifetime of the provider's cache: usual or long [default: as recorded]
     #[arg(long = "cache-time", value_name = "TIME", value_parser = lifetime(), hide_possible_values = true)]
     lifetime: Option<Lifetime>,
@@ -45,14 +45,14 @@ impl BillingArgs {
 
     /// Returns the rules for billing calls.
     pub(super) fn billing<'a>(&'a self, prices: &'a Prices) -> anyhow::Result<Billing<'a>> {
-        if let Some(model) = &self.model
+        if let Some(model) = &self.price_as
             && prices.lookup(model, None).is_none()
         {
             bail!("--price-as {model}: no price is known for it; give one with --prices FILE.toml");
         }
         Ok(Billing {
             prices,
-            model: self.model.as_deref(),
+            model: self.price_as.as_deref(),
             bills_rejected: self.bills_rejected,
             lifetime: self.lifetime,
         })

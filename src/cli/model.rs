@@ -82,7 +82,10 @@ impl ModelArgs {
             return Ok(Summarizer::Log(Arc::new(log)));
         }
         match self.summarizer {
-            Some(Choice::Api(api)) => self.api.model(api, session, no_state),
+            Some(Choice::Api(api)) => {
+                let model = self.api.model(api, session, no_state)?;
+                Ok(Summarizer::Model(Arc::new(model)))
+            }
             offline => {
                 if let Some(option) = self.api.first() {
                     let apis: Vec<_> = APIS.iter().map(|api| api.name).collect();
@@ -102,7 +105,7 @@ impl ModelArgs {
 
 impl ApiArgs {
     /// Returns the name of the first option that was given.
-    fn first(&self) -> Option<&'static str> {
+    pub(super) fn first(&self) -> Option<&'static str> {
         let given = [
             (self.model.is_some(), "--model"),
             (self.base_url.is_some(), "--base-url"),
@@ -122,12 +125,13 @@ impl ApiArgs {
             .find_map(|(is_given, option)| is_given.then_some(option))
     }
 
-    fn model(
+    /// Returns the model of an API, with a new log for the session named `session`.
+    pub(super) fn model(
         &self,
         api: &'static Api,
         session: &str,
         no_state: bool,
-    ) -> anyhow::Result<Summarizer> {
+    ) -> anyhow::Result<Model> {
         let prompt = match &self.prompt {
             Some(path) => Some(read_prompt(path).map_err(anyhow::Error::msg)?),
             None => None,
@@ -142,7 +146,7 @@ impl ApiArgs {
         let log = (!self.no_log && !no_state)
             .then(|| new_log(session))
             .flatten();
-        Ok(Summarizer::Model(Arc::new(Model {
+        Ok(Model {
             client,
             window,
             prompt,
@@ -150,7 +154,7 @@ impl ApiArgs {
             log,
             stop,
             on_event: None,
-        })))
+        })
     }
 
     fn client(&self, api: &'static Api) -> anyhow::Result<ModelClient> {

@@ -19,6 +19,7 @@ pub(super) const API: Api = Api {
     key_variable: "ANTHROPIC_API_KEY",
     key_header: KeyHeader::XApiKey,
     headers: &[("anthropic-version", "2023-06-01")],
+    marks_cache: true,
     describes_models: true,
     write,
     read_event,

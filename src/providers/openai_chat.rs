@@ -19,6 +19,7 @@ pub(super) const API: Api = Api {
     key_variable: "OPENAI_API_KEY",
     key_header: KeyHeader::Bearer,
     headers: &[],
+    marks_cache: false,
     describes_models: false,
     write,
     read_event,

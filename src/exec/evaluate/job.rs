@@ -1,6 +1,5 @@
 //! What is evaluated.
 
-use super::planted::Planting;
 use crate::analysis::next_action::MIN_SAMPLES;
 use crate::analysis::probes::Fact;
 use crate::engine::{Case, KnobValues, ManualEdits, Policy};
@@ -21,6 +20,15 @@ pub enum Tier {
     NextAction,
     /// Nothing: planted facts are followed through successive compactions.
     Planted(Planting),
+}
+
+/// Number of canaries and of compactions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Planting {
+    /// Number of facts planted into each session.
+    pub canaries: usize,
+    /// Number of successive compactions.
+    pub rounds: usize,
 }
 
 /// An evaluation to run.

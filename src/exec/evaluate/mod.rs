@@ -19,10 +19,9 @@ mod report;
 mod run;
 mod sender;
 
-pub use job::{EvaluatedLane, EvaluatedSession, EvaluationJob, Tier};
+pub use job::{EvaluatedLane, EvaluatedSession, EvaluationJob, Planting, Tier};
 pub use log::EvaluationLog;
 pub use plan::{Plan, PlanCost};
-pub use planted::Planting;
 pub use report::{LaneReport, Report, RequestCounts, SessionReport};
 pub use run::{Evaluation, RunOptions, run};
 pub use sender::{Budget, Stopped};

@@ -101,8 +101,14 @@ impl Plan {
             answers: *most,
         });
         let all: Vec<_> = groups.iter().copied().chain(once).collect();
-        let marks_cache = endpoint.api.name == "anthropic";
-        let cached = || cached_price(Prices::bundled(), &endpoint.model, marks_cache, &all);
+        let cached = || {
+            cached_price(
+                Prices::bundled(),
+                &endpoint.model,
+                endpoint.api.marks_cache,
+                &all,
+            )
+        };
         let pairs = match job.tier {
             Tier::Probes => self.n_probes(),
             _ => self.n_judged(job),

@@ -1,7 +1,7 @@
 //! Planted facts: plays a copy of a session with canaries through successive compactions with real summaries.
 
 use super::contexts::shared_answers;
-use super::job::{EvaluatedLane, EvaluationJob};
+use super::job::{EvaluatedLane, EvaluationJob, Planting};
 use super::parallel::parallel;
 use super::points::removals;
 use super::sender::{Sender, Series};
@@ -20,15 +20,6 @@ struct PlantedRun {
     messages: Vec<u32>,
     /// Index of the last call to play.
     until: usize,
-}
-
-/// Number of canaries and of compactions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Planting {
-    /// Number of facts planted into each session.
-    pub canaries: usize,
-    /// Number of successive compactions.
-    pub rounds: usize,
 }
 
 impl Planting {
@@ -146,7 +137,9 @@ impl Planting {
             let Some(outcome) = play(call) else {
                 break;
             };
+            let stated = run.case.session.calls[call].context_end as u32;
             let states = canaries.iter().zip(&run.messages);
+            let states = states.filter(|(_, message)| **message < stated);
             followed.extend(states.map(|(canary, message)| FollowedCanary {
                 round,
                 lane: run.lane,
