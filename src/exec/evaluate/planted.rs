@@ -128,10 +128,19 @@ impl Planting {
             );
             answers.fatal.is_none().then_some(outcome)
         };
-        let Some(whole) = play(run.until) else {
-            return Vec::new();
+        // Real summaries may be shorter than predicted, so that a compaction comes later.
+        let last = run.case.session.calls.len() - 1;
+        let mut until = run.until;
+        let calls = loop {
+            let Some(outcome) = play(until) else {
+                return Vec::new();
+            };
+            let calls = removals(&outcome);
+            if calls.len() >= self.rounds || until == last {
+                break calls;
+            }
+            until = (until + run.until.max(1)).min(last);
         };
-        let calls = removals(&whole);
         let mut followed = Vec::new();
         for (round, call) in (1..).zip(calls.into_iter().take(self.rounds)) {
             let Some(outcome) = play(call) else {
