@@ -3,7 +3,7 @@
 use super::contexts::{PlayedSamples, PromptContext};
 use super::parallel::parallel;
 use super::points::Point;
-use super::questions::question;
+use super::questions::{answer_text, question};
 use super::sender::Sender;
 use crate::analysis::next_action::{ActionPoint, NextAction, request_text};
 use crate::session::{Body, Session};
@@ -44,7 +44,7 @@ pub(super) fn ask(
                 MAX_ACTION,
                 series,
             )?;
-            NextAction::parse(&exchange.text).filter(|_| exchange.failed.is_none())
+            NextAction::parse(answer_text(&exchange)).filter(|_| exchange.failed.is_none())
         };
         let with_full = |sample| {
             action(

@@ -3,7 +3,7 @@
 use super::contexts::{PlayedSamples, PromptContext};
 use super::parallel::parallel;
 use super::points::Point;
-use super::questions::question;
+use super::questions::{answer_text, question};
 use super::sender::Sender;
 use crate::analysis::judge::{
     JudgedAction, JudgedPoint, RecordedAction, next_actions, parse, request_text,
@@ -135,7 +135,7 @@ fn judge(
         Some(exchange) if exchange.failed.is_none() => {
             let texts = texts(context);
             let contains = |quote: &str| texts.iter().any(|text| text.contains(quote));
-            parse(&exchange.text, recorded.len(), contains)
+            parse(answer_text(&exchange), recorded.len(), contains)
         }
         _ => nothing,
     }
@@ -159,4 +159,89 @@ fn texts(context: &PromptContext) -> Vec<String> {
         collect(&message_to_json(message), &mut texts);
     }
     texts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::{Body, Draft, Part, Role, SessionBuilder, Source};
+
+    fn part(body: Body) -> Vec<Part> {
+        vec![Part {
+            body,
+            record: 0,
+            block: 0,
+        }]
+    }
+
+    /// A request, then calls, with a recorded compaction before this one, and an answer.
+    fn session(calls: usize, compaction: Option<usize>) -> Session {
+        let mut builder = SessionBuilder::new(Source {
+            name: "talk".to_owned(),
+            format: "openai_chat",
+            bytes: Vec::new().into(),
+        });
+        builder.message(Draft::new(Role::User, part(Body::Text("Begin.".into()))));
+        for idx in 0..calls {
+            if compaction == Some(idx) {
+                builder.compaction("auto", None, None, Vec::new());
+            }
+            let call: Box<str> = format!("c{idx}").into();
+            let tool: Box<str> = "bash".into();
+            let arguments = format!("{{\"command\":\"run {idx}\"}}").into();
+            let mut parts = part(Body::Text(format!("Thought {idx}.").into()));
+            let (id, name) = (call.clone(), tool.clone());
+            parts.extend(part(Body::ToolCall {
+                call: id,
+                tool: name,
+                arguments,
+            }));
+            builder.message(Draft::new(Role::Assistant, parts));
+            let result = Body::ToolResult {
+                call,
+                tool,
+                is_error: false,
+                text: "an observation".into(),
+            };
+            builder.message(Draft::new(Role::Tool, part(result)));
+        }
+        builder.message(Draft::new(
+            Role::Assistant,
+            part(Body::Text("Done.".into())),
+        ));
+        builder.finish()
+    }
+
+    #[test]
+    fn the_next_actions_have_thoughts_and_arguments_but_no_observations() {
+        let actions = Actions::after(&session(12, None), 3);
+        assert_eq!(actions.n_judged(), ACTIONS);
+        let text = actions.request().expect("there are actions");
+        for known in [
+            "Action 1: bash {\"command\":\"run 3\"}",
+            "Thought 10.",
+            "Action 8: ",
+        ] {
+            assert!(text.contains(known), "{known}: {text}");
+        }
+        for unknown in ["observation", "run 2", "run 11", "Action 9"] {
+            assert!(!text.contains(unknown), "{unknown}: {text}");
+        }
+    }
+
+    #[test]
+    fn actions_after_a_recorded_compaction_and_missing_ones_are_not_judged() {
+        let after = |compaction, call| Actions::after(&session(30, compaction), call);
+        assert!(matches!(after(Some(20), 2), Actions::Judged(_)));
+        assert!(matches!(
+            after(Some(20), 15),
+            Actions::AfterRecordedCompaction
+        ));
+        assert!(matches!(
+            after(Some(20), 25),
+            Actions::AfterRecordedCompaction
+        ));
+        assert!(matches!(after(None, 30), Actions::Missing));
+        assert!(matches!(after(None, 99), Actions::Missing));
+    }
 }

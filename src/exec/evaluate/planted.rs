@@ -115,37 +115,38 @@ impl Planting {
         };
         let summarizer = shared_answers(sender);
         let mut answers = Answers::through(&summarizer, &exchanges);
+        // Returns the outcome, and the call before which the first summary is missing.
         let mut play = |until| {
             answers.restart();
             let (policy, knobs) = (&lane.policy, &lane.knobs);
+            let schedule = Schedule::Replay;
             let outcome = drive(
                 &run.case,
                 policy,
                 knobs,
-                Schedule::Replay,
+                schedule,
                 Some(until),
                 &mut answers,
             );
-            answers.fatal.is_none().then_some(outcome)
+            let is_missing = answers.fatal.take().is_some();
+            let missing = answers.records.last().filter(|_| is_missing);
+            (outcome, missing.map(|request| request.call - 1))
         };
         // Real summaries may be shorter than predicted, so that a compaction comes later.
         let last = run.case.session.calls.len() - 1;
         let mut until = run.until;
         let calls = loop {
-            let Some(outcome) = play(until) else {
-                return Vec::new();
-            };
-            let calls = removals(&outcome);
-            if calls.len() >= self.rounds || until == last {
+            let (outcome, missing) = play(until);
+            let is_played = |call: &usize| missing.is_none_or(|missing| *call < missing);
+            let calls: Vec<_> = removals(&outcome).into_iter().filter(is_played).collect();
+            if calls.len() >= self.rounds || until == last || missing.is_some() {
                 break calls;
             }
             until = (until + run.until.max(1)).min(last);
         };
         let mut followed = Vec::new();
         for (round, call) in (1..).zip(calls.into_iter().take(self.rounds)) {
-            let Some(outcome) = play(call) else {
-                break;
-            };
+            let (outcome, _) = play(call);
             let stated = run.case.session.calls[call].context_end as u32;
             let states = canaries.iter().zip(&run.messages);
             let states = states.filter(|(_, message)| **message < stated);

@@ -135,8 +135,14 @@ fn choice(
         Ending::Refused => Some(Choice::Refused),
         Ending::ToolCall => Some(Choice::Empty),
         _ if exchange.failed.is_some() => None,
-        _ => Some(Choice::parse(&exchange.text, probe.options(order))),
+        _ => Some(Choice::parse(answer_text(&exchange), probe.options(order))),
     }
+}
+
+/// Returns the text of an answer without the thoughts that some local models put before it.
+pub(super) fn answer_text(exchange: &Exchange) -> &str {
+    let thoughts = exchange.text.rsplit_once("</think>");
+    thoughts.map_or(&*exchange.text, |(_, answer)| answer)
 }
 
 /// Sends a question after a context. A request that overflows the model's window is not sent.

@@ -65,7 +65,9 @@ pub struct LaneReport {
     pub summary_requests: usize,
     /// Number of summaries that were rejected or missing.
     pub summaries_rejected: usize,
-    /// Mean tokens of the contexts that were asked about; null if there is none.
+    /// Number of contexts that were asked about.
+    pub contexts: usize,
+    /// Mean tokens of these contexts; null if there is none.
     pub context_tokens: Option<f64>,
 }
 
@@ -133,6 +135,7 @@ impl LaneSums {
             lane: lane.to_owned(),
             summary_requests: self.requests,
             summaries_rejected: self.rejected,
+            contexts: self.contexts,
             context_tokens: (self.contexts > 0).then_some(mean),
         }
     }
