@@ -131,7 +131,7 @@ fn lane_score(
     let samples = |probe: &AnsweredProbe| probe.answers.lanes.get(lane).map_or(0, Vec::len);
     let n_samples = all.iter().map(|probe| samples(probe)).max().unwrap_or(0);
     let by_sample = (0..n_samples).map(|sample| {
-        let of_sample = |probe: &AnsweredProbe| score(probe.answers.lanes[lane].get(sample)?);
+        let of_sample = |probe: &AnsweredProbe| score(*probe.answers.lanes[lane].get(sample)?);
         effect_retained_value(&baselined(lane, selected, of_sample))
     });
     let templates = TEMPLATES.iter().filter_map(|template| {
@@ -166,8 +166,8 @@ pub(super) fn baselined(
         Some(BaselinedScore {
             cluster: probe.clusters[lane],
             lane: of_lane(probe)?,
-            none: score(&probe.answers.none[SCORING])?,
-            full: score(&probe.answers.full[SCORING])?,
+            none: score(probe.answers.none[SCORING])?,
+            full: score(probe.answers.full[SCORING])?,
         })
     });
     scores.collect()

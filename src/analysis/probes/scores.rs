@@ -35,7 +35,7 @@ pub enum LeftOut {
 
 /// Returns the mean score over both orders: right is 1, wrong is 0, an answer that chooses no option is 1/2 as a guess would be.
 /// `None` if an order has no answer.
-pub(super) fn score(pair: &AnswerPair) -> Option<f64> {
+pub(super) fn score(pair: AnswerPair) -> Option<f64> {
     let points = |order: Order| {
         Some(match pair[order as usize]? {
             choice if choice == right(order) => 1.0,
@@ -69,7 +69,7 @@ pub(super) fn count<'a>(pairs: impl Iterator<Item = &'a AnswerPair>) -> AnswerCo
 impl ProbeAnswers {
     /// Decides by one set of baseline answers whether the probe is left out.
     pub(super) fn left_out(&self) -> Option<LeftOut> {
-        match (score(&self.none[SELECTING]), score(&self.full[SELECTING])) {
+        match (score(self.none[SELECTING]), score(self.full[SELECTING])) {
             (None, _) | (_, None) => Some(LeftOut::Unanswered),
             (Some(1.0), _) => Some(LeftOut::AnsweredWithoutContext),
             (_, Some(full)) if full < 1.0 => Some(LeftOut::MissedWithFullContext),
@@ -79,7 +79,13 @@ impl ProbeAnswers {
 
     /// Returns the mean score of a lane over its samples; `None` if no sample was answered.
     pub(super) fn lane(&self, lane: usize) -> Option<f64> {
-        let scores: Vec<f64> = self.lanes.get(lane)?.iter().filter_map(score).collect();
+        let scores: Vec<f64> = self
+            .lanes
+            .get(lane)?
+            .iter()
+            .copied()
+            .filter_map(score)
+            .collect();
         (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64)
     }
 }
@@ -93,14 +99,14 @@ mod tests {
 
     #[test]
     fn a_preference_for_one_letter_scores_like_a_guess() {
-        assert_eq!(score(&RIGHT), Some(1.0));
-        assert_eq!(score(&ALWAYS_A), Some(0.5));
-        assert_eq!(score(&[Some(Choice::B), Some(Choice::A)]), Some(0.0));
+        assert_eq!(score(RIGHT), Some(1.0));
+        assert_eq!(score(ALWAYS_A), Some(0.5));
+        assert_eq!(score([Some(Choice::B), Some(Choice::A)]), Some(0.0));
         assert_eq!(
-            score(&[Some(Choice::Neither), Some(Choice::Refused)]),
+            score([Some(Choice::Neither), Some(Choice::Refused)]),
             Some(0.5)
         );
-        assert_eq!(score(&[Some(Choice::A), None]), None);
+        assert_eq!(score([Some(Choice::A), None]), None);
     }
 
     #[test]

@@ -21,7 +21,9 @@ pub(super) fn estimate<const N: usize>(
 ) -> Estimate {
     let clusters = sums_by_cluster(rows);
     let mut total = [0.0; N];
-    clusters.iter().for_each(|cluster| add(&mut total, cluster));
+    for cluster in &clusters {
+        add(&mut total, cluster);
+    }
     let value = (!rows.is_empty()).then(|| statistic(total)).flatten();
     let interval = value.and_then(|_| interval(&clusters, statistic));
     Estimate::new(value, interval, rows.len(), clusters.len())

@@ -1,6 +1,6 @@
 //! A small deterministic generator of random numbers.
 
-/// SplitMix64 (<https://prng.di.unimi.it/splitmix64.c>): the same seed gives the same numbers on every machine.
+/// `SplitMix64` (<https://prng.di.unimi.it/splitmix64.c>): the same seed gives the same numbers on every machine.
 #[derive(Clone, Debug)]
 pub struct Generator(u64);
 

@@ -32,7 +32,7 @@ impl Power {
     }
 }
 
-/// Needed pairs by the test of McNemar without clusters.
+/// Needed pairs by a test for paired shares, without clusters.
 fn independent_pairs(difference: f64) -> f64 {
     let discordant = DISCORDANT.max(difference);
     let spread = (discordant - difference * difference).sqrt();

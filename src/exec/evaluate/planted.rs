@@ -147,9 +147,9 @@ impl Planting {
         let mut followed = Vec::new();
         for (round, call) in (1..).zip(calls.into_iter().take(self.rounds)) {
             let (outcome, _) = play(call);
-            let stated = run.case.session.calls[call].context_end as u32;
+            let context_end = run.case.session.calls[call].context_end as u32;
             let states = canaries.iter().zip(&run.messages);
-            let states = states.filter(|(_, message)| **message < stated);
+            let states = states.filter(|(_, message)| **message < context_end);
             followed.extend(states.map(|(canary, message)| FollowedCanary {
                 round,
                 lane: run.lane,
