@@ -191,6 +191,12 @@ impl ApiArgs {
     }
 }
 
+/// Parses the name of an API.
+pub(super) fn api(text: &str) -> anyhow::Result<&'static Api> {
+    let known = || APIS.map(|api| api.name).join(", ");
+    api_by_name(text).ok_or_else(|| anyhow::anyhow!("choose {}", known()))
+}
+
 /// Parses the name of a summarizer.
 fn choice(text: &str) -> anyhow::Result<Choice> {
     match api_by_name(text) {

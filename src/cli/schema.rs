@@ -27,11 +27,12 @@ pub(super) struct Args {
 type Generate = fn() -> Schema;
 
 /// The commands with a schema, each with the function that generates it.
-const SCHEMAS: [(&str, Generate); 20] = [
+const SCHEMAS: [(&str, Generate); 21] = [
     ("inspect", schema::<inspect::Inspection<'static>>),
     ("replay", schema::<replay::Replay<'static>>),
     ("diagnose", schema::<diagnose::DiagnosisOutput<'static>>),
     ("evaluate", schema::<evaluate::Evaluation<'static>>),
+    ("evaluate model", schema::<crate::exec::evaluate::Report>),
     ("sweep", schema::<sweep::Sweep<'static>>),
     ("gate", schema::<gate::Gate<'static>>),
     ("compact", schema::<compact::Compaction<'static>>),

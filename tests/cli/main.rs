@@ -14,6 +14,7 @@ mod compact;
 mod convert;
 mod diagnose;
 mod edges;
+mod evaluate_model;
 mod gate;
 mod gate_junit;
 mod help;

@@ -1,7 +1,6 @@
 //! Evaluations with a model on loopback: a reader that answers from its prompt alone.
 
 use crate::server::{STREAM_HEAD, Server, answer};
-use plimsoll::analysis::probes::{Fact, FactKind};
 use plimsoll::engine::Case;
 use plimsoll::exec::evaluate::{
     Budget, EvaluatedLane, EvaluatedSession, Evaluation, EvaluationJob, EvaluationLog, Plan,
@@ -12,7 +11,6 @@ use plimsoll::exec::{LoadOptions, Model, load_bytes};
 use plimsoll::presets::{self, prices::Prices};
 use plimsoll::progress::Progress;
 use plimsoll::providers::{Endpoint, api_by_name};
-use plimsoll::session::Body;
 use plimsoll::tokens::default_counter;
 use plimsoll::units::{Tokens, Usd};
 use serde_json::{Value, json};
@@ -48,34 +46,11 @@ fn case(calls: usize) -> Case {
     loaded.expect("it is a session").case
 }
 
-/// The metrics of a session.
-fn facts(case: &Case) -> Vec<Fact> {
-    let messages = (0..).zip(&case.session.messages);
-    let parts = messages.flat_map(|(message, m)| m.parts.clone().map(move |part| (message, part)));
-    let metrics = parts.filter_map(|(message, part)| {
-        let Body::ToolResult { text, .. } = &case.session.parts[part].body else {
-            return None;
-        };
-        let line = text.lines().next()?;
-        Some(Fact {
-            kind: FactKind::Value,
-            message,
-            part: part as u32,
-            span: 0..line.len(),
-            text: line.into(),
-            detail: line.split_once(" = ")?.1.into(),
-            until: None,
-        })
-    });
-    metrics.collect()
-}
-
 fn job(calls: usize, policies: &[&str], samples: usize) -> EvaluationJob {
     job_of(Tier::Probes, case(calls), policies, samples)
 }
 
 fn job_of(tier: Tier, case: Case, policies: &[&str], samples: usize) -> EvaluationJob {
-    let facts = facts(&case);
     let lanes = policies.iter().map(|name| {
         let policy = presets::by_name(name).expect("a preset");
         let mut knobs = policy.defaults();
@@ -93,7 +68,7 @@ fn job_of(tier: Tier, case: Case, policies: &[&str], samples: usize) -> Evaluati
     });
     let mut job = EvaluationJob::new(
         tier,
-        vec![EvaluatedSession { case, facts }],
+        vec![EvaluatedSession::new(case)],
         lanes.collect(),
         samples,
     );

@@ -1,6 +1,6 @@
 //! The facts that are known at a call, with what each was the last time.
 
-use super::fact::{Fact, FactKind};
+use crate::analysis::facts::{Fact, FactKind};
 use crate::session::{Body, Session};
 
 /// The facts of a session that are known at one call.

@@ -6,7 +6,6 @@
 //! both, the baselines would be 0 and 1 by construction.
 
 mod answer;
-mod fact;
 mod known_facts;
 mod outcome;
 mod probe;
@@ -15,7 +14,6 @@ mod select;
 mod templates;
 
 pub use answer::{AnswerCounts, Choice};
-pub use fact::{Fact, FactKind};
 pub use known_facts::KnownFacts;
 pub use outcome::{
     AnsweredProbe, LaneDifference, LaneScore, ProbeOutcome, Selection, TemplateScore,

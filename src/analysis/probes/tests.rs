@@ -1,10 +1,10 @@
 //! Questions of every template, and the proof that the effect retained is measured: a simulated reader with a known memory.
 
-use super::fact::{Fact, FactKind};
 use super::outcome::baselined;
 use super::{
     AnsweredProbe, Choice, KnownFacts, Order, Probe, ProbeAnswers, ProbeOutcome, Written, write,
 };
+use crate::analysis::facts::{Fact, FactKind};
 use crate::analysis::statistics::{Conclusion, Estimate, Generator, effect_retained};
 use crate::session::{Body, Draft, Part, Role, Session, SessionBuilder, Source};
 use rayon::prelude::*;
@@ -57,6 +57,7 @@ fn fact(kind: FactKind, pair: u32, offset: u32, text: &str, detail: &str) -> Fac
         text: text.into(),
         detail: detail.into(),
         until: None,
+        uses: Box::default(),
     }
 }
 

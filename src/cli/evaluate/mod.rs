@@ -1,6 +1,8 @@
 //! `plimsoll evaluate`: the facts of a session that each policy kept.
 
 mod json_output;
+mod model;
+mod model_text;
 mod score;
 mod text;
 
@@ -47,6 +49,8 @@ pub(super) struct Args {
     lanes: LaneArgs,
     #[command(flatten)]
     billing: BillingArgs,
+    #[command(flatten)]
+    model: model::ModelTierArgs,
 }
 
 /// A session with what each lane kept.
@@ -79,9 +83,13 @@ impl Args {
             return score::run(compacted, source, self.all, shared);
         }
         // Options are checked before a large file is read.
+        let tier = self.model.tier()?;
         let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);
         let targets = Targets::new("evaluate", &self.targets, shared)?;
         let prices = self.billing.prices()?;
+        if let Some(tier) = tier {
+            return self.model.run(tier, &targets, lanes, &prices, shared);
+        }
         let billing = self.billing.billing(&prices)?;
         let mut sessions = Vec::new();
         let skipped = targets.each(shared, |place, case| {

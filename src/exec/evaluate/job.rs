@@ -1,7 +1,7 @@
 //! What is evaluated.
 
+use crate::analysis::facts::{Fact, Facts};
 use crate::analysis::next_action::MIN_SAMPLES;
-use crate::analysis::probes::Fact;
 use crate::engine::{Case, KnobValues, ManualEdits, Policy};
 
 /// Most points of a session at which questions are asked. Further compactions are left out evenly.
@@ -68,6 +68,14 @@ pub struct EvaluatedLane {
     pub knobs: KnobValues,
     /// Whether the user's pins apply.
     pub has_pins: bool,
+}
+
+impl EvaluatedSession {
+    /// Finds the facts of a session.
+    pub fn new(case: Case) -> Self {
+        let facts = Facts::new(&case.session).all().to_vec();
+        Self { case, facts }
+    }
 }
 
 impl EvaluationJob {

@@ -1,7 +1,7 @@
 //! What the user demanded; the other option is the opposite.
 
 use super::{Draft, Draws, Template};
-use crate::analysis::probes::fact::FactKind;
+use crate::analysis::facts::FactKind;
 use crate::analysis::probes::known_facts::KnownFacts;
 
 pub(super) const TEMPLATE: Template = Template {

@@ -1,7 +1,7 @@
 //! Which error a command raised; the other one was raised by something else in the session.
 
 use super::{Draft, Draws, Template, code};
-use crate::analysis::probes::fact::{Fact, FactKind};
+use crate::analysis::facts::{Fact, FactKind};
 use crate::analysis::probes::known_facts::KnownFacts;
 
 pub(super) const TEMPLATE: Template = Template {

@@ -8,9 +8,9 @@ mod outcome;
 mod plan;
 mod value;
 
-use super::fact::Fact;
 use super::known_facts::KnownFacts;
 use super::probe::{Probe, option};
+use crate::analysis::facts::Fact;
 use crate::analysis::statistics::Generator;
 
 /// Writes questions of one kind.

@@ -1,7 +1,7 @@
 //! Which of two files was modified; the other one was only read.
 
 use super::{Draft, Draws, Template};
-use crate::analysis::probes::fact::FactKind;
+use crate::analysis::facts::FactKind;
 use crate::analysis::probes::known_facts::KnownFacts;
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! Which of two actions happened later.
 
 use super::{Draft, Draws, Template, code};
-use crate::analysis::probes::fact::{Fact, FactKind};
+use crate::analysis::facts::{Fact, FactKind};
 use crate::analysis::probes::known_facts::KnownFacts;
 
 pub(super) const TEMPLATE: Template = Template {

@@ -1,7 +1,7 @@
 //! Whether a command passed when it was last run.
 
 use super::{Draft, Draws, Template, code};
-use crate::analysis::probes::fact::FactKind;
+use crate::analysis::facts::FactKind;
 use crate::analysis::probes::known_facts::KnownFacts;
 
 pub(super) const TEMPLATE: Template = Template {

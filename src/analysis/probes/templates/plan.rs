@@ -1,7 +1,7 @@
 //! Which item of the plan is still open; the other one is done.
 
 use super::{Draft, Draws, Template};
-use crate::analysis::probes::fact::FactKind;
+use crate::analysis::facts::FactKind;
 use crate::analysis::probes::known_facts::KnownFacts;
 
 pub(super) const TEMPLATE: Template = Template {

@@ -1,0 +1,285 @@
+//! `plimsoll evaluate --tier 1` and above: measures with a model what compactions lost.
+
+use super::model_text;
+use crate::cli::args::GlobalOptions;
+use crate::cli::lanes::Lane;
+use crate::cli::model::{ApiArgs, api};
+use crate::cli::output::{clean, counted, json, note, print_wrapped, progress, tokens};
+use crate::cli::status::Status;
+use crate::cli::targets::Targets;
+use crate::exec::Model;
+use crate::exec::evaluate::{
+    Budget, EvaluatedLane, EvaluatedSession, EvaluationJob, EvaluationLog, Plan, PlanCost,
+    Planting, RunOptions, Stopped, Tier, run,
+};
+use crate::figure::usd;
+use crate::presets::prices::Prices;
+use crate::providers::Api;
+use crate::units::Usd;
+use anyhow::{anyhow, bail};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// Options of the tiers that ask a model.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Model")]
+pub(in crate::cli) struct ModelTierArgs {
+    /// 0: facts; 1: questions; 2: judge; 3: next action
+    #[arg(long, value_name = "TIER", value_parser = clap::value_parser!(u8).range(0..=3), default_value_t = 0)]
+    tier: u8,
+    /// API that writes summaries and answers; see `plimsoll help models`
+    #[arg(long, value_name = "NAME", value_parser = api)]
+    summarizer: Option<&'static Api>,
+    #[command(flatten)]
+    api: ApiArgs,
+    /// Plays of each policy, with new summaries
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100), default_value_t = 5)]
+    samples: u16,
+    /// Stop before new requests cost more
+    #[arg(long, value_name = "USD", value_parser = dollars, allow_negative_numbers = true)]
+    budget: Option<f64>,
+    /// Requests at a time
+    #[arg(long, hide = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64), default_value_t = 4)]
+    concurrency: u16,
+    /// Continue a logged run, or repeat it without a model
+    #[arg(long, value_name = "LOG")]
+    resume: Option<PathBuf>,
+    /// Plant facts and follow them through compactions
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000), conflicts_with = "tier")]
+    plant: Option<u16>,
+    /// Compactions to follow planted facts through
+    #[arg(long, value_name = "R", value_parser = clap::value_parser!(u16).range(1..=100), default_value_t = 5)]
+    rounds: u16,
+}
+
+/// Parses a sum of money.
+fn dollars(text: &str) -> anyhow::Result<f64> {
+    match crate::cli::args::number(text) {
+        Some(n) if n >= 0.0 => Ok(n),
+        _ => bail!("give a number of dollars, 0 or more"),
+    }
+}
+
+impl ModelTierArgs {
+    /// Returns what a model is asked; `None` for tier 0.
+    ///
+    /// # Errors
+    /// Fails if a model is given and not asked.
+    pub(super) fn tier(&self) -> anyhow::Result<Option<Tier>> {
+        let tier = match (self.plant, self.tier) {
+            (Some(canaries), _) => Some(Tier::Planted(Planting {
+                canaries: canaries.into(),
+                rounds: self.rounds.into(),
+            })),
+            (None, 0) => None,
+            (None, 1) => Some(Tier::Probes),
+            (None, 2) => Some(Tier::Judge),
+            (None, _) => Some(Tier::NextAction),
+        };
+        let given = [
+            (self.summarizer.is_some(), "--summarizer"),
+            (self.budget.is_some(), "--budget"),
+            (self.resume.is_some(), "--resume"),
+        ];
+        let given = given
+            .into_iter()
+            .find_map(|(is_given, option)| is_given.then_some(option));
+        match given.or_else(|| self.api.first()) {
+            Some(option) if tier.is_none() => {
+                bail!("{option} requires --tier 1, 2 or 3, or --plant N")
+            }
+            _ => Ok(tier),
+        }
+    }
+
+    /// Runs the evaluation and prints its result.
+    pub(super) fn run(
+        &self,
+        tier: Tier,
+        targets: &Targets,
+        lanes: Vec<Lane>,
+        prices: &Prices,
+        shared: &GlobalOptions,
+    ) -> anyhow::Result<Status> {
+        let mut sessions = Vec::new();
+        targets.each(shared, |_, case| {
+            sessions.push(EvaluatedSession::new(case.clone()));
+            Ok(())
+        })?;
+        let name = sessions
+            .first()
+            .map_or("evaluation", |s| &*s.case.session.source.name);
+        let (model, mut log) = self.model(name, shared)?;
+        let has_pins = sessions
+            .iter()
+            .any(|s| !s.case.manual_edits.pinned.is_empty());
+        let job = EvaluationJob::new(
+            tier,
+            sessions,
+            with_pins(lanes, has_pins),
+            self.samples.into(),
+        );
+        let plan = Plan::new(&job);
+        if let Some(model) = &model {
+            note(&announcement(model, &plan.cost(&job, model)));
+        }
+        let budget = self.budget(model.as_ref(), prices)?;
+        let on_progress = |n: usize| progress(&format!("{} answered", counted(n, "request")));
+        let options = RunOptions {
+            model: model.as_ref(),
+            budget: budget.as_ref(),
+            concurrency: self.concurrency.into(),
+            on_progress: Some(&on_progress),
+        };
+        let result = run(&job, &plan, &mut log, options);
+        progress("");
+        let (path, error) = log.outcome();
+        if let Some(error) = error {
+            note(error);
+        }
+        if let (Some(path), Some(_)) = (path, &model) {
+            note(&format!("logged in {}", path.display()));
+        }
+        let evaluation = result.map_err(|error| anyhow!(error))?;
+        if let Some(stopped) = &evaluation.stopped {
+            note(&stop_text(stopped));
+        }
+        if shared.json {
+            json(&evaluation.report)?;
+        } else {
+            print_wrapped(&model_text::text(&evaluation.report))?;
+        }
+        let has_failed = matches!(evaluation.stopped, Some(Stopped::Failed(_)));
+        Ok(if has_failed {
+            Status::CheckFailed
+        } else {
+            Status::Done
+        })
+    }
+
+    /// Returns the model, if one is asked, and the log.
+    fn model(
+        &self,
+        session: &str,
+        shared: &GlobalOptions,
+    ) -> anyhow::Result<(Option<Model>, EvaluationLog)> {
+        let log = self.resume.as_deref().map(EvaluationLog::open).transpose();
+        let log = log.map_err(|error| anyhow!(error))?;
+        let Some(api) = self.summarizer else {
+            return match (log, self.api.first()) {
+                (_, Some(option)) => bail!("{option} requires --summarizer"),
+                (Some(log), None) => Ok((None, log)),
+                (None, None) => bail!(
+                    "this tier asks a model: add --summarizer openai|openai-responses|anthropic and --model NAME"
+                ),
+            };
+        };
+        let mut model = self.api.model(api, session, shared.no_state)?;
+        let path = model.log.take();
+        let Some(log) = log else {
+            let log = EvaluationLog::new(&model, path);
+            return Ok((Some(model), log));
+        };
+        if log.settings.model != model.name() {
+            bail!(
+                "the log has answers of {}, not of {}",
+                clean(&log.settings.model),
+                model.name()
+            );
+        }
+        // Requests must be the same as those in the log.
+        model.window = log.settings.window;
+        model.prompt.clone_from(&log.settings.prompt);
+        model.temperature = log.settings.temperature;
+        Ok((Some(model), log))
+    }
+
+    fn budget(&self, model: Option<&Model>, prices: &Prices) -> anyhow::Result<Option<Budget>> {
+        let (Some(limit), Some(model)) = (self.budget, model) else {
+            return Ok(None);
+        };
+        let endpoint = &model.client.endpoint;
+        match prices.lookup(&endpoint.model, None) {
+            Some(price) => Ok(Some(Budget {
+                limit: Usd(limit),
+                price: price.clone(),
+            })),
+            None if endpoint.is_local() => Ok(None),
+            None => bail!(
+                "--budget: no price of {} is known; give one with --prices FILE.toml",
+                endpoint.model
+            ),
+        }
+    }
+}
+
+/// Adds to each lane one with the user's pins, if there are any.
+fn with_pins(lanes: Vec<Lane>, has_pins: bool) -> Vec<EvaluatedLane> {
+    let lane = |lane: &Lane, has_pins: bool| EvaluatedLane {
+        name: if has_pins {
+            format!("{} + pins", lane.name)
+        } else {
+            lane.name.clone()
+        },
+        policy: lane.policy.clone(),
+        knobs: lane.knobs.clone(),
+        has_pins,
+    };
+    let both = lanes.iter().flat_map(|policy| {
+        let pinned = has_pins.then(|| lane(policy, true));
+        std::iter::once(lane(policy, false)).chain(pinned)
+    });
+    both.collect()
+}
+
+/// Returns what is sent to which server, its price, and what the run can detect.
+fn announcement(model: &Model, cost: &PlanCost) -> String {
+    let endpoint = &model.client.endpoint;
+    let encryption = if endpoint.is_encrypted() {
+        ""
+    } else {
+        ", unencrypted"
+    };
+    let mut text = format!(
+        "sends about {} tokens in {} and {} to {} ({}{encryption}) and gets back at most {}; price without a cache: {}",
+        tokens(cost.tokens),
+        counted(cost.questions, "question"),
+        counted(cost.summaries, "summary request"),
+        endpoint.host(),
+        endpoint.model,
+        tokens(cost.answers),
+        cost.quote,
+    );
+    if let Some((sent, most)) = cost.cached {
+        let _ = write!(
+            text,
+            "; with the provider's cache: ≈ {}, at most {}",
+            usd(sent),
+            usd(most)
+        );
+    }
+    if cost.pairs > 0 {
+        let pairs = counted(cost.pairs, "pair");
+        let points = counted(cost.clusters, "point");
+        let _ = match cost.detectable {
+            Some(d) => write!(
+                text,
+                "; {pairs} at {points} detect a difference of {:.0} points",
+                d * 100.0
+            ),
+            None => write!(
+                text,
+                "; {pairs} at {points} are too few to detect any difference"
+            ),
+        };
+    }
+    text
+}
+
+fn stop_text(stopped: &Stopped) -> String {
+    match stopped {
+        Stopped::Budget => "stopped at the budget; --resume continues".to_owned(),
+        Stopped::Cancelled => "cancelled; --resume continues".to_owned(),
+        Stopped::Failed(reason) => format!("stopped: {reason}; --resume continues"),
+    }
+}

@@ -1,0 +1,145 @@
+//! `evaluate` with a model: the note before a request, the log, and options that need each other.
+
+use crate::server::{STREAM_HEAD, Server};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// Writes a session of calls whose results state a metric each.
+fn session(folder: &Path) {
+    let mut messages = vec![json!({"role": "user", "content": "Measure everything."})];
+    for idx in 0..30 {
+        let id = format!("call_{idx}");
+        let text = format!(
+            "metric_{idx} = {}\n{}",
+            1_000 + 83 * idx,
+            "line of output ".repeat(60)
+        );
+        messages.push(json!({"role": "assistant", "content": null, "tool_calls": [{"id": id, "type": "function",
+            "function": {"name": "bash", "arguments": "{\"command\":\"measure\"}"}}]}));
+        messages.push(json!({"role": "tool", "tool_call_id": id, "content": text}));
+    }
+    messages.push(json!({"role": "assistant", "content": "Done."}));
+    let text = json!({ "messages": messages }).to_string();
+    std::fs::write(folder.join("talk.json"), text).expect("a file");
+}
+
+fn evaluate(folder: &Path, more: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+        .args(["evaluate", "talk.json", "--policy", "summarize"])
+        .args(["--set", "output_reserve=0", "--window", "4000"])
+        .args(more)
+        .env("XDG_DATA_HOME", folder.join("data"))
+        .env("HOME", folder)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the program starts")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Starts a model that always answers A.
+fn model() -> Server {
+    let choice = json!({"index": 0, "delta": {"content": "A"}, "finish_reason": "stop"});
+    let chunk =
+        json!({"choices": [choice], "usage": {"prompt_tokens": 100, "completion_tokens": 1}});
+    Server::with_answer(format!("{STREAM_HEAD}data: {chunk}\n\ndata: [DONE]\n\n"))
+}
+
+#[test]
+fn a_run_is_announced_logged_and_repeated_from_its_log_without_a_model() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    session(here.path());
+    let server = model();
+    let url = server.url();
+    let asked = [
+        "--summarizer",
+        "openai",
+        "--model",
+        "m",
+        "--base-url",
+        &*url,
+        "--model-window",
+        "100000",
+    ];
+    let tier = ["--tier", "1", "--samples", "1", "--json"];
+    let output = evaluate(here.path(), &[&tier[..], &asked[..]].concat());
+    let error = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{error}");
+    for known in [
+        " questions and ",
+        "summary request",
+        "price without a cache: none",
+        "logged in ",
+    ] {
+        assert!(error.contains(known), "{known}: {error}");
+    }
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let probes = &report["probes"];
+    assert!(probes["selection"]["probes"].as_u64() > Some(0), "{report}");
+    // A model that always answers A scores 1/2 with every context.
+    assert_eq!(
+        probes["selection"]["missed_with_full_context"],
+        probes["selection"]["probes"]
+    );
+    assert!(probes["lanes"][0]["retained"]["value"].is_null());
+    assert_eq!(
+        probes["lanes"][0]["retained"]["conclusion"],
+        "too_few_compactions"
+    );
+    let n_sent = server.received().len();
+    let runs = std::fs::read_dir(here.path().join("data/plimsoll/runs")).expect("a folder of logs");
+    let log = runs.flatten().next().expect("a log").path();
+    let log = log.to_string_lossy();
+    let repeated = evaluate(here.path(), &[&tier[..], &["--resume", &*log]].concat());
+    assert_eq!(repeated.stdout, output.stdout, "{}", stderr(&repeated));
+    assert_eq!(server.received().len(), n_sent);
+    let text = evaluate(
+        here.path(),
+        &["--tier", "1", "--samples", "1", "--resume", &*log],
+    );
+    let text = String::from_utf8(text.stdout).expect("UTF-8");
+    for known in [
+        "Effect retained",
+        "not judged",
+        "inconclusive (too few compactions)",
+    ] {
+        assert!(text.contains(known), "{known}: {text}");
+    }
+}
+
+#[test]
+fn options_of_a_model_need_a_tier_and_a_tier_needs_a_model() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    session(here.path());
+    let refused = |more: &[&str], why: &str| {
+        let output = evaluate(here.path(), more);
+        let error = stderr(&output);
+        assert!(
+            output.status.code() == Some(2) && error.contains(why),
+            "{more:?}: {error}"
+        );
+    };
+    refused(
+        &["--budget", "1"],
+        "--budget requires --tier 1, 2 or 3, or --plant N",
+    );
+    refused(&["--model", "m"], "--model requires --tier");
+    refused(
+        &["--tier", "1"],
+        "add --summarizer openai|openai-responses|anthropic",
+    );
+    refused(
+        &["--tier", "1", "--model", "m"],
+        "--model requires --summarizer",
+    );
+    refused(&["--tier", "4"], "--tier");
+    refused(
+        &["--tier", "1", "--resume", "talk.json"],
+        "is not the log of an evaluation",
+    );
+    refused(&["--tier", "2", "--plant", "3"], "cannot be used with");
+}
