@@ -4,6 +4,7 @@ use super::actions::{self, MAX_ACTION};
 use super::job::{EvaluationJob, Tier};
 use super::judge::{Actions, MAX_JUDGEMENT};
 use super::points::{Point, SessionPoints};
+use super::questions::{MAX_ANSWER, SETS};
 use crate::analysis::cost::{PrefixGroup, Quote, cached_price};
 use crate::analysis::probes::{Order, Probe};
 use crate::analysis::statistics::{Power, design_effect};
@@ -13,12 +14,6 @@ use crate::exec::summary::Model;
 use crate::presets::prices::Prices;
 use crate::units::{Tokens, Usd};
 use rayon::prelude::*;
-
-/// Maximum tokens of the answer to a probe, including reasoning.
-pub(super) const MAX_ANSWER: u64 = 512;
-
-/// Number of sets of baseline answers: one selects the probes, the other scores them.
-pub(super) const SETS: usize = 2;
 
 /// The questions of an evaluation.
 #[derive(Clone, Debug)]

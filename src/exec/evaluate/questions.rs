@@ -2,7 +2,6 @@
 
 use super::contexts::{PlayedSamples, PromptContext};
 use super::parallel::parallel;
-use super::plan::{MAX_ANSWER, SETS};
 use super::points::Point;
 use super::sender::Sender;
 use crate::analysis::probes::{Choice, Order, Probe, ProbeAnswers};
@@ -11,6 +10,12 @@ use crate::chat::ChatMessage;
 use crate::exec::summary::{Ending, Exchange};
 use crate::providers::Prompt;
 use crate::tokens::TokenLedger;
+
+/// Maximum tokens of the answer to a probe, including reasoning.
+pub(super) const MAX_ANSWER: u64 = 512;
+
+/// Number of sets of baseline answers: one selects the probes, the other scores them.
+pub(super) const SETS: usize = 2;
 
 /// The context that a question is asked with.
 #[derive(Clone, Copy, Debug)]
