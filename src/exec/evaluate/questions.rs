@@ -102,7 +102,12 @@ fn units<'a>(
                 context,
             });
         };
-        let sets = |name: &str| (0..SETS).map(|set| format!("{name} {set}")).collect();
+        let call = points[point].call;
+        let sets = |name: &str| {
+            (0..SETS)
+                .map(|set| format!("{name} {set} {call}"))
+                .collect()
+        };
         add(Source::NoContext, Some(&EMPTY), sets("no context"));
         add(
             Source::FullContext,

@@ -6,8 +6,8 @@ use crate::exec::summary::{Exchange, Exchanges, Model, RunLog, send};
 use crate::presets::prices::Price;
 use crate::providers::Prompt;
 use crate::units::{Tokens, Usd};
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A limit on the price of new requests.
 #[derive(Clone, Debug)]
@@ -36,6 +36,8 @@ pub(super) struct Sender<'a> {
     settings: RunLog,
     budget: Option<&'a Budget>,
     state: Mutex<State<'a>>,
+    /// Signals that a request is no longer in flight.
+    answered: Condvar,
     on_answer: &'a (dyn Fn() + Sync),
 }
 
@@ -44,6 +46,8 @@ struct State<'a> {
     /// Price of the new requests, including the estimated price of those in flight.
     spent: Usd,
     n_sent: usize,
+    /// Keys of the requests in flight.
+    in_flight: HashSet<String>,
     stopped: Option<Stopped>,
     /// Answers that this run used, by key.
     used: BTreeMap<String, Exchange>,
@@ -79,15 +83,24 @@ impl<'a> Sender<'a> {
                 log,
                 spent: Usd::ZERO,
                 n_sent: 0,
+                in_flight: HashSet::new(),
                 stopped: None,
                 used: BTreeMap::new(),
                 missing: 0,
             }),
+            answered: Condvar::new(),
         }
     }
 
     fn state(&self) -> MutexGuard<'_, State<'a>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits while another thread sends the same request.
+    fn wait_for(&self, request: &LoggedRequest<'_>) -> MutexGuard<'_, State<'a>> {
+        let is_sent = |state: &mut State<'a>| state.in_flight.contains(&request.key);
+        let state = self.answered.wait_while(self.state(), is_sent);
+        state.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the settings of the model.
@@ -106,7 +119,7 @@ impl<'a> Sender<'a> {
         let request = LoggedRequest::new(prompt, series);
         let estimate = self.budget.map(|budget| input_price(&budget.price, tokens));
         let number = {
-            let mut state = self.state();
+            let mut state = self.wait_for(&request);
             if let Some(known) = state.log.answer(&request).cloned() {
                 state.used.insert(request.key.clone(), known.clone());
                 return Some(known);
@@ -116,6 +129,7 @@ impl<'a> Sender<'a> {
                 state.missing += 1;
                 return None;
             }
+            state.in_flight.insert(request.key.clone());
             state.spent += estimate.unwrap_or_default();
             state.n_sent += 1;
             state.n_sent
@@ -123,6 +137,8 @@ impl<'a> Sender<'a> {
         let model = self.model?;
         let exchange = send(model, prompt, number, tokens, &request.key);
         let mut state = self.state();
+        state.in_flight.remove(&request.key);
+        self.answered.notify_all();
         if let (Some(budget), Some(estimate)) = (self.budget, estimate) {
             state.spent = state.spent - estimate + price_of(&budget.price, &exchange, tokens);
         }

@@ -24,10 +24,10 @@ fn write(known: &KnownFacts<'_>, draws: &mut Draws) -> Vec<Draft> {
                 .filter(|other| *other != &*fact.detail && is_alike(other, &fact.detail))
                 .collect()
         };
-        let alike = others(|a, b| shape(a) == shape(b));
+        let alike = others(|a, b| a.len() == b.len() && unit(a) == unit(b));
         let other = draws
             .one(&alike)
-            .or_else(|| draws.one(&others(|_, _| true)));
+            .or_else(|| draws.one(&others(|a, b| unit(a) == unit(b))));
         let question = format!("What is the value of {} in this conversation?", code(label));
         Draft::new(
             fact,
@@ -51,11 +51,7 @@ fn label(fact: &Fact) -> Option<&str> {
         .find(|text| text.chars().any(char::is_alphabetic))
 }
 
-/// Returns the number of digits, and the other characters.
-fn shape(value: &str) -> (usize, String) {
-    let n_digits = value.chars().filter(char::is_ascii_digit).count();
-    (
-        n_digits,
-        value.chars().filter(|c| !c.is_ascii_digit()).collect(),
-    )
+/// Returns the characters that are no digits: the unit, the sign and the points.
+fn unit(value: &str) -> String {
+    value.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
