@@ -113,10 +113,9 @@ fn read(request: &Value, guess: &str) -> String {
     }
     let name = last.split('`').nth(1).expect("the question names a metric");
     let option = |letter: &str| {
-        let lines = last.lines();
+        let mut lines = last.lines();
         lines
-            .filter_map(|line| line.strip_prefix(letter))
-            .next()
+            .find_map(|line| line.strip_prefix(letter))
             .expect("an option")
     };
     let context = before.join("\n");

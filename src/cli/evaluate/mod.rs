@@ -88,7 +88,7 @@ impl Args {
         let targets = Targets::new("evaluate", &self.targets, shared)?;
         let prices = self.billing.prices()?;
         if let Some(tier) = tier {
-            return self.model.run(tier, &targets, lanes, &prices, shared);
+            return self.model.run(tier, &targets, &lanes, &prices, shared);
         }
         let billing = self.billing.billing(&prices)?;
         let mut sessions = Vec::new();

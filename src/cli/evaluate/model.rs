@@ -97,7 +97,7 @@ impl ModelTierArgs {
         &self,
         tier: Tier,
         targets: &Targets,
-        lanes: Vec<Lane>,
+        lanes: &[Lane],
         prices: &Prices,
         shared: &GlobalOptions,
     ) -> anyhow::Result<Status> {
@@ -214,7 +214,7 @@ impl ModelTierArgs {
 }
 
 /// Adds to each lane one with the user's pins, if there are any.
-fn with_pins(lanes: Vec<Lane>, has_pins: bool) -> Vec<EvaluatedLane> {
+fn with_pins(lanes: &[Lane], has_pins: bool) -> Vec<EvaluatedLane> {
     let lane = |lane: &Lane, has_pins: bool| EvaluatedLane {
         name: if has_pins {
             format!("{} + pins", lane.name)
