@@ -17,6 +17,7 @@ pub mod resent;
 pub mod statistics;
 mod trigger;
 pub mod tune;
+pub mod validity;
 mod verdict;
 
 pub use breakdown::{LargestPart, largest_parts, tokens_by_tool};

@@ -176,6 +176,11 @@ impl Facts {
         &self.all
     }
 
+    /// Returns the facts that a part of the session states, each with whether verbatim.
+    pub(in crate::analysis) fn stated_in(&self, part: usize) -> &[(u32, bool)] {
+        self.places.in_part(part)
+    }
+
     /// Returns the number of facts of a kind that are not followed: too short to be searched, or above the maximum of
     /// 3,000.
     pub fn left_out(&self, kind: FactKind) -> usize {

@@ -13,5 +13,6 @@ pub use estimate::{Conclusion, Estimate, Interval, MIN_CLUSTERS};
 pub use generator::Generator;
 pub use power::{Power, design_effect};
 pub use scores::{
-    BaselinedScore, PairedScore, effect_retained, effect_retained_value, mean, paired_difference,
+    BaselinedScore, PairedScore, difference_of_means, effect_retained, effect_retained_value, mean,
+    paired_difference,
 };

@@ -66,6 +66,19 @@ pub fn mean(values: &[(usize, f64)]) -> Estimate {
     estimate(&rows, |[sum, n]| Some(sum / n))
 }
 
+/// Estimates the difference of two means over different items of the same clusters: first minus second. It cannot be judged
+/// if one of them has no item.
+pub fn difference_of_means(first: &[(usize, f64)], second: &[(usize, f64)]) -> Estimate {
+    let first = first.iter().map(|(c, value)| (*c, [*value, 1.0, 0.0, 0.0]));
+    let second = second
+        .iter()
+        .map(|(c, value)| (*c, [0.0, 0.0, *value, 1.0]));
+    let rows: Vec<_> = first.chain(second).collect();
+    estimate(&rows, |[a, n_a, b, n_b]| {
+        (n_a > 0.0 && n_b > 0.0).then(|| a / n_a - b / n_b)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::Conclusion;
@@ -100,6 +113,16 @@ mod tests {
         let estimate = effect_retained(&scores);
         assert_eq!((estimate.value, estimate.interval), (None, None));
         assert_eq!(effect_retained(&[]).value, None);
+    }
+
+    #[test]
+    fn means_of_different_items_are_compared_by_cluster() {
+        let often: Vec<_> = (0..40).map(|n| (n / 2, f64::from(n % 4 < 3))).collect();
+        let seldom: Vec<_> = (0..20).map(|n| (n, f64::from(n % 4 < 1))).collect();
+        let difference = difference_of_means(&often, &seldom);
+        assert_eq!((difference.value, difference.clusters), (Some(0.5), 20));
+        assert_eq!(difference.conclusion, Conclusion::Above);
+        assert_eq!(difference_of_means(&often, &[]).value, None);
     }
 
     #[test]

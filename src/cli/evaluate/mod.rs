@@ -5,6 +5,7 @@ mod model;
 mod model_text;
 mod score;
 mod text;
+mod validity;
 
 use super::args::GlobalOptions;
 use super::billing::BillingArgs;
@@ -45,6 +46,9 @@ pub(super) struct Args {
     /// The session that it was made from
     #[arg(long, value_name = "SESSION", requires = "score")]
     source: Option<PathBuf>,
+    /// Write a page: were lost facts fetched again more often than held ones, after recorded compactions
+    #[arg(long, value_name = "OUT.md", conflicts_with = "score")]
+    validity: Option<PathBuf>,
     #[command(flatten)]
     lanes: LaneArgs,
     #[command(flatten)]
@@ -86,6 +90,9 @@ impl Args {
         let tier = self.model.tier()?;
         let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);
         let targets = Targets::new("evaluate", &self.targets, shared)?;
+        if let Some(page) = &self.validity {
+            return validity::run(&targets, page, shared);
+        }
         let prices = self.billing.prices()?;
         if let Some(tier) = tier {
             return self.model.run(tier, &targets, &lanes, &prices, shared);
