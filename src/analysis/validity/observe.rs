@@ -23,6 +23,8 @@ pub struct Observation {
     pub subject: Subject,
     /// Whether the first context after the compaction lacks it.
     pub is_lost: bool,
+    /// Whether the agent used it after the compaction.
+    pub is_used: bool,
     /// Whether it came back before the next compaction by something that the model did not write: a result or a message of
     /// the user. For a file and a command: whether the model called a tool with it again.
     pub is_fetched: bool,
@@ -59,6 +61,10 @@ pub fn observations(
             found.push(Observation {
                 subject: Subject::Fact(fact.kind),
                 is_lost: state == FactState::Gone,
+                is_used: fact
+                    .uses
+                    .last()
+                    .is_some_and(|last| *last as usize >= compaction.call),
                 is_fetched: fetched.has_fact(fact, fact_idx),
             });
         }
@@ -67,6 +73,7 @@ pub fn observations(
             found.push(Observation {
                 subject: Subject::Reference,
                 is_lost: kept == Kept::Gone,
+                is_used: true,
                 is_fetched: fetched.names.contains(names.word(name)),
             });
         }

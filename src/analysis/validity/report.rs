@@ -17,11 +17,38 @@ pub struct Validity {
     observations: Vec<(usize, Observation)>,
 }
 
-/// The rates of one subject. Intervals: bootstrap of whole sessions.
+/// Items that are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Names that the agent used after the compaction.
+    References,
+    /// All facts.
+    Facts,
+    /// Facts that the agent used after the compaction, without files and commands: to call a tool with one of those is both
+    /// a use and a fetch.
+    UsedFacts,
+    /// Facts of a kind.
+    Kind(FactKind),
+}
+
+impl Group {
+    fn has(self, seen: &Observation) -> bool {
+        match (self, seen.subject) {
+            (Self::References, Subject::Reference) | (Self::Facts, Subject::Fact(_)) => true,
+            (Self::UsedFacts, Subject::Fact(kind)) => {
+                seen.is_used && !matches!(kind, FactKind::File | FactKind::Command)
+            }
+            (Self::Kind(kind), Subject::Fact(of)) => kind == of,
+            _ => false,
+        }
+    }
+}
+
+/// The rates of one group. Intervals: bootstrap of whole sessions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValidityRow {
-    /// What was observed; none for all facts together.
-    pub subject: Option<Subject>,
+    /// The items.
+    pub group: Group,
     /// Share of the items that were lost.
     pub lost: Estimate,
     /// Share of the lost items that were fetched again (precision).
@@ -47,25 +74,21 @@ impl Validity {
             .extend(observations.into_iter().map(|seen| (session, seen)));
     }
 
-    /// Returns the row of the references, of all facts together, and of each kind that occurs.
+    /// Returns the rows of the groups that occur.
     pub fn rows(&self) -> Vec<ValidityRow> {
-        let kinds = FactKind::ALL
+        let kinds = FactKind::ALL.into_iter().map(Group::Kind);
+        let groups = [Group::References, Group::UsedFacts, Group::Facts]
             .into_iter()
-            .map(|kind| Some(Subject::Fact(kind)));
-        let subjects = [Some(Subject::Reference), None].into_iter().chain(kinds);
-        let rows = subjects.map(|subject| self.row(subject));
+            .chain(kinds);
+        let rows = groups.map(|group| self.row(group));
         rows.filter(|row| row.lost.n > 0).collect()
     }
 
-    fn row(&self, subject: Option<Subject>) -> ValidityRow {
-        let is_meant = |seen: &Observation| match subject {
-            Some(subject) => seen.subject == subject,
-            None => seen.subject != Subject::Reference,
-        };
+    fn row(&self, group: Group) -> ValidityRow {
         let seen: Vec<_> = self
             .observations
             .iter()
-            .filter(|(_, o)| is_meant(o))
+            .filter(|(_, o)| group.has(o))
             .collect();
         let share = |among: &dyn Fn(&Observation) -> bool, of: &dyn Fn(&Observation) -> bool| {
             let among = seen.iter().filter(|(_, o)| among(o));
@@ -77,7 +100,7 @@ impl Validity {
         let is_fetched = |o: &Observation| o.is_fetched;
         let (lost, held) = (share(&is_lost, &is_fetched), share(&is_held, &is_fetched));
         ValidityRow {
-            subject,
+            group,
             lost: mean(&share(&|_| true, &is_lost)),
             fetched: mean(&share(&|_| true, &is_fetched)),
             lost_if_fetched: mean(&share(&is_fetched, &is_lost)),
@@ -101,6 +124,7 @@ mod tests {
             let seen = (0..8).map(|n| Observation {
                 subject: Subject::Fact(FactKind::File),
                 is_lost: n < 4,
+                is_used: false,
                 is_fetched: if n < 4 {
                     n != session % 4
                 } else {
@@ -112,8 +136,8 @@ mod tests {
         validity.add(0, Vec::new());
         assert_eq!((validity.sessions, validity.compacted), (21, 20));
         let rows = validity.rows();
-        let subjects: Vec<_> = rows.iter().map(|row| row.subject).collect();
-        assert_eq!(subjects, [None, Some(Subject::Fact(FactKind::File))]);
+        let groups: Vec<_> = rows.iter().map(|row| row.group).collect();
+        assert_eq!(groups, [Group::Facts, Group::Kind(FactKind::File)]);
         let row = &rows[1];
         assert_eq!(row.fetched_if_lost.value, Some(0.75));
         assert_eq!(row.fetched_if_held.value, Some(0.25));

@@ -2,6 +2,7 @@
 
 use super::{Evaluated, EvaluatedLane, Evaluations};
 use crate::analysis::facts::{Fact, FactKind, Facts, KindSurvival, LostFact, total};
+use crate::analysis::validity::RESULT;
 use crate::cli::output::{clean, counted, percent, tokens};
 use crate::figure::usd;
 use std::fmt::Write as _;
@@ -67,6 +68,7 @@ impl Evaluated {
             text,
             "  The share of the facts that the last call had, verbatim or partly, of those that were not replaced before. A\n  range: the text of a predicted summary is not known. – : the session states none."
         );
+        let _ = writeln!(text, "  {RESULT}");
         for lane in &self.lanes {
             self.lost(text, lane, all);
         }

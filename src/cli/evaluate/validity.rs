@@ -1,9 +1,9 @@
 //! `plimsoll evaluate --validity`: a page with the rates at which agents fetched again what recorded compactions lost.
 
-use crate::analysis::facts::{FactKind, Facts};
+use crate::analysis::facts::Facts;
 use crate::analysis::loss::Names;
-use crate::analysis::statistics::{Estimate, MIN_CLUSTERS};
-use crate::analysis::validity::{Subject, Validity, ValidityRow, observations};
+use crate::analysis::statistics::{Conclusion, Estimate, MIN_CLUSTERS};
+use crate::analysis::validity::{Group, Validity, ValidityRow, observations};
 use crate::cli::args::GlobalOptions;
 use crate::cli::output::{counted, note, print, progress};
 use crate::cli::status::Status;
@@ -72,7 +72,7 @@ fn text(validity: &Validity) -> String {
     }
     let _ = write!(
         text,
-        "\nIn brackets: 95 % intervals by bootstrap of whole sessions. With fewer than {MIN_CLUSTERS} sessions nothing is concluded. Small numbers: a row\nwith few items or sessions says little, whatever its interval.\n\n## What it says\n\n{}\n\n## What it does not say\n\nNot fetching something again has two reasons: the agent did not need it, or it did not notice that it was missing. A fact that came back\nmay have come by chance, as part of a larger result. The sessions are not a random sample of anything.\n",
+        "\nIn brackets: 95 % intervals by bootstrap of whole sessions. With fewer than {MIN_CLUSTERS} sessions nothing is concluded. Small numbers: a row\nwith few items or sessions says little, whatever its interval.\n\n## What it says\n\n{}\n\n## What it does not say\n\nHeld items are mostly the most recent ones, and agents return to recent things more often anyway: the difference mixes loss with age.\nAn agent that did not fetch something again did not need it, or did not notice that it was missing. What came back may have come by\nchance, as part of a larger result. The sessions are not a random sample of anything.\n",
         conclusions(validity)
     );
     text
@@ -102,7 +102,7 @@ fn line(text: &mut String, row: &ValidityRow) {
     let _ = writeln!(
         text,
         "| {} | {} in {} | {} | {} | {} | {} | {} | {} | {conclusion} |",
-        label(row.subject),
+        label(row.group),
         row.lost.n,
         counted(row.lost.clusters, "session"),
         share(&row.lost),
@@ -114,23 +114,23 @@ fn line(text: &mut String, row: &ValidityRow) {
     );
 }
 
-fn label(subject: Option<Subject>) -> &'static str {
-    match subject {
-        Some(Subject::Reference) => "names used later (lost: references at risk)",
-        Some(Subject::Fact(kind)) => FactKind::label(kind),
-        None => "all facts",
+fn label(group: Group) -> &'static str {
+    match group {
+        Group::References => "names used later (lost: references at risk)",
+        Group::UsedFacts => "facts used later, without files and commands",
+        Group::Facts => "all facts",
+        Group::Kind(kind) => kind.label(),
     }
 }
 
 /// Returns one sentence for each kind of conclusion.
 fn conclusions(validity: &Validity) -> String {
-    use crate::analysis::statistics::Conclusion;
     let rows = validity.rows();
     let of = |conclusion: Conclusion| {
         let rows = rows
             .iter()
             .filter(|row| row.difference.conclusion == conclusion);
-        rows.map(|row| label(row.subject))
+        rows.map(|row| label(row.group))
             .collect::<Vec<_>>()
             .join(", ")
     };

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 /// Check policies against limits and a baseline, for continuous integration
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit codes: 0 all checks passed; 1 a regression, an exceeded limit, or nothing to compare; 2 invalid input or usage. The same input gives the same numbers on every machine. `--policy recorded` checks the recorded run. A file with several sessions is checked session by session, each named FILE#N. A session whose content changed fails."
+    after_help = "Exit codes: 0 all checks passed; 1 a regression, an exceeded limit, or nothing to compare; 2 invalid input or usage. `--policy recorded` checks the recorded run. A session whose content changed fails."
 )]
 pub(super) struct Args {
     /// Session files or folders

@@ -38,13 +38,13 @@ pub(super) struct Options {
     /// References at risk; +10% is relative to the baseline
     #[arg(long, value_name = "N", value_parser = limit, help_heading = "Limits")]
     max_at_risk: Option<Limit>,
-    /// Facts that the last call still has: 90%, or TYPE=90% (repeatable) [default TYPE: constraint]
-    #[arg(long, value_name = "[TYPE=]SHARE", value_parser = min_survival, help_heading = "Limits")]
+    /// Facts kept to the end: 90%, or KIND=90% [default KIND: constraint]
+    #[arg(long, value_name = "[KIND=]SHARE", value_parser = min_survival, help_heading = "Limits")]
     min_survival: Vec<MinSurvival>,
     /// Calls that overflow the context window
     #[arg(long, value_name = "N", value_parser = whole, help_heading = "Limits")]
     max_overflows: Option<usize>,
-    /// Fail if a policy stays above its trigger, thrashes or ends the run
+    /// Fail if a policy thrashes, stays above its trigger or ends the run
     #[arg(long, help_heading = "Limits")]
     no_thrash: bool,
     #[command(flatten)]
