@@ -100,8 +100,10 @@ pub struct Fact {
     pub kind: FactKind,
     /// Index of the message that states it.
     pub message: u32,
-    /// Index of the part.
+    /// Index of the part in the session.
     pub part: u32,
+    /// Index of the part in its message.
+    pub nth_part: u32,
     /// Bytes in the text of that part. For a tool call: in its arguments; all of them if they escape the text.
     pub span: Range<usize>,
     /// The searched text: a path, command, error line, sentence, …
@@ -153,6 +155,7 @@ impl Facts {
                 kind: draft.kind,
                 message: draft.message,
                 part: draft.part,
+                nth_part: draft.part - session.messages[draft.message as usize].parts.start as u32,
                 span: draft.span,
                 text: draft.search.text().into(),
                 detail: draft.detail,

@@ -53,6 +53,7 @@ fn fact(kind: FactKind, pair: u32, offset: u32, text: &str, detail: &str) -> Fac
         kind,
         message: idx,
         part: idx,
+        nth_part: 0,
         span: 0..1,
         text: text.into(),
         detail: detail.into(),

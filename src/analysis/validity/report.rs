@@ -32,7 +32,7 @@ pub enum Group {
 }
 
 impl Group {
-    fn has(self, seen: &Observation) -> bool {
+    fn has(self, seen: Observation) -> bool {
         match (self, seen.subject) {
             (Self::References, Subject::Reference) | (Self::Facts, Subject::Fact(_)) => true,
             (Self::UsedFacts, Subject::Fact(kind)) => {
@@ -88,7 +88,7 @@ impl Validity {
         let seen: Vec<_> = self
             .observations
             .iter()
-            .filter(|(_, o)| group.has(o))
+            .filter(|(_, o)| group.has(*o))
             .collect();
         let share = |among: &dyn Fn(&Observation) -> bool, of: &dyn Fn(&Observation) -> bool| {
             let among = seen.iter().filter(|(_, o)| among(o));

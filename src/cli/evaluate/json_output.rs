@@ -136,7 +136,6 @@ impl Evaluations {
 
 impl Evaluated {
     fn json_output(&self) -> SessionEntry<'_> {
-        let session = &self.case.session;
         let facts = FactKind::ALL.map(|kind| FactCount {
             kind: kind.name(),
             facts: self
@@ -150,9 +149,9 @@ impl Evaluated {
         SessionEntry {
             file: &self.place.file,
             conversation: self.place.number(),
-            title: &session.title,
-            messages: session.messages.len(),
-            calls: session.calls.len(),
+            title: &self.title,
+            messages: self.messages,
+            calls: self.calls,
             facts: facts.into(),
             lanes: self.lanes.iter().map(|lane| self.lane(lane)).collect(),
         }
@@ -175,7 +174,7 @@ impl Evaluated {
 
     fn lost_entry(&self, lost: LostFact) -> LostEntry<'_> {
         LostEntry {
-            fact: FactEntry::new(&self.facts, &self.case, lost.fact),
+            fact: FactEntry::new(&self.facts, lost.fact),
             left_at_call: lost.left_at.map(|call| call + 1),
             back_at_call: lost.back_at.map(|call| call + 1),
             used_at_call: lost.used_at.map(|call| call + 1),
@@ -211,15 +210,14 @@ impl SurvivalEntry {
 }
 
 impl<'a> FactEntry<'a> {
-    pub(super) fn new(facts: &'a Facts, case: &crate::engine::Case, idx: usize) -> Self {
+    pub(super) fn new(facts: &'a Facts, idx: usize) -> Self {
         let fact: &Fact = &facts.all()[idx];
-        let first = case.session.messages[fact.message as usize].parts.start;
         Self {
             kind: fact.kind.name(),
             text: &fact.text,
             detail: &fact.detail,
             message: fact.message as usize + 1,
-            part: fact.part as usize - first + 1,
+            part: fact.nth_part as usize + 1,
             span: [fact.span.start, fact.span.end],
         }
     }

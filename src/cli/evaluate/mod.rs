@@ -18,6 +18,7 @@ use crate::analysis::cost::{Billing, Bills, price_lane, price_recorded};
 use crate::analysis::facts::{Facts, LaneSurvival};
 use crate::engine::Case;
 use crate::report::Played;
+use crate::session::Session;
 use crate::units::Usd;
 pub(super) use json_output::Evaluation;
 use rayon::prelude::*;
@@ -60,9 +61,25 @@ pub(super) struct Args {
 /// A session with what each lane kept.
 struct Evaluated {
     place: SessionId,
-    case: Case,
+    title: String,
+    messages: usize,
+    calls: usize,
     facts: Facts,
     lanes: Vec<EvaluatedLane>,
+}
+
+impl Evaluated {
+    /// Keeps what the output needs: a folder of sessions may be larger than the memory.
+    fn new(place: SessionId, session: &Session, facts: Facts, lanes: Vec<EvaluatedLane>) -> Self {
+        Self {
+            place,
+            title: session.title.clone(),
+            messages: session.messages.len(),
+            calls: session.calls.len(),
+            facts,
+            lanes,
+        }
+    }
 }
 
 /// What a lane kept.
@@ -130,10 +147,5 @@ fn evaluate(place: &SessionId, case: &Case, played: &[Played], billing: Billing<
         }
     });
     let lanes = lanes.collect();
-    Evaluated {
-        place: place.clone(),
-        case: case.clone(),
-        facts,
-        lanes,
-    }
+    Evaluated::new(place.clone(), &case.session, facts, lanes)
 }

@@ -51,20 +51,20 @@ pub(super) fn run(
     let facts = Facts::new(&source_case.session);
     let survival = LaneSurvival::of_texts(&facts, &source_case.session, &texts, tokens);
     let evaluations = Evaluations {
-        sessions: vec![Evaluated {
-            place: SessionId {
+        sessions: vec![Evaluated::new(
+            SessionId {
                 file: source.to_string_lossy().into_owned(),
                 conversation: shared.conversation,
             },
+            &source_case.session,
             facts,
-            lanes: vec![EvaluatedLane {
+            vec![EvaluatedLane {
                 name: compacted.to_string_lossy().into_owned(),
                 survival,
                 compactions: None,
                 cost: None,
             }],
-            case: source_case,
-        }],
+        )],
         skipped: Skipped::default(),
     };
     if shared.json {

@@ -29,15 +29,14 @@ impl Evaluations {
 
 impl Evaluated {
     fn text(&self, text: &mut String, all: bool) {
-        let session = &self.case.session;
         let n_facts = counted(self.facts.all().len(), "fact");
         let _ = writeln!(
             text,
             "{}: {}\n{n_facts} in {} and {}",
             clean(&self.place.to_string()),
-            clean(&session.title),
-            counted(session.messages.len(), "message"),
-            counted(session.calls.len(), "call"),
+            clean(&self.title),
+            counted(self.messages, "message"),
+            counted(self.calls, "call"),
         );
         let left_out: usize = FactKind::ALL
             .map(|kind| self.facts.left_out(kind))
@@ -57,7 +56,7 @@ impl Evaluated {
             );
             return;
         }
-        if session.calls.is_empty() {
+        if self.calls == 0 {
             let _ = writeln!(text, "Survival cannot be judged: the session has no call.");
             return;
         }
