@@ -42,7 +42,7 @@ chars_left compacted_tokens completion_tokens context_window cut estimate estima
 history_tokens hooks_fired keep_turns last_compact_turn left_out max_chars max_llm_retries max_output max_steps max_tokens \
 max_turns message_threshold message_tokens messages_dropped messages_left_out messages_loaded messages_passed \
 messages_removed messages_restored messages_summarized model_calls num_compactions outputs_cut pressure_after prompt_tokens \
-ratio remaining restore_turns result_chars shown_percent calls stored_messages succeeded summarization_requests \
+available buffer contextLength counting enough following had include least ratio remaining restore_turns result_chars shown_percent calls stored_messages succeeded summarization_requests \
 thinking_chars token_threshold tool_tokens tried_before turns_left turns_removed context_pressure";
 
 /// A piece of a text.
