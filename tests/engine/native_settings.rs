@@ -34,6 +34,38 @@ fn every_system_reads_its_own_configuration() {
 }
 
 #[test]
+fn settings_are_read_from_the_files_that_enclose_them() {
+    let files = [
+        (
+            r#"{"model": "opus", "env": {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "70"}}"#,
+            "claude-code",
+            ("compression_trigger", 0.7),
+        ),
+        (
+            "GOOSE_PROVIDER: openai\nGOOSE_AUTO_COMPACT_THRESHOLD: 0.7\n",
+            "goose",
+            ("compression_trigger", 0.7),
+        ),
+        (
+            r#"{"context_management": {"edits": [{"type": "clear_thinking_20251015"}, {"type": "clear_tool_uses_20250919",
+               "trigger": {"type": "input_tokens", "value": 50000}, "keep": {"type": "tool_uses", "value": 5}}]}}"#,
+            "anthropic",
+            ("keep_results", 5.0),
+        ),
+    ];
+    for (text, preset, (name, value)) in files {
+        let read = import(text).unwrap_or_else(|why| panic!("{preset}: {why}"));
+        assert_eq!(read.policy.name, preset);
+        assert_eq!(
+            read.knobs.get(name),
+            Some(value),
+            "{preset}: {:?}",
+            read.set
+        );
+    }
+}
+
+#[test]
 fn every_preset_of_a_system_has_a_configuration_and_generic_ones_have_none() {
     let ours = ["truncate", "prune", "summarize", "none"];
     for preset in PRESETS {

@@ -71,11 +71,18 @@ pub fn import(text: &str) -> Result<Imported, String> {
 /// Reads a text as the configuration of a preset: one result per class that the configuration may name.
 fn readings(native: &Native, preset: &str, text: &str) -> Vec<(usize, Imported)> {
     let read = |kind: Option<&str>| {
-        let mut found = native.form.read(kind, text).ok()?;
-        if native.form == FileFormat::PythonCall {
-            add_other_classes(&mut found, preset, text);
+        let mut own = native.form.read(kind, text).ok();
+        if let (Some(own), FileFormat::PythonCall) = (&mut own, native.form) {
+            add_other_classes(own, preset, text);
         }
-        imported(native, (preset, kind), &found)
+        let own = own.and_then(|own| imported(native, (preset, kind), &own));
+        let others = native.also_in.iter().flat_map(|(form, keys)| {
+            let whole = form.read(None, text).unwrap_or_default();
+            let places = values_at(&whole, keys).into_iter();
+            let read = places.filter_map(|found| imported(native, (preset, kind), found));
+            read.collect::<Vec<_>>()
+        });
+        own.into_iter().chain(others).max_by_key(|(keys, _)| *keys)
     };
     let setting = match native.kind(preset) {
         None => return read(None).into_iter().collect(),
@@ -91,6 +98,20 @@ fn readings(native: &Native, preset: &str, text: &str) -> Vec<(usize, Imported)>
         Some((keys + 1, imported))
     });
     of_class.collect()
+}
+
+/// Returns the values below these keys; `*` stands for each item of a list.
+fn values_at<'a>(value: &'a Value, keys: &[&str]) -> Vec<&'a Value> {
+    match keys.split_first() {
+        None => vec![value],
+        Some((&"*", rest)) => {
+            let items = value.as_array().into_iter().flatten();
+            items.flat_map(|item| values_at(item, rest)).collect()
+        }
+        Some((key, rest)) => value
+            .get(*key)
+            .map_or_else(Vec::new, |value| values_at(value, rest)),
+    }
 }
 
 /// Adds the arguments of the other classes that a preset's keys name: `Class.setting`.

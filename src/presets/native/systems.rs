@@ -13,6 +13,8 @@ pub struct Native {
     pub root: &'static [&'static str],
     /// Name of the file, for messages.
     pub file: &'static str,
+    /// Other places that its settings are read from: notation and keys from the outside in; `*` is each item of a list.
+    pub also_in: &'static [(FileFormat, &'static [&'static str])],
     /// Presets with the class or the `type` that their configuration names. `SETTING=…`: the setting chooses the class.
     pub kinds: &'static [(&'static str, &'static str)],
 }
@@ -24,6 +26,7 @@ const fn native(system: &'static str, form: FileFormat, file: &'static str) -> N
         form,
         root: &[],
         file,
+        also_in: &[],
         kinds: &[],
     }
 }
@@ -41,12 +44,19 @@ pub static NATIVE: &[Native] = &[
         root: &["agents", "defaults"],
         ..native("picoclaw", Json, "config.json")
     },
-    native("claude-code", Environment, "environment variables"),
+    Native {
+        also_in: &[(Json, &["env"])], // settings.json
+        ..native("claude-code", Environment, "environment variables")
+    },
     native("codex", Toml, "config.toml"),
     native("opencode", Json, "opencode.json"),
     native("gemini-cli", Json, "settings.json"),
     native("cline", Json, "the session's config"),
     Native {
+        also_in: &[
+            (Json, &["context_management", "edits", "*"]),
+            (Json, &["edits", "*"]),
+        ],
         kinds: &[
             ("anthropic", "clear_tool_uses_20250919"),
             ("anthropic-compaction", "compact_20260112"),
@@ -67,7 +77,10 @@ pub static NATIVE: &[Native] = &[
         ..native("continue", Yaml, "config.yaml, in a model")
     },
     native("docker-agent", Yaml, "agent.yaml, in an agent"),
-    native("goose", Environment, "environment variables"),
+    Native {
+        also_in: &[(Yaml, &[])], // config.yaml
+        ..native("goose", Environment, "environment variables")
+    },
     Native {
         root: &["globalSettings"],
         ..native("roo-code", Json, "exported settings")
