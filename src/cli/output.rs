@@ -41,7 +41,7 @@ pub(super) fn print_wrapped(text: &str) -> anyhow::Result<()> {
 }
 
 /// Returns the width of standard output in characters: `COLUMNS`, or that of the terminal.
-fn width() -> Option<usize> {
+pub(super) fn width() -> Option<usize> {
     let set = env::var("COLUMNS").ok().and_then(|set| set.parse().ok());
     let out = io::stdout();
     let of_terminal = || {

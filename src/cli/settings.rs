@@ -1,7 +1,9 @@
 //! Settings as typed: `[LANE.]SETTING=VALUE`.
 
 use super::args::number;
+use super::json_values::Number;
 use super::nearest::unknown;
+use super::output::clean;
 use crate::engine::{Knob, Policy};
 use anyhow::bail;
 use std::collections::BTreeSet;
@@ -72,6 +74,15 @@ pub(super) fn value_of(option: &str, knob: &Knob, text: &str) -> anyhow::Result<
             anyhow::anyhow!("{option} {name}={text}: give one of {choices}")
         }
     })
+}
+
+/// Formats the value of a setting as [`value_of`] reads it: a choice by its name.
+pub(super) fn value_text(knob: Option<&Knob>, value: f64) -> String {
+    let choices = knob.map_or(&[][..], |knob| &knob.choices);
+    choices.get(value as usize).map_or_else(
+        || Number(value).to_string(),
+        |choice| clean(choice).into_owned(),
+    )
 }
 
 /// Returns the names of the settings of policies, sorted.

@@ -1,9 +1,10 @@
 //! `plimsoll presets export` and `import`: settings in a system's own format.
 
 use crate::cli::args::{GlobalOptions, is_stdin};
-use crate::cli::json_values::{Number, Settings};
+use crate::cli::json_values::Settings;
 use crate::cli::lanes::LaneArgs;
 use crate::cli::output::{clean, json, note, print};
+use crate::cli::settings::value_text;
 use crate::engine::KnobValues;
 use crate::exec::{load_configuration, read_configuration, save_policy};
 use crate::presets::native::{self, Imported};
@@ -107,7 +108,9 @@ fn options(imported: &Imported) -> String {
     let mut options = format!("--policy {}", imported.policy.name);
     for (name, value) in imported.knobs.iter() {
         if differs(&imported.knobs, name) {
-            let _ = write!(options, " --set {name}={}", Number(value));
+            let value = value_text(imported.policy.knob(name), value);
+            let quote = if value.contains(' ') { "'" } else { "" };
+            let _ = write!(options, " --set {quote}{name}={value}{quote}");
         }
     }
     options
@@ -117,7 +120,8 @@ fn sentence(imported: &Imported) -> String {
     let mut text = format!("{}\n", imported.policy.label);
     for name in &imported.set {
         let value = imported.knobs.get(name).unwrap_or_default();
-        let _ = writeln!(text, "  {name} = {}", Number(value));
+        let value = value_text(imported.policy.knob(name), value);
+        let _ = writeln!(text, "  {name} = {value}");
     }
     if !imported.unread.is_empty() {
         let unread: Vec<_> = imported.unread.iter().map(|key| clean(key)).collect();

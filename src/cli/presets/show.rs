@@ -6,6 +6,7 @@ use crate::cli::json_values::Number;
 use crate::cli::lanes::known_presets;
 use crate::cli::nearest::unknown;
 use crate::cli::output::{clean, json, print_wrapped};
+use crate::cli::settings::value_text;
 use crate::engine::Policy;
 use crate::exec::{OwnPresets, policy_text};
 use crate::presets;
@@ -42,8 +43,8 @@ fn text(policy: &Policy) -> String {
         let range = if knob.choices.is_empty() {
             format!("{value} {} ({low} to {high})", knob.unit)
         } else {
-            let chosen = knob.choices.get(knob.value as usize);
-            format!("{} ({})", chosen.map_or("", |c| c), knob.choices.join(", "))
+            let chosen = value_text(Some(knob), knob.value);
+            format!("{chosen} ({})", knob.choices.join(", "))
         };
         let _ = writeln!(text, "  {} = {range}{key}\n      {}", knob.name, knob.help);
         if let Some(why) = &knob.ignored {

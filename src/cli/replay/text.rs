@@ -1,8 +1,8 @@
 //! The result of `plimsoll replay` as text.
 
-use crate::cli::json_values::Number;
-use crate::cli::output::{clean, counted, grouped, percent, tokens};
+use crate::cli::output::{clean, counted, grouped, percent, tokens, width};
 use crate::cli::played::compactions;
+use crate::cli::settings::value_text;
 use crate::engine::{ActionKind, Budget, Did, Event};
 use crate::exec::Loaded;
 use crate::report::{Played, basis_sentence, window_source};
@@ -11,6 +11,11 @@ use std::fmt::Write as _;
 
 /// Maximum number of events that are listed of one lane.
 const MAX_EVENTS: usize = 12;
+
+/// Characters of a lane's name that leave space for the figures in a terminal of 80 columns.
+const SHORT_NAME: usize = 14;
+/// Characters of the figures beside a lane's name.
+const FIGURES: usize = 66;
 
 /// Returns the table of lanes, followed by the events and findings of each.
 pub(super) fn table(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> String {
@@ -30,11 +35,20 @@ pub(super) fn table(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> Stri
         tokens(budget.usable()),
         basis_sentence(case),
     );
+    let names = played.iter().map(|lane| clean(&lane.lane).chars().count());
+    let longest = names.max().unwrap_or_default().max(SHORT_NAME);
+    let fits = width().is_none_or(|width| longest + FIGURES <= width);
     let row = |text: &mut String, cells: [&str; 7]| {
         let [lane, peak, call, share, compactions, overflows, sent] = cells;
+        // The figures of a long name follow in the next line if the terminal is too narrow for both.
+        let (mut lane, name_width) = (lane, if fits { longest } else { SHORT_NAME });
+        if lane.chars().count() > name_width {
+            let _ = writeln!(text, "{lane}");
+            lane = "";
+        }
         let _ = writeln!(
             text,
-            "{lane:<14} {peak:>11} {call:>7} {share:>10} {compactions:>11} {overflows:>9} {sent:>12}"
+            "{lane:<name_width$} {peak:>11} {call:>7} {share:>10} {compactions:>11} {overflows:>9} {sent:>12}"
         );
     };
     row(
@@ -93,7 +107,10 @@ fn events(text: &mut String, lane: &Played) {
     let settings: Vec<String> = lane
         .knobs
         .iter()
-        .map(|(name, value)| format!("{}={}", clean(name), Number(value)))
+        .map(|(name, value)| {
+            let knob = lane.policy.as_ref().and_then(|policy| policy.knob(name));
+            format!("{}={}", clean(name), value_text(knob, value))
+        })
         .collect();
     let _ = writeln!(text, "\n{}  {}", clean(&lane.lane), settings.join(" "));
     let changing = lane.outcome.events.iter().filter(|e| e.did != Did::Logged);
