@@ -67,15 +67,20 @@ impl Texts {
         {
             return *idx;
         }
+        // Stand-ins of many events share one text.
+        let shared = match &self.newest {
+            Some((newest, _, idx)) if newest == text => Arc::clone(&self.list[*idx as usize].text),
+            _ => Arc::clone(text),
+        };
         let key = TextKey {
-            text: Arc::clone(text),
+            text: Arc::clone(&shared),
             event: about.is_predicted.then_some(event),
             is_remainder,
         };
         let (list, there) = (&mut self.list, &mut self.there);
         let idx = *self.known.entry(key).or_insert_with(|| {
             list.push(PolicyText {
-                text: Arc::clone(text),
+                text: Arc::clone(&shared),
                 kind,
                 is_predicted: about.is_predicted,
                 tokens: about.tokens,
