@@ -175,12 +175,23 @@ fn others(points: &[Point], [point, cheapest, safest]: [usize; 3]) -> Option<Str
         Price::Usd => ("cheapest", "costs"),
         Price::Sent => ("leanest", "sends"),
     };
+    // A setting with an even lower risk may have a peak that is too high.
+    let risk = |idx: usize| points[idx].valid().map(|score| score.risk.count());
+    let lowest = narrow_front(points, |_| true)
+        .last()
+        .and_then(|idx| risk(*idx));
+    let is_limited = lowest < risk(safest);
+    let limit = if is_limited {
+        format!(" with a peak up to {} of usable", percent(Share(SAFE_PEAK)))
+    } else {
+        String::new()
+    };
     match (said(cheapest), said(safest).filter(|_| cheapest != safest)) {
         (Some(cheap), Some(safe)) => Some(format!(
-            "The {which} tried {does} {cheap}, the safest {safe}."
+            "The {which} tried {does} {cheap}, the safest{limit} {safe}."
         )),
         (Some(cheap), None) => Some(format!("The {which} tried {does} {cheap}.")),
-        (None, Some(safe)) => Some(format!("The safest tried {does} {safe}.")),
+        (None, Some(safe)) => Some(format!("The safest tried{limit} {does} {safe}.")),
         (None, None) => None,
     }
 }
