@@ -25,8 +25,17 @@ fn session(folder: &Path) {
 }
 
 fn evaluate(folder: &Path, more: &[&str]) -> Output {
+    run(folder, &["evaluate", "--policy", "summarize"], more)
+}
+
+fn gate(folder: &Path, policy: &str, more: &[&str]) -> Output {
+    run(folder, &["gate", "--policy", policy], more)
+}
+
+fn run(folder: &Path, first: &[&str], more: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_plimsoll"))
-        .args(["evaluate", "talk.json", "--policy", "summarize"])
+        .args(first)
+        .arg("talk.json")
         .args(["--set", "output_reserve=0", "--window", "4000"])
         .args(more)
         .env("XDG_DATA_HOME", folder.join("data"))
@@ -109,6 +118,23 @@ fn a_run_is_announced_logged_and_repeated_from_its_log_without_a_model() {
     ] {
         assert!(text.contains(known), "{known}: {text}");
     }
+    let retained = ["--min-retained", "50%", "--evaluation", &*log];
+    let (none, one) = (["--junit", "j.xml"], ["--max-overflows", "100"]);
+    let judged = gate(here.path(), "summarize", &[&retained[..], &none].concat());
+    let said = String::from_utf8(judged.stdout).expect("UTF-8");
+    assert_eq!(judged.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("effect retained: not judged: inconclusive (too few compactions)"),
+        "{said}"
+    );
+    let xml = std::fs::read_to_string(here.path().join("j.xml")).expect("a file");
+    assert!(xml.contains("classname=\"all sessions.summarize\" name=\"effect retained\""));
+    let judged = gate(here.path(), "summarize", &[&retained[..], &one].concat());
+    assert_eq!(judged.status.code(), Some(0), "{}", stderr(&judged));
+    let judged = gate(here.path(), "prune", &retained);
+    assert_eq!(judged.status.code(), Some(2));
+    assert!(stderr(&judged).contains("no answer for any of these policies"));
+    assert_eq!(server.received().len(), n_sent);
 }
 
 #[test]

@@ -5,9 +5,10 @@ use plimsoll::analysis::cost::{Billing, Bills, price_lane};
 use plimsoll::analysis::loss::{Names, references_at_risk};
 use plimsoll::analysis::tune::{
     Axis, Check, Figures, Gauge, Limit, Limits, Measure, Point, Preference, Risk, RuledOut, Scale,
-    Score, Subject, Values, candidates, changed_settings, checks, front, plan, recommend, robust,
+    Score, Subject, Values, candidates, changed_settings, check_retained, checks, front, plan, recommend, robust,
     ruled_out_reasons, sweep, trade_off,
 };
+use plimsoll::analysis::statistics::{Conclusion, Estimate, Interval};
 use plimsoll::analysis::{FindingKind, findings};
 use plimsoll::engine::{Case, KnobValues, Policy, simulate};
 use plimsoll::presets::{self, prices::Prices};
@@ -827,4 +828,27 @@ fn a_flaw_in_the_baseline_is_no_regression() {
     );
     before.flaw.clone_from(&now.flaw);
     assert!(failed(&checks(&Limits::default(), &now, Some(&before))).is_empty());
+}
+
+#[test]
+fn the_effect_retained_passes_if_its_whole_interval_does() {
+    let estimate = |interval: [f64; 2], conclusion| Estimate {
+        value: Some(0.8),
+        interval: Some(Interval {
+            low: interval[0],
+            high: interval[1],
+        }),
+        n: 40,
+        clusters: 10,
+        conclusion,
+    };
+    let check = |interval, conclusion| {
+        let check = check_retained(Share(0.7), &estimate(interval, conclusion));
+        (check.ok, check.is_judged)
+    };
+    assert_eq!(check([0.71, 0.9], Conclusion::Above), (true, true));
+    assert_eq!(check([0.69, 0.9], Conclusion::Above), (false, true));
+    assert_eq!(check([-0.1, 0.9], Conclusion::Inconclusive), (false, true));
+    let few = check([0.71, 0.9], Conclusion::TooFewCompactions);
+    assert_eq!(few, (true, false));
 }

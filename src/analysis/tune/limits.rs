@@ -3,6 +3,7 @@
 use super::gauge::{RuledOut, Score};
 use crate::analysis::FindingKind;
 use crate::analysis::facts::{FactKind, LaneSurvival};
+use crate::analysis::statistics::{Conclusion, Estimate};
 use crate::units::{Share, Tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -111,6 +112,29 @@ impl MinSurvival {
     }
 }
 
+/// Checks the effect retained against a minimum. The check passes if the whole interval is above it.
+pub fn check_retained(least: Share, retained: &Estimate) -> Check {
+    let required = format!("at least {} required", percent(least.0));
+    let is_enough = retained.conclusion != Conclusion::TooFewCompactions;
+    let (ok, is_judged, text) = match retained.interval.filter(|_| is_enough) {
+        Some(interval) => (
+            interval.low >= least.0,
+            true,
+            format!("{retained}, {required} of the whole interval"),
+        ),
+        None => {
+            let why = retained.conclusion.words().unwrap_or("no answers");
+            (true, false, format!("not judged: {why}, {required}"))
+        }
+    };
+    Check {
+        measure: Measure::Retained,
+        ok,
+        is_judged,
+        text,
+    }
+}
+
 /// A limit of one figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
@@ -147,6 +171,8 @@ pub enum Measure {
     AtRisk,
     /// Survival of facts.
     Survival,
+    /// Effect retained, as measured with a model.
+    Retained,
     /// The peak as a share of usable.
     Peak,
     /// Calls that overflow.
@@ -163,6 +189,7 @@ impl Measure {
             Self::TokensTotal => "tokens_total",
             Self::AtRisk => "at_risk",
             Self::Survival => "survival",
+            Self::Retained => "retained",
             Self::Peak => "peak",
             Self::Overflows => "overflows",
             Self::Thrash => "thrash",
@@ -176,6 +203,7 @@ impl Measure {
             Self::TokensTotal => "tokens in total",
             Self::AtRisk => "references at risk",
             Self::Survival => "survival",
+            Self::Retained => "effect retained",
             Self::Peak => "peak of the usable window",
             Self::Overflows => "calls that overflow",
             Self::Thrash => "thrash",

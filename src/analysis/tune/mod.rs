@@ -20,7 +20,7 @@ mod sweep;
 pub use alternative::{Alternative, alternative};
 pub use front::{Price, front, price_unit, trade_off};
 pub use gauge::{Gauge, LostFacts, Risk, RuledOut, Score};
-pub use limits::{Check, Figures, Limit, Limits, Measure, MinSurvival, checks};
+pub use limits::{Check, Figures, Limit, Limits, Measure, MinSurvival, check_retained, checks};
 pub use recommend::{
     Preference, Recommendation, candidates, changed_settings, recommend, ruled_out_reasons,
 };

@@ -21,6 +21,7 @@ use crate::report::Played;
 use crate::session::Session;
 use crate::units::Usd;
 pub(super) use json_output::Evaluation;
+pub(super) use model::with_pins;
 use rayon::prelude::*;
 use std::path::PathBuf;
 

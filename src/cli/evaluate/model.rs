@@ -214,7 +214,7 @@ impl ModelTierArgs {
 }
 
 /// Adds to each lane one with the user's pins, if there are any.
-fn with_pins(lanes: &[Lane], has_pins: bool) -> Vec<EvaluatedLane> {
+pub(in crate::cli) fn with_pins(lanes: &[Lane], has_pins: bool) -> Vec<EvaluatedLane> {
     let lane = |lane: &Lane, has_pins: bool| EvaluatedLane {
         name: if has_pins {
             format!("{} + pins", lane.name)

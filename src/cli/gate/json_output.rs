@@ -20,6 +20,8 @@ pub(in crate::cli) struct Gate<'a> {
     /// Path of the baseline that was written; null if none was.
     written: Option<&'a str>,
     sessions: Vec<SessionEntry<'a>>,
+    /// Checks of the effect retained, over all sessions.
+    retained: Vec<RetainedEntry<'a>>,
     /// Sessions of the baseline that are not among the given files.
     not_checked: &'a [String],
     /// Sessions that were not read.
@@ -77,6 +79,14 @@ struct LaneEntry<'a> {
     checks: Vec<CheckEntry<'a>>,
 }
 
+/// The check of a lane over all sessions.
+#[derive(Serialize, JsonSchema)]
+struct RetainedEntry<'a> {
+    /// Name of the lane.
+    lane: &'a str,
+    check: CheckEntry<'a>,
+}
+
 /// A check of a figure.
 #[derive(Serialize, JsonSchema)]
 struct CheckEntry<'a> {
@@ -104,6 +114,14 @@ impl Verdict {
                 }),
             written: self.written.as_deref(),
             sessions: self.sessions.iter().map(session).collect(),
+            retained: self
+                .retained
+                .iter()
+                .map(|(lane, found)| RetainedEntry {
+                    lane,
+                    check: check(found),
+                })
+                .collect(),
             not_checked: &self.not_checked,
             skipped: self.skipped.json_output(),
         }

@@ -1,6 +1,7 @@
 //! The result of `plimsoll gate` as `JUnit` XML: one suite per session, one case per lane and measure.
 
 use super::{Judged, Verdict};
+use crate::analysis::tune::Check;
 use crate::safe_text::is_obeyed;
 use std::fmt::Write as _;
 
@@ -22,7 +23,10 @@ impl Verdict {
     pub(super) fn junit(&self) -> String {
         let mut suites: Vec<(usize, usize, String)> = self.sessions.iter().map(suite).collect();
         if self.compared_nothing() {
-            suites.push((1, 1, nothing_compared()));
+            suites.push(nothing_compared());
+        }
+        if !self.retained.is_empty() {
+            suites.push(over_all(&self.retained));
         }
         let tests: usize = suites.iter().map(|(tests, ..)| tests).sum();
         let failures: usize = suites.iter().map(|(_, failures, _)| failures).sum();
@@ -37,42 +41,75 @@ impl Verdict {
     }
 }
 
-/// Returns the suite of a run without any check, which fails.
-fn nothing_compared() -> String {
-    let message = escaped(NOTHING_COMPARED);
-    format!(
-        "  <testsuite name=\"plimsoll gate\" tests=\"1\" failures=\"1\">\n    <testcase classname=\"plimsoll gate\" name=\"compared\"><failure message=\"{message}\">{message}</failure></testcase>\n  </testsuite>\n"
-    )
+/// A suite while its cases are added.
+#[derive(Default)]
+struct Suite {
+    cases: String,
+    tests: usize,
+    failures: usize,
 }
 
-fn suite(judged: &Judged) -> (usize, usize, String) {
-    let name = judged.place.to_string();
-    let suite_name = escaped(&named(&name, judged));
-    let mut cases = String::new();
-    let (mut tests, mut failures) = (0, 0);
-    let mut case = |class: &str, name: &str, failure: Option<&str>| {
-        tests += 1;
+impl Suite {
+    /// Adds a case, with the reason if it failed.
+    fn case(&mut self, class: &str, name: &str, failure: Option<&str>) {
+        self.tests += 1;
+        let (class, name) = (escaped(class), escaped(name));
         let _ = write!(
-            cases,
-            "    <testcase classname=\"{}\" name=\"{}\"",
-            escaped(class),
-            escaped(name)
+            self.cases,
+            "    <testcase classname=\"{class}\" name=\"{name}\""
         );
         match failure {
-            None => cases.push_str("/>\n"),
+            None => self.cases.push_str("/>\n"),
             Some(why) => {
-                failures += 1;
+                self.failures += 1;
                 let why = escaped(why);
                 let _ = writeln!(
-                    cases,
+                    self.cases,
                     "><failure message=\"{why}\">{why}</failure></testcase>"
                 );
             }
         }
-    };
+    }
+
+    /// Returns the number of cases and failures, and the suite as XML.
+    fn finish(self, name: &str) -> (usize, usize, String) {
+        let Self {
+            cases,
+            tests,
+            failures,
+        } = self;
+        let name = escaped(name);
+        let xml = format!(
+            "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\">\n{cases}  </testsuite>\n"
+        );
+        (tests, failures, xml)
+    }
+}
+
+/// Returns the suite of a run without any check, which fails.
+fn nothing_compared() -> (usize, usize, String) {
+    let mut suite = Suite::default();
+    suite.case("plimsoll gate", "compared", Some(NOTHING_COMPARED));
+    suite.finish("plimsoll gate")
+}
+
+/// Returns the suite of the checks over all sessions.
+fn over_all(retained: &[(String, Check)]) -> (usize, usize, String) {
+    let mut suite = Suite::default();
+    for (lane, check) in retained {
+        let class = format!("all sessions.{lane}");
+        let failure = (!check.ok).then_some(&*check.text);
+        suite.case(&class, check.measure.label(), failure);
+    }
+    suite.finish("all sessions")
+}
+
+fn suite(judged: &Judged) -> (usize, usize, String) {
+    let name = judged.place.to_string();
+    let mut suite = Suite::default();
     if judged.content_changed {
         let why = "its content differs from the baseline's";
-        case(&name, "content", Some(why));
+        suite.case(&name, "content", Some(why));
     }
     for lane in &judged.lanes {
         let class = format!("{name}.{}", lane.name);
@@ -87,13 +124,10 @@ fn suite(judged: &Judged) -> (usize, usize, String) {
                 0 => check.measure.label().to_owned(),
                 n => format!("{} ({})", check.measure.label(), n + 1),
             };
-            case(&class, &measure, failure);
+            suite.case(&class, &measure, failure);
         }
     }
-    let suite = format!(
-        "  <testsuite name=\"{suite_name}\" tests=\"{tests}\" failures=\"{failures}\">\n{cases}  </testsuite>\n"
-    );
-    (tests, failures, suite)
+    suite.finish(&named(&name, judged))
 }
 
 /// Returns the suite's name, with the title if the file holds many sessions.

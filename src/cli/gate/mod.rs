@@ -5,6 +5,7 @@ mod json_output;
 mod junit;
 mod options;
 mod replay;
+mod retained;
 
 use super::args::GlobalOptions;
 use super::lanes::{self, Lane};
@@ -12,10 +13,12 @@ use super::output::{clean, counted, json, note, print_wrapped};
 use super::status::Status;
 use super::targets::{SessionId, Skipped, Targets};
 use crate::analysis::tune::{Check, Limits, checks};
+use crate::exec::evaluate::EvaluatedSession;
 use crate::exec::{OwnPresets, check_own, fingerprint, policy_text, read_own, write_own};
 use baseline::{Baseline, BaselineLane, BaselineSession};
 pub(super) use json_output::Gate;
 use options::Options;
+use retained::Retained;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -58,6 +61,8 @@ struct Verdict {
     /// Path of the baseline that was written.
     written: Option<String>,
     sessions: Vec<Judged>,
+    /// Effect retained by lane, over all sessions.
+    retained: Vec<(String, Check)>,
     /// Sessions of the baseline that are not among these files.
     not_checked: Vec<String>,
     skipped: Skipped,
@@ -73,22 +78,28 @@ impl Args {
         options.check()?;
         let targets = Targets::new("gate", &self.targets, shared)?;
         let baseline = opened(options)?;
+        let log = options.evaluation.as_deref().zip(options.min_retained);
+        let retained = log.map(|(log, least)| Retained::open(log, least)).transpose()?;
+        let mut evaluated = Vec::new();
         let texts = lanes.iter().map(|lane| {
             Ok((
                 lane,
                 fingerprint(policy_text(&lane.word, &OwnPresets::here())?.as_bytes()),
             ))
         });
-        let lanes: Vec<(&Lane, String)> = texts.collect::<anyhow::Result<_>>()?;
+        let with_text: Vec<(&Lane, String)> = texts.collect::<anyhow::Result<_>>()?;
         let prices = options.billing.prices()?;
         let billing = options.billing.billing(&prices)?;
         let (limits, mut sessions) = (options.limits(), Vec::new());
         let skipped = targets.each(shared, |place, case| {
-            let current = replay::session(case, (&lanes, recorded_as), billing, place);
-            let survival = replay::survival(case, (&lanes, recorded_as), &limits.survival);
+            let current = replay::session(case, (&with_text, recorded_as), billing, place);
+            let survival = replay::survival(case, (&with_text, recorded_as), &limits.survival);
             let before = baseline
                 .as_ref()
                 .and_then(|(_, known)| known.sessions.get(&place.to_string()));
+            if retained.is_some() {
+                evaluated.push(EvaluatedSession::new(case.clone()));
+            }
             let named = (place, &*case.session.title);
             sessions.push(judge(named, current, before, (&limits, &survival)));
             Ok(())
@@ -98,6 +109,10 @@ impl Args {
             baseline,
             written: None,
             sessions,
+            retained: match retained {
+                Some(retained) => retained.checks(evaluated, &lanes)?,
+                None => Vec::new(),
+            },
             skipped,
         };
         verdict.write(options)?;
@@ -202,12 +217,15 @@ impl Judged {
 impl Verdict {
     /// Returns true if a baseline was written, or if there are checks and all of them passed.
     fn passed(&self) -> bool {
-        self.sessions.iter().all(Judged::passed) && !self.compared_nothing()
+        let retained = self.retained.iter().all(|(_, check)| check.ok);
+        self.sessions.iter().all(Judged::passed) && retained && !self.compared_nothing()
     }
 
     /// Returns the number of checks of all lanes.
     fn n_checks(&self) -> usize {
-        self.sessions.iter().map(Judged::n_checks).sum()
+        let of_sessions: usize = self.sessions.iter().map(Judged::n_checks).sum();
+        let retained = self.retained.iter().filter(|(_, check)| check.is_judged);
+        of_sessions + retained.count()
     }
 
     /// Returns true if there was neither a limit nor a lane of the baseline to compare with.
@@ -251,6 +269,15 @@ impl Verdict {
         for judged in &self.sessions {
             judged.text(&mut text, self.baseline.is_some());
         }
+        for (lane, check) in &self.retained {
+            let mark = if check.ok { "ok  " } else { "FAIL" };
+            let (lane, measure) = (clean(lane), check.measure.label());
+            let _ = writeln!(
+                text,
+                "{mark} all sessions  {lane}\n       {measure}: {}",
+                clean(&check.text)
+            );
+        }
         if let Some(written) = &self.written {
             let _ = writeln!(
                 text,
@@ -269,7 +296,13 @@ impl Verdict {
         }
         let n_failed = self.sessions.iter().filter(|s| !s.passed()).count();
         let n = counted(self.sessions.len(), "session");
+        let n_lanes = self.retained.iter().filter(|(_, check)| !check.ok).count();
+        if n_lanes > 0 {
+            let lanes = counted(n_lanes, "lane");
+            let _ = writeln!(text, "failed: effect retained of {lanes} over all sessions");
+        }
         let _ = match (n_failed, self.written.is_some()) {
+            (0, _) if n_lanes > 0 => Ok(()),
             (0, true) => Ok(()),
             (0, false) if self.compared_nothing() => writeln!(text, "{}", junit::NOTHING_COMPARED),
             (0, false) => writeln!(text, "{}", self.passed_text()),

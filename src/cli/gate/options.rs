@@ -41,6 +41,12 @@ pub(super) struct Options {
     /// Facts kept to the end: 90%, or KIND=90% [default KIND: constraint]
     #[arg(long, value_name = "[KIND=]SHARE", value_parser = min_survival, help_heading = "Limits")]
     min_survival: Vec<MinSurvival>,
+    /// Effect retained in the log of `evaluate --tier 1`
+    #[arg(long, value_name = "SHARE", value_parser = share, requires = "evaluation", help_heading = "Limits")]
+    pub(super) min_retained: Option<Share>,
+    /// Log of an evaluation of these sessions and policies
+    #[arg(long, value_name = "LOG", requires = "min_retained", help_heading = "Limits")]
+    pub(super) evaluation: Option<PathBuf>,
     /// Calls that overflow the context window
     #[arg(long, value_name = "N", value_parser = whole, help_heading = "Limits")]
     max_overflows: Option<usize>,
@@ -72,7 +78,8 @@ impl Options {
                 "a limit such as +10% is relative to a baseline: add --baseline FILE, or give a limit without +"
             );
         }
-        if self.baseline.is_none() && !self.limits().are_any() {
+        let has_limits = self.limits().are_any() || self.min_retained.is_some();
+        if self.baseline.is_none() && !has_limits {
             bail!(
                 "nothing to check: give --baseline FILE, or limits such as --max-peak 0.9 --max-overflows 0"
             );

@@ -25,6 +25,8 @@ pub struct EvaluationLog {
     is_opened: bool,
     file: Option<File>,
     answers: HashMap<String, Exchange>,
+    /// Names of the series.
+    series: HashSet<String>,
     /// Contexts that are in the file.
     contexts: HashSet<String>,
     /// First error of writing it.
@@ -123,6 +125,7 @@ impl EvaluationLog {
             let invalid = |error| format!("{shown}: line {} is invalid ({error})", idx + 2);
             let line: AnswerLine = serde_json::from_str(line).map_err(invalid)?;
             log.answers.insert(line.answer.key.clone(), line.answer);
+            log.series.insert(line.series);
         }
         if whole.len() < text.len() {
             log.shorten(whole.len() as u64);
@@ -152,6 +155,13 @@ impl EvaluationLog {
     /// Returns the number of answers.
     pub fn n_answers(&self) -> usize {
         self.answers.len()
+    }
+
+    /// Returns the number of samples of a lane when the log was opened.
+    pub fn n_samples(&self, lane: &str) -> usize {
+        (0..)
+            .take_while(|sample| self.series.contains(&series(lane, *sample)))
+            .count()
     }
 
     /// Returns the answer to a request.
@@ -205,6 +215,11 @@ impl EvaluationLog {
         file.write_all(lines.as_bytes())?;
         file.sync_data()
     }
+}
+
+/// Returns the name of the series of a lane's sample.
+pub(super) fn series(lane: &str, sample: usize) -> String {
+    format!("{lane} {sample}")
 }
 
 fn before_last(messages: &[ChatMessage]) -> &[ChatMessage] {

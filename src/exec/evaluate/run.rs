@@ -4,7 +4,7 @@ use super::actions;
 use super::contexts::{PlayedSamples, PromptContext, play, recorded_context};
 use super::job::{EvaluationJob, Tier};
 use super::judge::{self, Actions};
-use super::log::EvaluationLog;
+use super::log::{self, EvaluationLog};
 use super::parallel::parallel;
 use super::plan::Plan;
 use super::points::{Point, SessionPoints};
@@ -261,7 +261,7 @@ impl<'a> SessionRun<'a> {
             .collect();
         let played = parallel(concurrency, &runs, |(lane, sample)| {
             let lane = &job.lanes[*lane];
-            let series = format!("{} {sample}", lane.name);
+            let series = log::series(&lane.name, *sample);
             let played = play(case, lane, calls, sender, &series);
             (series, played)
         });
