@@ -44,7 +44,7 @@ pub enum CanaryState {
     Verbatim,
     /// Only its unique word is there.
     Partial,
-    /// Nothing is there.
+    /// No trace is left.
     Gone,
 }
 

@@ -5,14 +5,14 @@ use crate::engine::{Case, Outcome, PartVisibility, Received, TextKind, Visibilit
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What a context holds of a fact.
+/// State of a fact in a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FactState {
     /// The whole text.
     Verbatim,
     /// A shorter form: a file without its folder, a command without its outcome, most words of a sentence.
     Partial,
-    /// Nothing.
+    /// Neither form.
     Gone,
     /// Unknown: the context has a predicted summary, whose text is not known.
     Unknown,

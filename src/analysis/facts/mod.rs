@@ -25,7 +25,7 @@ use std::ops::Range;
 pub enum FactKind {
     /// A standing instruction of the user: always, never, only, must not, use X not Y.
     Constraint,
-    /// What the user decided: an answer to a question.
+    /// Decisions of the user: answers to a question.
     Decision,
     /// An item of a plan or list of tasks, with its state.
     Plan,

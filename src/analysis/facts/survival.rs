@@ -68,7 +68,7 @@ pub struct LostFact {
     pub is_gone: bool,
 }
 
-/// What a run kept of the facts of its session.
+/// Survival of a session's facts in a run.
 #[derive(Clone, Debug)]
 pub struct LaneSurvival {
     /// The state of each fact at each call.

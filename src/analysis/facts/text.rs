@@ -3,22 +3,22 @@
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::collections::HashSet;
 
-/// How a fact is searched.
+/// Texts that show that a fact is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Search {
     /// Text that states the fact verbatim.
     whole: Box<str>,
-    /// What states it partly.
+    /// Form that states it partly.
     partly: Partly,
     /// The outcome that a text must also state in the same line to state the fact verbatim. In the session itself the
     /// result of the call states it.
     outcome: Option<Outcome>,
 }
 
-/// What states a fact partly.
+/// Forms that state a fact partly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Partly {
-    /// Nothing does.
+    /// None.
     Nothing,
     /// A shorter text.
     Text(Box<str>),

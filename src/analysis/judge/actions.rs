@@ -15,7 +15,7 @@ pub struct RecordedAction {
     pub tool: String,
     /// Arguments, shortened.
     pub arguments: String,
-    /// What the model wrote before it, shortened; may be empty.
+    /// Text of the model before it, shortened; may be empty.
     pub thoughts: String,
 }
 

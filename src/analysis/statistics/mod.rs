@@ -1,7 +1,7 @@
 //! Statistics of paired scores that are clustered by compaction: intervals by a cluster bootstrap, the effect retained, paired
 //! differences, and the number of pairs that a run needs.
 //!
-//! Nothing here is random: the generator is seeded, so that the same scores give the same interval.
+//! The generator is seeded, so that the same scores give the same interval.
 
 mod bootstrap;
 mod estimate;

@@ -7,7 +7,7 @@ use crate::session::{Body, Message, Role, identifiers};
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// What is observed.
+/// Subjects of an observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// A name that the agent used after the compaction: lost ones are references at risk.
@@ -19,7 +19,7 @@ pub enum Subject {
 /// A name or fact at a recorded compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Observation {
-    /// What is observed.
+    /// The subject.
     pub subject: Subject,
     /// Whether the first context after the compaction lacks it.
     pub is_lost: bool,
@@ -81,7 +81,7 @@ pub fn observations(
     found
 }
 
-/// What came back after a compaction.
+/// Content that came back after a compaction.
 struct Fetched {
     /// Facts in texts that the model did not write.
     received: HashSet<usize>,

@@ -8,7 +8,7 @@ use crate::units::{Share, Tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What policies kept of the facts of sessions.
+/// Facts of sessions that policies kept.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::cli) struct Evaluation<'a> {
     /// The sessions.
@@ -32,7 +32,7 @@ struct SessionEntry<'a> {
     calls: usize,
     /// Number of facts by kind.
     facts: Vec<FactCount>,
-    /// What each lane kept.
+    /// Facts that each lane kept.
     lanes: Vec<LaneEntry<'a>>,
 }
 
@@ -47,7 +47,7 @@ struct FactCount {
     left_out: usize,
 }
 
-/// What a lane kept.
+/// Facts that a lane kept.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct LaneEntry<'a> {
     /// Name of the lane.
@@ -117,9 +117,9 @@ struct LostEntry<'a> {
     fact: FactEntry<'a>,
     /// First call without it; null with `--score`.
     left_at_call: Option<usize>,
-    /// First later call with it again; null if there is none.
+    /// First later call with it again; null without one.
     back_at_call: Option<usize>,
-    /// First call that lacked it and whose answer uses it; null if there is none.
+    /// First call that lacked it and whose answer uses it; null without one.
     used_at_call: Option<usize>,
     /// Whether the last call lacks it.
     gone: bool,

@@ -83,7 +83,7 @@ impl Evaluated {
     }
 }
 
-/// What a lane kept.
+/// Facts that a lane kept.
 struct EvaluatedLane {
     name: String,
     survival: LaneSurvival,

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 /// Number of lost facts that are listed for each lane.
 const MAX_LOST: usize = 5;
-/// Maximum number of lanes beside each other.
+/// Maximum number of lanes in one row of the table.
 const MAX_COLUMNS: usize = 5;
 /// Maximum length of a fact in characters.
 const MAX_TEXT: usize = 70;

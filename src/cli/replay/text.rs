@@ -14,7 +14,7 @@ const MAX_EVENTS: usize = 12;
 
 /// Characters of a lane's name that leave space for the figures in a terminal of 80 columns.
 const SHORT_NAME: usize = 14;
-/// Characters of the figures beside a lane's name.
+/// Characters of the figures after a lane's name.
 const FIGURES: usize = 66;
 
 /// Returns the table of lanes, followed by the events and findings of each.

@@ -1,4 +1,4 @@
-//! What is evaluated.
+//! The sessions, policies and tier of an evaluation.
 
 use crate::analysis::facts::{Fact, Facts};
 use crate::analysis::next_action::MIN_SAMPLES;
@@ -9,16 +9,16 @@ const MAX_POINTS: usize = 40;
 /// Most probes of a point.
 const MAX_PROBES: usize = 10;
 
-/// What a model is asked.
+/// Task of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
     /// Forced-choice questions about facts.
     Probes,
-    /// What the next recorded actions rest on.
+    /// Finding the basis of the next recorded actions.
     Judge,
     /// The next action.
     NextAction,
-    /// Nothing: planted facts are followed through successive compactions.
+    /// None: planted facts are followed through successive compactions.
     Planted(Planting),
 }
 
@@ -34,7 +34,7 @@ pub struct Planting {
 /// An evaluation to run.
 #[derive(Clone, Debug)]
 pub struct EvaluationJob {
-    /// What is asked.
+    /// The tier.
     pub tier: Tier,
     /// The sessions.
     pub sessions: Vec<EvaluatedSession>,

@@ -1,4 +1,4 @@
-//! What an evaluation will send, with its price and what it can detect, before anything is sent.
+//! The requests of an evaluation, their price and the detectable difference, before anything is sent.
 
 use super::actions::{self, MAX_ACTION};
 use super::job::{EvaluationJob, Tier};
@@ -21,7 +21,7 @@ pub struct Plan {
     pub(super) sessions: Vec<SessionPoints>,
 }
 
-/// What a run sends and what it can detect.
+/// Requests of a run, and the difference that it can detect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanCost {
     /// Number of questions.

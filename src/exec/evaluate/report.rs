@@ -17,7 +17,7 @@ pub struct Report {
     pub model: String,
     /// Number of times that each lane was played with new summaries.
     pub samples: usize,
-    /// What was asked about each session.
+    /// Questions about each session.
     pub sessions: Vec<SessionReport>,
     /// Answers to the probes; null for other tiers.
     pub probes: Option<ProbeOutcome>,
@@ -33,7 +33,7 @@ pub struct Report {
     pub requests: RequestCounts,
 }
 
-/// What was asked about a session.
+/// Questions about a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SessionReport {
     /// Name of the session.
@@ -67,7 +67,7 @@ pub struct LaneReport {
     pub summaries_rejected: usize,
     /// Number of contexts that were asked about.
     pub contexts: usize,
-    /// Mean tokens of these contexts; null if there is none.
+    /// Mean tokens of these contexts; null without one.
     pub context_tokens: Option<f64>,
 }
 

@@ -108,7 +108,7 @@ impl<'a> Sender<'a> {
         &self.settings
     }
 
-    /// Returns the answer to a prompt of this many tokens; `None` if there is none and it was not sent or failed for good.
+    /// Returns the answer to a prompt of this many tokens; `None` if it was not sent or failed for good.
     pub(super) fn answer(&self, prompt: &Prompt, tokens: u64, series: &str) -> Option<Exchange> {
         let answer = self.try_answer(prompt, tokens, series);
         (self.on_answer)();

@@ -100,7 +100,7 @@ fn readings(native: &Native, preset: &str, text: &str) -> Vec<(usize, Imported)>
     of_class.collect()
 }
 
-/// Returns the values below these keys; `*` stands for each item of a list.
+/// Returns the values below these keys; `*` means each item of a list.
 fn values_at<'a>(value: &'a Value, keys: &[&str]) -> Vec<&'a Value> {
     match keys.split_first() {
         None => vec![value],

@@ -144,7 +144,7 @@ fn call(call: &Call) -> String {
     format!("  {}({short}{more})", call.tool())
 }
 
-/// Returns the newest messages of the user; none if there is none.
+/// Returns the newest messages of the user.
 fn focus(all: &[ChatMessage]) -> Option<String> {
     let users = all.iter().rev().filter(|m| m.is("user") && !is_summary(m));
     let texts = users.map(|message| {

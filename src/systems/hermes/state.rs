@@ -1,4 +1,4 @@
-//! What the compressor remembers between calls, and its decision to compress.
+//! The compressor's memory between calls, and its decision to compress.
 
 use serde::{Deserialize, Serialize};
 

@@ -61,7 +61,7 @@ impl<'a> History<'a> {
 
 /// The requests at the start of a new history that are not what they look like.
 pub(super) enum Start {
-    /// Nothing is special.
+    /// No special case.
     Plain,
     /// The first request, of this many messages, is separate from the next one until the turn ends.
     Separate(usize),

@@ -1,4 +1,4 @@
-//! What the user demanded; the other option is the opposite.
+//! Demands of the user; the other option is the opposite.
 
 use super::{Draft, Draws, Template};
 use crate::analysis::facts::FactKind;

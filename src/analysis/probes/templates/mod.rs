@@ -18,7 +18,7 @@ use crate::analysis::statistics::Generator;
 pub struct Template {
     /// Name in JSON.
     pub name: &'static str,
-    /// What the questions are about, for people.
+    /// Subject of the questions, for people.
     pub label: &'static str,
     /// Writes the questions.
     write: fn(&KnownFacts<'_>, &mut Draws) -> Vec<Draft>,
