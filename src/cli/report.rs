@@ -12,7 +12,7 @@ use anyhow::bail;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Write a report of a session and each policy as HTML or Markdown
 #[derive(Debug, clap::Args)]
@@ -35,9 +35,23 @@ pub(super) struct Args {
 /// Format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum ReportFormat {
+pub(super) enum ReportFormat {
     Html,
     Markdown,
+}
+
+impl ReportFormat {
+    /// Returns the format that the name of a new file asks for.
+    pub(super) fn of_new(output: &Path) -> anyhow::Result<Self> {
+        let extension = output.extension().unwrap_or_default().to_ascii_lowercase();
+        let format = match extension.to_str() {
+            Some("html" | "htm") => Self::Html,
+            Some("md" | "markdown") => Self::Markdown,
+            _ => bail!("-o {}: the name must end in .html or .md", output.display()),
+        };
+        check_is_new(output).map_err(anyhow::Error::msg)?;
+        Ok(format)
+    }
 }
 
 /// A written report.
@@ -67,14 +81,7 @@ impl Args {
             }
             return Ok((None, ReportFormat::Markdown));
         }
-        let extension = output.extension().unwrap_or_default().to_ascii_lowercase();
-        let format = match extension.to_str() {
-            Some("html" | "htm") => ReportFormat::Html,
-            Some("md" | "markdown") => ReportFormat::Markdown,
-            _ => bail!("-o {}: the name must end in .html or .md", output.display()),
-        };
-        check_is_new(output).map_err(anyhow::Error::msg)?;
-        Ok((Some(output.clone()), format))
+        Ok((Some(output.clone()), ReportFormat::of_new(output)?))
     }
 
     pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
@@ -129,8 +136,13 @@ fn write(
             findings: report.findings().len(),
         })?;
     } else {
-        let (shown, size) = (output.to_string_lossy(), grouped(text.len() as u64));
-        print(&format!("written to {} ({size} bytes)\n", clean(&shown)))?;
+        print(&written(&output, &text))?;
     }
     Ok(Status::Done)
+}
+
+/// Returns the sentence about a new file.
+pub(super) fn written(output: &Path, text: &str) -> String {
+    let (shown, size) = (output.to_string_lossy(), grouped(text.len() as u64));
+    format!("written to {} ({size} bytes)\n", clean(&shown))
 }

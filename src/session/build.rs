@@ -307,9 +307,11 @@ fn is_user_content(body: &super::Body) -> bool {
 }
 
 fn calls_of_messages(messages: &mut [Message]) -> Vec<Call> {
-    let mut calls = Vec::new();
+    let is_answer = |message: &Message| message.role == Role::Assistant && message.in_history;
+    let n_answers = messages.iter().filter(|m| is_answer(m)).count();
+    let mut calls = Vec::with_capacity(n_answers);
     for (idx, message) in messages.iter_mut().enumerate() {
-        if message.role == Role::Assistant && message.in_history {
+        if is_answer(message) {
             message.call = Some(calls.len());
             calls.push(Call {
                 context_end: idx,

@@ -111,6 +111,13 @@ fn a_run_is_announced_logged_and_repeated_from_its_log_without_a_model() {
         &["--tier", "1", "--samples", "1", "--resume", &*log],
     );
     let text = String::from_utf8(text.stdout).expect("UTF-8");
+    let page = ["--tier", "1", "--samples", "1", "--resume", &*log, "-o"];
+    for (name, quoted) in [("page.md", "{}"), ("page.html", "<pre>{}</pre>")] {
+        let output = evaluate(here.path(), &[&page[..], &[name]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let page = std::fs::read_to_string(here.path().join(name)).expect("a page");
+        assert!(page.contains(&quoted.replace("{}", &text)), "{page}");
+    }
     for known in [
         "Effect retained",
         "not judged",
@@ -118,7 +125,7 @@ fn a_run_is_announced_logged_and_repeated_from_its_log_without_a_model() {
     ] {
         assert!(text.contains(known), "{known}: {text}");
     }
-    let retained = ["--min-retained", "50%", "--evaluation", &*log];
+    let retained = ["--min-retained", "50%", &*log];
     let (none, one) = (["--junit", "j.xml"], ["--max-overflows", "100"]);
     let judged = gate(here.path(), "summarize", &[&retained[..], &none].concat());
     let said = String::from_utf8(judged.stdout).expect("UTF-8");

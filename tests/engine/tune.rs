@@ -3,12 +3,12 @@
 use crate::conversation::{Talk, case, part, text};
 use plimsoll::analysis::cost::{Billing, Bills, price_lane};
 use plimsoll::analysis::loss::{Names, references_at_risk};
+use plimsoll::analysis::statistics::{Conclusion, Estimate, Interval};
 use plimsoll::analysis::tune::{
     Axis, Check, Figures, Gauge, Limit, Limits, Measure, Point, Preference, Risk, RuledOut, Scale,
-    Score, Subject, Values, candidates, changed_settings, check_retained, checks, front, plan, recommend, robust,
-    ruled_out_reasons, sweep, trade_off,
+    Score, Subject, Values, candidates, changed_settings, check_retained, checks, front, plan,
+    recommend, robust, ruled_out_reasons, sweep, trade_off,
 };
-use plimsoll::analysis::statistics::{Conclusion, Estimate, Interval};
 use plimsoll::analysis::{FindingKind, findings};
 use plimsoll::engine::{Case, KnobValues, Policy, simulate};
 use plimsoll::presets::{self, prices::Prices};

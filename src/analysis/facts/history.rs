@@ -91,8 +91,10 @@ struct Follower<'a> {
     places: Vec<[u32; 2]>,
     /// Number of predicted texts in the context.
     predicted: u32,
-    /// Facts whose places changed since the last call.
-    dirty: Vec<u32>,
+    /// Facts whose places changed since the last call, each once.
+    changed: Vec<u32>,
+    /// By fact: whether it is in `changed`.
+    is_changed: Vec<bool>,
     /// States in texts, by address: many texts are shared.
     known: HashMap<(*const u8, bool), Stated>,
     changes: Vec<Vec<(u32, FactState)>>,
@@ -121,7 +123,8 @@ impl<'a> Follower<'a> {
             visible: messages.map(|message| first(message.in_history)).collect(),
             places: vec![[0; 2]; facts.all.len()],
             predicted: 0,
-            dirty: Vec::new(),
+            changed: Vec::new(),
+            is_changed: vec![false; facts.all.len()],
             known: HashMap::new(),
             changes: vec![Vec::new(); facts.all.len()],
             removed: vec![false; facts.all.len()],
@@ -172,16 +175,16 @@ impl<'a> Follower<'a> {
             .facts
             .all
             .partition_point(|fact| (fact.message as usize) < end);
-        self.dirty.extend(self.stated as u32..stated as u32);
-        self.stated = self.stated.max(stated);
-        if (self.predicted > 0) == (predicted_before > 0) {
-            self.dirty.sort_unstable();
-            self.dirty.dedup();
+        let first = if (self.predicted > 0) == (predicted_before > 0) {
+            self.stated
         } else {
-            self.dirty = (0..stated as u32).collect();
-        }
-        for fact in std::mem::take(&mut self.dirty) {
+            0
+        };
+        self.stated = self.stated.max(stated);
+        (first..self.stated).for_each(|fact| self.mark(fact as u32));
+        for fact in std::mem::take(&mut self.changed) {
             let fact = fact as usize;
+            self.is_changed[fact] = false;
             if fact >= self.stated {
                 continue;
             }
@@ -190,6 +193,12 @@ impl<'a> Follower<'a> {
             if changes.last().map(|(_, last)| *last) != Some(state) {
                 changes.push((call as u32, state));
             }
+        }
+    }
+
+    fn mark(&mut self, fact: u32) {
+        if !std::mem::replace(&mut self.is_changed[fact as usize], true) {
+            self.changed.push(fact);
         }
     }
 
@@ -279,7 +288,7 @@ impl<'a> Follower<'a> {
         for (fact, is_verbatim) in found {
             let n = &mut self.places[*fact as usize][usize::from(!is_verbatim)];
             *n = if is_there { *n + 1 } else { *n - 1 };
-            self.dirty.push(*fact);
+            self.mark(*fact);
         }
     }
 }

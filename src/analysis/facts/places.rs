@@ -18,12 +18,11 @@ impl Places {
         let mut by_part: Vec<Vec<(u32, bool)>> = texts
             .par_iter()
             .map(|text| {
-                let mut found = Vec::new();
-                facts.finder.each(text, |fact, is_verbatim, _| {
-                    // The outcome of a command stands in its result.
-                    let is_whole = facts.searches[fact as usize].outcome().is_none();
-                    found.push((fact, is_verbatim && is_whole));
-                });
+                let mut found = facts.finder.in_part(text);
+                for (fact, is_verbatim) in &mut found {
+                    // The outcome of a command is in its result.
+                    *is_verbatim &= facts.searches[*fact as usize].outcome().is_none();
+                }
                 found
             })
             .collect();

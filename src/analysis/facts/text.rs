@@ -1,7 +1,7 @@
 //! Searches facts in texts: many at once, at word boundaries.
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Texts that show that a fact is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ pub(super) struct Finder {
 impl Finder {
     pub(super) fn new(searches: &[Search]) -> Self {
         let mut patterns: Vec<&str> = Vec::new();
-        let mut numbers = std::collections::HashMap::new();
+        let mut numbers = HashMap::new();
         let mut facts: Vec<Vec<(u32, bool)>> = Vec::new();
         let mut by_words = Vec::new();
         for (fact, search) in (0..).zip(searches) {
@@ -135,18 +135,22 @@ impl Finder {
         }
     }
 
-    /// Calls `found` for each fact that a part of the session states, with whether verbatim; possibly several times.
-    pub(super) fn each(&self, text: &str, mut found: impl FnMut(u32, bool, usize)) {
-        let Some(automaton) = &self.automaton else {
-            return;
-        };
-        for hit in automaton.find_overlapping_iter(text) {
-            if is_word(text, hit.start(), hit.end()) {
-                for (fact, is_verbatim) in &self.facts[hit.pattern().as_usize()] {
-                    found(*fact, *is_verbatim, hit.start());
-                }
-            }
-        }
+    /// Returns the patterns in a text, each with its position; possibly several times.
+    fn hits(&self, text: &str) -> impl Iterator<Item = (usize, usize)> {
+        let hits = self.automaton.iter();
+        let hits = hits.flat_map(move |automaton| automaton.find_overlapping_iter(text));
+        let words = hits.filter(move |hit| is_word(text, hit.start(), hit.end()));
+        words.map(|hit| (hit.pattern().as_usize(), hit.start()))
+    }
+
+    /// Returns the facts that a part of the session states, each with whether verbatim; twice if both.
+    pub(super) fn in_part(&self, text: &str) -> Vec<(u32, bool)> {
+        let mut seen = HashSet::new();
+        let patterns = self.hits(text).map(|(pattern, _)| pattern);
+        let new = patterns.filter(|pattern| seen.insert(*pattern));
+        new.flat_map(|pattern| &self.facts[pattern])
+            .copied()
+            .collect()
     }
 
     /// Returns the facts that a text of a policy states, each once, ascending, with whether verbatim. A command needs its
@@ -158,12 +162,14 @@ impl Finder {
         is_summary: bool,
     ) -> Vec<(u32, bool)> {
         let mut states = Vec::new();
-        self.each(text, |fact, is_verbatim, at| {
-            let is_told = searches[fact as usize]
-                .outcome
-                .is_none_or(|outcome| tells(line_at(text, at), outcome));
-            states.push((fact, is_verbatim && is_told));
-        });
+        for (pattern, at) in self.hits(text) {
+            for (fact, is_verbatim) in &self.facts[pattern] {
+                let is_told = searches[*fact as usize]
+                    .outcome
+                    .is_none_or(|outcome| tells(line_at(text, at), outcome));
+                states.push((*fact, *is_verbatim && is_told));
+            }
+        }
         if is_summary && !self.by_words.is_empty() {
             let told = long_words(text);
             for (fact, asked) in &self.by_words {

@@ -10,20 +10,23 @@ mod validity;
 use super::args::GlobalOptions;
 use super::billing::BillingArgs;
 use super::lanes::{self, LaneArgs};
-use super::output::{json, print_wrapped};
+use super::output::{json, print, print_wrapped};
 use super::played::{compactions, play};
+use super::report::{ReportFormat, written};
 use super::status::Status;
 use super::targets::{SessionId, Skipped, Targets};
 use crate::analysis::cost::{Billing, Bills, price_lane, price_recorded};
 use crate::analysis::facts::{Facts, LaneSurvival};
 use crate::engine::Case;
-use crate::report::Played;
+use crate::exec::write_file;
+use crate::report::{Played, html_text_page, markdown_text_page};
 use crate::session::Session;
 use crate::units::Usd;
 pub(super) use json_output::Evaluation;
 pub(super) use model::with_pins;
 use rayon::prelude::*;
-use std::path::PathBuf;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
 
 /// Show which facts of a session each policy kept: constraints, files, commands, errors, values
 #[derive(Debug, clap::Args)]
@@ -37,6 +40,9 @@ pub(super) struct Args {
     /// List all lost facts, not only the first of each lane
     #[arg(long)]
     all: bool,
+    /// Write the result as a page: .html or .md
+    #[arg(short, long, value_name = "OUT", conflicts_with_all = ["score", "validity"])]
+    output: Option<PathBuf>,
     /// Score this compacted conversation or text, whatever wrote it
     #[arg(
         long,
@@ -106,6 +112,7 @@ impl Args {
         }
         // Options are checked before a large file is read.
         let tier = self.model.tier()?;
+        let page = self.output.as_deref().map(Page::new).transpose()?;
         let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);
         let targets = Targets::new("evaluate", &self.targets, shared)?;
         if let Some(page) = &self.validity {
@@ -113,7 +120,8 @@ impl Args {
         }
         let prices = self.billing.prices()?;
         if let Some(tier) = tier {
-            return self.model.run(tier, &targets, &lanes, &prices, shared);
+            let asked = (&targets, &*lanes);
+            return self.model.run(tier, asked, &prices, page, shared);
         }
         let billing = self.billing.billing(&prices)?;
         let mut sessions = Vec::new();
@@ -123,12 +131,48 @@ impl Args {
             Ok(())
         })?;
         let evaluations = Evaluations { sessions, skipped };
-        if shared.json {
-            json(&evaluations.json_output())?;
-        } else {
-            print_wrapped(&evaluations.text(self.all))?;
-        }
+        let text = || evaluations.text(self.all);
+        output(page, text, &evaluations.json_output(), shared)?;
         Ok(Status::Done)
+    }
+}
+
+/// A new file with the result as text.
+struct Page<'a> {
+    output: &'a Path,
+    format: ReportFormat,
+}
+
+impl<'a> Page<'a> {
+    fn new(output: &'a Path) -> anyhow::Result<Self> {
+        let format = ReportFormat::of_new(output)?;
+        Ok(Self { output, format })
+    }
+
+    /// Writes the file and returns a sentence about it.
+    fn write(&self, text: &str) -> anyhow::Result<String> {
+        const TITLE: &str = "What compactions lost";
+        let page = match self.format {
+            ReportFormat::Html => html_text_page(TITLE, text),
+            ReportFormat::Markdown => markdown_text_page(TITLE, text),
+        };
+        write_file(self.output, page.as_bytes()).map_err(anyhow::Error::msg)?;
+        Ok(written(self.output, &page))
+    }
+}
+
+/// Writes the page, if one is wanted, and prints the result as JSON or, without a page, as text.
+fn output(
+    page: Option<Page<'_>>,
+    text: impl Fn() -> String,
+    value: &impl Serialize,
+    shared: &GlobalOptions,
+) -> anyhow::Result<()> {
+    let written = page.map(|page| page.write(&text())).transpose()?;
+    match written {
+        _ if shared.json => json(value),
+        Some(written) => print(&written),
+        None => print_wrapped(&text()),
     }
 }
 

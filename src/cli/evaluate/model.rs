@@ -1,10 +1,10 @@
 //! `plimsoll evaluate --tier 1` and above: measures with a model what compactions lost.
 
-use super::model_text;
+use super::{Page, model_text, output};
 use crate::cli::args::GlobalOptions;
 use crate::cli::lanes::Lane;
 use crate::cli::model::{ApiArgs, api};
-use crate::cli::output::{clean, counted, json, note, print_wrapped, progress, tokens};
+use crate::cli::output::{clean, counted, note, progress, tokens};
 use crate::cli::status::Status;
 use crate::cli::targets::Targets;
 use crate::exec::Model;
@@ -96,9 +96,9 @@ impl ModelTierArgs {
     pub(super) fn run(
         &self,
         tier: Tier,
-        targets: &Targets,
-        lanes: &[Lane],
+        (targets, lanes): (&Targets, &[Lane]),
         prices: &Prices,
+        page: Option<Page<'_>>,
         shared: &GlobalOptions,
     ) -> anyhow::Result<Status> {
         let mut sessions = Vec::new();
@@ -144,11 +144,8 @@ impl ModelTierArgs {
         if let Some(stopped) = &evaluation.stopped {
             note(&stop_text(stopped));
         }
-        if shared.json {
-            json(&evaluation.report)?;
-        } else {
-            print_wrapped(&model_text::text(&evaluation.report))?;
-        }
+        let text = || model_text::text(&evaluation.report);
+        output(page, text, &evaluation.report, shared)?;
         let has_failed = matches!(evaluation.stopped, Some(Stopped::Failed(_)));
         Ok(if has_failed {
             Status::CheckFailed

@@ -78,8 +78,10 @@ impl Args {
         options.check()?;
         let targets = Targets::new("gate", &self.targets, shared)?;
         let baseline = opened(options)?;
-        let log = options.evaluation.as_deref().zip(options.min_retained);
-        let retained = log.map(|(log, least)| Retained::open(log, least)).transpose()?;
+        let retained = match options.min_retained()? {
+            Some((least, log)) => Some(Retained::open(log, least)?),
+            None => None,
+        };
         let mut evaluated = Vec::new();
         let texts = lanes.iter().map(|lane| {
             Ok((

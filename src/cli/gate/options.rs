@@ -7,7 +7,7 @@ use crate::cli::billing::BillingArgs;
 use crate::cli::lanes::LaneArgs;
 use crate::units::Share;
 use anyhow::bail;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Limits and the baseline.
 #[derive(Debug, clap::Args)]
@@ -38,19 +38,16 @@ pub(super) struct Options {
     /// References at risk; +10% is relative to the baseline
     #[arg(long, value_name = "N", value_parser = limit, help_heading = "Limits")]
     max_at_risk: Option<Limit>,
-    /// Facts kept to the end: 90%, or KIND=90% [default KIND: constraint]
+    /// Facts kept: 90%, or KIND=90% [default KIND: constraint]
     #[arg(long, value_name = "[KIND=]SHARE", value_parser = min_survival, help_heading = "Limits")]
     min_survival: Vec<MinSurvival>,
-    /// Effect retained in the log of `evaluate --tier 1`
-    #[arg(long, value_name = "SHARE", value_parser = share, requires = "evaluation", help_heading = "Limits")]
-    pub(super) min_retained: Option<Share>,
-    /// Log of an evaluation of these sessions and policies
-    #[arg(long, value_name = "LOG", requires = "min_retained", help_heading = "Limits")]
-    pub(super) evaluation: Option<PathBuf>,
+    /// Effect retained: 80%, and the log of `evaluate --tier 1`
+    #[arg(long, num_args = 2, value_names = ["SHARE", "LOG"], help_heading = "Limits")]
+    min_retained: Vec<String>,
     /// Calls that overflow the context window
     #[arg(long, value_name = "N", value_parser = whole, help_heading = "Limits")]
     max_overflows: Option<usize>,
-    /// Fail if a policy thrashes, stays above its trigger or ends the run
+    /// Fail if a policy thrashes, stays above its trigger or halts
     #[arg(long, help_heading = "Limits")]
     no_thrash: bool,
     #[command(flatten)]
@@ -71,6 +68,17 @@ impl Options {
         }
     }
 
+    /// Returns the minimum of the effect retained and the log that has it.
+    pub(super) fn min_retained(&self) -> anyhow::Result<Option<(Share, &Path)>> {
+        let [least, log] = &*self.min_retained else {
+            return Ok(None);
+        };
+        match share(least) {
+            Ok(share) if share.0 <= 1.0 => Ok(Some((share, Path::new(log)))),
+            _ => bail!("--min-retained {least}: give a share such as 80%"),
+        }
+    }
+
     /// Checks that the options agree.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         if self.limits().need_before() && (self.baseline.is_none() || self.write_baseline) {
@@ -78,7 +86,7 @@ impl Options {
                 "a limit such as +10% is relative to a baseline: add --baseline FILE, or give a limit without +"
             );
         }
-        let has_limits = self.limits().are_any() || self.min_retained.is_some();
+        let has_limits = self.limits().are_any() || !self.min_retained.is_empty();
         if self.baseline.is_none() && !has_limits {
             bail!(
                 "nothing to check: give --baseline FILE, or limits such as --max-peak 0.9 --max-overflows 0"

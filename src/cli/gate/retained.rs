@@ -35,7 +35,7 @@ impl Retained {
         let samples = lanes.iter().map(|lane| self.log.n_samples(&lane.name));
         let samples = samples.max().unwrap_or_default();
         if samples == 0 {
-            bail!("--evaluation: the log has no answer for any of these policies");
+            bail!("--min-retained: the log has no answer for any of these policies");
         }
         let job = EvaluationJob::new(Tier::Probes, sessions, lanes, samples);
         let plan = Plan::new(&job);
@@ -49,7 +49,7 @@ impl Retained {
         let report = result.map_err(|error| anyhow!(error))?.report;
         if report.requests.not_sent > 0 {
             bail!(
-                "--evaluation: the log has no answer to {} of these requests; evaluate the same sessions, policies and settings with --tier 1",
+                "--min-retained: the log has no answer to {} of these requests; evaluate the same sessions, policies and settings with --tier 1",
                 report.requests.not_sent
             );
         }

@@ -93,6 +93,9 @@ fn read_one(
         first_words: None,
         pending_count: None,
     };
+    let drafts = || elements.iter().flat_map(|e| e.drafts.iter().flatten());
+    let n_parts = drafts().map(|draft| draft.parts.len()).sum();
+    builder.session.reserve(drafts().count(), 0, n_parts);
     for (idx, element) in elements.into_iter().enumerate() {
         progress.check_cancelled()?;
         match element.drafts {

@@ -14,7 +14,7 @@ use table::{Cell, table};
 /// Returns the page.
 pub fn html(report: &Report) -> String {
     let mut out = String::new();
-    head(&mut out, report);
+    head(&mut out, &report.about.file.to_string());
     out.push_str("<main>\n");
     header(&mut out, report);
     if let Some(curve) = &report.curve {
@@ -51,7 +51,19 @@ pub(super) fn escaped(text: &str) -> String {
     out
 }
 
-fn head(out: &mut String, report: &Report) {
+/// Returns a page with a text in fixed-width lines.
+pub fn html_text_page(title: &str, text: &str) -> String {
+    let mut out = String::new();
+    head(&mut out, title);
+    let (title, text) = (escaped(title), escaped(text));
+    let _ = writeln!(
+        out,
+        "<main>\n<header><p class=\"kicker\">Plimsoll report</p>\n<h1>{title}</h1></header>\n<pre>{text}</pre>\n</main>\n</body>\n</html>"
+    );
+    out
+}
+
+fn head(out: &mut String, title: &str) {
     // Defense in depth: the page must not load or run anything, even if an escape were missing.
     let _ = writeln!(
         out,
@@ -59,7 +71,7 @@ fn head(out: &mut String, report: &Report) {
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>Plimsoll report: {}</title>\n<style>\n{}\n{}</style>\n</head>\n<body>",
-        escaped(&report.about.file.to_string()),
+        escaped(title),
         svg::style(),
         include_str!("../../../assets/report.css")
     );

@@ -9,7 +9,7 @@ mod sketch;
 
 use super::{EventReport, LaneReport, Removal, Report};
 use crate::figure::{counted, grouped, number, percent, tokens};
-use inline::{code, prose};
+use inline::{code, longest_run, prose};
 use std::fmt::Write as _;
 
 /// Maximum number of listed events of one lane.
@@ -18,6 +18,13 @@ const MAX_EVENTS: usize = 12;
 const MAX_REMOVALS: usize = 12;
 /// Maximum number of listed messages of one removal.
 const MAX_ITEMS: usize = 5;
+
+/// Returns a page with a text in fixed-width lines.
+pub fn markdown_text_page(title: &str, text: &str) -> String {
+    let fence = "`".repeat(longest_run(text).max(2) + 1);
+    let title = code(title);
+    format!("# Plimsoll report: {title}\n\n{fence}text\n{text}{fence}\n")
+}
 
 /// Returns the Markdown.
 pub fn markdown(report: &Report) -> String {
