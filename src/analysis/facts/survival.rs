@@ -88,9 +88,9 @@ impl LaneSurvival {
     pub fn new(facts: &Facts, case: &Case, outcome: &Outcome) -> Self {
         let history = FactHistory::new(facts, case, outcome);
         let last = outcome.samples.last();
-        let kinds = last.map_or_else(Default::default, |last| {
-            let end = case.session.calls[last.call].context_end;
-            survival(facts, &history, last.call, end)
+        let kinds = history.last_call.map_or_else(Default::default, |call| {
+            let end = case.session.calls[call].context_end;
+            survival(facts, &history, call, end)
         });
         Self {
             lost: lost(facts, case, &history),

@@ -4,7 +4,7 @@ use crate::analysis::facts::{FactState, KindSurvival};
 use crate::app::theme::{Palette, palette};
 use crate::app::widgets::text::small;
 use crate::app::wording;
-use crate::units::Share;
+use crate::report::survival_share;
 use egui::{Color32, Rect, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
 
 /// The states in the order of a bar, with their words.
@@ -42,15 +42,14 @@ fn height(state: FactState) -> f32 {
 }
 
 fn mark(ui: &Ui, rect: Rect, state: FactState) {
-    match fill(palette(ui), state) {
-        Some(color) => drop(ui.painter().rect_filled(rect, 1.0, color)),
-        None => {
-            let outline = Stroke::new(1.0, palette(ui).outline);
-            let rect = rect.shrink2(vec2(0.0, 0.5));
-            ui.painter()
-                .rect_stroke(rect, 1.0, outline, StrokeKind::Inside);
-        }
+    if let Some(color) = fill(palette(ui), state) {
+        ui.painter().rect_filled(rect, 1.0, color);
+        return;
     }
+    let outline = Stroke::new(1.0, palette(ui).outline);
+    let rect = rect.shrink2(vec2(0.0, 0.5));
+    ui.painter()
+        .rect_stroke(rect, 1.0, outline, StrokeKind::Inside);
 }
 
 /// Draws the shares of the states of the facts of a kind.
@@ -105,23 +104,7 @@ pub(super) fn legend(ui: &mut Ui) {
 
 /// Formats the survival of a kind: `45 %`, or `30–100 %` if some facts are unknown; `–` without facts.
 pub(super) fn share_text(survival: KindSurvival) -> String {
-    let Some([low, high]) = survival.bounds() else {
-        return "–".to_owned();
-    };
-    let [low, high] = [low, high].map(percent);
-    if low == high {
-        return low;
-    }
-    let number = low.trim_end_matches(|c: char| c == '%' || c.is_whitespace());
-    format!("{number}–{high}")
-}
-
-/// Formats a share; only a share of exactly 1 is 100 %.
-fn percent(share: Share) -> String {
-    if share.0 < 1.0 && share.0 > 0.995 {
-        return format!(">{}", wording::percent(Share(0.99)));
-    }
-    wording::percent(share)
+    survival_share(survival, wording::percent)
 }
 
 /// Describes the counts behind a bar: `12 verbatim · 3 partial · 9 gone, of 24`.
@@ -144,32 +127,14 @@ pub(super) fn counts_text(survival: KindSurvival) -> String {
 mod tests {
     use super::*;
 
-    fn of(verbatim: usize, unknown: usize, gone: usize) -> KindSurvival {
-        KindSurvival {
-            stated: verbatim + unknown + gone,
-            verbatim,
-            unknown,
-            gone,
-            ..KindSurvival::default()
-        }
-    }
-
-    #[test]
-    fn survival_is_a_share_a_range_or_unknown() {
-        let plain = |survival| {
-            share_text(survival)
-                .replace('\u{2009}', " ")
-                .replace('\u{202f}', " ")
-        };
-        assert_eq!(plain(of(0, 0, 0)), "–");
-        assert_eq!(plain(of(5, 0, 5)), "50 %");
-        assert_eq!(plain(of(2, 5, 3)), "20–70 %");
-        assert_eq!(plain(of(999, 0, 1)), ">99 %", "one fact is gone");
-        assert_eq!(plain(of(0, 4, 0)), "0.0–100 %");
-    }
-
     #[test]
     fn counts_leave_out_zeros() {
-        assert_eq!(counts_text(of(12, 0, 3)), "12 verbatim · 3 gone, of 15");
+        let survival = KindSurvival {
+            stated: 15,
+            verbatim: 12,
+            gone: 3,
+            ..KindSurvival::default()
+        };
+        assert_eq!(counts_text(survival), "12 verbatim · 3 gone, of 15");
     }
 }
