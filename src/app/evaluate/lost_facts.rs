@@ -25,10 +25,11 @@ const MAX_CHARS: usize = 300;
 /// Maximum number of listed changes of a fact.
 const MAX_CHANGES: usize = 8;
 /// Width of a strip, in points.
-const STRIP: f32 = 116.0;
+const STRIP: f32 = 100.0;
 /// Table widths from which the list has its further columns, in points.
-const FULL: f32 = 660.0;
-const MEDIUM: f32 = 500.0;
+const FULL: f32 = 690.0;
+const MEDIUM: f32 = 600.0;
+const SMALL: f32 = 450.0;
 
 /// Shows the filters and the list.
 pub(super) fn show(
@@ -128,7 +129,8 @@ fn columns(input: &EvaluateInput<'_>, n_calls: usize) -> Vec<Column<'static, Col
             "used at",
             n_calls,
             "First call that lacked the fact and whose answer uses it",
-        ),
+        )
+        .hidden_below(SMALL),
         Column::new(Col::Strip, "calls", Width::exact(STRIP)).help(
             "The state at each call. Thin: verbatim or partial. Outlined: unknown. Thick: gone",
         ),

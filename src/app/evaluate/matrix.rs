@@ -6,6 +6,7 @@ use super::state::{EvaluateView, kind_label};
 use super::state_marks::{bar, counts_text, legend, share_text};
 use crate::analysis::cost::CostSource;
 use crate::analysis::facts::{FactKind, Facts};
+use crate::analysis::validity;
 use crate::app::command::Commands;
 use crate::app::selection::SelectCommand;
 use crate::app::theme::{self, palette, space};
@@ -14,20 +15,20 @@ use crate::app::widgets::table::{Column, Table};
 use crate::app::widgets::text::{small, weak};
 use crate::app::wording;
 use egui::{
-    Align2, Frame, Margin, Panel, Rect, Response, RichText, Role, Sense, Stroke, StrokeKind,
+    Align2, Frame, Label, Margin, Panel, Rect, Response, RichText, Role, Sense, Stroke, StrokeKind,
     TextStyle, Ui, WidgetInfo, vec2,
 };
 use egui_extras::Column as Width;
 
 /// Widths of the columns, in points.
-const LABEL: f32 = 118.0;
+const LABEL: f32 = 112.0;
 const STATED: f32 = 46.0;
-const LANE: f32 = 116.0;
+const LANE: f32 = 122.0;
 /// Width of the number in a cell, and minimum width of the bar beside it, in points.
-const NUMBER: f32 = 60.0;
+const NUMBER: f32 = 66.0;
 const MIN_BAR: f32 = 16.0;
 /// Height below which the notes are hidden in favor of rows, in points.
-const LOW: f32 = 210.0;
+const LOW: f32 = 240.0;
 
 /// Returns the width at which `n` lanes and the recorded one have their bars.
 pub(super) fn width(n: usize) -> f32 {
@@ -36,7 +37,7 @@ pub(super) fn width(n: usize) -> f32 {
 
 /// Returns the height of all rows with the legend and the notes.
 pub(super) fn height(n_rows: usize) -> f32 {
-    (n_rows + 4) as f32 * space::ROW + 64.0
+    (n_rows + 4) as f32 * space::ROW + 82.0
 }
 
 /// A row of the matrix.
@@ -289,8 +290,16 @@ fn notes(ui: &mut Ui, note: &str) {
         .show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
             legend(ui);
+            validity_note(ui);
             if has_room {
                 ui.label(small(ui, note));
             }
         });
+}
+
+/// Shows in one line whether losses predict what agents fetch again. The hover text has the whole sentence.
+pub(super) fn validity_note(ui: &mut Ui) {
+    let line = Label::new(small(ui, validity::RESULT)).truncate();
+    ui.add(line.show_tooltip_when_elided(false))
+        .on_hover_text(validity::RESULT);
 }
