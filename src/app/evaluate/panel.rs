@@ -6,6 +6,7 @@ use super::state::{EvaluatePage, EvaluateView};
 use super::{lost_facts, matrix};
 use crate::analysis::facts::Facts;
 use crate::app::command::Commands;
+use crate::app::measure::command::MeasureCommand;
 use crate::app::shell::open_session::OpenSession;
 use crate::app::theme::{palette, space};
 use crate::app::view::ViewCommand;
@@ -63,6 +64,12 @@ pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &m
             };
             commands.push(ViewCommand::Evaluate(view));
         }
+    }
+    ui.add_space(space::M);
+    let help = "Ask a model questions about removed facts with the context of each lane. Nothing is sent before you confirm";
+    let button = ui.button(small(ui, "Measure with a model…"));
+    if button.on_hover_text(help).clicked() {
+        commands.push(MeasureCommand::Open);
     }
 }
 
